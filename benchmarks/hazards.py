@@ -67,8 +67,8 @@ def main() -> None:
     if as_json:
         print(json.dumps(took))
         return
-    for name, milliseconds in took.items():
-        print(f"examples/{name}.mlir: {milliseconds:.0f} ms, {events(modules[name])} events")
+    for name, best in took.items():
+        print(f"examples/{name}.mlir: {best:.0f} ms, {events(modules[name])} events")
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ is left alone until it is complete."""
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -16,6 +16,7 @@ from xdsl.passes import ModulePass
 
 from tilewright.diagnostic import OpError, named
 from tilewright.dialects.cute_nvgpu.ops.sm90 import WarpgroupMmaOp
+from tilewright.dialects.ptx.control_flow import EntryOp
 from tilewright.passes.analysis.hazards.check import check
 from tilewright.passes.analysis.hazards.launches import is_kernel
 from tilewright.passes.analysis.wgmma_flow import Rule, WgmmaFlow, WgmmaHazard
@@ -45,6 +46,9 @@ class CheckHazardsPass(ModulePass):
     - a wgmma's result, its C or its fragment A touched before its `wgmma.wait_group`, and one
       without a `wgmma.fence` (PTX ISA 9.7.15.7).
 
+    Kernels of `ptx` are looked at as those of ops are; registers that a wgmma gives are in flight
+    there until its `wgmma.wait_group`.
+
     A function that is no kernel is a part of something: of it only what is in flight is looked at,
     in wgmmas by `analysis.wgmma_flow`, over all paths in the order of the text.
 
@@ -63,9 +67,7 @@ class CheckHazardsPass(ModulePass):
                 f"cute-nvgpu-check-hazards expected unproven = {', '.join(get_args(Unproven))}, "
                 f"got {self.unproven}",
             )
-        for function in op.walk():
-            if not isinstance(function, func.FuncOp | gpu.FuncOp):
-                continue
+        for function in _functions(op):
             if has_wgmma(function):
                 report = _reject_registers if is_kernel(function) else _reject
                 WgmmaFlow(function, report).follow(function.body)
@@ -84,6 +86,15 @@ class CheckHazardsPass(ModulePass):
         if self.unproven == "error":
             raise OpError(op, message)
         warnings.warn(f"{named(op)}: not proven: {why}{more}", UnprovenWarning, stacklevel=2)
+
+
+def _functions(module: ModuleOp | gpu.ModuleOp) -> Iterator[Operation]:
+    """The functions of a module and of the modules in it."""
+    for op in module.body.block.ops:
+        if isinstance(op, func.FuncOp | gpu.FuncOp | EntryOp):
+            yield op
+        elif isinstance(op, ModuleOp | gpu.ModuleOp):
+            yield from _functions(op)
 
 
 def has_wgmma(function: Operation) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable, Generator
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -37,6 +38,14 @@ def unchecked() -> Generator[None]:
 
 @pytest.fixture(scope="session")
 def ptxas() -> Callable[..., PtxasReport]:
-    """`tilewright.ptxas.assemble`. Without a ptxas, every test that asks for it is an error."""
+    """`tilewright.ptxas.assemble`. Without a ptxas, every test that asks for it is an error; so is
+    a text whose wgmmas ptxas has to mend (C7514 and its like), unless the test says that it does.
+    """
     find_ptxas()
-    return assemble
+
+    def assembled(ptx: str, arch: str, *, mends: bool = False, **more: Any) -> PtxasReport:
+        report = assemble(ptx, arch, **more)
+        assert mends or not report.mended, report.mended
+        return report
+
+    return assembled

@@ -12,6 +12,7 @@ from xdsl.passes import ModulePass
 
 from tilewright.arguments.parameters import kernel_parameters, kernels_of, symbol_of
 from tilewright.diagnostic import CompileError, Diagnostic
+from tilewright.dialects.cuda_tile.ops.module import EntryOp as TileEntryOp
 from tilewright.dialects.cute_nvgpu.lattice.targets import target
 from tilewright.dialects.ptx.control_flow import EntryOp
 from tilewright.guard import guard
@@ -19,8 +20,16 @@ from tilewright.ir_dump import IRDump
 from tilewright.kernel import Entry, Kernel
 from tilewright.lowering.ptx.text import module_text
 from tilewright.passes.check_hazards import Unproven
-from tilewright.pipeline import Observer, run_pipeline, stages_of, stages_where, verified
+from tilewright.pipeline import (
+    Observer,
+    is_tile_ir,
+    run_pipeline,
+    stages_of,
+    stages_where,
+    verified,
+)
 from tilewright.recursion import deep_recursion
+from tilewright.tile_kernel import entry_parameters
 
 if TYPE_CHECKING:
     from tilewright.ptxas import KernelResources
@@ -58,6 +67,9 @@ def compile(
     chip, own = target(arch), stages_of(passes)
     module, source = verified(module_or_text, name)
     arguments = {symbol_of(op): kernel_parameters(op) for op in kernels_of(module)}
+    for op in module.walk() if is_tile_ir(module) else ():
+        if isinstance(op, TileEntryOp):
+            arguments[op.sym_name.data] = entry_parameters(op)
     dump = None if dump_dir is None else IRDump(dump_dir)
     observers: list[Observer] = [] if dump is None else [dump]
     if verify_by_running is not None:

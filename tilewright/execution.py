@@ -31,7 +31,14 @@ from tilewright.lowering.interpreter.machine.global_memory import GlobalMemory
 from tilewright.lowering.interpreter.machine.machine import Launch
 from tilewright.lowering.ptx.registers import RegisterNames
 from tilewright.passes.check_target import required_targets
-from tilewright.pipeline import lower_for_lowest, lower_tiles, run_pipeline, verified
+from tilewright.pipeline import (
+    is_tile_ir,
+    lower_for_lowest,
+    lower_programs,
+    lower_tiles,
+    run_pipeline,
+    verified,
+)
 from tilewright.recursion import deep_recursion
 from tilewright.tile_kernel import (
     DEFAULT_ARCH,
@@ -39,7 +46,6 @@ from tilewright.tile_kernel import (
     TileLaunch,
     entry_parameters,
     find_entry,
-    is_tile_ir,
     run_tile_kernel,
 )
 
@@ -95,7 +101,8 @@ def interpret(
     run in which nothing can end a loop that spins is an error too.
 
     CUDA Tile IR, as text, module or bytecode, is the level "program": `args` are the entry's flat
-    parameters, an array of any dtype for a pointer to its first element; there is no `block`;
+    parameters, an array of any dtype for a pointer to its first element; there is no `block`, which
+    follows from the entry. Any other level is that of the kernel that it is compiled to for `arch`;
     `numerics="fast"` multiplies matrices by f32 BLAS. `races`, "error" by default, are
     conflicting accesses that no token and no atomic orders, and what Tile IR leaves undefined.
     `max_steps` bounds the iterations of loops.
@@ -107,14 +114,17 @@ def interpret(
     module, source = verified(module_or_text, name)
     checked_arguments(args)
     _check_settings(schedule, max_steps)
-    if is_tile_ir(module):
+    if is_tile_ir(module) and block is not None:
+        raise ExecutionError(f"expected no block for Tile IR, got {tuple(block)}")
+    if is_tile_ir(module) and level not in (None, "program"):
+        arch = arch or DEFAULT_ARCH
+        lower_programs(module, arch, source)
+        block = _extents(find_kernel(module, kernel, name), "gpu.known_block_size", "")
+    elif is_tile_ir(module):
         if schedule is not None:
             raise ExecutionError(
                 f"expected no schedule for Tile IR, whose blocks run one by one, got {schedule}"
             )
-        if level not in (None, "program") or block is not None:
-            got = f"level '{level}'" if block is None else f"block {tuple(block)}"
-            raise ExecutionError(f"expected level 'program' and no block for Tile IR, got {got}")
         launch = TileLaunch(
             checked_extents("grid", grid),
             numerics,

@@ -103,7 +103,9 @@ def _op_at_work(traceback: TracebackType | None) -> Operation | None:
     op: Operation | None = None
     while traceback is not None:
         for value in traceback.tb_frame.f_locals.values():
-            if isinstance(value, Operation) and file_location(value.location) is not None:
+            # One whose constructor failed has no location yet.
+            place = getattr(value, "location", None) if isinstance(value, Operation) else None
+            if place is not None and file_location(place) is not None:
                 op = value
                 break
         traceback = traceback.tb_next

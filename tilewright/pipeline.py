@@ -12,6 +12,8 @@ from xdsl.universe import Universe
 
 from tilewright.diagnostic import CompileError, Diagnostic
 from tilewright.dialects.cuda_tile.bytecode.container import is_bytecode
+from tilewright.dialects.cuda_tile.ops.module import EntryOp
+from tilewright.dialects.cuda_tile.ops.module import ModuleOp as TileModuleOp
 from tilewright.dialects.cute_nvgpu.lattice.targets import lowest, target
 from tilewright.guard import guard
 from tilewright.lowering.tile.convert_cute_to_cute_nvgpu import ConvertCuteToCuteNvgpuPass
@@ -22,6 +24,7 @@ from tilewright.passes.check_hazards import CheckHazardsPass
 from tilewright.passes.check_issue import CheckIssuePass
 from tilewright.passes.check_target import CheckTargetPass, required_targets
 from tilewright.passes.check_tmem import CheckTmemPass
+from tilewright.passes.inline_calls import InlineCallsPass
 from tilewright.passes.synthesize_layouts import SynthesizeLayoutsPass
 from tilewright.recursion import deep_recursion
 from tilewright.verification import verify
@@ -37,7 +40,18 @@ class Stage:
     verified: bool = False
 
 
+def _convert_cuda_tile(arch: str) -> ModulePass:
+    from tilewright.lowering.cuda_tile.convert_cuda_tile_to_cute import ConvertCudaTileToCutePass
+
+    return ConvertCudaTileToCutePass(arch)
+
+
+PROGRAM_STAGE = "convert-cuda-tile-to-cute"
+"""The stage that leaves no Tile IR; modules without any do without it."""
+
 PIPELINE: tuple[Stage, ...] = (
+    Stage(PROGRAM_STAGE, _convert_cuda_tile),
+    Stage("inline-calls", lambda arch: InlineCallsPass()),
     Stage("cute-nvgpu-check-issue", lambda arch: CheckIssuePass()),
     Stage("convert-cute-to-cute-nvgpu", lambda arch: ConvertCuteToCuteNvgpuPass(arch)),
     Stage("cute-nvgpu-check-target", lambda arch: CheckTargetPass(arch)),
@@ -99,6 +113,8 @@ def run_pipeline(
     for observer in observers:
         observer(None, module)
     for stage in (*first, *(PIPELINE if stages is None else stages)):
+        if stage.name == PROGRAM_STAGE and not is_tile_ir(module):
+            continue
         with guard(stage.name, module, source, named=stage in first):
             stage.build(arch).apply(context, module)
             if verify_each or stage.verified:
@@ -139,9 +155,20 @@ def stages_of(passes: str | Sequence[ModulePass]) -> list[Stage]:
     return [Stage(pass_.name, lambda arch, pass_=pass_: pass_, True) for pass_ in passes]
 
 
+def is_tile_ir(module: ModuleOp) -> bool:
+    """True where a module holds CUDA Tile IR."""
+    return any(isinstance(op, TileModuleOp | EntryOp) for op in module.body.ops)
+
+
+def lower_programs(module: ModuleOp, arch: str, source: str | None = None) -> None:
+    """Lower Tile IR to kernels of threads in place. Raises CompileError."""
+    stages = [stage for stage in PIPELINE if stage.name == PROGRAM_STAGE]
+    run_pipeline(module, arch, source, stages=stages)
+
+
 def lower_tiles(module: ModuleOp, arch: str, source: str | None = None) -> None:
     """Lower a verified module to the atom level in place. Raises CompileError."""
-    stages = [stage for stage in PIPELINE if stage.name == TILE_STAGE]
+    stages = [stage for stage in PIPELINE if stage.name in (InlineCallsPass.name, TILE_STAGE)]
     run_pipeline(module, arch, source, stages=stages)
 
 

@@ -11,7 +11,6 @@ from xdsl.dialects.builtin import ModuleOp
 from tilewright.arguments.parameters import Parameter
 from tilewright.diagnostic import CompileError, Diagnostic, OpError
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
-from tilewright.dialects.cuda_tile.ops.module import ModuleOp as TileModuleOp
 from tilewright.dialects.cuda_tile.type_text import shown
 from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.dialects.cute_nvgpu.lattice.targets import target
@@ -29,18 +28,12 @@ __all__ = [
     "TileLaunch",
     "entry_parameters",
     "find_entry",
-    "is_tile_ir",
     "run_entry",
     "run_tile_kernel",
 ]
 
 DEFAULT_ARCH = "sm_90a"
 """The chip whose arithmetic matrix products follow where none is named: it has judged it."""
-
-
-def is_tile_ir(module: ModuleOp) -> bool:
-    """True where a module holds CUDA Tile IR."""
-    return any(isinstance(op, TileModuleOp | EntryOp) for op in module.body.ops)
 
 
 def find_entry(module: ModuleOp, kernel: str | None, name: str = "<string>") -> EntryOp:

@@ -23,6 +23,9 @@ _PASSES = {
     "convert-cute-nvgpu-to-ptx": (
         "lowering.to_ptx.convert_cute_nvgpu_to_ptx:ConvertCuteNvgpuToPtxPass"
     ),
+    "convert-cuda-tile-to-cute": (
+        "lowering.cuda_tile.convert_cuda_tile_to_cute:ConvertCudaTileToCutePass"
+    ),
     "convert-cute-to-cute-nvgpu": (
         "lowering.tile.convert_cute_to_cute_nvgpu:ConvertCuteToCuteNvgpuPass"
     ),
@@ -34,6 +37,7 @@ _PASSES = {
     ),
     "cute-expand-ops": "passes.cute_expand_ops:CuteExpandOpsPass",
     "cute-fold-static": "passes.cute_fold_static:CuteFoldStaticPass",
+    "inline-calls": "passes.inline_calls:InlineCallsPass",
     "cute-nvgpu-check-issue": "passes.check_issue:CheckIssuePass",
     "cute-nvgpu-check-hazards": "passes.check_hazards:CheckHazardsPass",
     "cute-nvgpu-check-target": "passes.check_target:CheckTargetPass",

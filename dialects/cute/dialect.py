@@ -9,6 +9,7 @@ from tilewright.dialects.cute.ops import (
     accessors,
     arithmetic,
     constructors,
+    convert,
     copy,
     elements,
     gemm,
@@ -31,7 +32,7 @@ from tilewright.dialects.cute.types import tma as tma_types
 ALGEBRA_OPS = ops_of(constructors, accessors, layout_algebra, size_index, arithmetic, tiling)
 """The ops of NVIDIA's CuTe IR: values of the layout algebra."""
 
-TILE_OPS = ops_of(tensors, tiled, memory, elements, copy, tma, gemm, pipeline, scheduler)
+TILE_OPS = ops_of(tensors, tiled, memory, elements, convert, copy, tma, gemm, pipeline, scheduler)
 """The ops of the tile level: tensors, copies, MMAs, pipelines."""
 
 OPS = (*ALGEBRA_OPS, *TILE_OPS)

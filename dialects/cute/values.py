@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Any, NamedTuple
@@ -31,6 +32,9 @@ TENSORS = ("memref", "coord_tensor")
 """The kinds of values that are tensors: a `Tensor`, a `CoordTensor`."""
 
 
+_LEAF = re.compile(r"\?(?:\{(i64)?[^}]*\})?")
+
+
 class Typed(NamedTuple):
     """A value and its kind: int_tuple, shape, stride, coord, layout, composed_layout, tile or
     swizzle; a tensor, memref or coord_tensor; a scalar, which is an integer by itself; or what
@@ -50,6 +54,11 @@ class Typed(NamedTuple):
     def text(self) -> str:
         """How the value is written."""
         return tile_text(self.value) if self.kind == "tile" else value_text(self.value)
+
+    @property
+    def printf_format(self) -> str:
+        """The C format that prints it, its dynamic leaves given in the order of its text."""
+        return _LEAF.sub(lambda leaf: "%lld" if leaf[1] else "%d", self.text) + "\n"
 
     @property
     def quoted(self) -> str:

@@ -4,6 +4,7 @@ from xdsl.ir import Dialect
 
 from tilewright.dialects.contents import attributes_of, ops_of
 from tilewright.dialects.cute_nvgpu.ops import (
+    address,
     cluster,
     copy,
     fragment,
@@ -28,6 +29,7 @@ from tilewright.dialects.cute_nvgpu.ops import (
     wmma,
 )
 from tilewright.dialects.cute_nvgpu.types import (
+    conversion,
     copies,
     fragments,
     smem_desc_view,
@@ -39,16 +41,18 @@ from tilewright.dialects.cute_nvgpu.types.shared_atoms import UMMA_ATOM_TYPES, W
 from tilewright.dialects.cute_nvgpu.types.wmma import WMMA_ACCESS_TYPES
 
 _OPS = (
-    mma, wmma, matrix_copy, copy, fragment, fragment_arithmetic, fragment_memory, sync, sm90, sm100,
-    smem_desc, wgmma_sync, mbarrier, shuffle, tma, cluster, tmem, tmem_access, tmem_reduce,
-    tmem_copy, tcgen05_sync, warp_specialization,
+    address, mma, wmma, matrix_copy, copy, fragment, fragment_arithmetic, fragment_memory, sync,
+    sm90, sm100, smem_desc, wgmma_sync, mbarrier, shuffle, tma, cluster, tmem, tmem_access,
+    tmem_reduce, tmem_copy, tcgen05_sync, warp_specialization,
 )  # fmt: skip
 
 CUTE_NVGPU = Dialect(
     "cute_nvgpu",
     ops_of(*_OPS),
     [
-        *attributes_of(fragments, smem_desc_view, tensor_map, copies, universal_fma, *_OPS),
+        *attributes_of(
+            fragments, smem_desc_view, tensor_map, copies, conversion, universal_fma, *_OPS
+        ),
         *MMA_ATOM_TYPES.values(),
         *WGMMA_ATOM_TYPES.values(),
         *UMMA_ATOM_TYPES.values(),

@@ -6,23 +6,37 @@ from collections.abc import Mapping, Sequence
 
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import SSAValue
-from xdsl.irdl import operand_def, prop_def, result_def
+from xdsl.irdl import (
+    AttrSizedOperandSegments,
+    operand_def,
+    opt_operand_def,
+    prop_def,
+    result_def,
+    var_operand_def,
+)
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.cute_nvgpu.lattice.atomics import ATOMICS, register_of
+from tilewright.dialects.cute_nvgpu.lattice.atomics import (
+    ATOMICS,
+    SCOPES,
+    operand_count,
+    register_of,
+)
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import SPACES
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
+from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement
 from tilewright.dialects.fields import NUMBER, fields_op
-from tilewright.dialects.ptx.instruction import Given, PtxOp
+from tilewright.dialects.ptx.instruction import Given, PtxOp, verify_guard
 from tilewright.dialects.ptx.types import RegType, reg
 
 
 @fields_op("ptx.atom")
 class AtomOp(PtxOp):
-    """`atom.acq_rel.gpu.SPACE.FORM d, [a], b`: combine a word with a value, return what was there.
+    """`atom.acq_rel.SCOPE.SPACE.FORM d, [a], b`: combine a word with a value, return what was
+    there; of `cas` the value is stored where the word equals the first operand, `d, [a], b, c`.
 
     What the thread did before is before whatever follows an atomic operation on that word that
-    comes later, in any CTA. PTX ISA 9.7.13.5.
+    comes later, in any CTA. With a predicate it happens where that holds. PTX ISA 9.7.13.5.
 
     ```mlir
     %old = ptx.atom "shared" "add.u32" %a, 0, %v : !ptx.reg<b32>, !ptx.reg<b32> -> !ptx.reg<b32>
@@ -30,43 +44,84 @@ class AtomOp(PtxOp):
     """
 
     address = operand_def(RegType)
-    value = operand_def(RegType)
+    values = var_operand_def(RegType)
+    predicate = opt_operand_def(reg("pred"))
+    otherwise = opt_operand_def(RegType)
     result = result_def(RegType)
     space = prop_def(StringAttr)
     form = prop_def(StringAttr)
     offset = prop_def(NUMBER)
+    scope = prop_def(StringAttr, default_value=StringAttr("gpu"))
+
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
 
     assembly_format = (
-        "$space $form $address `,` $offset `,` $value attr-dict"
-        " `:` type($address) `,` type($value) `->` type($result)"
+        "$space $form (`scope` $scope^)? $address `,` $offset `,` $values (`if` $predicate^)?"
+        " (`else` $otherwise^ `:` type($otherwise))? attr-dict"
+        " `:` type($address) `,` type($values) `->` type($result)"
     )
 
-    def __init__(self, space: str, form: str, address: SSAValue, value: SSAValue, offset: int = 0):
-        super().__init__(address, value, reg(register_of(form)), space, form, offset)
+    def __init__(
+        self,
+        space: str,
+        form: str,
+        address: SSAValue,
+        values: Sequence[SSAValue],
+        offset: int = 0,
+        predicate: SSAValue | None = None,
+        otherwise: SSAValue | None = None,
+        scope: str = "gpu",
+    ):
+        super().__init__(
+            address,
+            values,
+            reg(register_of(form)),
+            space,
+            form,
+            offset,
+            predicate=predicate,
+            otherwise=otherwise,
+            scope=scope,
+        )
 
     @property
     def mnemonic(self) -> str:
         """`atom.acq_rel.gpu.global.add.u32`."""
-        return f"atom.acq_rel.gpu.{self.space.data}.{self.form.data}"
+        return f"atom.acq_rel.{self.scope.data}.{self.space.data}.{self.form.data}"
 
     @property
     def operand_forms(self) -> Sequence[OperandForm]:
         return ATOMICS[self.form.data].operands
 
     def operand_values(self) -> Mapping[str, Given]:
-        return {"d": self.result, "a": (self.address, self.offset.value.data), "b": self.value}
+        names = zip("bc", self.values, strict=False)
+        return {"d": self.result, "a": (self.address, self.offset.value.data), **dict(names)}
+
+    @property
+    def guard(self) -> SSAValue | None:
+        return self.predicate
+
+    @property
+    def unguarded(self) -> SSAValue | None:
+        return self.otherwise
+
+    def requirement(self) -> Requirement:
+        return Requirement.of(ATOMICS[self.form.data])
 
     def verify_(self) -> None:
-        space, form = self.space.data, self.form.data
-        if space not in SPACES or form not in ATOMICS:
+        space, form, scope = self.space.data, self.form.data, self.scope.data
+        if space not in SPACES or form not in ATOMICS or scope not in SCOPES:
             raise VerifyException(
-                f"'{self.name}' expected a space of {', '.join(SPACES)} and a form of "
-                f"{', '.join(ATOMICS)}, got {space} and {form}"
+                f"'{self.name}' expected a space of {', '.join(SPACES)}, a form of "
+                f"{', '.join(ATOMICS)} and a scope of {', '.join(SCOPES)}, got {space}, {form} "
+                f"and {scope}"
             )
-        legal = reg(SPACES[space]), reg(register_of(form)), reg(register_of(form))
-        given = self.address.type, self.value.type, self.result.type
+        register = reg(register_of(form))
+        legal = reg(SPACES[space]), *(register,) * operand_count(form), register
+        given = self.address.type, *self.values.types, self.result.type
         if given != legal:
             raise VerifyException(
                 f"'{self.name}' expected {', '.join(map(str, legal))} for {space} {form}, got "
                 f"{', '.join(map(str, given))}"
             )
+        verify_guard(self)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from xdsl.irdl import operand_def, prop_def, result_def, traits_def
+from xdsl.dialects.builtin import UnitAttr
+from xdsl.irdl import operand_def, opt_prop_def, prop_def, result_def, traits_def
 from xdsl.traits import Pure
 
 from tilewright.dialects.cute_nvgpu.lattice.cluster import (
@@ -70,17 +71,23 @@ class MapaOp(RowOp):
 
 @fields_op("ptx.mbarrier.arrive.cluster", MBARRIER_ARRIVE_CLUSTER)
 class MbarrierArriveOp(RowOp):
-    """`mbarrier.arrive.release.cluster.shared::cluster.b64 _, [a]`.
+    """`mbarrier.arrive.release.cluster.shared::cluster.b64 _, [a]`, behind reads alone
+    `mbarrier.arrive.shared::cluster.b64`.
 
     ```mlir
-    ptx.mbarrier.arrive.cluster %remote, 8
+    ptx.mbarrier.arrive.cluster %remote, 8 reads
     ```
     """
 
     address = operand_def(reg("b32"))
     offset = prop_def(NUMBER)
+    reads = opt_prop_def(UnitAttr)
 
-    assembly_format = "$address `,` $offset attr-dict"
+    assembly_format = "$address `,` $offset (`reads` $reads^)? attr-dict"
+
+    @property
+    def mnemonic(self) -> str:
+        return self.row.mnemonics[self.reads is not None]
 
     def operand_values(self) -> Mapping[str, Given]:
         return {"state": "_", "addr": (self.address, self.offset.value.data)}

@@ -8,6 +8,9 @@ from typing import ClassVar
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import SSAValue
 from xdsl.irdl import (
+    AttrSizedOperandSegments,
+    BaseAttr,
+    VarConstraint,
     operand_def,
     opt_operand_def,
     prop_def,
@@ -31,7 +34,7 @@ from tilewright.dialects.cute_nvgpu.lattice.data_movement import (
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
 from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement
 from tilewright.dialects.fields import NUMBER, fields_op
-from tilewright.dialects.ptx.instruction import Given, PtxOp, RowOp
+from tilewright.dialects.ptx.instruction import Given, PtxOp, RowOp, verify_guard
 from tilewright.dialects.ptx.registers import ConstOp
 from tilewright.dialects.ptx.types import RegType, reg
 
@@ -85,22 +88,59 @@ class _AccessOp(PtxOp):
 
 @fields_op("ptx.ld", LD)
 class LdOp(_AccessOp):
-    """Load from memory. PTX ISA 9.7.9.8.
+    """Load from memory; with a predicate where that holds, the result being other registers where
+    it does not: `@p ld`, `@!p mov`. PTX ISA 9.7.9.8.
 
     ```mlir
     %v = ptx.ld "global" "f32" %address, 16 : !ptx.reg<b64> -> !ptx.reg<f32>
+    %w = ptx.ld "global" "f32" %address, 16 if %p else %v : !ptx.reg<b64> -> !ptx.reg<f32>
     ```
     """
 
+    T: ClassVar = VarConstraint("T", BaseAttr(RegType))
     address = operand_def(RegType)
-    result = result_def(RegType)
+    predicate = opt_operand_def(reg("pred"))
+    otherwise = opt_operand_def(T)
+    result = result_def(T)
+
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
 
     assembly_format = (
-        "$space $access $address `,` $offset attr-dict `:` type($address) `->` type($result)"
+        "$space $access $address `,` $offset (`if` $predicate^)? (`else` $otherwise^)? attr-dict"
+        " `:` type($address) `->` type($result)"
     )
 
-    def __init__(self, space: str, access: str, address: SSAValue, offset: int = 0, count: int = 1):
-        super().__init__(address, reg(ACCESS_TYPES[access], count), space, access, offset)
+    def __init__(
+        self,
+        space: str,
+        access: str,
+        address: SSAValue,
+        offset: int = 0,
+        count: int = 1,
+        predicate: SSAValue | None = None,
+        otherwise: SSAValue | None = None,
+    ):
+        super().__init__(
+            address,
+            reg(ACCESS_TYPES[access], count),
+            space,
+            access,
+            offset,
+            predicate=predicate,
+            otherwise=otherwise,
+        )
+
+    @property
+    def guard(self) -> SSAValue | None:
+        return self.predicate
+
+    @property
+    def unguarded(self) -> SSAValue | None:
+        return self.otherwise
+
+    def verify_(self) -> None:
+        super().verify_()
+        verify_guard(self)
 
     def data_type(self) -> RegType:
         return self.result.type

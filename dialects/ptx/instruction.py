@@ -69,9 +69,20 @@ class PtxOp(FieldsOp):
         """The predicate without which it is not executed."""
         return None
 
+    @property
+    def unguarded(self) -> SSAValue | None:
+        """The registers whose content its result is where the predicate does not hold."""
+        return None
+
     def requirement(self) -> Requirement:
         """The instruction's needs of its target."""
         return BASELINE
+
+
+def verify_guard(op: PtxOp) -> None:
+    """Raise VerifyException for a result that is not said where a predicate does not hold."""
+    if (op.guard is None) is not (op.unguarded is None):
+        raise VerifyException(f"'{op.name}' expected a predicate and an alternative, or neither")
 
 
 class Row(Protocol):
@@ -150,7 +161,12 @@ class ScalarOp(PtxOp):
         return _operand_forms(self.ROW, self.form.data)
 
     def operand_values(self) -> Mapping[str, Given]:
-        return {"d": self.results[0], **dict(zip("abc", self.operands, strict=False))}
+        elements, given = self.operands, dict[str, Given]()
+        if self.form.data.startswith("rs."):
+            *elements, given["rbits"] = self.operands
+            if len(elements) > 2:
+                elements = (elements,)
+        return {"d": self.results[0], **dict(zip("abc", elements, strict=False)), **given}
 
     @property
     def mnemonic(self) -> str:

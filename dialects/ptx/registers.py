@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import ClassVar, Self
 
-from xdsl.dialects.builtin import IntegerAttr, StringAttr, i64
+from xdsl.dialects.builtin import IntegerAttr, StringAttr, UnitAttr, i64
 from xdsl.ir import SSAValue
 from xdsl.irdl import (
     operand_def,
+    opt_prop_def,
     prop_def,
     result_def,
     traits_def,
@@ -88,7 +89,11 @@ class ConstOp(MoveOp):
     def verify_(self) -> None:
         bits, type_ = self.bits.value.data, self.result.type
         width = KINDS[type_.kind.data]
-        if type_.count.data != 1 or not -(1 << (width - 1)) <= bits < 1 << width:
+        if (
+            type_.kind.data == "b8"
+            or type_.count.data != 1
+            or not -(1 << (width - 1)) <= bits < 1 << width
+        ):
             raise VerifyException(
                 f"'{self.name}' expected a constant of one register, got {bits} for {type_}"
             )
@@ -185,7 +190,8 @@ class MovOp(MoveOp):
         source, result = self.source.type, self.result.type
         assert isinstance(source, RegType)
         widths = [KINDS[type_.kind.data] for type_ in (source, result)]
-        if widths[0] != widths[1] or source.count.data != 1 or result.count.data != 1:
+        single = source.count.data == result.count.data == 1
+        if not single or widths[0] != widths[1] or widths[0] == 8:
             raise VerifyException(
                 f"'{self.name}' expected single registers of one width, got {source} and {result}"
             )
@@ -194,7 +200,7 @@ class MovOp(MoveOp):
 @fields_op("ptx.pack")
 class PackOp(MoveOp):
     """Two registers side by side in one of twice the width: `mov.b32 d, {lo, hi}` of 16-bit
-    registers, `mov.b64 d, {lo, hi}` of 32-bit ones. PTX ISA 9.7.9.2.
+    registers, `mov.b16` of 8-bit ones, `mov.b64` of 32-bit ones. PTX ISA 9.7.9.2.
 
     ```mlir
     %0 = ptx.pack b32 %lo, %hi
@@ -205,7 +211,7 @@ class PackOp(MoveOp):
     high = operand_def(RegType)
     result = result_def(RegType)
 
-    HALVES: ClassVar[dict[str, str]] = {"b32": "b16", "b64": "b32"}
+    HALVES: ClassVar[dict[str, str]] = {"b16": "b8", "b32": "b16", "b64": "b32"}
     """The kind of the halves, by that of the result."""
 
     def __init__(self, low: SSAValue, high: SSAValue, kind: str = "b32"):
@@ -248,23 +254,53 @@ class PackOp(MoveOp):
         half = reg(self.HALVES.get(kind.kind.data, "b16"))
         if kind not in map(reg, self.HALVES) or {self.low.type, self.high.type} != {half}:
             raise VerifyException(
-                f"'{self.name}' expected two halves of a b32 or b64 register, got "
+                f"'{self.name}' expected two halves of a b16, b32 or b64 register, got "
                 f"{self.low.type}, {self.high.type} for {kind}"
             )
 
 
 @fields_op("ptx.unpack")
 class UnpackOp(MoveOp):
-    """The two 16-bit halves of a 32-bit register: `mov.b32 {lo, hi}, a`. PTX ISA 9.7.9.2."""
+    """The two 16-bit halves of a 32-bit register: `mov.b32 {lo, hi}, a`; with `octets` the two
+    bytes of a 16-bit one, `mov.b16`. PTX ISA 9.7.9.2.
 
-    source = operand_def(reg("b32"))
-    halves = result_def(reg("b16", 2))
+    ```mlir
+    %0 = ptx.unpack %a
+    ```
+    """
 
-    assembly_format = "$source attr-dict"
+    source = operand_def(RegType)
+    octets = opt_prop_def(UnitAttr)
+    halves = result_def(RegType)
+
+    def __init__(self, source: SSAValue, *, octets: bool = False):
+        half = reg("b8" if octets else "b16", 2)
+        super().__init__(source, half, octets=octets or None)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        octets = parser.parse_optional_keyword("octets") is not None
+        operand = parser.parse_unresolved_operand()
+        op = cls(parser.resolve_operand(operand, reg("b16" if octets else "b32")), octets=octets)
+        op.attributes |= parser.parse_optional_attr_dict()
+        return op
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" octets " if self.octets else " ")
+        printer.print_operand(self.source)
+        printer.print_op_attributes(self.attributes)
+
+    def verify_(self) -> None:
+        whole = "b16" if self.octets else "b32"
+        if (self.source.type, self.halves.type) != (reg(whole), reg(PackOp.HALVES[whole], 2)):
+            raise VerifyException(
+                f"'{self.name}' expected the halves of a {whole} register, got {self.halves.type} "
+                f"of {self.source.type}"
+            )
 
     @property
     def row(self) -> InstructionRow:
-        return MOV["b32"]
+        return MOV["b16" if self.octets else "b32"]
 
     @property
     def operand_forms(self) -> Sequence[OperandForm]:

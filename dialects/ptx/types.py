@@ -12,7 +12,9 @@ from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
-KINDS: dict[str, int] = {"pred": 1, "b16": 16, "b32": 32, "f32": 32, "b64": 64, "f64": 64}
+KINDS: dict[str, int] = {
+    "pred": 1, "b8": 8, "b16": 16, "b32": 32, "f32": 32, "b64": 64, "f64": 64
+}  # fmt: skip
 """Register kinds, as `.reg` declares them, and their widths in bits. PTX ISA 5.2."""
 
 

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from xdsl.ir import Block, Region, SSAValue
 
+from tilewright.dialects.ptx.instruction import PtxOp
 from tilewright.dialects.ptx.matrix import WarpMmaOp
 from tilewright.dialects.ptx.registers import (
     ConstOp,
@@ -30,6 +31,7 @@ from tilewright.lowering.ptx.live_ranges import RegisterRanges, Slot
 
 PREFIXES: dict[str, str] = {
     "pred": "%p",
+    "b8": "%b",
     "b16": "%h",
     "b32": "%r",
     "f32": "%f",
@@ -106,9 +108,11 @@ class RegisterNames:
             for position, op in enumerate(block.ops):
                 for edge in edges_of(op):
                     self._predecessors[edge.dest].append(block)
+                # What a result is where its instruction is not executed is read after it.
+                later = op.unguarded if isinstance(op, PtxOp) else None
                 for operand in op.operands:
                     for slot in self._slots[operand]:
-                        slot.uses.append((block, position))
+                        slot.uses.append((block, position + (operand is later)))
 
     # Live ranges
 

@@ -15,6 +15,7 @@ from tilewright.diagnostic import OpError, file_location
 from tilewright.dialects.cute_nvgpu.lattice.shared_memory import STATIC_SHARED_LIMIT
 from tilewright.dialects.cute_nvgpu.lattice.targets import BASELINE, Target, TargetError, lowest
 from tilewright.dialects.ptx import registers
+from tilewright.dialects.ptx.calls import VPRINTF, VprintfOp
 from tilewright.dialects.ptx.control_flow import TENSORMAP, BraOp, CondBraOp, EntryOp, RetOp
 from tilewright.dialects.ptx.instruction import PtxOp
 from tilewright.dialects.ptx.mbarrier import TryWaitParityOp
@@ -55,9 +56,11 @@ def module_text(module: ModuleOp, arch: Target | None = None) -> str:
     version = max([BASELINE.version, target.ptx_version, *(need.version for need in required)])
     taken = {entry.sym_name.data for entry in entries}
     kernels = [KernelText(entry, taken).text() for entry in entries]
+    prints = any(isinstance(op, VprintfOp) for entry in entries for op in entry.walk())
     return (
         "// tilewright: PTX\n"
         f".version {version[0]}.{version[1]}\n.target {target}\n.address_size 64\n"
+        + (f"\n{VPRINTF}\n" if prints else "")
         + "".join(f"\n{kernel}" for kernel in kernels)
     )
 
@@ -240,13 +243,24 @@ class KernelText:
                 pass
             case TryWaitParityOp():
                 self._ask_until_done(op)
+            case VprintfOp():
+                for text in op.text([self.register(value) for value in op.values]):
+                    self.line(text, op)
             case PtxOp():
                 text = self._printer.text(op)
                 if isinstance(op, WgmmaOp):
                     self._settle(op)
                 self.line(text if op.guard is None else f"@{self.register(op.guard)} {text}", op)
+                self._otherwise(op)
             case _:
                 raise OpError(op, f"'{op.name}' has no PTX text")
+
+    def _otherwise(self, op: PtxOp) -> None:
+        """Give the result where the instruction is not executed."""
+        if op.guard is not None and op.unguarded is not None:
+            guard = self.register(op.guard)
+            for kind, into, source in self.registers.moves(op.results[0], op.unguarded):
+                self.line(f"@!{guard} mov.{kind} {into}, {source};", op)
 
     def _ask_until_done(self, op: TryWaitParityOp) -> None:
         """The instruction waits for a while only: ask again until the phase is complete."""

@@ -242,4 +242,4 @@ def _arrive(barriers: SSAValue, at: SSAValue, ctas: int, kernel: Kernel) -> None
         return
     for number in range(ctas):
         rank = emitter.constant(number, 32)
-        emitter.add(cluster.MbarrierArriveOp(barriers, [at], rank))
+        emitter.add(cluster.MbarrierArriveOp(barriers, [at], rank, reads=True))

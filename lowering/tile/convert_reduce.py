@@ -37,7 +37,7 @@ def _reduce(op: ReduceOp, kernel: Kernel) -> None:
         reduced[place] = value if before is None else _combined(combine, before, value, kernel)
     for mask in path_of(op.lanes):
         for place, value in reduced.items():
-            other = _shuffled(value, mask, element, kernel)
+            other = shuffled(value, mask, element, kernel.emitter)
             reduced[place] = _combined(combine, value, other, kernel)
     kernel.registers(dest).write_elements(reduced)
 
@@ -46,9 +46,9 @@ def _combined(combine: type[Operation], a: SSAValue, b: SSAValue, kernel: Kernel
     return kernel.emitter.emit(combine(a, b))  # type: ignore[call-arg]
 
 
-def _shuffled(value: SSAValue, mask: int, element: Attribute, kernel: Kernel) -> SSAValue:
+def shuffled(value: SSAValue, mask: int, element: Attribute, emitter: Emitter) -> SSAValue:
     """The value of the lane whose number differs in the mask's bit, word by word."""
-    emitter, width = kernel.emitter, element_bits(str(element))
+    width = element_bits(str(element))
     whole = IntegerType(width)
     if element == Float32Type():
         return emitter.emit(ShflSyncOp("bfly", value, mask))

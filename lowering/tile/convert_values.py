@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any, cast
+
 from xdsl.dialects import gpu
 
+from tilewright.dialects.cute import ComposedLayout, Layout, ScaledBasis
 from tilewright.dialects.cute.dialect import OPS
 from tilewright.dialects.cute.ops.arithmetic import CompareOp, ElemLessOp, EqualOp
-from tilewright.dialects.cute.ops.constructors import LeavesOp, StaticOp
+from tilewright.dialects.cute.ops.constructors import LeavesOp, PrintOp, StaticOp
 from tilewright.dialects.cute.ops.scheduler import TileSchedulerBoundsOp
 from tilewright.dialects.cute.ops.tiled import MakeTiledCopyOp, MakeTiledMmaOp
 from tilewright.dialects.cute.symbolic import scalar
+from tilewright.dialects.cute.symbolic.scalar import Dynamic, width_of
 from tilewright.dialects.cute.types.algebra import typed_of
 from tilewright.dialects.cute.values import Typed, with_dynamic_leaves
+from tilewright.dialects.gpu import PrintfOp
 from tilewright.lowering.tile.bounds import condition_value
 from tilewright.lowering.tile.kernel import Kernel, lowers
-from tilewright.lowering.tile.leaves import Leaf
+from tilewright.lowering.tile.leaves import Leaf, sized
 
 
 @lowers(StaticOp, MakeTiledMmaOp, MakeTiledCopyOp)
@@ -34,6 +40,35 @@ def _make(op: LeavesOp, kernel: Kernel) -> None:
 def _compare(op: CompareOp, kernel: Kernel) -> None:
     (condition,) = op.evaluate([kernel.typed(operand) for operand in op.operands])
     kernel[op.results[0]] = condition_value(condition, kernel.emitter)
+
+
+@lowers(PrintOp)
+def _print(op: PrintOp, kernel: Kernel) -> None:
+    shown = typed_of(op.value.type)
+    assert shown is not None
+    numbers = zip(_as_printed(shown.value), _as_printed(kernel.typed(op.value).value), strict=True)
+    leaves = [
+        sized(kernel.emitter, number, max(32, width_of(leaf)))
+        for leaf, number in numbers
+        if isinstance(leaf, Dynamic)
+    ]
+    kernel.emitter.add(PrintfOp(shown.printf_format, leaves))
+
+
+def _as_printed(value: Any) -> Iterator[Any]:
+    """The leaves of a value in the order of its text."""
+    match value:
+        case tuple():
+            for item in cast("tuple[Any, ...]", value):
+                yield from _as_printed(item)
+        case Layout():
+            yield from _as_printed((value.shape, value.stride))
+        case ComposedLayout():
+            yield from _as_printed((value.inner, value.offset, value.outer))
+        case ScaledBasis():
+            yield value.value
+        case _:
+            yield value
 
 
 @lowers(TileSchedulerBoundsOp)

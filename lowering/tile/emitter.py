@@ -86,11 +86,18 @@ class Emitter:
 
     def every(self, key: tuple[Any, ...], build: Callable[[], Operation]) -> Sequence[SSAValue]:
         """The results of a pure op that this key identifies."""
+        return self.remembered(key, lambda: self.add(build()).results)
+
+    def remembered(
+        self, key: tuple[Any, ...], build: Callable[[], Sequence[SSAValue]]
+    ) -> Sequence[SSAValue]:
+        """Values that this key identifies, emitted where they are not known yet."""
         for known in reversed(self._known):
-            if (value := known.get(key)) is not None:
-                return value
-        results = self._known[-1][key] = self.add(build()).results
-        return results
+            if (values := known.get(key)) is not None:
+                return values
+        values = build()
+        self._known[-1][key] = values
+        return values
 
     def enter(self, block: Block) -> Block:
         """Go on in a nested block; the block to come back to."""

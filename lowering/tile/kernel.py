@@ -151,12 +151,8 @@ class Kernel:
     # --- walking ---
 
     def erase_unused(self) -> None:
-        """Erase pure ops whose results nobody reads, last first."""
-        for op in reversed(list(self.entry.walk())):
-            unread = op.results and all(result.first_use is None for result in op.results)
-            if unread and is_pure(op):
-                op.detach()
-                op.erase()
+        """Erase pure ops whose results nobody reads."""
+        erase_unused(self.entry)
 
     def lower_block(self, block: Block) -> None:
         """Lower the ops of a block but its terminator, to the end of the current block."""
@@ -231,6 +227,15 @@ def width_of_type(type_: Attribute) -> int:
     """The bits of an integer type."""
     assert isa(type_, IntegerType)
     return type_.bitwidth
+
+
+def erase_unused(block: Block) -> None:
+    """Erase pure ops of a block whose results nobody reads, last first."""
+    for op in reversed(list(block.walk())):
+        unread = op.results and all(result.first_use is None for result in op.results)
+        if unread and is_pure(op):
+            op.detach()
+            op.erase()
 
 
 def is_pure(op: Operation) -> bool:

@@ -47,7 +47,7 @@ from tilewright.dialects.cute.rules.accessors import get_scalars
 from tilewright.dialects.cute.symbolic.scalar import Dynamic
 from tilewright.dialects.cute.types.algebra import CuteType
 from tilewright.dialects.cute.values import Typed
-from tilewright.lowering.to_base.convert_print import Prints, format_of
+from tilewright.lowering.to_base.convert_print import Prints
 from tilewright.lowering.to_base.struct_types import (
     Path,
     composed_parts,
@@ -200,7 +200,7 @@ def _print(of: _Lowering) -> Sequence[SSAValue]:
     assert typed is not None
     # What printf takes is at least an int.
     wide = [of.sized(leaf, _at_least_int(leaf.type)) for leaf in _leaves(of, typed, source)]
-    of.prints.emit(of.op, format_of(typed), wide)
+    of.prints.emit(of.op, typed.printf_format, wide)
     return []
 
 

@@ -7,7 +7,6 @@ becomes, in a kernel,
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from itertools import count
 
@@ -30,21 +29,11 @@ from xdsl.rewriter import InsertPoint
 from xdsl.traits import SymbolOpInterface, SymbolTable
 
 from tilewright.diagnostic import OpError
-from tilewright.dialects.cute.values import Typed
 from tilewright.dialects.gpu import PrintfOp
 from tilewright.lowering.to_ptx.convert_cute_nvgpu_to_ptx import is_kernel
 
 PRINTF = "printf"
 PRINTF_TYPE = LLVMFunctionType([LLVMPointerType()], i32, is_variadic=True)
-
-
-def format_of(typed: Typed) -> str:
-    """The format that prints a value whose dynamic leaves are given in the order of its text."""
-    return re.sub(r"\?(\{i\d+\})?", _conversion, typed.text) + "\n"
-
-
-def _conversion(leaf: re.Match[str]) -> str:
-    return "%lld" if leaf[1] == "{i64}" else "%d"
 
 
 class Prints:

@@ -20,7 +20,7 @@ def _atomic(op: memref.AtomicRMWOp, to: Conversion) -> None:
                       f"{op.value.type}")  # fmt: skip
     tile = to.tile(op.memref)
     address, offset = locate(op, tile, op.indices, to)
-    to[op.result] = to.emit(AtomOp(tile.ptx_space, form, address, to[op.value], offset))
+    to[op.result] = to.emit(AtomOp(tile.ptx_space, form, address, [to[op.value]], offset))
 
 
 LEGAL = "addf (0) of f32 or f64, or addi (1), assign (2), maxs (4), maxu (5), mins (7), minu (8), \

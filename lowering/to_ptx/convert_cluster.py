@@ -30,4 +30,4 @@ def _mbarrier_arrive(op: cluster.MbarrierArriveOp, to: Conversion) -> None:
     remote = to.pure(
         (ptx.MapaOp, address, rank), (address, rank), lambda: ptx.MapaOp(address, rank)
     )
-    to.add(ptx.MbarrierArriveOp(remote, offset))
+    to.add(ptx.MbarrierArriveOp(remote, offset, reads=op.reads))

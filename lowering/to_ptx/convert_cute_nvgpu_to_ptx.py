@@ -17,40 +17,36 @@ from tilewright.diagnostic import OpError
 from tilewright.dialects.cute.types.argument import FROM, SIGNATURE, ArgumentAttr, sources_of
 from tilewright.dialects.cute.types.memref import is_memref
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target, target
-from tilewright.dialects.cute_nvgpu.ops import copy, fragment, sync, wmma
+from tilewright.dialects.cute_nvgpu.ops import copy, sync, wmma
 from tilewright.dialects.cute_nvgpu.ops.mma import MMA_OPS
 from tilewright.dialects.cute_nvgpu.ops.register_mma import RegisterMmaOp
-from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
-from tilewright.dialects.cute_nvgpu.types.tensor_map import TmaDescriptorType
+from tilewright.dialects.cute_nvgpu.types.tensor_map import TENSOR_MAP, TmaDescriptorType
 from tilewright.dialects.gpu import ReturnOp
 from tilewright.dialects.ptx import matrix, synchronization
 from tilewright.dialects.ptx.control_flow import PARAMETER_TYPES, TENSORMAP, EntryOp, RetOp
-from tilewright.dialects.ptx.convert import CvtaOp, CvtOp
+from tilewright.dialects.ptx.convert import CvtaOp
 from tilewright.dialects.ptx.data_movement import (
     CpAsyncCommitGroupOp,
     CpAsyncOp,
     CpAsyncWaitGroupOp,
 )
 from tilewright.dialects.ptx.instruction import PtxOp
-from tilewright.dialects.ptx.logic import AndOp, OrOp, SetpOp, ShlOp, ShrOp
-from tilewright.dialects.ptx.registers import (
-    ListMakeOp,
-    MovOp,
-    PackOp,
-    UnpackOp,
-)
+from tilewright.dialects.ptx.logic import SetpOp
 from tilewright.dialects.ptx.scalar_types import ScalarType, scalar_type
-from tilewright.dialects.ptx.types import RegType, reg
+from tilewright.dialects.ptx.types import reg
 from tilewright.lowering.ptx.rename_in_flight import rename_in_flight
+from tilewright.lowering.to_ptx import convert_address as convert_address_to_ptx
 from tilewright.lowering.to_ptx import convert_arith as convert_arith_to_ptx
 from tilewright.lowering.to_ptx import convert_arith_casts as convert_arith_casts_to_ptx
 from tilewright.lowering.to_ptx import convert_arith_floats as convert_arith_floats_to_ptx
 from tilewright.lowering.to_ptx import convert_atomics as convert_atomics_to_ptx
 from tilewright.lowering.to_ptx import convert_cluster as convert_cluster_to_ptx
+from tilewright.lowering.to_ptx import convert_fragment as convert_fragment_to_ptx
 from tilewright.lowering.to_ptx import convert_fragment_arithmetic as convert_fragments_to_ptx
 from tilewright.lowering.to_ptx import convert_gpu as convert_gpu_to_ptx
 from tilewright.lowering.to_ptx import convert_math as convert_math_to_ptx
 from tilewright.lowering.to_ptx import convert_matrix_copy as convert_matrix_copy_to_ptx
+from tilewright.lowering.to_ptx import convert_printf as convert_printf_to_ptx
 from tilewright.lowering.to_ptx import convert_scf as convert_scf_to_ptx
 from tilewright.lowering.to_ptx import convert_tma as convert_tma_to_ptx
 from tilewright.lowering.to_ptx import convert_tmem as convert_tmem_to_ptx
@@ -58,7 +54,6 @@ from tilewright.lowering.to_ptx import convert_umma as convert_umma_to_ptx
 from tilewright.lowering.to_ptx import convert_wgmma as convert_wgmma_to_ptx
 from tilewright.lowering.to_ptx import convert_wmma as convert_wmma_to_ptx
 from tilewright.lowering.to_ptx.conversion import Conversion, lowers
-from tilewright.lowering.to_ptx.convert_arith import element
 from tilewright.lowering.to_ptx.convert_llvm import (
     fields_of,
     give,
@@ -69,15 +64,18 @@ from tilewright.lowering.to_ptx.convert_memref import argument_tile, locate
 
 # Importing them fills the table of rules.
 _RULE_MODULES = (
+    convert_address_to_ptx,
     convert_arith_to_ptx,
     convert_arith_floats_to_ptx,
     convert_arith_casts_to_ptx,
     convert_atomics_to_ptx,
     convert_cluster_to_ptx,
+    convert_fragment_to_ptx,
     convert_fragments_to_ptx,
     convert_gpu_to_ptx,
     convert_math_to_ptx,
     convert_matrix_copy_to_ptx,
+    convert_printf_to_ptx,
     convert_scf_to_ptx,
     convert_tma_to_ptx,
     convert_umma_to_ptx,
@@ -131,132 +129,6 @@ def _bar_arrive(op: sync.BarArriveOp, to: Conversion) -> None:
 @lowers(sync.WarpSyncOp)
 def _warp_sync(op: sync.WarpSyncOp, to: Conversion) -> None:
     to.add(synchronization.WarpSyncOp())
-
-
-# Fragments: elements narrower than a register are packed, low bits first
-
-
-def _check_scalar(op: Operation, fragment: FragmentType) -> None:
-    """Raise OpError where an element is narrower than any scalar."""
-    if fragment.element.bits < 8:
-        raise OpError(
-            op,
-            f"'{op.name}' of {fragment.element_type} has no lowering to ptx; nearest legal: "
-            "cute_nvgpu.fragment.cast to 8-bit elements",
-        )
-
-
-def _word_of(value: SSAValue, bits: int, to: Conversion) -> SSAValue:
-    """A scalar in the low bits of a 32-bit register."""
-    if bits == 8:
-        value = to.scalar(AndOp, "b16", value, to.const(0xFF, "b16"))
-    return to.scalar(CvtOp, "u32.u16", value)
-
-
-def _packed(parts: list[SSAValue], fragment: FragmentType, to: Conversion) -> SSAValue:
-    """The register that holds these elements."""
-    bits = fragment.element.bits
-    if len(parts) == 1:
-        return parts[0]
-    if bits == 16:
-        low, high = parts
-        return to.pure((PackOp, low, high), parts, lambda: PackOp(low, high))
-    word = _word_of(parts[0], bits, to)
-    for place, part in enumerate(parts[1:], 1):
-        shifted = to.scalar(ShlOp, "b32", _word_of(part, bits, to), to.const(place * bits, "b32"))
-        word = to.scalar(OrOp, "b32", word, shifted)
-    return word
-
-
-def _make(registers: list[SSAValue], fragment: FragmentType, to: Conversion) -> SSAValue:
-    """The list of these registers; a list of one is the register."""
-    if len(registers) == 1:
-        return registers[0]
-    type_ = reg(fragment.element.register, len(registers))
-    return to.pure((ListMakeOp, *registers), registers, lambda: ListMakeOp(registers, type_))
-
-
-def _unpacked(register: SSAValue, place: int, fragment: FragmentType, to: Conversion) -> SSAValue:
-    """One element of a register."""
-    bits = fragment.element.bits
-    if fragment.element.per_register == 1:
-        return register
-    if bits == 16:
-        pair = to.pure((UnpackOp, register), (register,), lambda: UnpackOp(register))
-        return element(pair, place, to)
-    word = to.scalar(ShrOp, "u32", register, to.const(place * bits, "b32"))
-    return to.scalar(CvtOp, "u16.u32", word)
-
-
-@lowers(fragment.SplatOp)
-def _splat(op: fragment.SplatOp, to: Conversion) -> None:
-    fragment = op.fragment.type
-    _check_scalar(op, fragment)
-    word = _packed([to[op.scalar]] * fragment.element.per_register, fragment, to)
-    to[op.fragment] = _make([word] * fragment.registers, fragment, to)
-
-
-@lowers(fragment.FromElementsOp)
-def _from_elements(op: fragment.FromElementsOp, to: Conversion) -> None:
-    fragment, width = op.fragment.type, op.fragment.type.element.per_register
-    _check_scalar(op, fragment)
-    parts = [to[element] for element in op.elements]
-    words = [_packed(parts[i : i + width], fragment, to) for i in range(0, len(parts), width)]
-    to[op.fragment] = _make(words, fragment, to)
-
-
-@lowers(fragment.ExtractOp)
-def _extract(op: fragment.ExtractOp, to: Conversion) -> None:
-    fragment = op.fragment.type
-    assert isinstance(fragment, FragmentType)
-    _check_scalar(op, fragment)
-    register, place = divmod(op.position.value.data, fragment.element.per_register)
-    to[op.scalar] = _unpacked(element(to[op.fragment], register, to), place, fragment, to)
-
-
-@lowers(fragment.InsertOp)
-def _insert(op: fragment.InsertOp, to: Conversion) -> None:
-    fragment, width = op.result.type, op.result.type.element.per_register
-    _check_scalar(op, fragment)
-    register, place = divmod(op.position.value.data, width)
-    words = [element(to[op.fragment], i, to) for i in range(fragment.registers)]
-    parts = [_unpacked(words[register], i, fragment, to) for i in range(width)]
-    parts[place] = to[op.scalar]
-    words[register] = _packed(parts, fragment, to)
-    to[op.result] = _make(words, fragment, to)
-
-
-@lowers(fragment.SliceOp)
-def _slice(op: fragment.SliceOp, to: Conversion) -> None:
-    fragment = op.result.type
-    first = op.position.value.data // fragment.element.per_register
-    words = [element(to[op.fragment], first + i, to) for i in range(fragment.registers)]
-    to[op.result] = _make(words, fragment, to)
-
-
-@lowers(fragment.ConcatOp)
-def _concat(op: fragment.ConcatOp, to: Conversion) -> None:
-    fragment, parts = op.result.type, [to[part] for part in op.fragments]
-    if len(parts) == 1:
-        to[op.result] = parts[0]
-        return
-    type_ = reg(fragment.element.register, fragment.registers)
-    to[op.result] = to.pure((ListMakeOp, *parts), parts, lambda: ListMakeOp(parts, type_))
-
-
-@lowers(fragment.CastOp)
-def _cast(op: fragment.CastOp, to: Conversion) -> None:
-    value = to[op.source]
-    source, result = value.type, reg(op.result.type.element.register, op.result.type.registers)
-    assert isinstance(source, RegType)
-    if source == result:
-        to[op.result] = value
-        return
-    if source.count != result.count:
-        raise OpError(op, "'cute_nvgpu.fragment.cast' between registers of different widths")
-    kind = reg(result.kind.data)
-    moved = [to.emit(MovOp(element(value, i, to), kind)) for i in range(source.count.data)]
-    to[op.result] = _make(moved, op.result.type, to)
 
 
 # Kernels
@@ -336,6 +208,8 @@ def _passed(op: gpu.FuncOp | func.FuncOp, arguments: Sequence[SSAValue]) -> Iter
             elif structs and source is None:
                 part = "pointer" if is_memref(argument.type) else "value"
                 attributes = DictionaryAttr({**attributes.data, FROM: ArgumentAttr.get(i, part)})
+            if source is None and isinstance(type_, TmaDescriptorType):
+                attributes = DictionaryAttr({**attributes.data, TENSOR_MAP: type_})
             yield Passed(
                 "_".join(map(str, (name, *path))), type_, _parameter(op, type_), attributes
             )

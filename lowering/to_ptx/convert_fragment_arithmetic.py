@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from tilewright.dialects.cute_nvgpu.ops.fragment_arithmetic import FmaOp
+from xdsl.ir import SSAValue
+
+from tilewright.dialects.cute_nvgpu.ops.fragment_arithmetic import ConvertOp, FmaOp
+from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
 from tilewright.dialects.ptx import arithmetic
-from tilewright.dialects.ptx.registers import ListMakeOp
+from tilewright.dialects.ptx.convert import CvtOp
+from tilewright.dialects.ptx.registers import ListGetOp, ListMakeOp, MovOp, PackOp, UnpackOp
 from tilewright.dialects.ptx.types import reg
 from tilewright.lowering.to_ptx.conversion import Conversion, lowers
 from tilewright.lowering.to_ptx.convert_arith import element
+from tilewright.lowering.to_ptx.convert_fragment import make, packed, unpacked
 
 
 @lowers(FmaOp)
@@ -20,3 +25,68 @@ def _fma(op: FmaOp, to: Conversion) -> None:
     ]
     type_ = reg(fragment.element.register, len(words))
     to[op.result] = words[0] if len(words) == 1 else to.emit(ListMakeOp(words, type_))
+
+
+@lowers(ConvertOp)
+def _convert(op: ConvertOp, to: Conversion) -> None:
+    conversion, fragment = op.conversion, op.result.type
+    source, count = op.source.type, conversion.count
+    assert isinstance(source, FragmentType)
+    results: list[SSAValue] = []
+    for first in range(0, fragment.count.data, count):
+        if conversion.packed:
+            operands = [_part(to[op.source], first, count * conversion.source.bits, source, to)]
+        else:
+            places = reversed(range(first, first + count))
+            operands = [_element(to[op.source], place, source, to) for place in places]
+        if op.random is not None:
+            operands.append(element(to[op.random], first // count, to))
+        results.append(to.scalar(CvtOp, conversion.form.suffix, *operands))
+    if count == 1:
+        width = fragment.element.per_register
+        words = [
+            packed(results[first : first + width], fragment, to)
+            for first in range(0, len(results), width)
+        ]
+    else:
+        words = _joined(results, count * conversion.result.bits, to)
+    kind = reg(fragment.element.register)
+    words = [word if word.type == kind else to.emit(MovOp(word, kind)) for word in words]
+    to[op.result] = make(words, fragment, to)
+
+
+def _element(value: SSAValue, place: int, type_: FragmentType, to: Conversion) -> SSAValue:
+    register, inside = divmod(place, type_.element.per_register)
+    return unpacked(element(value, register, to), inside, type_, to)
+
+
+def _part(value: SSAValue, first: int, bits: int, type_: FragmentType, to: Conversion) -> SSAValue:
+    """The part of a register from one element on, in a register of so many bits."""
+    number, inside = divmod(first, type_.element.per_register)
+    register, width, offset = element(value, number, to), 32, inside * type_.element.bits
+    while width > bits:
+        halves = _halves(register, width == 16, to)
+        width //= 2
+        register = to.pure(
+            (ListGetOp, halves, offset // width), (halves,),
+            lambda halves=halves, place=offset // width: ListGetOp(halves, place),
+        )  # fmt: skip
+        offset %= width
+    return register
+
+
+def _halves(register: SSAValue, octets: bool, to: Conversion) -> SSAValue:
+    return to.pure((UnpackOp, register), (register,), lambda: UnpackOp(register, octets=octets))
+
+
+def _joined(parts: list[SSAValue], bits: int, to: Conversion) -> list[SSAValue]:
+    """Registers of so many bits as ones of 32."""
+    while bits < 32:
+        bits *= 2
+        pairs = zip(parts[::2], parts[1::2], strict=True)
+        parts = [_pair(low, high, f"b{bits}", to) for low, high in pairs]
+    return parts
+
+
+def _pair(low: SSAValue, high: SSAValue, kind: str, to: Conversion) -> SSAValue:
+    return to.pure((PackOp, low, high), (low, high), lambda: PackOp(low, high, kind))

@@ -2,12 +2,16 @@
 
     python tests/conformance/cuda_tile_records.py records.tar      # or a folder of records
     python tests/conformance/cuda_tile_records.py records.tar --text
+    python tests/conformance/cuda_tile_records.py records.tar --level ptx --arch sm_90a
+    python tests/conformance/cuda_tile_records.py records.tar --assemble sm_90a,sm_120a
 
 A record holds the bytecode, the arguments before and after (`tests/silicon/record_cuda_tile.py`
 makes them). Every array has to be equal bit for bit, NaN to NaN, where Tile IR defines the bits;
 where it does not, kernels that use such an operation stay within the bound of `BOUNDS`. With
 `--text` nothing is run: every module is printed in both forms, debug info included, and read again,
-and has to give the bytecode that it gave before.
+and has to give the bytecode that it gave before. With `--level` it is compiled, and what it is
+compiled to is run on the CPU, with `--level device` on the GPU of this machine; with `--assemble`
+the PTX for each target has to assemble without a warning.
 """
 
 from __future__ import annotations
@@ -24,7 +28,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args
 
 import ml_dtypes
 import numpy as np
@@ -32,12 +36,13 @@ from numpy.typing import NDArray
 from xdsl.dialects.builtin import DenseArrayBase, ModuleOp
 from xdsl.ir import Operation
 
+from tilewright import compile, interpret, ptxas
 from tilewright.diagnostic import CompileError
 from tilewright.dialects.cuda_tile.bytecode.read_module import read_bytecode
 from tilewright.dialects.cuda_tile.bytecode.write_module import write_bytecode
 from tilewright.dialects.cuda_tile.type_text import shown
 from tilewright.dialects.cuda_tile.types import TileType
-from tilewright.execution import ExecutionError
+from tilewright.execution import ExecutionError, Level
 from tilewright.parsing import parse_module
 from tilewright.pipeline import verified
 from tilewright.printing import ShortPrinter
@@ -241,10 +246,15 @@ class Outcome:
     share: float = 0.0
 
 
-def replay(name: str, record: Record) -> Outcome:
+def replay(
+    name: str, record: Record, level: Level | Literal["device"] = "program", arch: str | None = None
+) -> Outcome:
     """Run a record's kernel and compare its arrays."""
     undefined = next((each for each in UNDEFINED if record["test"].startswith(each.test)), None)
-    if undefined is not None and undefined.found is not None:
+    compiled = level != "program"
+    if undefined is not None and compiled and not undefined.equal:
+        return Outcome("undefined", [])
+    if undefined is not None and undefined.found is not None and not compiled:
         try:
             _run(name, record, "error")
         except ExecutionError as error:
@@ -255,7 +265,8 @@ def replay(name: str, record: Record) -> Outcome:
         if not undefined.equal:
             return Outcome("undefined", [])
     try:
-        module, arrays, results = _run(name, record, "ignore" if undefined else "error")
+        races = "ignore" if undefined else "error"
+        module, arrays, results = _run(name, record, races, level, arch)
     except Exception as error:  # noqa: BLE001: whatever went wrong is this record's verdict
         return Outcome("FAILED", [f"{type(error).__name__}: {error}"])
     bounds, share, lines = open_ops(module), 0.0, list[str]()
@@ -281,12 +292,42 @@ def replay(name: str, record: Record) -> Outcome:
     return Outcome("within bounds", lines, share)
 
 
-def _run(name: str, record: Record, races: Any) -> tuple[ModuleOp, list[int], list[NDArray[Any]]]:
+def _run(
+    name: str,
+    record: Record,
+    races: Any,
+    level: Level | Literal["device"] = "program",
+    arch: str | None = None,
+) -> tuple[ModuleOp, list[int], list[NDArray[Any]]]:
     module, _ = verified(record["bytecode"], name)
     flat, arrays = arguments(record)
-    grid = (*record["grid"], 1, 1)[:3]
-    launch = TileLaunch(grid, arch=record.get("arch", DEFAULT_ARCH), races=races)
+    grid, arch = (*record["grid"], 1, 1)[:3], arch or record.get("arch", DEFAULT_ARCH)
+    if level == "device":
+        kernel = compile(module, arch, name=name)
+        block = kernel.entry("k").block
+        assert block is not None
+        return module, arrays, kernel.launch(*flat, grid=grid, block=block)
+    if level != "program":
+        results = interpret(
+            module, "k", grid=grid, args=flat, level=level, arch=arch, races=races, name=name
+        )
+        return module, arrays, results
+    launch = TileLaunch(grid, arch=arch, races=races)
     return module, arrays, run_tile_kernel(module, "k", launch, flat, name)
+
+
+def assembled(name: str, record: Record, archs: list[str]) -> Outcome:
+    """Compile a record's kernel, and assemble the PTX."""
+    for arch in archs:
+        try:
+            ptx = compile(record["bytecode"], arch, name=name).ptx
+        except Exception as error:  # noqa: BLE001: whatever went wrong is this record's verdict
+            return Outcome("FAILED", [f"{arch}: {type(error).__name__}: {error}"])
+        report = ptxas.assemble(ptx, arch)
+        complaints = [*report.errors, *report.warnings]
+        if complaints or not report.ok:
+            return Outcome("FAILED", [f"{arch}: {line}" for line in complaints])
+    return Outcome("assembles", [])
 
 
 def reread(name: str, record: Record) -> Outcome:
@@ -321,20 +362,30 @@ def main() -> int:
     parser.add_argument("--only", default="", help="records whose test or name contains this")
     parser.add_argument("--details", action="store_true", help="show what is within bounds, too")
     parser.add_argument("--text", action="store_true", help="print and read, run nothing")
+    parser.add_argument(
+        "--level", default="program", choices=[*get_args(Level), "device"], help="what is run"
+    )
+    parser.add_argument("--arch", help="the chip that computes")
+    parser.add_argument("--assemble", default="", help="targets: assemble for them, run nothing")
     options = parser.parse_args()
     verdicts: Counter[str] = Counter()
     begun = time.perf_counter()
     for name, record in records(options.path):
         if options.only not in record["test"] and options.only not in name:
             continue
-        outcome = reread(name, record) if options.text else replay(name, record)
+        if options.text:
+            outcome = reread(name, record)
+        elif options.assemble:
+            outcome = assembled(name, record, options.assemble.split(","))
+        else:
+            outcome = replay(name, record, options.level, options.arch)
         verdicts[outcome.verdict] += 1
         if outcome.verdict == "FAILED" or (options.details and outcome.lines):
             print(f"{outcome.verdict}: {name} {record['test']} ({record['kernel']})")
             print(*(f"    {line}" for line in outcome.lines), sep="\n")
             if outcome.verdict == "within bounds":
                 print(f"    {outcome.share:.2f} of the bound")
-    for undefined in () if options.text else UNDEFINED:
+    for undefined in () if options.text or options.assemble else UNDEFINED:
         print(f"undefined by design: {undefined.test}: {undefined.reason}")
     total = sum(verdicts.values())
     shown_counts = ", ".join(f"{count} {verdict}" for verdict, count in sorted(verdicts.items()))

@@ -2,7 +2,8 @@
 compute-sanitizer: python tests/gpu/sanitize_corpus.py [--tool racecheck] [NAME...]
 
 One line for each kernel and tool says what became of it: "ok" where the tool has no complaint and
-the kernel gives what it must. Needs a Hopper GPU, the `gpu` extra, and compute-sanitizer on PATH.
+the kernel gives what it must; "ok:" with a reason where the tool is known to be wrong. Needs a
+Hopper GPU, the `gpu` extra, and compute-sanitizer on PATH.
 The exit status is 1 where a line is not "ok".
 """
 
@@ -14,16 +15,36 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "mutation"))
 
 from correct_kernels import FOLDER, SMALL, arguments_of, launch_of
-from subjects import EXAMPLES, SUBJECTS, Array
+from subjects import BF16, EXAMPLES, SUBJECTS, Array, matrices
 
 import tilewright as tw
 
 TOOLS = ("memcheck", "racecheck", "synccheck")
+LIMITS = {
+    (
+        "racecheck",
+        "pingpong_named_barriers",
+    ): "bar.arrive orders what racecheck does not see ordered",
+}
+"""Hazards that a tool reports where there is none, and why. `bar.arrive` guarantees, as `bar.sync`
+does, that what its thread accessed before is performed once the barrier completes, and it
+synchronises with the `bar.sync`s of the same barrier (PTX ISA 9.7.13.1 and 8.9.4). In the kernel
+each store is before its thread's arrival at 2 and each load behind a `bar.sync` of 2; each load is
+before an arrival at 1 and the store over it behind a `bar.sync` of 1. The result must be right all
+the same."""
+
+SHORT: dict[str, Callable[[], list[Any]]] = {
+    "tile_gemm_sm90": lambda: matrices(128, 256, 192, BF16),
+}
+"""Arguments of examples that take minutes under memcheck: once round the ring."""
+
 ERRORS = 77
 """The exit status of compute-sanitizer where its tool has found errors."""
 PATIENCE = 600
@@ -40,7 +61,7 @@ def small(name: str) -> bool:
 
 def example(name: str) -> bool:
     """Launch an example. Whether it gives what the interpreter does."""
-    subject = SUBJECTS[name]
+    subject = replace(SUBJECTS[name], arguments=SHORT.get(name, SUBJECTS[name].arguments))
     text = (EXAMPLES / f"{name}.mlir").read_text()
     launched = tw.compile(text, arch="sm_90a").launch(
         *subject.arguments(), grid=subject.grid, block=(subject.threads,)
@@ -74,6 +95,9 @@ def under(tool: str, name: str) -> str:
     last = output.strip().splitlines()[-1:] or ["no output"]
     said = [*summary[:1], *first[:1]] or last
     wrong = ["wrong result"] if "wrong" in done.stdout.split() else []
+    limit = LIMITS.get((tool, name))
+    if limit and done.returncode == ERRORS and "right" in done.stdout.split():
+        return f"ok: {summary[0] if summary else said[0]}, but {limit}"
     return "; ".join([*wrong, *said])
 
 
@@ -93,7 +117,7 @@ def main() -> int:
     for name in options.kernels or KERNELS:
         for tool in options.tool or TOOLS:
             said = under(tool, name)
-            failed |= said != "ok"
+            failed |= said.partition(":")[0] != "ok"
             print(f"{name:34}{tool:11}{said}", flush=True)
     return int(failed)
 

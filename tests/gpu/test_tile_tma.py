@@ -27,12 +27,13 @@ from tma_reductions import DTYPES, REDUCTIONS, elements_of, reduction_kernel
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 PERSISTENT = (EXAMPLES / "tile_gemm_sm90_persistent.mlir").read_text()
+PAIRS = (EXAMPLES / "tile_gemm_sm90_fp8_multicast.mlir").read_text()
 BF16 = ml_dtypes.bfloat16
 
 
 def matrix(rows: int, columns: int, dtype: Any, seed: int) -> NDArray[Any]:
     """Rows of whole 16 bytes, what is beyond the columns being NaN."""
-    held = np.full((rows, -(-columns // 8) * 8), np.nan, dtype)
+    held = np.full((rows, -(-columns // 16) * 16), np.nan, dtype)
     held[:, :columns] = np.random.default_rng(seed).standard_normal((rows, columns))
     return held[:, :columns]
 
@@ -48,6 +49,9 @@ CASES: dict[str, Any] = {
     **{f"persistent {size} {ctas}": gemm(PERSISTENT, size, BF16, BF16, grid=(ctas,), block=(384,))
        for size, ctas in (((128, 256, 64), 1), ((304, 520, 136), 2), ((1000, 1304, 520), 7),
                           ((2048, 2048, 512), 132))},
+    **{f"pairs {size} {ctas}": gemm(PAIRS, size, ml_dtypes.float8_e4m3fn, BF16, grid=(ctas,),
+                                    block=(384,))
+       for size, ctas in (((256, 256, 128), 2), ((600, 300, 1040), 4), ((2048, 2048, 512), 132))},
     **{f"split k {size} {parts}": gemm(SPLIT_K, size, np.float16, np.float32, block=(THREADS,),
                                        grid=(-(-size[0] // 64), -(-size[1] // 64), parts))
        for size, parts in (((64, 64, 64), 1), ((128, 64, 256), 2), ((132, 72, 200), 2))},

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from fence_rules import ARRIVES, BEFORE, INIT, WAIT, moved, passed
 from kernel_flow import TELLS, Flow, Is, named
-from mutants import Mutant
+from mutants import Mutant, acts
 from xdsl.dialects import arith, memref, scf
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp, StringAttr
 from xdsl.ir import Operation, SSAValue
@@ -22,8 +22,17 @@ ACCESSES = named(
 )
 """Accesses of threads to memory; a `cute.copy` may be one."""
 
+
+def _copies(op: Operation) -> bool:
+    """Whether an op starts copies by cp.async."""
+    if op.name == "cute.copy":
+        return "cp_async" in str(op.operands[0].type)
+    return named(r"cp\.async|copy")(op)
+
+
 GROUPS: dict[str, tuple[Is, Is]] = {
-    "cp.async.commit_group": (named(r"cp\.async|copy"), named(r"cp\.async\.wait_group")),
+    "cp.async.commit_group": (_copies, named(r"cp\.async\.wait_group")),
+    "pipeline.producer_commit": (_copies, named(r"pipeline\.consumer_wait")),
     "wgmma.commit_group": (
         named(r"sm90\.\w+|wgmma\.mma_async|gemm"), named(r"wgmma\.wait_group")
     ),
@@ -41,7 +50,7 @@ def commit_of_the_same(mutant: Mutant, op: Operation, before: ModuleOp, after: M
     pairs = [(op, other), (other, op)] if other is not None else []
     for commit, beside in pairs:
         kinds = GROUPS.get(commit.name.partition(".")[2])
-        if kinds is not None:
+        if kinds is not None and "tma" not in str(commit.operand_types[:1]):
             return not any(
                 kind(inner) for inner in beside.walk() for kind in (*kinds, _same_as(commit))
             )
@@ -66,7 +75,8 @@ def bytes_before(mutant: Mutant, op: Operation, before: ModuleOp, after: ModuleO
 # What nobody waits for
 
 
-def _in_loop(op: Operation) -> bool:
+def in_loop(op: Operation) -> bool:
+    """Whether an op is in a loop."""
     parent = op.parent_op()
     while parent is not None and not isinstance(parent, scf.ForOp | scf.WhileOp):
         parent = parent.parent_op()
@@ -90,7 +100,7 @@ def _unheard(barrier: SSAValue) -> bool:
     return (
         len(waits) + len(arrivals) + sum(map(INIT, uses)) == len(uses)
         and len(arrivals) == 1
-        and not any(map(_in_loop, waits + arrivals))
+        and not any(map(in_loop, waits + arrivals))
         and all(wait.name.startswith("cute_nvgpu") for wait in waits)
         and all(constant(wait.operands[-1]) == 1 for wait in waits)
     )
@@ -100,15 +110,25 @@ def first_phase(mutant: Mutant, op: Operation, before: ModuleOp, after: ModuleOp
     """A wait for the phase before the first one lets everybody through, wherever it is."""
     other = passed(mutant, op)
     wait = op if WAIT(op) else other
+    if mutant.kind not in MOVED:
+        return False
+    acquire = op if ACQUIRES(op) else other
+    if acquire is not None and ACQUIRES(acquire):
+        return acquired_once(acquire.operands[0]) and constant(acquire.operands[1]) == 0
     if wait is None or not WAIT(wait) or not wait.name.startswith("cute_nvgpu"):
         return False
-    return mutant.kind in ("remove", "earlier", "later") and _unheard(wait.operands[0])
+    return _unheard(wait.operands[0])
 
 
 def unheard(mutant: Mutant, op: Operation, before: ModuleOp, after: ModuleOp) -> bool:
     """An arrival of which nobody learns, or the release of a stage that nobody acquires again, is
     another or none. In shared memory, an mbarrier whose phase never ends hinders nobody."""
-    if mutant.kind not in ("remove", "earlier", "later", "role: outside its if"):
+    if mutant.kind.startswith("guard"):
+        inside = [each for each in op.walk() if each is not op and acts(each)]
+        return all(ARRIVES(each) and each.name.startswith("cute_nvgpu") for each in inside) and all(
+            _unheard(each.operands[0]) for each in inside
+        )
+    if mutant.kind not in MOVED:
         return False
     other = passed(mutant, op)
     arrival = op if ARRIVES(op) else other
@@ -116,14 +136,29 @@ def unheard(mutant: Mutant, op: Operation, before: ModuleOp, after: ModuleOp) ->
         return False
     if arrival.name.startswith("cute_nvgpu"):
         return _unheard(arrival.operands[0])
-    return named(r"pipeline\.consumer_release")(arrival) and _acquired_once(arrival.operands[0])
+    return named(r"pipeline\.consumer_release")(arrival) and acquired_once(arrival.operands[0])
 
 
-def _acquired_once(pipeline: SSAValue) -> bool:
+ACQUIRES = named(r"pipeline\.producer_acquire")
+
+
+def used_once(mutant: Mutant, op: Operation, before: ModuleOp, after: ModuleOp) -> bool:
+    """A pipeline whose stages are acquired once has more consumers, whom nobody waits for; one that
+    is used once has more stages, which lie idle."""
+    if mutant.kind not in ("pipeline: consumers+1", "pipeline: consumers-1", "pipeline: stages+1"):
+        return False
+    pipeline = op.results[0]
+    uses = [use.operation for use in pipeline.uses]
+    if "consumers" in mutant.kind:
+        return acquired_once(pipeline)
+    return all(len(use.operands) == 2 and constant(use.operands[1]) == 0 for use in uses)
+
+
+def acquired_once(pipeline: SSAValue) -> bool:
     """Whether stages of a pipeline are acquired once, in its first use."""
     uses = [use.operation for use in pipeline.uses]
     acquires = [use for use in uses if named(r"pipeline\.producer_acquire")(use)]
-    return all(not _in_loop(use) and constant(use.operands[1]) == 0 for use in acquires)
+    return all(not in_loop(use) and constant(use.operands[1]) == 0 for use in acquires)
 
 
 def _tells_nobody(op: Operation) -> bool:
@@ -165,28 +200,52 @@ def needless_warp_sync(mutant: Mutant, op: Operation, before: ModuleOp, after: M
 
 
 def waited_for_again(mutant: Mutant, op: Operation, before: ModuleOp, after: ModuleOp) -> bool:
-    """A wait for what bulk copies read comes later: until the next wait for all of them in the same
-    thread nobody writes those bytes, neither that thread nor others that it lets go on. Two places
-    of one buffer are told apart by an index that is constant in both."""
-    if BULK_COMMIT(op) and mutant.kind == "later":
-        wait = passed(mutant, op)
-    else:
-        wait = op if mutant.kind in ("pending+1", "later", "remove") else None
-    if wait is None or not BULK_WAIT(wait) or wait.name.startswith("ptx."):
+    """A wait for what bulk copies read comes later, or does not wait for a group that is committed
+    later: until the next wait for all of them in the same thread nobody writes those bytes, neither
+    that thread nor others that it lets go on. Two places of one buffer are told apart by an index
+    that is constant in both."""
+    if mutant.kind not in (*MOVED, "pending+1"):
+        return False
+    wait = op if BULK_WAIT(op) else _next_wait(op) if BULK_COMMIT(op) else None
+    if wait is None or wait.name.startswith("ptx."):
         return False
     if mutant.kind == "remove" and _pending(wait) != 0:
         return False
     sources = [store for store in _behind(wait) if named(r"tma\.store")(store)]
     flow = Flow(before)
-    ahead = flow.reach(wait, lambda step: BULK_WAIT(step) and _pending(step) == 0)
+
+    def again(step: Operation) -> bool:
+        """A wait for all, behind a commit of its own where that of `op` is missing."""
+        whole = BULK_WAIT(step) and _pending(step) == 0
+        return whole and (op is wait or any(map(BULK_COMMIT, _behind(step))))
+
+    ahead = flow.reach(wait, again)
     for told in [step for step in ahead if TELLS(step)]:
         ahead |= flow.reach(told, lambda step: False)
-    last = not any(BULK_WAIT(step) for step in flow.reach(wait, lambda step: False))
+    last = not any(map(again, flow.reach(wait, lambda step: False)))
     return (
         bool(sources)
         and not last
         and not any(_may_write(step, store) for step in ahead for store in sources)
     )
+
+
+MOVED = ("remove", "earlier", "later", "role: outside its if")
+
+
+def _next_wait(op: Operation) -> Operation | None:
+    while op.next_op is not None and not BULK_WAIT(op):
+        op = op.next_op
+    return op if BULK_WAIT(op) else None
+
+
+def read_at_the_end(mutant: Mutant, op: Operation, before: ModuleOp, after: ModuleOp) -> bool:
+    """The last wait of a thread waits until its bulk copies have read, no longer until they have
+    written: behind it the thread does nothing more, and the kernel ends once all is written."""
+    if mutant.kind != "read":
+        return False
+    ahead = Flow(before).reach(op, lambda step: False)
+    return not any(TELLS(step) or ACCESSES(step) for step in ahead)
 
 
 def _pending(op: Operation) -> int:
@@ -228,10 +287,14 @@ def registers_asked_for(mutant: Mutant, op: Operation, before: ModuleOp, after: 
     if not named("setmaxnreg")(op):
         return False
     asks = op.properties["action"] == StringAttr("inc")
+    if mutant.kind == "role: outside its if":
+        return not asks
     return mutant.kind == "registers-8" or (asks and mutant.kind in ("remove", "later"))
 
 
 RULES = {
+    "read at the end": read_at_the_end,
+    "used once": used_once,
     "commit of the same": commit_of_the_same,
     "bytes before they are expected": bytes_before,
     "first phase": first_phase,

@@ -10,14 +10,16 @@ import barrier_rules
 import fence_rules
 import role_rules
 from fence_rules import passed
-from kernel_flow import named
+from kernel_flow import Flow, named
 from mutants import Mutant, acts
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.dialects.memref import AllocOp
+from xdsl.dialects.scf import ForOp
 from xdsl.ir import Block, Operation
 
 from tilewright.dialects.cute_nvgpu.lattice.mbarrier import MBARRIER_BYTES
+from tilewright.dialects.ptx.arithmetic import AddOp
 from tilewright.dialects.ptx.control_flow import EntryOp
 from tilewright.dialects.ptx.registers import SharedAddressOp
 
@@ -53,7 +55,14 @@ def independent(mutant: Mutant, op: Operation, before: ModuleOp, after: ModuleOp
     """`mbarrier.init`s of two places change places: neither waits for nor releases anyone, and
     they write different bytes."""
     other = passed(mutant, op)
-    if other is None or not (fence_rules.INIT(op) and fence_rules.INIT(other)):
+    if other is None or not fence_rules.INIT(op):
+        return False
+    if isinstance(other, ForOp):
+        inside = [each for each in other.walk() if acts(each) and each is not other]
+        return all(
+            fence_rules.INIT(each) and each.operands[0] is not op.operands[0] for each in inside
+        ) and all(isinstance(each.operands[0].owner, AllocOp) for each in (op, *inside))
+    if not fence_rules.INIT(other):
         return False
     if op.name.startswith("ptx."):
         return _distance(op, other) >= MBARRIER_BYTES
@@ -75,7 +84,14 @@ def _distance(op: Operation, other: Operation) -> int:
             for offset, base in zip(offsets, bases, strict=True)
         ]
     elif bases[0] is not bases[1]:
-        return 0
+        sums = [base for base in bases if isinstance(base, AddOp)]
+        if len(sums) < 2 or sums[0].operands[0] is not sums[1].operands[0]:
+            return 0
+        starts = [base.operands[1].owner for base in sums]
+        offsets = [
+            offset + (start.offset.value.data if isinstance(start, SharedAddressOp) else 0)
+            for offset, start in zip(offsets, starts, strict=True)
+        ]
     return abs(offsets[0] - offsets[1])
 
 
@@ -92,11 +108,20 @@ def _short(op: Operation) -> str:
 def renamed_barrier(mutant: Mutant, op: Operation, before: ModuleOp, after: ModuleOp) -> bool:
     """A `bar.sync` takes a number that no other barrier has, but a barrier of the whole CTA that
     all have left before they come here, in a kernel where nobody only arrives: the same threads
-    meet at it, and as all of the old number stand in one block, they met nobody at another one."""
+    meet at it, and as all of the old number stand in one block, they met nobody at another one. Or
+    it is one of the whole CTA that all leave before they come to any other of the new number."""
     if not mutant.kind.startswith("barrier") or _short(op) != "bar.sync":
         return False
     barriers = [each for each in before.walk() if BARRIER.fullmatch(_short(each))]
     step = int(mutant.kind.removeprefix("barrier"))
+    if fence_rules.WHOLE(op) and isinstance(op.parent_op(), KERNELS):
+        taken = [
+            each for each in barriers if each is not op and _number(each) == _number(op) + step
+        ]
+        flow = Flow(before)
+        first = all(op not in flow.reach(each, lambda step: False) for each in (op, *taken))
+        if first and not any("arrive" in each.name for each in barriers):
+            return True
     if any("arrive" in each.name for each in barriers) or _number(op) + step > 15:
         return False
     alike = [each for each in barriers if _number(each) == _number(op)]

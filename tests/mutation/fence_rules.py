@@ -7,7 +7,8 @@ from kernel_flow import LEARNS, TELLS, TENSOR, Flow, Is, named
 from mutants import Mutant, acts
 from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Operation, SSAValue
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Operation, Region, SSAValue
 
 AFTER = named(r"tcgen05\.fence\.after_thread_sync")
 BEFORE = named(r"tcgen05\.fence\.before_thread_sync")
@@ -80,10 +81,10 @@ def no_tensor_memory(mutant: Mutant, op: Operation, before: ModuleOp, after: Mod
 
 def nothing_learned(mutant: Mutant, op: Operation, before: ModuleOp, after: ModuleOp) -> bool:
     """A `tcgen05.fence::after_thread_sync` since the last of which its thread has only waited for
-    mbarriers at which nobody arrives but branches of the kernel that never access tensor memory,
-    and that wait for nobody but the fence's own branch."""
+    mbarriers at which nobody arrives but threads that never access tensor memory, and that wait
+    for nobody else who does."""
     fence = moved(mutant, op, AFTER)
-    if fence is None or mutant.kind.startswith("role"):
+    if fence is None:
         return False
     own = _branch(fence[0])
     told = [
@@ -94,7 +95,8 @@ def nothing_learned(mutant: Mutant, op: Operation, before: ModuleOp, after: Modu
     if fence[0] is op and mutant.kind == "later" and any(map(LEARNS, _walk(passed(mutant, op)))):
         return False
     return bool(told) and all(
-        WAIT(step) and _branch(step) is own and _from_elsewhere(step, own, before) for step in told
+        WAIT(step) and _branch(step) is own and _from_elsewhere(step, fence[0], before)
+        for step in told
     )
 
 
@@ -124,41 +126,65 @@ def _of_others(branch: Operation, own: Operation) -> bool:
     return equal and a is c and len(numbers) == 2 and numbers[0] != numbers[1]
 
 
-HAS_BARRIER = named(r"mbarrier\..*|pipeline\..*|tcgen05\.commit")
+HAS_BARRIER = named(r"(cluster\.)?mbarrier[._].*|pipeline\..*|tcgen05\.commit")
 
 
 def _barrier(op: Operation) -> SSAValue | None:
     return op.operands[0] if op.operands and HAS_BARRIER(op) else None
 
 
-def _from_elsewhere(wait: Operation, own: Operation, module: ModuleOp) -> bool:
-    """Whether all arrivals at what is waited for come from branches without tensor memory."""
+def _from_elsewhere(wait: Operation, fence: Operation, module: ModuleOp) -> bool:
+    """Whether all arrivals at what is waited for come from threads that never access tensor memory,
+    nor those that they waited for, but for the fence's own."""
     if wait.name.startswith("ptx."):
         return False
-    barrier = wait.operands[0]
-    arrivals = [
-        op
-        for op in module.walk()
-        if _barrier(op) is barrier and ARRIVES(op) and not (WAIT(op) or INIT(op))
-    ]
-    for arrival in arrivals:
-        branch = _branch(arrival)
-        if branch is own or any(map(TENSOR, branch.walk())):
-            return False
-        for step in branch.walk():
-            if LEARNS(step) and not _arrivals_are_of(step, own, module):
+    own, first, seen, ahead = _branch(fence), wait.operands[0], set[SSAValue](), [wait.operands[0]]
+    while ahead:
+        barrier = ahead.pop()
+        if barrier in seen:
+            continue
+        seen.add(barrier)
+        arrivals = [
+            op for op in module.walk()
+            if _barrier(op) is barrier and ARRIVES(op) and not (WAIT(op) or INIT(op))
+        ]  # fmt: skip
+        for arrival in arrivals:
+            side, branch = _other_side(arrival, fence), _branch(arrival)
+            if branch is own and side is None:
+                if barrier is first:
+                    return False
+                continue
+            hidden = set() if side is None else set(side.walk())
+            does = [step for step in branch.walk() if step not in hidden]
+            waits = [_barrier(step) for step in does if LEARNS(step)]
+            if any(map(TENSOR, does)) or None in waits:
                 return False
-    return bool(arrivals)
+            ahead += [value for value in waits if value is not None]
+        if barrier is first and not arrivals:
+            return False
+    return True
 
 
-ARRIVES = named(r"mbarrier\.arrive.*|tcgen05\.commit|pipeline\.(producer_commit|consumer_release)")
+def _other_side(op: Operation, fence: Operation) -> Region | None:
+    """The region of an `scf.if` that a fence is in, and an op is not, though it is in the other
+    one; whoever goes one way there always does, as the kernel's body has decided."""
+    parent = fence
+    while (outer := parent.parent_op()) is not None:
+        if isinstance(outer, scf.IfOp) and isinstance(outer.cond.owner, Operation):
+            mine, theirs = (
+                next((r for r in outer.regions if each in set(r.walk())), None)
+                for each in (fence, op)
+            )
+            decided = isinstance(outer.cond.owner.parent_op(), FuncOp)
+            if decided and mine is not None and theirs is not None and mine is not theirs:
+                return mine
+        parent = outer
+    return None
 
 
-def _arrivals_are_of(wait: Operation, own: Operation, module: ModuleOp) -> bool:
-    barrier = _barrier(wait)
-    return barrier is not None and all(
-        _branch(op) is own for op in module.walk() if _barrier(op) is barrier and ARRIVES(op)
-    )
+ARRIVES = named(
+    r"(cluster\.)?mbarrier[._]arrive.*|tcgen05\.commit|pipeline\.(producer_commit|consumer_release)"
+)
 
 
 def no_copy_completes_it(mutant: Mutant, op: Operation, before: ModuleOp, after: ModuleOp) -> bool:
@@ -177,6 +203,81 @@ def no_copy_completes_it(mutant: Mutant, op: Operation, before: ModuleOp, after:
 BY_THREADS = named(r"mbarrier\.(init|wait|arrive|inval)")
 
 
+def first_of_its_branch(mutant: Mutant, op: Operation, before: ModuleOp, after: ModuleOp) -> bool:
+    """A fence, or a wait for the thread's own groups, that is the first thing in its branch comes
+    before the branch: those who went there do it at the same place, and others wait for nobody."""
+    if mutant.kind != "role: outside its if" or not OWN(op):
+        return False
+    step = op.prev_op
+    while step is not None and not acts(step):
+        step = step.prev_op
+    return step is None
+
+
+OWN = named(r"(tcgen05\.)?fence\..*|cp\.async\.(bulk\.)?wait_group")
+"""What is a matter of the thread alone."""
+
+
+def another_fence_of_inits(
+    mutant: Mutant, op: Operation, before: ModuleOp, after: ModuleOp
+) -> bool:
+    """A `fence.mbarrier_init` goes, or an `mbarrier.init` comes behind it, or a barrier of the CTA
+    goes or moves, and its threads make more mbarriers, do nothing else, and come to another one."""
+    if mutant.kind in REMOVED and WHOLE(op):
+        return all(map(_makes, Flow(before).reach(op, WHOLE)))
+    other = passed(mutant, op)
+    fence = op if FENCES_INITS(op) and mutant.kind in REMOVED else other
+    if fence is None or not FENCES_INITS(fence):
+        return False
+    branch, flow = _guard(fence), Flow(before)
+    if branch is None or (other is not None and not _makes(other)) or not _makes(op):
+        return False
+    condition = branch.operands[0]
+
+    def again(step: Operation) -> bool:
+        return step is not branch and step.operands[:1] == (condition,) and BRANCHES(step)
+
+    between = flow.reach(fence, again)
+    gates = {step for each in between for step in flow.after[each] if again(step)}
+    gates |= {step for step in flow.after[fence] if again(step)}
+    inside = {step for gate in gates for step in flow.reach(_inner(gate), FENCES_INITS)}
+    return bool(gates) and all(map(_makes, between)) and all(map(_makes, inside))
+
+
+BRANCHES = named("if|cond_bra")
+FENCES_INITS = named(r"fence\.mbarrier_init")
+
+
+def WHOLE(op: Operation) -> bool:
+    """Whether an op is a barrier of all threads of the CTA."""
+    return named(r"barrier|bar\.sync")(op) and "threads" not in op.properties
+
+
+def _makes(op: Operation) -> bool:
+    """Whether an op does nothing but make mbarriers."""
+    return not acts(op) or INIT(op) or FENCES_INITS(op) or WHOLE(op) or BRANCHES(op)
+
+
+def _guard(op: Operation) -> Operation | None:
+    """The branch that leads to an op."""
+    if isinstance(parent := op.parent_op(), scf.IfOp):
+        return parent
+    block = op.parent_block()
+    leads = [
+        other.last_op
+        for other in (block.parent.blocks if block is not None and block.parent else ())
+        if other.last_op is not None and block in other.last_op.successors
+    ]
+    return leads[0] if len(leads) == 1 and BRANCHES(leads[0]) else None
+
+
+def _inner(branch: Operation) -> Operation:
+    """The first op of those for which a condition holds."""
+    block = branch.regions[0].block if branch.regions else branch.successors[0]
+    assert block.first_op is not None
+    return block.first_op
+
+
 def no_registers(mutant: Mutant, op: Operation, before: ModuleOp, after: ModuleOp) -> bool:
     """A `wgmma.fence` and a wait for an mbarrier change places: the fence orders registers, and
     memory that copies write is there behind the wait, whatever the fence (PTX ISA 9.7.15.7.1)."""
@@ -192,4 +293,6 @@ RULES = {
     "nothing learned": nothing_learned,
     "no copy completes it": no_copy_completes_it,
     "fence of registers": no_registers,
+    "first of its branch": first_of_its_branch,
+    "another fence of mbarriers": another_fence_of_inits,
 }

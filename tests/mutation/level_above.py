@@ -1,16 +1,26 @@
-"""Mutants that are the lowering of one at the level above: a proof there holds for them too."""
+"""Mutants that are the lowering of one at the level above, or of nothing: a proof there holds for
+them too."""
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from functools import cache
 
 from equivalences import rule_for
 from mutants import Mutant, mutants
 from subjects import SUBJECTS, Level
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.traits import is_side_effect_free
 
 import tilewright as tw
-from tilewright.pipeline import PIPELINE, run_pipeline
+from tilewright.pipeline import lower_tiles, run_pipeline
+
+Skeleton = tuple[Hashable, ...]
+"""The ops of a module that have effects, in order, and what they compute their operands from."""
+
+SAME = "same instructions"
+"""The rule by which a mutant of tiles is lowered to the very same ops."""
 
 
 @cache
@@ -29,15 +39,17 @@ def rule_at(name: str, mutated: ModuleOp) -> str:
     module, named = mutants_at(example, level)
     if rule := rule_for(named[name], module, mutated):
         return rule
+    if level == "tile" and _lowered(mutated, example, "atom") == _unmutated(example):
+        return SAME
     if level == levels[0]:
         return ""
-    above = levels[levels.index(level) - 1]
+    above, found = levels[levels.index(level) - 1], skeleton(mutated)
     source, candidates = mutants_at(example, above)
     for candidate in candidates.values():
-        if _line(candidate.name) != _line(name) or candidate.kind != named[name].kind:
+        if _line(candidate.name) != _line(name):
             continue
         edited = candidate.of(source)
-        if edited is None or _lowered(edited.clone(), example, level) != str(mutated.clone()):
+        if edited is None or _lowered(edited, example, level) != found:
             continue
         if rule := rule_at(candidate.name, edited):
             return rule
@@ -48,10 +60,53 @@ def _line(name: str) -> str:
     return name.split("/")[2].partition(":")[0]
 
 
-def _lowered(module: ModuleOp, example: str, level: Level) -> str:
-    stages = PIPELINE if level == "ptx" else PIPELINE[:1]
+@cache
+def _unmutated(example: str) -> Skeleton:
+    return skeleton(SUBJECTS[example].module(example, "atom")[0])
+
+
+def _lowered(module: ModuleOp, example: str, level: Level) -> Skeleton:
+    copy = module.clone()
     try:
-        run_pipeline(module, SUBJECTS[example].arch, stages=stages)
+        (run_pipeline if level == "ptx" else lower_tiles)(copy, SUBJECTS[example].arch)
     except tw.CompileError:
-        return ""
-    return str(module.clone())
+        return ()
+    return skeleton(copy)
+
+
+def skeleton(module: ModuleOp) -> Skeleton:
+    """The skeleton of a module: two modules with the same do the same."""
+    values: dict[SSAValue, int] = {}
+    numbers: dict[Hashable, int] = {}
+    blocks: dict[Block | None, int] = {}
+    steps: list[Hashable] = []
+
+    def number_of(key: Hashable) -> int:
+        return numbers.setdefault(key, len(numbers))
+
+    def content(op: Operation) -> Hashable:
+        fields = {**op.properties, **op.attributes}.items()
+        parts = tuple(sorted((name, str(value)) for name, value in fields))
+        ends = tuple(blocks.setdefault(block, len(blocks)) for block in op.successors)
+        return op.name, parts, tuple(map(number, op.operands)), ends
+
+    def number(value: SSAValue) -> int:
+        if value not in values:
+            owner = value.owner
+            assert isinstance(owner, Operation)
+            place = owner.results.index(value)  # type: ignore[arg-type]
+            values[value] = number_of((content(owner), place))
+        return values[value]
+
+    for op in module.walk():
+        if not op.regions and is_side_effect_free(op) and not op.successors:
+            continue
+        place = blocks.setdefault(op.parent_block(), len(blocks))
+        steps.append((place, content(op)))
+        for block in (block for region in op.regions for block in region.blocks):
+            inside = blocks.setdefault(block, len(blocks))
+            for argument in block.args:
+                values[argument] = number_of(("argument", inside, argument.index))
+        for result in op.results:
+            values[result] = number_of(("result", len(steps), result.index))
+    return tuple(steps)

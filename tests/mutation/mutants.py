@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from parameter_edits import parameter_edits
 from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import IndexType, IntegerAttr, IntegerType, ModuleOp, UnitAttr, i1
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 
 from tilewright.dialects.cute_nvgpu.ops.tma import TmaLoadOp
 
@@ -216,8 +216,12 @@ def _operands(op: Operation) -> Iterator[tuple[str, Edit]]:
 
 
 def _carried(value: SSAValue) -> bool:
-    """Whether a value is a loop's, or made of one: no constant, which stays the same."""
-    return not isinstance(value.owner, arith.ConstantOp)
+    """Whether a value is a loop's, or made of one: the number of a use, or a stage. What a thread
+    makes of its own number is a matter of the data."""
+    if isinstance(value, BlockArgument):
+        return isinstance(value.owner.parent_op(), scf.ForOp | scf.WhileOp)
+    owner = value.owner
+    return isinstance(owner, Operation) and any(map(_carried, owner.operands))
 
 
 def _number(value: int, type: Attribute) -> arith.ConstantOp:

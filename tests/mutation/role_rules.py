@@ -3,17 +3,16 @@ access, how many stages a ring has, and which warp plays a role."""
 
 from __future__ import annotations
 
-from barrier_rules import constant
+from barrier_rules import ACQUIRES, acquired_once, constant, in_loop
 from fence_rules import ARRIVES, WAIT
 from kernel_flow import named
-from mutants import Mutant
+from mutants import Mutant, acts
 from xdsl.dialects import arith, memref, scf
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
 BY_INDEX = named(r"load|store|fragment\.(load|store)|ldmatrix|stmatrix|cp\.async")
-ACQUIRES = named(r"pipeline\.producer_acquire")
 RELEASES = named(r"pipeline\.consumer_release")
 ROLE = named(
     r"elect\.sync|mbarrier\.\w+(\.\w+)?|tma\.load|sm100\.\w+|tcgen05\..*|tmem\.(copy|slice)|if|for"
@@ -104,20 +103,51 @@ def _needed(branch: Operation, branches: list[scf.IfOp]) -> set[Operation]:
     for in turn."""
     result, ahead = set[Operation](), [branch]
     while ahead:
-        waits = [op for op in ahead.pop().walk() if WAIT(op) or ACQUIRES(op)]
+        waits = [
+            op for op in ahead.pop().walk()
+            if WAIT(op) or (ACQUIRES(op) and not acquired_once(op.operands[0]))
+        ]  # fmt: skip
         for other in branches:
             if other not in result and any(
-                arrival.operands and arrival.operands[0] is wait.operands[0]
-                for wait in waits
-                for arrival in other.walk()
-                if ARRIVES(arrival)
+                answers(arrival, wait) for wait in waits for arrival in other.walk()
             ):
                 result.add(other)
                 ahead.append(other)
     return result
 
 
+def answers(arrival: Operation, wait: Operation) -> bool:
+    """Whether an op arrives at what another one waits for."""
+    if not ARRIVES(arrival) or arrival.operands[0] is not wait.operands[0]:
+        return False
+    return RELEASES(arrival) == ACQUIRES(wait) or "pipeline" not in wait.name
+
+
+def more_wait(mutant: Mutant, op: Operation, before: ModuleOp, after: ModuleOp) -> bool:
+    """All threads wait, before a branch of the kernel's body, for the one phase that some of them
+    waited for first in it: what arrives is in branches before, which wait for nothing behind."""
+    branch = op.parent_op()
+    if mutant.kind != "role: outside its if" or not WAIT(op) or not isinstance(branch, scf.IfOp):
+        return False
+    block, step = branch.parent_block(), op.prev_op
+    while step is not None and not acts(step):
+        step = step.prev_op
+    if step is not None or block is None or not isinstance(branch.parent_op(), FuncOp):
+        return False
+    branches = [each for each in block.ops if isinstance(each, scf.IfOp)]
+    earlier = branches[: branches.index(branch)]
+    arrivals = [each for each in before.walk() if answers(each, op)]
+    return (
+        constant(op.operands[-1]) == 0
+        and bool(arrivals)
+        and all(any(each.is_ancestor(arrival) for each in earlier) for arrival in arrivals)
+        and not any(map(in_loop, arrivals))
+        and not any(_needed(each, branches) - set(earlier) for each in earlier)
+    )
+
+
 RULES = {
+    "waited for by more": more_wait,
     "another layout": another_layout,
     "fewer stages": fewer_stages,
     "another warp": another_warp,

@@ -10,6 +10,8 @@ import argparse
 import json
 import os
 import random
+import sys
+import warnings
 
 # Every process judges by itself: the arithmetic is not to spread over threads.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -29,6 +31,7 @@ from verdicts import (
     CRASHED,
     EQUIVALENT,
     MISSED,
+    STATICALLY,
     VERDICTS,
     WRONG,
     Verdict,
@@ -36,6 +39,8 @@ from verdicts import (
     judge_statically,
 )
 from xdsl.dialects.builtin import ModuleOp
+
+from tilewright.passes.check_hazards import UnprovenWarning
 
 LEVELS: tuple[Level, ...] = ("tile", "atom", "ptx")
 BATCH = 6
@@ -113,7 +118,15 @@ def coverage(verdicts: list[Verdict]) -> list[str]:
     """How many of all mutants the verdicts are on."""
     places = [(name, level) for name, subject in SUBJECTS.items() for level in subject.levels]
     total = sum(len(mutants_at(*place)[1]) for place in places)
-    return [f"{len(verdicts)} of {total} mutants judged.", ""]
+    outcomes = Counter(verdict.outcome for verdict in verdicts)
+    other = len(verdicts) - outcomes[EQUIVALENT]
+    share = 100 * outcomes[STATICALLY] / max(other, 1)
+    return [
+        f"{len(verdicts)} of {total} mutants judged (an edit that changes nothing is none). "
+        f"{outcomes[EQUIVALENT]} are equivalent; of the other {other}, {share:.1f} % are caught "
+        "statically.",
+        "",
+    ]
 
 
 def report(verdicts: list[Verdict]) -> str:
@@ -141,9 +154,9 @@ time. This page is written by `python tests/mutation/run.py --jobs 16 --report d
 sample is part of the tests. Where fewer mutants were judged than there are, they are a random
 share.
 
-A mutant is *caught statically* by the passes of `tw.compile` (at the `ptx` level by the verifier
-alone), *caught when run* by `tw.interpret` in the order of the text or *on a schedule* with one
-of two seeds, *equivalent* by a rule of `tests/mutation/equivalences.py`. It is *missed* where
+A mutant is *caught statically* by the passes of `tw.compile`, which look at every level in the same
+way, *caught when run* by `tw.interpret` in the order of the text or *on a schedule* with one of two
+seeds, *equivalent* by a rule of `tests/mutation/equivalences.py`. It is *missed* where
 every run gives the kernel's result and no rule says that it must, which does not say that it is
 wrong; *wrong* where a run gives something else without an error. Guards of stores and coordinates
 of copies are not mutated: they synchronise nothing.
@@ -157,10 +170,14 @@ arrives at, the wait for its group. A wait for a parity learns of the least that
 tell it, an arrival must be behind the phase before, and a phase may not complete before all who
 wait for the one before have seen it: so one order of running stands for every alignment of phases,
 and whatever two accesses meet in it without a path between them is an error that names both, their
-threads and rounds, and the nearest legal order. What it does not see: the data (a store whose
-guard is wrong), coordinates in global memory, and a proxy fence that stands behind the barrier
-instead of before it, which the PTX ISA allows anywhere on the way. What depends on numbers from
-memory is not proven: `tw.compile(unproven="error")` refuses it.
+threads and rounds, and the nearest legal order. What threads wrote and the async proxy accesses
+needs a `fence.proxy.async` of the threads that wrote, before the barrier; the PTX ISA's wording may
+allow it elsewhere on the way, and the check asks for what the interpreter does. Instructions of
+`ptx` are rows of the same engine: their registers are followed as numbers of all threads, shared
+memory is one array of bytes, and threads that part between blocks meet again where all ways do.
+
+What it does not see: the data (a store whose guard is wrong) and coordinates in global memory. What
+depends on numbers from memory is not proven: `tw.compile(unproven="error")` refuses it.
 """
 
 
@@ -174,6 +191,7 @@ def main() -> None:
     parser.add_argument("--verdicts", type=Path, help="a file of verdicts, read and added to")
     parser.add_argument("--report", type=Path, help="the page to write")
     options = parser.parse_args()
+    warnings.simplefilter("ignore", UnprovenWarning)
     verdicts: list[Verdict] = []
     if options.verdicts and options.verdicts.exists():
         lines = options.verdicts.read_text().splitlines()
@@ -194,10 +212,15 @@ def main() -> None:
         random.Random(0).shuffle(work)
         batches = [pool.submit(verdicts_on, *part, options.static) for part in work]
         for batch in as_completed(batches):
-            verdicts += batch.result()
+            try:
+                found = batch.result()
+            except Exception as error:  # A process that died: its mutants are not judged.
+                print(f"not judged: {type(error).__name__}: {error}", file=sys.stderr)
+                continue
+            verdicts += found
             if options.verdicts:
                 with options.verdicts.open("a") as file:
-                    file.writelines(json.dumps(asdict(each)) + "\n" for each in batch.result())
+                    file.writelines(json.dumps(asdict(each)) + "\n" for each in found)
     verdicts.sort(key=lambda verdict: verdict.name)
     print("\n".join(table(verdicts)))
     for verdict in verdicts:

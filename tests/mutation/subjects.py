@@ -15,7 +15,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 import tilewright as tw
 from tilewright.execution import interpret
-from tilewright.pipeline import PIPELINE, run_pipeline, verified
+from tilewright.pipeline import PIPELINE, lower_tiles, run_pipeline, verified
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 LAST_CHECK = "cute-nvgpu-check-hazards"
@@ -43,9 +43,10 @@ class Subject:
         """The kernel at a level, and its text."""
         text = (EXAMPLES / f"{name}.mlir").read_text()
         module, source = verified(text, name)
-        if level != self.levels[0]:
-            stages = PIPELINE if level == "ptx" else PIPELINE[:1]
-            run_pipeline(module, self.arch, source, stages=stages)
+        if level == "ptx":
+            run_pipeline(module, self.arch, source)
+        elif level != self.levels[0]:
+            lower_tiles(module, self.arch, source)
         return module, text
 
     def run(self, module: ModuleOp, schedule: int | None = None) -> list[Array]:

@@ -58,16 +58,15 @@ def bounded(seconds: int) -> Iterator[None]:
 def static_error(module: ModuleOp, subject: Subject, level: Level) -> str | None:
     """The stage of `tw.compile` that refuses a module, and what it says."""
     stage = "verify"
-    stages = () if level == "ptx" else STATIC
 
     def left(name: str | None, module: ModuleOp) -> None:
         nonlocal stage
-        places = [None, *(other.name for other in stages)]
+        places = [None, *(other.name for other in STATIC)]
         stage = places[min(places.index(name) + 1, len(places) - 1)] or "verify"
 
     try:
         copy, source = verified(module)
-        run_pipeline(copy, subject.arch, source, stages=stages, observers=[left])
+        run_pipeline(copy, subject.arch, source, stages=STATIC, observers=[left])
     except tw.CompileError as error:
         return f"{stage}: {_first_line(error)}"
     return None

@@ -82,11 +82,13 @@ class LoadFurther(ModulePass):
 
 @pytest.fixture
 def with_pass(monkeypatch: pytest.MonkeyPatch):
-    """Put a pass behind the second stage of the pipeline."""
+    """Put a pass behind the stage that leaves atoms."""
 
     def insert(pass_: ModulePass) -> None:
         stage = pipeline.Stage(pass_.name, lambda arch: pass_)
-        stages = (*pipeline.PIPELINE[:2], stage, *pipeline.PIPELINE[2:])
+        names = [stage.name for stage in pipeline.PIPELINE]
+        first = names.index(pipeline.TILE_STAGE) + 1
+        stages = (*pipeline.PIPELINE[:first], stage, *pipeline.PIPELINE[first:])
         monkeypatch.setattr(pipeline, "PIPELINE", stages)
 
     return insert
@@ -201,6 +203,7 @@ def test_a_dump_ends_where_a_pass_fails(tmp_path: Path) -> None:
     found = sorted(each.name for each in tmp_path.iterdir())
     assert found == [
         "00-input.mlir",
-        "01-cute-nvgpu-check-issue.mlir",
-        f"02-{pipeline.TILE_STAGE}.mlir",
+        "01-inline-calls.mlir",
+        "02-cute-nvgpu-check-issue.mlir",
+        f"03-{pipeline.TILE_STAGE}.mlir",
     ]

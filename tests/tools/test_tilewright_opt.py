@@ -16,6 +16,7 @@ from tilewright.tools.tilewright_opt import main
 
 GOOD = "func.func @f() attributes {gpu.kernel} {\n  func.return\n}\n"
 LOWER = ("-p", "convert-cute-nvgpu-to-ptx")
+AXPY = Path(__file__).parents[2] / "examples" / "axpy.mlir"
 
 
 class Run:
@@ -313,7 +314,7 @@ def test_every_pass_and_target_gives_an_answer(capsys: pytest.CaptureFixture[str
     assert len(STEPS) > 100
     for step in STEPS:
         try:
-            main([str(ROOT / "examples/axpy.mlir"), *step])
+            main([str(AXPY), *step])
             status = 0
         except SystemExit as leave:
             status = leave.code or 0

@@ -20,6 +20,7 @@ from tilewright.arguments.arrays import ArrayArgument, is_array
 from tilewright.arguments.dtypes import DTYPES
 from tilewright.arguments.parameters import Parameter
 from tilewright.arguments.tensor_map import TensorMap
+from tilewright.dialects.cuda_tile.types import PointerType
 from tilewright.dialects.cute.int_tuple import is_tuple
 from tilewright.dialects.cute.rules.accessors import dynamic_leaves
 from tilewright.dialects.cute.tensor import Tensor
@@ -164,7 +165,7 @@ class Binding:
         elif is_memref(type_):
             element = str(type_.element_type)
             why = array.why_no_elements(element, text) or _why_no_shape(type_, array, text)
-        elif type_ is not None or text != "u64":
+        elif not isinstance(type_, PointerType) and (type_ is not None or text != "u64"):
             why = f"expected a number for {text}, got an array"
         if why is not None:
             raise _error(parameter, why)

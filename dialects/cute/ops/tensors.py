@@ -6,11 +6,12 @@
 
 from __future__ import annotations
 
+from abc import ABC
 from typing import Any
 
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Attribute
-from xdsl.irdl import operand_def, opt_prop_def, result_def
+from xdsl.irdl import operand_def, opt_prop_def, prop_def, result_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 
@@ -55,14 +56,8 @@ class MakeIdentityTensorOp(InferredOp):
     result = result_def()
 
 
-@cute_op("cute.make_fragment_like", (TENSOR,), (MEMREF,), rules.make_fragment_like)
-class MakeFragmentLikeOp(InferredOp):
-    """Registers for the elements of a tensor, or for as many of another type:
-    `cute.make_fragment_like<bf16> (%t)`. Modes of stride 0 share registers."""
-
-    source = operand_def()
-    element = opt_prop_def(Attribute)
-    result = result_def()
+class ElementPrefixOp(InferredOp, ABC):
+    """An op that names an element type before its operands: `cute.recast<f4E2M1FN> (%t)`."""
 
     @classmethod
     def arguments(cls, properties: dict[str, Attribute]) -> tuple[Any, ...]:
@@ -77,10 +72,30 @@ class MakeFragmentLikeOp(InferredOp):
         return {"element": element}
 
     def print_prefix(self, printer: Printer) -> None:
-        if self.element is not None:
+        if (element := self.properties.get("element")) is not None:
             with printer.in_angle_brackets():
-                printer.print_attribute(self.element)
+                printer.print_attribute(element)
         printer.print_string(" ")
+
+
+@cute_op("cute.recast", (MEMREF,), (MEMREF,), rules.recast)
+class RecastOp(ElementPrefixOp):
+    """The bytes of a tensor in memory as elements of less than a byte, or such elements as bytes:
+    `cute.recast<f4E2M1FN> (%t)`."""
+
+    source = operand_def()
+    element = prop_def(Attribute)
+    result = result_def()
+
+
+@cute_op("cute.make_fragment_like", (TENSOR,), (MEMREF,), rules.make_fragment_like)
+class MakeFragmentLikeOp(ElementPrefixOp):
+    """Registers for the elements of a tensor, or for as many of another type:
+    `cute.make_fragment_like<bf16> (%t)`. Modes of stride 0 share registers."""
+
+    source = operand_def()
+    element = opt_prop_def(Attribute)
+    result = result_def()
 
 
 @cute_op("cute.local_tile", (TENSOR, TILER, TILE_COORD), (TENSOR,), rules.local_tile)

@@ -14,10 +14,11 @@ from tilewright.dialects.cute.int_tuple import has_underscore, is_tuple, rank, w
 from tilewright.dialects.cute.layout import Layout, make_unchecked
 from tilewright.dialects.cute.rules import attempted, required
 from tilewright.dialects.cute.rules.accessors import LAYOUTS, check_mode_path
-from tilewright.dialects.cute.symbolic import layouts, tiling
+from tilewright.dialects.cute.symbolic import layouts, scalar, tiling
 from tilewright.dialects.cute.symbolic.check import why_not
 from tilewright.dialects.cute.symbolic.evaluate import coprofile, image
 from tilewright.dialects.cute.symbolic.layouts import Tile
+from tilewright.dialects.cute.symbolic.recast import recast as symbolic_recast
 from tilewright.dialects.cute.symbolic.scalar import Scalar
 from tilewright.dialects.cute.symbolic.tuples import (
     compact_col_major,
@@ -31,6 +32,7 @@ from tilewright.dialects.cute.tensor import (
     AnyTensor,
     CoordTensor,
     Tensor,
+    element_bits,
     multiples,
     natural_alignment,
 )
@@ -66,6 +68,26 @@ def on_tensors(rule: Rule) -> Rule:
         return layout
 
     return lifted
+
+
+def recast(source: Typed, element: str | None) -> Typed:
+    """Bytes as elements of less than a byte, or the other way round."""
+    tensor = tensor_of(source)
+    assert element is not None
+    old, new = tensor.bits, element_bits(element)
+    required(
+        tensor.space in ("gmem", "smem")
+        and "i8" in (tensor.element, element)
+        and min(old, new) < 8,
+        "expected bytes, i8, and elements of less in gmem or smem, "
+        f"got {source.quoted} as {element}",
+    )
+    layout = attempted(
+        lambda: symbolic_recast(new, old, tensor.layout),
+        f"unable to recast {source.quoted} to {element}",
+    )
+    offset = scalar.div(scalar.mul(tensor.offset, old), new)
+    return typed_tensor(Tensor(element, tensor.space, tensor.align, layout, tensor.base, offset))
 
 
 def sliced(tensor: AnyTensor, coord: Any, whole: Layout) -> Typed:

@@ -70,6 +70,19 @@ class CopyAtomAttr(AtomAttr):
         """The parts of its source and its destination that threads hold."""
 
 
+class ConversionAttr(AtomAttr):
+    """Base of the attributes that are conversions between element types."""
+
+    @property
+    @abstractmethod
+    def random_words(self) -> int:
+        """How many elements share a word of random bits; 0 where there are none."""
+
+    @abstractmethod
+    def why_not(self, source: str, result: str, elements: int) -> str | None:
+        """Why it does not convert so many elements of these MLIR types, or None."""
+
+
 def _read_text(parser: AttrParser, kind: str) -> Any:
     start = parser.pos
     text = parser.parse_str_literal()

@@ -6,48 +6,73 @@ from __future__ import annotations
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import SPACES
 from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import Address, Result, Scalar
-from tilewright.dialects.cute_nvgpu.lattice.targets import BASELINE
+from tilewright.dialects.cute_nvgpu.lattice.scalar import REGISTER_OF
+from tilewright.dialects.cute_nvgpu.lattice.targets import BASELINE, needs
 
 OPERATIONS: dict[str, tuple[str, ...]] = {
     "u32": ("add", "min", "max"),
     "u64": ("add", "min", "max"),
     "s32": ("min", "max"),
     "s64": ("min", "max"),
+    "f16": ("add.noftz",),
+    "bf16": ("add.noftz",),
     "f32": ("add",),
     "f64": ("add",),
-    "b32": ("and", "or", "xor", "exch"),
-    "b64": ("and", "or", "xor", "exch"),
+    "b32": ("and", "or", "xor", "exch", "cas"),
+    "b64": ("and", "or", "xor", "exch", "cas"),
 }
 """The operations on each type (unsigned addition is that of signed numbers too)."""
+
+SCOPES = ("gpu", "sys")
+"""Whose threads see the operations in one order."""
+
+_TARGETS = {"bf16": needs("sm_90", (7, 8))}
+"""Needs of some types beyond the baseline."""
 
 
 def register_of(form: str) -> str:
     """The register of a form's values: `add.f32` -> f32, `min.s64` -> b64."""
-    type_ = form.partition(".")[2]
-    return type_ if type_[0] == "f" else f"b{type_[1:]}"
+    return REGISTER_OF[form.rpartition(".")[2]]
 
 
-def _row(type_: str) -> InstructionRow:
+def operand_count(form: str) -> int:
+    """The values that a form takes beside the address: two where it compares."""
+    return 2 if form.startswith("cas") else 1
+
+
+def _row(type_: str, compares: bool) -> InstructionRow:
+    requirement = _TARGETS.get(type_, BASELINE)
+    values = [Scalar(name, type_, plain=True) for name in ("bc" if compares else "b")]
     return InstructionRow(
         "ptx.atom",
-        "combine a word of memory with a value, no thread between, and return what was there",
+        "combine a word of memory with a value, no thread between, and return what was there"
+        if not compares
+        else "replace a word of memory that equals a value, and return what was there",
         tuple(
-            f"atom.acq_rel.gpu.{space}.{operation}.{type_}"
+            f"atom.acq_rel.{scope}.{space}.{operation}.{type_}"
+            for scope in SCOPES
             for space in SPACES
             for operation in OPERATIONS[type_]
+            if (operation == "cas") is compares
         ),
-        BASELINE.target,
-        BASELINE.version,
+        requirement.target,
+        requirement.version,
         "9.7.13.5",
-        (Result("d", register_of(f".{type_}")), Address("a"), Scalar("b", type_, plain=True)),
+        (Result("d", register_of(type_)), Address("a"), *values),
     )
 
 
-ROWS: dict[str, InstructionRow] = {type_: _row(type_) for type_ in OPERATIONS}
-"""Rows by type."""
+ROWS: dict[str, InstructionRow] = {
+    f"{'cas.' if compares else ''}{type_}": _row(type_, compares)
+    for type_, operations in OPERATIONS.items()
+    for compares in sorted({operation == "cas" for operation in operations})
+}
+"""Rows by type; those that compare have their own."""
 
 ATOMICS: dict[str, InstructionRow] = {
-    f"{operation}.{type_}": row for type_, row in ROWS.items() for operation in OPERATIONS[type_]
+    f"{operation}.{type_}": ROWS[f"cas.{type_}" if operation == "cas" else type_]
+    for type_, operations in OPERATIONS.items()
+    for operation in operations
 }
 """The row of each form: `add.u32`."""
 

@@ -34,8 +34,8 @@ MAPA = InstructionRow(
 )  # fmt: skip
 MBARRIER_ARRIVE_CLUSTER = InstructionRow(
     "cluster.mbarrier_arrive", "arrive at an mbarrier of a CTA of the cluster",
-    ("mbarrier.arrive.release.cluster.shared::cluster.b64",), target("sm_90"), (8, 0),
-    "mbarrier.arrive",
+    ("mbarrier.arrive.release.cluster.shared::cluster.b64", "mbarrier.arrive.shared::cluster.b64"),
+    target("sm_90"), (8, 0), "mbarrier.arrive",
     (
         Result("state", "b64", ("_",)),
         Address("addr"),

@@ -92,7 +92,7 @@ ST = MemoryAccessRow("st", "store to memory", "9.7.9.11")
 
 _MOVED = {"pred": "pred", "b16": "b16", "b32": "b32", "u32": "b32", "f32": "f32", "b64": "b64",
           "f64": "f64"}  # fmt: skip
-_HALVES = {"b32": "b16", "b64": "b32"}
+_HALVES = {"b16": "b8", "b32": "b16", "b64": "b32"}
 
 
 def _mov(type_: str) -> InstructionRow:
@@ -114,7 +114,10 @@ def _mov(type_: str) -> InstructionRow:
         BASELINE.target,
         BASELINE.version,
         "9.7.9.1",
-        (Result("d", register), Scalar("a", type_, plain=True, sums=type_ in ("u32", *_HALVES))),
+        (
+            Result("d", register),
+            Scalar("a", type_, plain=True, sums=type_ in ("u32", "b32", "b64")),
+        ),
         tuple(lists),
     )
 
@@ -132,4 +135,8 @@ BRANCH = InstructionRow(
 RETURN = InstructionRow(
     "ptx.ret", "leave the kernel", ("ret",), BASELINE.target, BASELINE.version, "9.7.12.6"
 )
-CONTROL = (BRANCH, RETURN)
+TRAP = InstructionRow(
+    "ptx.trap", "stop the kernel with an error", ("trap",), BASELINE.target, BASELINE.version,
+    "9.7.19.5",
+)  # fmt: skip
+CONTROL = (BRANCH, RETURN, TRAP)

@@ -12,6 +12,7 @@ from tilewright.dialects.cute_nvgpu.lattice.operand_forms import (
     Register,
     Result,
     Scalar,
+    Vector,
 )
 from tilewright.dialects.cute_nvgpu.lattice.targets import (
     BASELINE,
@@ -29,6 +30,9 @@ REGISTER_OF: dict[str, str] = {
     **dict.fromkeys(("b64", "s64", "u64"), "b64"),
     **dict.fromkeys(("e4m3x2", "e5m2x2", "e2m3x2", "e3m2x2", "ue8m0x2"), "b16"),
     **dict.fromkeys(("s8", "u8"), "b16"),
+    **dict.fromkeys(("e4m3x4", "e5m2x4", "e2m3x4", "e3m2x4"), "b32"),
+    "e2m1x2": "b8",
+    "e2m1x4": "b16",
     "tf32": "b32",
     "f32": "f32",
     "f64": "f64",
@@ -64,13 +68,16 @@ class ScalarRow:
     def operands(self, suffix: str) -> tuple[OperandForm, ...]:
         """The operands of a form, in PTX's order."""
         form = self.forms[suffix]
+        types = form.types
         sources: list[OperandForm] = [
             Scalar(name, "s32" if name in self.counts else type_, plain=self.plain)
-            for name, type_ in zip("abc", form.types, strict=False)
+            for name, type_ in zip("abc", types, strict=False)
         ]
         if suffix.startswith("rs."):
             # The random bits stand in a register.
-            sources[-1] = Register("c")
+            count = len(types) - 1
+            elements = [Vector("a", types[0], count)] if count > 2 else sources[:-1]
+            sources = [*elements, Register("rbits")]
         more = self.third is not None and form.result == "f32"
         third = (Scalar("c", "f32", optional=True, target=self.third),) if more else ()
         return Result("d", REGISTER_OF[form.result], self.results), *sources, *third
@@ -239,9 +246,9 @@ _STOCHASTIC = Requirement(any_of("sm_100a", "sm_103a"), (8, 7))
 
 
 def _pair(to: str, modifiers: str, requirement: Requirement) -> Form:
-    """Of two f32; where the rounding is stochastic, by the bits of a third operand."""
+    """Of so many f32; where the rounding is stochastic, by the bits of one operand more."""
     bits = ("b32",) if modifiers.startswith("rs") else ()
-    return Form(f"{modifiers}{to}.f32", ("f32", "f32", *bits), to, requirement)
+    return Form(f"{modifiers}{to}.f32", (*["f32"] * int(to[-1]), *bits), to, requirement)
 
 
 def _halves() -> Iterator[Form]:
@@ -263,8 +270,10 @@ def _halves() -> Iterator[Form]:
 
 
 def _narrow_floats() -> Iterator[Form]:
-    """8- and 6-bit floats, and scale factors, from f32 and from pairs of f16 and bf16, and back."""
-    for name, relu in product(("e4m3x2", "e5m2x2", "e2m3x2", "e3m2x2"), ("", "relu.")):
+    """8-, 6- and 4-bit floats, and scale factors, from f32 and from pairs of f16 and bf16, and
+    back."""
+    names = ("e4m3x2", "e5m2x2", "e2m3x2", "e3m2x2", "e2m1x2")
+    for name, relu in product(names, ("", "relu.")):
         wide = name[1:4] in ("4m3", "5m2")
         known = _FP8 if wide else _NARROW
         modifiers = f"rn.satfinite.{relu}"
@@ -273,6 +282,7 @@ def _narrow_floats() -> Iterator[Form]:
         yield _conversion(name, "bf16x2", modifiers, _NARROW_FROM_HALVES)
         yield _conversion("f16x2", name, f"rn.{relu}", known)
         yield _conversion("bf16x2", name, f"rn.{relu}", _NARROW_TO_BF16)
+        yield _pair(f"{name[:-1]}4", f"rs.{relu}satfinite.", _STOCHASTIC)
     for rounding, satfinite in product(("rz.", "rp."), ("", "satfinite.")):
         yield _pair("ue8m0x2", rounding + satfinite, _NARROW)
         yield _conversion("ue8m0x2", "bf16x2", rounding + satfinite, _NARROW)

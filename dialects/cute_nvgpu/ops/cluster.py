@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import IndexType, MemRefType, i32
+from xdsl.dialects.builtin import IndexType, MemRefType, UnitAttr, i32
 from xdsl.irdl import (
     operand_def,
+    opt_prop_def,
     result_def,
     traits_def,
     var_operand_def,
@@ -73,15 +74,19 @@ class MbarrierArriveOp(NvgpuOp):
     cute_nvgpu.cluster.mbarrier_arrive %empty[%stage] rank %leader : memref<4xi64, 3>
     ```
 
-    What the thread did before is before what those do who wait for the phase. PTX ISA, mapa and
-    mbarrier.arrive.
+    What the thread did before is before what those do who wait for the phase. With `reads` that is
+    what it has read alone: the scope is its own CTA. A release to the cluster stops the thread
+    until the GPU sees all that it wrote, over a microsecond. PTX ISA, mapa and mbarrier.arrive.
     """
 
     barrier = operand_def(MemRefType)
     indices = var_operand_def(IndexType())
     rank = operand_def(i32)
+    reads = opt_prop_def(UnitAttr)
 
-    assembly_format = "$barrier `[` $indices `]` `rank` $rank attr-dict `:` type($barrier)"
+    assembly_format = (
+        "$barrier `[` $indices `]` `rank` $rank (`reads` $reads^)? attr-dict `:` type($barrier)"
+    )
 
     def verify_(self) -> None:
         verify_mbarrier(self.name, self.barrier.type, len(self.indices))

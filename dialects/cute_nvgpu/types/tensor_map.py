@@ -17,6 +17,9 @@ from tilewright.dialects.cute_nvgpu.descriptors.tensor_box import (
     tensor_element,
 )
 
+TENSOR_MAP = "cute_nvgpu.tensor_map"
+"""The attribute of an entry's parameter that says which box a tensor map of the user's moves."""
+
 
 @irdl_attr_definition
 class TmaDescriptorType(ParametrizedAttribute, TypeAttribute):

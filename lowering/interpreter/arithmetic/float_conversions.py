@@ -19,16 +19,21 @@ from tilewright.lowering.interpreter.values import Bits
 
 Function = Callable[..., Bits]
 
-_PAIR = "x2"
-_STOCHASTIC_BITS = {"f16": 13, "bf16": 16}
-"""How many random bits an element takes: those of an f32 that its type has not."""
+_STOCHASTIC_BITS = {"f16": 13}
+"""How many random bits an element takes, where not 16: those of an f32 that its type has not."""
+
+
+def _parted(type_: str) -> tuple[FloatFormat, int]:
+    """The format of `e4m3x2`, and how many elements one register has."""
+    name, cross, count = type_.rpartition("x")
+    return format_named(name if cross else type_), int(count) if cross else 1
 
 
 def float_conversion(modifiers: list[str], to: str, source: str) -> Function:
     """The function of `cvt.MODIFIERS.to.source`: raw bits in, raw bits out."""
     if to == "tf32" and "rna" in modifiers:
         return _saturated_ties_away if "satfinite" in modifiers else _ties_away
-    from_, into = format_named(source.removesuffix(_PAIR)), format_named(to.removesuffix(_PAIR))
+    (from_, parts), (into, count) = _parted(source), _parted(to)
     rounders = _ROUNDERS if into.has_zero else _POWERS
     narrowed = rounders[next(word for word in modifiers if word in rounders)]
 
@@ -41,27 +46,40 @@ def float_conversion(modifiers: list[str], to: str, source: str) -> Function:
 
     def run(*operands: Bits) -> Bits:
         random = operands[-1]
-        if not to.endswith(_PAIR):
-            return element(decode(operands[0], from_), random)
-        high, low = _halves(operands[0], from_) if source.endswith(_PAIR) else operands[:2]
-        upper = element(decode(high, from_), random >> random.dtype.type(random.itemsize * 4))
-        lower = element(decode(low, from_), random)
+        elements = _elements(operands[0], from_, parts) if parts > 1 else operands[:count]
         width = _field(into)
-        word = np.dtype(f"uint{2 * width}").type
-        return upper.astype(word) << word(width) | lower.astype(word)
+        word = np.dtype(f"uint{max(count * width, into.container.itemsize * 8)}").type
+        result = word(0)
+        for place, bits in enumerate(elements):
+            share = _random_bits(random, place, count, width) if "rs" in modifiers else random
+            result = result << word(width) if place else result
+            result = result | element(decode(bits, from_), share).astype(word)
+        return result
 
     return run
 
 
 def _field(fmt: FloatFormat) -> int:
-    """The bits that an element takes in a pair."""
-    return 8 * fmt.container.itemsize
+    """The bits that an element takes beside others."""
+    return 4 if fmt.bits == 4 else 8 * fmt.container.itemsize
 
 
-def _halves(word: Bits, fmt: FloatFormat) -> tuple[Bits, Bits]:
-    """(upper, lower) elements of pairs."""
-    width = word.dtype.type(_field(fmt))
-    return (word >> width).astype(fmt.container), word.astype(fmt.container)
+def _elements(word: Bits, fmt: FloatFormat, count: int) -> list[Bits]:
+    """The elements of a register, the upper one first."""
+    width = _field(fmt)
+    mask = word.dtype.type((1 << width) - 1)
+    shifts = (word.dtype.type(width * place) for place in reversed(range(count)))
+    return [(word >> shift & mask).astype(fmt.container) for shift in shifts]
+
+
+def _random_bits(random: Bits, place: int, count: int, width: int) -> Bits:
+    """The random bits of an element: of four, the first two have the same ones, and so do the last
+    two; those of 4 bits take a byte of each half."""
+    upper = place < count // 2
+    if width > 4:
+        return random >> random.dtype.type(16 * upper)
+    first = random.dtype.type(8 * upper)
+    return (random >> first & 0xFF) | (random >> first >> 16 & 0xFF) << 8
 
 
 def _to_nearest(values: Floats, fmt: FloatFormat, random: Bits) -> Bits:
@@ -94,7 +112,7 @@ def _saturated_ties_away(words: Bits) -> Bits:
 
 def _stochastic(values: Floats, fmt: FloatFormat, random: Bits) -> Bits:
     """Away from zero where the random bits carry out of the bits that are cut off."""
-    count = _STOCHASTIC_BITS[fmt.name]
+    count = _STOCHASTIC_BITS.get(fmt.name, 16)
     cut = encode(values, fmt, "rz")
     away = encode(values, fmt, "rp"), encode(values, fmt, "rm")
     outward = np.where(np.signbit(values), away[1], away[0]).astype(cut.dtype)

@@ -386,7 +386,7 @@ def _conversion(form: str) -> Function:
         return _pointwise(_ROUNDINGS[modifiers[0]])(to)
     if to in ("s8", "u8"):
         return partial(_to_octet, to=to, source=source, rounding=modifiers[0])
-    if {"x2", "tf32"} & {to[-2:], to} or {"rz", "relu", "satfinite"} & set(modifiers):
+    if {"x2", "x4", "tf32"} & {to[-2:], to} or {"rz", "relu", "satfinite"} & set(modifiers):
         return float_conversion(modifiers, to, source)
     if to[0] in "su" and source in FLOATS:
         return partial(_float_to_integer, to=to, source=source)

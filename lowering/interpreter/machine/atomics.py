@@ -6,7 +6,7 @@ PTX ISA, atom.acq_rel.gpu.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,7 @@ from tilewright.lowering.interpreter.machine.schedule import Schedule
 from tilewright.lowering.interpreter.machine.shared_memory import SharedMemory
 from tilewright.lowering.interpreter.values import Bits, Lanes
 
-Combine = Callable[[Bits, Bits], Bits]
+Combine = Callable[..., Bits]
 
 
 class Atomics:
@@ -37,22 +37,25 @@ class Atomics:
         self._shared_order.begin(0, clocks)
 
     def perform(
-        self, lanes: Lanes, address: Bits, value: Bits, combine: Combine, op: int, *, shared: bool
-    ) -> Bits:
-        """Each thread combines the word at its address with a value; what was there: [threads]."""
-        width = value.itemsize
+        self, lanes: Lanes, address: Bits, values: Sequence[Bits], combine: Combine, op: int, *,
+        shared: bool,
+    ) -> Bits:  # fmt: skip
+        """Each thread combines the word at its address with values; what was there: [threads]."""
+        width = values[0].itemsize
         places = address.astype(np.int64)
         if shared:
             places = self._shared.places(lanes, address, width, "atomic access")[:, 0]
         self._clocks.reserve(lanes)
-        result = np.zeros_like(value)
+        result = np.zeros_like(values[0])
         for rows in self._rounds(places):
             order = self._shared_order if shared else self._accesses.order
             for row in rows.tolist():
                 order.acquire(int(lanes[row]), int(places[row]))
             with faults_of(rows):
                 update = self._in_shared if shared else self._in_global
-                result[rows] = update(lanes[rows], address[rows], value[rows], combine, op)
+                result[rows] = update(
+                    lanes[rows], address[rows], [value[rows] for value in values], combine, op
+                )
             for row in rows.tolist():
                 order.release(int(lanes[row]), int(places[row]))
         return result
@@ -66,23 +69,24 @@ class Atomics:
         return [np.sort(by_place[rank == number]) for number in range(int(counts.max()))]
 
     def _in_shared(
-        self, lanes: Lanes, address: Bits, value: Bits, combine: Combine, op: int
+        self, lanes: Lanes, address: Bits, values: Sequence[Bits], combine: Combine, op: int
     ) -> Bits:
-        def change(before: NDArray[np.uint8]) -> Bits:
-            return combine(before.view(value.dtype)[:, 0], value)[:, None].view(np.uint8)
+        dtype = values[0].dtype
 
-        before = self._shared.update(lanes, address, value.itemsize, change, op)
-        return before.view(value.dtype)[:, 0]
+        def change(before: NDArray[np.uint8]) -> Bits:
+            return combine(before.view(dtype)[:, 0], *values)[:, None].view(np.uint8)
+
+        before = self._shared.update(lanes, address, dtype.itemsize, change, op)
+        return before.view(dtype)[:, 0]
 
     def _in_global(
-        self, lanes: Lanes, address: Bits, value: Bits, combine: Combine, op: int
+        self, lanes: Lanes, address: Bits, values: Sequence[Bits], combine: Combine, op: int
     ) -> Bits:
         # As reductions they do not race with each other: the number of the op is negative.
-        before = self._accesses.load(lanes, address, value.itemsize, 1, -op)
-        after = combine(before, value)
+        width = values[0].itemsize
+        before = self._accesses.load(lanes, address, width, 1, -op)
+        after = combine(before, *values)
         changed = after != before
         if changed.any():
-            self._accesses.store(
-                lanes[changed], address[changed], after[changed], value.itemsize, 1, -op
-            )
+            self._accesses.store(lanes[changed], address[changed], after[changed], width, 1, -op)
         return before

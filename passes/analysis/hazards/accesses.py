@@ -44,6 +44,8 @@ class Access:
     waited: set[int] = field(default_factory=set[int])
     """Roles that have waited for it (of tensor memory: not yet fenced)."""
     signature: object = None
+    key: object = None
+    """The allocation that it is to, of tensor memory."""
     committed: bool = False
 
     @property

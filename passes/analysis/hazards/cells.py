@@ -9,12 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tilewright.dialects.cute_nvgpu.lattice.tmem import LANE_STRIDE
-from tilewright.passes.analysis.hazards.events import MemoryPlace
+from tilewright.passes.analysis.hazards.effects import MemoryPlace
+from tilewright.passes.analysis.hazards.instructions import UnknownReach
 from tilewright.passes.analysis.hazards.launches import Launch
 from tilewright.passes.analysis.hazards.placement import (
     HALF,
     Placement,
     bits_set,
+    is_tensor,
     matrix_offsets,
     placement_of,
     tensor_cells,
@@ -70,7 +72,13 @@ class Cells:
         sizes = tuple(map(len, lanes))
         key = (place, view.root, view.first, own, sizes)
         if (known := self._memory.get(key)) is None:
-            cells, size = _cells(place, view, numbers, placement)
+            try:
+                cells, size = _cells(place, view, numbers, placement)
+            except UnknownReach:
+                self._trace.unproven.setdefault(event.op, "its descriptor is none")
+                return [None] * len(roles)
+            except OutOfBounds:
+                raise OutOfBounds(event.op) from None
             known = self._memory[key] = _by_role(cells, sizes, size)
         return [
             Touched(*touched, own_lanes) if len(own_lanes) else None
@@ -88,7 +96,9 @@ class Cells:
         if not isinstance(view, PlacedView) or any(index is UNKNOWN for index in indices):
             self._trace.unproven.setdefault(event.op, "its place is not known before it runs")
             return None
-        if view.placement is None or not isinstance(view.first, int):
+        # In tensor memory each warp may have a slice of its own.
+        known = isinstance(view.first, int) or is_tensor(view.type)
+        if view.placement is None or not known:
             self._trace.unproven.setdefault(event.op, "its memory has no static layout")
             return None
         return view.placement
@@ -102,7 +112,8 @@ class Cells:
         numbers = [index if isinstance(index, int) else int(index[lane]) for index in indices]
         first = view.first if isinstance(view.first, int) else int(view.first[lane])
         if place.lanes is not None and place.lanes < 4 * WARP:
-            self._check_window(event, first + int(tensor_offset(view.type, numbers)), role)
+            offset = sum(numbers) if view.type is None else tensor_offset(view.type, numbers)
+            self._check_window(event, first + int(offset), role)
         key = (place, view.root, first, tuple(numbers))
         if (known := self._memory.get(key)) is None:
             known = self._memory[key] = _tensor(place, view, first, numbers)
@@ -129,7 +140,11 @@ def _cells(
 ) -> tuple[Array, int]:
     """Cells of what was allocated, by thread or for all, and how many it has. Raises
     OutOfBounds."""
-    if place.matrix is not None:
+    if place.reach is not None:
+        cells, run = place.reach(*numbers), placement.bits // 8
+        assert isinstance(cells, np.ndarray)
+        cells = cells[:, ::run] // run
+    elif place.matrix is not None:
         matrix = place.matrix.result.type
         per_item = max(8 // matrix.element.bits, 1)
         first = np.asarray(numbers[0], dtype=np.int64).reshape(-1, 1)
@@ -137,7 +152,7 @@ def _cells(
     else:
         cells = placement.cells(numbers, place.extents)
     cells = cells + view.first
-    root = getattr(view.root, "type", view.type)
+    root: Any = getattr(view.root, "type", view.type)
     whole = placement if root is view.type else placement_of(root) or placement
     wide = max(placement.bits // whole.bits, 1)
     if wide > 1:
@@ -167,6 +182,11 @@ def _by_role(cells: Array, sizes: tuple[int, ...], size: int) -> list[tuple[int,
 
 
 def _tensor(place: MemoryPlace, view: PlacedView, first: int, numbers: list[int]) -> int:
+    if place.reach is not None:
+        cells = place.reach(*numbers)
+        assert isinstance(cells, int)
+        return cells
+    assert view.type is not None
     halves, columns = tensor_cells(view.type)
     if place.columns is not None:
         offset = int(tensor_offset(view.type, numbers))

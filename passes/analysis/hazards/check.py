@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from xdsl.dialects.builtin import MemRefType
-from xdsl.ir import Operation
+from xdsl.ir import Operation, SSAValue
 
+from tilewright.dialects.cute.types.memref import Space
 from tilewright.passes.analysis.hazards.follow import Program
 from tilewright.passes.analysis.hazards.happens_before import Machine
 from tilewright.passes.analysis.hazards.launches import Launch, launches
@@ -29,13 +30,19 @@ def check(function: Operation) -> tuple[Hazard | None, dict[Operation, str]]:
         first: Hazard | None = None
         for launch in alternatives:
             hazard = follow(program, launch, unproven)
-            if not isinstance(hazard, Hazard) or _is_avoided(program, launch):
+            if hazard is None or _is_avoided(program, launch):
                 first = None
                 break
-            first = first or hazard
+            if first is None:
+                first = _outside(hazard) if isinstance(hazard, OutOfBounds) else hazard
         if first is not None:
             return first, unproven
     return None, unproven
+
+
+def _outside(access: OutOfBounds) -> Hazard | None:
+    """An access that is out of bounds whatever the arguments are."""
+    return None if access.op is None else Hazard("outside", access.op)
 
 
 def _is_avoided(program: Program, launch: Launch) -> bool:
@@ -43,7 +50,7 @@ def _is_avoided(program: Program, launch: Launch) -> bool:
     launched with these."""
     if program.trace.guessed:
         other = replace(launch, guessed=not launch.guessed)
-        return not isinstance(follow(program, other, {}), Hazard)
+        return follow(program, other, {}) is None
     if not program.arguments - set(launch.leaves):
         return False
     return any(follow(program, variant, {}) is None for variant in launch.variants())
@@ -81,6 +88,9 @@ def _check_beside(trace: Trace) -> None:
 
 def rings(program: Program) -> int:
     """The stages of the longest ring of mbarriers."""
-    types = (effect.barrier.memref.type for effect in program.effects if effect.barrier is not None)
+    memories = [effect.barrier.memref for effect in program.effects if effect.barrier is not None]
+    if any(isinstance(memory, Space) for memory in memories):
+        return LONGEST_RING
+    types = (memory.type for memory in memories if isinstance(memory, SSAValue))
     sizes = [type_.get_shape()[0] for type_ in types if isinstance(type_, MemRefType)]
     return min(max(sizes, default=1), LONGEST_RING)

@@ -7,7 +7,6 @@ the numbers that it depends on. What is no row here does nothing that matters to
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from xdsl.dialects import gpu, memref
@@ -37,33 +36,8 @@ from tilewright.dialects.cute_nvgpu.ops.sm90 import WarpgroupMmaOp
 from tilewright.dialects.cute_nvgpu.ops.smem_desc import MakeSmemDescOp
 from tilewright.dialects.cute_nvgpu.ops.umma import UmmaOp
 from tilewright.dialects.cute_nvgpu.ops.wmma_memory import extents_of
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class MemoryPlace:
-    """An element of a memref, or the elements that lie `extents` from it on, by dimension. In
-    tensor memory `columns` of some `lanes` (all of a tensor's where None)."""
-
-    memref: SSAValue
-    indices: tuple[SSAValue, ...]
-    extents: tuple[tuple[int, int], ...] = ()
-    matrix: MakeSmemDescOp | None = None
-    """The descriptor, where the place is a matrix of a line of memory."""
-    columns: int | None = None
-    lanes: int | None = None
-    writes: bool = False
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class Effect:
-    """An event that an op is: `kind`, its barrier, its places, numbers and a constant."""
-
-    kind: str
-    barrier: MemoryPlace | None = None
-    places: tuple[MemoryPlace, ...] = ()
-    scalars: tuple[SSAValue, ...] = ()
-    constant: Any = None
-    predicate: SSAValue | None = None
+from tilewright.passes.analysis.hazards.effects import Effect, MemoryPlace
+from tilewright.passes.analysis.hazards.instructions import INSTRUCTIONS
 
 
 def effect_of(op: Operation) -> Effect | None:
@@ -201,6 +175,7 @@ _BASES = (UmmaOp, WarpgroupMmaOp, tmem_access.TmemAccessOp)
 _MISSING: Any = object()
 
 _EFFECTS: dict[type[Operation], Callable[[Any], Effect | None] | None] = {
+    **INSTRUCTIONS,
     # Threads' own accesses to shared memory.
     memref.LoadOp: lambda op: _generic(op.memref, op.indices),
     memref.StoreOp: lambda op: _generic(op.memref, op.indices, writes=True, constant=op.value),
@@ -290,6 +265,7 @@ _EFFECTS: dict[type[Operation], Callable[[Any], Effect | None] | None] = {
     tmem_access.WaitLoadOp: _plain("tmem.wait_load"),
     tmem_access.WaitStoreOp: _plain("tmem.wait_store"),
     tmem.AllocOp: lambda op: Effect("tmem.alloc", places=(_slot(op),)),
+    tmem.RelinquishAllocPermitOp: _plain("tmem.relinquish"),
     tmem.RetrieveOp: lambda op: Effect("access", places=(_slot(op),)),
     tmem.DeallocOp: lambda op: Effect(
         "tmem.dealloc", places=(MemoryPlace(op.source, (), writes=True),)

@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from xdsl.dialects import cf, scf
+from xdsl.dialects import scf
 from xdsl.ir import Block, Operation, SSAValue
 
+from tilewright.passes.analysis.hazards.blocks import Edge, condition_of, edges_of, joins
 from tilewright.passes.analysis.hazards.launches import Launch
 from tilewright.passes.analysis.hazards.recording import Recording
 from tilewright.passes.analysis.hazards.scalars import UNKNOWN, select
@@ -29,6 +30,7 @@ class Program(Recording):
     def __init__(self, function: Operation):
         super().__init__(function)
         self._blocks = {block: self._compile(block) for block in self._body.blocks}
+        self._joins = joins(self._body) if len(self._blocks) > 1 else {}
 
     def run(self, launch: Launch) -> Trace:
         """The events of a launch. Raises Hazard, OutOfBounds and TooLong."""
@@ -36,35 +38,55 @@ class Program(Recording):
         for argument in self._body.blocks[0].args:
             if argument in self._needed:
                 self.env[self._slots[argument]] = self._argument(argument)
-        self._run_blocks(self._body.blocks[0], self.mask(launch.present))
+        self._run_blocks(self._body.blocks[0], self.mask(launch.present), None)
         return self.trace
 
-    def _run_blocks(self, block: Block, mask: Mask) -> None:
-        """Follow blocks to the end of the function; threads that part there stay apart."""
-        while True:
+    def _run_blocks(self, block: Block, mask: Mask, stop: Block | None) -> Mask | None:
+        """Follow blocks to one of them: the threads that come there. Threads that part meet again
+        where all their ways do."""
+        while block is not stop:
             for step in self._blocks[block]:
                 step(mask)
             last = block.last_op
-            match last:
-                case cf.BranchOp():
-                    self._assign(last.successor.args, last.arguments)
-                    block = last.successor
-                case cf.ConditionalBranchOp():
-                    then, other = self.parted(last, self.env[self.slot(last.cond)], mask)
-                    self._tick()
-                    if then is not None and other is not None:
-                        kept = list(self.env)
-                        self._assign(last.then_block.args, last.then_arguments)
-                        self._run_blocks(last.then_block, then)
-                        self.env = kept
-                    if other is not None:
-                        self._assign(last.else_block.args, last.else_arguments)
-                        block, mask = last.else_block, other
-                    else:
-                        self._assign(last.then_block.args, last.then_arguments)
-                        block = last.then_block
-                case _:
-                    return
+            edges, condition = edges_of(last), condition_of(last)
+            if not edges or last is None:
+                return None
+            (dest, values), *other_way = edges
+            self._tick()
+            if condition is not None:
+                then, other = self.parted(last, self.env[self.slot(condition)], mask)
+                if then is not None and other is not None:
+                    join = self._joins[block]
+                    if (met := self._part(edges, (then, other), join)) is None or join is None:
+                        return None
+                    block, mask = join, met
+                    continue
+                if then is None:
+                    ((dest, values),) = other_way
+            self._assign(dest.args, values)
+            block = dest
+        return mask
+
+    def _part(
+        self, edges: Sequence[Edge], parts: tuple[Mask, Mask], join: Block | None
+    ) -> Mask | None:
+        """Follow both ways of a branch to where they meet, each for its threads."""
+        before, ends = self.env, list[tuple[Mask, list[Any]]]()
+        for (dest, values), part in zip(edges, parts, strict=True):
+            self.env = list(before)
+            self._assign(dest.args, values)
+            if (there := self._run_blocks(dest, part, join)) is not None:
+                ends.append((there, self.env))
+        if len(ends) < 2:
+            (self.env,) = [env for _, env in ends] or [before]
+            return ends[0][0] if ends else None
+        (one, mine), (two, theirs) = ends
+        self.env = [
+            b if a is b or (isinstance(a, int) and isinstance(b, int) and a == b)
+            else select(one.flags, a, b)
+            for a, b in zip(mine, theirs, strict=True)
+        ]  # fmt: skip
+        return self.mask(one.flags | two.flags)
 
     def _assign(self, dests: Sequence[SSAValue], sources: Sequence[SSAValue]) -> None:
         values = [self.env[self._slots[s]] if s in self._slots else UNKNOWN for s in sources]

@@ -54,6 +54,7 @@ class Machine(TensorAccesses):
             "tmem.wait_load": lambda index, event, roles: self._tile_wait("tmem.load", roles),
             "tmem.wait_store": lambda index, event, roles: self._tile_wait("tmem.store", roles),
             "tmem.alloc": self._alloc,
+            "tmem.relinquish": self._relinquish,
             "tmem.dealloc": self._dealloc,
             "registers": self._registers,
         }
@@ -131,10 +132,12 @@ class Machine(TensorAccesses):
         return consumer, self._traces[role][self._next[role]]
 
     def _check_leaving(self) -> None:
-        """Check that what reaches another CTA of the cluster is over, as its threads know at their
-        end."""
-        if not self.is_kernel or not self.remote:
+        """Check that tensor memory is given back, and that what reaches another CTA of the cluster
+        is over, as its threads know at their end."""
+        if not self.is_kernel:
             return
+        for op in (op for ops in self.allocated.values() for op in ops):
+            raise Hazard("leak", op)
         for cta, done, op in self.remote:
             rows = [self.knows[role.number] for role in self.roles if role.cta == cta]
             if not any(row[clock] >= time for row in rows for clock, time in done):

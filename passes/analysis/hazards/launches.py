@@ -15,6 +15,11 @@ from xdsl.dialects import arith, gpu, memref, scf
 from xdsl.dialects.builtin import DenseArrayBase, IndexType, IntegerAttr, IntegerType, i1
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
+from tilewright.dialects.ptx.control_flow import EntryOp
+from tilewright.dialects.ptx.registers import ConstOp, SregOp
+from tilewright.dialects.ptx.types import RegType
+from tilewright.passes.analysis.hazards.blocks import CountedLoop, edges_of
+from tilewright.passes.analysis.hazards.registers import computed
 from tilewright.passes.analysis.hazards.scalars import BINARY, CASTS, COMPARISONS, UNKNOWN
 
 WARP = 32
@@ -25,6 +30,8 @@ _LADDER = (
 )  # fmt: skip
 """Numbers that an argument is tried with."""
 
+
+Loop = scf.ForOp | CountedLoop
 
 Leaf = SSAValue | tuple[SSAValue, int]
 """A number that nobody computes: an argument, or an extent of one."""
@@ -121,20 +128,22 @@ class Launch:
 
 def is_kernel(function: Operation) -> bool:
     """It is launched as it stands; any other function is a part of something."""
-    return "gpu.kernel" in function.attributes or (
-        isinstance(function, gpu.FuncOp) and "kernel" in function.properties
+    return (
+        isinstance(function, EntryOp)
+        or "gpu.kernel" in function.attributes
+        or (isinstance(function, gpu.FuncOp) and "kernel" in function.properties)
     )
 
 
 def launches(
-    function: Operation, loops: Sequence[scf.ForOp], rings: int, *, guesses: bool
+    function: Operation, loops: Sequence[Loop], rings: int, *, guesses: bool
 ) -> Iterator[list[Launch]]:
     """The launches to follow: lists of which one must be right (the threads of a block may not
     be said); `rings` is the number of stages of the longest ring, and with `guesses` there are
     conditions that only a run decides."""
     kernel = is_kernel(function)
-    cluster = _extents(function, "gpu.known_cluster_size") or (1, 1, 1)
-    known = _extents(function, "gpu.known_block_size")
+    cluster = _extents(function, "gpu.known_cluster_size", "cluster") or (1, 1, 1)
+    known = _extents(function, "gpu.known_block_size", "reqntid")
     blocks = [known] if known else _blocks(function, kernel)
     dynamic = [loop for loop in loops if any(map(_leaves, (loop.lb, loop.ub, loop.step)))]
     for leaves in _lengths(dynamic, rings):
@@ -142,8 +151,8 @@ def launches(
             yield [Launch(block, cluster, leaves, guessed, kernel) for block in blocks]
 
 
-def _extents(function: Operation, name: str) -> tuple[int, int, int] | None:
-    known = function.attributes.get(name)
+def _extents(function: Operation, name: str, of_entry: str) -> tuple[int, int, int] | None:
+    known = function.attributes.get(name, function.properties.get(of_entry))
     if not isinstance(known, DenseArrayBase):
         return None
     x, y, z = (*map(int, known.get_values()), 1, 1, 1)[:3]  # type: ignore[arg-type]
@@ -154,6 +163,10 @@ def _blocks(function: Operation, kernel: bool) -> list[tuple[int, int, int]]:
     """The shapes that a block may have, likely ones first."""
     flat = [(threads, 1, 1) for threads in _threads(function, kernel)]
     axes = {op.dimension.data.value for op in function.walk() if isinstance(op, gpu.ThreadIdOp)}
+    axes |= {
+        op.register.data[-1:] for op in function.walk()
+        if isinstance(op, SregOp) and op.register.data.startswith("tid")
+    }  # fmt: skip
     if axes <= {"x"}:
         return flat
     shapes = [(x, y, 1) for x in (32, 16, 8, 64, 128) for y in (4, 8, 16, 2, 32) if x * y <= 1024]
@@ -173,7 +186,7 @@ def _threads(function: Operation, kernel: bool) -> list[int]:
 # How often loops go round
 
 
-def _lengths(loops: list[scf.ForOp], rings: int) -> Iterator[dict[Leaf, int]]:
+def _lengths(loops: list[Loop], rings: int) -> Iterator[dict[Leaf, int]]:
     """Arguments by which loops are long, and by which they go round once."""
     if not loops:
         yield {}
@@ -187,7 +200,9 @@ def _lengths(loops: list[scf.ForOp], rings: int) -> Iterator[dict[Leaf, int]]:
     yield _solve(loops, dict.fromkeys(loops, 1))
 
 
-def _around(loop: scf.ForOp, loops: list[scf.ForOp]) -> bool:
+def _around(loop: Loop, loops: list[Loop]) -> bool:
+    if isinstance(loop, CountedLoop):
+        return any(isinstance(other, CountedLoop) and loop.blocks < other.blocks for other in loops)
     parent = loop.parent_op()
     while parent is not None:
         if parent in loops:
@@ -196,7 +211,7 @@ def _around(loop: scf.ForOp, loops: list[scf.ForOp]) -> bool:
     return False
 
 
-def _solve(loops: list[scf.ForOp], goals: Mapping[scf.ForOp, int]) -> dict[Leaf, int]:
+def _solve(loops: list[Loop], goals: Mapping[Loop, int]) -> dict[Leaf, int]:
     """Arguments that bring the loops to those lengths or near, one argument after the other."""
     leaves: dict[Leaf, int] = {}
     for loop in loops:
@@ -207,7 +222,7 @@ def _solve(loops: list[scf.ForOp], goals: Mapping[scf.ForOp, int]) -> dict[Leaf,
     return leaves
 
 
-def _nearest(loop: scf.ForOp, goal: int, leaf: Leaf, leaves: Mapping[Leaf, int]) -> int:
+def _nearest(loop: Loop, goal: int, leaf: Leaf, leaves: Mapping[Leaf, int]) -> int:
     """The first number of an argument that makes a loop as long as wanted, or nearest to it."""
     best, least = 1, 1 << 20
     for number in _LADDER:
@@ -220,7 +235,7 @@ def _nearest(loop: scf.ForOp, goal: int, leaf: Leaf, leaves: Mapping[Leaf, int])
     return best
 
 
-def _length(loop: scf.ForOp, leaves: Mapping[Leaf, int]) -> int:
+def _length(loop: Loop, leaves: Mapping[Leaf, int]) -> int:
     numbers = [_number(bound, leaves) for bound in (loop.lb, loop.ub, loop.step)]
     lower, upper, step = numbers
     if not isinstance(lower, int) or not isinstance(upper, int) or not isinstance(step, int):
@@ -244,7 +259,9 @@ def _leaves(value: SSAValue) -> set[Leaf]:
             if isinstance(parent, scf.ForOp):
                 place = list(owner.args).index(value)  # type: ignore[arg-type]
                 work.append(parent.lb if place == 0 else parent.iter_args[place - 1])
-            elif isinstance(value.type, IntegerType | IndexType):
+            elif (first := _first(value, owner)) is not None:
+                work.append(first)
+            elif isinstance(value.type, IntegerType | IndexType | RegType):
                 leaves.add(value)
         elif isinstance(owner, memref.DimOp):
             leaves.add(leaf_of(value))
@@ -261,7 +278,12 @@ def _number(value: SSAValue, leaves: Mapping[Leaf, int]) -> Any:
         if isinstance(parent, scf.ForOp):
             place = list(owner.args).index(value)  # type: ignore[arg-type]
             return _number(parent.lb if place == 0 else parent.iter_args[place - 1], leaves)
-        return leaves.get(value, 1)
+        first = _first(value, owner)
+        return leaves.get(value, 1) if first is None else _number(first, leaves)
+    if isinstance(owner, ConstOp):
+        return owner.bits.value.data
+    if (compute := computed(owner)) is not None:
+        return compute(*(_number(operand, leaves) for operand in owner.operands))
     if isinstance(owner, arith.ConstantOp):
         return owner.value.value.data if isinstance(owner.value, IntegerAttr) else UNKNOWN
     if (function := BINARY.get(type(owner))) is not None:
@@ -279,4 +301,19 @@ def _number(value: SSAValue, leaves: Mapping[Leaf, int]) -> Any:
         return COMPARISONS[owner.predicate.value.data](a, b)
     if isinstance(owner, gpu.BlockDimOp | gpu.GridDimOp):
         return 1
+    if isinstance(owner, SregOp):
+        return int(owner.register.data.startswith("n"))
     return 0 if isinstance(owner, gpu.BlockIdOp | gpu.ThreadIdOp) else UNKNOWN
+
+
+def _first(value: SSAValue, block: Block) -> SSAValue | None:
+    """The value that a block's argument has at first; None of an argument of the kernel."""
+    region = block.parent
+    if region is None or block is region.blocks[0]:
+        return None
+    place = list(block.args).index(value)  # type: ignore[arg-type]
+    for other in region.blocks:
+        for dest, values in edges_of(other.last_op):
+            if dest is block:
+                return values[place]
+    return None

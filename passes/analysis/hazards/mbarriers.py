@@ -7,6 +7,7 @@ from heapq import heappush
 from xdsl.dialects import memref
 
 from tilewright.diagnostic import named
+from tilewright.dialects.cute.types.memref import Space
 from tilewright.passes.analysis.hazards.phases import Mbarrier
 from tilewright.passes.analysis.hazards.report import Hazard
 from tilewright.passes.analysis.hazards.thread_barriers import ThreadBarriers
@@ -63,7 +64,8 @@ class Mbarriers(ThreadBarriers):
     def _is_ours(self, event: Event) -> bool:
         """The memory of an mbarrier is the function's own: nobody else makes one there."""
         assert event.barrier is not None
-        return isinstance(getattr(event.barrier[0], "owner", None), memref.AllocOp)
+        memory = event.barrier[0]
+        return memory is Space.SMEM or isinstance(getattr(memory, "owner", None), memref.AllocOp)
 
     def _check_behind(self, event: Event, barrier: Mbarrier, role: int) -> None:
         """An arrival, or a copy's bytes, are behind the phase before."""

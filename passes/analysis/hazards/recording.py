@@ -7,9 +7,12 @@ from typing import Any
 import numpy as np
 from xdsl.ir import Operation
 
-from tilewright.passes.analysis.hazards.events import Effect
+from tilewright.dialects.ptx import cluster, tcgen05_memory
+from tilewright.passes.analysis.hazards.effects import Effect
+from tilewright.passes.analysis.hazards.registers import RANK_SHIFT
 from tilewright.passes.analysis.hazards.report import Hazard
-from tilewright.passes.analysis.hazards.scalars import UNKNOWN
+from tilewright.passes.analysis.hazards.scalars import UNKNOWN, select
+from tilewright.passes.analysis.hazards.slices import LOADS, MMAS
 from tilewright.passes.analysis.hazards.trace import Event, Loading, Mask, Operands, PlacedView
 from tilewright.passes.analysis.hazards.values import Step, Values
 
@@ -18,9 +21,11 @@ class Recording(Values):
     """The events of a launch."""
 
     def _event(self, op: Operation, effect: Effect) -> Step:
+        if effect.kind == "unknown" or (effect.kind == "tma.load" and effect.constant is None):
+            return lambda mask: self._leave_open(op)
         if effect.kind == "use":
             operands = [self._slots[value] for value in op.operands if value in self._loaded]
-            return lambda mask: self._use(op, operands, mask)
+            return self._user(op, operands)
         slots, barrier = self._slots, effect.barrier
         operands = Operands(
             [(place, slots[place.memref], [slots[index] for index in place.indices])
@@ -30,19 +35,70 @@ class Recording(Values):
             [slots[value] for value in effect.scalars],
             None if effect.predicate is None else slots[effect.predicate],
         )  # fmt: skip
-        if effect.kind == "tmem.wait_load":
-            return lambda mask: (self._wait_load(mask), self._record(op, effect, operands, mask))[0]
-        return lambda mask: self._record(op, effect, operands, mask)
+        before = self._of_registers(op, effect)
+        loaded = [slots[value] for value in op.operands if value in self._loaded]
+        if loaded and not isinstance(op, MMAS):
+            before = self._user(op, loaded)
+        if before is None:
+            return lambda mask: self._record(op, effect, operands, mask)
+        return lambda mask: (before(mask), self._record(op, effect, operands, mask))[0]
+
+    def _leave_open(self, op: Operation) -> None:
+        self.say_unproven(op, "what it does is not known before it runs")
+        self.trace.undecided = True
+
+    def _of_registers(self, op: Operation, effect: Effect) -> Step | None:
+        """The step for registers on their way, and for addresses that memory holds."""
+        match effect.kind:
+            case "tmem.wait_load":
+                return lambda mask: self._arrived(mask, LOADS, 0)
+            case "wgmma.fence":
+                return self._fence_registers
+            case "wgmma" if isinstance(op, MMAS):
+                return lambda mask: self._check_fenced(op, mask)
+            case "wgmma.commit":
+                return self._committed
+            case "wgmma.wait":
+                return lambda mask: self._arrived(mask, MMAS, effect.constant + 1)
+            case "tmem.alloc" if isinstance(op, tcgen05_memory.AllocOp):
+                slot = self._slots[op.slot]
+                return lambda mask: self._allocate(op, self.env[slot])
+            case _:
+                return None
+
+    def _allocate(self, op: tcgen05_memory.AllocOp, slot: Any) -> None:
+        """Tensor memory is given from its first column on: its address is in shared memory."""
+        if isinstance(slot, int):
+            self._addresses[slot + op.offset.value.data] = self._columns
+        self._columns += op.columns.value.data
+
+    def _fence_registers(self, mask: Mask) -> None:
+        self._fenced |= mask.flags
+
+    def _check_fenced(self, op: Operation, mask: Mask) -> None:
+        if (mask.flags & ~self._fenced).any():
+            raise Hazard("fence", op)
+
+    def _committed(self, mask: Mask) -> None:
+        for loading in self._loading:
+            if (loading.flags & mask.flags).any():
+                loading.commits += 1
+
+    def _user(self, op: Operation, operands: list[int]) -> Step:
+        return lambda mask: self._use(op, operands, mask)
 
     def _use(self, op: Operation, operands: list[int], mask: Mask) -> None:
         for place in operands:
             loading = self.env[place]
             if isinstance(loading, Loading) and (loading.flags & mask.flags).any():
-                raise Hazard("registers", op, loading.op)
+                rule = "registers" if isinstance(loading.op, LOADS) else "accumulator"
+                raise Hazard(rule, op, loading.op)
 
-    def _wait_load(self, mask: Mask) -> None:
+    def _arrived(self, mask: Mask, kinds: Any, commits: int) -> None:
+        """Registers of which so many commits are behind have arrived."""
         for loading in self._loading:
-            loading.flags &= ~mask.flags
+            if isinstance(loading.op, kinds) and loading.commits >= commits:
+                loading.flags &= ~mask.flags
         self._loading = [loading for loading in self._loading if loading.flags.any()]
 
     def _record(self, op: Operation, effect: Effect, slots: Operands, mask: Mask) -> None:
@@ -54,30 +110,50 @@ class Recording(Values):
                 return
             mask = then
         accesses = tuple(
-            (place, env[memref_], tuple([env[index] for index in indices]))
+            (
+                place,
+                env[memref_],
+                tuple(
+                    [
+                        env[index] if number else _behind(env[index], place.offset)
+                        for number, index in enumerate(indices)
+                    ]
+                ),
+            )
             for place, memref_, indices in slots.places
         )
         if slots.barrier is None:
             self._emit(op, effect, mask, None, (), accesses)
             return
+        assert effect.barrier is not None
         scalars = tuple([env[value] for value in slots.scalars])
         view = env[slots.barrier]
         indices = [env[index] for index in slots.indices]
         cell: Any = UNKNOWN
         if isinstance(view, PlacedView) and not any(index is UNKNOWN for index in indices):
-            cell = self._element(view, indices)
+            cell = _behind(self._element(view, indices), effect.barrier.offset)
+        if isinstance(op, cluster.MbarrierArriveOp) and cell is not UNKNOWN:
+            cell, scalars = self._of_cluster(cell)
         if cell is UNKNOWN or any(value is UNKNOWN for value in scalars):
             self.say_unproven(op, "its mbarrier or parity is not known before it runs")
             self.trace.undecided = True
             return
         size = view.placement
         for part, (number, *others) in self._split(mask, (cell, *scalars)):
-            if size is not None and not 0 <= number - view.first < size.size:
+            outside = size is not None and not 0 <= number - view.first < size.size
+            if outside and view.type is not None:
                 last, _ = self.trace.beside.get(op, (number, 0))
+                assert size is not None
                 self.trace.beside[op] = (max(last, number) if number >= 0 else -1, size.size)
                 self.trace.undecided = True
                 continue
             self._emit(op, effect, part, (view.root, number), tuple(others), accesses)
+
+    def _of_cluster(self, address: Any) -> tuple[Any, tuple[Any]]:
+        """An address of the cluster's shared memory: that of the CTA, and its rank."""
+        above = address >> RANK_SHIFT
+        own = self.launch.special("cute_nvgpu.cluster.rank", 0)
+        return address & ((1 << RANK_SHIFT) - 1), (select(above > 0, above - 1, own),)
 
     def _element(self, view: PlacedView, indices: list[Any]) -> Any:
         placement = view.placement
@@ -114,3 +190,7 @@ class Recording(Values):
             self.rounds,
         )  # fmt: skip
         events.append(event)
+
+
+def _behind(address: Any, offset: int) -> Any:
+    return address if not offset or address is UNKNOWN else address + offset

@@ -49,6 +49,25 @@ NO_ORDER = (
 )
 
 _RULES: dict[str, str] = {
+    "outside": (
+        "expected elements of its memory, got some behind or before it, whatever the arguments are"
+    ),
+    "relinquished": (
+        "expected an allocation before the CTA gives up its permit, got one behind {other}; "
+        "nearest legal: it before that (PTX ISA, tcgen05.relinquish_alloc_permit)"
+    ),
+    "fence": (
+        "expected a wgmma.fence before the first wgmma, got none; nearest legal: wgmma.fence "
+        "before it (PTX ISA 9.7.15.7.1)"
+    ),
+    "leak": (
+        "expected tensor memory that is given back before the kernel ends, got what nobody does; "
+        "nearest legal: cute_nvgpu.tmem.dealloc behind its last use (PTX ISA, tcgen05.alloc)"
+    ),
+    "accumulator": (
+        "expected registers that are complete, got those of {other}, which no wgmma.wait_group has "
+        "completed; nearest legal: wgmma.wait_group 0 before it (PTX ISA 9.7.15.7.3)"
+    ),
     "registers": (
         "expected registers that are loaded, got those of {other}, which no tmem.wait_load has "
         "completed; nearest legal: cute_nvgpu.tmem.wait_load before it (PTX ISA, tcgen05.wait)"

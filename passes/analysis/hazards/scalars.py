@@ -62,7 +62,7 @@ def _word(a: Any) -> Any:
     return a % _WORD if isinstance(a, int) else a.astype(np.uint64)
 
 
-def _unsigned(function: Binary) -> Binary:
+def unsigned(function: Binary) -> Binary:
     def compared(a: Any, b: Any) -> Any:
         a, b = _word(a), _word(b)
         if isinstance(a, int) != isinstance(b, int):
@@ -75,7 +75,7 @@ def _unsigned(function: Binary) -> Binary:
     return compared
 
 
-_SIGNED: dict[str, Binary] = {
+SIGNED: dict[str, Binary] = {
     "eq": lambda a, b: a == b,
     "ne": lambda a, b: a != b,
     "lt": lambda a, b: a < b,
@@ -83,11 +83,12 @@ _SIGNED: dict[str, Binary] = {
     "gt": lambda a, b: a > b,
     "ge": lambda a, b: a >= b,
 }
+"""Comparisons of numbers with a sign, by name."""
 
 _PREDICATES = ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge")
 
 COMPARISONS: tuple[Callable[[Scalar, Scalar], Scalar], ...] = tuple(
-    known(_unsigned(_SIGNED[name[1:]]) if name[0] == "u" else _SIGNED[name.removeprefix("s")])
+    known(unsigned(SIGNED[name[1:]]) if name[0] == "u" else SIGNED[name.removeprefix("s")])
     for name in _PREDICATES
 )
 """The comparison of each predicate of `arith.cmpi`, by its number."""
@@ -137,8 +138,10 @@ def select(condition: Any, then: Any, other: Any) -> Any:
     if then is other:
         return other
     values: tuple[Any, ...] = then, other
-    numbers = all(isinstance(value, int | np.ndarray) for value in values)
-    return UNKNOWN if condition is UNKNOWN or not numbers else np.where(condition, *values)
+    if condition is UNKNOWN or not all(isinstance(value, int | np.ndarray) for value in values):
+        return UNKNOWN
+    choose: Any = np.where
+    return choose(condition, *values)
 
 
 def truncated(a: Scalar, width: int) -> Scalar:

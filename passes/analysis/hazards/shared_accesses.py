@@ -6,7 +6,9 @@ from collections.abc import Sequence
 
 from xdsl.dialects import memref
 
+from tilewright.dialects.cute.types.memref import Space
 from tilewright.dialects.cute_nvgpu.ops import tmem
+from tilewright.dialects.ptx import data_movement
 from tilewright.passes.analysis.hazards.accesses import Access, Part, clash
 from tilewright.passes.analysis.hazards.mbarriers import Mbarriers
 from tilewright.passes.analysis.hazards.report import NO_COMMIT, NO_WAIT, Hazard
@@ -24,8 +26,10 @@ class SharedAccesses(Mbarriers):
             if part is None:
                 continue
             key = (self.roles[role].cta, view.root)
-            if isinstance(event.op, tmem.RetrieveOp) and self.is_kernel:
-                self._check_written(key, part.cells, event)
+            if isinstance(event.op, tmem.RetrieveOp | data_movement.LdOp) and self.is_kernel:
+                writes = (pending.get((key, True)) for pending in self.pending)
+                if not any(write and write.cells & part.cells for write in writes):
+                    self._check_written(key, part.cells, event)
             self._add(role, key, place.writes, Part(event, *part))
         return roles
 
@@ -82,7 +86,7 @@ class SharedAccesses(Mbarriers):
         """Raise Hazard where none of these cells was ever written."""
         owner = getattr(key[1], "owner", None)
         if (
-            isinstance(owner, memref.AllocOp)
+            (isinstance(owner, memref.AllocOp) or key[1] is Space.SMEM)
             and cells
             and not any(
                 other.writes and other.cells & cells for other in self.accesses.get(key, ())
@@ -153,10 +157,8 @@ class SharedAccesses(Mbarriers):
     def _fence_proxy(self, index: int, event: Event, roles: list[int]) -> list[int]:
         for accesses in self.accesses.values():
             for access in accesses:
-                if access.writes and access.generic:
-                    for role in roles:
-                        if self._own(access, role) or self._is_over(access, role, self.knows[role]):
-                            access.fences.append((role, self.now[role]))
+                if access.writes and access.generic and access.role in roles and access.done:
+                    access.fences.append((access.role, self.now[access.role]))
         return self._fence_init(index, event, roles)
 
 

@@ -5,14 +5,26 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from xdsl.dialects import cf, memref, scf
+from xdsl.dialects import memref, scf
 from xdsl.dialects.builtin import IndexType, IntegerType, MemRefType, i1
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.traits import IsTerminator
 
+from tilewright.dialects.cute.types.memref import Space
 from tilewright.dialects.cute_nvgpu.ops import tmem_access
-from tilewright.passes.analysis.hazards.events import Effect, effect_of
+from tilewright.dialects.ptx import tcgen05_access, wgmma
+from tilewright.dialects.ptx.control_flow import BraOp, CondBraOp, EntryOp
+from tilewright.dialects.ptx.registers import NameOp
+from tilewright.dialects.ptx.types import RegType
+from tilewright.passes.analysis.hazards.blocks import CountedLoop, condition_of, edges_of, loops_of
+from tilewright.passes.analysis.hazards.effects import Effect
+from tilewright.passes.analysis.hazards.events import effect_of
 from tilewright.passes.analysis.hazards.launches import Leaf
+
+LOADS = (tmem_access.TmemAccessOp, tcgen05_access.LdOp, tcgen05_access.LdRedOp)
+"""Ops that load registers from tensor memory."""
+MMAS = (wgmma.WgmmaOp,)
+"""Instructions that give registers once a group is complete; of the ops `wgmma_flow` knows more."""
 
 
 class Slice:
@@ -21,7 +33,7 @@ class Slice:
     def __init__(self, function: Operation):
         self.function = function
         self.memory: dict[tuple[Any, ...], Any] = {}
-        self._slots: dict[SSAValue, int] = {}
+        self._slots: dict[SSAValue | Space, int] = {}
         self._initial: list[Any] = []
         self._body: Region = function.regions[0]
         self._loaded: set[SSAValue] = set()
@@ -37,8 +49,10 @@ class Slice:
         return bool(self._effects)
 
     @property
-    def loops(self) -> list[scf.ForOp]:
+    def loops(self) -> list[scf.ForOp] | list[CountedLoop]:
         """The loops that hold events, outer ones first."""
+        if isinstance(self.function, EntryOp):
+            return loops_of(self._body)
         return [op for op in self._effects if isinstance(op, scf.ForOp)]
 
     @property
@@ -74,7 +88,7 @@ class Slice:
                         del self._effects[op]
                 elif (effect := effect_of(op)) is not None:
                     self._effects[op] = effect
-                    if isinstance(op, tmem_access.TmemAccessOp):
+                    if isinstance(op, LOADS + MMAS):
                         self._loaded.update(op.results)
                 any_events = any_events or op in self._effects
         return any_events
@@ -91,6 +105,8 @@ class Slice:
                         self._loaded.add(handed)
                         work.append(handed)
                 if not op.regions and not op.has_trait(IsTerminator) and op not in self._effects:
+                    if isinstance(op, NameOp):
+                        continue
                     self._effects[op] = Effect("use")
                 parent = op.parent_op()
                 while parent is not None and parent is not self.function:
@@ -98,7 +114,7 @@ class Slice:
                     parent = parent.parent_op()
 
     def _find_needed(self) -> None:
-        work: list[SSAValue] = []
+        work: list[SSAValue | Space] = []
         for op, effect in self._effects.items():
             if effect is None:
                 work += _decides(op)
@@ -111,16 +127,17 @@ class Slice:
                     work.append(effect.predicate)
         if len(self._body.blocks) > 1:
             for block in self._body.blocks:
-                if isinstance(last := block.last_op, cf.ConditionalBranchOp):
-                    work.append(last.cond)
+                if (condition := condition_of(block.last_op)) is not None:
+                    work.append(condition)
         work += self._loaded
         while work:
             value = work.pop()
-            if value in self._needed:
+            if value in self._slots:
                 continue
-            self._needed.add(value)
             self._slots[value] = len(self._slots)
-            work += _sources(value)
+            if not isinstance(value, Space):
+                self._needed.add(value)
+                work += _sources(value)
 
     def slot(self, value: SSAValue) -> int:
         """Where a value is kept; of what is not needed, a place of its own."""
@@ -129,7 +146,7 @@ class Slice:
 
 def is_number(value: SSAValue) -> bool:
     """An integer."""
-    return isinstance(value.type, IndexType | IntegerType)
+    return isinstance(value.type, IndexType | IntegerType | RegType)
 
 
 def _handed_on(op: Operation, index: int) -> Sequence[SSAValue]:
@@ -142,6 +159,16 @@ def _handed_on(op: Operation, index: int) -> Sequence[SSAValue]:
             return (parent.body.block.args[index + 1], parent.results[index])
         case scf.YieldOp(), scf.IfOp():
             return (parent.results[index],)
+        case NameOp(), _:
+            return op.results
+        case ((BraOp() | CondBraOp()), _):
+            value = op.operands[index]
+            return [
+                argument
+                for dest, values in edges_of(op)
+                for argument, given in zip(dest.args, values, strict=True)
+                if given is value
+            ]
         case _:
             return ()
 
@@ -177,12 +204,12 @@ def _sources(value: SSAValue) -> list[SSAValue]:
             return [*_decides(owner), *owner.operands, *_yielded(owner)]
         case memref.LoadOp():
             return []
-        case tmem_access.TmemAccessOp():
+        case tmem_access.TmemAccessOp() | tcgen05_access.AccessOp() | wgmma.WgmmaOp():
             return []
         case _:
             return [
                 operand for operand in owner.operands
-                if isinstance(operand.type, IndexType | IntegerType | MemRefType)
+                if isinstance(operand.type, IndexType | IntegerType | MemRefType | RegType)
             ]  # fmt: skip
 
 

@@ -6,8 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from tilewright.passes.analysis.hazards.accesses import Access, Part
-from tilewright.passes.analysis.hazards.events import MemoryPlace
-from tilewright.passes.analysis.hazards.placement import is_tensor
+from tilewright.passes.analysis.hazards.effects import MemoryPlace
 from tilewright.passes.analysis.hazards.report import (
     NO_AFTER,
     NO_BEFORE,
@@ -42,7 +41,7 @@ class TensorAccesses(Warpgroups):
         self, event: Event, operand: tuple[MemoryPlace, Any, tuple[Any, ...]], role: int, cta: int
     ) -> None:
         place, view, _ = operand
-        in_tensor = isinstance(view, PlacedView) and is_tensor(view.type)
+        in_tensor = isinstance(view, PlacedView) and view.in_tensor
         if in_tensor:
             cells = self.cells.tensor(event, operand, role)
         else:
@@ -55,13 +54,13 @@ class TensorAccesses(Warpgroups):
         key = (cta, view.root)
         if in_tensor:
             self._check_tensor(key, access, role)
-            self.tensors[key].append(access)
+            access = self._entered(key, access, role)
         else:
             self._check(key, access, [role])
             self.accesses[key].append(access)
+            self.streams["umma", role].append(access)
         if cta != self.roles[role].cta:
             self.remote.append((cta, access.done, event.op))
-        self.streams["umma", role].append(access)
 
     def _check_alone(self, event: Event, role: int) -> None:
         threads = len(self.roles[role].lanes)
@@ -116,8 +115,7 @@ class TensorAccesses(Warpgroups):
             access = Access(event.kind, members[0], place.writes, cells, [Part(event, cells)])
             key = (self.roles[members[0]].cta, view.root)
             self._check_tensor(key, access, members[0])
-            self.tensors[key].append(access)
-            self.streams[event.kind, warp].append(access)
+            self._entered(key, access, warp)
         return ready
 
     def _tile_wait(self, kind: str, roles: list[int]) -> list[int]:
@@ -131,6 +129,10 @@ class TensorAccesses(Warpgroups):
         self._check_one_warp(event)
         _, view, _ = event.accesses[0]
         for members in self._by_team(ready, 1).values():
+            cta = self.roles[members[0]].cta
+            if cta in self.relinquished:
+                raise Hazard("relinquished", event.op, self.relinquished[cta])
+            self.allocated[cta].append(event.op)
             touched = self.cells.one(event, event.accesses[0], members[0], "warp")
             if touched is not None:
                 self._add(members[0], (self.roles[members[0]].cta, view.root), True,
@@ -138,11 +140,19 @@ class TensorAccesses(Warpgroups):
                 self._flush(members[0])
         return ready
 
+    def _relinquish(self, index: int, event: Event, roles: list[int]) -> list[int]:
+        ready = self._together(index, event, roles)
+        for role in ready:
+            self.relinquished.setdefault(self.roles[role].cta, event.op)
+        return ready
+
     def _dealloc(self, index: int, event: Event, roles: list[int]) -> list[int]:
         ready = self._together(index, event, roles)
         self._check_one_warp(event)
         _, view, _ = event.accesses[0]
         for members in self._by_team(ready, 1).values():
+            if self.allocated[self.roles[members[0]].cta]:
+                self.allocated[self.roles[members[0]].cta].pop()
             cells = self.cells.tensor(event, event.accesses[0], members[0])
             if cells is not None:
                 access = Access("tmem.dealloc", members[0], True, cells, [Part(event, cells)])
@@ -157,18 +167,38 @@ class TensorAccesses(Warpgroups):
         if self.is_kernel and len(warps) > len(ctas):
             raise Hazard("warps", event.op, missing=f"{len(warps) // len(ctas)}")
 
+    def _entered(self, key: Key, access: Access, owner: int) -> Access:
+        """An access that was checked, among those that are under way: one with the accesses of its
+        kind that its role, or warp, made since it last waited, which are over when it is."""
+        stream = self.streams[access.kind, owner]
+        for other in reversed(stream):
+            if other.done or other.waited:
+                break
+            if other.key == key and _alike(other, access):
+                other.cells |= access.cells
+                other.parts += access.parts
+                return other
+        access.key = key
+        self.tensors[key].append(access)
+        stream.append(access)
+        return access
+
     def _check_tensor(self, key: Key, access: Access, role: int) -> None:
         known = self.fenced[role]
-        kept: list[Access] = []
+        passed = False
         for other in self.tensors.get(key, ()):
             if other.cells & access.cells and (access.writes or other.writes):
                 if self._is_over(other, role, known):
-                    if access.writes and not other.cells & ~access.cells:
-                        continue
+                    if access.writes:
+                        other.cells &= ~access.cells
+                        passed |= not other.cells
                 elif not self._follows(other, access, role):
                     raise self._tensor_hazard(other, access, role)
-            kept.append(other)
-        self.tensors[key] = kept
+                elif access.writes and not other.cells & ~access.cells and other.done:
+                    # What waits for the later one waits for both.
+                    other.cells, passed = 0, True
+        if passed:
+            self.tensors[key] = [other for other in self.tensors[key] if other.cells]
 
     def _follows(self, other: Access, access: Access, role: int) -> bool:
         """The role, or its warp, has the later access ordered by itself."""
@@ -180,8 +210,9 @@ class TensorAccesses(Warpgroups):
         return mine and role in other.waited
 
     def _tensor_hazard(self, other: Access, access: Access, role: int) -> Hazard:
-        op, before = access.parts[0].event.op, other.parts[0].event.op
-        where = self._meeting((other.parts[0], access.parts[0]), other.role, role)
+        part = next(part for part in other.parts if part.cells & access.cells)
+        op, before = access.parts[0].event.op, part.event.op
+        where = self._meeting((part, access.parts[0]), other.role, role)
         if other.kind == "umma":
             if not other.committed:
                 missing = NO_COMMIT
@@ -199,6 +230,14 @@ class TensorAccesses(Warpgroups):
         else:
             missing = NO_ORDER
         return Hazard("result" if other.writes else "read", op, before, missing, where)
+
+
+def _alike(first: Access, second: Access) -> bool:
+    return (
+        first.role == second.role
+        and first.writes == second.writes
+        and first.signature == second.signature
+    )
 
 
 def _pairs(event: Event) -> bool:

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Operation
 
-from tilewright.passes.analysis.hazards.events import MemoryPlace
-from tilewright.passes.analysis.hazards.placement import Placement, placement_of
+from tilewright.dialects.cute.types.memref import Space
+from tilewright.passes.analysis.hazards.effects import MemoryPlace
+from tilewright.passes.analysis.hazards.placement import Placement, is_tensor, placement_of
 
 WARP = 32
 
@@ -20,7 +21,12 @@ Flags = NDArray[np.bool_]
 
 
 class OutOfBounds(Exception):
-    """An index that no memref has: the arguments are none that the kernel is launched with."""
+    """An index that no memref has: the arguments are none that the kernel is launched with, or the
+    op is wrong with all of them."""
+
+    def __init__(self, op: Operation | None = None):
+        super().__init__()
+        self.op = op
 
 
 class TooLong(Exception):
@@ -41,20 +47,27 @@ class Mask:
 @dataclass(frozen=True, slots=True)
 class PlacedView:
     """A memref as it runs: what it is a part of, its type and, in tensor memory, the cell where it
-    begins; in shared memory the element."""
+    begins; in shared memory the element. All memory of a CTA is its space, without a type."""
 
     root: object
-    type: MemRefType[Any]
+    type: MemRefType[Any] | None
     placement: Placement | None
     first: Any = 0
+
+    @property
+    def in_tensor(self) -> bool:
+        """Of tensor memory."""
+        return self.root is Space.TMEM or is_tensor(self.type)
 
 
 @dataclass(eq=False, slots=True)
 class Loading:
-    """Registers that a load from tensor memory gives, and the threads that have not waited."""
+    """Registers that a load from tensor memory or a wgmma gives, the threads that have not waited,
+    and how many commits of theirs followed."""
 
     op: Operation
     flags: Flags
+    commits: int = 0
 
 
 @dataclass(eq=False, slots=True)

@@ -10,11 +10,23 @@ from xdsl.dialects import arith, gpu, memref
 from xdsl.dialects.builtin import IntegerAttr, IntegerType, i1
 from xdsl.ir import Operation, SSAValue
 
-from tilewright.dialects.cute.types.memref import is_memref
+from tilewright.dialects.cute.types.memref import Space, is_memref
 from tilewright.dialects.cute_nvgpu.ops import cluster, shuffle, tmem, tmem_access
 from tilewright.dialects.cute_nvgpu.ops.warp_specialization import ElectSyncOp
+from tilewright.dialects.ptx import cluster as ptx_cluster
+from tilewright.dialects.ptx import (
+    data_movement,
+    registers,
+    tcgen05_access,
+    warp_specialization,
+    wgmma,
+)
+from tilewright.dialects.ptx import shuffle as ptx_shuffle
+from tilewright.dialects.ptx.control_flow import EntryOp
+from tilewright.dialects.ptx.types import KINDS
 from tilewright.passes.analysis.hazards.launches import Launch
-from tilewright.passes.analysis.hazards.placement import tensor_offset
+from tilewright.passes.analysis.hazards.placement import Placement, tensor_offset
+from tilewright.passes.analysis.hazards.registers import computed
 from tilewright.passes.analysis.hazards.scalars import (
     BINARY,
     CASTS,
@@ -39,6 +51,15 @@ from tilewright.passes.analysis.hazards.trace import (
 
 Step = Callable[[Mask], None]
 
+_REGISTERS = {
+    "tid": "gpu.thread_id",
+    "ntid": "gpu.block_dim",
+    "ctaid": "gpu.block_id",
+    "nctaid": "gpu.grid_dim",
+    "laneid": "gpu.lane_id",
+}
+"""The names that special registers have in `gpu`."""
+
 MOST_EVENTS = 40_000
 """Where a function has more than so many events, nothing is said of it."""
 
@@ -54,6 +75,9 @@ class Values(Slice):
         self._masks: dict[bytes, Mask] = {}
         self._elected: dict[int, Flags] = {}
         self._loading: list[Loading] = []
+        self._addresses: dict[int, int] = {}
+        self._columns = 0
+        self._fenced: Flags = np.zeros(launch.slots, dtype=np.bool_)
         self.env: list[Any] = [UNKNOWN] * len(self._slots)
         for place, value in self._constants:
             self.env[place] = value
@@ -101,8 +125,22 @@ class Values(Slice):
         """Values that are the same in every run."""
         if not self._initial:
             for value, place in self._slots.items():
+                if isinstance(value, Space):
+                    run = min(
+                        (place.run for effect in self.effects for place in effect.places),
+                        default=1,
+                    )
+                    size = self._memory_bytes // run
+                    whole = Placement((((size, 1),),), (0, 0), 8 * run, size)
+                    self._initial.append((place, PlacedView(value, None, whole)))
+                    continue
                 owner = value.owner
-                if isinstance(owner, arith.ConstantOp) and isinstance(owner.value, IntegerAttr):
+                if isinstance(owner, registers.ConstOp):
+                    width = KINDS[owner.result.type.kind.data]
+                    self._initial.append((place, truncated(owner.bits.value.data, width)))
+                elif isinstance(owner, registers.SharedAddressOp):
+                    self._initial.append((place, owner.offset.value.data))
+                elif isinstance(owner, arith.ConstantOp) and isinstance(owner.value, IntegerAttr):
                     number = owner.value.value.data
                     self._initial.append((place, number & 1 if value.type == i1 else number))
                 elif isinstance(owner, memref.AllocOp | memref.AllocaOp | memref.GetGlobalOp):
@@ -148,6 +186,13 @@ class Values(Slice):
                 self.env[places[0]] = truncated(self.env[sources[0]], width)  # type: ignore[index]
 
             return cut
+        if (instruction := computed(op)) is not None:
+            taken = [self.slot(operand) for operand in op.operands]
+
+            def executed(mask: Mask) -> None:
+                self.env[places[0]] = instruction(*[self.env[place] for place in taken])
+
+            return executed
         compute = self._special(op, sources)
         if compute is None:
             return None
@@ -175,9 +220,24 @@ class Values(Slice):
                 return lambda mask: self.launch.special(op.name, axis)
             case gpu.LaneIdOp() | gpu.SubgroupIdOp() | cluster.RankOp():
                 return lambda mask: self.launch.special(op.name, 0)
-            case ElectSyncOp():
+            case registers.SregOp():
+                name, _, axis = op.register.data.partition(".")
+                place = "xyz".index(axis or "x")
+                return lambda mask: self.launch.special(_REGISTERS[name], place)
+            case ptx_cluster.RankOp():
+                return lambda mask: self.launch.special("cute_nvgpu.cluster.rank", 0)
+            case registers.ListMakeOp():
+                return lambda mask: next((value for place in sources if place is not None
+                                          and isinstance(value := self.env[place], Loading)),
+                                         UNKNOWN)  # fmt: skip
+            case data_movement.LdOp():
+                address = sources[0]
+                return lambda mask: self._read(
+                    op, UNKNOWN if address is None else self.env[address]
+                )
+            case ElectSyncOp() | warp_specialization.ElectSyncOp():
                 return self._elect
-            case shuffle.ShflSyncOp():
+            case shuffle.ShflSyncOp() | ptx_shuffle.ShflSyncOp():
                 return lambda mask: self._shuffled(op, self.env[self._slots[op.value]])
             case memref.DimOp() | arith.IndexCastOp():
                 return lambda mask: self.launch.leaf(op.results[0])
@@ -193,8 +253,21 @@ class Values(Slice):
                 return lambda mask: self._sliced(op)
             case tmem_access.TmemAccessOp():
                 return lambda mask: self._load(op, mask)
+            case tcgen05_access.AccessOp() | wgmma.WgmmaOp():
+                return lambda mask: self._load(op, mask)
             case _:
                 return None
+
+    @property
+    def _memory_bytes(self) -> int:
+        """How large the shared memory of an entry is."""
+        return self.function.shared.value.data if isinstance(self.function, EntryOp) else 0
+
+    def _read(self, op: data_movement.LdOp, address: Any) -> Any:
+        """The value that a load gives: an address of tensor memory, or one that nobody knows."""
+        if op.space.data != "shared" or not isinstance(address, int):
+            return UNKNOWN
+        return self._addresses.get(address + op.offset.value.data, UNKNOWN)
 
     def _elect(self, mask: Mask) -> Flags:
         if (flags := self._elected.get(mask.number)) is None:
@@ -205,7 +278,7 @@ class Values(Slice):
             self._elected[mask.number] = flags
         return flags
 
-    def _shuffled(self, op: shuffle.ShflSyncOp, value: Any) -> Any:
+    def _shuffled(self, op: shuffle.ShflSyncOp | ptx_shuffle.ShflSyncOp, value: Any) -> Any:
         if isinstance(value, int | Unknown):
             return value
         numbers: Array = value
@@ -231,6 +304,7 @@ class Values(Slice):
         indices = [self.env[self._slots[index]] for index in op.indices]
         if not isinstance(view, PlacedView) or any(index is UNKNOWN for index in indices):
             return UNKNOWN
+        assert view.type is not None
         return view_of(view.root, op.result.type, view.first + tensor_offset(view.type, indices))
 
     def _load(self, op: Operation, mask: Mask) -> Loading:

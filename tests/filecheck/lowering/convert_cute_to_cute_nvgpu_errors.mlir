@@ -55,15 +55,6 @@ func.func @f(%x: !cute.memref<f32, gmem, "4:1">) attributes {gpu.kernel} {
 
 // -----
 
-func.func @f(%x: !cute.memref<f32, gmem, "4:1">) attributes {gpu.kernel} {
-  %layout = cute.get_layout(%x)
-  // expected-error @+1 {{'cute.print' has no lowering to cute_nvgpu}}
-  cute.print(%layout) : !cute.layout<"4:1">
-  func.return
-}
-
-// -----
-
 func.func @f(%c: i1) attributes {gpu.kernel, "gpu.known_block_size" = array<i32: 128, 1, 1>} {
   scf.if %c {
     // expected-error @+1 {{'cute.memref.alloc' of tensor memory expected every thread of the CTA to execute it, got a branch or a loop; nearest legal: the kernel's own block}}

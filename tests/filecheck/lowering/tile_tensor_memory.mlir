@@ -31,6 +31,14 @@ func.func @f(%C: !cute.memref<f32, gmem, align<16>, "(128,64):(64,1)">)
   %fresh = arith.constant false
   %first = arith.cmpi eq, %t, %c0 : i32
   %second = cute.static : !cute.coord<"(_,_,_,1)">
+  %zero = arith.constant 0.0 : f16
+  %threads = cute.static : !cute.layout<"(64,2):(1,64)">
+  %mine = cute.local_partition(%sA, %threads, %t)
+  %mineB = cute.local_partition(%sB, %threads, %t)
+  cute.fill(%mine, %zero)
+  cute.fill(%mineB, %zero)
+  cute_nvgpu.fence.proxy.async
+  "gpu.barrier"() : () -> ()
   // The second accumulators of the allocation.
   // CHECK: [[column:%\d+]] = arith.constant 64 : index
   // CHECK: [[d:%\d+]] = cute_nvgpu.tmem.slice %acc[{{%\d+}}, [[column]]]

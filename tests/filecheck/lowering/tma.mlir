@@ -36,7 +36,7 @@ func.func @mbarriers(%i: index, %parity: i32) attributes {gpu.kernel} {
 }
 
 // Coordinates stand innermost first; the box starts where the layout without its swizzle says.
-// CHECK-LABEL: ptx.entry @load(%m: tensormap, %stage: u64, %row: u64) shared 131104 align 1024 {
+// CHECK-LABEL: ptx.entry @load(%m: tensormap {cute_nvgpu.tensor_map = !cute_nvgpu.tma_descriptor<128x64xbf16, swizzle = 128>}, %stage: u64, %row: u64) shared 131104 align 1024 {
 // CHECK-NEXT:    %0 = ptx.const 1152921504606846976 : !ptx.reg<b64>
 // CHECK-NEXT:    %1 = ptx.shared_address 0
 // CHECK-NEXT:    %2 = ptx.shared_address 131072
@@ -74,7 +74,7 @@ func.func @load(%m: !map, %stage: index, %row: index) attributes {gpu.kernel} {
   func.return
 }
 
-// CHECK-LABEL: ptx.entry @store(%m: tensormap, %row: u64) shared 131072 align 1024 {
+// CHECK-LABEL: ptx.entry @store(%m: tensormap {cute_nvgpu.tensor_map = !cute_nvgpu.tma_descriptor<128x64xbf16, swizzle = 128>}, %row: u64) shared 131072 align 1024 {
 // CHECK-NEXT:    %0 = ptx.shared_address 0
 // CHECK-NEXT:    ptx.fence.proxy.async
 // CHECK-NEXT:    %1 = ptx.const 0 : !ptx.reg<b32>
@@ -119,7 +119,7 @@ func.func @warps(%out: memref<?xi32>) attributes {gpu.kernel, "gpu.known_block_s
   func.return
 }
 
-// CHECK-LABEL: ptx.entry @multicast(%m: tensormap, %stage: u64, %row: u64) shared 131104 align 1024 cluster(2, 1, 1) {
+// CHECK-LABEL: ptx.entry @multicast(%m: tensormap {cute_nvgpu.tensor_map = !cute_nvgpu.tma_descriptor<128x64xbf16, swizzle = 128>}, %stage: u64, %row: u64) shared 131104 align 1024 cluster(2, 1, 1) {
 // CHECK-NEXT:    %0 = ptx.const 3 : !ptx.reg<b16>
 // CHECK-NEXT:    %1 = ptx.shared_address 0
 // CHECK-NEXT:    %2 = ptx.shared_address 131072
@@ -144,7 +144,7 @@ func.func @multicast(%m: !map, %stage: index, %row: index) attributes {gpu.kerne
   func.return
 }
 
-// CHECK-LABEL: ptx.entry @reduce(%m: tensormap, %row: u64) shared 131072 align 1024 {
+// CHECK-LABEL: ptx.entry @reduce(%m: tensormap {cute_nvgpu.tensor_map = !cute_nvgpu.tma_descriptor<128x64xbf16, swizzle = 128>}, %row: u64) shared 131072 align 1024 {
 // CHECK-NEXT:    %0 = ptx.shared_address 0
 // CHECK-NEXT:    ptx.fence.proxy.async
 // CHECK-NEXT:    %1 = ptx.const 0 : !ptx.reg<b32>

@@ -18,7 +18,7 @@ DTYPES: dict[str, Any] = {
     "f32": np.float32, "f16": np.float16, "bf16": ml_dtypes.bfloat16,
     "e4m3": ml_dtypes.float8_e4m3fn, "e5m2": ml_dtypes.float8_e5m2,
     "e2m3": ml_dtypes.float6_e2m3fn, "e3m2": ml_dtypes.float6_e3m2fn,
-    "ue8m0": ml_dtypes.float8_e8m0fnu,
+    "e2m1": ml_dtypes.float4_e2m1fn, "ue8m0": ml_dtypes.float8_e8m0fnu,
 }  # fmt: skip
 NAN = {"f16": 0x7FFF, "bf16": 0x7FFF, "e4m3": 0x7F, "e5m2": 0x7F, "tf32": 0x7FFFE000}
 
@@ -67,6 +67,11 @@ def operands(form: Form) -> tuple[list[NDArray[Any]], list[NDArray[np.float64]]]
     name = source.removesuffix("x2")
     dtype = np.dtype(DTYPES[name])
     width = 8 * dtype.itemsize
+    if name == "e2m1":
+        packed = np.arange(256, dtype=np.uint8)
+        return [packed], [
+            part.view(dtype).astype(np.float64) for part in (packed >> 4, packed & 15)
+        ]
     bits = {16: HALVES, 8: np.arange(256)}[width].astype(f"uint{width}")
     kept = bits & np.array((1 << {"e2m3": 6, "e3m2": 6}.get(name, width)) - 1, bits.dtype)
     with np.errstate(all="ignore"):
@@ -78,10 +83,10 @@ def operands(form: Form) -> tuple[list[NDArray[Any]], list[NDArray[np.float64]]]
 
 def elements(result: NDArray[Any], to: str) -> list[NDArray[Any]]:
     """The elements of a result, the upper one first."""
-    if not to.endswith("x2"):
-        return [result]
-    width = 4 * result.itemsize
-    return [(result >> width).astype(f"uint{width}"), result.astype(f"uint{width}")]
+    count = int(to[-1]) if to[-2] == "x" else 1
+    width = 8 * result.itemsize // count
+    fields = (result >> width * place & (1 << width) - 1 for place in reversed(range(count)))
+    return [field.astype(f"uint{max(width, 8)}") for field in fields]
 
 
 def expected(values: NDArray[np.float64], name: str, modifiers: list[str]) -> NDArray[Any]:
@@ -167,18 +172,29 @@ def test_scale_factors_are_powers_of_two(form: str) -> None:
 
 @pytest.mark.parametrize("form", [form for form in CVT if form.startswith("rs.")])
 def test_stochastic(form: str) -> None:
-    """Over all random bits the mean is the value, to what f32 has beside the result's type."""
+    """Over all random bits the mean is the value, to what f32 has beside the result's type and an
+    element takes of random bits."""
     modifiers, to, _ = split(form)
-    name = to.removesuffix("x2")
-    count = {"f16": 13, "bf16": 16}[name]
-    random = np.arange(1 << count, dtype=np.uint32)
-    for value in np.array([1.2345, -3.0001, 0.75, 1e-3, 60000.5, -0.0], np.float32):
+    name, count = to[:-2], int(to[-1])
+    bits = 13 if name == "f16" else 16
+    values = np.arange(1 << bits, dtype=np.uint32)
+    random = values | values << np.uint32(16)
+    if name == "e2m1":
+        # A byte of each half of the word, the upper ones for the first two elements.
+        low, high = values & 0xFF, values >> 8
+        random = low | low << np.uint32(8) | high << np.uint32(16) | high << np.uint32(24)
+    largest = float(ml_dtypes.finfo(DTYPES[name]).max)
+    inputs = [1.2345, -3.0001, 0.75, 1e-3, 60000.5, -0.0]
+    inputs = [value for value in inputs if abs(value) <= largest]
+    for value in np.array(inputs, np.float32):
         word = np.full(random.size, value).view(np.uint32)
-        got = scalar("cvt", form)(word, word, random | random << np.uint32(16))
-        upper, lower = (each.view(DTYPES[name]) for each in elements(got, to))
+        got = scalar("cvt", form)(*[word] * count, random)
         exact = max(float(value), 0.0) if "relu" in modifiers else float(value)
-        for element in (upper, lower):
-            assert abs(element.astype(np.float64).mean() - exact) <= abs(exact) * 2.0**-23
+        for element in elements(got, to):
+            numbers = element.view(DTYPES[name]).astype(np.float64)
+            unit = np.ptp(numbers)
+            share = 2.0**-bits * unit if name not in ("f16", "bf16") else 0
+            assert abs(numbers.mean() - exact) <= abs(exact) * 2.0**-23 + share
             assert np.unique(element).size <= 2
 
 

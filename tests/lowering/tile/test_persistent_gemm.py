@@ -1,4 +1,4 @@
-"""examples/tile_gemm_sm90_persistent.mlir: one tile after the other, stored by stmatrix and TMA."""
+"""The persistent GEMMs of examples/: one tile after the other, stored by stmatrix and TMA."""
 
 from __future__ import annotations
 
@@ -14,13 +14,16 @@ from tile_levels import LEVELS, run
 
 import tilewright as tw
 
-TEXT = (Path(__file__).parents[3] / "examples" / "tile_gemm_sm90_persistent.mlir").read_text()
+EXAMPLES = Path(__file__).parents[3] / "examples"
+TEXT = (EXAMPLES / "tile_gemm_sm90_persistent.mlir").read_text()
+PAIRS = (EXAMPLES / "tile_gemm_sm90_fp8_multicast.mlir").read_text()
+BF16, F8 = ml_dtypes.bfloat16, ml_dtypes.float8_e4m3fn
 THREADS = 384
 
 
-def matrix(rows: int, columns: int, seed: int) -> np.ndarray:
+def matrix(rows: int, columns: int, seed: int, dtype: Any = BF16) -> np.ndarray:
     """Rows of whole 16 bytes, what is beyond the columns being NaN."""
-    held = np.full((rows, -(-columns // 8) * 8), np.nan, ml_dtypes.bfloat16)
+    held = np.full((rows, -(-columns // 16) * 16), np.nan, dtype)
     held[:, :columns] = np.random.default_rng(seed).standard_normal((rows, columns))
     return held[:, :columns]
 
@@ -45,6 +48,21 @@ def test_gemm(size: tuple[int, int, int], ctas: int) -> None:
     product = a.astype(np.float64) @ b.astype(np.float64).T
     near = np.maximum(np.abs(product) * 2.0**-8, k * 2.0**-18)
     assert (np.abs(found.astype(np.float64) - product) <= near).all()
+
+
+# A pair of CTAs with a tile for each, with one beyond the end, with several; a pair without any.
+@pytest.mark.parametrize(
+    "size, ctas",
+    [((256, 256, 128), 2), ((300, 520, 272), 2), ((600, 300, 400), 4), ((1, 3, 16), 4)],
+)
+def test_gemm_of_pairs(size: tuple[int, int, int], ctas: int) -> None:
+    m, n, k = size
+    a, b = matrix(m, k, 0, F8), matrix(n, k, 1, F8)
+    c = run(PAIRS, a, b, matrix(m, n, 2), threads=THREADS, grid=(ctas,))[2]
+    product = a.astype(np.float64) @ b.astype(np.float64).T
+    # An H100 cuts sums of fp8 at 13 bits below the largest product.
+    near = np.abs(product) * 2.0**-8 + k * 2.0**-10
+    assert (np.abs(c.astype(np.float64) - product) <= near).all()
 
 
 FAULTS = {
@@ -78,9 +96,10 @@ def test_faults(case: str, level: Any) -> None:
                      block=(THREADS,), arch="sm_90a")  # fmt: skip
 
 
-def test_the_text_assembles(ptxas: Any) -> None:
+@pytest.mark.parametrize("text", [TEXT, PAIRS], ids=["bf16", "fp8"])
+def test_the_text_assembles(text: str, ptxas: Any) -> None:
     """Without a warning or a spill."""
-    report = ptxas(tw.compile(TEXT, "sm_90a").ptx, "sm_90a")
+    report = ptxas(tw.compile(text, "sm_90a").ptx, "sm_90a")
     assert report.clean, report.output
     assert "serialized" not in report.output
     assert report.kernels["gemm"].spill_stores == 0

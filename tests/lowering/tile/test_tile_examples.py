@@ -1,5 +1,5 @@
-"""The GEMMs of examples/, written in tiles: equal bits at every level, NumPy's product, and text
-that assembles without a warning."""
+"""The GEMMs of examples/, and attention, written in tiles: equal bits at every level, NumPy's
+product, and text that assembles without a warning."""
 
 from __future__ import annotations
 
@@ -87,6 +87,37 @@ def test_gemm_of_a_sparse_matrix(size: tuple[int, int, int]) -> None:
     np.testing.assert_allclose(found, product, rtol=0, atol=k * 2.0**-18)
 
 
+@pytest.mark.parametrize("size", [(256, 136, 192), (128, 1, 64)])
+def test_gemm_of_a_sparse_matrix_by_warpgroups(size: tuple[int, int, int]) -> None:
+    m, n, k = size
+    a, b, c = matrix(m, k, np.float16, 0), matrix(n, k, np.float16, 1), matrix(m, n, np.float32, 2)
+    order = np.random.default_rng(3).random((m, k // 4, 4)).argsort(axis=-1)
+    a.reshape(m, k // 4, 4)[order < 2] = 0
+    atom = tw.atom("wgmma.mma_async.sp.sync.aligned.m64n128k32.f32.f16.f16")
+    tiles = a.reshape(m // 64, 64, k // 32, 32).transpose(0, 2, 1, 3)
+    values, metadata = tw.sparsify(tiles, atom)
+    stored = np.ascontiguousarray(values.transpose(0, 2, 1, 3)).reshape(m, k // 2)
+    text, grid = (EXAMPLES / "tile_gemm_sm90_sparse.mlir").read_text(), (m // 128, -(-n // 128))
+    found = run(text, stored, metadata.ravel(), b, c, threads=384, grid=grid, arch="sm_90a")[3]
+    product = a.astype(np.float64) @ b.astype(np.float64).T
+    np.testing.assert_allclose(found, product, rtol=0, atol=k * 2.0**-18)
+
+
+def test_gemm_of_batches() -> None:
+    m, n, k, batches = 130, 258, 72, 3
+    a, b, c = (
+        np.stack([matrix(*extents, dtype, 3 * seed + batch) for batch in range(batches)])
+        for seed, (extents, dtype) in enumerate(
+            (((m, k), ml_dtypes.bfloat16), ((n, k), ml_dtypes.bfloat16), ((m, n), np.float32))
+        )
+    )
+    text = (EXAMPLES / "tile_gemm_sm90_batched.mlir").read_text()
+    arguments = [x.transpose(1, 2, 0) for x in (a, b, c)]
+    found = run(text, *arguments, threads=384, grid=(2, 2, batches), arch="sm_90a")[2]
+    product = a.astype(np.float64) @ b.astype(np.float64).transpose(0, 2, 1)
+    np.testing.assert_allclose(found.transpose(2, 0, 1), product, rtol=0, atol=k * 2.0**-18)
+
+
 @pytest.mark.parametrize("size", [(256, 256, 64), (300, 270, 328)])
 def test_gemm_of_pairs(size: tuple[int, int, int]) -> None:
     m, n, k = size
@@ -114,24 +145,63 @@ def packed(elements: np.ndarray) -> np.ndarray:
 
 
 @pytest.mark.parametrize(
-    "format, chip, threads", [("nvfp4", 120, 128), ("mxfp8", 120, 256), ("mxfp8", 100, 192)]
+    "format, chip, threads, pairs",
+    [
+        ("nvfp4", 120, 128, ""),
+        ("mxfp8", 120, 256, ""),
+        ("mxfp8", 100, 192, ""),
+        ("nvfp4", 100, 192, ""),
+        ("mxfp8", 100, 192, "_2sm"),
+        ("nvfp4", 100, 192, "_2sm"),
+    ],
 )
-def test_gemm_of_scaled_blocks(format: Any, chip: int, threads: int) -> None:
-    m, n, k = 128, 256, 256
+def test_gemm_of_scaled_blocks(format: Any, chip: int, threads: int, pairs: str) -> None:
+    m, n, k = (256 if pairs else 128), 256, (256 if chip == 120 else 512)
     a, b = (
         tw.quantize(np.random.default_rng(seed).standard_normal((rows, k)), format)
         for seed, rows in enumerate((m, n))
     )
     elements = [packed(x.elements) if format == "nvfp4" else x.elements for x in (a, b)]
+    if format == "nvfp4" and chip == 100:
+        # TMA copies two elements as a byte.
+        elements = [x.view(np.int8) for x in elements]
     # TMA copies the blocks as rows of 256 bytes.
     factors = [
         blocks(x.scales).reshape(-1, 256) if chip == 100 else blocks(x.scales) for x in (a, b)
     ]
     arguments = (*elements, *factors, np.zeros((m, n), np.float32))
-    text = (EXAMPLES / f"tile_gemm_sm{chip}_{format}.mlir").read_text()
-    found = run(text, *arguments, threads=threads, grid=(1, 2), arch=f"sm_{chip}a")[4]
+    text = (EXAMPLES / f"tile_gemm_sm{chip}_{format}{pairs}.mlir").read_text()
+    grid = (2, 1) if pairs else (1, 2)
+    found = run(text, *arguments, threads=threads, grid=grid, arch=f"sm_{chip}a")[4]
     wide = [tw.dequantize(x, dtype=np.float64) for x in (a, b)]
     np.testing.assert_allclose(found, wide[0] @ wide[1].T, rtol=0, atol=k * 2.0**-24)
+
+
+ATTENTION = {"tile_attention_sm90": ("sm_90a", 384), "tile_attention_sm100": ("sm_100a", 192)}
+
+
+@pytest.mark.parametrize("causal", [0, 1])
+@pytest.mark.parametrize("name", ATTENTION)
+def test_attention(name: str, causal: int) -> None:
+    """A block of queries that is full and one that is not, blocks of keys likewise."""
+    arch, threads = ATTENTION[name]
+    queries, keys, batches, depth, scale = 132, 200, 2 - causal, 64, 0.125
+    q, k, v, o = (
+        np.stack([matrix(n, depth, ml_dtypes.bfloat16, 4 * z + i) for z in range(batches)])
+        for i, n in enumerate((queries, keys, keys, queries))
+    )
+    arguments = [*(x.transpose(1, 2, 0) for x in (q, k, v, o)), scale * np.log2(np.e), causal]
+    text = (EXAMPLES / f"{name}.mlir").read_text()
+    found = run(text, *arguments, threads=threads, grid=(2, batches), arch=arch)[3]
+    wide = [x.astype(np.float64) for x in (q, k, v)]
+    scores = wide[0] @ wide[1].transpose(0, 2, 1) * scale
+    if causal:
+        scores = np.where(np.tri(queries, keys, dtype=bool), scores, -np.inf)
+    weights = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    weights /= weights.sum(axis=-1, keepdims=True)
+    # The weights are rounded to bf16, and so is the result.
+    product = weights @ wide[2]
+    np.testing.assert_allclose(found.transpose(2, 0, 1), product, rtol=0.02, atol=8e-3)
 
 
 @pytest.mark.parametrize(
@@ -140,7 +210,13 @@ def test_gemm_of_scaled_blocks(format: Any, chip: int, threads: int) -> None:
         *((name, row[0]) for name, row in GEMMS.items()),
         ("tile_gemm_sm80_sparse", "sm_80"),
         ("tile_gemm_sm100_2sm", "sm_100a"),
+        *((name, row[0]) for name, row in ATTENTION.items()),
+        ("tile_gemm_sm90_sparse", "sm_90a"),
+        ("tile_gemm_sm90_batched", "sm_90a"),
         ("tile_gemm_sm100_mxfp8", "sm_100a"),
+        ("tile_gemm_sm100_mxfp8_2sm", "sm_100a"),
+        ("tile_gemm_sm100_nvfp4", "sm_100a"),
+        ("tile_gemm_sm100_nvfp4_2sm", "sm_100a"),
         ("tile_gemm_sm120_nvfp4", "sm_120a"),
         ("tile_gemm_sm120_mxfp8", "sm_120f"),
         ("tile_gemm_simt", "sm_80"),

@@ -119,6 +119,6 @@ def _return(op: func.ReturnOp, builder: Builder) -> None:
 @runs(func.CallOp)
 def _call(op: func.CallOp, builder: Builder) -> None:
     callee = SymbolTable.lookup_symbol(op, op.callee)
-    if not isinstance(callee, func.FuncOp) or not callee.body.blocks:
+    if not isinstance(callee, func.FuncOp | gpu.FuncOp) or not callee.body.blocks:
         raise OpError(op, f"'{op.name}' expected a function with a body, got {op.callee}")
     builder.add_call(op, callee.body)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,10 +20,10 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.traits import SymbolTable
 
 from tilewright.diagnostic import OpError
-from tilewright.dialects.gpu import PrintfOp
+from tilewright.dialects.printf_format import FormatString
 from tilewright.lowering.interpreter.builder import Builder, Step, runs
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
-from tilewright.lowering.interpreter.ops.base.printf import FormatString
+from tilewright.lowering.interpreter.ops.base.printf import print_lines
 from tilewright.lowering.interpreter.values import (
     Lanes,
     PartlyUndefined,
@@ -141,19 +140,21 @@ def _address(op: AddressOfOp | GEPOp, builder: Builder) -> None:
     """Nothing: printf looks up what its first argument is the address of."""
 
 
-@runs(PrintfOp)
-def _gpu_printf(op: PrintfOp, builder: Builder) -> Step:
-    return _printing(op, builder, op.format.data, list(op.args), None)
-
-
 @runs(CallOp)
 def _call(op: CallOp, builder: Builder) -> None:
     name = None if op.callee is None else op.callee.string_value()
     if name != "printf" or op.returned is None:
         raise OpError(op, f"'{op.name}' expected a call of printf to be interpreted, got {name}")
     format_, *values = op.args
-    step = _printing(op, builder, _text_at(op, format_), values, builder.slot(op.returned))
-    builder.add(op, step, builder.slots(values), builder.slots(op.results))
+    printed = FormatString.of(op, _text_at(op, format_), [value.type for value in values])
+    slots, dest = builder.slots(values), builder.slot(op.returned)
+
+    def step(machine: Machine, gang: Gang) -> None:
+        lines = print_lines(printed, [gang.regs[slot] for slot in slots], gang.count)
+        # The result is how many characters a thread has printed.
+        gang.regs[dest] = np.array([len(line.encode()) for line in lines], dtype=np.uint32)
+
+    builder.add(op, step, slots, builder.slots(op.results))
 
 
 def _text_at(op: Operation, address: SSAValue) -> str:
@@ -166,19 +167,3 @@ def _text_at(op: Operation, address: SSAValue) -> str:
         if isinstance(target, GlobalOp) and isinstance(target.value, StringAttr):
             return target.value.data.partition("\0")[0]
     raise OpError(op, f"'{op.name}' expected a format that is a constant, got {address.type}")
-
-
-def _printing(
-    op: Operation, builder: Builder, text: str, values: list[SSAValue], dest: int | None
-) -> Step:
-    """The step that prints; `dest` is how many characters each thread has printed."""
-    format_ = FormatString.of(op, text, values)
-    slots = builder.slots(values)
-
-    def step(machine: Machine, gang: Gang) -> None:
-        lines = format_.lines([gang.regs[slot] for slot in slots], gang.count)
-        sys.stdout.write("".join(lines))
-        if dest is not None:
-            gang.regs[dest] = np.array([len(line.encode()) for line in lines], dtype=np.uint32)
-
-    return step

@@ -329,6 +329,31 @@ def _store_fragment(op: fragment_memory.StoreOp, builder: Builder) -> Step:
     return step
 
 
+def load_words(
+    machine: Machine, lanes: Lanes, address: Bits, width: int, count: int, number: int, *,
+    shared: bool,
+) -> Bits:  # fmt: skip
+    """`count` words of `width` bytes at each thread's address: [threads or 1, count]."""
+    if shared:
+        return machine.shared.load(lanes, address, width * count, number).view(f"uint{8 * width}")
+    return machine.accesses.load(lanes, address, width, count, number).reshape(-1, count)
+
+
+def load_chosen(
+    machine: Machine, gang: Gang, address: Bits, chosen: Bits, result: Bits, width: int,
+    number: int, shared: bool,
+) -> None:  # fmt: skip
+    """Replace rows of `result`, [threads, words], by what the `chosen` threads load."""
+    threads = np.flatnonzero(spread(chosen, gang.count))
+    if not len(threads):
+        return
+    count, address = result.shape[1], spread(address, gang.count)[threads]
+    with faults_of(threads):
+        result[threads] = load_words(
+            machine, gang.lanes[threads], address, width, count, number, shared=shared
+        )
+
+
 def store_words(
     machine: Machine,
     gang: Gang,

@@ -1,6 +1,7 @@
 """Instructions, as atoms of `cute_nvgpu` and as ops of `ptx`."""
 
 from tilewright.lowering.interpreter.ops.instructions import (
+    address,
     atomics,
     cluster,
     cute_nvgpu,
@@ -17,6 +18,7 @@ from tilewright.lowering.interpreter.ops.instructions import (
 )
 
 __all__ = [
+    "address",
     "atomics",
     "cluster",
     "cute_nvgpu",

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Any
 
+import ml_dtypes
 import numpy as np
 from xdsl.dialects import memref
 
 from tilewright.diagnostic import OpError
 from tilewright.dialects.cute.types.memref import Space
 from tilewright.dialects.cute_nvgpu.lattice.atomics import ATOMICS, form_of
+from tilewright.dialects.cute_nvgpu.ops import address
 from tilewright.dialects.ptx.atomics import AtomOp
 from tilewright.lowering.interpreter.builder import Builder, Step, runs
+from tilewright.lowering.interpreter.errors import faults_of
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.ops.instructions.ptx import moved
-from tilewright.lowering.interpreter.values import Bits, spread
+from tilewright.lowering.interpreter.values import Bits, Lanes, spread
 
-_OPERATIONS: dict[str, Callable[[Bits, Bits], Bits]] = {
+_OPERATIONS: dict[str, Callable[..., Bits]] = {
     "add": lambda old, value: old + value,
     "min": np.minimum,
     "max": np.maximum,
@@ -24,18 +28,24 @@ _OPERATIONS: dict[str, Callable[[Bits, Bits], Bits]] = {
     "or": np.bitwise_or,
     "xor": np.bitwise_xor,
     "exch": lambda old, value: value,
+    "cas": lambda old, value, new: np.where(old == value, new, old),
 }
 _LETTERS = {"u": "uint", "b": "uint", "s": "int", "f": "float"}
 
 
-def combine(form: str) -> Callable[[Bits, Bits], Bits]:
-    """The new value, by a form, of the one that is there and another, as raw bits."""
-    operation, _, type_ = form.partition(".")
-    compute, dtype = _OPERATIONS[operation], np.dtype(f"{_LETTERS[type_[0]]}{type_[1:]}")
+def _dtype(type_: str) -> np.dtype[Any]:
+    return np.dtype(ml_dtypes.bfloat16 if type_ == "bf16" else f"{_LETTERS[type_[0]]}{type_[1:]}")
 
-    def combined(old: Bits, value: Bits) -> Bits:
+
+def combine(form: str) -> Callable[..., Bits]:
+    """The new value, by a form, of the one that is there and others, as raw bits."""
+    operation, *_, type_ = form.split(".")
+    compute, dtype = _OPERATIONS[operation], _dtype(type_)
+
+    def combined(old: Bits, *values: Bits) -> Bits:
         with np.errstate(all="ignore"):
-            return compute(old.view(dtype), value.view(dtype)).view(old.dtype)
+            operands = (value.view(dtype) for value in values)
+            return compute(old.view(dtype), *operands).view(old.dtype)
 
     return combined
 
@@ -53,29 +63,50 @@ def _atomic_rmw(op: memref.AtomicRMWOp, builder: Builder) -> Step:
         view = gang.regs[where]
         address = view.locate([gang.regs[slot] for slot in indices])
         shared = view.space is Space.SMEM
-        gang.regs[dest] = _perform(machine, gang, address, gang.regs[source], form, shared, number)
+        values = [gang.regs[source]]
+        gang.regs[dest] = _perform(machine, gang.lanes, address, values, form, shared, number)
 
     return step
 
 
-@runs(AtomOp)
-def _atom(op: AtomOp, builder: Builder) -> Step:
-    where, source, dest = builder.slots((op.address, op.value, op.result))
+@runs(AtomOp, address.AtomicOp)
+def _atom(op: AtomOp | address.AtomicOp, builder: Builder) -> Step:
+    where, sources, dest = (
+        builder.slot(op.address),
+        builder.slots(op.values),
+        builder.slot(op.result),
+    )
     form, number, offset = op.form.data, builder.number(op), op.offset.value.data
-    shared = op.space.data == "shared"
+    shared = op.space.data == "shared" if isinstance(op, AtomOp) else op.is_shared
+    chosen, otherwise = (
+        None if value is None else builder.slot(value) for value in (op.predicate, op.otherwise)
+    )
 
     def step(machine: Machine, gang: Gang) -> None:
-        address = moved(gang.regs[where], offset)
-        gang.regs[dest] = _perform(machine, gang, address, gang.regs[source], form, shared, number)
+        regs = gang.regs
+        at, values = moved(regs[where], offset), [regs[source] for source in sources]
+        if chosen is None or otherwise is None:
+            regs[dest] = _perform(machine, gang.lanes, at, values, form, shared, number)
+            return
+        threads = np.flatnonzero(spread(regs[chosen], gang.count))
+        result = np.array(spread(regs[otherwise], gang.count))
+        if len(threads):
+            at, *values = (spread(value, gang.count)[threads] for value in (at, *values))
+            with faults_of(threads):
+                result[threads] = _perform(
+                    machine, gang.lanes[threads], at, values, form, shared, number
+                )
+        regs[dest] = result
 
     return step
 
 
 def _perform(
-    machine: Machine, gang: Gang, address: Bits, value: Bits, form: str, shared: bool, number: int
-) -> Bits:
-    width = int(form.partition(".")[2][1:]) // 8
-    words = np.ascontiguousarray(spread(value, gang.count)).astype(f"uint{8 * width}")
+    machine: Machine, lanes: Lanes, address: Bits, values: Sequence[Bits], form: str, shared: bool,
+    number: int,
+) -> Bits:  # fmt: skip
+    dtype, count = f"uint{8 * _dtype(form.rpartition('.')[2]).itemsize}", len(lanes)
+    words = [np.ascontiguousarray(spread(value, count)).astype(dtype) for value in values]
     return machine.atomics.perform(
-        gang.lanes, spread(address, gang.count), words, combine(form), number, shared=shared
+        lanes, spread(address, count), words, combine(form), number, shared=shared
     )

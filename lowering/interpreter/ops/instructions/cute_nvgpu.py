@@ -11,13 +11,19 @@ from numpy.typing import NDArray
 from xdsl.ir import Operation
 
 from tilewright.dialects.cute_nvgpu.atoms.atom import MmaAtom
+from tilewright.dialects.cute_nvgpu.atoms.conversion import TypeConversion
 from tilewright.dialects.cute_nvgpu.atoms.universal_fma import UniversalFma
 from tilewright.dialects.cute_nvgpu.ops import copy, fragment, sync
-from tilewright.dialects.cute_nvgpu.ops.fragment_arithmetic import FmaOp
+from tilewright.dialects.cute_nvgpu.ops.fragment_arithmetic import ConvertOp, FmaOp
 from tilewright.dialects.cute_nvgpu.ops.mma import MMA_OPS
 from tilewright.dialects.cute_nvgpu.ops.register_mma import RegisterMmaOp
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
-from tilewright.lowering.interpreter.arithmetic.elements import elements_of, words_of
+from tilewright.lowering.interpreter.arithmetic.elements import (
+    elements_of,
+    packed,
+    unpacked,
+    words_of,
+)
 from tilewright.lowering.interpreter.arithmetic.mma import multiply_fragments, numerics_model
 from tilewright.lowering.interpreter.arithmetic.scalar import Function, scalar
 from tilewright.lowering.interpreter.arithmetic.sparse import check_metadata
@@ -222,6 +228,33 @@ def _cast(op: fragment.CastOp, builder: Builder) -> Step:
     assert isinstance(source, FragmentType)
     element = source.element
     return unary(op, builder, lambda value: elements_of(words_of(value, element), result))
+
+
+@runs(ConvertOp)
+def _convert(op: ConvertOp, builder: Builder) -> Step:
+    return pure(op, builder, convert_elements(op.conversion))
+
+
+def convert_elements(conversion: TypeConversion) -> Function:
+    """`cvt` on elements in their containers, [threads, elements], and on random bits."""
+    run = scalar("cvt", conversion.form.suffix)
+    count, bits = conversion.count, conversion.source.bits
+    into = np.dtype(conversion.result.container)
+
+    def compute(values: Bits, *random: Bits) -> Bits:
+        groups = values.reshape(len(values), -1, count)
+        if conversion.packed:
+            words = packed(groups, bits).view(f"uint{count * bits}")
+            operands = [words[..., 0]]
+        else:
+            operands = [groups[..., place] for place in reversed(range(count))]
+        results = run(*operands, *random)
+        if count == 1:
+            return results.astype(into)
+        elements = unpacked(results[..., None], conversion.result.bits)
+        return elements.reshape(len(elements), -1)
+
+    return compute
 
 
 @runs(FmaOp)

@@ -25,7 +25,7 @@ from tilewright.lowering.interpreter.builder import Builder, Step, runs
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.ops.base.arith import constant, pure, same, unary, undefined
 from tilewright.lowering.interpreter.ops.base.gpu import arrive_at, wait_at
-from tilewright.lowering.interpreter.ops.base.memref import store_words
+from tilewright.lowering.interpreter.ops.base.memref import load_chosen, load_words, store_words
 from tilewright.lowering.interpreter.ops.instructions.cute_nvgpu import (
     copy_async,
     multiply,
@@ -92,7 +92,8 @@ def _pack(op: registers.PackOp, builder: Builder) -> Step:
 
 @runs(registers.UnpackOp)
 def _unpack(op: registers.UnpackOp, builder: Builder) -> Step:
-    return unary(op, builder, lambda a: np.ascontiguousarray(a)[:, None].view(np.uint16))
+    half = np.uint8 if op.octets else np.uint16
+    return unary(op, builder, lambda a: np.ascontiguousarray(a)[:, None].view(half))
 
 
 def as_columns(value: Bits) -> Bits:
@@ -126,16 +127,21 @@ def _ld(op: data_movement.LdOp, builder: Builder) -> Step:
     width, count = op.access_bytes, op.result.type.count.data
     shared, offset = op.space.data == "shared", op.offset.value.data
     dtype = CONTAINERS[op.result.type.kind.data]
-    word = np.dtype(f"uint{8 * width}")
+    chosen, otherwise = (
+        None if value is None else builder.slot(value) for value in (op.predicate, op.otherwise)
+    )
 
     def step(machine: Machine, gang: Gang) -> None:
-        address = moved(gang.regs[source], offset)
-        if shared:
-            value = machine.shared.load(gang.lanes, address, width * count, number).view(word)
+        regs = gang.regs
+        address = moved(regs[source], offset)
+        if chosen is None or otherwise is None:
+            value = load_words(machine, gang.lanes, address, width, count, number, shared=shared)
             value = value if count > 1 else value[:, 0]
-        else:
-            value = machine.accesses.load(gang.lanes, address, width, count, number)
-        gang.regs[dest] = value.astype(dtype, copy=False)
+            regs[dest] = value.astype(dtype, copy=False)
+            return
+        result = np.array(spread(regs[otherwise], gang.count))
+        load_chosen(machine, gang, address, regs[chosen], as_columns(result), width, number, shared)
+        regs[dest] = result
 
     return step
 

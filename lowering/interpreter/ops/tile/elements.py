@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tilewright.dialects.cute.layout import Layout
+from tilewright.dialects.cute.ops.convert import ConvertOp
 from tilewright.dialects.cute.ops.elements import (
     CoordsOp,
     FillOp,
@@ -26,10 +27,12 @@ from tilewright.dialects.cute.rules.tensors import coords, element_at
 from tilewright.dialects.cute.symbolic.evaluate import image
 from tilewright.dialects.cute.tensor import Tensor
 from tilewright.dialects.cute.types.tensors import CoordTensorType
+from tilewright.dialects.cute_nvgpu.types.conversion import ConvertAttr
 from tilewright.lowering.interpreter.arithmetic.lane_value import LaneValue, sized
 from tilewright.lowering.interpreter.arithmetic.scalar import scalar
 from tilewright.lowering.interpreter.builder import Builder, Step, runs
 from tilewright.lowering.interpreter.machine.machine import WARP, Gang, Machine
+from tilewright.lowering.interpreter.ops.instructions.cute_nvgpu import convert_elements
 from tilewright.lowering.interpreter.ops.tile.algebra import typed_value
 from tilewright.lowering.interpreter.ops.tile.tensor_access import container, images, read, write
 from tilewright.lowering.interpreter.values import Bits, spread
@@ -119,6 +122,25 @@ def _store(op: StoreOp, builder: Builder) -> Step:
         regs = gang.regs
         tensor = _element(regs[dest].typed.value, typed_value(regs[coord]).value)
         write(machine, gang, tensor, _held(regs[source], tensor, gang)[:, None], number)
+
+    return step
+
+
+@runs(ConvertOp)
+def _convert(op: ConvertOp, builder: Builder) -> Step:
+    sources, dest, number = (
+        builder.slots(op.operands),
+        builder.slot(op.destination),
+        builder.number(op),
+    )
+    atom = op.atom
+    assert isinstance(atom, ConvertAttr)
+    compute = convert_elements(atom.data)
+
+    def step(machine: Machine, gang: Gang) -> None:
+        tensors = [gang.regs[slot].typed.value for slot in (sources[0], *sources[2:])]
+        values = [read(machine, gang, tensor, number) for tensor in tensors]
+        write(machine, gang, gang.regs[dest].typed.value, compute(*values), number)
 
     return step
 

@@ -1,7 +1,7 @@
 // RUN: tilewright-opt %s --split-input-file --verify-diagnostics
 
 ptx.entry @f() {
-  // expected-error @+1 {{expected a register kind of pred, b16, b32, f32, b64, f64, got s32}}
+  // expected-error @+1 {{expected a register kind of pred, b8, b16, b32, f32, b64, f64, got s32}}
   %x = ptx.undef : !ptx.reg<s32>
   ptx.ret
 }
@@ -237,7 +237,7 @@ ptx.entry @f() {
 // -----
 
 ptx.entry @f(%n: u32) {
-  // expected-error @+1 {{'ptx.pack' expected two halves of a b32 or b64 register, got !ptx.reg<b32>, !ptx.reg<b32> for !ptx.reg<b32>}}
+  // expected-error @+1 {{'ptx.pack' expected two halves of a b16, b32 or b64 register, got !ptx.reg<b32>, !ptx.reg<b32> for !ptx.reg<b32>}}
   %x = "ptx.pack"(%n, %n) : (!ptx.reg<b32>, !ptx.reg<b32>) -> !ptx.reg<b32>
   ptx.ret
 }
@@ -245,7 +245,7 @@ ptx.entry @f(%n: u32) {
 // -----
 
 ptx.entry @f(%n: u32) {
-  // expected-error @+1 {{'ptx.unpack' result 'halves' at position 0 does not verify}}
+  // expected-error @+1 {{'ptx.unpack' expected the halves of a b32 register, got !ptx.reg<b16> of !ptx.reg<b32>}}
   %x = "ptx.unpack"(%n) : (!ptx.reg<b32>) -> !ptx.reg<b16>
   ptx.ret
 }

@@ -1,0 +1,259 @@
+"""Memory by its address, an integer: neighbouring elements loaded and stored, atomic operations.
+
+An address of 64 bits is one in global memory, of 32 bits one in the kernel's shared memory. What a
+predicate leaves out is not accessed, and its address may be any.
+"""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import IntegerType, MemRefType, StringAttr, UnitAttr, i1, i32, i64
+from xdsl.ir import Attribute, SSAValue
+from xdsl.irdl import (
+    AttrSizedOperandSegments,
+    operand_def,
+    opt_operand_def,
+    opt_prop_def,
+    prop_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+    var_result_def,
+)
+from xdsl.traits import Pure
+from xdsl.utils.exceptions import VerifyException
+
+from tilewright.dialects.cute.types.memref import Space, space_of
+from tilewright.dialects.cute_nvgpu.atoms.matrix_copy import MatrixCopy, find_row
+from tilewright.dialects.cute_nvgpu.lattice.atomics import ATOMICS, SCOPES, operand_count
+from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement
+from tilewright.dialects.cute_nvgpu.ops.instruction import BaselineOp
+from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
+from tilewright.dialects.fields import NUMBER, fields_op
+
+_WIDTHS: dict[Space, IntegerType] = {Space.GMEM: i64, Space.SMEM: i32}
+_BITS = {
+    "i1": 8, "i8": 8, "f8E4M3FN": 8, "f8E5M2": 8, "i16": 16, "f16": 16, "bf16": 16,
+    "i32": 32, "f32": 32, "i64": 64, "f64": 64,
+}  # fmt: skip
+"""The bits that an element takes in memory."""
+
+
+def bytes_of(element: Attribute) -> int:
+    """The bytes that an element takes in memory. Raises KeyError where threads address none."""
+    return _BITS[str(element)] // 8
+
+
+@fields_op("cute_nvgpu.address")
+class AddressOp(BaselineOp):
+    """The address of a memref's first element.
+
+    ```mlir
+    %p = cute_nvgpu.address %m : memref<?xf32> -> i64
+    %s = cute_nvgpu.address %t : memref<64xf32, #cute<space smem>> -> i32
+    ```
+    """
+
+    memref = operand_def(MemRefType)
+    result = result_def(IntegerType)
+
+    traits = traits_def(Pure())
+
+    assembly_format = "$memref attr-dict `:` type($memref) `->` type($result)"
+
+    def __init__(self, memref: SSAValue):
+        assert isinstance(memref.type, MemRefType)
+        space = space_of(memref.type.memory_space)
+        super().__init__(memref, i32 if space is Space.SMEM else i64)
+
+    def verify_(self) -> None:
+        assert isinstance(self.memref.type, MemRefType)
+        space = space_of(self.memref.type.memory_space)
+        if space not in _WIDTHS or self.result.type != _WIDTHS[space]:
+            raise VerifyException(
+                f"'{self.name}' expected i64 of global memory or i32 of shared memory, got "
+                f"{self.memref.type} -> {self.result.type}"
+            )
+
+
+class _AccessOp(BaselineOp):
+    """An access at an address plus a constant number of bytes."""
+
+    offset = prop_def(NUMBER)
+
+    @property
+    def is_shared(self) -> bool:
+        """True where the address is one in shared memory."""
+        return self.operands[0].type == i32
+
+    def verify_address(self) -> None:
+        """Raise VerifyException where the address is none."""
+        if self.operands[0].type not in (i32, i64):
+            raise VerifyException(
+                f"'{self.name}' expected an address of i64 or i32, got {self.operands[0].type}"
+            )
+
+    def verify_elements(self, types: list[Attribute]) -> None:
+        """Raise VerifyException where one instruction cannot move elements of these types."""
+        self.verify_address()
+        bits = _BITS.get(str(types[0]), 0) if types else 0
+        if set(types) != set(types[:1]) or bits * len(types) not in (8, 16, 32, 64, 128):
+            raise VerifyException(
+                f"'{self.name}' expected elements of one type that fill 1, 2, 4, 8 or 16 bytes, "
+                f"got {', '.join(map(str, types)) or 'none'}"
+            )
+
+
+@fields_op("cute_nvgpu.address.load")
+class LoadOp(_AccessOp):
+    """The elements from an address on, as scalars; where a predicate does not hold, others.
+
+    ```mlir
+    %a, %b = cute_nvgpu.address.load %p + 8 : i64 -> f32, f32
+    %c = cute_nvgpu.address.load %p + 0 if %m else %x : f32 : i64 -> f32
+    ```
+
+    The address is a multiple of their size. PTX ISA 9.7.9.8.
+    """
+
+    address = operand_def(IntegerType)
+    predicate = opt_operand_def(i1)
+    otherwise = var_operand_def()
+    elements = var_result_def()
+
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+
+    assembly_format = (
+        "$address `+` $offset (`if` $predicate^)? (`else` $otherwise^ `:` type($otherwise))?"
+        " attr-dict `:` type($address) `->` type($elements)"
+    )
+
+    def verify_(self) -> None:
+        types = list(self.elements.types)
+        self.verify_elements(types)
+        wanted = types if self.predicate is not None else []
+        if list(self.otherwise.types) != wanted:
+            raise VerifyException(
+                f"'{self.name}' expected as many elements where the predicate does not hold"
+            )
+
+
+@fields_op("cute_nvgpu.address.store")
+class StoreOp(_AccessOp):
+    """Write elements side by side from an address on, in threads where a predicate holds.
+
+    ```mlir
+    cute_nvgpu.address.store %x, %y, %p + 8 if %m : f32, f32, i64
+    ```
+
+    The address is a multiple of their size. PTX ISA 9.7.9.11.
+    """
+
+    address = operand_def(IntegerType)
+    elements = var_operand_def()
+    predicate = opt_operand_def(i1)
+
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+
+    assembly_format = (
+        "$elements `to` $address `+` $offset (`if` $predicate^)? attr-dict"
+        " `:` type($elements) `to` type($address)"
+    )
+
+    def verify_(self) -> None:
+        self.verify_elements(list(self.elements.types))
+
+
+@fields_op("cute_nvgpu.address.atomic")
+class AtomicOp(_AccessOp):
+    """Combine a word of memory with a value, no thread between; what was there. Of `cas` the second
+    value replaces a word that equals the first.
+
+    ```mlir
+    %old = cute_nvgpu.address.atomic "add.f32" %p + 0, %x : i64, f32 -> f32
+    %was = cute_nvgpu.address.atomic "cas.b32" %p + 0, %x, %y if %m else %x : i64, i32, i32 -> i32
+    ```
+
+    It orders what the thread did before and does after it, as `atom.acq_rel` of the scope does.
+    PTX ISA 9.7.13.5.
+    """
+
+    form = prop_def(StringAttr)
+    scope = prop_def(StringAttr, default_value=StringAttr("gpu"))
+    address = operand_def(IntegerType)
+    values = var_operand_def()
+    predicate = opt_operand_def(i1)
+    otherwise = opt_operand_def()
+    result = result_def()
+
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+
+    assembly_format = (
+        "$form (`scope` $scope^)? $address `+` $offset `,` $values (`if` $predicate^)?"
+        " (`else` $otherwise^ `:` type($otherwise))? attr-dict"
+        " `:` type($address) `,` type($values) `->` type($result)"
+    )
+
+    def requirement(self) -> Requirement:
+        return Requirement.of(ATOMICS[self.form.data])
+
+    def verify_(self) -> None:
+        self.verify_address()
+        form = self.form.data
+        if form not in ATOMICS or self.scope.data not in SCOPES:
+            raise VerifyException(
+                f"'{self.name}' expected a form of {', '.join(ATOMICS)} and a scope of "
+                f"{', '.join(SCOPES)}, got {form} and {self.scope.data}"
+            )
+        types = {self.result.type, *self.values.types}
+        if self.otherwise is not None:
+            types.add(self.otherwise.type)
+        bits = int(form.rpartition(".")[2].lstrip("subf"))
+        if len(types) > 1 or _BITS.get(str(self.result.type)) != bits:
+            raise VerifyException(
+                f"'{self.name}' expected values of one type of {bits} bits for {form}, got "
+                f"{', '.join(sorted(map(str, types)))}"
+            )
+        if len(self.values) != operand_count(form):
+            raise VerifyException(
+                f"'{self.name}' expected {operand_count(form)} values for {form}, got "
+                f"{len(self.values)}"
+            )
+        if (self.predicate is None) is not (self.otherwise is None):
+            raise VerifyException(
+                f"'{self.name}' expected a predicate and an alternative, or neither"
+            )
+
+
+@fields_op("cute_nvgpu.address.ldmatrix")
+class LdmatrixOp(_AccessOp):
+    """1, 2 or 4 matrices of 8x8 16-bit elements of shared memory, a word of each in every thread.
+
+    ```mlir
+    %f = cute_nvgpu.address.ldmatrix %p + 0 : !cute_nvgpu.fragment<4xi32>
+    %t = cute_nvgpu.address.ldmatrix %p + 64 trans : !cute_nvgpu.fragment<2xi32>
+    ```
+
+    Thread 8*i + r names row r of matrix i, 16 bytes. PTX ISA 9.7.14.5.15.
+    """
+
+    address = operand_def(i32)
+    trans = opt_prop_def(UnitAttr)
+    fragment = result_def(FragmentType)
+
+    assembly_format = "$address `+` $offset (`trans` $trans^)? attr-dict `:` type($fragment)"
+
+    @property
+    def matrix_copy(self) -> MatrixCopy:
+        """The copy that it issues."""
+        number = self.fragment.type.count.data
+        return MatrixCopy(find_row("ldmatrix", (8, 8), None), number, self.trans is not None)
+
+    def requirement(self) -> Requirement:
+        return Requirement.of(self.matrix_copy.row)
+
+    def verify_(self) -> None:
+        fragment = self.fragment.type
+        if fragment.element_type != i32 or fragment.count.data not in (1, 2, 4):
+            raise VerifyException(
+                f"'{self.name}' expected a fragment of 1, 2 or 4 i32, got {fragment}"
+            )

@@ -1,0 +1,89 @@
+"""C's printf formats: what `gpu.printf`, `llvm.call @printf` and PTX's `vprintf` print.
+
+An integer is printed by `%d`, `%i`, `%u`, `%x`, `%X` or `%o`, with `l` or `ll` before the letter
+where it has 64 bits, an i8 by `%c` too; a float of any width by `%f`, `%e` or `%g`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.ir import Attribute, Operation
+
+from tilewright.diagnostic import OpError
+from tilewright.dialects.ptx.scalar_types import scalar_type
+from tilewright.dialects.ptx.types import RegType
+
+_CONVERSION = re.compile(r"%([-+ #0]*\d*(?:\.\d*)?)(hh|h|ll|l|)([a-zA-Z%]?)")
+_SIGNED, _UNSIGNED, _FLOAT = "di", "uxXoc", "fFeEgG"
+_CHARACTERS = ("u8", "u32")
+"""The types that `%c` prints: an i8, or the register that one is passed in."""
+
+
+@dataclass(frozen=True, slots=True)
+class FormatString:
+    """A format that fits the values it is given: Python's spelling, and what the bits of each
+    value are read as."""
+
+    template: str
+    types: tuple[str, ...]
+
+    @staticmethod
+    def of(op: Operation, text: str, values: Sequence[Attribute]) -> FormatString:
+        """Read a format. Raises OpError where it does not fit values of these types."""
+        kinds = [match[3] for match in _CONVERSION.finditer(text) if match[3] != "%"]
+        if len(kinds) != len(values):
+            reason = f"'{op.name}' expected {len(kinds)} values for its format, got {len(values)}"
+            raise OpError(op, reason)
+        types = [
+            _read_as(op, type_, "s" if kind in _SIGNED else "u")
+            for kind, type_ in zip(kinds, values, strict=True)
+        ]
+        pairs = iter(zip(types, values, strict=True))
+
+        def spelled(match: re.Match[str]) -> str:
+            return "%%" if match[3] == "%" else _python(op, match, *next(pairs))
+
+        return FormatString(_CONVERSION.sub(spelled, text), tuple(types))
+
+
+def _read_as(op: Operation, type_: Attribute, letter: str) -> str:
+    """The instruction type of a scalar, or of a register. Raises OpError for anything else."""
+    if isinstance(type_, RegType):
+        kind = type_.kind.data
+        return kind if kind[0] == "f" else f"{letter}{kind[1:]}"
+    scalar = scalar_type(type_)
+    if scalar is None:
+        raise OpError(op, f"'{op.name}' cannot print {type_}")
+    if scalar.bits == 1:
+        return "pred"
+    return f"{letter}{scalar.bits}" if str(type_).startswith("i") else str(type_)
+
+
+def _python(op: Operation, match: re.Match[str], scalar: str, type_: Attribute) -> str:
+    """A conversion in Python's spelling. Raises OpError where it is not one for the type."""
+    shape, length, kind = match.groups()
+    is_float, wide = scalar[0] in "fb", scalar in ("s64", "u64")
+    fits = is_float or wide == (length in ("l", "ll"))
+    legal = _FLOAT if is_float else _SIGNED + _UNSIGNED
+    characters = _CHARACTERS if isinstance(type_, RegType) else _CHARACTERS[:1]
+    if not kind or kind not in legal or not fits or (kind == "c" and scalar not in characters):
+        nearest = "%f" if is_float else "%lld" if wide else "%d"
+        raise OpError(
+            op,
+            f"'{op.name}' expected a conversion for {type_}, got {match[0]}; "
+            f"nearest legal: {nearest}",
+        )
+    return f"%{shape}{'d' if kind in 'iu' else kind}"
+
+
+def failed_assertion(message: str) -> str:
+    """The format of a failed `cf.assert`, for the places of its block and of its thread there."""
+    words = message.replace("%", "%%")
+    return f"block: [%d,%d,%d], thread: [%d,%d,%d] Assertion `{words}` failed.\n"
+
+
+PLACES = tuple(f"{name}.{axis}" for name in ("ctaid", "tid") for axis in "xyz")
+"""The special registers that it prints."""

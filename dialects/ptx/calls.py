@@ -1,0 +1,73 @@
+"""Calls of the driver's functions, `vprintf` alone, and `trap`. PTX ISA 9.7.12.5."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from xdsl.dialects.builtin import StringAttr
+from xdsl.irdl import prop_def, var_operand_def
+from xdsl.utils.exceptions import VerifyException
+
+from tilewright.dialects.cute_nvgpu.lattice.data_movement import TRAP
+from tilewright.dialects.fields import fields_op
+from tilewright.dialects.ptx.instruction import PtxOp, RowOp
+from tilewright.dialects.ptx.types import KINDS, RegType, reg
+
+VPRINTF = ".extern .func (.param .b32 status) vprintf(.param .b64 format, .param .b64 values);"
+"""The driver's function, as a module declares it."""
+
+_PASSED = tuple(map(reg, ("b32", "b64", "f64")))
+
+
+@fields_op("ptx.vprintf")
+class VprintfOp(PtxOp):
+    """Print as C's printf does, what it takes in local memory: `call (status), vprintf, (a, b)`.
+
+    ```mlir
+    ptx.vprintf "%d: %f\\0A", %n, %x : !ptx.reg<b32>, !ptx.reg<f64>
+    ```
+
+    Integers are 32 or 64 bits wide, floats are `f64`.
+    """
+
+    format = prop_def(StringAttr)
+    values = var_operand_def()
+
+    assembly_format = "$format attr-dict (`,` $values^ `:` type($values))?"
+
+    def verify_(self) -> None:
+        for type_ in self.values.types:
+            if type_ not in _PASSED:
+                legal = ", ".join(map(str, _PASSED))
+                raise VerifyException(f"'{self.name}' expected registers of {legal}, got {type_}")
+
+    def text(self, registers: Sequence[str]) -> Iterator[str]:
+        """The call, of the registers that hold its values."""
+        types = [type_ for type_ in self.values.types if isinstance(type_, RegType)]
+        stores: list[str] = []
+        size = 0
+        for type_, register in zip(types, registers, strict=True):
+            kind = type_.kind.data
+            width = KINDS[kind] // 8
+            offset = -(-size // width) * width
+            stores.append(f"st.local.{kind} [values+{offset}], {register};")
+            size = offset + width
+        characters = (*self.format.data.encode(), 0)
+        yield f"{{ .local .align 8 .b8 values[{max(size, 1)}];"
+        yield (
+            f".global .align 1 .b8 text[{len(characters)}] = {{{', '.join(map(str, characters))}}};"
+        )
+        yield ".reg .b64 format, place;"
+        yield ".param .b64 first; .param .b64 second; .param .b32 printed;"
+        yield from stores
+        yield "mov.b64 format, text; cvta.global.u64 format, format;"
+        yield "mov.b64 place, values; cvta.local.u64 place, place;"
+        yield "st.param.b64 [first], format; st.param.b64 [second], place;"
+        yield "call (printed), vprintf, (first, second); }"
+
+
+@fields_op("ptx.trap", TRAP)
+class TrapOp(RowOp):
+    """`trap`: stop the kernel with an error."""
+
+    assembly_format = "attr-dict"

@@ -1,0 +1,136 @@
+"""`cuda_tile` to kernels of threads, and the pass that lowers them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects import func
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    DenseArrayBase,
+    MemRefType,
+    ModuleOp,
+    StringAttr,
+    i32,
+)
+from xdsl.ir import Attribute, Block, Region, SSAValue
+from xdsl.passes import ModulePass
+
+from tilewright.diagnostic import file_location
+from tilewright.dialects.cuda_tile.ops.module import EntryOp
+from tilewright.dialects.cuda_tile.ops.module import ModuleOp as TileModuleOp
+from tilewright.dialects.cuda_tile.types import PointerType, TileType
+from tilewright.dialects.cute_nvgpu.lattice.targets import Target, target
+from tilewright.dialects.cute_nvgpu.ops.address import AddressOp
+from tilewright.lowering.cuda_tile import (
+    convert_atomics,
+    convert_control_flow,
+    convert_elementwise,
+    convert_folds,
+    convert_grid,
+    convert_matrix,
+    convert_output,
+    convert_packing,
+    convert_pointers,
+    convert_shapes,
+    convert_views,
+)
+from tilewright.lowering.cuda_tile.elements import element_of, scalar_type
+from tilewright.lowering.cuda_tile.find_layouts import find_layouts
+from tilewright.lowering.cuda_tile.kernel import Kernel
+from tilewright.lowering.cuda_tile.layouts import log2
+from tilewright.lowering.tile.kernel import erase_unused
+
+# Importing them fills the table of rules.
+_RULE_MODULES = (
+    convert_atomics,
+    convert_control_flow,
+    convert_elementwise,
+    convert_folds,
+    convert_grid,
+    convert_matrix,
+    convert_output,
+    convert_packing,
+    convert_pointers,
+    convert_shapes,
+    convert_views,
+)
+
+_FEWEST, _USUAL, _MOST = 32, 128, 256
+_PER_THREAD, _CROWDED = 8, 128
+"""The elements of the largest tile for each thread: from which on a thread more is worth it, and
+from which on more than the usual number of threads."""
+
+
+def thread_count(entry: EntryOp) -> int:
+    """The threads of a kernel's CTAs, from its largest tile."""
+    largest = max(
+        (
+            result.type.elements
+            for op in entry.walk()
+            for result in op.results
+            if isinstance(result.type, TileType)
+        ),
+        default=1,
+    )
+    count = max(_FEWEST, min(_USUAL, largest // _PER_THREAD))
+    return _MOST if largest >= _CROWDED * _MOST // 2 else count
+
+
+def convert_entry(entry: EntryOp, arch: Target | None = None) -> func.FuncOp:
+    """The kernel of threads of an entry. Raises OpError where something does not lower."""
+    source, block = entry.body.block, Block()
+    threads = thread_count(entry)
+    kernel = Kernel(block, find_layouts(source, log2(threads)), arch)
+    kernel.at(entry)
+    for i, argument in enumerate(source.args):
+        kernel.place(argument, kernel.table.scalar, [_argument(entry, argument, i, kernel)])
+    convert_control_flow.lower_body(source, kernel)
+    kernel.scratch.finish()
+    kernel.at(entry)
+    kernel.emitter.add(func.ReturnOp())
+    erase_unused(block)
+    types = [argument.type for argument in block.args]
+    lowered = func.FuncOp(entry.sym_name.data, (types, []), Region(block))
+    lowered.attributes["gpu.kernel"] = StringAttr("")
+    lowered.attributes["gpu.known_block_size"] = DenseArrayBase.from_list(i32, [threads, 1, 1])
+    lowered.location = file_location(entry.location) or lowered.location
+    return lowered
+
+
+def _argument(entry: EntryOp, argument: SSAValue, place: int, kernel: Kernel) -> SSAValue:
+    """A parameter: of a pointer the address of the memory that it stands for."""
+    element = element_of(argument)
+    type_: Attribute = scalar_type(entry, element)
+    if isinstance(element, PointerType):
+        pointee = scalar_type(entry, element.pointee_type)
+        type_ = MemRefType(pointee, [DYNAMIC_INDEX])
+    given = kernel.entry.insert_arg(type_, place)
+    given.name_hint = argument.name_hint or f"arg{place}"
+    if not isinstance(element, PointerType):
+        return given
+    return kernel.emitter.once(("address", given), lambda: AddressOp(given))
+
+
+@dataclass(frozen=True)
+class ConvertCudaTileToCutePass(ModulePass):
+    """Lower the entries of CUDA Tile IR to kernels of threads.
+
+    Every tile gets a thread-value layout, `find_layouts` says which; what changes layout goes
+    through shared memory. `arch` is the target that the kernels are for.
+    """
+
+    name = "convert-cuda-tile-to-cute"
+
+    arch: str | None = None
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        chip = None if self.arch is None else target(self.arch)
+        block = op.body.block
+        for holder in [inner for inner in block.ops if isinstance(inner, TileModuleOp | EntryOp)]:
+            for entry in holder.walk():
+                if isinstance(entry, EntryOp):
+                    block.insert_op_before(convert_entry(entry, chip), holder)
+            holder.detach()
+            holder.erase(safe_erase=False)

@@ -1,0 +1,449 @@
+"""Computation element by element: integers, floats, conversions, selection, addresses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from xdsl.dialects import arith, math
+from xdsl.dialects.arith import FastMathFlagsAttr, IntegerOverflowAttr
+from xdsl.dialects.builtin import (
+    AnyFloat,
+    Float16Type,
+    Float32Type,
+    IntegerAttr,
+    IntegerType,
+    i1,
+    i64,
+)
+from xdsl.dialects.utils import FastMathFlag
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from tilewright.diagnostic import OpError
+from tilewright.dialects.cuda_tile.element_types import ELEMENT_OF
+from tilewright.dialects.cuda_tile.ops import conversions, core, floating_point, integer
+from tilewright.dialects.cuda_tile.ops.miscellaneous import AssumeOp
+from tilewright.dialects.cuda_tile.type_text import shown
+from tilewright.dialects.cuda_tile.types import TileType
+from tilewright.lowering.cuda_tile.elements import element_of
+from tilewright.lowering.cuda_tile.facts import pointee_bytes
+from tilewright.lowering.cuda_tile.kernel import Kernel, known_integer, lowers
+from tilewright.lowering.cuda_tile.layouts import TileLayout
+from tilewright.lowering.cuda_tile.threads import scaled
+
+Compute = Callable[..., SSAValue]
+"""The element of a result, of the elements of the operands."""
+
+_EXACT = FastMathFlagsAttr("none")
+_WRAPS = IntegerOverflowAttr("none")
+
+
+def elementwise(op: Operation, kernel: Kernel, compute: Compute) -> None:
+    """Say that an op's result is computed element by element."""
+    operands = [operand for operand in op.operands if isinstance(operand.type, TileType)]
+
+    def whole(layout: TileLayout) -> list[Sequence[SSAValue]]:
+        columns = [kernel.elements(operand, layout) for operand in operands]
+        return [[compute(*row) for row in zip(*columns, strict=True)]]
+
+    kernel.give(op, whole)
+
+
+def word(op: Operation, name: str, default: str = "") -> str:
+    """The word of a property that is a choice, or the default."""
+    choice: Any = op.properties.get(name)
+    return default if choice is None else str(choice.data.value)
+
+
+# --- integers ---
+
+_INTEGER: dict[type[Operation], type[Operation]] = {
+    integer.AddIOp: arith.AddiOp,
+    integer.SubIOp: arith.SubiOp,
+    integer.MulIOp: arith.MuliOp,
+    integer.AndIOp: arith.AndIOp,
+    integer.OrIOp: arith.OrIOp,
+    integer.XOrIOp: arith.XOrIOp,
+    integer.ShLIOp: arith.ShLIOp,
+}
+_OVERFLOWING = (arith.AddiOp, arith.SubiOp, arith.MuliOp, arith.ShLIOp)
+_BY_SIGN: dict[type[Operation], tuple[type[Operation], type[Operation]]] = {
+    integer.MaxIOp: (arith.MaxUIOp, arith.MaxSIOp),
+    integer.MinIOp: (arith.MinUIOp, arith.MinSIOp),
+    integer.ShRIOp: (arith.ShRUIOp, arith.ShRSIOp),
+}
+_DIVISIONS: dict[tuple[str, bool], type[Operation]] = {
+    ("zero", True): arith.DivSIOp,
+    ("zero", False): arith.DivUIOp,
+    ("negative_inf", True): arith.FloorDivSIOp,
+    ("negative_inf", False): arith.DivUIOp,
+    ("positive_inf", True): arith.CeilDivSIOp,
+    ("positive_inf", False): arith.CeilDivUIOp,
+}
+
+
+def on_integers(kernel: Kernel, kind: type[Operation], *operands: SSAValue) -> SSAValue:
+    """The result of an op of `arith` on integers of one type."""
+    if kind in _OVERFLOWING:
+        return kernel.emit(kind, operands, operands[0].type, overflowFlags=_WRAPS)
+    return kernel.emit(kind, operands, operands[0].type)
+
+
+@lowers(*_INTEGER, *_BY_SIGN)
+def _integers(op: Operation, kernel: Kernel) -> None:
+    kernel.scalar_type(op, op.results[0])
+    kind = _INTEGER.get(type(op))
+    if kind is None:
+        kind = _BY_SIGN[type(op)][word(op, "signedness") == "signed"]
+    elementwise(op, kernel, lambda *operands: on_integers(kernel, kind, *operands))
+
+
+@lowers(integer.DivIOp, integer.RemIOp)
+def _divide(op: integer.DivIOp | integer.RemIOp, kernel: Kernel) -> None:
+    """By zero, which is undefined, the quotient is all ones and the remainder the dividend."""
+    signed = word(op, "signedness") == "signed"
+    type_, divides = kernel.scalar_type(op, op.result), isinstance(op, integer.DivIOp)
+    kind: type[Operation] = arith.RemSIOp if signed else arith.RemUIOp
+    if divides:
+        kind = _DIVISIONS[word(op, "rounding", "zero"), signed]
+
+    def compute(x: SSAValue, y: SSAValue) -> SSAValue:
+        if type_ == i1:
+            # The one divisor that is not zero is one.
+            if divides:
+                nothing = on_integers(kernel, arith.XOrIOp, y, kernel.constant(1, i1))
+                return on_integers(kernel, arith.OrIOp, x, nothing)
+            return on_integers(
+                kernel,
+                arith.AndIOp,
+                x,
+                on_integers(kernel, arith.XOrIOp, y, kernel.constant(1, i1)),
+            )
+        if known_integer(y):
+            return on_integers(kernel, kind, x, y)
+        zero, one = kernel.constant(0, type_), kernel.constant(1, type_)
+        is_zero = kernel.emit(arith.CmpiOp, [y, zero], i1, predicate=IntegerAttr(0, i64))
+        result = on_integers(kernel, kind, x, kernel.emitter.select(is_zero, one, y))
+        return kernel.emitter.select(is_zero, kernel.constant(-1, type_) if divides else x, result)
+
+    elementwise(op, kernel, compute)
+
+
+@lowers(integer.NegIOp)
+def _negate(op: integer.NegIOp, kernel: Kernel) -> None:
+    type_ = kernel.scalar_type(op, op.result)
+    elementwise(
+        op, kernel, lambda x: on_integers(kernel, arith.SubiOp, kernel.constant(0, type_), x)
+    )
+
+
+@lowers(integer.AbsIOp)
+def _magnitude(op: integer.AbsIOp, kernel: Kernel) -> None:
+    type_ = kernel.scalar_type(op, op.result)
+
+    def compute(x: SSAValue) -> SSAValue:
+        if type_ == i1:
+            return x
+        negated = on_integers(kernel, arith.SubiOp, kernel.constant(0, type_), x)
+        return on_integers(kernel, arith.MaxSIOp, x, negated)
+
+    elementwise(op, kernel, compute)
+
+
+@lowers(integer.MulhiIOp)
+def _upper_half(op: integer.MulhiIOp, kernel: Kernel) -> None:
+    type_ = kernel.scalar_type(op, op.result)
+
+    def compute(x: SSAValue, y: SSAValue) -> SSAValue:
+        if type_ == i1:
+            return kernel.constant(0, i1)
+        return kernel.emitter.every(
+            (arith.MulUIExtendedOp, x, y),
+            lambda: arith.MulUIExtendedOp.create(operands=[x, y], result_types=[type_, type_]),
+        )[1]
+
+    elementwise(op, kernel, compute)
+
+
+_RELATIONS = {
+    "equal": (0, 0, 1),
+    "not_equal": (1, 1, 6),
+    "less_than": (2, 6, 4),
+    "less_than_or_equal": (3, 7, 5),
+    "greater_than": (4, 8, 2),
+    "greater_than_or_equal": (5, 9, 3),
+}
+"""arith's numbers of a relation: of signed and of unsigned integers, and of ordered floats."""
+_UNORDERED = 7
+"""The distance of an unordered relation of floats from the ordered one, in their numbers."""
+
+
+@lowers(integer.CmpIOp)
+def _compare(op: integer.CmpIOp, kernel: Kernel) -> None:
+    signed, unsigned, _ = _RELATIONS[word(op, "comparison_predicate")]
+    number = IntegerAttr(signed if word(op, "signedness") == "signed" else unsigned, i64)
+    elementwise(op, kernel, lambda x, y: kernel.emit(arith.CmpiOp, [x, y], i1, predicate=number))
+
+
+# --- floats ---
+
+_FLOAT: dict[type[Operation], type[Operation]] = {
+    floating_point.AddFOp: arith.AddfOp,
+    floating_point.SubFOp: arith.SubfOp,
+    floating_point.MulFOp: arith.MulfOp,
+    floating_point.DivFOp: arith.DivfOp,
+    floating_point.NegFOp: arith.NegfOp,
+    floating_point.AbsFOp: math.AbsFOp,
+    floating_point.SqrtOp: math.SqrtOp,
+    floating_point.CeilOp: math.CeilOp,
+    floating_point.FloorOp: math.FloorOp,
+    floating_point.ExpOp: math.ExpOp,
+    floating_point.Exp2Op: math.Exp2Op,
+    floating_point.LogOp: math.LogOp,
+    floating_point.Log2Op: math.Log2Op,
+    floating_point.SinOp: math.SinOp,
+    floating_point.CosOp: math.CosOp,
+    floating_point.TanOp: math.TanOp,
+    floating_point.SinHOp: math.SinhOp,
+    floating_point.CosHOp: math.CoshOp,
+    floating_point.TanHOp: math.TanhOp,
+    floating_point.Atan2Op: math.Atan2Op,
+    floating_point.PowOp: math.PowFOp,
+    floating_point.RsqrtOp: math.RsqrtOp,
+    floating_point.FmaOp: math.FmaOp,
+}
+_EXTREMES = {
+    floating_point.MaxFOp: (arith.MaxnumfOp, arith.MaximumfOp),
+    floating_point.MinFOp: (arith.MinnumfOp, arith.MinimumfOp),
+}
+
+
+def on_floats(kernel: Kernel, kind: type[Operation], *operands: SSAValue) -> SSAValue:
+    """The result of an op of `arith` or `math` on floats of one type."""
+    return kernel.emit(kind, operands, operands[0].type, fastmath=_EXACT)
+
+
+_APPROXIMATE = FastMathFlagsAttr([FastMathFlag.APPROX_FUNC])
+_RECIPROCAL = FastMathFlagsAttr([FastMathFlag.ALLOW_RECIP])
+_FREE: dict[type[Operation], FastMathFlagsAttr] = {
+    floating_point.DivFOp: _RECIPROCAL,
+    floating_point.ExpOp: _APPROXIMATE,
+    floating_point.TanHOp: _APPROXIMATE,
+}
+"""The flags of f32 with rounding<approx>."""
+
+
+@lowers(*_FLOAT, *_EXTREMES)
+def _floats(op: Operation, kernel: Kernel) -> None:
+    _check_rounding(op)
+    extremes = _EXTREMES.get(type(op))
+    kind = _FLOAT[type(op)] if extremes is None else extremes["propagate_nan" in op.properties]
+    flags, flushes = _EXACT, "flush_to_zero" in op.properties
+    if word(op, "rounding_mode") == "approx":
+        flags = _FREE.get(type(op), _EXACT)
+    elif flushes and isinstance(op, floating_point.Exp2Op):
+        # The chip's own function flushes.
+        flags, flushes = _APPROXIMATE, False
+
+    def compute(*operands: SSAValue) -> SSAValue:
+        if not flushes:
+            return kernel.emit(kind, operands, operands[0].type, fastmath=flags)
+        flushed = [_flushed(kernel, operand) for operand in operands]
+        return _flushed(kernel, kernel.emit(kind, flushed, operands[0].type, fastmath=flags))
+
+    elementwise(op, kernel, compute)
+
+
+def _flushed(kernel: Kernel, value: SSAValue) -> SSAValue:
+    """An f32, of which subnormal numbers are zeros of their sign."""
+    i32 = IntegerType(32)
+    bits = kernel.emit(arith.BitcastOp, [value], i32)
+    exponent = on_integers(kernel, arith.AndIOp, bits, kernel.constant(0x7F800000, i32))
+    tiny = kernel.emitter.compare("eq", exponent, kernel.constant(0, i32))
+    sign = on_integers(kernel, arith.AndIOp, bits, kernel.constant(0x80000000, i32))
+    chosen = kernel.emitter.select(tiny, sign, bits)
+    return kernel.emit(arith.BitcastOp, [chosen], value.type)
+
+
+def _check_rounding(op: Operation) -> None:
+    """Raise OpError for a rounding that is not lowered yet."""
+    rounding = word(op, "rounding_mode", "nearest_even")
+    if rounding not in ("nearest_even", "full", "approx"):
+        raise OpError(
+            op, f"'{op.name}' rounding<{rounding}> has no lowering to cute; nearest legal: "
+            "rounding<nearest_even>",
+        )  # fmt: skip
+
+
+@lowers(floating_point.CmpFOp)
+def _compare_floats(op: floating_point.CmpFOp, kernel: Kernel) -> None:
+    *_, ordered = _RELATIONS[word(op, "comparison_predicate")]
+    above = 0 if word(op, "comparison_ordering") == "ordered" else _UNORDERED
+    number = IntegerAttr(ordered + above, i64)
+    elementwise(
+        op,
+        kernel,
+        lambda x, y: kernel.emit(arith.CmpfOp, [x, y], i1, predicate=number, fastmath=_EXACT),
+    )
+
+
+# --- conversions ---
+
+
+@lowers(conversions.ExtIOp, conversions.TruncIOp)
+def _resize(op: conversions.ExtIOp | conversions.TruncIOp, kernel: Kernel) -> None:
+    kernel.scalar_type(op, op.from_)
+    type_ = kernel.scalar_type(op, op.to)
+    kind: type[Operation] = arith.TruncIOp
+    if isinstance(op, conversions.ExtIOp):
+        kind = arith.ExtSIOp if word(op, "signedness") == "signed" else arith.ExtUIOp
+    elementwise(op, kernel, lambda x: resized(kernel, kind, x, type_))
+
+
+def resized(kernel: Kernel, kind: type[Operation], value: SSAValue, type_: Attribute) -> SSAValue:
+    """An integer in another width."""
+    if value.type == type_:
+        return value
+    return kernel.emit(kind, [value], type_)
+
+
+@lowers(conversions.IToFOp)
+def _integer_to_float(op: conversions.IToFOp, kernel: Kernel) -> None:
+    _check_rounding(op)
+    type_ = kernel.scalar_type(op, op.to)
+    kind = arith.SIToFPOp if word(op, "signedness") == "signed" else arith.UIToFPOp
+    elementwise(op, kernel, lambda x: kernel.emit(kind, [x], type_))
+
+
+@lowers(conversions.FToIOp)
+def _float_to_integer(op: conversions.FToIOp, kernel: Kernel) -> None:
+    """Beyond the range the nearest integer of the type, and 0 for NaN."""
+    kernel.scalar_type(op, op.from_)
+    type_ = kernel.scalar_type(op, op.to)
+    assert isinstance(type_, IntegerType)
+    signed = word(op, "signedness") == "signed"
+    kind = arith.FPToSIOp if signed else arith.FPToUIOp
+    width = type_.bitwidth
+    wide = type_ if width >= 32 else IntegerType(32)
+
+    def compute(x: SSAValue) -> SSAValue:
+        if str(x.type).startswith("f8"):
+            x = kernel.emit(arith.ExtFOp, [x], Float32Type())
+        number = IntegerAttr(_RELATIONS["equal"][2], i64)
+        is_number = kernel.emit(arith.CmpfOp, [x, x], i1, predicate=number, fastmath=_EXACT)
+        whole = kernel.emit(kind, [x], wide)
+        zero = kernel.constant(0, wide)
+        whole = kernel.emitter.select(is_number, whole, zero)
+        if width >= 32:
+            return whole
+        low = -(1 << (width - 1)) if signed else 0
+        high = (1 << (width - signed)) - 1
+        limit = arith.MinSIOp if signed else arith.MinUIOp
+        whole = on_integers(kernel, limit, whole, kernel.constant(high, wide))
+        if signed:
+            whole = on_integers(kernel, arith.MaxSIOp, whole, kernel.constant(low, wide))
+        return resized(kernel, arith.TruncIOp, whole, type_)
+
+    elementwise(op, kernel, compute)
+
+
+@lowers(conversions.FToFOp)
+def _float_to_float(op: conversions.FToFOp, kernel: Kernel) -> None:
+    to = element_of(op.to)
+    kernel.scalar_type(op, op.from_)
+    type_ = kernel.scalar_type(op, op.to)
+    if shown(to) == "tf32":
+        _to_tf32(op, kernel)
+        return
+    if word(op, "rounding_mode", "nearest_even") != "nearest_even":
+        _check_rounding(op)
+    elementwise(op, kernel, lambda x: float_resized(kernel, x, type_))
+
+
+def float_resized(kernel: Kernel, value: SSAValue, type_: Attribute) -> SSAValue:
+    """A float in another format, rounded once to nearest."""
+    own = value.type
+    assert isinstance(own, AnyFloat) and isinstance(type_, AnyFloat)
+    if own == type_:
+        return value
+    if own.bitwidth < type_.bitwidth:
+        return kernel.emit(arith.ExtFOp, [value], type_)
+    if own.bitwidth == type_.bitwidth:
+        # Between f16 and bf16, or the two of 8 bits: through what holds both.
+        wide = Float32Type() if own.bitwidth == 16 else Float16Type()
+        value = kernel.emit(arith.ExtFOp, [value], wide)
+    return kernel.emit(arith.TruncFOp, [value], type_)
+
+
+def _to_tf32(op: conversions.FToFOp, kernel: Kernel) -> None:
+    """The 10 highest bits of an f32's fraction, rounded on bits: numbers alone."""
+    rounding = word(op, "rounding_mode", "nearest_even")
+    if rounding not in ("nearest_even", "nearest_away") or shown(element_of(op.from_)) == "f64":
+        raise OpError(
+            op, f"'{op.name}' of {shown(element_of(op.from_))} to tf32 with rounding<{rounding}> "
+            "has no lowering to cute; nearest legal: of f32 with rounding<nearest_even>",
+        )  # fmt: skip
+    f32, word32 = Float32Type(), IntegerType(32)
+
+    def compute(x: SSAValue) -> SSAValue:
+        x = float_resized(kernel, x, f32)
+        bits = kernel.emit(arith.BitcastOp, [x], word32)
+        more = kernel.constant(0x1000, word32)
+        if rounding == "nearest_even":
+            # Half a unit, less one, plus the last bit that stays.
+            last = on_integers(kernel, arith.ShRUIOp, bits, kernel.constant(13, word32))
+            last = on_integers(kernel, arith.AndIOp, last, kernel.constant(1, word32))
+            more = on_integers(kernel, arith.AddiOp, last, kernel.constant(0xFFF, word32))
+        rounded = on_integers(kernel, arith.AddiOp, bits, more)
+        rounded = on_integers(kernel, arith.AndIOp, rounded, kernel.constant(0xFFFFE000, word32))
+        magnitude = on_integers(kernel, arith.AndIOp, bits, kernel.constant(0x7FFFFFFF, word32))
+        finite = kernel.emit(
+            arith.CmpiOp, [magnitude, kernel.constant(0x7F800000, word32)], i1,
+            predicate=IntegerAttr(6, i64),
+        )  # fmt: skip
+        return kernel.emit(arith.BitcastOp, [kernel.emitter.select(finite, rounded, bits)], f32)
+
+    elementwise(op, kernel, compute)
+
+
+@lowers(conversions.BitcastOp)
+def _bitcast(op: conversions.BitcastOp, kernel: Kernel) -> None:
+    source, type_ = kernel.scalar_type(op, op.source), kernel.scalar_type(op, op.result)
+    if source == type_:
+        elementwise(op, kernel, lambda x: x)
+        return
+    elementwise(op, kernel, lambda x: kernel.emit(arith.BitcastOp, [x], type_))
+
+
+@lowers(conversions.IntToPtrOp, conversions.PtrToIntOp, conversions.PtrToPtrOp, AssumeOp)
+def _same(op: Operation, kernel: Kernel) -> None:
+    if isinstance(op.results[0].type, TileType):
+        kernel[op.results[0]] = kernel[op.operands[0]]
+
+
+# --- selection and addresses ---
+
+
+@lowers(core.SelectOp)
+def _select(op: core.SelectOp, kernel: Kernel) -> None:
+    def compute(condition: SSAValue, x: SSAValue, y: SSAValue) -> SSAValue:
+        return x if x is y else kernel.emitter.select(condition, x, y)
+
+    if element_of(op.cond) == i1 and op.cond.type.rank == op.result.type.rank:  # type: ignore[attr-defined]
+        elementwise(op, kernel, compute)
+        return
+    raise OpError(op, f"'{op.name}' of a scalar condition has no lowering to cute")
+
+
+@lowers(core.OffsetOp)
+def _offset(op: core.OffsetOp, kernel: Kernel) -> None:
+    pointee: Any = element_of(op.ptr).pointee_type  # type: ignore[attr-defined]
+    if ELEMENT_OF[pointee].bits < 8 and pointee != i1:
+        raise OpError(op, f"'{op.name}' of {shown(pointee)} has no lowering to cute")
+    size = pointee_bytes(op.ptr)
+
+    def compute(pointer: SSAValue, offset: SSAValue) -> SSAValue:
+        offset = resized(kernel, arith.ExtSIOp, offset, i64)
+        return kernel.emitter.binary("add", pointer, scaled(kernel.emitter, offset, size, 64))
+
+    elementwise(op, kernel, compute)

@@ -1,0 +1,86 @@
+"""Loads and stores through tiles of pointers, and tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.ir import SSAValue
+
+from tilewright.dialects.cuda_tile.ops import memory
+from tilewright.lowering.cuda_tile.elements import shape_of
+from tilewright.lowering.cuda_tile.find_layouts import LayoutTable, finds
+from tilewright.lowering.cuda_tile.kernel import Kernel, lowers
+from tilewright.lowering.cuda_tile.layouts import TileLayout
+from tilewright.lowering.cuda_tile.memory_access import Access, check_weak, load, store
+from tilewright.lowering.cuda_tile.memory_order import Token
+
+
+@finds(memory.LoadPtrTkoOp)
+def _loaded(op: memory.LoadPtrTkoOp, table: LayoutTable) -> TileLayout:
+    return table.of(op.source)
+
+
+@lowers(memory.LoadPtrTkoOp)
+def _load(op: memory.LoadPtrTkoOp, kernel: Kernel) -> None:
+    check_weak(op)
+    layout = kernel.layout(op.result)
+    assert layout is not None
+    type_ = kernel.scalar_type(op, op.result)
+    accesses = pointed(op.source, op.mask, layout, kernel)
+    padding: Sequence[SSAValue] = [kernel.constant(0, type_)] * layout.count
+    if op.padding_value is not None:
+        padding = kernel.elements(op.padding_value, layout)
+    token = token_of(op.token, kernel)
+    kernel.order.before(token, writes=False)
+    kernel.place(op.result, layout, load(accesses, layout, type_, padding, kernel))
+    kernel[op.result_token] = kernel.order.after(token, reads=True)
+
+
+@lowers(memory.StorePtrTkoOp)
+def _store(op: memory.StorePtrTkoOp, kernel: Kernel) -> None:
+    check_weak(op)
+    layout = kernel.layout(op.destination) or kernel.layout(op.value)
+    layout = layout or kernel.table.default(shape_of(op.value))
+    elements = kernel.elements(op.value, layout)
+    accesses = pointed(op.destination, op.mask, layout, kernel)
+    token = token_of(op.token, kernel)
+    kernel.order.before(token, writes=True)
+    store(accesses, layout, elements, kernel)
+    kernel[op.result_token] = kernel.order.after(token, writes=True)
+
+
+def pointed(
+    pointers: SSAValue, mask: SSAValue | None, layout: TileLayout, kernel: Kernel
+) -> list[Access]:
+    """The accesses of each thread to what a tile of pointers points to."""
+    addresses = kernel.elements(pointers, layout)
+    conditions: Sequence[SSAValue | None] = [None] * layout.count
+    if mask is not None:
+        conditions = kernel.elements(mask, layout)
+    return [
+        Access((i,), address, 0, condition)
+        for i, (address, condition) in enumerate(zip(addresses, conditions, strict=True))
+    ]
+
+
+# --- tokens ---
+
+
+def token_of(value: SSAValue | None, kernel: Kernel) -> Token | None:
+    """The token that an op takes."""
+    return None if value is None else kernel[value]
+
+
+@lowers(memory.MakeTokenOp)
+def _make_token(op: memory.MakeTokenOp, kernel: Kernel) -> None:
+    kernel[op.result] = Token()
+
+
+@lowers(memory.JoinTokensOp)
+def _join(op: memory.JoinTokensOp, kernel: Kernel) -> None:
+    kernel[op.result] = kernel.order.joined(kernel[token] for token in op.tokens)
+
+
+@lowers(memory.MemoryFenceAliasTkoOp)
+def _same_token(op: memory.MemoryFenceAliasTkoOp, kernel: Kernel) -> None:
+    kernel[op.result_token] = kernel[op.token]

@@ -1,0 +1,73 @@
+"""The scalars that elements of tiles are in a thread."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from xdsl.dialects.builtin import (
+    AnyFloat,
+    Float8E4M3FNType,
+    Float8E5M2Type,
+    Float32Type,
+    FloatAttr,
+    FloatTF32Type,
+    IntegerAttr,
+    IntegerType,
+    i64,
+)
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from tilewright.diagnostic import OpError
+from tilewright.dialects.cuda_tile.element_types import WIDE_FLOATS
+from tilewright.dialects.cuda_tile.type_text import shown
+from tilewright.dialects.cuda_tile.types import PointerType, TileType
+
+_HELD: dict[Attribute, Attribute] = {
+    **{type_: type_ for type_ in WIDE_FLOATS},
+    **{IntegerType(width): IntegerType(width) for width in (1, 8, 16, 32, 64)},
+    FloatTF32Type(): Float32Type(),
+    Float8E4M3FNType(): Float8E4M3FNType(),
+    Float8E5M2Type(): Float8E5M2Type(),
+}
+
+
+def scalar_type(op: Operation, element: Attribute) -> Attribute:
+    """The type that holds an element: of tf32 f32, of a pointer its address. Raises OpError where
+    there is none yet."""
+    if isinstance(element, PointerType):
+        return i64
+    if element not in _HELD:
+        raise OpError(
+            op,
+            f"'{op.name}' of {shown(element)} has no lowering to cute; nearest legal: "
+            f"{', '.join(map(shown, _HELD))}",
+        )
+    return _HELD[element]
+
+
+def tile_type(value: SSAValue) -> TileType:
+    """The type of a tile."""
+    assert isinstance(value.type, TileType)
+    return value.type
+
+
+def shape_of(value: SSAValue) -> tuple[int, ...]:
+    """The shape of a tile."""
+    return tile_type(value).shape
+
+
+def element_of(value: SSAValue) -> Attribute:
+    """The element type of a tile, as Tile IR has it."""
+    return tile_type(value).element_type
+
+
+def number_attribute(number: Any, type_: Attribute) -> Attribute:
+    """A constant of a scalar type."""
+    if isinstance(type_, IntegerType):
+        whole = int(number)
+        width = type_.bitwidth
+        if width > 1 and whole >= 1 << (width - 1):
+            whole -= 1 << width
+        return IntegerAttr(whole, type_)
+    assert isinstance(type_, AnyFloat)
+    return FloatAttr(float(number), type_)

@@ -1,0 +1,75 @@
+"""Facts of the integers and addresses of a kernel: their divisors."""
+
+from __future__ import annotations
+
+from math import gcd
+from typing import Any
+
+from xdsl.ir import Block, Operation, SSAValue
+
+from tilewright.dialects.cuda_tile.attributes import DivByAttr
+from tilewright.dialects.cuda_tile.element_types import ELEMENT_OF
+from tilewright.dialects.cuda_tile.ops import core, integer
+from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
+from tilewright.dialects.cuda_tile.ops.conversions import ExtIOp
+from tilewright.dialects.cuda_tile.ops.miscellaneous import AssumeOp
+from tilewright.dialects.cuda_tile.types import TileType
+
+ANYTHING = 1 << 62
+"""A divisor of zero."""
+
+
+def divisor(value: SSAValue, depth: int = 8) -> int:
+    """The largest power of two that is known to divide every element of a tile of integers, or of
+    addresses in bytes; of a tensor view its address."""
+    owner = value.owner
+    if depth == 0:
+        return 1
+    if isinstance(owner, Block):
+        return _of_argument(owner, value, depth)
+    return min(_divisor(owner, depth - 1), ANYTHING)
+
+
+def _of_argument(block: Block, value: SSAValue, depth: int) -> int:
+    loop = block.parent_op()
+    if isinstance(loop, ForOp) and value is block.args[0]:
+        return gcd(divisor(loop.lower_bound, depth - 1), divisor(loop.step, depth - 1))
+    return 1
+
+
+def _divisor(op: Operation, depth: int) -> int:
+    match op:
+        case AssumeOp(predicate=DivByAttr() as known) if known.every is None:
+            return max(known.divisor, divisor(op.value, depth))
+        case AssumeOp() | ExtIOp() | core.BroadcastOp() | core.ReshapeOp():
+            return divisor(op.operands[0], depth)
+        case core.ConstantOp():
+            return _of_constant(op)
+        case integer.AddIOp() | integer.SubIOp():
+            return gcd(*(divisor(operand, depth) for operand in op.operands))
+        case integer.MulIOp():
+            a, b = (divisor(operand, depth) for operand in op.operands)
+            return min(a * b, ANYTHING)
+        case core.OffsetOp():
+            size = pointee_bytes(op.ptr)
+            return gcd(divisor(op.ptr, depth), size * divisor(op.offset, depth))
+        case _:
+            return 1
+
+
+def pointee_bytes(pointer: SSAValue) -> int:
+    """The bytes of what a tile of pointers points to."""
+    assert isinstance(pointer.type, TileType)
+    pointee: Any = pointer.type.element_type.pointee_type  # pyright: ignore
+    return max(ELEMENT_OF[pointee].bits // 8, 1)
+
+
+def _of_constant(op: core.ConstantOp) -> int:
+    value: Any = op.value
+    array = value.array()
+    if array.dtype.kind not in "iu":
+        return 1
+    common = 0
+    for number in array.reshape(-1)[: 1 if value.is_splat else None].tolist():
+        common = gcd(common, int(number))
+    return ANYTHING if common == 0 else common & -common

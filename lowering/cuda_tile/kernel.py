@@ -1,0 +1,199 @@
+"""The state of one kernel on its way from tiles to threads, and the rules that drive it.
+
+The kernel is walked once, in order. A tile is its elements in the registers of each thread, as the
+layout says that `find_layouts` gave it, or, where it is cheap to compute, how to compute them in
+any layout (`DerivedTile`). All threads of the CTA take the same way through the kernel, as a tile
+block is one thread of control.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import IntegerAttr, IntegerType
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.traits import IsTerminator
+
+from tilewright.diagnostic import OpError, file_location
+from tilewright.dialects.cute_nvgpu.lattice.targets import Target
+from tilewright.lowering.cuda_tile.elements import element_of, number_attribute, scalar_type
+from tilewright.lowering.cuda_tile.find_layouts import LayoutTable
+from tilewright.lowering.cuda_tile.layouts import TileLayout
+from tilewright.lowering.cuda_tile.memory_order import MemoryOrder
+from tilewright.lowering.cuda_tile.scratch import Scratch
+from tilewright.lowering.cuda_tile.threads import ThreadNumber
+from tilewright.lowering.op_rules import OpRules
+from tilewright.lowering.tile.emitter import Emitter
+
+Elements = tuple[SSAValue, ...]
+"""The registers of a tile in a layout."""
+
+Rule = Callable[[Any, "Kernel"], None]
+RULES = OpRules[Rule]()
+"""How each op lowers; the convert_* modules of this package fill it."""
+
+lowers = RULES.of
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class PlacedTile:
+    """A tile whose elements are in registers."""
+
+    layout: TileLayout
+    elements: Elements
+    element: Attribute
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class DerivedTile:
+    """A tile that is cheap to compute: its elements in any layout."""
+
+    compute: Callable[[TileLayout], Sequence[SSAValue]]
+
+
+Tile = PlacedTile | DerivedTile
+
+
+class Kernel:
+    """Lowers the body of one entry, to the end of a block at a time."""
+
+    def __init__(self, entry: Block, table: LayoutTable, arch: Target | None) -> None:
+        self.entry, self.table, self.arch = entry, table, arch
+        self.emitter = Emitter(entry)
+        self.threads = ThreadNumber(self.emitter)
+        self.scratch = Scratch(self.emitter, self.threads)
+        self.order = MemoryOrder(self.scratch)
+        self.values: dict[SSAValue, Any] = {}
+
+    # --- values ---
+
+    def __setitem__(self, value: SSAValue, lowered: Any) -> None:
+        self.values[value] = lowered
+
+    def __getitem__(self, value: SSAValue) -> Any:
+        return self.values[value]
+
+    def layout(self, value: SSAValue) -> TileLayout | None:
+        """The layout that was found for a tile; None for one that is computed wherever it is
+        needed."""
+        return self.table.layouts.get(value)
+
+    def elements(self, value: SSAValue, layout: TileLayout) -> Elements:
+        """The elements of a tile in a layout."""
+        return self.elements_of(self.values[value], layout)
+
+    def elements_of(self, tile: Tile, layout: TileLayout) -> Elements:
+        """The elements of a tile in a layout, moved or computed once."""
+        if isinstance(tile, PlacedTile):
+            if tile.layout == layout:
+                return tile.elements
+            build = partial(self.scratch.converted, tile.layout, tile.elements, layout)
+        else:
+            build = partial(tile.compute, layout)
+        return tuple(self.emitter.remembered((tile, layout), build))
+
+    def scalar(self, value: SSAValue) -> SSAValue:
+        """The element of a tile that has one."""
+        return self.elements(value, self.table.scalar)[0]
+
+    def place(self, value: SSAValue, layout: TileLayout, elements: Sequence[SSAValue]) -> None:
+        """Say that a tile's elements are in registers."""
+        self.values[value] = PlacedTile(layout, tuple(elements), elements[0].type)
+
+    def give(
+        self, op: Operation, compute: Callable[[TileLayout], Sequence[Sequence[SSAValue]]]
+    ) -> None:
+        """Say how the results of an op, which have one layout, are computed in a layout: now, in
+        the layout that was found, or where they are needed."""
+        layout = self.layout(op.results[0])
+        if layout is not None:
+            for result, elements in zip(op.results, compute(layout), strict=True):
+                self.place(result, layout, elements)
+            return
+
+        def later(place: int, layout: TileLayout) -> Sequence[SSAValue]:
+            outer = self.emitter.location
+            self.at(op)
+            try:
+                return compute(layout)[place]
+            finally:
+                self.emitter.location = outer
+
+        for i, result in enumerate(op.results):
+            self.values[result] = DerivedTile(partial(later, i))
+
+    # --- ops ---
+
+    def emit(
+        self, kind: type[Operation], operands: Sequence[SSAValue], result: Attribute,
+        **properties: Attribute,
+    ) -> SSAValue:  # fmt: skip
+        """The result of a pure op; an earlier one of the same operands where there is one."""
+        return self.emitter.every(
+            (kind, *operands, result, *properties.values()),
+            lambda: kind.create(operands=operands, result_types=[result], properties=properties),
+        )[0]
+
+    def constant(self, number: Any, type_: Attribute) -> SSAValue:
+        """A constant of a scalar type."""
+        attribute = number_attribute(number, type_)
+        return self.emitter.once(
+            ("constant", attribute),
+            lambda: arith.ConstantOp.create(
+                properties={"value": attribute},
+                result_types=[attribute.get_type()],  # type: ignore[attr-defined]
+            ),
+        )
+
+    def both(self, a: SSAValue | None, b: SSAValue | None) -> SSAValue | None:
+        """Both of two conditions, either of which may be none."""
+        if a is None or b is None:
+            return b if a is None else a
+        return self.emitter.binary("and", a, b)
+
+    def scalar_type(self, op: Operation, value: SSAValue) -> Attribute:
+        """The type that holds an element of a tile of an op."""
+        return scalar_type(op, element_of(value))
+
+    # --- walking ---
+
+    def at(self, op: Operation) -> None:
+        """Say that an op is what is emitted from here on."""
+        self.emitter.location = file_location(op.location)
+
+    def lower_block(self, block: Block) -> None:
+        """Lower the ops of a block but its terminator."""
+        for op in block.ops:
+            if not op.has_trait(IsTerminator):
+                self.lower(op)
+
+    def lower(self, op: Operation) -> None:
+        """Lower one op by its rule. Raises OpError where there is none."""
+        self.at(op)
+        rule = RULES.get(type(op))
+        if rule is None:
+            raise OpError(op, f"'{op.name}' has no lowering to cute")
+        rule(op, self)
+
+
+def integer(value: Attribute) -> int:
+    """The number of an integer attribute."""
+    assert isinstance(value, IntegerAttr)
+    return value.value.data
+
+
+def known_integer(value: SSAValue) -> int | None:
+    """The number that a scalar is, where it is a constant."""
+    owner = value.owner
+    if not isinstance(owner, arith.ConstantOp) or not isinstance(owner.value, IntegerAttr):
+        return None
+    return owner.value.value.data
+
+
+def is_float(type_: Attribute) -> bool:
+    """True of types of floating-point numbers."""
+    return not isinstance(type_, IntegerType)

@@ -1,0 +1,162 @@
+"""Elements that change threads: through shared memory that the whole kernel shares.
+
+Each use waits until all threads have read what the one before left there, writes, waits, and reads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from xdsl.dialects import gpu, memref
+from xdsl.dialects.builtin import IntegerAttr, MemRefType, NoneAttr, i8, i64
+from xdsl.ir import Attribute, SSAValue
+
+from tilewright.dialects.cute.types.memref import Space, SpaceAttr
+from tilewright.dialects.cute_nvgpu.ops import address
+from tilewright.lowering.cuda_tile.layouts import TileLayout
+from tilewright.lowering.cuda_tile.shared_order import CHUNK, SharedOrder, converting
+from tilewright.lowering.cuda_tile.threads import ThreadNumber
+from tilewright.lowering.tile.emitter import Emitter
+
+
+def _bytes(count: int) -> MemRefType[Attribute]:
+    return MemRefType(i8, [count], NoneAttr(), SpaceAttr(Space.SMEM))
+
+
+class Scratch:
+    """The shared memory of a kernel, and its barriers. `state`: a thread may still read it, as at
+    the start of a loop's body and behind regions."""
+
+    def __init__(self, emitter: Emitter, threads: ThreadNumber) -> None:
+        self.emitter, self.threads = emitter, threads
+        self._size = 0
+        self.state = False
+        self._allocation = memref.AllocOp([], [], _bytes(1), IntegerAttr(CHUNK, i64))
+        emitter.add(self._allocation)
+        self._address = emitter.emit(address.AddressOp(self._allocation.memref))
+        self.on_barrier: list[Callable[[], None]] = []
+
+    def finish(self) -> None:
+        """Allocate as much as was used."""
+        allocation = self._allocation
+        if not self._size:
+            assert isinstance(self._address.owner, address.AddressOp)
+            self._address.owner.detach()
+            self._address.owner.erase()
+        else:
+            sized = memref.AllocOp([], [], _bytes(self._size), IntegerAttr(CHUNK, i64))
+            block = allocation.parent
+            assert block is not None
+            block.insert_op_before(sized, allocation)
+            allocation.memref.replace_all_uses_with(sized.memref)
+        allocation.detach()
+        allocation.erase()
+
+    # --- barriers ---
+
+    def barrier(self) -> None:
+        """Wait for all threads of the CTA."""
+        self.emitter.add(gpu.BarrierOp())
+        self.state = False
+        for told in self.on_barrier:
+            told()
+
+    def take(self, size: int) -> SSAValue:
+        """The address of so many bytes, which no thread still reads."""
+        self._size = max(self._size, size)
+        if self.state:
+            self.barrier()
+        return self._address
+
+    def written(self) -> None:
+        """Wait until all threads have written."""
+        self.barrier()
+        self.state = True
+
+    # --- layouts ---
+
+    def converted(
+        self, source: TileLayout, elements: Sequence[SSAValue], target: TileLayout
+    ) -> Sequence[SSAValue]:
+        """Elements of one layout in another."""
+        if source.threads == target.threads:
+            return [elements[source.register_at[place]] for place in target.places]
+        if all(element is elements[0] for element in elements) and not any(
+            bit is not None for bit in source.threads
+        ):
+            return [elements[0]] * target.count
+        order = converting(source, target, address.bytes_of(elements[0].type))
+        return self._through(order, source, elements, target)
+
+    def told(self, layout: TileLayout, elements: Sequence[SSAValue]) -> Sequence[SSAValue]:
+        """Elements that the first of the threads that hold the same knows, in all of them."""
+        order = converting(layout, layout, address.bytes_of(elements[0].type))
+        return self._through(order, layout, elements, layout)
+
+    def _through(
+        self,
+        order: SharedOrder,
+        source: TileLayout,
+        elements: Sequence[SSAValue],
+        target: TileLayout,
+    ) -> Sequence[SSAValue]:
+        base = self.take(order.size << len(order.position))
+        self.store(base, source, elements, order)
+        self.written()
+        return self.load(base, target, elements[0].type, order)
+
+    def store(
+        self, base: SSAValue, layout: TileLayout, elements: Sequence[SSAValue], order: SharedOrder
+    ) -> None:
+        """Write a tile from an address on."""
+        place = self.places(base, layout.threads, order)
+        own = self.threads.first_of(layout)
+        for registers in _runs(layout, order):
+            at, offset = place(layout.places[registers[0]])
+            run = [elements[register] for register in registers]
+            self.emitter.add(address.StoreOp(at, run, offset, predicate=own))
+
+    def load(
+        self, base: SSAValue, layout: TileLayout, element: Attribute, order: SharedOrder
+    ) -> list[SSAValue]:
+        """The inverse of `store`."""
+        place = self.places(base, layout.threads, order)
+        loaded: dict[int, SSAValue] = {}
+        for registers in _runs(layout, order):
+            at, offset = place(layout.places[registers[0]])
+            load = address.LoadOp(at, (), [element] * len(registers), offset)
+            loaded.update(zip(registers, self.emitter.add(load).results, strict=True))
+        return [loaded[register] for register in range(layout.count)]
+
+    def places(
+        self, base: SSAValue, threads: Sequence[int | None], order: SharedOrder
+    ) -> Callable[[int], tuple[SSAValue, int]]:
+        """The address, and a constant beside it, of a part of an element's number, that of the
+        thread added."""
+        emitter = self.emitter
+        own = self.threads.total(order.natural(threads))
+        turned = self.threads.total(order.turned(threads))
+        if own is None or turned is None:
+            own = turned if own is None else own
+        else:
+            own = emitter.binary("xor", own, turned)
+        pattern = order.pattern(threads)
+
+        def place(number: int) -> tuple[SSAValue, int]:
+            known = order.at(number)
+            both = known & pattern
+            at = own
+            if both and at is not None:
+                at = emitter.binary("xor", at, emitter.constant(both, 32))
+            free = known ^ both
+            return (base if at is None else emitter.binary("add", base, at)), free
+
+        return place
+
+
+def _runs(layout: TileLayout, order: SharedOrder) -> list[list[int]]:
+    """Registers side by side in memory, at most 16 bytes of them."""
+    step = 1 << order.run_bits(layout)
+    plain = SharedOrder(order.position, 1)
+    registers = sorted(range(layout.count), key=lambda register: plain.at(layout.places[register]))
+    return [registers[i : i + step] for i in range(0, len(registers), step)]

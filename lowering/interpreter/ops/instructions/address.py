@@ -1,0 +1,77 @@
+"""`cute_nvgpu.address`: memory by its address."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tilewright.dialects.cute_nvgpu.ops import address
+from tilewright.lowering.interpreter.builder import Builder, Step, runs
+from tilewright.lowering.interpreter.machine.machine import Gang, Machine
+from tilewright.lowering.interpreter.ops.base.arith import container
+from tilewright.lowering.interpreter.ops.base.memref import load_chosen, load_words, store_words
+from tilewright.lowering.interpreter.ops.instructions.matrix_copy import load_matrices
+from tilewright.lowering.interpreter.ops.instructions.ptx import moved
+from tilewright.lowering.interpreter.values import spread
+
+
+@runs(address.AddressOp)
+def _address(op: address.AddressOp, builder: Builder) -> Step:
+    source, dest = builder.slot(op.memref), builder.slot(op.result)
+    dtype = container(op, op.result.type)
+
+    def step(machine: Machine, gang: Gang) -> None:
+        gang.regs[dest] = gang.regs[source].address.astype(dtype)
+
+    return step
+
+
+@runs(address.LoadOp)
+def _load(op: address.LoadOp, builder: Builder) -> Step:
+    where, number, shared = builder.slot(op.address), builder.number(op), op.is_shared
+    dests, otherwise = builder.slots(op.elements), builder.slots(op.otherwise)
+    chosen = None if op.predicate is None else builder.slot(op.predicate)
+    dtype, count = container(op, op.elements[0].type), len(op.elements)
+    offset, width = op.offset.value.data, dtype.itemsize
+
+    def step(machine: Machine, gang: Gang) -> None:
+        regs = gang.regs
+        at = moved(regs[where], offset)
+        if chosen is None:
+            words = load_words(machine, gang.lanes, at, width, count, number, shared=shared)
+        else:
+            kept = [spread(regs[slot], gang.count) for slot in otherwise]
+            words = np.stack(kept, axis=1).astype(f"uint{8 * width}")
+            load_chosen(machine, gang, at, regs[chosen], words, width, number, shared)
+        for i, dest in enumerate(dests):
+            regs[dest] = words[:, i] != 0 if dtype.kind == "b" else words[:, i]
+
+    return step
+
+
+@runs(address.StoreOp)
+def _store(op: address.StoreOp, builder: Builder) -> Step:
+    where, number, shared = builder.slot(op.address), builder.number(op), op.is_shared
+    sources, offset = builder.slots(op.elements), op.offset.value.data
+    chosen = None if op.predicate is None else builder.slot(op.predicate)
+    dtype = np.dtype(f"uint{8 * container(op, op.elements[0].type).itemsize}")
+
+    def step(machine: Machine, gang: Gang) -> None:
+        regs, count = gang.regs, gang.count
+        at = spread(moved(regs[where], offset), count)
+        words = np.stack([spread(regs[slot], count).astype(dtype) for slot in sources], axis=1)
+        kept = None if chosen is None else regs[chosen]
+        store_words(machine, gang, at, words, number, shared=shared, chosen=kept)
+
+    return step
+
+
+@runs(address.LdmatrixOp)
+def _ldmatrix(op: address.LdmatrixOp, builder: Builder) -> Step:
+    where, dest, number = builder.slot(op.address), builder.slot(op.fragment), builder.number(op)
+    copy, offset = op.matrix_copy, op.offset.value.data
+
+    def step(machine: Machine, gang: Gang) -> None:
+        at = moved(gang.regs[where], offset)
+        gang.regs[dest] = load_matrices(machine, gang, at, copy, number, op.name)
+
+    return step

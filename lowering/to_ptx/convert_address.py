@@ -1,0 +1,148 @@
+"""`cute_nvgpu.address` to `ptx`: loads and stores by address, by whole words, and atomics."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.ir import SSAValue
+
+from tilewright.dialects.cute_nvgpu.ops import address
+from tilewright.dialects.ptx.atomics import AtomOp
+from tilewright.dialects.ptx.data_movement import LdOp, StOp
+from tilewright.dialects.ptx.logic import AndOp, OrOp, SelpOp, SetpOp, ShlOp, ShrOp
+from tilewright.dialects.ptx.matrix_copy import LdmatrixOp
+from tilewright.dialects.ptx.registers import ListMakeOp, UnpackOp
+from tilewright.dialects.ptx.scalar_types import ScalarType
+from tilewright.dialects.ptx.types import reg
+from tilewright.lowering.to_ptx.conversion import Conversion, lowers
+from tilewright.lowering.to_ptx.convert_arith import element, storage_of
+from tilewright.lowering.to_ptx.halves import packed_halves
+
+_WORD = 4
+"""The bytes of a register that holds several narrow elements."""
+
+
+@lowers(address.AddressOp)
+def _address(op: address.AddressOp, to: Conversion) -> None:
+    to[op.result] = to.tile(op.memref).address
+
+
+def _space(op: address.LoadOp | address.StoreOp | address.AtomicOp) -> str:
+    return "shared" if op.is_shared else "global"
+
+
+@lowers(address.LoadOp)
+def _load(op: address.LoadOp, to: Conversion) -> None:
+    storage, count = storage_of(op, op.elements[0].type), len(op.elements)
+    access, per_word = _access(storage, count)
+    words = count // per_word
+    otherwise = None
+    predicate = None if op.predicate is None else to[op.predicate]
+    if op.predicate is not None:
+        otherwise = _listed(_packed([to[x] for x in op.otherwise], storage, per_word, to), to)
+    load = LdOp(
+        _space(op), access, to[op.address], op.offset.value.data, words, predicate, otherwise
+    )
+    loaded = to.emit(load)
+    elements = [
+        part for i in range(words) for part in _parts(element(loaded, i, to), storage, per_word, to)
+    ]
+    for result, value in zip(op.elements, elements, strict=True):
+        to[result] = value
+
+
+@lowers(address.StoreOp)
+def _store(op: address.StoreOp, to: Conversion) -> None:
+    storage, count = storage_of(op, op.elements[0].type), len(op.elements)
+    access, per_word = _access(storage, count)
+    value = _listed(_packed([to[x] for x in op.elements], storage, per_word, to), to)
+    predicate = None if op.predicate is None else to[op.predicate]
+    to.add(StOp(_space(op), access, to[op.address], value, op.offset.value.data, predicate))
+
+
+@lowers(address.AtomicOp)
+def _atomic(op: address.AtomicOp, to: Conversion) -> None:
+    predicate, otherwise = (
+        None if value is None else to[value] for value in (op.predicate, op.otherwise)
+    )
+    values, offset = [to[value] for value in op.values], op.offset.value.data
+    atom = AtomOp(
+        _space(op), op.form.data, to[op.address], values, offset, predicate, otherwise,
+        op.scope.data,
+    )  # fmt: skip
+    to[op.result] = to.emit(atom)
+
+
+@lowers(address.LdmatrixOp)
+def _ldmatrix(op: address.LdmatrixOp, to: Conversion) -> None:
+    to[op.fragment] = to.emit(LdmatrixOp(to[op.address], op.matrix_copy, op.offset.value.data))
+
+
+# Words: elements narrower than a register are packed where there is a whole register of them
+
+
+def _access(storage: ScalarType, count: int) -> tuple[str, int]:
+    """The type of the access, and how many elements each of its words has."""
+    size = storage.bytes
+    if size >= _WORD or count == 1:
+        return storage.access, 1
+    per_word = min(count, _WORD // size)
+    return f"b{8 * size * per_word}", per_word
+
+
+def _listed(words: Sequence[SSAValue], to: Conversion) -> SSAValue:
+    if len(words) == 1:
+        return words[0]
+    type_ = reg(words[0].type.kind.data, len(words))  # type: ignore[attr-defined]
+    return to.pure((ListMakeOp, *words), words, lambda: ListMakeOp(words, type_))
+
+
+def _packed(
+    elements: Sequence[SSAValue], storage: ScalarType, per_word: int, to: Conversion
+) -> list[SSAValue]:
+    """The words that hold elements, low bits first."""
+    if storage.kind == "pred":
+        one, zero = to.const(1, "b16"), to.const(0, "b16")
+        elements = [to.scalar(SelpOp, "b16", one, zero, bit) for bit in elements]
+    return [
+        _joined(elements[first : first + per_word], storage, to)
+        for first in range(0, len(elements), per_word)
+    ]
+
+
+def _joined(parts: Sequence[SSAValue], storage: ScalarType, to: Conversion) -> SSAValue:
+    if len(parts) == 1:
+        return parts[0]
+    if storage.bytes == 1:
+        half = len(parts) // 2
+        if half == 1:
+            low, high = (to.scalar(AndOp, "b16", part, to.const(0xFF, "b16")) for part in parts)
+            high = to.scalar(ShlOp, "b16", high, to.const(8, "b32"))
+            return to.scalar(OrOp, "b16", low, high)
+        low, high = (_joined(parts[i : i + half], storage, to) for i in (0, half))
+    else:
+        low, high = parts
+    return packed_halves(low, high, to)
+
+
+def _parts(word: SSAValue, storage: ScalarType, per_word: int, to: Conversion) -> list[SSAValue]:
+    """The elements that a word holds."""
+    if per_word == 1:
+        parts = [word]
+    elif storage.bytes == 2:
+        parts = _halves(word, to)
+    else:
+        halves = [word] if per_word == 2 else _halves(word, to)
+        eight = to.const(8, "b32")
+        parts = [x for half in halves for x in (half, to.scalar(ShrOp, "u16", half, eight))]
+    if storage.kind != "pred":
+        return parts
+    mask, zero = to.const(0xFF, "b16"), to.const(0, "b16")
+    if per_word > 1:
+        parts = [to.scalar(AndOp, "b16", part, mask) for part in parts]
+    return [to.scalar(SetpOp, "ne.u16", part, zero) for part in parts]
+
+
+def _halves(word: SSAValue, to: Conversion) -> list[SSAValue]:
+    pair = to.pure((UnpackOp, word), (word,), lambda: UnpackOp(word))
+    return [element(pair, i, to) for i in (0, 1)]

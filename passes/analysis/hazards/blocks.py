@@ -1,0 +1,107 @@
+"""Control flow between blocks: where branches go, and where threads that part meet again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.dialects import cf
+from xdsl.ir import Block, Operation, Region, SSAValue
+
+from tilewright.dialects.ptx import control_flow
+
+Edge = tuple[Block, Sequence[SSAValue]]
+
+
+def condition_of(op: Operation | None) -> SSAValue | None:
+    """The condition of a branch to one of two blocks."""
+    match op:
+        case cf.ConditionalBranchOp():
+            return op.cond
+        case control_flow.CondBraOp():
+            return op.condition
+        case _:
+            return None
+
+
+def edges_of(op: Operation | None) -> tuple[Edge, ...]:
+    """The blocks that control goes to, that of a condition that holds first, and what they get."""
+    match op:
+        case cf.BranchOp():
+            return ((op.successor, op.arguments),)
+        case control_flow.BraOp():
+            return ((op.dest, op.arguments),)
+        case cf.ConditionalBranchOp() | control_flow.CondBraOp():
+            return (op.then_block, op.then_arguments), (op.else_block, op.else_arguments)
+        case _:
+            return ()
+
+
+def joins(region: Region) -> dict[Block, Block | None]:
+    """The block where all ways on from a block meet: its immediate post-dominator, or None."""
+    blocks = list(region.blocks)
+    ends = {block: [dest for dest, _ in edges_of(block.last_op)] for block in blocks}
+    behind: dict[Block, set[Block]] = {
+        block: set(blocks) if ends[block] else {block} for block in blocks
+    }
+    changed = True
+    while changed:
+        changed = False
+        for block in reversed(blocks):
+            if not ends[block]:
+                continue
+            all_ways = set[Block].intersection(*(behind[dest] for dest in ends[block])) | {block}
+            if all_ways != behind[block]:
+                behind[block], changed = all_ways, True
+    return {
+        block: next(
+            (other for other in behind[block] - {block}
+             if behind[other] == behind[block] - {block}), None,
+        )
+        for block in blocks
+    }  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class CountedLoop:
+    """A loop of blocks that counts: its bounds, and the blocks of it."""
+
+    lb: SSAValue
+    ub: SSAValue
+    step: SSAValue
+    blocks: frozenset[Block]
+
+
+def loops_of(region: Region) -> list[CountedLoop]:
+    """The loops whose first block asks whether a number of its own has reached a bound, outer ones
+    first."""
+    order = {block: number for number, block in enumerate(region.blocks)}
+    loops: list[CountedLoop] = []
+    for block in region.blocks:
+        back = [
+            (other, values)
+            for other in list(region.blocks)[order[block]:]
+            for dest, values in edges_of(other.last_op)
+            if dest is block
+        ]  # fmt: skip
+        compare = None if (cond := condition_of(block.last_op)) is None else cond.owner
+        if not back or not isinstance(compare, Operation) or len(compare.operands) < 2:
+            continue
+        number, bound = compare.operands[:2]
+        if number not in block.args or bound in block.args:
+            continue
+        place = list(block.args).index(number)  # type: ignore[arg-type]
+        last, values = back[-1]
+        onward = values[place].owner
+        begin = [
+            values[place]
+            for other in region.blocks
+            for dest, values in edges_of(other.last_op)
+            if dest is block and order[other] < order[block]
+        ]
+        if not begin or not isinstance(onward, Operation) or number not in onward.operands:
+            continue
+        step = next((value for value in onward.operands if value is not number), number)
+        body = [inner for inner in region.blocks if order[block] <= order[inner] <= order[last]]
+        loops.append(CountedLoop(begin[0], bound, step, frozenset(body)))
+    return loops

@@ -1,0 +1,349 @@
+"""The table of effects of instructions: those of `ptx` that order others or are ordered by them.
+
+What is a memref of an op is a register of an instruction: an address of the one shared memory, or
+of the one tensor memory, that a CTA has, or a descriptor. A place has the function that says what
+is accessed, in bytes or cells, by the numbers in those registers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache, lru_cache
+from typing import Any
+
+import numpy as np
+from xdsl.dialects.builtin import DictionaryAttr
+from xdsl.ir import Block, BlockArgument, Operation, SSAValue
+
+from tilewright.dialects.cute.types.argument import source_of
+from tilewright.dialects.cute.types.memref import Space
+from tilewright.dialects.cute_nvgpu.atoms.umma_lookup import umma_of
+from tilewright.dialects.cute_nvgpu.descriptors.bit_field import DescriptorError
+from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import (
+    CHUNK,
+    TCGEN05,
+    WGMMA,
+    DescriptorFormat,
+    MajorMode,
+    SmemDescriptor,
+)
+from tilewright.dialects.cute_nvgpu.lattice.tmem import LANE_STRIDE, LANES, SHIFTED_COLUMNS
+from tilewright.dialects.cute_nvgpu.types.tensor_map import TENSOR_MAP, TmaDescriptorType
+from tilewright.dialects.ptx import (
+    bulk_copy,
+    cluster,
+    data_movement,
+    matrix_copy,
+    mbarrier,
+    synchronization,
+    tcgen05_access,
+    tcgen05_memory,
+    tcgen05_mma,
+    tcgen05_sync,
+    warp_specialization,
+    wgmma,
+    wmma,
+)
+from tilewright.dialects.ptx.control_flow import EntryOp
+from tilewright.dialects.ptx.types import reg
+from tilewright.passes.analysis.hazards.effects import Effect, MemoryPlace, Reach
+from tilewright.passes.analysis.hazards.placement import HALF, Cells, tensor_set
+
+Row = Callable[[Any], Effect | None]
+
+
+class UnknownReach(Exception):
+    """The numbers stand for nothing that can be accessed."""
+
+
+# Shared memory
+
+
+@cache
+def _bytes(size: int) -> Reach:
+    run = np.arange(size, dtype=np.int64)
+
+    def reach(address: Any) -> Cells:
+        return np.asarray(address, dtype=np.int64).reshape(-1, 1) + run
+
+    return reach
+
+
+def _run(
+    address: SSAValue, size: int, *, offset: int = 0, writes: bool = False
+) -> MemoryPlace:  # fmt: skip
+    return MemoryPlace(Space.SMEM, (address,), writes=writes, offset=offset, reach=_bytes(size),
+                       run=size & -size)  # fmt: skip
+
+
+def _matrix(
+    word: SSAValue, format: DescriptorFormat, major: MajorMode, extents: tuple[int, int], bits: int
+) -> MemoryPlace:
+    def reach(number: Any) -> Cells:
+        first = int(np.asarray(number).reshape(-1)[0]) & ((1 << 64) - 1)
+        return chunks(first, format, major, extents, bits)
+
+    return MemoryPlace(Space.SMEM, (word,), reach=reach)
+
+
+@lru_cache(256)
+def chunks(
+    word: int, format: DescriptorFormat, major: MajorMode, extents: tuple[int, int], bits: int
+) -> Cells:
+    """The bytes of the matrix of a descriptor, [1, bytes]. Raises UnknownReach for none."""
+    try:
+        places = SmemDescriptor.decode(word, format).addresses(major, extents, bits)
+    except DescriptorError as error:
+        raise UnknownReach from error
+    first = np.unique(places // (8 * CHUNK)) * CHUNK
+    return (first[:, None] + np.arange(CHUNK)).reshape(1, -1)
+
+
+def _bar(op: Any, *, address: SSAValue | None = None) -> MemoryPlace:
+    offset = op.offset.value.data if hasattr(op, "offset") else 0
+    return MemoryPlace(Space.SMEM, (address or op.address,), offset=offset)
+
+
+def _access(op: data_movement.LdOp | data_movement.StOp) -> Effect | None:
+    if op.space.data != "shared":
+        return None
+    stores = isinstance(op, data_movement.StOp)
+    size = op.access_bytes * op.data_type().count.data
+    place = _run(op.address, size, offset=op.offset.value.data, writes=stores)
+    value = op.value if stores else None
+    return Effect("access", places=(place,), predicate=op.guard, constant=value)
+
+
+def _matrix_copy(op: matrix_copy.LdmatrixOp | matrix_copy.StmatrixOp) -> Effect:
+    stores = isinstance(op, matrix_copy.StmatrixOp)
+    place = _run(op.address, CHUNK, offset=op.offset.value.data, writes=stores)
+    return Effect("access", places=(place,), constant=op.matrix_copy.runs)
+
+
+def _wmma(op: wmma.LoadOp | wmma.StoreOp) -> Effect | None:
+    if op.space != "shared":
+        return None
+    access = op.access
+    count, length = access.lines
+    size = access.element.bits * length // 8
+
+    def reach(address: Any, stride: Any) -> Cells:
+        first, apart = (int(np.asarray(number).reshape(-1)[0]) for number in (address, stride))
+        lines = first + np.arange(count) * (apart * access.element.bits // 8)
+        return (lines[:, None] + np.arange(size)).reshape(1, -1)
+
+    place = MemoryPlace(
+        Space.SMEM, (op.address, op.stride), offset=op.offset.value.data,
+        writes=isinstance(op, wmma.StoreOp), reach=reach, run=size & -size,
+    )  # fmt: skip
+    return Effect("access", places=(place,), constant="warp")
+
+
+# Copies of boxes
+
+
+def box_bytes(map_: SSAValue) -> int | None:
+    """The bytes of the box that a tensor map moves, as its parameter says; None where it does
+    not."""
+    entry = map_.owner.parent_op() if isinstance(map_.owner, Block) else None
+    if not isinstance(entry, EntryOp) or entry.arg_attrs is None:
+        return None
+    assert isinstance(map_, BlockArgument)
+    attributes = entry.arg_attrs.data[map_.index]
+    assert isinstance(attributes, DictionaryAttr)
+    source = source_of(attributes)
+    type_ = attributes.data.get(TENSOR_MAP) if source is None else source.type
+    return type_.box.bytes if isinstance(type_, TmaDescriptorType) else None
+
+
+def _tensor_load(op: bulk_copy.TensorLoadOp) -> Effect:
+    size = box_bytes(op.map)
+    return Effect(
+        "tma.load",
+        _bar(op, address=op.barrier),
+        () if size is None else (_run(op.dest, size, writes=True),),
+        () if op.mask is None else (op.mask,),
+        size,
+    )
+
+
+def _from_shared(op: bulk_copy.TensorStoreOp | bulk_copy.TensorReduceOp) -> Effect:
+    size = box_bytes(op.map)
+    return Effect("tma.store", places=() if size is None else (_run(op.source, size),))
+
+
+# MMAs
+
+
+def _wgmma(op: wgmma.WgmmaOp) -> Effect:
+    atom = op.mma_atom
+    operands = {"A": op.a, "B": op.b} if op.a.type == reg("b64") else {"B": op.b}
+    places = (
+        _matrix(value, WGMMA, atom.majors["AB".index(name)], atom.shared_extents(name),
+                atom.element(name).bits)
+        for name, value in operands.items()
+    )  # fmt: skip
+    return Effect("wgmma", places=tuple(places))
+
+
+def _umma(op: tcgen05_mma.Tcgen05MmaOp) -> Effect | None:
+    if (idesc := op.known_idesc) is None:
+        return Effect("unknown")
+    atom = op.atom_of(idesc)
+    shared = {"A": op.a, "B": op.b} if op.a.type == reg("b64") else {"B": op.b}
+    tensors = {"D": op.d, "A": op.a, "E": op.metadata, "SFA": op.sfa, "SFB": op.sfb}
+    places = [
+        _matrix(value, TCGEN05, atom.majors["AB".index(name)], atom.shared_extents(name),
+                atom.element(name).bits)
+        for name, value in shared.items()
+    ]  # fmt: skip
+    for name in atom.tmem_operands:
+        value = tensors[name]
+        assert value is not None
+        reach = _operand_cells(op.mnemonic, idesc, name, atom.frag_kind)
+        places.append(MemoryPlace(Space.TMEM, (value,), writes=name == "D", reach=reach))
+    signature = (atom.shape, atom.row.kind if hasattr(atom.row, "kind") else None, op.group)
+    return Effect("umma", places=tuple(places), constant=("mma", signature))
+
+
+@cache
+def _operand_cells(mnemonic: str, idesc: int, operand: str, kind: Any) -> Reach:
+    """The cells of one CTA's part of an operand, from its address on."""
+    cells = umma_of(mnemonic, idesc, kind).cells(operand)
+    lanes = np.unique(cells[..., 0] % LANE_STRIDE // HALF).tolist()
+    columns = sum(1 << column for column in np.unique(cells[..., 1]).tolist())
+    halves = tuple(lanes) if operand == "D" else tuple(range(LANES // HALF))
+    return _set_of(halves, columns)
+
+
+# Tensor memory
+
+
+def _set_of(halves: tuple[int, ...], columns: int) -> Reach:
+    def reach(address: Any) -> int:
+        return tensor_set(int(address), halves, columns)
+
+    return reach
+
+
+def _columns(columns: int, lanes: int = LANES) -> Reach:
+    halves, whole = tuple(range(max(lanes // HALF, 1))), (1 << columns) - 1
+    return _set_of(halves, whole)
+
+
+def _tensor(
+    address: SSAValue, columns: int, lanes: int = LANES, *, offset: int = 0, writes: bool = True
+) -> MemoryPlace:  # fmt: skip
+    reach = _columns(columns, lanes)
+    return MemoryPlace(Space.TMEM, (address,), lanes=lanes, writes=writes, offset=offset,
+                       reach=reach)  # fmt: skip
+
+
+def _tile(op: tcgen05_access.AccessOp) -> Effect:
+    stores, access = isinstance(op, tcgen05_access.StOp), op.access
+    place = _tensor(
+        op.operands[0], access.columns, access.shape.lanes,
+        offset=op.offset.value.data, writes=stores,
+    )  # fmt: skip
+    return Effect("tmem.store" if stores else "tmem.load", places=(place,))
+
+
+def _cp(op: tcgen05_memory.CpOp) -> Effect:
+    place = _tensor(op.address, op.copy_shape.columns, offset=op.offset.value.data)
+    shape = op.copy_shape
+    source = _matrix(op.descriptor, TCGEN05, "k", (shape.rows, shape.bits // 8), 8)
+    return Effect("umma", places=(place, source), constant=("cp", op.shape.data))
+
+
+def _shift(op: tcgen05_memory.ShiftOp) -> Effect:
+    place = _tensor(op.address, SHIFTED_COLUMNS, offset=op.offset.value.data)
+    return Effect("umma", places=(place,), constant=("shift", op.group))
+
+
+def _plain(kind: str) -> Row:
+    return lambda op: Effect(kind)
+
+
+def _pending(kind: str) -> Row:
+    return lambda op: Effect(kind, constant=op.pending.value.data)
+
+
+def _barrier(waits: bool) -> Row:
+    return lambda op: Effect(
+        "bar",
+        constant=(
+            op.barrier.value.data, None if op.threads is None else op.threads.value.data, waits
+        ),
+    )  # fmt: skip
+
+
+INSTRUCTIONS: dict[type[Operation], Row] = {
+    data_movement.LdOp: _access,
+    data_movement.StOp: _access,
+    matrix_copy.LdmatrixOp: _matrix_copy,
+    matrix_copy.StmatrixOp: _matrix_copy,
+    wmma.LoadOp: _wmma,
+    wmma.StoreOp: _wmma,
+    # Copies by cp.async.
+    data_movement.CpAsyncOp: lambda op: Effect(
+        "cp.async", places=(_run(op.dest, op.size.value.data, writes=True),)
+    ),
+    data_movement.CpAsyncCommitGroupOp: _plain("cp.commit"),
+    data_movement.CpAsyncWaitGroupOp: _pending("cp.wait"),
+    # Copies of boxes.
+    bulk_copy.TensorLoadOp: _tensor_load,
+    bulk_copy.TensorStoreOp: _from_shared,
+    bulk_copy.TensorReduceOp: _from_shared,
+    bulk_copy.BulkCommitGroupOp: _plain("bulk.commit"),
+    bulk_copy.BulkWaitGroupOp: _pending("bulk.wait"),
+    # mbarriers.
+    mbarrier.InitOp: lambda op: Effect("init", _bar(op), constant=op.count.value.data),
+    mbarrier.InvalOp: lambda op: Effect("inval", _bar(op)),
+    mbarrier.ArriveOp: lambda op: Effect(
+        "arrive", _bar(op), constant=(1 if op.count is None else op.count.value.data, 0)
+    ),
+    mbarrier.ArriveExpectTxOp: lambda op: Effect(
+        "arrive", _bar(op), constant=(1, op.count.value.data)
+    ),
+    mbarrier.TryWaitParityOp: lambda op: Effect("wait", _bar(op), scalars=(op.parity,)),
+    mbarrier.FenceMbarrierInitOp: _plain("fence.init"),
+    # Barriers of threads.
+    synchronization.BarSyncOp: _barrier(True),
+    synchronization.BarArriveOp: _barrier(False),
+    synchronization.WarpSyncOp: _plain("warp.sync"),
+    cluster.ArriveOp: _plain("cluster.arrive"),
+    cluster.WaitOp: _plain("cluster.wait"),
+    cluster.MbarrierArriveOp: lambda op: Effect(
+        "arrive", _bar(op), scalars=(op.address,), constant=(1, 0)
+    ),
+    warp_specialization.SetmaxnregOp: lambda op: Effect(
+        "registers", constant=(op.action.data, op.registers.value.data)
+    ),
+    # wgmma.
+    wgmma.WgmmaOp: _wgmma,
+    wgmma.WgmmaFenceOp: _plain("wgmma.fence"),
+    wgmma.WgmmaCommitGroupOp: _plain("wgmma.commit"),
+    wgmma.WgmmaWaitGroupOp: _pending("wgmma.wait"),
+    wgmma.FenceProxyAsyncOp: _plain("fence.proxy"),
+    # Tensor memory.
+    tcgen05_mma.Tcgen05MmaOp: _umma,
+    tcgen05_memory.CpOp: _cp,
+    tcgen05_memory.ShiftOp: _shift,
+    tcgen05_access.LdOp: _tile,
+    tcgen05_access.LdRedOp: _tile,
+    tcgen05_access.StOp: _tile,
+    tcgen05_sync.WaitLdOp: _plain("tmem.wait_load"),
+    tcgen05_sync.WaitStOp: _plain("tmem.wait_store"),
+    tcgen05_memory.AllocOp: lambda op: Effect(
+        "tmem.alloc", places=(_run(op.slot, 4, offset=op.offset.value.data, writes=True),)
+    ),
+    tcgen05_memory.RelinquishAllocPermitOp: _plain("tmem.relinquish"),
+    tcgen05_memory.DeallocOp: lambda op: Effect(
+        "tmem.dealloc", places=(_tensor(op.address, op.columns.value.data),)
+    ),
+    tcgen05_sync.CommitOp: lambda op: Effect(
+        "commit", _bar(op), scalars=() if op.mask is None else (op.mask,)
+    ),
+    tcgen05_sync.FenceBeforeThreadSyncOp: _plain("fence.before"),
+    tcgen05_sync.FenceAfterThreadSyncOp: _plain("fence.after"),
+}

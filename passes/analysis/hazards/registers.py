@@ -1,0 +1,115 @@
+"""Registers of all threads: what instructions on integers compute.
+
+A register holds its bits as a signed number, of all threads at once or by thread (`scalars`).
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+from xdsl.ir import Operation
+
+from tilewright.dialects.cute_nvgpu.lattice.scalar import REGISTER_OF
+from tilewright.dialects.ptx import cluster, convert, registers
+from tilewright.dialects.ptx.instruction import PtxOp, ScalarOp
+from tilewright.dialects.ptx.types import KINDS
+from tilewright.passes.analysis.hazards.scalars import (
+    BINARY,
+    SIGNED,
+    UNKNOWN,
+    known,
+    select,
+    truncated,
+    unsigned,
+)
+
+RANK_SHIFT = 26
+"""Above these bits an address of another CTA's shared memory has that CTA's rank, from 1."""
+
+
+def _mad(a: Any, b: Any, c: Any) -> Any:
+    return a * b + c
+
+
+def _same(a: Any, *_: Any) -> Any:
+    return a
+
+
+def _chosen(a: Any, b: Any, p: Any) -> Any:
+    return UNKNOWN if p is UNKNOWN else select(p, a, b)
+
+
+_LIKE = {
+    "add": "addi", "sub": "subi", "mul": "muli", "and": "andi", "or": "ori", "xor": "xori",
+    "shl": "shli", "shr": "shrsi", "div": "divsi", "rem": "remsi", "min": "minsi", "max": "maxsi",
+}  # fmt: skip
+"""The op of `arith` that computes the same of numbers with a sign."""
+
+_ARITH = {op.name.removeprefix("arith."): function for op, function in BINARY.items()}
+
+_FUNCTIONS: dict[str, Callable[..., Any]] = {
+    **{name: _ARITH[op] for name, op in _LIKE.items()},
+    "mad": _mad,
+    "not": operator.invert,
+    "neg": operator.neg,
+    "abs": abs,
+    "cvt": _same,
+}
+
+_WITHOUT_SIGN = ("div", "rem", "min", "max", "shr", "setp", "cvt")
+"""Instructions to which the sign of their operands matters."""
+
+
+def computed(op: Operation) -> Callable[..., Any] | None:
+    """The function that an instruction computes of its operands, or None."""
+    if not isinstance(op, PtxOp):
+        return None
+    match op:
+        case convert.CvtaOp() | registers.MovOp() | registers.ListGetOp():
+            return _same
+        case registers.PackOp():
+            half = KINDS[op.result.type.kind.data] // 2
+            return known(lambda low, high: (high << half) | (low & ((1 << half) - 1)))
+        case cluster.MapaOp():
+            return known(lambda address, rank: address | (rank + 1) << RANK_SHIFT)
+        case ScalarOp():
+            return _scalar(op)
+        case _:
+            return None
+
+
+def _scalar(op: ScalarOp) -> Callable[..., Any] | None:
+    name, form = op.name.removeprefix("ptx."), op.row
+    kinds = [REGISTER_OF[type_] for type_ in (*form.types, form.result)]
+    if any(kind[0] == "f" for kind in kinds):
+        return None
+    width = KINDS[kinds[-1]]
+    if name == "selp":
+        return _chosen
+    if name == "setp":
+        return known(SIGNED[op.form.data.split(".")[0]]) if form.types[0][0] != "u" else known(
+            unsigned(SIGNED[op.form.data.split(".")[0]])
+        )  # fmt: skip
+    function = _FUNCTIONS.get(name)
+    if function is None or op.form.data.startswith("hi."):
+        return None
+    widths = [KINDS[kind] for kind in kinds[:-1]]
+    plain = form.types[0][0] == "s" or name not in _WITHOUT_SIGN
+
+    def result(*values: Any) -> Any:
+        if any(value is UNKNOWN for value in values):
+            return UNKNOWN
+        if not plain:
+            values = tuple(map(_unsigned, values, widths))
+        value: Any = function(*values)
+        return value if value is UNKNOWN else truncated(value, width)
+
+    return result
+
+
+def _unsigned(value: Any, width: int) -> Any:
+    """The number without a sign; one of 64 bits in threads that differ has none to lose."""
+    wide = width > 62 and not isinstance(value, int)
+    return value if wide else value & ((1 << width) - 1)
