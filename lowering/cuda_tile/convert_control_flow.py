@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from itertools import islice
 from typing import Protocol
 
-from xdsl.dialects import scf
-from xdsl.dialects.builtin import i1
+from xdsl.dialects import arith, scf
+from xdsl.dialects.builtin import i1, i64
 from xdsl.dialects.ub import PoisonOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.traits import IsTerminator
@@ -29,13 +29,14 @@ from tilewright.dialects.cuda_tile.ops.control_flow import (
 from tilewright.dialects.cuda_tile.ops.memory import LoadPtrTkoOp, MemoryOp
 from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp
 from tilewright.dialects.cuda_tile.types import TileType
-from tilewright.lowering.cuda_tile.kernel import Kernel, lowers
+from tilewright.lowering.cuda_tile.kernel import Kernel, known_integer, lowers
 
 
 class RegionEnd(Protocol):
     """Where a region ends: the types of what it ends with, and the values at a terminator."""
 
-    types: Sequence[Attribute]
+    @property
+    def types(self) -> Sequence[Attribute]: ...
 
     def values(self, terminator: Operation) -> list[SSAValue]: ...
 
@@ -121,7 +122,7 @@ def _lower_from(op: Operation | None, kernel: Kernel, leaf: RegionEnd) -> list[S
             return _branch(op, _Rest(op, kernel, leaf), kernel)
         kernel.lower(op)
         op = op.next_op
-    return leaf.values(YieldOp())
+    return leaf.values(YieldOp.create())
 
 
 def _leaves(op: IfOp) -> bool:
@@ -228,20 +229,41 @@ class _Again:
         return self._carried.registers(terminator.operands)
 
 
+def _bounds(op: ForOp, kernel: Kernel) -> list[SSAValue]:
+    """The bounds and the step, in 64 bits where the number behind the last one may be none of its
+    type, or is unsigned."""
+    bounds = [kernel.scalar(bound) for bound in (op.lower_bound, op.upper_bound, op.step)]
+    width = bounds[0].type.bitwidth  # type: ignore[attr-defined]
+    unsigned = op.unsigned_cmp is not None
+    known = [known_integer(bound) for bound in bounds[1:]]
+    if None not in known and sum(map(int, known)) < 1 << (width - 1) and not unsigned:  # type: ignore[arg-type]
+        return bounds
+    if width == 64:
+        if unsigned:
+            raise OpError(
+                op, f"'{op.name}' unsigned of i64 has no lowering to cute; nearest legal: of i32"
+            )
+        return bounds
+    cast = arith.ExtUIOp if unsigned else arith.ExtSIOp
+    return [kernel.emit(cast, [bound], i64) for bound in bounds]
+
+
 @lowers(ForOp)
 def _for(op: ForOp, kernel: Kernel) -> None:
-    if op.unsigned_cmp is not None:
-        raise OpError(op, f"'{op.name}' unsigned has no lowering to cute; nearest legal: signed")
     source = op.region.block
-    bounds = [kernel.scalar(bound) for bound in (op.lower_bound, op.upper_bound, op.step)]
+    lower, upper, step = _bounds(op, kernel)
     carried = CarriedTiles(source.args[1:], kernel)
     initial, leaf = carried.registers(op.init_values), _Again(op, carried)
-    block = Block(arg_types=[bounds[0].type, *leaf.types])
+    block = Block(arg_types=[lower.type, *leaf.types])
     outer, flushed = _enter_body(op, block, leaf.types, carried, kernel)
-    kernel.place(source.args[0], kernel.table.scalar, [block.args[0]])
+    number = block.args[0]
+    type_ = kernel.scalar_type(op, source.args[0])
+    if number.type != type_:
+        number = kernel.emit(arith.TruncIOp, [number], type_)
+    kernel.place(source.args[0], kernel.table.scalar, [number])
     kernel.emitter.add(scf.YieldOp(*_lower_from(source.first_op, kernel, leaf)))
     _leave_body(op, outer, flushed, kernel)
-    loop = scf.ForOp(*bounds, initial, Region(block))
+    loop = scf.ForOp(lower, upper, step, initial, Region(block))
     results = CarriedTiles(op.results, kernel)
     results.bind(kernel.emitter.add(loop).results)
     results.bind_again(op.init_values, op)

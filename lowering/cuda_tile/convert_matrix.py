@@ -6,26 +6,29 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects import arith, math
-from xdsl.dialects.builtin import Float32Type, Float64Type, IntegerType, i32
+from xdsl.dialects.builtin import Float32Type, Float64Type, IntegerType
 from xdsl.ir import Attribute, SSAValue
 
 from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFOp, MmaIOp
 from tilewright.dialects.cute_nvgpu.atoms.atom import MmaAtom
-from tilewright.dialects.cute_nvgpu.ops import address, fragment
+from tilewright.dialects.cute_nvgpu.ops import fragment
 from tilewright.dialects.cute_nvgpu.ops.mma import MMA_OPS
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
+from tilewright.lowering.cuda_tile.convert_conversions import float_resized
 from tilewright.lowering.cuda_tile.convert_elementwise import (
-    float_resized,
     on_floats,
     on_integers,
     word,
 )
 from tilewright.lowering.cuda_tile.elements import shape_of
 from tilewright.lowering.cuda_tile.find_layouts import LayoutTable, finds
-from tilewright.lowering.cuda_tile.kernel import Kernel, lowers
-from tilewright.lowering.cuda_tile.layouts import TileLayout, dim_bits, log2
-from tilewright.lowering.cuda_tile.mma_layouts import MmaLayouts, atom_of, first_bits
+from tilewright.lowering.cuda_tile.kernel import Kernel, is_float, lowers
+from tilewright.lowering.cuda_tile.layouts import TileLayout, dim_bits
+from tilewright.lowering.cuda_tile.mma_layouts import MmaLayouts, atom_of
+from tilewright.lowering.cuda_tile.staged_operands import StagedOperand
 from tilewright.lowering.tile.registers import extracted, from_elements
+
+Fragments = dict[tuple[int, ...], SSAValue]
 
 _WIDEST_RUN = 2
 """The neighbours along N of which a thread computes the products without MMAs, as bits."""
@@ -83,63 +86,36 @@ class _Product:
 
     # --- operands ---
 
-    def _operands(self) -> tuple[dict[tuple[int, ...], SSAValue], dict[tuple[int, ...], SSAValue]]:
+    def _operands(self) -> tuple[Fragments, Fragments]:
         """The fragments of A and B, by what is known of their coordinates."""
         kernel, scratch = self.kernel, self.kernel.scratch
-        staged: list[tuple[str, TileLayout, Sequence[SSAValue], dict[int, int], int]] = []
+        staged: list[tuple[StagedOperand, TileLayout, Sequence[SSAValue], int]] = []
         offset = 0
         for operand, value in (("A", self.op.lhs), ("B", self.op.rhs)):
             source = kernel.table.of(value)
             elements = kernel.elements(value, source)
-            size = address.bytes_of(elements[0].type)
-            position = self._positions(operand, source, size)
-            staged.append((operand, source, elements, position, offset))
-            offset += size << len(position)
+            operand_order = StagedOperand.of(self.layouts, operand, source, elements[0].type)
+            staged.append((operand_order, source, elements, offset))
+            offset += operand_order.order.size << len(operand_order.order.position)
         base = scratch.take(offset)
-        for _, source, elements, position, at in staged:
-            scratch.store(self._moved(base, at), source, elements, position)
+        for operand, source, elements, at in staged:
+            scratch.store(self._moved(base, at), source, elements, operand.order)
         scratch.written()
-        a, b = (
-            self._fragments(operand, self._moved(base, at), elements[0].type, position)
-            for operand, _, elements, position, at in staged
-        )
+        a, b = (self._fragments(operand, self._moved(base, at)) for operand, *_, at in staged)
         return a, b
 
     def _moved(self, base: SSAValue, offset: int) -> SSAValue:
         emitter = self.kernel.emitter
         return emitter.binary("add", base, emitter.constant(offset, 32)) if offset else base
 
-    def _positions(self, operand: str, source: TileLayout, size: int) -> dict[int, int]:
-        """Where bits of an element's number are in memory: those of a register's elements first,
-        then those that a thread writes side by side."""
-        first = list(first_bits(self.layouts, operand, 8 * size))
-        taken = set(source.registers)
-        run = [bit for bit in source.registers if bit not in first]
-        run = run[: max(0, log2(16 // size) - len(first))] if set(first) <= taken else []
-        total = len(self.layouts.positions(operand))
-        order = [*first, *run]
-        order += [bit for bit in range(total) if bit not in order]
-        return {bit: i for i, bit in enumerate(order)}
-
-    def _fragments(
-        self, operand: str, base: SSAValue, type_: Attribute, position: dict[int, int]
-    ) -> dict[tuple[int, ...], SSAValue]:
-        emitter, scratch = self.kernel.emitter, self.kernel.scratch
-        layout, width = self.layouts.layout(operand), self.layouts.values(operand)
-        size = address.bytes_of(type_)
-        per_word = max(4 // size, 1)
-        low = log2(per_word)
-        if low:
-            # Words instead of the elements that they hold.
-            layout = TileLayout(layout.threads, layout.registers[low:])
-            type_, width = i32, width // per_word
-        position = {bit: at - low for bit, at in position.items() if at >= low}
-        words = scratch.load(base, layout, type_, position)
-        wanted = FragmentType.of(self.atom.element(operand), width * per_word)  # type: ignore[arg-type]
-        fragments: dict[tuple[int, ...], SSAValue] = {}
+    def _fragments(self, staged: StagedOperand, base: SSAValue) -> Fragments:
+        emitter, operand = self.kernel.emitter, staged.operand
+        words, count = staged.loaded(base, self.kernel)
+        width = self.layouts.values(operand)
+        wanted = FragmentType.of(self.atom.element(operand), width)  # type: ignore[arg-type]
+        fragments: Fragments = {}
         for i, place in enumerate(self.layouts.fragments(operand)):
-            run = words[i * width : (i + 1) * width]
-            value = from_elements(run, FragmentType.get(width, type_), emitter)
+            value = words(i * count, count)
             if value.type != wanted:
                 value = emitter.emit(fragment.CastOp(value, wanted))
             fragments[place] = value
@@ -205,7 +181,7 @@ def _step(
     kernel: Kernel, x: SSAValue, y: SSAValue, total: SSAValue | None, type_: Attribute,
     signs: Sequence[str],
 ) -> SSAValue:  # fmt: skip
-    if isinstance(type_, IntegerType):
+    if not is_float(type_):
         x, y = (
             kernel.emit(arith.ExtSIOp if sign == "signed" else arith.ExtUIOp, [value], type_)
             for value, sign in zip((x, y), signs, strict=True)

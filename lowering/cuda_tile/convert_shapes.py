@@ -25,6 +25,7 @@ from tilewright.lowering.cuda_tile.layouts import (
     inverse,
     permuted_bits,
 )
+from tilewright.lowering.cuda_tile.shared_order import SharedOrder, row_major
 from tilewright.lowering.cuda_tile.threads import scaled
 
 _TABLE = 64
@@ -41,9 +42,9 @@ def _anywhere(op: core.ConstantOp, table: LayoutTable) -> None:
 
 @lowers(core.ConstantOp)
 def _constant(op: core.ConstantOp, kernel: Kernel) -> None:
-    type_, value = kernel.scalar_type(op, op.result), op.value
-    numbers: Any = value.array().reshape(-1)  # type: ignore[attr-defined]
-    if value.is_splat:  # type: ignore[attr-defined]
+    value: Any = op.value
+    type_, numbers = kernel.scalar_type(op, op.result), value.array().reshape(-1)
+    if value.is_splat:
         kernel.give(op, lambda layout: [[kernel.constant(numbers[0], type_)] * layout.count])
         return
     if len(numbers) > _TABLE:
@@ -198,13 +199,13 @@ def _extract(op: core.ExtractOp, kernel: Kernel) -> None:
     emitter, scratch, whole = kernel.emitter, kernel.scratch, shape_of(op.source)
     source = kernel.table.of(op.source)
     elements = kernel.elements(op.source, source)
-    position = {bit: bit for bit in range(bits_of(whole))}
+    order = row_major(bits_of(whole), bytes_of(elements[0].type))
     base = scratch.take(prod(whole) * bytes_of(elements[0].type))
-    scratch.store(base, source, elements, position)
+    scratch.store(base, source, elements, order)
     scratch.written()
     start = _corner(op.indices, whole, shape_of(op.result), elements[0].type, kernel)
     base = base if start is None else emitter.binary("add", base, start)
-    inner = _inner_bits(shape_of(op.result), whole)
+    inner = SharedOrder(_inner_bits(shape_of(op.result), whole), order.size)
     kernel.place(op.result, layout, scratch.load(base, layout, elements[0].type, inner))
 
 
@@ -220,15 +221,16 @@ def _insert(op: core.InsertOp, kernel: Kernel) -> None:
     emitter, scratch, whole = kernel.emitter, kernel.scratch, shape_of(op.destination)
     part = kernel.table.of(op.source)
     elements, inserted = kernel.elements(op.destination, layout), kernel.elements(op.source, part)
-    position = {bit: bit for bit in range(bits_of(whole))}
+    order = row_major(bits_of(whole), bytes_of(elements[0].type))
     base = scratch.take(prod(whole) * bytes_of(elements[0].type))
-    scratch.store(base, layout, elements, position)
+    scratch.store(base, layout, elements, order)
     scratch.barrier()
     start = _corner(op.indices, whole, shape_of(op.source), elements[0].type, kernel)
     corner = base if start is None else emitter.binary("add", base, start)
-    scratch.store(corner, part, inserted, _inner_bits(shape_of(op.source), whole))
+    inner = SharedOrder(_inner_bits(shape_of(op.source), whole), order.size)
+    scratch.store(corner, part, inserted, inner)
     scratch.written()
-    kernel.place(op.result, layout, scratch.load(base, layout, elements[0].type, position))
+    kernel.place(op.result, layout, scratch.load(base, layout, elements[0].type, order))
 
 
 def _corner(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import IntegerAttr, i1, i32, i64
-from xdsl.ir import SSAValue
+from xdsl.ir import Attribute, SSAValue
 
 from tilewright.dialects.cuda_tile.enums import PaddingValue
 from tilewright.dialects.cuda_tile.ops import views
@@ -12,7 +12,7 @@ from tilewright.dialects.cute_nvgpu.ops.address import bytes_of
 from tilewright.lowering.cuda_tile.elements import scalar_type
 from tilewright.lowering.cuda_tile.find_layouts import LayoutTable, finds
 from tilewright.lowering.cuda_tile.kernel import Kernel, lowers
-from tilewright.lowering.cuda_tile.layouts import TileLayout, dim_bits
+from tilewright.lowering.cuda_tile.layouts import WARP_BITS, TileLayout, dim_bits
 from tilewright.lowering.cuda_tile.memory_access import Access, check_weak, load, store
 from tilewright.lowering.cuda_tile.threads import scaled
 from tilewright.lowering.cuda_tile.view_access import (
@@ -68,7 +68,7 @@ def _index_space(op: views.GetIndexSpaceShapeOp, kernel: Kernel) -> None:
         kernel.place(result, kernel.table.scalar, [count])
 
 
-def wide(kernel: Kernel, extent: Extent, type_: object) -> SSAValue:
+def wide(kernel: Kernel, extent: Extent, type_: Attribute) -> SSAValue:
     """A size, a stride or an index, which read as unsigned, in an integer type."""
     if isinstance(extent, int):
         return kernel.constant(extent, type_)  # type: ignore[arg-type]
@@ -132,15 +132,15 @@ def _stored_layout(op: views.StoreViewTkoOp, kernel: Kernel) -> TileLayout:
 
 
 def neighbours(op: views.ViewAccess, layout: TileLayout) -> int:
-    """The neighbours in memory that a warp accesses at once, as a run."""
+    """The neighbours in memory that a warp accesses, one instruction after the other, as a run."""
     dimensions = tile_dimensions(op)
     along = contiguous(dimensions)
     if along is None:
         return 1
     bits = dim_bits(op.view_type.tile_shape)[along]
-    at_once = {*layout.registers[: run_bits(op, dimensions)], *layout.threads[:5]}
+    of_warp = {*layout.registers, *layout.threads[:WARP_BITS]}
     count = 0
-    while count < len(bits) and bits[count] in at_once:
+    while count < len(bits) and bits[count] in of_warp:
         count += 1
     return 1 << count
 
@@ -159,7 +159,7 @@ class _TileAddresses:
         self.bits = dim_bits(op.view_type.tile_shape)
         tensor = tensor_of(op.view)  # type: ignore[attr-defined]
         self.size = bytes_of(scalar_type(op, tensor.result.type.element_type))  # type: ignore[attr-defined]
-        self.index = list(op.index)  # type: ignore[attr-defined]
+        self.index: list[SSAValue] = list(op.index)  # type: ignore[attr-defined]
         self.along = contiguous(self.dimensions)
         self.run = run_bits(op, self.dimensions)
         self.coordinates = [self._coordinate(i) for i in range(len(self.dimensions))]
@@ -185,7 +185,7 @@ class _TileAddresses:
     def _thread_bits(self) -> list[int]:
         return [-1 if bit is None else bit for bit in self.layout.threads]
 
-    def _type(self, dimension: TileDimension) -> object:
+    def _type(self, dimension: TileDimension) -> Attribute:
         """The type that coordinates are compared in."""
         size = dimension.size
         if isinstance(size, int):

@@ -6,7 +6,6 @@ N so that what a warp multiplies is as square as may be; what is left over is re
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -156,9 +155,3 @@ class MmaLayouts:
                 at[mode] |= (place >> bit & 1) << i
             coordinates.append((at["b"], at["m"], at["n"], at["k"]))
         return coordinates
-
-
-def first_bits(layouts: MmaLayouts, operand: str, bits: int) -> Sequence[int]:
-    """The bits of an operand's element number that a register of 32 bits holds, lowest first."""
-    position = layouts.positions(operand)
-    return [position["k", i] for i in range(log2(max(32 // bits, 1)))]

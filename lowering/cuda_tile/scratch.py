@@ -13,12 +13,10 @@ from xdsl.ir import Attribute, SSAValue
 
 from tilewright.dialects.cute.types.memref import Space, SpaceAttr
 from tilewright.dialects.cute_nvgpu.ops import address
-from tilewright.lowering.cuda_tile.layouts import TileLayout, log2, spread
+from tilewright.lowering.cuda_tile.layouts import TileLayout
+from tilewright.lowering.cuda_tile.shared_order import CHUNK, SharedOrder, converting
 from tilewright.lowering.cuda_tile.threads import ThreadNumber
 from tilewright.lowering.tile.emitter import Emitter
-
-_WIDEST = 16
-"""The most bytes that one access moves."""
 
 
 def _bytes(count: int) -> MemRefType[Attribute]:
@@ -33,7 +31,7 @@ class Scratch:
         self.emitter, self.threads = emitter, threads
         self._size = 0
         self.state = False
-        self._allocation = memref.AllocOp([], [], _bytes(1), IntegerAttr(_WIDEST, i64))
+        self._allocation = memref.AllocOp([], [], _bytes(1), IntegerAttr(CHUNK, i64))
         emitter.add(self._allocation)
         self._address = emitter.emit(address.AddressOp(self._allocation.memref))
         self.on_barrier: list[Callable[[], None]] = []
@@ -46,7 +44,7 @@ class Scratch:
             self._address.owner.detach()
             self._address.owner.erase()
         else:
-            sized = memref.AllocOp([], [], _bytes(self._size), IntegerAttr(_WIDEST, i64))
+            sized = memref.AllocOp([], [], _bytes(self._size), IntegerAttr(CHUNK, i64))
             block = allocation.parent
             assert block is not None
             block.insert_op_before(sized, allocation)
@@ -87,75 +85,78 @@ class Scratch:
             bit is not None for bit in source.threads
         ):
             return [elements[0]] * target.count
-        size = address.bytes_of(elements[0].type)
-        order = _memory_order(source, target, size)
-        position = {bit: i for i, bit in enumerate(order)}
-        base = self.take(size << len(order))
-        self.store(base, source, elements, position)
-        self.written()
-        return self.load(base, target, elements[0].type, position)
+        order = converting(source, target, address.bytes_of(elements[0].type))
+        return self._through(order, source, elements, target)
 
     def told(self, layout: TileLayout, elements: Sequence[SSAValue]) -> Sequence[SSAValue]:
         """Elements that the first of the threads that hold the same knows, in all of them."""
-        size = address.bytes_of(elements[0].type)
-        order = _memory_order(layout, layout, size)
-        position = {bit: i for i, bit in enumerate(order)}
-        base = self.take(size << len(order))
-        self.store(base, layout, elements, position)
+        order = converting(layout, layout, address.bytes_of(elements[0].type))
+        return self._through(order, layout, elements, layout)
+
+    def _through(
+        self,
+        order: SharedOrder,
+        source: TileLayout,
+        elements: Sequence[SSAValue],
+        target: TileLayout,
+    ) -> Sequence[SSAValue]:
+        base = self.take(order.size << len(order.position))
+        self.store(base, source, elements, order)
         self.written()
-        return self.load(base, layout, elements[0].type, position)
+        return self.load(base, target, elements[0].type, order)
 
     def store(
-        self, base: SSAValue, layout: TileLayout, elements: Sequence[SSAValue],
-        position: dict[int, int],
-    ) -> None:  # fmt: skip
-        """Write a tile, bit b of an element's number being bit `position[b]` of its place."""
-        size = address.bytes_of(elements[0].type)
-        at = self._thread_address(base, layout, position, size)
+        self, base: SSAValue, layout: TileLayout, elements: Sequence[SSAValue], order: SharedOrder
+    ) -> None:
+        """Write a tile from an address on."""
+        place = self.places(base, layout.threads, order)
         own = self.threads.first_of(layout)
-        for registers, offset in _runs(layout, position, size):
+        for registers in _runs(layout, order):
+            at, offset = place(layout.places[registers[0]])
             run = [elements[register] for register in registers]
-            self.emitter.add(address.StoreOp(at, run, offset * size, predicate=own))
+            self.emitter.add(address.StoreOp(at, run, offset, predicate=own))
 
     def load(
-        self, base: SSAValue, layout: TileLayout, element: Attribute, position: dict[int, int]
+        self, base: SSAValue, layout: TileLayout, element: Attribute, order: SharedOrder
     ) -> list[SSAValue]:
         """The inverse of `store`."""
-        size = address.bytes_of(element)
-        at = self._thread_address(base, layout, position, size)
+        place = self.places(base, layout.threads, order)
         loaded: dict[int, SSAValue] = {}
-        for registers, offset in _runs(layout, position, size):
-            load = address.LoadOp(at, (), [element] * len(registers), offset * size)
+        for registers in _runs(layout, order):
+            at, offset = place(layout.places[registers[0]])
+            load = address.LoadOp(at, (), [element] * len(registers), offset)
             loaded.update(zip(registers, self.emitter.add(load).results, strict=True))
         return [loaded[register] for register in range(layout.count)]
 
-    def _thread_address(
-        self, base: SSAValue, layout: TileLayout, position: dict[int, int], size: int
-    ) -> SSAValue:
-        weights = [0 if bit is None else size << position[bit] for bit in layout.threads]
-        own = self.threads.total(weights)
-        return base if own is None else self.emitter.binary("add", base, own)
+    def places(
+        self, base: SSAValue, threads: Sequence[int | None], order: SharedOrder
+    ) -> Callable[[int], tuple[SSAValue, int]]:
+        """The address, and a constant beside it, of a part of an element's number, that of the
+        thread added."""
+        emitter = self.emitter
+        own = self.threads.total(order.natural(threads))
+        turned = self.threads.total(order.turned(threads))
+        if own is None or turned is None:
+            own = turned if own is None else own
+        else:
+            own = emitter.binary("xor", own, turned)
+        pattern = order.pattern(threads)
+
+        def place(number: int) -> tuple[SSAValue, int]:
+            known = order.at(number)
+            both = known & pattern
+            at = own
+            if both and at is not None:
+                at = emitter.binary("xor", at, emitter.constant(both, 32))
+            free = known ^ both
+            return (base if at is None else emitter.binary("add", base, at)), free
+
+        return place
 
 
-def _memory_order(source: TileLayout, target: TileLayout, size: int) -> list[int]:
-    """The bits of elements' numbers, lowest first as memory has them: first those that registers
-    have on both sides, then those that they have where the tile is read."""
-    bits = {bit for bit in (*source.threads, *source.registers) if bit is not None}
-    widest = log2(_WIDEST // size)
-    both = [bit for bit in target.registers if bit in source.registers][:widest]
-    reads = [bit for bit in target.registers if bit not in both][: widest - len(both)]
-    first = [*both, *reads]
-    return [*first, *sorted(bits.difference(first))]
-
-
-def _runs(layout: TileLayout, position: dict[int, int], size: int) -> list[tuple[list[int], int]]:
-    """Registers side by side in memory, at most 16 bytes of them, and where they are."""
-    place = [spread(register, [position[bit] for bit in layout.registers])
-             for register in range(layout.count)]  # fmt: skip
-    order = sorted(range(layout.count), key=place.__getitem__)
-    low = 0
-    taken = {position[bit] for bit in layout.registers}
-    while low in taken and size << (low + 1) <= _WIDEST:
-        low += 1
-    step = 1 << low
-    return [(order[i : i + step], place[order[i]]) for i in range(0, len(order), step)]
+def _runs(layout: TileLayout, order: SharedOrder) -> list[list[int]]:
+    """Registers side by side in memory, at most 16 bytes of them."""
+    step = 1 << order.run_bits(layout)
+    plain = SharedOrder(order.position, 1)
+    registers = sorted(range(layout.count), key=lambda register: plain.at(layout.places[register]))
+    return [registers[i : i + step] for i in range(0, len(registers), step)]

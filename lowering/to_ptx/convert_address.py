@@ -10,11 +10,13 @@ from tilewright.dialects.cute_nvgpu.ops import address
 from tilewright.dialects.ptx.atomics import AtomOp
 from tilewright.dialects.ptx.data_movement import LdOp, StOp
 from tilewright.dialects.ptx.logic import AndOp, OrOp, SelpOp, SetpOp, ShlOp, ShrOp
-from tilewright.dialects.ptx.registers import ListMakeOp, PackOp, UnpackOp
+from tilewright.dialects.ptx.matrix_copy import LdmatrixOp
+from tilewright.dialects.ptx.registers import ListMakeOp, UnpackOp
 from tilewright.dialects.ptx.scalar_types import ScalarType
 from tilewright.dialects.ptx.types import reg
 from tilewright.lowering.to_ptx.conversion import Conversion, lowers
 from tilewright.lowering.to_ptx.convert_arith import element, storage_of
+from tilewright.lowering.to_ptx.halves import packed_halves
 
 _WORD = 4
 """The bytes of a register that holds several narrow elements."""
@@ -71,6 +73,11 @@ def _atomic(op: address.AtomicOp, to: Conversion) -> None:
     to[op.result] = to.emit(atom)
 
 
+@lowers(address.LdmatrixOp)
+def _ldmatrix(op: address.LdmatrixOp, to: Conversion) -> None:
+    to[op.fragment] = to.emit(LdmatrixOp(to[op.address], op.matrix_copy, op.offset.value.data))
+
+
 # Words: elements narrower than a register are packed where there is a whole register of them
 
 
@@ -115,7 +122,7 @@ def _joined(parts: Sequence[SSAValue], storage: ScalarType, to: Conversion) -> S
         low, high = (_joined(parts[i : i + half], storage, to) for i in (0, half))
     else:
         low, high = parts
-    return to.pure((PackOp, low, high), (low, high), lambda: PackOp(low, high))
+    return packed_halves(low, high, to)
 
 
 def _parts(word: SSAValue, storage: ScalarType, per_word: int, to: Conversion) -> list[SSAValue]:

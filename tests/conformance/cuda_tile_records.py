@@ -10,8 +10,8 @@ makes them). Every array has to be equal bit for bit, NaN to NaN, where Tile IR 
 where it does not, kernels that use such an operation stay within the bound of `BOUNDS`. With
 `--text` nothing is run: every module is printed in both forms, debug info included, and read again,
 and has to give the bytecode that it gave before. With `--level` it is compiled, and what it is
-compiled to is run on the CPU; with `--assemble` the PTX for each target has to assemble without a
-warning.
+compiled to is run on the CPU, with `--level device` on the GPU of this machine; with `--assemble`
+the PTX for each target has to assemble without a warning.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, Literal, get_args
 
 import ml_dtypes
 import numpy as np
@@ -246,7 +246,9 @@ class Outcome:
     share: float = 0.0
 
 
-def replay(name: str, record: Record, level: Level = "program", arch: str | None = None) -> Outcome:
+def replay(
+    name: str, record: Record, level: Level | Literal["device"] = "program", arch: str | None = None
+) -> Outcome:
     """Run a record's kernel and compare its arrays."""
     undefined = next((each for each in UNDEFINED if record["test"].startswith(each.test)), None)
     compiled = level != "program"
@@ -291,11 +293,20 @@ def replay(name: str, record: Record, level: Level = "program", arch: str | None
 
 
 def _run(
-    name: str, record: Record, races: Any, level: Level = "program", arch: str | None = None
+    name: str,
+    record: Record,
+    races: Any,
+    level: Level | Literal["device"] = "program",
+    arch: str | None = None,
 ) -> tuple[ModuleOp, list[int], list[NDArray[Any]]]:
     module, _ = verified(record["bytecode"], name)
     flat, arrays = arguments(record)
     grid, arch = (*record["grid"], 1, 1)[:3], arch or record.get("arch", DEFAULT_ARCH)
+    if level == "device":
+        kernel = compile(module, arch, name=name)
+        block = kernel.entry("k").block
+        assert block is not None
+        return module, arrays, kernel.launch(*flat, grid=grid, block=block)
     if level != "program":
         results = interpret(
             module, "k", grid=grid, args=flat, level=level, arch=arch, races=races, name=name
@@ -351,7 +362,9 @@ def main() -> int:
     parser.add_argument("--only", default="", help="records whose test or name contains this")
     parser.add_argument("--details", action="store_true", help="show what is within bounds, too")
     parser.add_argument("--text", action="store_true", help="print and read, run nothing")
-    parser.add_argument("--level", default="program", choices=get_args(Level), help="what is run")
+    parser.add_argument(
+        "--level", default="program", choices=[*get_args(Level), "device"], help="what is run"
+    )
     parser.add_argument("--arch", help="the chip that computes")
     parser.add_argument("--assemble", default="", help="targets: assemble for them, run nothing")
     options = parser.parse_args()

@@ -11,6 +11,10 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "conformance"))
 
 from cuda_tile_records import records, replay
 
+from tilewright import compile
+from tilewright.execution import Level
+from tilewright.ptxas import assemble
+
 RECORDS = dict(records(Path(__file__).parent / "fixtures" / "cuda_tile.tar"))
 APPROXIMATE = {"functions", "product_e4m3", "softmax", "sums"}
 """Kernels whose bits Tile IR leaves open: orders of sums, approximate functions."""
@@ -21,8 +25,16 @@ def test_every_kernel_was_recorded() -> None:
     assert set(RECORDS) >= APPROXIMATE
 
 
+@pytest.mark.parametrize("level", ["program", "ptx"])
 @pytest.mark.parametrize("name", RECORDS)
-def test_kernel_equals_the_chip(name: str) -> None:
-    outcome = replay(name, RECORDS[name])
+def test_kernel_equals_the_chip(name: str, level: Level) -> None:
+    outcome = replay(name, RECORDS[name], level)
     verdicts = ("equal", "within bounds") if name in APPROXIMATE else ("equal",)
     assert outcome.verdict in verdicts, "\n".join(outcome.lines)
+
+
+@pytest.mark.parametrize("arch", ["sm_90a", "sm_120a"])
+def test_compiled_kernels_assemble(arch: str) -> None:
+    for name, record in RECORDS.items():
+        report = assemble(compile(record["bytecode"], arch, name=name).ptx, arch)
+        assert report.clean, f"{name}: {report.output}"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,7 @@ from tilewright.arguments.arrays import ArrayArgument, is_array
 from tilewright.arguments.dtypes import DTYPES
 from tilewright.arguments.parameters import Parameter
 from tilewright.arguments.tensor_map import TensorMap
+from tilewright.dialects.cuda_tile.types import PointerType
 from tilewright.dialects.cute.int_tuple import is_tuple
 from tilewright.dialects.cute.rules.accessors import dynamic_leaves
 from tilewright.dialects.cute.tensor import Tensor
@@ -34,6 +35,13 @@ from tilewright.dialects.ptx.control_flow import TENSORMAP
 from tilewright.dialects.ptx.scalar_types import scalar_type
 from tilewright.lowering.interpreter.arithmetic.lane_value import LaneInteger, LaneValue, bound
 from tilewright.lowering.interpreter.errors import ExecutionError
+
+
+def checked_arguments(args: Any) -> Sequence[Any]:
+    """A list of arguments. Raises ArgumentError for what is none."""
+    if isinstance(args, str) or not isinstance(args, Sequence):
+        raise ArgumentError(f"expected a list of arguments as args, got {args!r}")
+    return cast("Sequence[Any]", args)
 
 
 class ArgumentError(ExecutionError):
@@ -93,6 +101,7 @@ class Binding:
         *,
         on_gpu: bool = False,
     ):
+        checked_arguments(args)
         if len(args) != len(parameters):
             names = ", ".join(map(str, parameters))
             raise ArgumentError(f"expected {len(parameters)} arguments ({names}), got {len(args)}")
@@ -156,7 +165,7 @@ class Binding:
         elif is_memref(type_):
             element = str(type_.element_type)
             why = array.why_no_elements(element, text) or _why_no_shape(type_, array, text)
-        elif type_ is not None or text != "u64":
+        elif not isinstance(type_, PointerType) and (type_ is not None or text != "u64"):
             why = f"expected a number for {text}, got an array"
         if why is not None:
             raise _error(parameter, why)

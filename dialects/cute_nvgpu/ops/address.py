@@ -6,12 +6,13 @@ predicate leaves out is not accessed, and its address may be any.
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import IntegerType, MemRefType, StringAttr, i1, i32, i64
+from xdsl.dialects.builtin import IntegerType, MemRefType, StringAttr, UnitAttr, i1, i32, i64
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
     operand_def,
     opt_operand_def,
+    opt_prop_def,
     prop_def,
     result_def,
     traits_def,
@@ -21,10 +22,12 @@ from xdsl.irdl import (
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.cute.types.memref import Space, space_of
+from tilewright.dialects.cute.types.memref import Space, is_memref, space_of
+from tilewright.dialects.cute_nvgpu.atoms.matrix_copy import MatrixCopy, find_row
 from tilewright.dialects.cute_nvgpu.lattice.atomics import ATOMICS, SCOPES, operand_count
 from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement
 from tilewright.dialects.cute_nvgpu.ops.instruction import BaselineOp
+from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
 from tilewright.dialects.fields import NUMBER, fields_op
 
 _WIDTHS: dict[Space, IntegerType] = {Space.GMEM: i64, Space.SMEM: i32}
@@ -58,17 +61,18 @@ class AddressOp(BaselineOp):
     assembly_format = "$memref attr-dict `:` type($memref) `->` type($result)"
 
     def __init__(self, memref: SSAValue):
-        assert isinstance(memref.type, MemRefType)
+        assert is_memref(memref.type)
         space = space_of(memref.type.memory_space)
         super().__init__(memref, i32 if space is Space.SMEM else i64)
 
     def verify_(self) -> None:
-        assert isinstance(self.memref.type, MemRefType)
-        space = space_of(self.memref.type.memory_space)
-        if space not in _WIDTHS or self.result.type != _WIDTHS[space]:
+        type_ = self.memref.type
+        assert is_memref(type_)
+        space = space_of(type_.memory_space)
+        if space is None or self.result.type != _WIDTHS.get(space):
             raise VerifyException(
                 f"'{self.name}' expected i64 of global memory or i32 of shared memory, got "
-                f"{self.memref.type} -> {self.result.type}"
+                f"{type_} -> {self.result.type}"
             )
 
 
@@ -218,4 +222,39 @@ class AtomicOp(_AccessOp):
         if (self.predicate is None) is not (self.otherwise is None):
             raise VerifyException(
                 f"'{self.name}' expected a predicate and an alternative, or neither"
+            )
+
+
+@fields_op("cute_nvgpu.address.ldmatrix")
+class LdmatrixOp(_AccessOp):
+    """1, 2 or 4 matrices of 8x8 16-bit elements of shared memory, a word of each in every thread.
+
+    ```mlir
+    %f = cute_nvgpu.address.ldmatrix %p + 0 : !cute_nvgpu.fragment<4xi32>
+    %t = cute_nvgpu.address.ldmatrix %p + 64 trans : !cute_nvgpu.fragment<2xi32>
+    ```
+
+    Thread 8*i + r names row r of matrix i, 16 bytes. PTX ISA 9.7.14.5.15.
+    """
+
+    address = operand_def(i32)
+    trans = opt_prop_def(UnitAttr)
+    fragment = result_def(FragmentType)
+
+    assembly_format = "$address `+` $offset (`trans` $trans^)? attr-dict `:` type($fragment)"
+
+    @property
+    def matrix_copy(self) -> MatrixCopy:
+        """The copy that it issues."""
+        number = self.fragment.type.count.data
+        return MatrixCopy(find_row("ldmatrix", (8, 8), None), number, self.trans is not None)
+
+    def requirement(self) -> Requirement:
+        return Requirement.of(self.matrix_copy.row)
+
+    def verify_(self) -> None:
+        fragment = self.fragment.type
+        if fragment.element_type != i32 or fragment.count.data not in (1, 2, 4):
+            raise VerifyException(
+                f"'{self.name}' expected a fragment of 1, 2 or 4 i32, got {fragment}"
             )
