@@ -30,7 +30,9 @@ def check(function: Operation) -> tuple[Hazard | None, dict[Operation, str]]:
         first: Hazard | None = None
         for launch in alternatives:
             hazard = follow(program, launch, unproven)
-            if not isinstance(hazard, Hazard) or _is_avoided(program, launch):
+            if isinstance(hazard, OutOfBounds):
+                continue  # A block that is not meant says nothing of others.
+            if hazard is None or _is_avoided(program, launch):
                 first = None
                 break
             first = first or hazard
