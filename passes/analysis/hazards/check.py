@@ -7,7 +7,7 @@ from dataclasses import replace
 from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Operation, SSAValue
 
-from tilewright.dialects.cute.types.memref import Space
+from tilewright.dialects.cute.types.memref import Space, is_memref
 from tilewright.passes.analysis.hazards.follow import Program
 from tilewright.passes.analysis.hazards.happens_before import Machine
 from tilewright.passes.analysis.hazards.launches import Launch, launches
@@ -117,7 +117,7 @@ def rings(program: Program) -> int:
     shapes = [
         memory.type.get_shape()
         for memory in places
-        if isinstance(memory, SSAValue) and isinstance(memory.type, MemRefType)
+        if isinstance(memory, SSAValue) and is_memref(memory.type)
     ]
     sizes += [shape[0] for shape in shapes if len(shape) > 2 and shape[0] <= LONGEST_RING]
     return min(max(sizes, default=1), LONGEST_RING)
