@@ -35,7 +35,8 @@ from tilewright.lowering.cuda_tile.kernel import Kernel, known_integer, lowers
 class RegionEnd(Protocol):
     """Where a region ends: the types of what it ends with, and the values at a terminator."""
 
-    types: Sequence[Attribute]
+    @property
+    def types(self) -> Sequence[Attribute]: ...
 
     def values(self, terminator: Operation) -> list[SSAValue]: ...
 
@@ -250,10 +251,10 @@ def _bounds(op: ForOp, kernel: Kernel) -> list[SSAValue]:
 @lowers(ForOp)
 def _for(op: ForOp, kernel: Kernel) -> None:
     source = op.region.block
-    bounds = _bounds(op, kernel)
+    lower, upper, step = _bounds(op, kernel)
     carried = CarriedTiles(source.args[1:], kernel)
     initial, leaf = carried.registers(op.init_values), _Again(op, carried)
-    block = Block(arg_types=[bounds[0].type, *leaf.types])
+    block = Block(arg_types=[lower.type, *leaf.types])
     outer, flushed = _enter_body(op, block, leaf.types, carried, kernel)
     number = block.args[0]
     type_ = kernel.scalar_type(op, source.args[0])
@@ -262,7 +263,7 @@ def _for(op: ForOp, kernel: Kernel) -> None:
     kernel.place(source.args[0], kernel.table.scalar, [number])
     kernel.emitter.add(scf.YieldOp(*_lower_from(source.first_op, kernel, leaf)))
     _leave_body(op, outer, flushed, kernel)
-    loop = scf.ForOp(*bounds, initial, Region(block))
+    loop = scf.ForOp(lower, upper, step, initial, Region(block))
     results = CarriedTiles(op.results, kernel)
     results.bind(kernel.emitter.add(loop).results)
     results.bind_again(op.init_values, op)

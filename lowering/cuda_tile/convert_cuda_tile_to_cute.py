@@ -12,6 +12,7 @@ from xdsl.dialects.builtin import (
     MemRefType,
     ModuleOp,
     StringAttr,
+    UnitAttr,
     i32,
 )
 from xdsl.ir import Attribute, Block, Region, SSAValue
@@ -26,6 +27,7 @@ from tilewright.dialects.cute_nvgpu.ops.address import AddressOp
 from tilewright.lowering.cuda_tile import (
     convert_atomics,
     convert_control_flow,
+    convert_conversions,
     convert_elementwise,
     convert_folds,
     convert_grid,
@@ -41,11 +43,13 @@ from tilewright.lowering.cuda_tile.find_layouts import find_layouts
 from tilewright.lowering.cuda_tile.kernel import Kernel
 from tilewright.lowering.cuda_tile.layouts import log2
 from tilewright.lowering.tile.kernel import erase_unused
+from tilewright.passes.check_hazards import FROM_TILE_IR
 
 # Importing them fills the table of rules.
 _RULE_MODULES = (
     convert_atomics,
     convert_control_flow,
+    convert_conversions,
     convert_elementwise,
     convert_folds,
     convert_grid,
@@ -94,6 +98,7 @@ def convert_entry(entry: EntryOp, arch: Target | None = None) -> func.FuncOp:
     types = [argument.type for argument in block.args]
     lowered = func.FuncOp(entry.sym_name.data, (types, []), Region(block))
     lowered.attributes["gpu.kernel"] = StringAttr("")
+    lowered.attributes[FROM_TILE_IR] = UnitAttr()
     lowered.attributes["gpu.known_block_size"] = DenseArrayBase.from_list(i32, [threads, 1, 1])
     lowered.location = file_location(entry.location) or lowered.location
     return lowered

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 from xdsl.dialects import arith, math
 from xdsl.dialects.arith import FastMathFlagsAttr, IntegerOverflowAttr
 from xdsl.dialects.builtin import (
-    AnyFloat,
-    Float16Type,
-    Float32Type,
     IntegerAttr,
     IntegerType,
     i1,
@@ -21,8 +18,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from tilewright.diagnostic import OpError
 from tilewright.dialects.cuda_tile.element_types import ELEMENT_OF
-from tilewright.dialects.cuda_tile.ops import conversions, core, floating_point, integer
-from tilewright.dialects.cuda_tile.ops.miscellaneous import AssumeOp
+from tilewright.dialects.cuda_tile.ops import core, floating_point, integer
 from tilewright.dialects.cuda_tile.type_text import shown
 from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.lowering.cuda_tile.elements import element_of
@@ -31,20 +27,25 @@ from tilewright.lowering.cuda_tile.kernel import Kernel, known_integer, lowers
 from tilewright.lowering.cuda_tile.layouts import TileLayout
 from tilewright.lowering.cuda_tile.threads import scaled
 
-Compute = Callable[..., SSAValue]
+Compute: TypeAlias = (
+    Callable[[SSAValue], SSAValue]
+    | Callable[[SSAValue, SSAValue], SSAValue]
+    | Callable[[SSAValue, SSAValue, SSAValue], SSAValue]
+)
 """The element of a result, of the elements of the operands."""
 
-_EXACT = FastMathFlagsAttr("none")
+EXACT = FastMathFlagsAttr("none")
 _WRAPS = IntegerOverflowAttr("none")
 
 
 def elementwise(op: Operation, kernel: Kernel, compute: Compute) -> None:
     """Say that an op's result is computed element by element."""
     operands = [operand for operand in op.operands if isinstance(operand.type, TileType)]
+    function: Callable[..., SSAValue] = compute
 
     def whole(layout: TileLayout) -> list[Sequence[SSAValue]]:
         columns = [kernel.elements(operand, layout) for operand in operands]
-        return [[compute(*row) for row in zip(*columns, strict=True)]]
+        return [[function(*row) for row in zip(*columns, strict=True)]]
 
     kernel.give(op, whole)
 
@@ -95,7 +96,12 @@ def _integers(op: Operation, kernel: Kernel) -> None:
     kind = _INTEGER.get(type(op))
     if kind is None:
         kind = _BY_SIGN[type(op)][word(op, "signedness") == "signed"]
-    elementwise(op, kernel, lambda *operands: on_integers(kernel, kind, *operands))
+    chosen = kind
+
+    def compute(*operands: SSAValue) -> SSAValue:
+        return on_integers(kernel, chosen, *operands)
+
+    elementwise(op, kernel, compute)
 
 
 @lowers(integer.DivIOp, integer.RemIOp)
@@ -165,7 +171,7 @@ def _upper_half(op: integer.MulhiIOp, kernel: Kernel) -> None:
     elementwise(op, kernel, compute)
 
 
-_RELATIONS = {
+RELATIONS = {
     "equal": (0, 0, 1),
     "not_equal": (1, 1, 6),
     "less_than": (2, 6, 4),
@@ -180,7 +186,7 @@ _UNORDERED = 7
 
 @lowers(integer.CmpIOp)
 def _compare(op: integer.CmpIOp, kernel: Kernel) -> None:
-    signed, unsigned, _ = _RELATIONS[word(op, "comparison_predicate")]
+    signed, unsigned, _ = RELATIONS[word(op, "comparison_predicate")]
     number = IntegerAttr(signed if word(op, "signedness") == "signed" else unsigned, i64)
     elementwise(op, kernel, lambda x, y: kernel.emit(arith.CmpiOp, [x, y], i1, predicate=number))
 
@@ -212,7 +218,7 @@ _FLOAT: dict[type[Operation], type[Operation]] = {
     floating_point.RsqrtOp: math.RsqrtOp,
     floating_point.FmaOp: math.FmaOp,
 }
-_EXTREMES = {
+_EXTREMES: dict[type[Operation], tuple[type[Operation], type[Operation]]] = {
     floating_point.MaxFOp: (arith.MaxnumfOp, arith.MaximumfOp),
     floating_point.MinFOp: (arith.MinnumfOp, arith.MinimumfOp),
 }
@@ -220,7 +226,7 @@ _EXTREMES = {
 
 def on_floats(kernel: Kernel, kind: type[Operation], *operands: SSAValue) -> SSAValue:
     """The result of an op of `arith` or `math` on floats of one type."""
-    return kernel.emit(kind, operands, operands[0].type, fastmath=_EXACT)
+    return kernel.emit(kind, operands, operands[0].type, fastmath=EXACT)
 
 
 _APPROXIMATE = FastMathFlagsAttr([FastMathFlag.APPROX_FUNC])
@@ -235,12 +241,12 @@ _FREE: dict[type[Operation], FastMathFlagsAttr] = {
 
 @lowers(*_FLOAT, *_EXTREMES)
 def _floats(op: Operation, kernel: Kernel) -> None:
-    _check_rounding(op)
+    check_rounding(op)
     extremes = _EXTREMES.get(type(op))
     kind = _FLOAT[type(op)] if extremes is None else extremes["propagate_nan" in op.properties]
-    flags, flushes = _EXACT, "flush_to_zero" in op.properties
+    flags, flushes = EXACT, "flush_to_zero" in op.properties
     if word(op, "rounding_mode") == "approx":
-        flags = _FREE.get(type(op), _EXACT)
+        flags = _FREE.get(type(op), EXACT)
     elif flushes and isinstance(op, floating_point.Exp2Op):
         # The chip's own function flushes.
         flags, flushes = _APPROXIMATE, False
@@ -265,7 +271,7 @@ def _flushed(kernel: Kernel, value: SSAValue) -> SSAValue:
     return kernel.emit(arith.BitcastOp, [chosen], value.type)
 
 
-def _check_rounding(op: Operation) -> None:
+def check_rounding(op: Operation) -> None:
     """Raise OpError for a rounding that is not lowered yet."""
     rounding = word(op, "rounding_mode", "nearest_even")
     if rounding not in ("nearest_even", "full", "approx"):
@@ -277,27 +283,17 @@ def _check_rounding(op: Operation) -> None:
 
 @lowers(floating_point.CmpFOp)
 def _compare_floats(op: floating_point.CmpFOp, kernel: Kernel) -> None:
-    *_, ordered = _RELATIONS[word(op, "comparison_predicate")]
+    *_, ordered = RELATIONS[word(op, "comparison_predicate")]
     above = 0 if word(op, "comparison_ordering") == "ordered" else _UNORDERED
     number = IntegerAttr(ordered + above, i64)
     elementwise(
         op,
         kernel,
-        lambda x, y: kernel.emit(arith.CmpfOp, [x, y], i1, predicate=number, fastmath=_EXACT),
+        lambda x, y: kernel.emit(arith.CmpfOp, [x, y], i1, predicate=number, fastmath=EXACT),
     )
 
 
-# --- conversions ---
-
-
-@lowers(conversions.ExtIOp, conversions.TruncIOp)
-def _resize(op: conversions.ExtIOp | conversions.TruncIOp, kernel: Kernel) -> None:
-    kernel.scalar_type(op, op.from_)
-    type_ = kernel.scalar_type(op, op.to)
-    kind: type[Operation] = arith.TruncIOp
-    if isinstance(op, conversions.ExtIOp):
-        kind = arith.ExtSIOp if word(op, "signedness") == "signed" else arith.ExtUIOp
-    elementwise(op, kernel, lambda x: resized(kernel, kind, x, type_))
+# --- selection and addresses ---
 
 
 def resized(kernel: Kernel, kind: type[Operation], value: SSAValue, type_: Attribute) -> SSAValue:
@@ -305,123 +301,6 @@ def resized(kernel: Kernel, kind: type[Operation], value: SSAValue, type_: Attri
     if value.type == type_:
         return value
     return kernel.emit(kind, [value], type_)
-
-
-@lowers(conversions.IToFOp)
-def _integer_to_float(op: conversions.IToFOp, kernel: Kernel) -> None:
-    _check_rounding(op)
-    type_ = kernel.scalar_type(op, op.to)
-    kind = arith.SIToFPOp if word(op, "signedness") == "signed" else arith.UIToFPOp
-    elementwise(op, kernel, lambda x: kernel.emit(kind, [x], type_))
-
-
-@lowers(conversions.FToIOp)
-def _float_to_integer(op: conversions.FToIOp, kernel: Kernel) -> None:
-    """Beyond the range the nearest integer of the type, and 0 for NaN."""
-    kernel.scalar_type(op, op.from_)
-    type_ = kernel.scalar_type(op, op.to)
-    assert isinstance(type_, IntegerType)
-    signed = word(op, "signedness") == "signed"
-    kind = arith.FPToSIOp if signed else arith.FPToUIOp
-    width = type_.bitwidth
-    wide = type_ if width >= 32 else IntegerType(32)
-
-    def compute(x: SSAValue) -> SSAValue:
-        if str(x.type).startswith("f8"):
-            x = kernel.emit(arith.ExtFOp, [x], Float32Type())
-        number = IntegerAttr(_RELATIONS["equal"][2], i64)
-        is_number = kernel.emit(arith.CmpfOp, [x, x], i1, predicate=number, fastmath=_EXACT)
-        whole = kernel.emit(kind, [x], wide)
-        zero = kernel.constant(0, wide)
-        whole = kernel.emitter.select(is_number, whole, zero)
-        if width >= 32:
-            return whole
-        low = -(1 << (width - 1)) if signed else 0
-        high = (1 << (width - signed)) - 1
-        limit = arith.MinSIOp if signed else arith.MinUIOp
-        whole = on_integers(kernel, limit, whole, kernel.constant(high, wide))
-        if signed:
-            whole = on_integers(kernel, arith.MaxSIOp, whole, kernel.constant(low, wide))
-        return resized(kernel, arith.TruncIOp, whole, type_)
-
-    elementwise(op, kernel, compute)
-
-
-@lowers(conversions.FToFOp)
-def _float_to_float(op: conversions.FToFOp, kernel: Kernel) -> None:
-    to = element_of(op.to)
-    kernel.scalar_type(op, op.from_)
-    type_ = kernel.scalar_type(op, op.to)
-    if shown(to) == "tf32":
-        _to_tf32(op, kernel)
-        return
-    if word(op, "rounding_mode", "nearest_even") != "nearest_even":
-        _check_rounding(op)
-    elementwise(op, kernel, lambda x: float_resized(kernel, x, type_))
-
-
-def float_resized(kernel: Kernel, value: SSAValue, type_: Attribute) -> SSAValue:
-    """A float in another format, rounded once to nearest."""
-    own = value.type
-    assert isinstance(own, AnyFloat) and isinstance(type_, AnyFloat)
-    if own == type_:
-        return value
-    if own.bitwidth < type_.bitwidth:
-        return kernel.emit(arith.ExtFOp, [value], type_)
-    if own.bitwidth == type_.bitwidth:
-        # Between f16 and bf16, or the two of 8 bits: through what holds both.
-        wide = Float32Type() if own.bitwidth == 16 else Float16Type()
-        value = kernel.emit(arith.ExtFOp, [value], wide)
-    return kernel.emit(arith.TruncFOp, [value], type_)
-
-
-def _to_tf32(op: conversions.FToFOp, kernel: Kernel) -> None:
-    """The 10 highest bits of an f32's fraction, rounded on bits: numbers alone."""
-    rounding = word(op, "rounding_mode", "nearest_even")
-    if rounding not in ("nearest_even", "nearest_away") or shown(element_of(op.from_)) == "f64":
-        raise OpError(
-            op, f"'{op.name}' of {shown(element_of(op.from_))} to tf32 with rounding<{rounding}> "
-            "has no lowering to cute; nearest legal: of f32 with rounding<nearest_even>",
-        )  # fmt: skip
-    f32, word32 = Float32Type(), IntegerType(32)
-
-    def compute(x: SSAValue) -> SSAValue:
-        x = float_resized(kernel, x, f32)
-        bits = kernel.emit(arith.BitcastOp, [x], word32)
-        more = kernel.constant(0x1000, word32)
-        if rounding == "nearest_even":
-            # Half a unit, less one, plus the last bit that stays.
-            last = on_integers(kernel, arith.ShRUIOp, bits, kernel.constant(13, word32))
-            last = on_integers(kernel, arith.AndIOp, last, kernel.constant(1, word32))
-            more = on_integers(kernel, arith.AddiOp, last, kernel.constant(0xFFF, word32))
-        rounded = on_integers(kernel, arith.AddiOp, bits, more)
-        rounded = on_integers(kernel, arith.AndIOp, rounded, kernel.constant(0xFFFFE000, word32))
-        magnitude = on_integers(kernel, arith.AndIOp, bits, kernel.constant(0x7FFFFFFF, word32))
-        finite = kernel.emit(
-            arith.CmpiOp, [magnitude, kernel.constant(0x7F800000, word32)], i1,
-            predicate=IntegerAttr(6, i64),
-        )  # fmt: skip
-        return kernel.emit(arith.BitcastOp, [kernel.emitter.select(finite, rounded, bits)], f32)
-
-    elementwise(op, kernel, compute)
-
-
-@lowers(conversions.BitcastOp)
-def _bitcast(op: conversions.BitcastOp, kernel: Kernel) -> None:
-    source, type_ = kernel.scalar_type(op, op.source), kernel.scalar_type(op, op.result)
-    if source == type_:
-        elementwise(op, kernel, lambda x: x)
-        return
-    elementwise(op, kernel, lambda x: kernel.emit(arith.BitcastOp, [x], type_))
-
-
-@lowers(conversions.IntToPtrOp, conversions.PtrToIntOp, conversions.PtrToPtrOp, AssumeOp)
-def _same(op: Operation, kernel: Kernel) -> None:
-    if isinstance(op.results[0].type, TileType):
-        kernel[op.results[0]] = kernel[op.operands[0]]
-
-
-# --- selection and addresses ---
 
 
 @lowers(core.SelectOp)

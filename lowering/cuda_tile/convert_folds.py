@@ -10,8 +10,8 @@ the total of the first half comes in front of the second.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
-from xdsl.dialects.builtin import ArrayAttr
 from xdsl.ir import SSAValue
 
 from tilewright.dialects.cuda_tile.ops import integer as integers
@@ -197,8 +197,8 @@ class _Scan(_Fold):
     def __init__(self, op: ScanOp, kernel: Kernel, layout: TileLayout) -> None:
         super().__init__(op, kernel, layout)
         self.backwards = bool(integer(op.reverse))
-        assert isinstance(op.identities, ArrayAttr)
-        self.identities = [number.value.data for number in op.identities.data]  # type: ignore[attr-defined]
+        numbers: Any = op.identities
+        self.identities: list[Any] = [number.value.data for number in numbers.data]
 
     def scanned(self) -> Columns:
         """Every element folded with those in front of it."""

@@ -14,15 +14,15 @@ from tilewright.dialects.cute_nvgpu.atoms.atom import MmaAtom
 from tilewright.dialects.cute_nvgpu.ops import fragment
 from tilewright.dialects.cute_nvgpu.ops.mma import MMA_OPS
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
+from tilewright.lowering.cuda_tile.convert_conversions import float_resized
 from tilewright.lowering.cuda_tile.convert_elementwise import (
-    float_resized,
     on_floats,
     on_integers,
     word,
 )
 from tilewright.lowering.cuda_tile.elements import shape_of
 from tilewright.lowering.cuda_tile.find_layouts import LayoutTable, finds
-from tilewright.lowering.cuda_tile.kernel import Kernel, lowers
+from tilewright.lowering.cuda_tile.kernel import Kernel, is_float, lowers
 from tilewright.lowering.cuda_tile.layouts import TileLayout, dim_bits
 from tilewright.lowering.cuda_tile.mma_layouts import MmaLayouts, atom_of
 from tilewright.lowering.cuda_tile.staged_operands import StagedOperand
@@ -181,7 +181,7 @@ def _step(
     kernel: Kernel, x: SSAValue, y: SSAValue, total: SSAValue | None, type_: Attribute,
     signs: Sequence[str],
 ) -> SSAValue:  # fmt: skip
-    if isinstance(type_, IntegerType):
+    if not is_float(type_):
         x, y = (
             kernel.emit(arith.ExtSIOp if sign == "signed" else arith.ExtUIOp, [value], type_)
             for value, sign in zip((x, y), signs, strict=True)

@@ -42,9 +42,9 @@ def _anywhere(op: core.ConstantOp, table: LayoutTable) -> None:
 
 @lowers(core.ConstantOp)
 def _constant(op: core.ConstantOp, kernel: Kernel) -> None:
-    type_, value = kernel.scalar_type(op, op.result), op.value
-    numbers: Any = value.array().reshape(-1)  # type: ignore[attr-defined]
-    if value.is_splat:  # type: ignore[attr-defined]
+    value: Any = op.value
+    type_, numbers = kernel.scalar_type(op, op.result), value.array().reshape(-1)
+    if value.is_splat:
         kernel.give(op, lambda layout: [[kernel.constant(numbers[0], type_)] * layout.count])
         return
     if len(numbers) > _TABLE:

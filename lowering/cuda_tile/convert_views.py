@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import IntegerAttr, i1, i32, i64
-from xdsl.ir import SSAValue
+from xdsl.ir import Attribute, SSAValue
 
 from tilewright.dialects.cuda_tile.enums import PaddingValue
 from tilewright.dialects.cuda_tile.ops import views
@@ -68,7 +68,7 @@ def _index_space(op: views.GetIndexSpaceShapeOp, kernel: Kernel) -> None:
         kernel.place(result, kernel.table.scalar, [count])
 
 
-def wide(kernel: Kernel, extent: Extent, type_: object) -> SSAValue:
+def wide(kernel: Kernel, extent: Extent, type_: Attribute) -> SSAValue:
     """A size, a stride or an index, which read as unsigned, in an integer type."""
     if isinstance(extent, int):
         return kernel.constant(extent, type_)  # type: ignore[arg-type]
@@ -159,7 +159,7 @@ class _TileAddresses:
         self.bits = dim_bits(op.view_type.tile_shape)
         tensor = tensor_of(op.view)  # type: ignore[attr-defined]
         self.size = bytes_of(scalar_type(op, tensor.result.type.element_type))  # type: ignore[attr-defined]
-        self.index = list(op.index)  # type: ignore[attr-defined]
+        self.index: list[SSAValue] = list(op.index)  # type: ignore[attr-defined]
         self.along = contiguous(self.dimensions)
         self.run = run_bits(op, self.dimensions)
         self.coordinates = [self._coordinate(i) for i in range(len(self.dimensions))]
@@ -185,7 +185,7 @@ class _TileAddresses:
     def _thread_bits(self) -> list[int]:
         return [-1 if bit is None else bit for bit in self.layout.threads]
 
-    def _type(self, dimension: TileDimension) -> object:
+    def _type(self, dimension: TileDimension) -> Attribute:
         """The type that coordinates are compared in."""
         size = dimension.size
         if isinstance(size, int):

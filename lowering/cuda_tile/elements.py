@@ -68,6 +68,6 @@ def number_attribute(number: Any, type_: Attribute) -> Attribute:
         width = type_.bitwidth
         if width > 1 and whole >= 1 << (width - 1):
             whole -= 1 << width
-        return IntegerAttr(whole, type_)
+        return IntegerAttr(whole, IntegerType(width))
     assert isinstance(type_, AnyFloat)
     return FloatAttr(float(number), type_)

@@ -122,7 +122,8 @@ def run_bits(op: ViewAccess, dimensions: list[TileDimension]) -> int:
     tensor = tensor_of(op.view)  # type: ignore[attr-defined]
     size = max(ELEMENT_OF[tensor.result.type.element_type].bits // 8, 1)  # type: ignore[attr-defined]
     aligned = gcd(WIDEST, max(divisor(tensor.base), divisor(op.view)))  # type: ignore[attr-defined]
-    for i, (dimension, index) in enumerate(zip(dimensions, op.index, strict=True)):  # type: ignore[attr-defined]
+    indices: list[SSAValue] = list(op.index)  # type: ignore[attr-defined]
+    for i, (dimension, index) in enumerate(zip(dimensions, indices, strict=True)):
         stride = size * _divisor(dimension.stride)
         first = dimension.step * (1 if dimension.gathered else divisor(index))
         if i == along:

@@ -22,7 +22,7 @@ from xdsl.irdl import (
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.cute.types.memref import Space, space_of
+from tilewright.dialects.cute.types.memref import Space, is_memref, space_of
 from tilewright.dialects.cute_nvgpu.atoms.matrix_copy import MatrixCopy, find_row
 from tilewright.dialects.cute_nvgpu.lattice.atomics import ATOMICS, SCOPES, operand_count
 from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement
@@ -61,17 +61,18 @@ class AddressOp(BaselineOp):
     assembly_format = "$memref attr-dict `:` type($memref) `->` type($result)"
 
     def __init__(self, memref: SSAValue):
-        assert isinstance(memref.type, MemRefType)
+        assert is_memref(memref.type)
         space = space_of(memref.type.memory_space)
         super().__init__(memref, i32 if space is Space.SMEM else i64)
 
     def verify_(self) -> None:
-        assert isinstance(self.memref.type, MemRefType)
-        space = space_of(self.memref.type.memory_space)
-        if space not in _WIDTHS or self.result.type != _WIDTHS[space]:
+        type_ = self.memref.type
+        assert is_memref(type_)
+        space = space_of(type_.memory_space)
+        if space is None or self.result.type != _WIDTHS.get(space):
             raise VerifyException(
                 f"'{self.name}' expected i64 of global memory or i32 of shared memory, got "
-                f"{self.memref.type} -> {self.result.type}"
+                f"{type_} -> {self.result.type}"
             )
 
 

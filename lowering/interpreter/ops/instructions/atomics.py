@@ -20,15 +20,28 @@ from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.ops.instructions.ptx import moved
 from tilewright.lowering.interpreter.values import Bits, Lanes, spread
 
+
+def _added(old: Bits, value: Bits) -> Bits:
+    return old + value
+
+
+def _exchanged(old: Bits, value: Bits) -> Bits:
+    return value
+
+
+def _swapped(old: Bits, value: Bits, new: Bits) -> Bits:
+    return np.where(old == value, new, old)
+
+
 _OPERATIONS: dict[str, Callable[..., Bits]] = {
-    "add": lambda old, value: old + value,
+    "add": _added,
     "min": np.minimum,
     "max": np.maximum,
     "and": np.bitwise_and,
     "or": np.bitwise_or,
     "xor": np.bitwise_xor,
-    "exch": lambda old, value: value,
-    "cas": lambda old, value, new: np.where(old == value, new, old),
+    "exch": _exchanged,
+    "cas": _swapped,
 }
 _LETTERS = {"u": "uint", "b": "uint", "s": "int", "f": "float"}
 

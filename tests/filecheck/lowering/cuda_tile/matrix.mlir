@@ -1,5 +1,6 @@
 // RUN: tilewright-opt %s -p convert-cuda-tile-to-cute | filecheck %s
 // RUN: tilewright-opt %s -p convert-cuda-tile-to-cute,convert-cute-nvgpu-to-ptx -t ptx | %ptxas sm_80
+// RUN: tilewright-opt %s -p cuda-tile-show-layouts | filecheck %s --check-prefix=LAYOUT
 
 // Operands come through shared memory; the sum stays in registers around the loop.
 
@@ -30,8 +31,13 @@ cuda_tile.module @m {
 // CHECK: cute_nvgpu.address.load {{.*}} : i64 -> f16
 // CHECK: cute_nvgpu.address.store {{.*}} to i32
 // CHECK: "gpu.barrier"() : () -> ()
-// CHECK: cute_nvgpu.address.load {{.*}} : i32 -> i32
+// CHECK: cute_nvgpu.address.ldmatrix {{.*}} trans : !cute_nvgpu.fragment<4xi32>
 // CHECK: cute_nvgpu.sm80.mma {{.*}} <16x8x16, elem_type = (f16, f16, f32)>
 // CHECK: cute_nvgpu.sm80.mma {{.*}} <16x8x16, elem_type = (f16, f16, f32)>
 // CHECK: scf.yield
 // CHECK: cute_nvgpu.address.store {{.*}} : f32 to i64
+
+// LAYOUT: constant <f32: 0.000000e+00> {{.*}} {cute.layouts = ["anywhere"]}
+// LAYOUT: load_view_tko {{.*}} {cute.layouts = ["(32,8):(1,32)"]}
+// LAYOUT: load_view_tko {{.*}} {cute.layouts = ["((16,2),8):((16,1),2)"]}
+// LAYOUT: mmaf {{.*}} {cute.layouts = ["((4,8),(2,2,2)):((2,16),(1,128,8))"]}

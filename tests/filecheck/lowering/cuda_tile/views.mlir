@@ -19,7 +19,7 @@ cuda_tile.module @m {
   }
 }
 
-// CHECK: func.func @add(%x: memref<?xf32>, %y: memref<?xf32>, %n: i32) attributes {gpu.kernel = "", gpu.known_block_size = array<i32: 32, 1, 1>}
+// CHECK: func.func @add(%x: memref<?xf32>, %y: memref<?xf32>, %n: i32) attributes {gpu.kernel = "", cuda_tile.entry, gpu.known_block_size = array<i32: 32, 1, 1>}
 // CHECK-NOT: memref.alloc
 // CHECK: [[M:%[0-9]+]] = arith.cmpi ult
 // CHECK: [[N:%[0-9]+]] = arith.cmpi ult
