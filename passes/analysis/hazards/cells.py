@@ -77,8 +77,6 @@ class Cells:
             except UnknownReach:
                 self._trace.unproven.setdefault(event.op, "its descriptor is none")
                 return [None] * len(roles)
-            except OutOfBounds:
-                raise OutOfBounds(event.op) from None
             known = self._memory[key] = _by_role(cells, sizes, size)
         return [
             Touched(*touched, own_lanes) if len(own_lanes) else None

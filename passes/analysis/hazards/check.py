@@ -13,7 +13,7 @@ from tilewright.passes.analysis.hazards.happens_before import Machine
 from tilewright.passes.analysis.hazards.launches import Launch, launches
 from tilewright.passes.analysis.hazards.report import Hazard
 from tilewright.passes.analysis.hazards.roles import roles_of
-from tilewright.passes.analysis.hazards.trace import OutOfBounds, TooLong, Trace
+from tilewright.passes.analysis.hazards.trace import OutOfBounds, PlacedView, TooLong, Trace
 
 LONGEST_RING = 8
 
@@ -30,19 +30,15 @@ def check(function: Operation) -> tuple[Hazard | None, dict[Operation, str]]:
         first: Hazard | None = None
         for launch in alternatives:
             hazard = follow(program, launch, unproven)
+            if isinstance(hazard, OutOfBounds):
+                continue  # A block that is not meant says nothing of others.
             if hazard is None or _is_avoided(program, launch):
                 first = None
                 break
-            if first is None:
-                first = _outside(hazard) if isinstance(hazard, OutOfBounds) else hazard
+            first = first or hazard
         if first is not None:
             return first, unproven
     return None, unproven
-
-
-def _outside(access: OutOfBounds) -> Hazard | None:
-    """An access that is out of bounds whatever the arguments are."""
-    return None if access.op is None else Hazard("outside", access.op)
 
 
 def _is_avoided(program: Program, launch: Launch) -> bool:
@@ -50,7 +46,7 @@ def _is_avoided(program: Program, launch: Launch) -> bool:
     launched with these."""
     if program.trace.guessed:
         other = replace(launch, guessed=not launch.guessed)
-        return follow(program, other, {}) is None
+        return not isinstance(follow(program, other, {}), Hazard)
     if not program.arguments - set(launch.leaves):
         return False
     return any(follow(program, variant, {}) is None for variant in launch.variants())
@@ -63,6 +59,7 @@ def follow(
     try:
         trace = program.run(launch)
         _check_beside(trace)
+        _check_around(trace)
         if trace.events and not trace.undecided:
             roles, members = roles_of(trace.events, launch)
             Machine(trace, launch, roles, members, program.memory).run()
@@ -86,11 +83,41 @@ def _check_beside(trace: Trace) -> None:
             )  # fmt: skip
 
 
+def _check_around(trace: Trace) -> None:
+    """Raise Hazard for an access behind the last stage of a ring, by an index that comes back to
+    the first one."""
+    behind: set[Operation] = set()
+    back: set[Operation] = set()
+    runs_on: set[Operation] = set()
+    for event in trace.events:
+        for _, view, indices in event.accesses:
+            if not isinstance(view, PlacedView) or view.type is None or not indices:
+                continue
+            stage, stages = indices[0], view.type.get_shape()[0]
+            if not isinstance(stage, int):
+                continue
+            if stage == stages:
+                behind.add(event.op)
+            elif not 0 <= stage < stages:
+                runs_on.add(event.op)
+            elif event.op in behind:
+                back.add(event.op)
+    for op in behind & back - runs_on:
+        raise Hazard("outside", op)
+
+
 def rings(program: Program) -> int:
-    """The stages of the longest ring of mbarriers."""
+    """The stages of the longest ring: of mbarriers, or of matrices in shared memory."""
     memories = [effect.barrier.memref for effect in program.effects if effect.barrier is not None]
     if any(isinstance(memory, Space) for memory in memories):
         return LONGEST_RING
     types = (memory.type for memory in memories if isinstance(memory, SSAValue))
     sizes = [type_.get_shape()[0] for type_ in types if isinstance(type_, MemRefType)]
+    places = [place.memref for effect in program.effects for place in effect.places]
+    shapes = [
+        memory.type.get_shape()
+        for memory in places
+        if isinstance(memory, SSAValue) and isinstance(memory.type, MemRefType)
+    ]
+    sizes += [shape[0] for shape in shapes if len(shape) > 2 and shape[0] <= LONGEST_RING]
     return min(max(sizes, default=1), LONGEST_RING)

@@ -50,7 +50,8 @@ NO_ORDER = (
 
 _RULES: dict[str, str] = {
     "outside": (
-        "expected elements of its memory, got some behind or before it, whatever the arguments are"
+        "expected a stage of its memory, got the one behind the last, from where its index comes "
+        "back to the first; nearest legal: an index that wraps one earlier"
     ),
     "relinquished": (
         "expected an allocation before the CTA gives up its permit, got one behind {other}; "

@@ -21,12 +21,7 @@ Flags = NDArray[np.bool_]
 
 
 class OutOfBounds(Exception):
-    """An index that no memref has: the arguments are none that the kernel is launched with, or the
-    op is wrong with all of them."""
-
-    def __init__(self, op: Operation | None = None):
-        super().__init__()
-        self.op = op
+    """An index that no memref has: the arguments are none that the kernel is launched with."""
 
 
 class TooLong(Exception):

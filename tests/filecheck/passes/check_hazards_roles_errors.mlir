@@ -1107,3 +1107,39 @@ func.func @k(%p: memref<?xi32>, %m: !map, %n: index) attributes {gpu.kernel, "gp
   }
   func.return
 }
+
+// -----
+
+// An index that wraps one stage too late: it comes back, so the fourth stage of three is meant.
+!ring = memref<3x1x32xi32, #cute<space smem>>
+func.func @wraps_late(%v: i32, %n: index) attributes {gpu.kernel, "gpu.known_block_size" = array<i32: 32, 1, 1>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %t = "gpu.thread_id"() <{dimension = #gpu<dim x>}> : () -> index
+  %s = memref.alloc() : !ring
+  %last = scf.for %i = %c0 to %n step %c1 iter_args(%stage = %c0) -> (index) {
+    // expected-error @+1 {{'memref.store' expected a stage of its memory, got the one behind the last, from where its index comes back to the first; nearest legal: an index that wraps one earlier}}
+    memref.store %v, %s[%stage, %c0, %t] : !ring
+    %up = arith.addi %stage, %c1 : index
+    %wraps = arith.cmpi eq, %up, %c4 : index
+    %next = arith.select %wraps, %c0, %up : index
+    scf.yield %next : index
+  }
+  func.return
+}
+
+// -----
+
+// One that runs on is meant for other arguments.
+!lines = memref<3x1x32xi32, #cute<space smem>>
+func.func @runs_on(%v: i32, %n: index) attributes {gpu.kernel, "gpu.known_block_size" = array<i32: 32, 1, 1>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %t = "gpu.thread_id"() <{dimension = #gpu<dim x>}> : () -> index
+  %s = memref.alloc() : !lines
+  scf.for %i = %c0 to %n step %c1 {
+    memref.store %v, %s[%i, %c0, %t] : !lines
+  }
+  func.return
+}
