@@ -7,6 +7,7 @@ is checked by these before its ops verify themselves, since some of those stop w
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import prod
 from typing import Any
 
 from xdsl.dialects import arith, cf, func, gpu, memref, scf
@@ -23,16 +24,39 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
+from tilewright.dialects.cute.int_tuple import product
+from tilewright.dialects.cute.types.tensors import MemRefType as TensorMemRefType
 from tilewright.dialects.cute_nvgpu.lattice.launch import why_illegal_block, why_illegal_cluster
+from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
 from tilewright.dialects.gpu import FuncOp, other_spelling
 
 Rule = Callable[[Any], str | None]
 INDEX_BITS = 64
 
 
+MAX_HELD = 1 << 16
+"""The elements of 64 bits in a thread's local memory of 512 KiB."""
+
+
+_HELD: dict[type[Attribute], Callable[[Any], int]] = {
+    VectorType: lambda type_: prod(type_.get_shape()),
+    FragmentType: lambda type_: type_.count.data,
+    TensorMemRefType: lambda type_: (
+        product(type_.tensor.modes.shape) if type_.tensor.space == "rmem" else 1
+    ),
+}
+"""How many elements a value of a type is to the thread that holds it."""
+
+
 def fault(op: Operation) -> str | None:
     """The fault of an upstream op beyond what its own verifier says, or None. Rules count on the
     fields of their op: where one is missing, that is the fault."""
+    for result in op.results:
+        if (counts := _HELD.get(type(result.type))) is not None:
+            count = counts(result.type)
+            if not 0 < count <= MAX_HELD:
+                words = f"a {result.type.name} of 1 to {MAX_HELD} elements, which a thread can hold"
+                return f"expected {words}, got {result.type}"
     if (rule := RULES.get(type(op))) is None:
         return None
     try:

@@ -4,7 +4,7 @@ is left alone until it is complete."""
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -50,6 +50,9 @@ class CheckHazardsPass(ModulePass):
     - a wgmma's result, its C or its fragment A touched before its `wgmma.wait_group`, and one
       without a `wgmma.fence` (PTX ISA 9.7.15.7).
 
+    Kernels of `ptx` are looked at as those of ops are; registers that a wgmma gives are in flight
+    there until its `wgmma.wait_group`.
+
     A function that is no kernel is a part of something: of it only what is in flight is looked at,
     in wgmmas by `analysis.wgmma_flow`, over all paths in the order of the text.
 
@@ -68,9 +71,7 @@ class CheckHazardsPass(ModulePass):
                 f"cute-nvgpu-check-hazards expected unproven = {', '.join(get_args(Unproven))}, "
                 f"got {self.unproven}",
             )
-        for function in op.walk():
-            if not isinstance(function, func.FuncOp | gpu.FuncOp | EntryOp):
-                continue
+        for function in _functions(op):
             if has_wgmma(function):
                 report = _reject_registers if is_kernel(function) else _reject
                 WgmmaFlow(function, report).follow(function.body)
@@ -89,6 +90,15 @@ class CheckHazardsPass(ModulePass):
         if self.unproven == "error":
             raise OpError(op, message)
         warnings.warn(f"{named(op)}: not proven: {why}{more}", UnprovenWarning, stacklevel=2)
+
+
+def _functions(module: ModuleOp | gpu.ModuleOp) -> Iterator[Operation]:
+    """The functions of a module and of the modules in it."""
+    for op in module.body.block.ops:
+        if isinstance(op, func.FuncOp | gpu.FuncOp | EntryOp):
+            yield op
+        elif isinstance(op, ModuleOp | gpu.ModuleOp):
+            yield from _functions(op)
 
 
 def has_wgmma(function: Operation) -> bool:

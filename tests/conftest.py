@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Generator
-from typing import Any
+from collections.abc import Callable, Generator, Sequence
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -39,13 +38,15 @@ def unchecked() -> Generator[None]:
 @pytest.fixture(scope="session")
 def ptxas() -> Callable[..., PtxasReport]:
     """`tilewright.ptxas.assemble`. Without a ptxas, every test that asks for it is an error; so is
-    a text whose wgmmas ptxas has to mend (C7514 and its like), unless the test says that it does.
+    a text whose wgmmas ptxas mends (C7514 and its like), which without optimizing it may do to any.
     """
     find_ptxas()
 
-    def assembled(ptx: str, arch: str, *, mends: bool = False, **more: Any) -> PtxasReport:
-        report = assemble(ptx, arch, **more)
-        assert mends or not report.mended, report.mended
+    def assembled(
+        ptx: str, arch: str, *, verbose: bool = True, options: Sequence[str] = ()
+    ) -> PtxasReport:
+        report = assemble(ptx, arch, verbose=verbose, options=options)
+        assert "-O0" in options or not report.mended, report.mended
         return report
 
     return assembled

@@ -21,13 +21,13 @@ from typing import Any, Literal
 
 from xdsl.dialects.builtin import ModuleOp
 
+from tilewright.arguments.binding import checked_arguments
+from tilewright.arguments.extents import checked_extents
 from tilewright.cutile_parameters import CutileParameter, as_array, parameters_of
 from tilewright.diagnostic import CompileError, Diagnostic
-from tilewright.lowering.interpreter.cuda_tile.kernel import run_kernel
 from tilewright.lowering.interpreter.cuda_tile.machine import Launch, Races
-from tilewright.lowering.interpreter.errors import ExecutionError
 from tilewright.pipeline import verified
-from tilewright.tile_kernel import DEFAULT_ARCH, find_entry
+from tilewright.tile_kernel import DEFAULT_ARCH, find_entry, run_entry
 
 __all__ = ["bytecode", "launch", "module", "on_cpu", "signature"]
 
@@ -54,21 +54,19 @@ def launch(
     Raises CompileError where cuTile rejects the kernel, ExecutionError for what no kernel may do,
     at the Python line that does it.
     """
-    x, y, z = (*map(int, grid), 1, 1, 1)[:3]
-    if not 1 <= len(grid) <= 3 or min(x, y, z) < 1:
-        raise ExecutionError(f"expected grid as up to three positive extents, got {tuple(grid)}")
+    extents = checked_extents("grid", grid)
     if isinstance(kernel, bytes):
         entry = find_entry(verified(kernel, "bytecode")[0], None)
         parameters = [
             CutileParameter(f"argument {i}", None, as_array(argument))
-            for i, argument in enumerate(args)
+            for i, argument in enumerate(checked_arguments(args))
         ]
     else:
         parameters = parameters_of(kernel, args)
         entry = find_entry(_module(kernel, parameters), _ENTRY)
     flat = [part for parameter in parameters for part in parameter.flat()]
     names, values = [name for name, _ in flat], [value for _, value in flat]
-    run_kernel(entry, Launch((x, y, z), numerics, arch, races), values, names).write_back()
+    run_entry(entry, Launch(extents, numerics, arch, races), values, names).write_back()
 
 
 def module(kernel: Any, args: Sequence[Any]) -> ModuleOp:

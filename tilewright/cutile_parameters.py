@@ -12,6 +12,7 @@ import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
 
+from tilewright.arguments.binding import checked_arguments
 from tilewright.lowering.interpreter.cuda_tile.allocations import ArrayTable
 from tilewright.lowering.interpreter.errors import ExecutionError
 
@@ -175,9 +176,11 @@ class CutileParameter:
 
 def parameters_of(kernel: Any, args: Sequence[Any]) -> list[CutileParameter]:
     """The parameters of a kernel with their arguments. Raises ExecutionError."""
-    function = kernel._annotated_function
+    function = getattr(kernel, "_annotated_function", None)
+    if function is None:
+        raise ExecutionError(f"expected a @ct.kernel or its bytecode, got {kernel!r}")
     annotations = function.parameter_annotations
-    if len(args) != len(annotations):
+    if len(checked_arguments(args)) != len(annotations):
         raise ExecutionError(
             f"'{function.pyfunc.__name__}' expected {len(annotations)} arguments, got {len(args)}"
         )

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from xdsl.dialects.builtin import DenseArrayBase, ModuleOp
 from xdsl.ir import Operation
 
-from tilewright.arguments.binding import Binding
+from tilewright.arguments.binding import Binding, checked_arguments
 from tilewright.arguments.extents import check_launch, checked_extents
 from tilewright.arguments.interpreted import interpreted_values
 from tilewright.arguments.parameters import (
@@ -112,7 +112,8 @@ def interpret(
     an undefined register, a barrier that not all reach.
     """
     module, source = verified(module_or_text, name)
-    _check_settings(args, schedule, max_steps)
+    checked_arguments(args)
+    _check_settings(schedule, max_steps)
     if is_tile_ir(module) and block is not None:
         raise ExecutionError(f"expected no block for Tile IR, got {tuple(block)}")
     if is_tile_ir(module) and level not in (None, "program"):
@@ -156,10 +157,8 @@ def interpret(
     ).arrays
 
 
-def _check_settings(args: Any, schedule: Any, max_steps: Any) -> None:
-    """Raise ExecutionError for what is no list of arguments, no seed or no bound."""
-    if isinstance(args, str) or not isinstance(args, Sequence):
-        raise ExecutionError(f"expected a list of arguments as args, got {args!r}")
+def _check_settings(schedule: Any, max_steps: Any) -> None:
+    """Raise ExecutionError for what is no seed or no bound."""
     for name, what, least, given in (
         ("schedule", "a seed", 0, schedule),
         ("max_steps", "a number", 1, max_steps),

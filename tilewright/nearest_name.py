@@ -10,7 +10,7 @@ from xdsl.context import Context
 from xdsl.dialects.arith import CMPF_COMPARISON_OPERATIONS, CMPI_COMPARISON_OPERATIONS
 from xdsl.ir import Dialect, Operation, TypeAttribute
 from xdsl.irdl import IRDLOperation
-from xdsl.passes import parse_pipeline
+from xdsl.utils.arg_spec import parse_pipeline
 
 _UNREGISTERED = re.compile(r"(Operation )?'?([\w.$]+)'? is not registered")
 _LISTED = re.compile(r"expected ((?:[\w.]+, )+[\w.]+), got ([\w.]+)$")

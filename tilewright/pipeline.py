@@ -66,11 +66,12 @@ PIPELINE: tuple[Stage, ...] = (
 def stages_where(unproven: str) -> tuple[Stage, ...]:
     """The pipeline, whose check of hazards does that of what it cannot decide."""
     check = CheckHazardsPass.name
+
+    def build(arch: str) -> ModulePass:
+        return CheckHazardsPass(unproven)
+
     return tuple(
-        replace(stage, build=lambda arch: CheckHazardsPass(unproven))
-        if stage.name == check
-        else stage
-        for stage in PIPELINE
+        replace(stage, build=build) if stage.name == check else stage for stage in PIPELINE
     )
 
 

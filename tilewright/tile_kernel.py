@@ -15,7 +15,7 @@ from tilewright.dialects.cuda_tile.type_text import shown
 from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.dialects.cute_nvgpu.lattice.targets import target
 from tilewright.lowering.interpreter.cuda_tile.float_functions import Numerics
-from tilewright.lowering.interpreter.cuda_tile.kernel import run_kernel
+from tilewright.lowering.interpreter.cuda_tile.kernel import PlacedArguments, run_kernel
 from tilewright.lowering.interpreter.cuda_tile.machine import Launch as TileLaunch
 from tilewright.lowering.interpreter.cuda_tile.machine import Races, RaceWarning
 from tilewright.lowering.interpreter.errors import ExecutionError
@@ -28,6 +28,7 @@ __all__ = [
     "TileLaunch",
     "entry_parameters",
     "find_entry",
+    "run_entry",
     "run_tile_kernel",
 ]
 
@@ -67,6 +68,13 @@ def run_tile_kernel(
 
     Raises CompileError, TargetError and ExecutionError as `tilewright.interpret` does.
     """
+    return run_entry(find_entry(module, kernel, name), launch, args).results()
+
+
+def run_entry(
+    entry: EntryOp, launch: TileLaunch, args: Sequence[Any], names: Sequence[str] | None = None
+) -> PlacedArguments:
+    """Run an entry on its flat parameters, `names` in diagnostics. Raises as `run_tile_kernel`."""
     for what, choice, choices in (
         ("numerics", launch.numerics, get_args(Numerics)),
         ("races", launch.races, get_args(Races)),
@@ -74,8 +82,7 @@ def run_tile_kernel(
         if choice not in choices:
             raise ExecutionError(f"expected {what} of {', '.join(choices)}, got '{choice}'")
     target(launch.arch)
-    entry = find_entry(module, kernel, name)
     try:
-        return run_kernel(entry, launch, args).results()
+        return run_kernel(entry, launch, args, names)
     except OpError as error:
         raise CompileError(op_diagnostic(error, launch.source)) from None

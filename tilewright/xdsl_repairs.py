@@ -5,6 +5,7 @@ itself."""
 from __future__ import annotations
 
 import re
+from math import prod
 from typing import Any
 
 from xdsl.dialects import gpu
@@ -29,6 +30,11 @@ _lex_number = MLIRLexer._lex_number  # pyright: ignore[reportPrivateUsage]
 _to_type = AttrParser._TensorLiteralElement.to_type  # pyright: ignore[reportPrivateUsage]
 
 
+_parse_dense_type: Any = AttrParser._parse_dense_literal_type  # pyright: ignore[reportPrivateUsage]
+_MOST_ELEMENTS = 1 << 24
+"""Of a dense attribute: xDSL holds each of them, of one that says all at once, too."""
+
+
 def install() -> None:
     """Repair xDSL's lexer, parser and `arith`, once and for all."""
     if MLIRLexer._lex_number is _lex_ascii_number:  # pyright: ignore[reportPrivateUsage]
@@ -45,6 +51,7 @@ def install() -> None:
     parser._TensorLiteralElement.to_type = _element
     parser._parse_optional_complex = _complex
     parser._parse_builtin_densearray_attr = _dense_array
+    parser._parse_dense_literal_type = _dense_type
     for index_op in _INDICES:
         index_op.parse = classmethod(_index)
 
@@ -122,6 +129,15 @@ def _element(element: Any, parser: AttrParser, type_: Any) -> Any:
         parser.raise_error(f"expected {bits} bits of {type_}, got {text}", element.span)
     raw = element.value.to_bytes(type_.compile_time_size, "little")
     return next(type_.iter_unpack(raw))
+
+
+def _dense_type(parser: AttrParser) -> Any:
+    """The type behind a dense attribute, before its elements are made."""
+    start = parser.pos
+    type_ = _parse_dense_type(parser)
+    if prod(type_.get_shape()) > _MOST_ELEMENTS:
+        parser.raise_error(f"expected at most {_MOST_ELEMENTS} elements, got {type_}", start)
+    return type_
 
 
 def _dense_array(parser: Any) -> DenseArrayBase:

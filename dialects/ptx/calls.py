@@ -11,7 +11,7 @@ from xdsl.utils.exceptions import VerifyException
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import TRAP
 from tilewright.dialects.fields import fields_op
 from tilewright.dialects.ptx.instruction import PtxOp, RowOp
-from tilewright.dialects.ptx.types import KINDS, reg
+from tilewright.dialects.ptx.types import KINDS, RegType, reg
 
 VPRINTF = ".extern .func (.param .b32 status) vprintf(.param .b64 format, .param .b64 values);"
 """The driver's function, as a module declares it."""
@@ -43,10 +43,11 @@ class VprintfOp(PtxOp):
 
     def text(self, registers: Sequence[str]) -> Iterator[str]:
         """The call, of the registers that hold its values."""
-        kinds = [type_.kind.data for type_ in self.values.types]  # type: ignore[attr-defined]
+        types = [type_ for type_ in self.values.types if isinstance(type_, RegType)]
         stores: list[str] = []
         size = 0
-        for kind, register in zip(kinds, registers, strict=True):
+        for type_, register in zip(types, registers, strict=True):
+            kind = type_.kind.data
             width = KINDS[kind] // 8
             offset = -(-size // width) * width
             stores.append(f"st.local.{kind} [values+{offset}], {register};")

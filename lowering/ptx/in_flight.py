@@ -41,6 +41,7 @@ def _line(op: Operation) -> str:
 LOADS = (LdOp, LdRedOp)
 _EVENTS = (*LOADS, WaitLdOp, WgmmaOp, WgmmaCommitGroupOp, WgmmaWaitGroupOp)
 """The ops that begin, count and end accesses in flight."""
+_EVENT_TYPES = frozenset[type[Operation]](_EVENTS)
 
 
 class Flight(NamedTuple):
@@ -124,6 +125,8 @@ class InFlightRegisters:
                     work.append(edge.dest)
 
     def _execute(self, op: Operation, state: State) -> None:
+        if type(op) not in _EVENT_TYPES:
+            return
         match op:
             case WgmmaOp():
                 for slot in self._slots(op.c):
@@ -180,11 +183,12 @@ class InFlightRegisters:
         """The spans, ties and conflicts of a block."""
         state, since = dict(self.at.get(block, {})), dict.fromkeys(self.at.get(block, {}), -1)
         for position, op in enumerate(block.ops):
-            if isinstance(op, WgmmaOp):
+            is_event = type(op) in _EVENT_TYPES
+            if is_event and isinstance(op, WgmmaOp):
                 self._note_accumulator(op, state)
-            elif not isinstance(op, NameOp):
+            elif state and not isinstance(op, NameOp):
                 self._note_writes(op, state)
-            if isinstance(op, _EVENTS):
+            if is_event:
                 self._execute(op, state)
                 for slot in since.keys() - state.keys():
                     slot.spans.append((block, (since.pop(slot), position)))
@@ -206,7 +210,7 @@ class InFlightRegisters:
                     self.conflicts.append(RegisterConflict(state[slot], op, None, slot, True))
 
     def _note_writes(self, op: Operation, state: State) -> None:
-        for result in op.results if state else ():
+        for result in op.results:
             for slot in self._slots(result):
                 if slot in state:
                     self.conflicts.append(RegisterConflict(state[slot], op, None, slot, True))

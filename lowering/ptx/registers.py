@@ -106,7 +106,7 @@ class RegisterNames:
     def _read(self, region: Region) -> None:
         for block in region.blocks:
             for position, op in enumerate(block.ops):
-                for edge in edges_of(op):
+                for edge in edges_of(op) if op.successors else ():
                     self._predecessors[edge.dest].append(block)
                 # What a result is where its instruction is not executed is read after it.
                 later = op.unguarded if isinstance(op, PtxOp) else None

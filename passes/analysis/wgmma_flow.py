@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Literal
 
 from xdsl.dialects import cf, func, gpu, scf, ub
@@ -109,6 +110,9 @@ class WgmmaFlow:
         for op in block.ops:
             if self._cautious:
                 self.before[op] = state.copy()
+            if not op.regions:
+                self._op(op, state)
+                continue
             match op:
                 case scf.ForOp():
                     state = self._for(op, state)
@@ -202,8 +206,12 @@ class WgmmaFlow:
     # Ops
 
     def _op(self, op: Operation, state: State) -> None:
-        if not op.has_trait(IsTerminator):
+        ends, orders = _kind_of(type(op))
+        if not ends:
             self._check_uses(op, state)
+        if not orders:
+            self._other(op, state)
+            return
         match op:
             case wgmma_sync.WgmmaFenceOp():
                 state.fence()
@@ -275,6 +283,18 @@ class WgmmaFlow:
     def _meets(self, matrix: SharedAccess, write: SharedAccess, current: bool) -> bool:
         met = overlap(matrix, write, current=current)
         return met == "same" or (self._cautious and met == "maybe")
+
+
+_ORDER = (
+    wgmma_sync.WgmmaFenceOp, wgmma_sync.WgmmaCommitGroupOp, wgmma_sync.WgmmaWaitGroupOp,
+    wgmma_sync.FenceProxyAsyncOp, WarpgroupMmaOp, func.ReturnOp, gpu.ReturnOp,
+)  # fmt: skip
+
+
+@cache
+def _kind_of(kind: type[Operation]) -> tuple[bool, bool]:
+    """True where ops of a class end blocks, and where they change what is in flight themselves."""
+    return kind.has_trait(IsTerminator), issubclass(kind, _ORDER)
 
 
 def _fragment(op: WarpgroupMmaOp) -> frozenset[SSAValue]:

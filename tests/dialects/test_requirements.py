@@ -55,6 +55,7 @@ ATOMS = {
     "#cute_nvgpu.copy<ldmatrix, si8, x2, trans>": "sm_100f, sm_110f or sm_120f",
     "#cute_nvgpu.copy<stmatrix, f16, x4>": "sm_90",
     "#cute_nvgpu.copy<tmem_load, f32, 32x32b, x32>": "sm_100f or sm_110f",
+    '#cute_nvgpu.convert<"rn.satfinite.e2m1x2.f32">': "sm_100f, sm_110f or sm_120f",
     "#cute_nvgpu.tma<load>": "sm_90",
     "#cute_nvgpu.tma<load, multicast>": "sm_90a, sm_100f or sm_110f",
     "#cute_nvgpu.tma<store>": "sm_90",

@@ -130,3 +130,23 @@ def test_sizes_that_nobody_would_read(text: str, message: str) -> None:
     with pytest.raises(tw.CompileError) as caught:
         tw.compile(text, "sm_90a")
     assert caught.value.message.startswith(message)
+
+
+HELD = {
+    "vector": "%v = vector.broadcast %x : f32 to vector<{}xf32>",
+    "constant": "%v = arith.constant dense<1.0> : vector<{}xf32>",
+    "fragment": "%v = cute_nvgpu.fragment.splat %x : f32 -> !cute_nvgpu.fragment<{}xf32>",
+    "tensor": '%v = cute.memref.alloca() : !cute.memref<f32, rmem, align<4>, "{}:1">',
+}
+
+
+@pytest.mark.parametrize("count", [0, 65537, 1 << 32, (1 << 63) - 1, 10**20])
+@pytest.mark.parametrize("op", HELD.values(), ids=HELD)
+def test_more_elements_than_a_thread_can_hold(op: str, count: int) -> None:
+    body = f"func.func @k(%x: f32) attributes {{gpu.kernel}} {{{op.format(count)} func.return }}"
+    for call in (
+        lambda: tw.compile(body, "sm_90a"),
+        lambda: tw.interpret(body, grid=(1,), block=(1,), args=[1.0]),
+    ):
+        with pytest.raises(tw.CompileError, match=r"elements|64 bits|positive shape"):
+            call()

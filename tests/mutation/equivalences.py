@@ -108,7 +108,8 @@ def _short(op: Operation) -> str:
 def renamed_barrier(mutant: Mutant, op: Operation, before: ModuleOp, after: ModuleOp) -> bool:
     """A `bar.sync` takes a number that no other barrier has, but a barrier of the whole CTA that
     all have left before they come here, in a kernel where nobody only arrives: the same threads
-    meet at it, and as all of the old number stand in one block, they met nobody at another one."""
+    meet at it, and as all of the old number stand in one block, they met nobody at another one. Or
+    it is one of the whole CTA that all leave before they come to any other of the new number."""
     if not mutant.kind.startswith("barrier") or _short(op) != "bar.sync":
         return False
     barriers = [each for each in before.walk() if BARRIER.fullmatch(_short(each))]
@@ -119,7 +120,8 @@ def renamed_barrier(mutant: Mutant, op: Operation, before: ModuleOp, after: Modu
         ]
         flow = Flow(before)
         first = all(op not in flow.reach(each, lambda step: False) for each in (op, *taken))
-        return first and not any("arrive" in each.name for each in barriers)
+        if first and not any("arrive" in each.name for each in barriers):
+            return True
     if any("arrive" in each.name for each in barriers) or _number(op) + step > 15:
         return False
     alike = [each for each in barriers if _number(each) == _number(op)]

@@ -76,6 +76,22 @@ def test_refused(kernel: Any, args: tuple[Any, ...], message: str) -> None:
         tw.cutile.launch((1,), kernel, args)
 
 
+@pytest.mark.parametrize("settings, message", [
+    ({"grid": 1}, "expected grid as up to three positive extents, got 1"),
+    ({"args": 5}, "expected a list of arguments as args, got 5"),
+    ({"kernel": len}, "expected a @ct.kernel or its bytecode, got <built-in function len>"),
+    ({"numerics": "x"}, "expected numerics of hardware, exact, fast, got 'x'"),
+    ({"races": "x"}, "expected races of error, warn, ignore, got 'x'"),
+])  # fmt: skip
+def test_wrong_launches(settings: dict[str, Any], message: str) -> None:
+    given = {"grid": (1,), "kernel": add, "args": (np.ones(4),) * 3 + (4,)} | settings
+    with pytest.raises(tw.ExecutionError) as caught:
+        tw.cutile.launch(**given)
+    assert message in str(caught.value)
+    with pytest.raises(tw.TargetError, match="unknown target 'sm_1'"):
+        tw.cutile.launch((1,), add, (np.ones(4),) * 3 + (4,), arch="sm_1")
+
+
 def test_what_cutile_rejects() -> None:
     with pytest.raises(tw.CompileError, match="add"):
         tw.cutile.launch((1,), add, (np.ones(4), np.ones((4, 4)), np.ones(4), 4))

@@ -57,6 +57,12 @@ def test_strings_that_end(text: str, printed: str) -> None:
     assert str(read(text)) == printed
 
 
+@pytest.mark.parametrize("type_", ["vector<16777217xf32>", "tensor<4294967296x4294967296xi8>"])
+def test_a_splat_of_more_than_memory_holds(type_: str) -> None:
+    with pytest.raises(ParseError, match=f"expected at most 16777216 elements, got {type_}"):
+        read(f"dense<1> : {type_}")
+
+
 def test_lone_surrogates() -> None:
     for text in ("\ud800", 'func.func @k() attributes {a = "\udfff"} { func.return }'):
         with pytest.raises(tw.CompileError, match="expected text that UTF-8 can hold, got"):

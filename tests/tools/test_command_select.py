@@ -15,7 +15,7 @@ def selected(capsys, *words):
 
 def test_lines(capsys):
     assert selected(
-        capsys, "16", "8", "24", "--types", "f16, f16, f32", "--arch", "sm_80"
+        capsys, "16", "8", "24", "--types", "f16, f16, f32", "--arch", "sm_80", "--only", "mma"
     ).splitlines() == [
         "1. mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32",
         "   1x1x3 tiles of 16x8x8: 3 instructions, no padding, 7 registers a thread",
@@ -34,7 +34,9 @@ def test_lines(capsys):
 
 
 def test_one_instruction_is_singular(capsys):
-    lines = selected(capsys, "8", "8", "4", "--types", "f64,f64,f64", "--arch", "sm_80")
+    lines = selected(
+        capsys, "8", "8", "4", "--types", "f64,f64,f64", "--arch", "sm_80", "--only", "mma"
+    )
     assert lines.splitlines()[1:] == [
         "   1x1x1 tiles of 8x8x4: 1 instruction, no padding, 8 registers a thread",
         "   native: one machine instruction",
@@ -43,7 +45,18 @@ def test_one_instruction_is_singular(capsys):
 
 
 def test_json(capsys):
-    words = ["128", "128", "256", "--types", "e4m3,e4m3,f32", "--arch", "sm_90a", "--sparse"]
+    words = [
+        "128",
+        "128",
+        "256",
+        "--types",
+        "e4m3,e4m3,f32",
+        "--arch",
+        "sm_90a",
+        "--sparse",
+        "--only",
+        "mma",
+    ]
     first, second = json.loads(selected(capsys, *words, "--json"))
     assert first == {
         "mnemonic": "mma.sp::ordered_metadata.sync.aligned.m16n8k64.row.col.f32.e4m3.e4m3.f32",
@@ -75,7 +88,9 @@ def test_json(capsys):
     ],
 )
 def test_options(words, shapes, capsys):
-    found = json.loads(selected(capsys, "128", "128", "256", "--json", "--types", *words))
+    found = json.loads(
+        selected(capsys, "128", "128", "256", "--json", "--only", "mma", "--types", *words)
+    )
     assert [choice["mnemonic"].split("aligned.")[1].split(".")[0] for choice in found] == [*shapes]
 
 

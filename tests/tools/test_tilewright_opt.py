@@ -14,6 +14,7 @@ from tilewright.passes.check_tmem import CheckTmemPass
 from tilewright.tools.expected_errors import Expectation, expectations
 from tilewright.tools.tilewright_opt import main
 
+AXPY = Path(__file__).parents[2] / "examples" / "axpy.mlir"
 GOOD = "func.func @f() attributes {gpu.kernel} {\n  func.return\n}\n"
 LOWER = ("-p", "convert-cute-nvgpu-to-ptx")
 AXPY = Path(__file__).parents[2] / "examples" / "axpy.mlir"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +35,13 @@ from tilewright.dialects.ptx.control_flow import TENSORMAP
 from tilewright.dialects.ptx.scalar_types import scalar_type
 from tilewright.lowering.interpreter.arithmetic.lane_value import LaneInteger, LaneValue, bound
 from tilewright.lowering.interpreter.errors import ExecutionError
+
+
+def checked_arguments(args: Any) -> Sequence[Any]:
+    """A list of arguments. Raises ArgumentError for what is none."""
+    if isinstance(args, str) or not isinstance(args, Sequence):
+        raise ArgumentError(f"expected a list of arguments as args, got {args!r}")
+    return cast("Sequence[Any]", args)
 
 
 class ArgumentError(ExecutionError):
@@ -94,6 +101,7 @@ class Binding:
         *,
         on_gpu: bool = False,
     ):
+        checked_arguments(args)
         if len(args) != len(parameters):
             names = ", ".join(map(str, parameters))
             raise ArgumentError(f"expected {len(parameters)} arguments ({names}), got {len(args)}")

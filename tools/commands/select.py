@@ -2,7 +2,8 @@
 order.
 
 The first criterion in which two atoms differ decides: the accumulators asked for, whether the chip
-has the MMA or emulates it, multiply-adds (padding included), instructions, machine instructions,
+has the MMA or emulates it, whether others than its own loads can feed it, multiply-adds (padding
+included), instructions, machine instructions,
 ordered before plain metadata, registers a thread, targets that run it, the PTX ISA version.
 """
 
@@ -14,7 +15,7 @@ from collections.abc import Iterator
 
 from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
 from tilewright.dialects.cute_nvgpu.lattice.row import shape_text
-from tilewright.dialects.cute_nvgpu.select.contraction import ScaleBlock
+from tilewright.dialects.cute_nvgpu.select.contraction import FAMILIES, ScaleBlock
 from tilewright.dialects.cute_nvgpu.select.select_atom import AtomChoice, select_atoms
 from tilewright.tools.commands.input import InputError, read_target
 
@@ -46,6 +47,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="list atoms with other accumulators, too, behind those asked for",
     )
+    parser.add_argument(
+        "--only",
+        metavar="INSTRUCTION",
+        action="append",
+        choices=tuple(FAMILIES),
+        help="atoms of this instruction alone: mma, wmma, wgmma, tcgen05; may be given again",
+    )
     parser.add_argument("--json", action="store_true", help="a JSON list instead of lines")
 
 
@@ -69,6 +77,7 @@ def run(options: argparse.Namespace) -> None:
             scale=options.scale,
             bit_op=options.bit_op,
             any_accumulator=options.any_accumulator,
+            families=options.only or tuple(FAMILIES),
         )
     except AtomError as error:
         raise InputError(str(error)) from None

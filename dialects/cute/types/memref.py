@@ -17,6 +17,7 @@ from xdsl.irdl import irdl_attr_definition
 from xdsl.utils.str_enum import StrEnum
 
 from tilewright.dialects.cute import ComposedLayout, Layout, Swizzle, flatten
+from tilewright.dialects.cute.symbolic.tuples import is_static
 from tilewright.dialects.cute.types.algebra import ComposedLayoutType, LayoutType
 from tilewright.dialects.cute.values import is_known
 
@@ -87,6 +88,8 @@ def layout_mismatch(type_: MemRefType) -> str | None:
         return None
     layout = type_.layout.data
     plain = layout.outer if isinstance(layout, ComposedLayout) else layout
+    if not is_static((plain.shape, plain.stride)):
+        return f"expected a static layout, got {layout}"
     if not all(isinstance(step, int) for step in flatten(plain.stride)):
         return f"expected a layout with integer strides, got {layout}"
     extents = tuple(plain[mode].size() for mode in range(plain.rank()))

@@ -78,7 +78,15 @@ _INSTRUCTIONS = {
         *(TmaInstruction("reduce", reduction) for reduction in TENSOR_REDUCE),
     )
 }
-"""Every instruction by its text; boxes are tiles (no im2col, no gather4)."""
+"""Every instruction by its text."""
+
+LEFT_OUT = {
+    "im2col": "boxes are tiles",
+    "gather4": "boxes are tiles: rows from anywhere are copies of one row each",
+    "scatter4": "boxes are tiles: rows to anywhere are copies of one row each",
+    "cta_group": "each CTA of a pair copies to itself, and its pipeline tells the other one",
+}
+"""Forms of TMA copies that there are none of here, and what does the same."""
 
 
 def tma_instruction(words: Sequence[str]) -> TmaInstruction:
@@ -93,7 +101,8 @@ def tma_instruction(words: Sequence[str]) -> TmaInstruction:
 
     legal = ", ".join(f"<{parameters}>" for parameters in _INSTRUCTIONS)
     nearest = max(_INSTRUCTIONS, key=shared)
-    raise AtomError(f"expected {legal}, got <{text}>; nearest legal: <{nearest}>")
+    why = next((f" ({LEFT_OUT[word]})" for word in words if word in LEFT_OUT), "")
+    raise AtomError(f"expected {legal}, got <{text}>{why}; nearest legal: <{nearest}>")
 
 
 def tensor_box(box: TmaBox) -> TensorBox:

@@ -6,14 +6,29 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
-from tilewright.dialects.cute_nvgpu.lattice import MMA_ROWS, MmaRow
+from tilewright.dialects.cute_nvgpu.lattice import (
+    MMA_ROWS,
+    UMMA_ROWS,
+    WGMMA_ROWS,
+    WMMA_MMA,
+    MmaRow,
+    UmmaRow,
+    WgmmaRow,
+)
 from tilewright.dialects.cute_nvgpu.lattice.elements import ELEMENT_TYPES, SCALE_TYPES
 from tilewright.dialects.cute_nvgpu.lattice.row import ElementTypes, Shape, shape_text
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target, lowest
+
+AnyMmaRow = MmaRow | WgmmaRow | UmmaRow
+
+FAMILIES: dict[str, tuple[AnyMmaRow, ...]] = {
+    "mma": MMA_ROWS, "wmma": WMMA_MMA, "wgmma": WGMMA_ROWS, "tcgen05": UMMA_ROWS
+}  # fmt: skip
+"""The rows of every MMA, by the first word of their mnemonics."""
 
 _BIT_OPS = ("xor", "and")
 _INTEGERS = frozenset({"s32", "s8", "u8", "s4", "u4", "b1"})
@@ -57,8 +72,8 @@ class Contraction:
     """The tile's extents (M, N, K), the element types of (a, b, c, d), and the form.
 
     `bit_op` is what single bits do before they are counted, None where either will do;
-    `any_accumulator` takes atoms with other types of c and d, too. Raises AtomError for an empty
-    tile or a type that no MMA knows.
+    `any_accumulator` takes atoms with other types of c and d, too; `families` are the instructions
+    to choose from. Raises AtomError for an empty tile, or a type or a family that there is none of.
     """
 
     shape: Shape
@@ -66,6 +81,7 @@ class Contraction:
     form: ContractionForm = ContractionForm()
     bit_op: str | None = None
     any_accumulator: bool = False
+    families: tuple[str, ...] = tuple(FAMILIES)
 
     def __post_init__(self) -> None:
         if min(self.shape) < 1:
@@ -80,14 +96,22 @@ class Contraction:
             _check_name(self.form.scale.type, SCALE_TYPES, "a type of scale factors")
         if self.bit_op is not None:
             _check_name(self.bit_op, _BIT_OPS, "a bit operation")
+        for name in self.families:
+            _check_name(name, FAMILIES, "an instruction")
 
-    def types_in(self, row: MmaRow) -> list[ElementTypes]:
+    @property
+    def rows(self) -> Iterator[AnyMmaRow]:
+        """The rows to choose from."""
+        return (row for family in self.families for row in FAMILIES[family])
+
+    def types_in(self, row: AnyMmaRow) -> list[ElementTypes]:
         """The element types with which the atoms of a row compute it; none where they do not."""
-        if form_of(row) != self.form or (row.bit_op and self.bit_op not in (None, row.bit_op)):
+        bit_op = None if isinstance(row, UmmaRow) else row.bit_op
+        if form_of(row) != self.form or (bit_op and self.bit_op not in (None, bit_op)):
             return []
         return [
             types
-            for types in row.element_types()
+            for types in types_of(row)
             if types[:2] == self.types[:2] and (types == self.types or self.any_accumulator)
         ]
 
@@ -96,9 +120,9 @@ class Contraction:
         return min(
             (
                 (form_of(row), types)
-                for row in MMA_ROWS
+                for row in self.rows
                 if chip.supports(row.target)
-                for types in row.element_types()
+                for types in types_of(row)
             ),
             key=lambda candidate: self._distance(*candidate),
         )
@@ -123,7 +147,7 @@ class Contraction:
 
     def _needed(self) -> str | None:
         """The first targets that have atoms for it, in words, or None where none has."""
-        targets = [row.target for row in MMA_ROWS if self.types_in(row)]
+        targets = [row.target for row in self.rows if self.types_in(row)]
         if not targets:
             return None
         return min(targets, key=lambda minimum: lowest([minimum]).number).at_least
@@ -144,6 +168,7 @@ def contraction(
     scale: ScaleBlock | None = None,
     bit_op: str | None = None,
     any_accumulator: bool = False,
+    families: Sequence[str] = tuple(FAMILIES),
 ) -> Contraction:
     """The contraction of element types (a, b, accumulators) or (a, b, c, d). Raises AtomError."""
     if len(types) not in (3, 4):
@@ -151,15 +176,25 @@ def contraction(
             f"expected element types (a, b, accumulators) or (a, b, c, d), got ({', '.join(types)})"
         )
     a, b, c, d = (*types, types[-1])[:4]
-    return Contraction(shape, (a, b, c, d), ContractionForm(sparse, scale), bit_op, any_accumulator)
+    form = ContractionForm(sparse, scale)
+    return Contraction(shape, (a, b, c, d), form, bit_op, any_accumulator, tuple(families))
 
 
-def form_of(row: MmaRow) -> ContractionForm:
+def types_of(row: AnyMmaRow) -> list[ElementTypes]:
+    """Every legal (a, b, c, d) of a row."""
+    if isinstance(row, MmaRow):
+        return row.element_types()
+    return [(a, b, d, d) for a, b, d in row.element_types()]
+
+
+def form_of(row: AnyMmaRow) -> ContractionForm:
     """The form of a row's MMAs; a block of K shares a scale factor: K / scale_vec of them."""
-    scale = None
-    if row.scale is not None:
-        scale = ScaleBlock(row.shape[2] // row.scale.vector, row.scale.type)
-    return ContractionForm(row.sparsity is not None, scale)
+    if isinstance(row, MmaRow):
+        block, k, sparse = row.scale, row.shape[2], row.sparsity is not None
+    else:
+        block, k, sparse = getattr(row, "scale", None), row.k, row.sparse
+    scale = None if block is None else ScaleBlock(k // block.vector, block.type)
+    return ContractionForm(sparse, scale)
 
 
 def _check_name(name: str, legal: Iterable[str], what: str) -> None:

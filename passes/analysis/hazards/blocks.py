@@ -63,7 +63,7 @@ def joins(region: Region) -> dict[Block, Block | None]:
 
 
 @dataclass(frozen=True, eq=False)
-class BlockLoop:
+class CountedLoop:
     """A loop of blocks that counts: its bounds, and the blocks of it."""
 
     lb: SSAValue
@@ -72,11 +72,11 @@ class BlockLoop:
     blocks: frozenset[Block]
 
 
-def loops_of(region: Region) -> list[BlockLoop]:
+def loops_of(region: Region) -> list[CountedLoop]:
     """The loops whose first block asks whether a number of its own has reached a bound, outer ones
     first."""
     order = {block: number for number, block in enumerate(region.blocks)}
-    found: list[BlockLoop] = []
+    loops: list[CountedLoop] = []
     for block in region.blocks:
         back = [
             (other, values)
@@ -102,6 +102,6 @@ def loops_of(region: Region) -> list[BlockLoop]:
         if not begin or not isinstance(onward, Operation) or number not in onward.operands:
             continue
         step = next((value for value in onward.operands if value is not number), number)
-        body = [each for each in region.blocks if order[block] <= order[each] <= order[last]]
-        found.append(BlockLoop(begin[0], bound, step, frozenset(body)))
-    return found
+        body = [inner for inner in region.blocks if order[block] <= order[inner] <= order[last]]
+        loops.append(CountedLoop(begin[0], bound, step, frozenset(body)))
+    return loops

@@ -16,6 +16,7 @@ from tilewright.passes.analysis.hazards.placement import (
     HALF,
     Placement,
     bits_set,
+    is_tensor,
     matrix_offsets,
     placement_of,
     tensor_cells,
@@ -95,7 +96,9 @@ class Cells:
         if not isinstance(view, PlacedView) or any(index is UNKNOWN for index in indices):
             self._trace.unproven.setdefault(event.op, "its place is not known before it runs")
             return None
-        if view.placement is None or not isinstance(view.first, int):
+        # In tensor memory each warp may have a slice of its own.
+        known = isinstance(view.first, int) or is_tensor(view.type)
+        if view.placement is None or not known:
             self._trace.unproven.setdefault(event.op, "its memory has no static layout")
             return None
         return view.placement

@@ -40,9 +40,9 @@ def check(function: Operation) -> tuple[Hazard | None, dict[Operation, str]]:
     return None, unproven
 
 
-def _outside(found: OutOfBounds) -> Hazard | None:
+def _outside(access: OutOfBounds) -> Hazard | None:
     """An access that is out of bounds whatever the arguments are."""
-    return None if found.op is None else Hazard("outside", found.op)
+    return None if access.op is None else Hazard("outside", access.op)
 
 
 def _is_avoided(program: Program, launch: Launch) -> bool:

@@ -1,4 +1,4 @@
-"""What an op does that orders others or is ordered by them: its kind of event, and where."""
+"""Effects: the kind of event that an op is, and the memory that it happens to."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from tilewright.dialects.cute.types.memref import Space
 from tilewright.dialects.cute_nvgpu.ops.smem_desc import MakeSmemDescOp
 
 Reach = Callable[..., NDArray[np.int64] | int]
-"""What an instruction accesses, by the numbers in its registers: bytes of shared memory, [threads
-or 1, bytes], or a set of cells of tensor memory."""
+"""The memory that an instruction accesses, by the numbers in its registers: bytes of shared memory,
+[threads or 1, bytes], or a set of cells of tensor memory."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -62,7 +62,11 @@ class UnknownReach(Exception):
 @cache
 def _bytes(size: int) -> Reach:
     run = np.arange(size, dtype=np.int64)
-    return lambda address: np.asarray(address, dtype=np.int64).reshape(-1, 1) + run
+
+    def reach(address: Any) -> Cells:
+        return np.asarray(address, dtype=np.int64).reshape(-1, 1) + run
+
+    return reach
 
 
 def _run(
@@ -209,15 +213,22 @@ def _operand_cells(mnemonic: str, idesc: int, operand: str, kind: Any) -> Reach:
     lanes = np.unique(cells[..., 0] % LANE_STRIDE // HALF).tolist()
     columns = sum(1 << column for column in np.unique(cells[..., 1]).tolist())
     halves = tuple(lanes) if operand == "D" else tuple(range(LANES // HALF))
-    return lambda address: tensor_set(int(address), halves, columns)
+    return _set_of(halves, columns)
 
 
 # Tensor memory
 
 
+def _set_of(halves: tuple[int, ...], columns: int) -> Reach:
+    def reach(address: Any) -> int:
+        return tensor_set(int(address), halves, columns)
+
+    return reach
+
+
 def _columns(columns: int, lanes: int = LANES) -> Reach:
     halves, whole = tuple(range(max(lanes // HALF, 1))), (1 << columns) - 1
-    return lambda address: tensor_set(int(address), halves, whole)
+    return _set_of(halves, whole)
 
 
 def _tensor(

@@ -18,7 +18,7 @@ from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 from tilewright.dialects.ptx.control_flow import EntryOp
 from tilewright.dialects.ptx.registers import ConstOp, SregOp
 from tilewright.dialects.ptx.types import RegType
-from tilewright.passes.analysis.hazards.blocks import BlockLoop, edges_of
+from tilewright.passes.analysis.hazards.blocks import CountedLoop, edges_of
 from tilewright.passes.analysis.hazards.registers import computed
 from tilewright.passes.analysis.hazards.scalars import BINARY, CASTS, COMPARISONS, UNKNOWN
 
@@ -31,7 +31,7 @@ _LADDER = (
 """Numbers that an argument is tried with."""
 
 
-Loop = scf.ForOp | BlockLoop
+Loop = scf.ForOp | CountedLoop
 
 Leaf = SSAValue | tuple[SSAValue, int]
 """A number that nobody computes: an argument, or an extent of one."""
@@ -201,8 +201,8 @@ def _lengths(loops: list[Loop], rings: int) -> Iterator[dict[Leaf, int]]:
 
 
 def _around(loop: Loop, loops: list[Loop]) -> bool:
-    if isinstance(loop, BlockLoop):
-        return any(isinstance(other, BlockLoop) and loop.blocks < other.blocks for other in loops)
+    if isinstance(loop, CountedLoop):
+        return any(isinstance(other, CountedLoop) and loop.blocks < other.blocks for other in loops)
     parent = loop.parent_op()
     while parent is not None:
         if parent in loops:
@@ -307,7 +307,7 @@ def _number(value: SSAValue, leaves: Mapping[Leaf, int]) -> Any:
 
 
 def _first(value: SSAValue, block: Block) -> SSAValue | None:
-    """What a block's argument is at first; None of an argument of the kernel."""
+    """The value that a block's argument has at first; None of an argument of the kernel."""
     region = block.parent
     if region is None or block is region.blocks[0]:
         return None

@@ -94,7 +94,9 @@ def placement_of(type_: MemRefType[Any]) -> Placement | None:
     assert isinstance(plain, Layout)
     modes = tuple(steps_of(plain[mode]) for mode in range(plain.rank()))
     size = int(plain.cosize())
-    return Placement(modes, swizzle, bits, size) if size <= _MOST_CELLS else None
+    # Sets of tensor memory's cells are of its lanes and columns, however far its strides reach.
+    fits = size <= _MOST_CELLS or is_tensor(type_)
+    return Placement(modes, swizzle, bits, size) if fits else None
 
 
 def swizzle_of(swizzle: Swizzle) -> tuple[int, int]:

@@ -25,7 +25,7 @@ class Recording(Values):
             return lambda mask: self._leave_open(op)
         if effect.kind == "use":
             operands = [self._slots[value] for value in op.operands if value in self._loaded]
-            return lambda mask: self._use(op, operands, mask)
+            return self._user(op, operands)
         slots, barrier = self._slots, effect.barrier
         operands = Operands(
             [(place, slots[place.memref], [slots[index] for index in place.indices])
@@ -38,7 +38,7 @@ class Recording(Values):
         before = self._of_registers(op, effect)
         loaded = [slots[value] for value in op.operands if value in self._loaded]
         if loaded and not isinstance(op, MMAS):
-            before = lambda mask: self._use(op, loaded, mask)  # noqa: E731
+            before = self._user(op, loaded)
         if before is None:
             return lambda mask: self._record(op, effect, operands, mask)
         return lambda mask: (before(mask), self._record(op, effect, operands, mask))[0]
@@ -48,7 +48,7 @@ class Recording(Values):
         self.trace.undecided = True
 
     def _of_registers(self, op: Operation, effect: Effect) -> Step | None:
-        """What becomes of registers on their way, and of addresses that memory holds."""
+        """The step for registers on their way, and for addresses that memory holds."""
         match effect.kind:
             case "tmem.wait_load":
                 return lambda mask: self._arrived(mask, LOADS, 0)
@@ -83,6 +83,9 @@ class Recording(Values):
         for loading in self._loading:
             if (loading.flags & mask.flags).any():
                 loading.commits += 1
+
+    def _user(self, op: Operation, operands: list[int]) -> Step:
+        return lambda mask: self._use(op, operands, mask)
 
     def _use(self, op: Operation, operands: list[int], mask: Mask) -> None:
         for place in operands:

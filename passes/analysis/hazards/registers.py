@@ -5,10 +5,10 @@ A register holds its bits as a signed number, of all threads at once or by threa
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 from xdsl.ir import Operation
 
 from tilewright.dialects.cute_nvgpu.lattice.scalar import REGISTER_OF
@@ -28,23 +28,34 @@ from tilewright.passes.analysis.hazards.scalars import (
 RANK_SHIFT = 26
 """Above these bits an address of another CTA's shared memory has that CTA's rank, from 1."""
 
+
+def _mad(a: Any, b: Any, c: Any) -> Any:
+    return a * b + c
+
+
+def _same(a: Any, *_: Any) -> Any:
+    return a
+
+
+def _chosen(a: Any, b: Any, p: Any) -> Any:
+    return UNKNOWN if p is UNKNOWN else select(p, a, b)
+
+
+_LIKE = {
+    "add": "addi", "sub": "subi", "mul": "muli", "and": "andi", "or": "ori", "xor": "xori",
+    "shl": "shli", "shr": "shrsi", "div": "divsi", "rem": "remsi", "min": "minsi", "max": "maxsi",
+}  # fmt: skip
+"""The op of `arith` that computes the same of numbers with a sign."""
+
+_ARITH = {op.name.removeprefix("arith."): function for op, function in BINARY.items()}
+
 _FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "add": lambda a, b: a + b,
-    "sub": lambda a, b: a - b,
-    "mul": lambda a, b: a * b,
-    "mad": lambda a, b, c: a * b + c,
-    "and": lambda a, b: a & b,
-    "or": lambda a, b: a | b,
-    "xor": lambda a, b: a ^ b,
-    "not": lambda a: ~a,
-    "neg": lambda a: -a,
+    **{name: _ARITH[op] for name, op in _LIKE.items()},
+    "mad": _mad,
+    "not": operator.invert,
+    "neg": operator.neg,
     "abs": abs,
-    "shl": lambda a, b: a << b,
-    "shr": lambda a, b: a >> b,
-    **{
-        name: next(function for op, function in BINARY.items() if op.name == f"arith.{name}si")
-        for name in ("div", "rem", "min", "max")
-    },
+    "cvt": _same,
 }
 
 _WITHOUT_SIGN = ("div", "rem", "min", "max", "shr", "setp", "cvt")
@@ -52,12 +63,12 @@ _WITHOUT_SIGN = ("div", "rem", "min", "max", "shr", "setp", "cvt")
 
 
 def computed(op: Operation) -> Callable[..., Any] | None:
-    """What an instruction computes of its operands, or None."""
+    """The function that an instruction computes of its operands, or None."""
     if not isinstance(op, PtxOp):
         return None
     match op:
         case convert.CvtaOp() | registers.MovOp() | registers.ListGetOp():
-            return lambda a, *_: a
+            return _same
         case registers.PackOp():
             half = KINDS[op.result.type.kind.data] // 2
             return known(lambda low, high: (high << half) | (low & ((1 << half) - 1)))
@@ -76,12 +87,12 @@ def _scalar(op: ScalarOp) -> Callable[..., Any] | None:
         return None
     width = KINDS[kinds[-1]]
     if name == "selp":
-        return lambda a, b, p: UNKNOWN if p is UNKNOWN else select(p, a, b)
+        return _chosen
     if name == "setp":
         return known(SIGNED[op.form.data.split(".")[0]]) if form.types[0][0] != "u" else known(
             unsigned(SIGNED[op.form.data.split(".")[0]])
         )  # fmt: skip
-    function = (lambda a: a) if name == "cvt" else _FUNCTIONS.get(name)
+    function = _FUNCTIONS.get(name)
     if function is None or op.form.data.startswith("hi."):
         return None
     widths = [KINDS[kind] for kind in kinds[:-1]]
@@ -92,7 +103,7 @@ def _scalar(op: ScalarOp) -> Callable[..., Any] | None:
             return UNKNOWN
         if not plain:
             values = tuple(map(_unsigned, values, widths))
-        value = function(*values)
+        value: Any = function(*values)
         return value if value is UNKNOWN else truncated(value, width)
 
     return result
@@ -100,6 +111,5 @@ def _scalar(op: ScalarOp) -> Callable[..., Any] | None:
 
 def _unsigned(value: Any, width: int) -> Any:
     """The number without a sign; one of 64 bits in threads that differ has none to lose."""
-    if isinstance(value, np.ndarray) and width > 62:
-        return value
-    return value & ((1 << width) - 1)
+    wide = width > 62 and not isinstance(value, int)
+    return value if wide else value & ((1 << width) - 1)

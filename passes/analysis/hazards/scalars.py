@@ -138,8 +138,10 @@ def select(condition: Any, then: Any, other: Any) -> Any:
     if then is other:
         return other
     values: tuple[Any, ...] = then, other
-    numbers = all(isinstance(value, int | np.ndarray) for value in values)
-    return UNKNOWN if condition is UNKNOWN or not numbers else np.where(condition, *values)
+    if condition is UNKNOWN or not all(isinstance(value, int | np.ndarray) for value in values):
+        return UNKNOWN
+    choose: Any = np.where
+    return choose(condition, *values)
 
 
 def truncated(a: Scalar, width: int) -> Scalar:

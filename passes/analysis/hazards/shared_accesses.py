@@ -28,7 +28,7 @@ class SharedAccesses(Mbarriers):
             key = (self.roles[role].cta, view.root)
             if isinstance(event.op, tmem.RetrieveOp | data_movement.LdOp) and self.is_kernel:
                 writes = (pending.get((key, True)) for pending in self.pending)
-                if not any(each and each.cells & part.cells for each in writes):
+                if not any(write and write.cells & part.cells for write in writes):
                     self._check_written(key, part.cells, event)
             self._add(role, key, place.writes, Part(event, *part))
         return roles

@@ -16,7 +16,7 @@ from tilewright.dialects.ptx import tcgen05_access, wgmma
 from tilewright.dialects.ptx.control_flow import BraOp, CondBraOp, EntryOp
 from tilewright.dialects.ptx.registers import NameOp
 from tilewright.dialects.ptx.types import RegType
-from tilewright.passes.analysis.hazards.blocks import BlockLoop, condition_of, edges_of, loops_of
+from tilewright.passes.analysis.hazards.blocks import CountedLoop, condition_of, edges_of, loops_of
 from tilewright.passes.analysis.hazards.effects import Effect
 from tilewright.passes.analysis.hazards.events import effect_of
 from tilewright.passes.analysis.hazards.launches import Leaf
@@ -49,7 +49,7 @@ class Slice:
         return bool(self._effects)
 
     @property
-    def loops(self) -> list[scf.ForOp] | list[BlockLoop]:
+    def loops(self) -> list[scf.ForOp] | list[CountedLoop]:
         """The loops that hold events, outer ones first."""
         if isinstance(self.function, EntryOp):
             return loops_of(self._body)
@@ -135,7 +135,7 @@ class Slice:
             if value in self._slots:
                 continue
             self._slots[value] = len(self._slots)
-            if isinstance(value, SSAValue):
+            if not isinstance(value, Space):
                 self._needed.add(value)
                 work += _sources(value)
 

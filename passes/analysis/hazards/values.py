@@ -304,6 +304,7 @@ class Values(Slice):
         indices = [self.env[self._slots[index]] for index in op.indices]
         if not isinstance(view, PlacedView) or any(index is UNKNOWN for index in indices):
             return UNKNOWN
+        assert view.type is not None
         return view_of(view.root, op.result.type, view.first + tensor_offset(view.type, indices))
 
     def _load(self, op: Operation, mask: Mask) -> Loading:

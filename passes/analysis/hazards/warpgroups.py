@@ -21,7 +21,10 @@ class Warpgroups(Copies):
             speakers = list({self.roles[role].warp: role for role in members}.values())
             for operand in event.accesses:
                 cells, root = 0, getattr(operand[1], "root", None)
-                for touched in self.cells.shared(event, operand, speakers):
+                same = all(isinstance(index, int) for index in operand[2])
+                for touched in self.cells.shared(
+                    event, operand, speakers[:1] if same else speakers
+                ):
                     cells |= touched.cells if touched else 0
                 access = Access("wgmma", speakers[0], False, cells, [Part(event, cells)])
                 access.group = {role: self.groups["wgmma", role] + 1 for role in members}

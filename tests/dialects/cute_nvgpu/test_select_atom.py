@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import product
 
 import pytest
@@ -9,8 +10,13 @@ import pytest
 from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
 from tilewright.dialects.cute_nvgpu.atoms.lookup import mnemonics
 from tilewright.dialects.cute_nvgpu.lattice import MMA_ROWS
-from tilewright.dialects.cute_nvgpu.lattice.targets import target
-from tilewright.dialects.cute_nvgpu.select.contraction import ScaleBlock, form_of
+from tilewright.dialects.cute_nvgpu.lattice.targets import TARGETS, target
+from tilewright.dialects.cute_nvgpu.select.contraction import (
+    FAMILIES,
+    ScaleBlock,
+    form_of,
+    types_of,
+)
 from tilewright.dialects.cute_nvgpu.select.select_atom import (
     CRITERIA,
     AtomChoice,
@@ -19,6 +25,8 @@ from tilewright.dialects.cute_nvgpu.select.select_atom import (
 )
 
 TILE = (128, 128, 256)
+of_warps = partial(select_atoms, families=("mma",))
+"""Among `mma.sync` and `mma.sp` alone."""
 
 MX, NVFP4 = ScaleBlock(32, "ue8m0"), ScaleBlock(16, "ue4m3")
 
@@ -69,7 +77,7 @@ def labels(choices: list[AtomChoice]) -> list[str]:
 
 @pytest.mark.parametrize(("arch", "types", "expected"), DENSE)
 def test_dense_order(arch: str, types: str, expected: list[str]) -> None:
-    assert labels(select_atoms(*TILE, types.split(), arch)) == expected
+    assert labels(of_warps(*TILE, types.split(), arch)) == expected
 
 
 @pytest.mark.parametrize(
@@ -90,7 +98,7 @@ def test_dense_order(arch: str, types: str, expected: list[str]) -> None:
     ],
 )
 def test_sparse_order(arch: str, types: str, expected: list[str]) -> None:
-    found = labels(select_atoms(*TILE, types.split(), arch, sparse=True))
+    found = labels(of_warps(*TILE, types.split(), arch, sparse=True))
     short = [each.replace("sp::ordered_metadata", "ordered").removesuffix(" sp") for each in found]
     assert short == expected
 
@@ -108,7 +116,7 @@ def test_sparse_order(arch: str, types: str, expected: list[str]) -> None:
     ],
 )
 def test_scaled_order(types: str, scale: ScaleBlock, sparse: bool, expected: list[str]) -> None:
-    found = labels(select_atoms(*TILE, types.split(), "sm_120a", scale=scale, sparse=sparse))
+    found = labels(of_warps(*TILE, types.split(), "sm_120a", scale=scale, sparse=sparse))
     assert [each.replace("sp::ordered_metadata", "ordered") for each in found] == expected
 
 
@@ -130,7 +138,7 @@ def test_scaled_order(types: str, scale: ScaleBlock, sparse: bool, expected: lis
 def test_small_tiles_waste_nothing(
     tile: tuple[int, int, int], types: str, arch: str, best: str
 ) -> None:
-    assert labels(select_atoms(*tile, types.split(), arch))[0] == best
+    assert labels(of_warps(*tile, types.split(), arch))[0] == best
 
 
 @pytest.mark.parametrize(
@@ -202,26 +210,26 @@ def test_small_tiles_waste_nothing(
     ],
 )
 def test_reasons(types: str, arch: str, options: dict, reasons: list[str]) -> None:
-    found = [choice.reason for choice in select_atoms(*TILE, types.split(), arch, **options)]
+    found = [choice.reason for choice in of_warps(*TILE, types.split(), arch, **options)]
     assert found == reasons
 
 
 def test_padding_is_a_reason() -> None:
-    first, second, last = select_atoms(16, 8, 24, ("f16", "f16", "f32"), "sm_80")
+    first, second, last = of_warps(16, 8, 24, ("f16", "f16", "f32"), "sm_80")
     assert first.reason == "fewer multiply-adds, padding included, than 16x8x16: 3072, not 4096"
     assert (first.padding, second.padding, last.padding) == (0, 0.25, 0.5)
 
 
 def test_bit_op_narrows() -> None:
     for bit_op in ("xor", "and"):
-        choices = select_atoms(*TILE, ("b1", "b1", "s32"), "sm_90a", bit_op=bit_op)
+        choices = of_warps(*TILE, ("b1", "b1", "s32"), "sm_90a", bit_op=bit_op)
         assert {choice.atom.row.bit_op for choice in choices} == {bit_op}
         assert len(choices) == 3
 
 
 def test_single_bits_by_version() -> None:
     """On sm_80 both operations are native; the one that is older comes first."""
-    first, second = select_atoms(*TILE, ("b1", "b1", "s32"), "sm_80")[:2]
+    first, second = of_warps(*TILE, ("b1", "b1", "s32"), "sm_80")[:2]
     assert first.reason == "an older PTX ISA than 16x8x256 and: 7.0, not 7.1"
     assert second.reason == "a newer PTX ISA than 16x8x256 xor: 7.1, not 7.0"
 
@@ -254,9 +262,9 @@ def test_the_list_is_legal_complete_and_ordered(arch: str) -> None:
         }
         if not legal:
             with pytest.raises(AtomError, match="nearest legal: "):
-                select_atoms(*TILE, types, arch, sparse=form.sparse, scale=form.scale)
+                of_warps(*TILE, types, arch, sparse=form.sparse, scale=form.scale)
             continue
-        choices = select_atoms(*TILE, types, arch, sparse=form.sparse, scale=form.scale)
+        choices = of_warps(*TILE, types, arch, sparse=form.sparse, scale=form.scale)
         assert {choice.atom.mnemonic for choice in choices} == legal
         assert len(choices) == len(legal)
         ranks = [[criterion.key(choice) for criterion in CRITERIA] for choice in choices]
@@ -274,7 +282,7 @@ def _scale(atom):
 @pytest.mark.parametrize("tile", list(product((1, 8, 24, 64), (7, 8, 128), (3, 16, 40))))
 @pytest.mark.parametrize("types", ["f16 f16 f32", "s8 s8 s32", "f64 f64 f64"])
 def test_choices_cover_the_tile(tile: tuple[int, int, int], types: str) -> None:
-    for choice in select_atoms(*tile, types.split(), "sm_90a"):
+    for choice in of_warps(*tile, types.split(), "sm_90a"):
         spans = [own * count for own, count in zip(choice.atom.shape, choice.tiles, strict=True)]
         assert all(
             have - own < want <= have
@@ -291,10 +299,49 @@ def test_choices_cover_the_tile(tile: tuple[int, int, int], types: str) -> None:
         assert 0 <= choice.padding < 1
 
 
+@pytest.mark.parametrize(
+    ("tile", "types", "arch", "options", "best"),
+    [
+        ((128, 256, 64), "f16 f16 f32", "sm_90a", {}, ["wgmma 64x256x16", "16x8x16"]),
+        # N of 136 wastes less than 256 would.
+        ((64, 136, 64), "bf16 bf16 f32", "sm_90a", {}, ["wgmma 64x136x16"]),
+        ((16, 8, 16), "f16 f16 f32", "sm_90a", {}, ["16x8x16", "16x8x8", "wgmma 64x8x16", "wmma"]),
+        # What the tensor core has is before what it emulates, padding or not.
+        ((16, 8, 32), "e4m3 e4m3 f32", "sm_90a", {}, ["wgmma 64x8x32", "16x8x32"]),
+        ((16, 16, 16), "f16 f16 f32", "sm_80", {}, ["16x8x16", "16x8x8", "wmma 16x16x16"]),
+        ((128, 128, 64), "f16 f16 f32", "sm_90a", {"sparse": True}, ["wgmma 64x128x32"]),
+        ((256, 256, 64), "f16 f16 f32", "sm_100a", {}, ["tcgen05 256x256x16 f16 pair",
+                                                      "tcgen05 128x256x16 f16"]),
+        ((128, 128, 256), "e2m1 e2m1 f32", "sm_100a", {"scale": NVFP4},
+         ["tcgen05 128x128x64 mxf4nvf4"]),
+    ],
+)  # fmt: skip
+def test_instructions_of_warps_warpgroups_and_threads(
+    tile: tuple[int, int, int], types: str, arch: str, options: dict, best: list[str]
+) -> None:
+    found = labels(select_atoms(*tile, types.split(), arch, **options))
+    assert [name[: len(wanted)] for name, wanted in zip(found, best, strict=False)] == best
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_every_row_is_a_choice(family: str) -> None:
+    """For its own form and types, on a chip that has it; and each choice is a legal atom."""
+    for row in FAMILIES[family]:
+        arch = next(name for name, chip in TARGETS.items() if chip.supports(row.target))
+        form, types = form_of(row), types_of(row)[-1]
+        choices = select_atoms(
+            *TILE, types, arch, sparse=form.sparse, scale=form.scale, families=(family,)
+        )
+        assert any(choice.atom.row == row for choice in choices)
+        for choice in choices:
+            choice.atom.check(arch)
+            assert choice.reason
+
+
 def test_one_sum_stays_in_one_quad_pair() -> None:
     """The four MMAs of m8n8k4 share the tile's rows and columns, never one element's K."""
     one, four = (
-        select_atoms(m, n, 16, ("f16", "f16", "f32"), "sm_70")[0] for m, n in ((8, 8), (16, 16))
+        of_warps(m, n, 16, ("f16", "f16", "f32"), "sm_70")[0] for m, n in ((8, 8), (16, 16))
     )
     assert one.tiles == (1, 1, 4) and one.instructions == 4 and one.padding == 0.75
     assert four.tiles == (2, 2, 4) and four.instructions == 4 and four.padding == 0
@@ -303,7 +350,7 @@ def test_one_sum_stays_in_one_quad_pair() -> None:
 def test_registers() -> None:
     """A, B and the accumulators; metadata and scale factors a register each; f64 counts twice."""
     found = {
-        arch: select_atoms(*TILE, types.split(), arch, **options)[0].registers
+        arch: of_warps(*TILE, types.split(), arch, **options)[0].registers
         for arch, types, options in (
             ("sm_80", "f16 f16 f32", {}),
             ("sm_89", "e4m3 e4m3 f32", {"sparse": True}),

@@ -213,4 +213,4 @@ def test_setmaxnreg_counts(ptxas: Ptxas) -> None:
     kernel.add(warp_specialization.SetmaxnregOp("dec", 40))
     text = text_of(kernel)
     assert "C7508" not in ptxas(text, "sm_90a").output
-    assert "C7508" in ptxas(text.replace(".minnctapersm 1", ""), "sm_90a", mends=True).output
+    assert "C7508" in ptxas(text.replace(".minnctapersm 1", ""), "sm_90a").output

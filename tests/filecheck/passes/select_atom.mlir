@@ -1,12 +1,20 @@
-// RUN: tilewright-opt %s -p 'cute-nvgpu-select-atom{arch=sm_80}' | filecheck %s
-// RUN: tilewright-opt %s -p 'cute-nvgpu-select-atom{arch=sm_80}' | tilewright-opt | filecheck %s
-// RUN: tilewright-opt %s -p 'cute-nvgpu-select-atom{arch=sm_80 explain=true}' | filecheck %s --check-prefix EXPLAIN
+// RUN: tilewright-opt %s -p 'cute-nvgpu-select-atom{arch=sm_80 families=mma}' | filecheck %s
+// RUN: tilewright-opt %s -p 'cute-nvgpu-select-atom{arch=sm_80 families=mma}' | tilewright-opt | filecheck %s
+// RUN: tilewright-opt %s -p 'cute-nvgpu-select-atom{arch=sm_80 families=mma explain=true}' | filecheck %s --check-prefix EXPLAIN
+// RUN: tilewright-opt %s -p 'cute-nvgpu-select-atom{arch=sm_90a}' | tilewright-opt | filecheck %s --check-prefix HOPPER
+// RUN: tilewright-opt %s -p 'cute-nvgpu-select-atom{arch=sm_100a families=tcgen05,wmma}' | tilewright-opt | filecheck %s --check-prefix BLACKWELL
 
 // The larger K first; the atom of sm_70, which sm_80 emulates, last.
 // CHECK-LABEL: func.func @matmul
 // CHECK-NEXT:    linalg.matmul {cute_nvgpu.atoms = [!cute_nvgpu.sm80.mma<16x8x16, elem_type = (f16, f16, f16)>, !cute_nvgpu.sm80.mma<16x8x8, elem_type = (f16, f16, f16)>, !cute_nvgpu.sm70.mma<8x8x4, elem_type = (f16, f16, f16), layouts = (row, col)>]} ins
 // EXPLAIN-LABEL: func.func @matmul
 // EXPLAIN:       cute_nvgpu.reasons = ["fewer instructions than 16x8x8: 48, not 96", "more instructions than 16x8x16: 96, not 48", "more emulated than 16x8x8: a subroutine of shuffles and scalar f32 arithmetic, not one machine instruction"]
+// Of all instructions that of a warpgroup is first where the tile is large enough.
+// HOPPER-LABEL: func.func @matmul
+// HOPPER:        cute_nvgpu.atoms = [!cute_nvgpu.sm90.mma<64x48x16, elem_type = (f16, f16, f16), ab_major = (k, k), frag_kind = ss>, !cute_nvgpu.sm80.mma<16x8x16, elem_type = (f16, f16, f16)>
+// BLACKWELL-LABEL: func.func @matmul
+// BLACKWELL:        cute_nvgpu.atoms = [!cute_nvgpu.sm100.mma<64x48x16, elem_type = (f16, f16, f16), ab_major = (k, k), frag_kind = ss>
+// BLACKWELL-SAME:   !cute_nvgpu.wmma.mma<16x16x16, elem_type = (f16, f16, f16), layouts = (row, col)>
 func.func @matmul(%a: tensor<64x32xf16>, %b: tensor<32x48xf16>, %c: tensor<64x48xf16>) -> tensor<64x48xf16> {
   %d = linalg.matmul ins(%a, %b : tensor<64x32xf16>, tensor<32x48xf16>) outs(%c : tensor<64x48xf16>) -> tensor<64x48xf16>
   func.return %d : tensor<64x48xf16>

@@ -1,5 +1,5 @@
-"""The GEMMs of examples/, written in tiles: equal bits at every level, NumPy's product, and text
-that assembles without a warning."""
+"""The GEMMs of examples/, and attention, written in tiles: equal bits at every level, NumPy's
+product, and text that assembles without a warning."""
 
 from __future__ import annotations
 
@@ -177,12 +177,40 @@ def test_gemm_of_scaled_blocks(format: Any, chip: int, threads: int, pairs: str)
     np.testing.assert_allclose(found, wide[0] @ wide[1].T, rtol=0, atol=k * 2.0**-24)
 
 
+ATTENTION = {"tile_attention_sm90": ("sm_90a", 384), "tile_attention_sm100": ("sm_100a", 192)}
+
+
+@pytest.mark.parametrize("causal", [0, 1])
+@pytest.mark.parametrize("name", ATTENTION)
+def test_attention(name: str, causal: int) -> None:
+    """A block of queries that is full and one that is not, blocks of keys likewise."""
+    arch, threads = ATTENTION[name]
+    queries, keys, batches, depth, scale = 132, 200, 2 - causal, 64, 0.125
+    q, k, v, o = (
+        np.stack([matrix(n, depth, ml_dtypes.bfloat16, 4 * z + i) for z in range(batches)])
+        for i, n in enumerate((queries, keys, keys, queries))
+    )
+    arguments = [*(x.transpose(1, 2, 0) for x in (q, k, v, o)), scale * np.log2(np.e), causal]
+    text = (EXAMPLES / f"{name}.mlir").read_text()
+    found = run(text, *arguments, threads=threads, grid=(2, batches), arch=arch)[3]
+    wide = [x.astype(np.float64) for x in (q, k, v)]
+    scores = wide[0] @ wide[1].transpose(0, 2, 1) * scale
+    if causal:
+        scores = np.where(np.tri(queries, keys, dtype=bool), scores, -np.inf)
+    weights = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    weights /= weights.sum(axis=-1, keepdims=True)
+    # The weights are rounded to bf16, and so is the result.
+    product = weights @ wide[2]
+    np.testing.assert_allclose(found.transpose(2, 0, 1), product, rtol=0.02, atol=8e-3)
+
+
 @pytest.mark.parametrize(
     ("name", "arch"),
     [
         *((name, row[0]) for name, row in GEMMS.items()),
         ("tile_gemm_sm80_sparse", "sm_80"),
         ("tile_gemm_sm100_2sm", "sm_100a"),
+        *((name, row[0]) for name, row in ATTENTION.items()),
         ("tile_gemm_sm90_sparse", "sm_90a"),
         ("tile_gemm_sm90_batched", "sm_90a"),
         ("tile_gemm_sm100_mxfp8", "sm_100a"),

@@ -255,14 +255,14 @@ func.func @f(%t: !cute.tma_copy<#cute_nvgpu.tma<load, banana>, 128x64xbf16>) {
 
 // -----
 
-// expected-error @+1 {{got <load, im2col>; nearest legal: <load>}}
+// expected-error @+1 {{got <load, im2col> (boxes are tiles); nearest legal: <load>}}
 func.func @f(%t: !cute.tma_copy<#cute_nvgpu.tma<load, im2col>, 128x64xbf16>) {
   func.return
 }
 
 // -----
 
-// expected-error @+1 {{got <load, gather4>; nearest legal: <load>}}
+// expected-error @+1 {{got <load, gather4> (boxes are tiles: rows from anywhere are copies of one row each); nearest legal: <load>}}
 func.func @f(%t: !cute.tma_copy<#cute_nvgpu.tma<load, gather4>, 128x64xbf16>) {
   func.return
 }
