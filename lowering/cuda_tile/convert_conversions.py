@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import (
     AnyFloat,
@@ -54,11 +56,10 @@ def _integer_to_float(op: conversions.IToFOp, kernel: Kernel) -> None:
 def _float_to_integer(op: conversions.FToIOp, kernel: Kernel) -> None:
     """Beyond the range the nearest integer of the type, and 0 for NaN."""
     kernel.scalar_type(op, op.from_)
-    type_ = kernel.scalar_type(op, op.to)
-    assert isinstance(type_, IntegerType)
+    type_: Any = kernel.scalar_type(op, op.to)
     signed = word(op, "signedness") == "signed"
     kind = arith.FPToSIOp if signed else arith.FPToUIOp
-    width = type_.bitwidth
+    width = int(type_.bitwidth)
     wide: Attribute = type_ if width >= 32 else IntegerType(32)
 
     def compute(x: SSAValue) -> SSAValue:
