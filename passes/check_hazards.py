@@ -92,7 +92,7 @@ class CheckHazardsPass(ModulePass):
         warnings.warn(f"{named(op)}: not proven: {why}{more}", UnprovenWarning, stacklevel=2)
 
 
-def _functions(module: ModuleOp | gpu.ModuleOp) -> Iterator[Operation]:
+def _functions(module: ModuleOp | gpu.ModuleOp) -> Iterator[func.FuncOp | gpu.FuncOp | EntryOp]:
     """The functions of a module and of the modules in it."""
     for op in module.body.block.ops:
         if isinstance(op, func.FuncOp | gpu.FuncOp | EntryOp):
