@@ -7,27 +7,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects import arith
-from xdsl.dialects.builtin import IntegerType
 from xdsl.ir import Attribute, SSAValue
 
-from tilewright.diagnostic import OpError
-from tilewright.dialects.cuda_tile.enums import AtomicRMWMode, MemoryScope
+from tilewright.dialects.cuda_tile.enums import AtomicRMWMode
 from tilewright.dialects.cuda_tile.ops.memory import (
     AtomicCASTkoOp,
     AtomicRMWTkoOp,
-    MemoryOp,
     choice_in,
 )
 from tilewright.dialects.cuda_tile.ops.views import AtomicRedViewTkoOp
-from tilewright.dialects.cute_nvgpu.lattice.atomics import ATOMICS
 from tilewright.dialects.cute_nvgpu.ops import address
 from tilewright.lowering.cuda_tile.convert_pointers import pointed, token_of
 from tilewright.lowering.cuda_tile.convert_views import tile_accesses
 from tilewright.lowering.cuda_tile.find_layouts import LayoutTable, finds
 from tilewright.lowering.cuda_tile.kernel import Kernel, lowers
 from tilewright.lowering.cuda_tile.layouts import TileLayout
-from tilewright.lowering.cuda_tile.memory_access import Access
+from tilewright.lowering.cuda_tile.memory_access import atomically
 from tilewright.lowering.cuda_tile.view_access import access_layout
 
 _FORMS = {
@@ -69,7 +64,7 @@ def _through_pointers(
     token = token_of(op.token, kernel)
     kernel.order.before(token, writes=True)
     columns = [kernel.elements(value, layout) for value in values]
-    results = _performed(op, form, accesses, layout, columns, kernel)
+    results = atomically(op, form, accesses, layout, columns, kernel)
     if layout.idle and op.result.first_use is not None:
         results = kernel.scratch.told(layout, results)
     kernel.place(op.result, layout, results)
@@ -83,47 +78,5 @@ def _reduce(op: AtomicRedViewTkoOp, kernel: Kernel) -> None:
     elements = kernel.elements(op.value, layout)
     token = token_of(op.token, kernel)
     kernel.order.before(token, writes=True)
-    _performed(op, form, tile_accesses(op, layout, kernel), layout, [elements], kernel)
+    atomically(op, form, tile_accesses(op, layout, kernel), layout, [elements], kernel)
     kernel[op.result_token] = kernel.order.after(token, reads=True, writes=True)
-
-
-def _performed(
-    op: MemoryOp, form: str, accesses: Sequence[Access], layout: TileLayout,
-    columns: Sequence[Sequence[SSAValue]], kernel: Kernel,
-) -> list[SSAValue]:  # fmt: skip
-    """The words that were there, of registers that are not accessed the first value."""
-    if form not in ATOMICS:
-        raise OpError(op, f"'{op.name}' as {form} has no lowering to cute; nearest legal: "
-                      "operations on i32, i64, f32 and f64")  # fmt: skip
-    own, scope = kernel.threads.first_of(layout), "sys" if op.scope is MemoryScope.SYS else "gpu"
-    results: dict[int, SSAValue] = {}
-    for access in accesses:
-        condition = kernel.both(own, access.condition)
-        for i, register in enumerate(access.registers):
-            values = [column[register] for column in columns]
-            type_ = values[0].type
-            size = address.bytes_of(type_)
-            words = [_word(value, form, kernel) for value in values]
-            atomic = address.AtomicOp(
-                access.address,
-                words,
-                words[0].type,
-                form,
-                scope,
-                access.offset + i * size,
-                predicate=condition,
-                otherwise=None if condition is None else words[0],
-            )
-            result = kernel.emitter.emit(atomic)
-            if result.type != type_:
-                result = kernel.emit(arith.BitcastOp, [result], type_)
-            results[register] = result
-    return [results[register] for register in range(layout.count)]
-
-
-def _word(value: SSAValue, form: str, kernel: Kernel) -> SSAValue:
-    """The value, of floats whose bits alone count the bits."""
-    if ".b" not in form or isinstance(value.type, IntegerType):
-        return value
-    bits = IntegerType(8 * address.bytes_of(value.type))
-    return kernel.emit(arith.BitcastOp, [value], bits)

@@ -1,12 +1,16 @@
-"""Conversions between element types: widths, integers and floats, bits as they are."""
+"""Conversions between element types: widths, integers and floats, bits as they are; and the
+remainder of floats, which goes through a wider one."""
 
 from __future__ import annotations
 
-from xdsl.dialects import arith
+from typing import Any
+
+from xdsl.dialects import arith, math
 from xdsl.dialects.builtin import (
     AnyFloat,
     Float16Type,
     Float32Type,
+    Float64Type,
     IntegerAttr,
     IntegerType,
     i1,
@@ -16,6 +20,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from tilewright.diagnostic import OpError
 from tilewright.dialects.cuda_tile.ops import conversions
+from tilewright.dialects.cuda_tile.ops.floating_point import RemFOp
 from tilewright.dialects.cuda_tile.ops.miscellaneous import AssumeOp
 from tilewright.dialects.cuda_tile.type_text import shown
 from tilewright.dialects.cuda_tile.types import TileType
@@ -24,6 +29,7 @@ from tilewright.lowering.cuda_tile.convert_elementwise import (
     RELATIONS,
     check_rounding,
     elementwise,
+    on_floats,
     on_integers,
     resized,
     word,
@@ -54,11 +60,10 @@ def _integer_to_float(op: conversions.IToFOp, kernel: Kernel) -> None:
 def _float_to_integer(op: conversions.FToIOp, kernel: Kernel) -> None:
     """Beyond the range the nearest integer of the type, and 0 for NaN."""
     kernel.scalar_type(op, op.from_)
-    type_ = kernel.scalar_type(op, op.to)
-    assert isinstance(type_, IntegerType)
+    type_: Any = kernel.scalar_type(op, op.to)
     signed = word(op, "signedness") == "signed"
     kind = arith.FPToSIOp if signed else arith.FPToUIOp
-    width = type_.bitwidth
+    width = int(type_.bitwidth)
     wide: Attribute = type_ if width >= 32 else IntegerType(32)
 
     def compute(x: SSAValue) -> SSAValue:
@@ -154,3 +159,46 @@ def _bitcast(op: conversions.BitcastOp, kernel: Kernel) -> None:
 def _same(op: Operation, kernel: Kernel) -> None:
     if isinstance(op.results[0].type, TileType):
         kernel[op.results[0]] = kernel[op.operands[0]]
+
+
+_STEPS = 6
+"""The steps of the remainder: each takes 52 bits off a quotient of up to 277."""
+
+
+@lowers(RemFOp)
+def _remainder(op: RemFOp, kernel: Kernel) -> None:
+    """x - trunc(x / y) y, exactly: in f64 each step is exact, and at most one y too much."""
+    type_, wide = kernel.scalar_type(op, op.result), Float64Type()
+    if type_ == wide:
+        raise OpError(op, f"'{op.name}' of f64 has no lowering to cute; nearest legal: of f32")
+
+    def compute(x: SSAValue, y: SSAValue) -> SSAValue:
+        left, by = (
+            on_floats(kernel, math.AbsFOp, float_resized(kernel, value, wide)) for value in (x, y)
+        )
+        rest = left
+        for _ in range(_STEPS):
+            times = on_floats(kernel, math.TruncOp, on_floats(kernel, arith.DivfOp, rest, by))
+            minus = on_floats(kernel, arith.NegfOp, times)
+            rest = on_floats(kernel, math.FmaOp, minus, by, rest)
+        zero, endless = kernel.constant(0.0, wide), kernel.constant(float("inf"), wide)
+        more = on_floats(kernel, arith.AddfOp, rest, by)
+        rest = kernel.emitter.select(_less(kernel, rest, zero), more, rest)
+        # Of an infinite divisor a finite dividend is all that is left.
+        plain = _less(kernel, left, endless)
+        plain = kernel.emitter.binary("and", plain, _is_equal(kernel, by, endless))
+        rest = kernel.emitter.select(plain, left, rest)
+        rest = float_resized(kernel, rest, type_)
+        return on_floats(kernel, math.CopySignOp, rest, x)
+
+    elementwise(op, kernel, compute)
+
+
+def _less(kernel: Kernel, x: SSAValue, y: SSAValue) -> SSAValue:
+    number = IntegerAttr(RELATIONS["less_than"][2], i64)
+    return kernel.emit(arith.CmpfOp, [x, y], i1, predicate=number, fastmath=EXACT)
+
+
+def _is_equal(kernel: Kernel, x: SSAValue, y: SSAValue) -> SSAValue:
+    number = IntegerAttr(RELATIONS["equal"][2], i64)
+    return kernel.emit(arith.CmpfOp, [x, y], i1, predicate=number, fastmath=EXACT)

@@ -317,7 +317,7 @@ def _select(op: core.SelectOp, kernel: Kernel) -> None:
 @lowers(core.OffsetOp)
 def _offset(op: core.OffsetOp, kernel: Kernel) -> None:
     pointee: Any = element_of(op.ptr).pointee_type  # type: ignore[attr-defined]
-    if ELEMENT_OF[pointee].bits < 8 and pointee != i1:
+    if 1 < ELEMENT_OF[pointee].bits < 8:
         raise OpError(op, f"'{op.name}' of {shown(pointee)} has no lowering to cute")
     size = pointee_bytes(op.ptr)
 

@@ -11,7 +11,14 @@ from tilewright.lowering.cuda_tile.elements import shape_of
 from tilewright.lowering.cuda_tile.find_layouts import LayoutTable, finds
 from tilewright.lowering.cuda_tile.kernel import Kernel, lowers
 from tilewright.lowering.cuda_tile.layouts import TileLayout
-from tilewright.lowering.cuda_tile.memory_access import Access, check_weak, load, store
+from tilewright.lowering.cuda_tile.memory_access import (
+    Access,
+    is_weak,
+    load,
+    load_strongly,
+    store,
+    store_strongly,
+)
 from tilewright.lowering.cuda_tile.memory_order import Token
 
 
@@ -22,7 +29,6 @@ def _loaded(op: memory.LoadPtrTkoOp, table: LayoutTable) -> TileLayout:
 
 @lowers(memory.LoadPtrTkoOp)
 def _load(op: memory.LoadPtrTkoOp, kernel: Kernel) -> None:
-    check_weak(op)
     layout = kernel.layout(op.result)
     assert layout is not None
     type_ = kernel.scalar_type(op, op.result)
@@ -31,21 +37,28 @@ def _load(op: memory.LoadPtrTkoOp, kernel: Kernel) -> None:
     if op.padding_value is not None:
         padding = kernel.elements(op.padding_value, layout)
     token = token_of(op.token, kernel)
-    kernel.order.before(token, writes=False)
-    kernel.place(op.result, layout, load(accesses, layout, type_, padding, kernel))
-    kernel[op.result_token] = kernel.order.after(token, reads=True)
+    weak = is_weak(op)
+    kernel.order.before(token, writes=not weak)
+    if weak:
+        elements = load(accesses, layout, type_, padding, kernel)
+    else:
+        elements = load_strongly(op, accesses, layout, type_, padding, kernel)
+    kernel.place(op.result, layout, elements)
+    kernel[op.result_token] = kernel.order.after(token, reads=True, writes=not weak)
 
 
 @lowers(memory.StorePtrTkoOp)
 def _store(op: memory.StorePtrTkoOp, kernel: Kernel) -> None:
-    check_weak(op)
     layout = kernel.layout(op.destination) or kernel.layout(op.value)
     layout = layout or kernel.table.default(shape_of(op.value))
     elements = kernel.elements(op.value, layout)
     accesses = pointed(op.destination, op.mask, layout, kernel)
     token = token_of(op.token, kernel)
     kernel.order.before(token, writes=True)
-    store(accesses, layout, elements, kernel)
+    if is_weak(op):
+        store(accesses, layout, elements, kernel)
+    else:
+        store_strongly(op, accesses, layout, elements, kernel)
     kernel[op.result_token] = kernel.order.after(token, writes=True)
 
 

@@ -13,7 +13,14 @@ from tilewright.lowering.cuda_tile.elements import scalar_type
 from tilewright.lowering.cuda_tile.find_layouts import LayoutTable, finds
 from tilewright.lowering.cuda_tile.kernel import Kernel, lowers
 from tilewright.lowering.cuda_tile.layouts import WARP_BITS, TileLayout, dim_bits
-from tilewright.lowering.cuda_tile.memory_access import Access, check_weak, load, store
+from tilewright.lowering.cuda_tile.memory_access import (
+    Access,
+    is_weak,
+    load,
+    load_strongly,
+    store,
+    store_strongly,
+)
 from tilewright.lowering.cuda_tile.threads import scaled
 from tilewright.lowering.cuda_tile.view_access import (
     Extent,
@@ -89,16 +96,20 @@ def _loaded(op: views.LoadViewTkoOp, table: LayoutTable) -> TileLayout:
 
 @lowers(views.LoadViewTkoOp)
 def _load(op: views.LoadViewTkoOp, kernel: Kernel) -> None:
-    check_weak(op)
     layout = kernel.layout(op.tile)
     assert layout is not None
     type_ = kernel.scalar_type(op, op.tile)
     padding = kernel.constant(_PADDINGS[op.view_type.padding_value or PaddingValue.ZERO], type_)
     token = None if op.token is None else kernel[op.token]
-    kernel.order.before(token, writes=False)
+    weak, paddings = is_weak(op), [padding] * layout.count
+    kernel.order.before(token, writes=not weak)
     accesses = tile_accesses(op, layout, kernel)
-    kernel.place(op.tile, layout, load(accesses, layout, type_, [padding] * layout.count, kernel))
-    kernel[op.result_token] = kernel.order.after(token, reads=True)
+    if weak:
+        elements = load(accesses, layout, type_, paddings, kernel)
+    else:
+        elements = load_strongly(op, accesses, layout, type_, paddings, kernel)
+    kernel.place(op.tile, layout, elements)
+    kernel[op.result_token] = kernel.order.after(token, reads=True, writes=not weak)
 
 
 _PADDINGS = {
@@ -112,12 +123,15 @@ _PADDINGS = {
 
 @lowers(views.StoreViewTkoOp)
 def _store(op: views.StoreViewTkoOp, kernel: Kernel) -> None:
-    check_weak(op)
     layout = _stored_layout(op, kernel)
     elements = kernel.elements(op.tile, layout)
     token = None if op.token is None else kernel[op.token]
     kernel.order.before(token, writes=True)
-    store(tile_accesses(op, layout, kernel), layout, elements, kernel)
+    accesses = tile_accesses(op, layout, kernel)
+    if is_weak(op):
+        store(accesses, layout, elements, kernel)
+    else:
+        store_strongly(op, accesses, layout, elements, kernel)
     kernel[op.result_token] = kernel.order.after(token, writes=True)
 
 

@@ -113,8 +113,8 @@ class Emitter:
     def when(
         self,
         condition: SSAValue,
-        body: Callable[[], None],
-        otherwise: Callable[[], None] | None = None,
+        body: Callable[[], object],
+        otherwise: Callable[[], object] | None = None,
     ) -> None:
         """A branch: what `body` emits under a condition, what `otherwise` does where it fails."""
         regions: list[Region] = []

@@ -36,7 +36,15 @@ from tilewright.dialects.cute_nvgpu.lattice.targets import TARGETS
 from tilewright.tools.instructions import plain
 from tilewright.tools.instructions.listing import Listing
 
-NAMES = {"pred": "%p", "b16": "%h", "b32": "%r", "f32": "%f", "b64": "%rd", "f64": "%fd"}
+NAMES = {
+    "pred": "%p",
+    "b8": "%q",
+    "b16": "%h",
+    "b32": "%r",
+    "f32": "%f",
+    "b64": "%rd",
+    "f64": "%fd",
+}
 KINDS = {"s8": "b16", "u8": "b16", **REGISTER_OF}
 # Choices that take a register of another width than 32 bits.
 _WIDE = {"cache-policy": "b64", "ctaMask": "b16"}

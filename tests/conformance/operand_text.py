@@ -17,6 +17,7 @@ WARP = 32
 # What every candidate may use.
 REGISTERS = (
     ".reg .pred %p<2>;",
+    ".reg .b8 %q<4>;",
     ".reg .b16 %h<4>;",
     ".reg .b32 %r<144>;",
     ".reg .b64 %rd<4>;",

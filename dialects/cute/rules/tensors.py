@@ -73,6 +73,7 @@ def on_tensors(rule: Rule) -> Rule:
 def recast(source: Typed, element: str | None) -> Typed:
     """Bytes as elements of less than a byte, or the other way round."""
     tensor = tensor_of(source)
+    required(element is not None, "expected an element type: cute.recast<f4E2M1FN>")
     assert element is not None
     old, new = tensor.bits, element_bits(element)
     required(

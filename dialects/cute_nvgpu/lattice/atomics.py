@@ -58,7 +58,7 @@ def _row(type_: str, compares: bool) -> InstructionRow:
         requirement.target,
         requirement.version,
         "9.7.13.5",
-        (Result("d", register_of(type_)), Address("a"), *values),
+        (Result("d", register_of(type_), ("r", "_")), Address("a"), *values),
     )
 
 

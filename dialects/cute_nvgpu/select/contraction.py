@@ -129,7 +129,7 @@ class Contraction:
 
     def why_none(self, chip: Target) -> str:
         """Why no atom of the chip computes it, and what is nearest to it."""
-        needed = self._needed()
+        needed = self._needed(chip)
         form, types = self.nearest(chip)
         if needed and self.bit_op is not None and (form, types) == (self.form, self.types):
             other = next(bit_op for bit_op in _BIT_OPS if bit_op != self.bit_op)
@@ -145,12 +145,14 @@ class Contraction:
             f"nearest legal: {near if form == self.form else form.named(near)}"
         )
 
-    def _needed(self) -> str | None:
-        """The first targets that have atoms for it, in words, or None where none has."""
+    def _needed(self, chip: Target) -> str | None:
+        """The targets nearest to the chip that have atoms for it, in words, or None."""
         targets = [row.target for row in self.rows if self.types_in(row)]
         if not targets:
             return None
-        return min(targets, key=lambda minimum: lowest([minimum]).number).at_least
+        return min(
+            targets, key=lambda minimum: abs(lowest([minimum]).number - chip.number)
+        ).at_least
 
     def _distance(self, form: ContractionForm, types: ElementTypes) -> tuple[int, ...]:
         """How far other types and another form are: a changed kind of number weighs most."""

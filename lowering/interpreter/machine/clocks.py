@@ -131,8 +131,8 @@ class Clocks:
 
 
 def together(a: Known, b: Known) -> Known:
-    """The knowledge of two places, that of one itself where it has all of the other's; later columns
-    may be missing in one."""
+    """The knowledge of two places, one's itself where it has all of the other's; later columns may
+    be missing in one."""
     short, long = (a, b) if len(a) <= len(b) else (b, a)
     if short is long or (short <= long[: len(short)]).all():
         return long

@@ -13,10 +13,10 @@ cuda_tile.module @m {
 // -----
 
 cuda_tile.module @m {
-  entry @k(%p: tile<ptr<f32>>) {
-    %x, %t = load_ptr_tko relaxed device %p : tile<ptr<f32>> -> tile<f32>, token
+  entry @k(%p: tile<ptr<f16>>) {
+    %x, %t = load_ptr_tko relaxed device %p : tile<ptr<f16>> -> tile<f16>, token
     return
   }
 }
 
-// CHECK: 'cuda_tile.load_ptr_tko' relaxed has no lowering to cute; nearest legal: weak, or an atomic operation
+// CHECK: 'cuda_tile.load_ptr_tko' relaxed of f16 has no lowering to cute; nearest legal: weak, or elements of 32 or 64 bits

@@ -1,0 +1,113 @@
+"""Tile IR compiled to PTX computes what NumPy does."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "interpreter" / "cuda_tile"))
+
+from tile_ir import elementwise, entry, run
+
+import tilewright as tw
+
+RNG = np.random.default_rng(0)
+
+
+def compiled(parameters: str, body: str, args: list[Any], **options: Any) -> list[NDArray[Any]]:
+    """Run a kernel as PTX."""
+    return run(parameters, body, args, level="ptx", **options)
+
+
+def words(count: int) -> NDArray[Any]:
+    """Floats of every kind."""
+    return RNG.integers(0, 1 << 32, count, dtype=np.uint64).astype(np.uint32).view(np.float32)
+
+
+def test_remainders_are_exact() -> None:
+    x, y = words(256), words(256)
+    x[:6], y[:6] = [5, -4, -0.0, np.inf, 7, 3.4e38], [np.inf, 2, 1, 2, 0, 1e-45]
+    parameters, body = elementwise(
+        "    %r = remf %x0, %x1 : tile<256xf32>\n", ["f32", "f32"], "f32", 256
+    )
+    got = compiled(parameters, body, [x, y, np.zeros(256, np.float32)])[2]
+    with np.errstate(all="ignore"):
+        want = np.fmod(x, y)
+    same = (got.view(np.uint32) == want.view(np.uint32)) | (np.isnan(got) & np.isnan(want))
+    assert same.all()
+
+
+def view(name: str, pointer: str, shape: tuple[int, int], tile: tuple[int, int]) -> str:
+    """IR for %name: the tiles of a row-major tensor."""
+    tensor = f"tensor_view<{shape[0]}x{shape[1]}xf32, strides=[{shape[1]},1]>"
+    return f"""
+    %{name}_v = make_tensor_view %{pointer}, shape = [{shape[0]}, {shape[1]}],
+        strides = [{shape[1]}, 1] : {tensor}
+    %{name} = make_partition_view %{name}_v
+        : partition_view<tile=({tile[0]}x{tile[1]}), padding_value = zero, {tensor}>
+"""
+
+
+@pytest.mark.parametrize("rows, columns", [(64, 32), (50, 30)])
+def test_transposed(rows: int, columns: int) -> None:
+    """Through shared memory, and over the edges of both tensors."""
+    source = f"tensor_view<{rows}x{columns}xf32, strides=[{columns},1]>"
+    dest = f"tensor_view<{columns}x{rows}xf32, strides=[{rows},1]>"
+    body = view("a", "p", (rows, columns), (32, 16)) + view("b", "q", (columns, rows), (16, 32))
+    body += f"""
+    %x, %y, %z = get_tile_block_id : tile<i32>
+    %l, %t = load_view_tko weak %a[%x, %y]
+        : partition_view<tile=(32x16), padding_value = zero, {source}>, tile<i32>
+        -> tile<32x16xf32>, token
+    %m = permute %l [1, 0] : tile<32x16xf32> -> tile<16x32xf32>
+    %u = store_view_tko weak %m, %b[%y, %x] : tile<16x32xf32>,
+        partition_view<tile=(16x32), padding_value = zero, {dest}>, tile<i32> -> token
+"""
+    a = RNG.standard_normal((rows, columns)).astype(np.float32)
+    pointers = "%p: tile<ptr<f32>>, %q: tile<ptr<f32>>"
+    b = np.zeros((columns, rows), np.float32)
+    got = compiled(pointers, body, [a, b], grid=(2, 2))[1]
+    assert (got == a.T).all()
+
+
+def test_a_scan_and_a_fold_of_pairs() -> None:
+    """The running maximum, and where the largest of 512 numbers is."""
+    body = """
+    %i = iota : tile<512xi32>
+    %r = reshape %p : tile<ptr<i32>> -> tile<1xptr<i32>>
+    %b = broadcast %r : tile<1xptr<i32>> -> tile<512xptr<i32>>
+    %at = offset %b, %i : tile<512xptr<i32>>, tile<512xi32> -> tile<512xptr<i32>>
+    %x, %t = load_ptr_tko weak %at : tile<512xptr<i32>> -> tile<512xi32>, token
+    %s = scan %x dim=0 reverse=false identities=[-2147483648 : i32] : tile<512xi32> -> tile<512xi32>
+        (%e : tile<i32>, %a : tile<i32>) {
+      %m = maxi %e, %a signed : tile<i32>
+      yield %m : tile<i32>
+    }
+    %v, %k = reduce %x, %i dim=0 identities=[-2147483648 : i32, 0 : i32]
+        : tile<512xi32>, tile<512xi32> -> tile<i32>, tile<i32>
+        (%e0 : tile<i32>, %a0 : tile<i32>, %e1 : tile<i32>, %a1 : tile<i32>) {
+      %c = cmpi greater_than %e0, %a0, signed : tile<i32> -> tile<i1>
+      %m0 = select %c, %e0, %a0 : tile<i1>, tile<i32>
+      %m1 = select %c, %e1, %a1 : tile<i1>, tile<i32>
+      yield %m0, %m1 : tile<i32>, tile<i32>
+    }
+    %u = store_ptr_tko weak %at, %s token=%t : tile<512xptr<i32>>, tile<512xi32> -> token
+    %w = store_ptr_tko weak %q, %k : tile<ptr<i32>>, tile<i32> -> token
+"""
+    numbers = RNG.permutation(512).astype(np.int32)
+    pointers = "%p: tile<ptr<i32>>, %q: tile<ptr<i32>>"
+    got, where = compiled(pointers, body, [numbers, np.zeros(1, np.int32)])
+    assert (got == np.maximum.accumulate(numbers)).all()
+    assert where[0] == np.argmax(numbers)
+
+
+def test_what_does_not_lower_is_said_at_its_place() -> None:
+    text = entry("%x: tile<f32>", "    %y = addf %x, %x rounding<zero> : tile<f32>")
+    with pytest.raises(tw.CompileError, match="rounding<zero> has no lowering") as raised:
+        tw.compile(text, "sm_90a")
+    assert raised.value.diagnostic.line == 3
