@@ -72,6 +72,8 @@ class CheckHazardsPass(ModulePass):
                 f"got {self.unproven}",
             )
         for function in _functions(op):
+            if FROM_TILE_IR in function.attributes:
+                continue
             if has_wgmma(function):
                 report = _reject_registers if is_kernel(function) else _reject
                 WgmmaFlow(function, report).follow(function.body)

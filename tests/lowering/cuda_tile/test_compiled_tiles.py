@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -104,6 +105,26 @@ def test_a_scan_and_a_fold_of_pairs() -> None:
     got, where = compiled(pointers, body, [numbers, np.zeros(1, np.int32)])
     assert (got == np.maximum.accumulate(numbers)).all()
     assert where[0] == np.argmax(numbers)
+
+
+def test_nothing_is_left_unproven() -> None:
+    """A barrier under a condition that memory gives, which all threads share."""
+    body = """
+    %one = constant <i32: 1> : tile<i32>
+    %l, %t = load_ptr_tko weak %p : tile<ptr<i32>> -> tile<i32>, token
+    %c = cmpi equal %l, %one, signed : tile<i32> -> tile<i1>
+    if %c {
+      %old, %u = atomic_rmw_tko relaxed device %p, add, %one token=%t
+          : tile<ptr<i32>>, tile<i32> -> tile<i32>, token
+      %n = addi %old, %one : tile<i32>
+      %v = store_ptr_tko weak %p, %n token=%u : tile<ptr<i32>>, tile<i32> -> token
+      yield
+    }
+"""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        (got,) = compiled("%p: tile<ptr<i32>>", body, [np.ones(1, np.int32)])
+    assert got[0] == 2
 
 
 def test_what_does_not_lower_is_said_at_its_place() -> None:
