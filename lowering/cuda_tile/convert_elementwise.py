@@ -20,7 +20,7 @@ from tilewright.diagnostic import OpError
 from tilewright.dialects.cuda_tile.element_types import ELEMENT_OF
 from tilewright.dialects.cuda_tile.ops import core, floating_point, integer
 from tilewright.dialects.cuda_tile.type_text import shown
-from tilewright.dialects.cuda_tile.types import TileType
+from tilewright.dialects.cuda_tile.types import PointerType, TileType
 from tilewright.lowering.cuda_tile.elements import element_of
 from tilewright.lowering.cuda_tile.facts import pointee_bytes
 from tilewright.lowering.cuda_tile.kernel import Kernel, known_integer, lowers
@@ -316,7 +316,9 @@ def _select(op: core.SelectOp, kernel: Kernel) -> None:
 
 @lowers(core.OffsetOp)
 def _offset(op: core.OffsetOp, kernel: Kernel) -> None:
-    pointee: Any = element_of(op.ptr).pointee_type  # type: ignore[attr-defined]
+    pointer = element_of(op.ptr)
+    assert isinstance(pointer, PointerType)
+    pointee = pointer.pointee_type
     if 1 < ELEMENT_OF[pointee].bits < 8:
         raise OpError(op, f"'{op.name}' of {shown(pointee)} has no lowering to cute")
     size = pointee_bytes(op.ptr)

@@ -56,8 +56,8 @@ def redirect(block: Block, change: Callable[[Edge], Edge]) -> None:
         case BraOp():
             branch: Operation = BraOp(edges[0].dest, edges[0].values)
         case CondBraOp():
-            dests = (edge.dest for edge in edges)
-            branch = CondBraOp(last.condition, *dests, *(edge.values for edge in edges))
+            then, other = edges
+            branch = CondBraOp(last.condition, then.dest, other.dest, then.values, other.values)
         case _:
             return
     branch.location = last.location

@@ -191,7 +191,7 @@ def _conflicts(
 def _ages(state: State, wgmma: WarpgroupMmaOp, value: SSAValue | None) -> list[int]:
     """How many commits ago the wgmma was issued: where a value is its result, that one, of which it
     may be in flight several times; else any."""
-    issued = state.in_flight.get(value, frozenset()) if value is not None else frozenset()
+    issued = () if value is None else state.in_flight.get(value, ())
     ages = [age for op, age in issued if op is wgmma]
     return ages or [issue.age for issue in state.pending if issue.op is wgmma]
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects.cute.types.memref import Space, is_memref
@@ -111,13 +110,15 @@ def rings(program: Program) -> int:
     memories = [effect.barrier.memref for effect in program.effects if effect.barrier is not None]
     if any(isinstance(memory, Space) for memory in memories):
         return LONGEST_RING
-    types = (memory.type for memory in memories if isinstance(memory, SSAValue))
-    sizes = [type_.get_shape()[0] for type_ in types if isinstance(type_, MemRefType)]
     places = [place.memref for effect in program.effects for place in effect.places]
-    shapes = [
-        memory.type.get_shape()
-        for memory in places
-        if isinstance(memory, SSAValue) and is_memref(memory.type)
-    ]
-    sizes += [shape[0] for shape in shapes if len(shape) > 2 and shape[0] <= LONGEST_RING]
+    barriers, matrices = (
+        [
+            type_.get_shape()
+            for type_ in (memory.type for memory in memrefs if isinstance(memory, SSAValue))
+            if is_memref(type_)
+        ]
+        for memrefs in (memories, places)
+    )
+    sizes = [shape[0] for shape in barriers]
+    sizes += [shape[0] for shape in matrices if len(shape) > 2 and shape[0] <= LONGEST_RING]
     return min(max(sizes, default=1), LONGEST_RING)
