@@ -33,14 +33,14 @@ SCALAR_OPS: tuple[type[ScalarOp], ...] = (
 )
 
 
-def scalar_forms(arch: str) -> list[tuple[int, type[ScalarOp], str]]:
-    """Every form of every scalar instruction that the chip runs, each with a seed."""
-    every = [(op, form) for op in SCALAR_OPS for form in op.ROW.forms]
-    return [
-        (seed, op, form)
-        for seed, (op, form) in enumerate(every)
+def scalar_forms(arch: str) -> dict[str, tuple[type[ScalarOp], str]]:
+    """Every form of every scalar instruction that the chip runs, by its name."""
+    return {
+        f"{op.name}.{form}": (op, form)
+        for op in SCALAR_OPS
+        for form in op.ROW.forms
         if target(arch).supports(op.ROW.forms[form].requirement.target)
-    ]
+    }
 
 
 class Code:

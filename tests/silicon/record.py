@@ -11,6 +11,7 @@ warpgroup_mmas.py. The test_*fixtures.py compare the interpreter to them.
 from __future__ import annotations
 
 import sys
+import zlib
 from collections.abc import Iterable
 from itertools import product
 from pathlib import Path
@@ -49,15 +50,16 @@ def all_mmas(
 
 
 def record_scalars(arch: str) -> dict[str, Any]:
-    """The results of every scalar form, by mnemonic."""
+    """The results of every scalar form, by mnemonic, and the seeds of their inputs."""
     results: dict[str, Any] = {}
-    for seed, op, form in scalar_forms(arch):
+    seeds = {name: zlib.crc32(name.encode()) for name in scalar_forms(arch)}
+    for name, (op, form) in scalar_forms(arch).items():
         row = op.ROW.forms[form]
-        inputs = form_inputs(row, seed)
+        inputs = form_inputs(row, seeds[name])
         out = np.zeros(THREADS, dtype=f"uint{KINDS[access_type(row.result)]}")
         kernel = tw.compile(scalar_kernel(op, form), arch)
-        results[f"{op.name}.{form}"] = kernel.launch(*inputs, out, grid=(1,), block=(THREADS,))[-1]
-    return results
+        results[name] = kernel.launch(*inputs, out, grid=(1,), block=(THREADS,))[-1]
+    return {**results, "names": np.array(list(seeds)), "seeds": np.array(list(seeds.values()))}
 
 
 def record_mmas(arch: str, rows: Iterable[MmaRow] = MMA_ROWS) -> dict[str, Any]:

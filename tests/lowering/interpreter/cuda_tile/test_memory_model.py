@@ -364,7 +364,7 @@ def test_arguments() -> None:
     ):
         with pytest.raises(tw.ExecutionError, match=message):
             tw.interpret(text, "k", grid=(1,), args=args)
-    with pytest.raises(tw.ExecutionError, match="expected level 'program' and no block"):
+    with pytest.raises(tw.ExecutionError, match=r"expected no block for Tile IR, got \(1, 1, 1\)"):
         tw.interpret(text, "k", grid=(1,), block=(1, 1, 1), args=[array, 1, True])
     with pytest.raises(tw.CompileError, match="expected a kernel 'z', got k"):
         tw.interpret(text, "z", grid=(1,), args=[array, 1, True])
