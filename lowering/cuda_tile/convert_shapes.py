@@ -1,5 +1,5 @@
-"""Constants, `iota`, and tiles that are another tile's elements elsewhere: reshaped, broadcast,
-permuted, joined, taken out."""
+"""Constants, `iota`, the place in the grid, and tiles that are another tile's elements elsewhere:
+reshaped, broadcast, permuted, joined, taken out."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from math import prod
 from typing import Any
 
-from xdsl.dialects import arith
+from xdsl.dialects import arith, gpu
 from xdsl.dialects.builtin import DenseArrayBase, i32
 from xdsl.ir import SSAValue
 
@@ -253,3 +253,17 @@ def _inner_bits(part: Sequence[int], whole: Sequence[int]) -> dict[int, int]:
         for inner, outer in zip(dim_bits(part), dim_bits(whole), strict=True)
         for own, wide in zip(inner, outer, strict=False)
     }
+
+
+@finds(core.GetTileBlockIdOp, core.GetNumTileBlocksOp)
+def _scalars(op: core.GetTileBlockIdOp, table: LayoutTable) -> TileLayout:
+    return table.scalar
+
+
+@lowers(core.GetTileBlockIdOp, core.GetNumTileBlocksOp)
+def _place(op: core.GetTileBlockIdOp | core.GetNumTileBlocksOp, kernel: Kernel) -> None:
+    kind = gpu.BlockIdOp if isinstance(op, core.GetTileBlockIdOp) else gpu.GridDimOp
+    for result, axis in zip(op.results, gpu.DimensionEnum, strict=True):
+        number = kernel.emitter.once((kind, axis), lambda axis=axis: kind(gpu.DimensionAttr(axis)))
+        number = kernel.emitter.resized(number, None, 32)
+        kernel.place(result, kernel.table.scalar, [number])

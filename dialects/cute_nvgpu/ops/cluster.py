@@ -76,7 +76,8 @@ class MbarrierArriveOp(NvgpuOp):
 
     What the thread did before is before what those do who wait for the phase. With `reads` that is
     what it has read alone: the scope is its own CTA. A release to the cluster stops the thread
-    until the GPU sees all that it wrote, over a microsecond. PTX ISA, mapa and mbarrier.arrive.
+    until the GPU sees all that it wrote. The interpreter takes both for the latter. PTX ISA, mapa
+    and mbarrier.arrive.
     """
 
     barrier = operand_def(MemRefType)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects.cute.types.memref import Space
 from tilewright.dialects.cute_nvgpu.ops.smem_desc import MakeSmemDescOp
@@ -49,3 +49,32 @@ class Effect:
     scalars: tuple[SSAValue, ...] = ()
     constant: Any = None
     predicate: SSAValue | None = None
+
+
+Row = Callable[[Any], Effect | None]
+"""The effect of an op, None where it has none."""
+
+
+def plain(kind: str) -> Row:
+    """An event that nothing but its kind says."""
+    return lambda op: Effect(kind)
+
+
+def pending(kind: str) -> Row:
+    """A wait until at most so many groups are pending."""
+    return lambda op: Effect(kind, constant=op.pending.value.data)
+
+
+def of_mbarriers(ops: Any, place: Callable[[Any], MemoryPlace]) -> dict[type[Operation], Row]:
+    """The rows of a dialect's ops on mbarriers but its wait, by the place of an op's mbarrier."""
+    return {
+        ops.InitOp: lambda op: Effect("init", place(op), constant=op.count.value.data),
+        ops.InvalOp: lambda op: Effect("inval", place(op)),
+        ops.ArriveOp: lambda op: Effect(
+            "arrive", place(op), constant=(1 if op.count is None else op.count.value.data, 0)
+        ),
+        ops.ArriveExpectTxOp: lambda op: Effect(
+            "arrive", place(op), constant=(1, op.count.value.data)
+        ),
+        ops.FenceMbarrierInitOp: plain("fence.init"),
+    }

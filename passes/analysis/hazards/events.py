@@ -6,7 +6,7 @@ the numbers that it depends on. What is no row here does nothing that matters to
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from xdsl.dialects import gpu, memref
@@ -36,7 +36,14 @@ from tilewright.dialects.cute_nvgpu.ops.sm90 import WarpgroupMmaOp
 from tilewright.dialects.cute_nvgpu.ops.smem_desc import MakeSmemDescOp
 from tilewright.dialects.cute_nvgpu.ops.umma import UmmaOp
 from tilewright.dialects.cute_nvgpu.ops.wmma_memory import extents_of
-from tilewright.passes.analysis.hazards.effects import Effect, MemoryPlace
+from tilewright.passes.analysis.hazards.effects import (
+    Effect,
+    MemoryPlace,
+    Row,
+    of_mbarriers,
+    pending,
+    plain,
+)
 from tilewright.passes.analysis.hazards.instructions import INSTRUCTIONS
 
 
@@ -165,16 +172,12 @@ def _slot(op: tmem.AllocOp | tmem.RetrieveOp) -> MemoryPlace:
     return MemoryPlace(op.slot, tuple(op.indices), writes=isinstance(op, tmem.AllocOp))
 
 
-def _plain(kind: str) -> Callable[[Any], Effect]:
-    return lambda op: Effect(kind)
-
-
 _BASES = (UmmaOp, WarpgroupMmaOp, tmem_access.TmemAccessOp)
 """Bases of families of ops, each with one row."""
 
 _MISSING: Any = object()
 
-_EFFECTS: dict[type[Operation], Callable[[Any], Effect | None] | None] = {
+_EFFECTS: dict[type[Operation], Row | None] = {
     **INSTRUCTIONS,
     # Threads' own accesses to shared memory.
     memref.LoadOp: lambda op: _generic(op.memref, op.indices),
@@ -214,25 +217,17 @@ _EFFECTS: dict[type[Operation], Callable[[Any], Effect | None] | None] = {
             ),
         ),
     ),
-    copy.CpAsyncCommitGroupOp: _plain("cp.commit"),
-    copy.CpAsyncWaitGroupOp: lambda op: Effect("cp.wait", constant=op.pending.value.data),
+    copy.CpAsyncCommitGroupOp: plain("cp.commit"),
+    copy.CpAsyncWaitGroupOp: pending("cp.wait"),
     # Copies by TMA.
     tma.TmaLoadOp: _tma_load,
     tma.TmaStoreOp: _tma_store,
     tma.TmaReduceOp: _tma_store,
-    tma.BulkCommitGroupOp: _plain("bulk.commit"),
-    tma.BulkWaitGroupOp: lambda op: Effect("bulk.wait", constant=op.pending.value.data),
+    tma.BulkCommitGroupOp: plain("bulk.commit"),
+    tma.BulkWaitGroupOp: pending("bulk.wait"),
     # mbarriers.
-    mbarrier.InitOp: lambda op: Effect("init", _bar(op), constant=op.count.value.data),
-    mbarrier.InvalOp: lambda op: Effect("inval", _bar(op)),
-    mbarrier.ArriveOp: lambda op: Effect(
-        "arrive", _bar(op), constant=(1 if op.count is None else op.count.value.data, 0)
-    ),
-    mbarrier.ArriveExpectTxOp: lambda op: Effect(
-        "arrive", _bar(op), constant=(1, op.count.value.data)
-    ),
+    **of_mbarriers(mbarrier, _bar),
     mbarrier.WaitOp: lambda op: Effect("wait", _bar(op), scalars=(op.parity,)),
-    mbarrier.FenceMbarrierInitOp: _plain("fence.init"),
     # Barriers of threads.
     gpu.BarrierOp: lambda op: Effect("bar", constant=(0, None, True)),
     sync.BarSyncOp: lambda op: Effect(
@@ -241,9 +236,9 @@ _EFFECTS: dict[type[Operation], Callable[[Any], Effect | None] | None] = {
     sync.BarArriveOp: lambda op: Effect(
         "bar", constant=(op.barrier.value.data, op.threads.value.data, False)
     ),
-    sync.WarpSyncOp: _plain("warp.sync"),
-    cluster.ArriveOp: _plain("cluster.arrive"),
-    cluster.WaitOp: _plain("cluster.wait"),
+    sync.WarpSyncOp: plain("warp.sync"),
+    cluster.ArriveOp: plain("cluster.arrive"),
+    cluster.WaitOp: plain("cluster.wait"),
     cluster.MbarrierArriveOp: lambda op: Effect(
         "arrive", _bar(op), scalars=(op.rank,), constant=(1, 0)
     ),
@@ -252,20 +247,20 @@ _EFFECTS: dict[type[Operation], Callable[[Any], Effect | None] | None] = {
     ),
     # wgmma.
     WarpgroupMmaOp: _wgmma,
-    wgmma_sync.WgmmaFenceOp: _plain("wgmma.fence"),
-    wgmma_sync.WgmmaCommitGroupOp: _plain("wgmma.commit"),
-    wgmma_sync.WgmmaWaitGroupOp: lambda op: Effect("wgmma.wait", constant=op.pending.value.data),
-    wgmma_sync.FenceProxyAsyncOp: _plain("fence.proxy"),
+    wgmma_sync.WgmmaFenceOp: plain("wgmma.fence"),
+    wgmma_sync.WgmmaCommitGroupOp: plain("wgmma.commit"),
+    wgmma_sync.WgmmaWaitGroupOp: pending("wgmma.wait"),
+    wgmma_sync.FenceProxyAsyncOp: plain("fence.proxy"),
     # Tensor memory.
     UmmaOp: _umma,
     tmem_copy.CopyOp: _copy,
     tmem_copy.ShiftOp: _shift,
     tmem_access.TmemAccessOp: _tile,
     tmem_reduce.LoadReduceOp: _tile,
-    tmem_access.WaitLoadOp: _plain("tmem.wait_load"),
-    tmem_access.WaitStoreOp: _plain("tmem.wait_store"),
+    tmem_access.WaitLoadOp: plain("tmem.wait_load"),
+    tmem_access.WaitStoreOp: plain("tmem.wait_store"),
     tmem.AllocOp: lambda op: Effect("tmem.alloc", places=(_slot(op),)),
-    tmem.RelinquishAllocPermitOp: _plain("tmem.relinquish"),
+    tmem.RelinquishAllocPermitOp: plain("tmem.relinquish"),
     tmem.RetrieveOp: lambda op: Effect("access", places=(_slot(op),)),
     tmem.DeallocOp: lambda op: Effect(
         "tmem.dealloc", places=(MemoryPlace(op.source, (), writes=True),)
@@ -273,6 +268,6 @@ _EFFECTS: dict[type[Operation], Callable[[Any], Effect | None] | None] = {
     tcgen05_sync.CommitOp: lambda op: Effect(
         "commit", _bar(op), scalars=() if op.mask is None else (op.mask,)
     ),
-    tcgen05_sync.FenceBeforeThreadSyncOp: _plain("fence.before"),
-    tcgen05_sync.FenceAfterThreadSyncOp: _plain("fence.after"),
+    tcgen05_sync.FenceBeforeThreadSyncOp: plain("fence.before"),
+    tcgen05_sync.FenceAfterThreadSyncOp: plain("fence.after"),
 }

@@ -7,7 +7,6 @@ is accessed, in bytes or cells, by the numbers in those registers.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cache, lru_cache
 from typing import Any
 
@@ -46,10 +45,16 @@ from tilewright.dialects.ptx import (
 )
 from tilewright.dialects.ptx.control_flow import EntryOp
 from tilewright.dialects.ptx.types import reg
-from tilewright.passes.analysis.hazards.effects import Effect, MemoryPlace, Reach
+from tilewright.passes.analysis.hazards.effects import (
+    Effect,
+    MemoryPlace,
+    Reach,
+    Row,
+    of_mbarriers,
+    pending,
+    plain,
+)
 from tilewright.passes.analysis.hazards.placement import HALF, Cells, tensor_set
-
-Row = Callable[[Any], Effect | None]
 
 
 class UnknownReach(Exception):
@@ -260,14 +265,6 @@ def _shift(op: tcgen05_memory.ShiftOp) -> Effect:
     return Effect("umma", places=(place,), constant=("shift", op.group))
 
 
-def _plain(kind: str) -> Row:
-    return lambda op: Effect(kind)
-
-
-def _pending(kind: str) -> Row:
-    return lambda op: Effect(kind, constant=op.pending.value.data)
-
-
 def _barrier(waits: bool) -> Row:
     return lambda op: Effect(
         "bar",
@@ -288,31 +285,23 @@ INSTRUCTIONS: dict[type[Operation], Row] = {
     data_movement.CpAsyncOp: lambda op: Effect(
         "cp.async", places=(_run(op.dest, op.size.value.data, writes=True),)
     ),
-    data_movement.CpAsyncCommitGroupOp: _plain("cp.commit"),
-    data_movement.CpAsyncWaitGroupOp: _pending("cp.wait"),
+    data_movement.CpAsyncCommitGroupOp: plain("cp.commit"),
+    data_movement.CpAsyncWaitGroupOp: pending("cp.wait"),
     # Copies of boxes.
     bulk_copy.TensorLoadOp: _tensor_load,
     bulk_copy.TensorStoreOp: _from_shared,
     bulk_copy.TensorReduceOp: _from_shared,
-    bulk_copy.BulkCommitGroupOp: _plain("bulk.commit"),
-    bulk_copy.BulkWaitGroupOp: _pending("bulk.wait"),
+    bulk_copy.BulkCommitGroupOp: plain("bulk.commit"),
+    bulk_copy.BulkWaitGroupOp: pending("bulk.wait"),
     # mbarriers.
-    mbarrier.InitOp: lambda op: Effect("init", _bar(op), constant=op.count.value.data),
-    mbarrier.InvalOp: lambda op: Effect("inval", _bar(op)),
-    mbarrier.ArriveOp: lambda op: Effect(
-        "arrive", _bar(op), constant=(1 if op.count is None else op.count.value.data, 0)
-    ),
-    mbarrier.ArriveExpectTxOp: lambda op: Effect(
-        "arrive", _bar(op), constant=(1, op.count.value.data)
-    ),
+    **of_mbarriers(mbarrier, _bar),
     mbarrier.TryWaitParityOp: lambda op: Effect("wait", _bar(op), scalars=(op.parity,)),
-    mbarrier.FenceMbarrierInitOp: _plain("fence.init"),
     # Barriers of threads.
     synchronization.BarSyncOp: _barrier(True),
     synchronization.BarArriveOp: _barrier(False),
-    synchronization.WarpSyncOp: _plain("warp.sync"),
-    cluster.ArriveOp: _plain("cluster.arrive"),
-    cluster.WaitOp: _plain("cluster.wait"),
+    synchronization.WarpSyncOp: plain("warp.sync"),
+    cluster.ArriveOp: plain("cluster.arrive"),
+    cluster.WaitOp: plain("cluster.wait"),
     cluster.MbarrierArriveOp: lambda op: Effect(
         "arrive", _bar(op), scalars=(op.address,), constant=(1, 0)
     ),
@@ -321,10 +310,10 @@ INSTRUCTIONS: dict[type[Operation], Row] = {
     ),
     # wgmma.
     wgmma.WgmmaOp: _wgmma,
-    wgmma.WgmmaFenceOp: _plain("wgmma.fence"),
-    wgmma.WgmmaCommitGroupOp: _plain("wgmma.commit"),
-    wgmma.WgmmaWaitGroupOp: _pending("wgmma.wait"),
-    wgmma.FenceProxyAsyncOp: _plain("fence.proxy"),
+    wgmma.WgmmaFenceOp: plain("wgmma.fence"),
+    wgmma.WgmmaCommitGroupOp: plain("wgmma.commit"),
+    wgmma.WgmmaWaitGroupOp: pending("wgmma.wait"),
+    wgmma.FenceProxyAsyncOp: plain("fence.proxy"),
     # Tensor memory.
     tcgen05_mma.Tcgen05MmaOp: _umma,
     tcgen05_memory.CpOp: _cp,
@@ -332,18 +321,18 @@ INSTRUCTIONS: dict[type[Operation], Row] = {
     tcgen05_access.LdOp: _tile,
     tcgen05_access.LdRedOp: _tile,
     tcgen05_access.StOp: _tile,
-    tcgen05_sync.WaitLdOp: _plain("tmem.wait_load"),
-    tcgen05_sync.WaitStOp: _plain("tmem.wait_store"),
+    tcgen05_sync.WaitLdOp: plain("tmem.wait_load"),
+    tcgen05_sync.WaitStOp: plain("tmem.wait_store"),
     tcgen05_memory.AllocOp: lambda op: Effect(
         "tmem.alloc", places=(_run(op.slot, 4, offset=op.offset.value.data, writes=True),)
     ),
-    tcgen05_memory.RelinquishAllocPermitOp: _plain("tmem.relinquish"),
+    tcgen05_memory.RelinquishAllocPermitOp: plain("tmem.relinquish"),
     tcgen05_memory.DeallocOp: lambda op: Effect(
         "tmem.dealloc", places=(_tensor(op.address, op.columns.value.data),)
     ),
     tcgen05_sync.CommitOp: lambda op: Effect(
         "commit", _bar(op), scalars=() if op.mask is None else (op.mask,)
     ),
-    tcgen05_sync.FenceBeforeThreadSyncOp: _plain("fence.before"),
-    tcgen05_sync.FenceAfterThreadSyncOp: _plain("fence.after"),
+    tcgen05_sync.FenceBeforeThreadSyncOp: plain("fence.before"),
+    tcgen05_sync.FenceAfterThreadSyncOp: plain("fence.after"),
 }
