@@ -1,4 +1,4 @@
-"""`cute_nvgpu.address`: memory by its address."""
+"""`cute_nvgpu.address`: memory by its address; of `ldmatrix` in `matrix_copy`, as of `ptx`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from tilewright.lowering.interpreter.builder import Builder, Step, runs
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.ops.base.arith import container
 from tilewright.lowering.interpreter.ops.base.memref import load_chosen, load_words, store_words
-from tilewright.lowering.interpreter.ops.instructions.matrix_copy import load_matrices
 from tilewright.lowering.interpreter.ops.instructions.ptx import moved
 from tilewright.lowering.interpreter.values import spread
 
@@ -61,17 +60,5 @@ def _store(op: address.StoreOp, builder: Builder) -> Step:
         words = np.stack([spread(regs[slot], count).astype(dtype) for slot in sources], axis=1)
         kept = None if chosen is None else regs[chosen]
         store_words(machine, gang, at, words, number, shared=shared, chosen=kept)
-
-    return step
-
-
-@runs(address.LdmatrixOp)
-def _ldmatrix(op: address.LdmatrixOp, builder: Builder) -> Step:
-    where, dest, number = builder.slot(op.address), builder.slot(op.fragment), builder.number(op)
-    copy, offset = op.matrix_copy, op.offset.value.data
-
-    def step(machine: Machine, gang: Gang) -> None:
-        at = moved(gang.regs[where], offset)
-        gang.regs[dest] = load_matrices(machine, gang, at, copy, number, op.name)
 
     return step

@@ -20,7 +20,7 @@ from tilewright.dialects.cute_nvgpu.lattice.matrix_copy import (
     SourceFormat,
 )
 from tilewright.dialects.cute_nvgpu.lattice.targets import target
-from tilewright.dialects.cute_nvgpu.ops import matrix_copy
+from tilewright.dialects.cute_nvgpu.ops import address, matrix_copy
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
 from tilewright.dialects.ptx import matrix_copy as ptx_matrix_copy
 from tilewright.lowering.interpreter.arithmetic.elements import elements_of, words_of
@@ -192,17 +192,18 @@ def _movmatrix(op: matrix_copy.MovmatrixOp, builder: Builder) -> Step:
 # `ptx`
 
 
-@runs(ptx_matrix_copy.LdmatrixOp)
-def _ptx_ldmatrix(op: ptx_matrix_copy.LdmatrixOp, builder: Builder) -> Step:
-    source, dest, number = builder.slot(op.address), builder.slot(op.result), builder.number(op)
+@runs(ptx_matrix_copy.LdmatrixOp, address.LdmatrixOp)
+def _ldmatrix_at(op: ptx_matrix_copy.LdmatrixOp | address.LdmatrixOp, builder: Builder) -> Step:
+    source, dest, number = builder.slot(op.address), builder.slot(op.results[0]), builder.number(op)
     copy, offset = op.matrix_copy, op.offset.value.data
+    is_one = isinstance(op, ptx_matrix_copy.LdmatrixOp) and copy.registers == 1
 
     def step(machine: Machine, gang: Gang) -> None:
-        address = moved(gang.regs[source], offset)
+        at = moved(gang.regs[source], offset)
         if target(machine.launch.arch).number <= WANTS_ALL_ADDRESSES:
-            _check_addresses(machine, spread(address, gang.count))
-        words = load_matrices(machine, gang, address, copy, number, op.name)
-        gang.regs[dest] = words if copy.registers > 1 else words[:, 0]
+            _check_addresses(machine, spread(at, gang.count))
+        words = load_matrices(machine, gang, at, copy, number, op.name)
+        gang.regs[dest] = words[:, 0] if is_one else words
 
     return step
 
