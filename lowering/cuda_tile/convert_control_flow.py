@@ -7,7 +7,7 @@ that every region ends in one place: of a kernel in nothing, of a `for` in what 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Protocol
 
@@ -30,7 +30,14 @@ from tilewright.dialects.cuda_tile.ops.control_flow import (
 from tilewright.dialects.cuda_tile.ops.memory import LoadPtrTkoOp, MemoryOp
 from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp
 from tilewright.dialects.cuda_tile.types import TileType
+from tilewright.lowering.cuda_tile.convert_warpgroup_matrix import (
+    AccumulatorTile,
+    accumulator_type,
+    accumulators,
+)
 from tilewright.lowering.cuda_tile.kernel import Kernel, known_integer, lowers
+from tilewright.lowering.cuda_tile.layouts import TileLayout
+from tilewright.lowering.cuda_tile.warpgroup_layouts import WarpgroupLayouts
 
 
 class RegionEnd(Protocol):
@@ -50,29 +57,47 @@ class CarriedTiles:
         self.tiles = [value for value in values if isinstance(value.type, TileType)]
         self.tokens = [value for value in values if not isinstance(value.type, TileType)]
         self._layouts = [kernel.table.of(value) for value in self.tiles]
+        self._products = [kernel.table.products.get(value) for value in self.tiles]
 
     def types(self, op: Operation) -> list[Attribute]:
-        """The types of the registers."""
+        """The types of the registers, or of the fragments of accumulators."""
         return [
             type_
-            for value, layout in zip(self.tiles, self._layouts, strict=True)
-            for type_ in [self._kernel.scalar_type(op, value)] * layout.count
+            for value, layout, product in self._rows(self.tiles)
+            for type_ in (
+                [self._kernel.scalar_type(op, value)] * layout.count
+                if product is None
+                else [accumulator_type(product)] * (layout.count // product.values("C"))
+            )
         ]
+
+    def _rows(
+        self, tiles: Sequence[SSAValue]
+    ) -> Iterator[tuple[SSAValue, TileLayout, WarpgroupLayouts | None]]:
+        return zip(tiles, self._layouts, self._products, strict=True)
 
     def registers(self, sources: Sequence[SSAValue]) -> list[SSAValue]:
         """The registers of the values that are passed."""
         tiles = [value for value in sources if isinstance(value.type, TileType)]
         return [
             register
-            for value, layout in zip(tiles, self._layouts, strict=True)
-            for register in self._kernel.elements(value, layout)
+            for value, layout, product in self._rows(tiles)
+            for register in (
+                self._kernel.elements(value, layout)
+                if product is None
+                else accumulators(value, product, self._kernel)
+            )
         ]
 
     def bind(self, registers: Sequence[SSAValue]) -> None:
         """Say what the tiles are now."""
         coming = iter(registers)
-        for value, layout in zip(self.tiles, self._layouts, strict=True):
-            self._kernel.place(value, layout, list(islice(coming, layout.count)))
+        for value, layout, product in self._rows(self.tiles):
+            if product is None:
+                self._kernel.place(value, layout, list(islice(coming, layout.count)))
+            else:
+                own = tuple(islice(coming, layout.count // product.values("C")))
+                self._kernel[value] = AccumulatorTile(product, own, None)
 
     def bind_tokens(self, sources: Sequence[Sequence[SSAValue]]) -> None:
         """Say that the tokens are behind all that may be passed."""
@@ -156,6 +181,7 @@ def _branch(op: IfOp, leaf: RegionEnd, kernel: Kernel) -> list[SSAValue]:
     """An `scf.if` whose branches end in a leaf; its results."""
     emitter, order, scratch = kernel.emitter, kernel.order, kernel.scratch
     condition = kernel.scalar(op.condition)
+    kernel.groups.wait()
     flushed, regions = order.flushed, list[Region]()
     read = scratch.state
     for region in (op.then_region, op.else_region):
@@ -163,6 +189,7 @@ def _branch(op: IfOp, leaf: RegionEnd, kernel: Kernel) -> list[SSAValue]:
         outer = emitter.enter(Block())
         first = region.block.first_op if region.blocks else None
         values = _lower_from(first, kernel, leaf)
+        kernel.groups.wait()
         emitter.add(scf.YieldOp(*values))
         regions.append(Region(emitter.block))
         emitter.leave(outer)
@@ -205,6 +232,7 @@ def _enter_body(
     kernel: Kernel,
 ) -> tuple[Block, int]:
     """Go into the body of a loop, whose last arguments are carried; where to come back to."""
+    kernel.groups.wait()
     kernel.scratch.state = True
     flushed = kernel.order.flushed
     outer = kernel.emitter.enter(block)
@@ -214,6 +242,7 @@ def _enter_body(
 
 
 def _leave_body(op: ForOp | LoopOp, outer: Block, flushed: int, kernel: Kernel) -> None:
+    assert not kernel.groups.pending
     kernel.emitter.leave(outer)
     kernel.order.forget(flushed)
     kernel.scratch.state = True
@@ -262,7 +291,9 @@ def _for(op: ForOp, kernel: Kernel) -> None:
     if number.type != type_:
         number = kernel.emit(arith.TruncIOp, [number], type_)
     kernel.place(source.args[0], kernel.table.scalar, [number])
-    kernel.emitter.add(scf.YieldOp(*_lower_from(source.first_op, kernel, leaf)))
+    values = _lower_from(source.first_op, kernel, leaf)
+    kernel.groups.wait()
+    kernel.emitter.add(scf.YieldOp(*values))
     _leave_body(op, outer, flushed, kernel)
     loop = scf.ForOp(lower, upper, step, initial, Region(block))
     results = CarriedTiles(op.results, kernel)
@@ -305,6 +336,7 @@ def _loop(op: LoopOp, kernel: Kernel) -> None:
     before = Block(arg_types=leaf.again)
     outer, flushed = _enter_body(op, before, leaf.again, carried, kernel)
     goes_on, *values = _lower_from(source.first_op, kernel, leaf)
+    kernel.groups.wait()
     kernel.emitter.add(scf.ConditionOp(goes_on, *values))
     _leave_body(op, outer, flushed, kernel)
     after = Block(arg_types=leaf.types[1:])

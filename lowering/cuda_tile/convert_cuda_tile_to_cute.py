@@ -19,6 +19,7 @@ from xdsl.ir import Attribute, Block, Region, SSAValue
 from xdsl.passes import ModulePass
 
 from tilewright.diagnostic import file_location
+from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFOp, MmaIOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cuda_tile.ops.module import ModuleOp as TileModuleOp
 from tilewright.dialects.cuda_tile.types import PointerType, TileType
@@ -36,10 +37,11 @@ from tilewright.lowering.cuda_tile import (
     convert_shapes,
     convert_views,
 )
-from tilewright.lowering.cuda_tile.elements import element_of, scalar_type
+from tilewright.lowering.cuda_tile.elements import element_of, scalar_type, shape_of
 from tilewright.lowering.cuda_tile.find_layouts import find_layouts
 from tilewright.lowering.cuda_tile.kernel import Kernel
 from tilewright.lowering.cuda_tile.layouts import log2
+from tilewright.lowering.cuda_tile.warpgroup_layouts import multiplies_by_warpgroups
 from tilewright.lowering.tile.kernel import erase_unused
 from tilewright.passes.check_hazards import FROM_TILE_IR
 
@@ -58,13 +60,23 @@ _RULE_MODULES = (
 )
 
 _FEWEST, _USUAL, _MOST = 32, 128, 256
+_TALL = 128
+"""The rows of a product that two warpgroups share."""
 _PER_THREAD, _CROWDED = 8, 128
 """The elements of the largest tile for each thread: from which on a thread more is worth it, and
 from which on more than the usual number of threads."""
 
 
-def thread_count(entry: EntryOp) -> int:
-    """The threads of a kernel's CTAs, from its largest tile."""
+def thread_count(entry: EntryOp, arch: Target | None = None) -> int:
+    """The threads of a kernel's CTAs: as many warpgroups as its multiplications keep busy, else
+    from its largest tile."""
+    products = [
+        shape_of(op.result)[-2:] for op in entry.walk()
+        if isinstance(op, MmaFOp | MmaIOp) and multiplies_by_warpgroups(op, arch)
+    ]  # fmt: skip
+    if products:
+        two = any(m >= _TALL or m * n >= _CROWDED * _USUAL for m, n in products)
+        return _MOST if two else _USUAL
     largest = max(
         (
             result.type.elements
@@ -81,12 +93,13 @@ def thread_count(entry: EntryOp) -> int:
 def convert_entry(entry: EntryOp, arch: Target | None = None) -> func.FuncOp:
     """The kernel of threads of an entry. Raises OpError where something does not lower."""
     source, block = entry.body.block, Block()
-    threads = thread_count(entry)
-    kernel = Kernel(block, find_layouts(source, log2(threads)), arch)
+    threads = thread_count(entry, arch)
+    kernel = Kernel(block, find_layouts(source, log2(threads), arch), arch)
     kernel.at(entry)
     for i, argument in enumerate(source.args):
         kernel.place(argument, kernel.table.scalar, [_argument(entry, argument, i, kernel)])
     convert_control_flow.lower_body(source, kernel)
+    kernel.groups.wait()
     kernel.scratch.finish()
     kernel.at(entry)
     kernel.emitter.add(func.ReturnOp())

@@ -26,6 +26,7 @@ from tilewright.lowering.cuda_tile.layouts import (
     permuted_bits,
 )
 from tilewright.lowering.cuda_tile.shared_order import SharedOrder, row_major
+from tilewright.lowering.cuda_tile.shared_tiles import SharedTile
 from tilewright.lowering.cuda_tile.threads import scaled
 
 _TABLE = 64
@@ -122,6 +123,10 @@ def _broadcast(op: core.BroadcastOp, kernel: Kernel) -> None:
 
 @lowers(core.PermuteOp)
 def _permute(op: core.PermuteOp, kernel: Kernel) -> None:
+    source = kernel[op.source]
+    if isinstance(source, SharedTile):
+        kernel[op.result] = source.renumbered(inverse(_permutation(op)))
+        return
     _renumbered(op, op.source, _permutation(op), kernel)
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, Protocol
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import IntegerAttr, IntegerType
@@ -26,6 +26,7 @@ from tilewright.lowering.cuda_tile.layouts import TileLayout
 from tilewright.lowering.cuda_tile.memory_order import MemoryOrder
 from tilewright.lowering.cuda_tile.scratch import Scratch
 from tilewright.lowering.cuda_tile.threads import ThreadNumber
+from tilewright.lowering.cuda_tile.warpgroup_groups import MmaGroups
 from tilewright.lowering.op_rules import OpRules
 from tilewright.lowering.tile.emitter import Emitter
 
@@ -39,6 +40,14 @@ RULES = OpRules[Rule]()
 lowers = RULES.of
 
 
+class Tile(Protocol):
+    """A tile, wherever its elements are."""
+
+    def elements_in(self, layout: TileLayout, kernel: Kernel) -> Sequence[SSAValue]:
+        """The elements in a layout."""
+        ...
+
+
 @dataclass(frozen=True, eq=False, slots=True)
 class PlacedTile:
     """A tile whose elements are in registers."""
@@ -47,6 +56,10 @@ class PlacedTile:
     elements: Elements
     element: Attribute
 
+    def elements_in(self, layout: TileLayout, kernel: Kernel) -> Sequence[SSAValue]:
+        """The elements, moved."""
+        return kernel.scratch.converted(self.layout, self.elements, layout)
+
 
 @dataclass(frozen=True, eq=False, slots=True)
 class DerivedTile:
@@ -54,8 +67,9 @@ class DerivedTile:
 
     compute: Callable[[TileLayout], Sequence[SSAValue]]
 
-
-Tile = PlacedTile | DerivedTile
+    def elements_in(self, layout: TileLayout, kernel: Kernel) -> Sequence[SSAValue]:
+        """The elements, computed."""
+        return self.compute(layout)
 
 
 class Kernel:
@@ -67,6 +81,8 @@ class Kernel:
         self.threads = ThreadNumber(self.emitter)
         self.scratch = Scratch(self.emitter, self.threads)
         self.order = MemoryOrder(self.scratch)
+        self.groups = MmaGroups(self.emitter)
+        self.scratch.before_reuse.append(self.groups.leave_scratch)
         self.values: dict[SSAValue, Any] = {}
 
     # --- values ---
@@ -88,12 +104,9 @@ class Kernel:
 
     def elements_of(self, tile: Tile, layout: TileLayout) -> Elements:
         """The elements of a tile in a layout, moved or computed once."""
-        if isinstance(tile, PlacedTile):
-            if tile.layout == layout:
-                return tile.elements
-            build = partial(self.scratch.converted, tile.layout, tile.elements, layout)
-        else:
-            build = partial(tile.compute, layout)
+        if isinstance(tile, PlacedTile) and tile.layout == layout:
+            return tile.elements
+        build = partial(tile.elements_in, layout, self)
         return tuple(self.emitter.remembered((tile, layout), build))
 
     def scalar(self, value: SSAValue) -> SSAValue:

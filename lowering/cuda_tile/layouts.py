@@ -89,11 +89,12 @@ class TileLayout:
 
     def text(self) -> str:
         """The layout in CuTe's words, (thread, register) -> element's number."""
-        modes = [_mode(self.threads), _mode(self.registers)]
+        modes = [mode_of(self.threads), mode_of(self.registers)]
         return str(Layout(tuple(m.shape for m in modes), tuple(m.stride for m in modes)))
 
 
-def _mode(bits: Sequence[int | None]) -> Layout:
+def mode_of(bits: Sequence[int | None]) -> Layout:
+    """The mode that counts through bits, None being a stride of 0."""
     if not bits:
         return Layout(1, 0)
     strides = tuple(0 if bit is None else 1 << bit for bit in bits)
