@@ -7,7 +7,8 @@ that every region ends in one place: of a kernel in nothing, of a `for` in what 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import Protocol
 
@@ -30,6 +31,7 @@ from tilewright.dialects.cuda_tile.ops.control_flow import (
 from tilewright.dialects.cuda_tile.ops.memory import LoadPtrTkoOp, MemoryOp
 from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp
 from tilewright.dialects.cuda_tile.types import TileType
+from tilewright.lowering.cuda_tile.convert_pipelines import Place, Range, Ring
 from tilewright.lowering.cuda_tile.convert_warpgroup_matrix import (
     AccumulatorTile,
     accumulator_type,
@@ -37,6 +39,7 @@ from tilewright.lowering.cuda_tile.convert_warpgroup_matrix import (
 )
 from tilewright.lowering.cuda_tile.kernel import Kernel, known_integer, lowers
 from tilewright.lowering.cuda_tile.layouts import TileLayout
+from tilewright.lowering.cuda_tile.warpgroup_groups import MmaGroup
 from tilewright.lowering.cuda_tile.warpgroup_layouts import WarpgroupLayouts
 
 
@@ -227,22 +230,21 @@ def _if(op: IfOp, kernel: Kernel) -> None:
 def _enter_body(
     op: ForOp | LoopOp,
     block: Block,
-    types: Sequence[Attribute],
+    registers: Sequence[SSAValue],
     carried: CarriedTiles,
     kernel: Kernel,
 ) -> tuple[Block, int]:
-    """Go into the body of a loop, whose last arguments are carried; where to come back to."""
+    """Go into the body of a loop, which carries registers; where to come back to."""
     kernel.groups.wait()
     kernel.scratch.state = True
     flushed = kernel.order.flushed
     outer = kernel.emitter.enter(block)
-    carried.bind(block.args[len(block.args) - len(types) :])
+    carried.bind(registers)
     carried.bind_again(op.init_values, op)
     return outer, flushed
 
 
 def _leave_body(op: ForOp | LoopOp, outer: Block, flushed: int, kernel: Kernel) -> None:
-    assert not kernel.groups.pending
     kernel.emitter.leave(outer)
     kernel.order.forget(flushed)
     kernel.scratch.state = True
@@ -280,25 +282,59 @@ def _bounds(op: ForOp, kernel: Kernel) -> list[SSAValue]:
 
 @lowers(ForOp)
 def _for(op: ForOp, kernel: Kernel) -> None:
-    source = op.region.block
-    lower, upper, step = _bounds(op, kernel)
+    source, own, rings = op.region.block, kernel.rings.of(op), kernel.rings.carried_by(op)
+    bounds = Range(*_bounds(op, kernel))
     carried = CarriedTiles(source.args[1:], kernel)
     initial, leaf = carried.registers(op.init_values), _Again(op, carried)
-    block = Block(arg_types=[lower.type, *leaf.types])
-    outer, flushed = _enter_body(op, block, leaf.types, carried, kernel)
-    number = block.args[0]
-    type_ = kernel.scalar_type(op, source.args[0])
-    if number.type != type_:
-        number = kernel.emit(arith.TruncIOp, [number], type_)
-    kernel.place(source.args[0], kernel.table.scalar, [number])
-    values = _lower_from(source.first_op, kernel, leaf)
     kernel.groups.wait()
-    kernel.emitter.add(scf.YieldOp(*values))
+    if own is not None:
+        own.before_loop(bounds)
+    begun = _places(rings)
+    types = [bounds.lower.type, *leaf.types, *(value.type for value in begun)]
+    block, end = Block(arg_types=types), 1 + len(leaf.types)
+    outer, flushed = _enter_body(op, block, block.args[1:end], carried, kernel)
+    _place_rings(rings, block.args[end:])
+    kernel.count(op, block.args[0])
+    if own is not None:
+        _fly(own.begin(block.args[0]), op, source.args[1:], kernel)
+    values = _lower_from(source.first_op, kernel, leaf)
+    if own is not None:
+        own.end()
+    kernel.groups.settle([] if own is None else own.flying)
+    kernel.emitter.add(scf.YieldOp(*values, *_places(rings)))
     _leave_body(op, outer, flushed, kernel)
-    loop = scf.ForOp(lower, upper, step, initial, Region(block))
-    results = CarriedTiles(op.results, kernel)
-    results.bind(kernel.emitter.add(loop).results)
+    loop = scf.ForOp(bounds.lower, bounds.upper, bounds.step, [*initial, *begun], Region(block))
+    results, passed = CarriedTiles(op.results, kernel), kernel.emitter.add(loop).results
+    results.bind(passed[: end - 1])
     results.bind_again(op.init_values, op)
+    _place_rings(rings, passed[end - 1 :])
+    if own is not None:
+        _fly(own.after_loop(bounds), op, op.results, kernel)
+
+
+def _places(rings: Sequence[Ring]) -> list[SSAValue]:
+    return [value for ring in rings for value in (ring.place.stage, ring.place.parity)]
+
+
+def _place_rings(rings: Sequence[Ring], values: Sequence[SSAValue]) -> None:
+    """Say where rings are now."""
+    for i, ring in enumerate(rings):
+        ring.place = Place(values[2 * i], values[2 * i + 1])
+
+
+def _fly(
+    flights: Mapping[Operation, MmaGroup], op: ForOp, values: Sequence[SSAValue], kernel: Kernel
+) -> None:
+    """Say which MMAs of the iteration before are in flight, and that what a loop carries is their
+    results."""
+    last = op.region.block.last_op
+    assert last is not None
+    for product, flight in flights.items():
+        value = values[list(last.operands).index(product.results[0])]
+        tile = kernel[value]
+        if isinstance(tile, AccumulatorTile):
+            kernel[value] = replace(tile, group=flight)
+        kernel.groups.pending.append(flight)
 
 
 class _Turn:
@@ -334,7 +370,7 @@ def _loop(op: LoopOp, kernel: Kernel) -> None:
     carried, results = CarriedTiles(source.args, kernel), CarriedTiles(op.results, kernel)
     initial, leaf = carried.registers(op.init_values), _Turn(op, carried, results, kernel)
     before = Block(arg_types=leaf.again)
-    outer, flushed = _enter_body(op, before, leaf.again, carried, kernel)
+    outer, flushed = _enter_body(op, before, before.args, carried, kernel)
     goes_on, *values = _lower_from(source.first_op, kernel, leaf)
     kernel.groups.wait()
     kernel.emitter.add(scf.ConditionOp(goes_on, *values))

@@ -106,6 +106,7 @@ class WarpgroupProduct:
     def __init__(self, op: MmaFOp | MmaIOp, layouts: WarpgroupLayouts, kernel: Kernel) -> None:
         self.op, self.layouts, self.kernel = op, layouts, kernel
         self.group = MmaGroup()
+        kernel.rings.read(op, self.group)
 
     def multiply(self) -> None:
         """Emit it."""
@@ -193,6 +194,7 @@ class WarpgroupProduct:
         view = self._view(operand, tile.order)
         if view is None:
             return None
+        tile.ready()
         return _Matrices(tile.line, tile.start, tile.order, view, self._major(operand, tile.order))
 
     def _bits(self, operand: str) -> tuple[list[int], list[int], list[int]]:

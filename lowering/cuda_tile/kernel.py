@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import IntegerAttr, IntegerType
@@ -19,6 +19,8 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.traits import IsTerminator
 
 from tilewright.diagnostic import OpError, file_location
+from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
+from tilewright.dialects.cute.types.argument import ArgumentAttr
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
 from tilewright.lowering.cuda_tile.elements import element_of, number_attribute, scalar_type
 from tilewright.lowering.cuda_tile.find_layouts import LayoutTable
@@ -29,6 +31,9 @@ from tilewright.lowering.cuda_tile.threads import ThreadNumber
 from tilewright.lowering.cuda_tile.warpgroup_groups import MmaGroups
 from tilewright.lowering.op_rules import OpRules
 from tilewright.lowering.tile.emitter import Emitter
+
+if TYPE_CHECKING:
+    from tilewright.lowering.cuda_tile.convert_pipelines import Rings
 
 Elements = tuple[SSAValue, ...]
 """The registers of a tile in a layout."""
@@ -84,6 +89,8 @@ class Kernel:
         self.groups = MmaGroups(self.emitter)
         self.scratch.before_reuse.append(self.groups.leave_scratch)
         self.values: dict[SSAValue, Any] = {}
+        self.maps: dict[ArgumentAttr, SSAValue] = {}
+        self.rings: Rings
 
     # --- values ---
 
@@ -138,6 +145,22 @@ class Kernel:
 
         for i, result in enumerate(op.results):
             self.values[result] = DerivedTile(partial(later, i))
+
+    def tensor_map(self, source: ArgumentAttr) -> SSAValue:
+        """The parameter that is a tensor map."""
+        if source not in self.maps:
+            map_ = self.entry.insert_arg(source.type, len(self.entry.args))
+            map_.name_hint = f"map{len(self.maps)}"
+            self.maps[source] = map_
+        return self.maps[source]
+
+    def count(self, loop: ForOp, number: SSAValue) -> None:
+        """Say what the variable of a loop is."""
+        variable = loop.region.block.args[0]
+        type_ = self.scalar_type(loop, variable)
+        if number.type != type_:
+            number = self.emit(arith.TruncIOp, [number], type_)
+        self.place(variable, self.table.scalar, [number])
 
     # --- ops ---
 

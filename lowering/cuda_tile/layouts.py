@@ -18,6 +18,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from math import prod
 
+from xdsl.dialects.builtin import DenseArrayBase
+
+from tilewright.dialects.cuda_tile.ops.core import PermuteOp
+from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.dialects.cute import Layout
 from tilewright.dialects.cute.algebra import coalesce
 
@@ -132,6 +136,12 @@ def permuted_bits(shape: Sequence[int], order: Sequence[int]) -> dict[int, int]:
         for bits, axis in zip(result, order, strict=True)
         for wide, bit in zip(bits, own[axis], strict=True)
     }
+
+
+def permutation_of(op: PermuteOp) -> dict[int, int]:
+    """Of the bits of a permuted tile those of its source."""
+    assert isinstance(op.permutation, DenseArrayBase) and isinstance(op.source.type, TileType)
+    return permuted_bits(op.source.type.shape, op.permutation.get_values())  # type: ignore[arg-type]
 
 
 def inverse(bits: Mapping[int, int]) -> dict[int, int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -25,9 +25,12 @@ class SharedTile:
     start: SSAValue
     order: MatrixOrder
     element: Attribute
+    ready: Callable[[], None]
+    """Wait until it is there."""
 
     def elements_in(self, layout: TileLayout, kernel: Kernel) -> Sequence[SSAValue]:
         """The elements in a layout."""
+        self.ready()
         emitter = kernel.emitter
         base = emitter.once(("address", self.line), lambda: AddressOp(self.line))
         start = emitter.resized(self.start, None, 32)

@@ -7,7 +7,7 @@ either way.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from tilewright.dialects.cute_nvgpu.ops import wgmma_sync
@@ -50,6 +50,14 @@ class MmaGroups:
         """Wait for a group, where it may be in flight."""
         if group in self.pending:
             self.wait(len(self.pending) - 1 - self.pending.index(group))
+
+    def settle(self, flying: Sequence[MmaGroup]) -> None:
+        """End a block: wait for all groups but those, as far as they are the last ones."""
+        left = 0
+        while left < len(self.pending) and self.pending[-1 - left] in flying:
+            left += 1
+        self.wait(left)
+        self.pending.clear()
 
     def leave_scratch(self) -> None:
         """Wait for all that reads what threads have laid down."""
