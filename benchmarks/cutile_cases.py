@@ -212,13 +212,20 @@ def _constraint(argument: Any, ct: Any, compilation: Any) -> Any:
     )  # fmt: skip
 
 
+class _Names(type):
+    """A class of which a sample needs names alone."""
+
+    def __getattr__(cls, name: str) -> Any:
+        return _Names(name, (), {})
+
+
 class _Missing(types.ModuleType):
     """A module of which a sample needs names alone."""
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        return type(name, (), {})
+        return _Names(name, (), {})
 
 
 def _sample(name: str, checkout: Path) -> Any:
