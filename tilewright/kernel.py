@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from tilewright.arguments.binding import Binding
     from tilewright.launcher import DeviceFunction
+    from tilewright.lowering.cuda_tile.remarks import Remark
     from tilewright.ptxas import KernelResources
 
 Extents = tuple[int, int, int]
@@ -79,12 +80,14 @@ class Entry:
 @dataclass(frozen=True)
 class Kernel:
     """Compiled code: `ptx` for the driver, `entries` the kernels in it, `arch` what it was
-    compiled for; `resources` what each kernel takes of an SM by its name, where ptxas was asked."""
+    compiled for; `resources` what each kernel takes of an SM by its name, where ptxas was asked;
+    `remarks` what a user may want to know of what was chosen."""
 
     ptx: str
     entries: tuple[Entry, ...]
     arch: str
     resources: Mapping[str, KernelResources] | None = None
+    remarks: tuple[Remark, ...] = ()
     _loaded: dict[str, Any] = field(default_factory=dict[str, Any], compare=False, repr=False)
 
     @property
