@@ -88,7 +88,7 @@ class Kernel:
     arch: str
     resources: Mapping[str, KernelResources] | None = None
     remarks: tuple[Remark, ...] = ()
-    _loaded: dict[str, Any] = field(default_factory=dict[str, Any], compare=False, repr=False)
+    _loaded: dict[Any, Any] = field(default_factory=dict[Any, Any], compare=False, repr=False)
 
     @property
     def shared_bytes(self) -> int:
@@ -112,10 +112,12 @@ class Kernel:
 
         if "module" not in self._loaded:
             self._loaded["module"] = launcher.load(self.ptx)
-        types = [type_ for _, type_ in entry.parameters]
-        return launcher.function(
-            self._loaded["module"], entry.name, types, entry.dynamic_shared_bytes
-        )
+        if ("function", entry.name) not in self._loaded:
+            types = [type_ for _, type_ in entry.parameters]
+            self._loaded["function", entry.name] = launcher.function(
+                self._loaded["module"], entry.name, types, entry.dynamic_shared_bytes
+            )
+        return self._loaded["function", entry.name]
 
     def launch(
         self,

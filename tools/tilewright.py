@@ -31,6 +31,7 @@ COMMANDS = {
     "desc": "explain or build the shared-memory descriptors of wgmma",
     "bank-conflicts": "predict the bank conflicts of kernels of tiles",
     "select": "list the atoms that compute a tile, best first, and why",
+    "cache": "say what the cache of compiled kernels holds, or empty it",
     "run": "execute a kernel on .npy files, on the CPU or on the GPU",
 }
 

@@ -97,15 +97,15 @@ class Kernel:
         return self.elements_of(tile, layout)
 
     def _remark_conversion(self, value: SSAValue, tile: PlacedTile, layout: TileLayout) -> None:
-        if self.op is None or tile.layout.count == 1 and set(tile.layout.threads) == {None}:
+        if self.op is None or (tile.layout.count == 1 and set(tile.layout.threads) == {None}):
             return
         owner = value.owner
         made = f"'{owner.name}'" if isinstance(owner, Operation) else "what the region carries"
         remark(
             self.op,
             "conversion",
-            f"'{self.op.name}' wants {tile_text(value)} of {made} in another layout, through shared "
-            f"memory: {layout.text()} from {tile.layout.text()}",
+            f"'{self.op.name}' wants {tile_text(value)} of {made} in another layout, through "
+            f"shared memory: {layout.text()} from {tile.layout.text()}",
         )
 
     def elements_of(self, tile: Tile, layout: TileLayout) -> Elements:
