@@ -23,9 +23,8 @@ from tilewright import cutile
 from tilewright.cutile_parameters import parameters_of
 from tilewright.launcher import LaunchError, device_arch, device_name
 
-TESTS = Path(__file__).parents[1]
-sys.path.append(str(TESTS / "tilewright"))
-sys.path.append(str(TESTS / "conformance"))
+sys.path.append(str(Path(__file__).parents[1] / "tilewright"))
+sys.path.append(str(Path(__file__).parents[1] / "conformance"))
 
 from cutile_samples import SAMPLES, verdict
 
