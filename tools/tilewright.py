@@ -25,7 +25,9 @@ WRONG_INPUT = 1
 
 COMMANDS = {
     "atoms": "list the atom lattice",
+    "compile": "compile IR to PTX, with remarks on what was chosen",
     "explain": "say what a PTX mnemonic is, or why there is none such",
+    "explain-layouts": "say where the tiles of Tile IR kernels are, and why",
     "check-ptx": "judge PTX mnemonics, one JSON line each",
     "layout": "show which thread holds which element of an operand",
     "desc": "explain or build the shared-memory descriptors of wgmma",
@@ -85,7 +87,7 @@ def _dispatch(words: list[str]) -> None:
 
 def _top_parser() -> argparse.ArgumentParser:
     """The usage where no command was chosen."""
-    commands = "\n".join(f"  {name:<10} {summary}" for name, summary in COMMANDS.items())
+    commands = "\n".join(f"  {name:<15} {summary}" for name, summary in COMMANDS.items())
     parser = argparse.ArgumentParser(
         "tilewright",
         usage="tilewright [-h] [--version] COMMAND ...",

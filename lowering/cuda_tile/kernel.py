@@ -20,6 +20,7 @@ from xdsl.traits import IsTerminator
 
 from tilewright.diagnostic import OpError, file_location
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
+from tilewright.dialects.cute_nvgpu.ops import address
 from tilewright.lowering.cuda_tile.elements import (
     element_of,
     number_attribute,
@@ -31,6 +32,7 @@ from tilewright.lowering.cuda_tile.layouts import TileLayout
 from tilewright.lowering.cuda_tile.memory_order import MemoryOrder
 from tilewright.lowering.cuda_tile.remarks import remark
 from tilewright.lowering.cuda_tile.scratch import Scratch
+from tilewright.lowering.cuda_tile.shared_order import converting
 from tilewright.lowering.cuda_tile.threads import ThreadNumber
 from tilewright.lowering.op_rules import OpRules
 from tilewright.lowering.tile.emitter import Emitter
@@ -99,14 +101,24 @@ class Kernel:
     def _remark_conversion(self, value: SSAValue, tile: PlacedTile, layout: TileLayout) -> None:
         if self.op is None or (tile.layout.count == 1 and set(tile.layout.threads) == {None}):
             return
-        owner = value.owner
+        owner, size = value.owner, address.bytes_of(tile.elements[0].type)
         made = f"'{owner.name}'" if isinstance(owner, Operation) else "what the region carries"
+        what = f"{tile_text(value)} of {made}"
         remark(
             self.op,
             "conversion",
-            f"'{self.op.name}' wants {tile_text(value)} of {made} in another layout, through "
-            f"shared memory: {layout.text()} from {tile.layout.text()}",
+            f"'{self.op.name}' wants {what} in another layout, through shared memory: "
+            f"{layout.text()} from {tile.layout.text()}",
         )
+        order = converting(tile.layout, layout, size)
+        ways = [order.conflicts(side) for side in (tile.layout, layout)]
+        if max(ways) > 1:
+            remark(
+                self.op,
+                "bank-conflict",
+                f"the conversion of {what} for '{self.op.name}' conflicts {ways[0]} ways where it "
+                f"is written and {ways[1]} ways where it is read, 1 being none",
+            )
 
     def elements_of(self, tile: Tile, layout: TileLayout) -> Elements:
         """The elements of a tile in a layout, moved or computed once."""
