@@ -14,7 +14,7 @@ import time
 import traceback
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, wait
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -121,7 +121,7 @@ class Campaign:
                     following = None if late else next(batches, None)
                     if following is None:
                         break
-                    waiting[pool.submit(_tried, self.setup, self.trial, *following)] = following
+                    waiting[self._begun(pool, following)] = following
                 if not waiting:
                     return False
                 for future in wait(waiting, return_when=FIRST_COMPLETED).done:
@@ -135,6 +135,15 @@ class Campaign:
                         return True
                 print(f"{self.tried.total()} tried, {len(self.seeds)} reasons", end="\r",
                       file=sys.stderr, flush=True)  # fmt: skip
+
+    def _begun(self, pool: Executor, batch: Batch) -> Future[list[tuple[int, str]]]:
+        """A batch that a worker tries; where one has died before it is sent, it fails as others."""
+        try:
+            return pool.submit(_tried, self.setup, self.trial, *batch)
+        except BrokenProcessPool as error:
+            future = Future[list[tuple[int, str]]]()
+            future.set_exception(error)
+            return future
 
     def _note(self, kind: str, seeds: Sequence[int], failed: list[tuple[int, str]]) -> None:
         self.tried[kind] += len(seeds)

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from replay import main
 
-HERE = "tests/silicon/test_fixtures.py"
 
-
-def test_a_replay(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([f"{HERE}::test_every_scalar_form_was_recorded", "--jobs", "1"]) == 0
-    assert capsys.readouterr().out.endswith("1 tests in 1 batches, of which 0 failed\n")
-
-
-def test_what_is_no_test() -> None:
-    with pytest.raises(SystemExit):
-        main([f"{HERE}::test_nothing"])
+def test_a_replay(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "test_it.py").write_text(
+        "def test_right():\n    pass\n\ndef test_wrong():\n    assert 0\n"
+    )
+    assert main([str(tmp_path), "--jobs", "1"]) == 1
+    said = capsys.readouterr().out
+    assert "FAILED" in said and "test_wrong" in said
+    assert said.endswith("2 tests in 2 batches, of which 1 failed\n")
