@@ -17,7 +17,7 @@ from pathlib import Path
 from tilewright.executors import add_executor_option, executor_of, workers_of
 
 ROOT = Path(__file__).resolve().parents[2]
-PYTEST = (sys.executable, "-m", "pytest", "-p", "no:cacheprovider")
+PYTEST = (sys.executable, "-m", "pytest", "-c", "pyproject.toml", "-p", "no:cacheprovider")
 BATCHES = 4
 """The batches of a worker: some take longer than others."""
 
