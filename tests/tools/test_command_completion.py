@@ -42,7 +42,7 @@ def scripts() -> dict[str, str]:
         ("tilewright layout mma --svg pyproj", ["pyproject.toml"]),
         ("tilewright-opt pyproj", ["pyproject.toml"]),
         ("tilewright-opt -t pt", ["ptx"]),
-        ("tilewright-opt -p inline-calls,cute-nvgpu-check-h", ["inline-calls,cute-nvgpu-check-hazards"]),
+        ("tilewright-opt -p cse,cute-nvgpu-check-h", ["cse,cute-nvgpu-check-hazards"]),
         ("tilewright-opt --verify-by", ["--verify-by-running"]),
     ],
 )  # fmt: skip
@@ -52,7 +52,8 @@ def test_bash_completes(
     words = line.split(" ")
     ask = (
         f"{scripts['bash']}\nCOMP_WORDS=({shlex.join(words)}); COMP_CWORD={len(words) - 1}\n"
-        f"_tilewright {shlex.join([words[0], *words[-1:-3:-1]])}; printf '%s\\n' \"${{COMPREPLY[@]}}\""
+        f"_tilewright {shlex.join([words[0], *words[-1:-3:-1]])}\n"
+        "printf '%s\\n' \"${COMPREPLY[@]}\""
     )
     done = subprocess.run(
         ["bash", "-u"], input=ask, capture_output=True, text=True, cwd=pytestconfig.rootpath
