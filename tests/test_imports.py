@@ -63,7 +63,14 @@ ROOMS: dict[str, tuple[str, ...]] = {
         "ops.tile",
         "",
     ),
-    "tilewright.tools": ("output", "render_table", "instructions", "commands", ""),
+    "tilewright.tools": (
+        "output",
+        "render_table",
+        "instructions",
+        "language_server",
+        "commands",
+        "",
+    ),
 }
 # Errors with a place in the source: raised from passes up, and free of everything but xDSL.
 EVERYWHERE = {"tilewright.diagnostic"}
