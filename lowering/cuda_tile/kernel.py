@@ -22,11 +22,19 @@ from tilewright.diagnostic import OpError, file_location
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
 from tilewright.dialects.cute.types.argument import ArgumentAttr
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
-from tilewright.lowering.cuda_tile.elements import element_of, number_attribute, scalar_type
+from tilewright.dialects.cute_nvgpu.ops import address
+from tilewright.lowering.cuda_tile.elements import (
+    element_of,
+    number_attribute,
+    scalar_type,
+    tile_text,
+)
 from tilewright.lowering.cuda_tile.find_layouts import LayoutTable
 from tilewright.lowering.cuda_tile.layouts import TileLayout
 from tilewright.lowering.cuda_tile.memory_order import MemoryOrder
+from tilewright.lowering.cuda_tile.remarks import remark
 from tilewright.lowering.cuda_tile.scratch import Scratch
+from tilewright.lowering.cuda_tile.shared_order import converting
 from tilewright.lowering.cuda_tile.threads import ThreadNumber
 from tilewright.lowering.cuda_tile.warpgroup_groups import MmaGroups
 from tilewright.lowering.op_rules import OpRules
@@ -89,6 +97,7 @@ class Kernel:
         self.groups = MmaGroups(self.emitter)
         self.scratch.before_reuse.append(self.groups.leave_scratch)
         self.values: dict[SSAValue, Any] = {}
+        self.op: Operation | None = None
         self.maps: dict[ArgumentAttr, SSAValue] = {}
         self.rings: Rings
 
@@ -107,7 +116,32 @@ class Kernel:
 
     def elements(self, value: SSAValue, layout: TileLayout) -> Elements:
         """The elements of a tile in a layout."""
-        return self.elements_of(self.values[value], layout)
+        tile = self.values[value]
+        if isinstance(tile, PlacedTile) and tile.layout.threads != layout.threads:
+            self._remark_conversion(value, tile, layout)
+        return self.elements_of(tile, layout)
+
+    def _remark_conversion(self, value: SSAValue, tile: PlacedTile, layout: TileLayout) -> None:
+        if self.op is None or (tile.layout.count == 1 and set(tile.layout.threads) == {None}):
+            return
+        owner, size = value.owner, address.bytes_of(tile.elements[0].type)
+        made = f"'{owner.name}'" if isinstance(owner, Operation) else "what the region carries"
+        what = f"{tile_text(value)} of {made}"
+        remark(
+            self.op,
+            "conversion",
+            f"'{self.op.name}' wants {what} in another layout, through shared memory: "
+            f"{layout.text()} from {tile.layout.text()}",
+        )
+        order = converting(tile.layout, layout, size)
+        ways = [order.conflicts(side) for side in (tile.layout, layout)]
+        if max(ways) > 1:
+            remark(
+                self.op,
+                "bank-conflict",
+                f"the conversion of {what} for '{self.op.name}' conflicts {ways[0]} ways where it "
+                f"is written and {ways[1]} ways where it is read, 1 being none",
+            )
 
     def elements_of(self, tile: Tile, layout: TileLayout) -> Elements:
         """The elements of a tile in a layout, moved or computed once."""
@@ -199,6 +233,7 @@ class Kernel:
 
     def at(self, op: Operation) -> None:
         """Say that an op is what is emitted from here on."""
+        self.op = op
         self.emitter.location = file_location(op.location)
 
     def lower_block(self, block: Block) -> None:
