@@ -72,7 +72,7 @@ def convert_entry(entry: EntryOp, arch: Target | None = None) -> func.FuncOp:
     kernel.at(entry)
     for i, argument in enumerate(source.args):
         kernel.place(argument, kernel.table.scalar, [_argument(entry, argument, i, kernel)])
-    kernel.rings = Rings(find_pipelines(entry, arch), kernel)
+    kernel.ahead = Rings(find_pipelines(entry, arch), kernel)
     convert_control_flow.lower_body(source, kernel)
     kernel.groups.wait()
     kernel.scratch.finish()

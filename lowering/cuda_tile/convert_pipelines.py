@@ -1,8 +1,8 @@
 """Loads by TMA, ahead of their use: rings of stages in shared memory, and their mbarriers.
 
-One thread copies. A stage is full when its bytes have landed, and empty when every warp that read it
-has said so, which is when the multiplication that reads it is complete. The loop carries the stage
-of its iteration and the parity of the stage's use, and so do the loops around it:
+One thread copies. A stage is full when its bytes have landed, and empty when every warp that read
+it has said so, which is when the multiplication that reads it is complete. The loop carries the
+stage of its iteration and the parity of the stage's use, and so do the loops around it:
 
     for k:   wait full[stage]; wgmma; wait for the wgmmas of k - 1; release their stage;
              thread 0: wait until that stage is empty, copy what k + stages - 1 reads
@@ -24,7 +24,7 @@ from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp
 from tilewright.dialects.cute.types.memref import Space, SpaceAttr
 from tilewright.dialects.cute_nvgpu.ops import mbarrier, sync, tma, warp_specialization
 from tilewright.lowering.cuda_tile.convert_views import wide
-from tilewright.lowering.cuda_tile.find_pipelines import LoadGroup, Pipeline, Pipelines
+from tilewright.lowering.cuda_tile.find_pipelines import LoadGroup, LoadPipeline, Pipelines
 from tilewright.lowering.cuda_tile.kernel import Kernel
 from tilewright.lowering.cuda_tile.layouts import WARP_BITS
 from tilewright.lowering.cuda_tile.shared_matrices import ALIGNMENT
@@ -36,7 +36,7 @@ from tilewright.lowering.cuda_tile.warpgroup_groups import MmaGroup
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class StagePlace:
     """A stage, and the parity of its use."""
 
     stage: SSAValue
@@ -56,16 +56,16 @@ class Range:
 class Ring:
     """The stages of a pipeline: a line of memory for each load, mbarriers for each group."""
 
-    def __init__(self, pipeline: Pipeline, kernel: Kernel) -> None:
+    def __init__(self, pipeline: LoadPipeline, kernel: Kernel) -> None:
         self.pipeline, self.kernel = pipeline, kernel
         self.stages = pipeline.stages
         self._barriers = {group: (self._made(), self._made()) for group in pipeline.groups}
         self._lines = {load: self._line(load) for group in pipeline.groups for load in group.loads}
         zero = kernel.emitter.constant(0, 32)
-        self.place = Place(zero, zero)
+        self.place = StagePlace(zero, zero)
         self.range: Range | None = None
         self.left: list[Callable[[], None]] = []
-        """What is released at the end of the iteration."""
+        """The stages that are released at the end of the iteration."""
         self.flying: list[MmaGroup] = []
         """The MMAs that are in flight at its end."""
 
@@ -93,7 +93,7 @@ class Ring:
 
     # --- places ---
 
-    def _moved(self, place: Place, by: int) -> Place:
+    def _moved(self, place: StagePlace, by: int) -> StagePlace:
         """The place some uses on, fewer than there are stages."""
         if by == 0:
             return place
@@ -101,16 +101,16 @@ class Ring:
         stage = emitter.binary("add", place.stage, emitter.constant(by, 32))
         wraps = emitter.compare("lt", emitter.constant(self.stages - 1, 32), stage)
         less = emitter.binary("sub", stage, emitter.constant(self.stages, 32))
-        return Place(
+        return StagePlace(
             emitter.select(wraps, less, stage),
             emitter.select(wraps, self._other(place.parity), place.parity),
         )
 
-    def _before(self, place: Place) -> Place:
+    def _before(self, place: StagePlace) -> StagePlace:
         emitter = self.kernel.emitter
         first = emitter.compare("eq", place.stage, emitter.constant(0, 32))
         less = emitter.binary("sub", place.stage, emitter.constant(1, 32))
-        return Place(
+        return StagePlace(
             emitter.select(first, emitter.constant(self.stages - 1, 32), less),
             emitter.select(first, self._other(place.parity), place.parity),
         )
@@ -123,7 +123,7 @@ class Ring:
 
     # --- the producer ---
 
-    def copy(self, group: LoadGroup, place: Place) -> None:
+    def copy(self, group: LoadGroup, place: StagePlace) -> None:
         """Copy what the group loads, to a stage that is empty; one thread does it."""
         emitter, (full, empty) = self.kernel.emitter, self._barriers[group]
         at = self._index(place.stage)
@@ -133,7 +133,7 @@ class Ring:
         for load in group.loads:
             self._copy(load, full, at, self._start(load, place))
 
-    def _start(self, load: BoxedLoad, place: Place) -> SSAValue:
+    def _start(self, load: BoxedLoad, place: StagePlace) -> SSAValue:
         return self._index(scaled(self.kernel.emitter, place.stage, self._room(load)))
 
     def _copy(self, load: BoxedLoad, full: SSAValue, stage: SSAValue, start: SSAValue) -> None:
@@ -157,7 +157,7 @@ class Ring:
             line = self._lines[load]
             emitter.add(tma.TmaLoadOp(map_, coordinates, line, [at], full, [stage]))
 
-    def _ahead(self, groups: Sequence[LoadGroup], place: Place, by: int) -> None:
+    def _ahead(self, groups: Sequence[LoadGroup], place: StagePlace, by: int) -> None:
         """Where there is an iteration so many on, copy what groups load for it, to a place."""
         kernel, emitter, bounds = self.kernel, self.kernel.emitter, self.range
         assert bounds is not None
@@ -175,7 +175,7 @@ class Ring:
         emitter = self.kernel.emitter
         return emitter.compare("eq", self.kernel.threads.number, emitter.constant(0, 32))
 
-    def _copy_of(self, groups: Sequence[LoadGroup], place: Place, number: SSAValue) -> None:
+    def _copy_of(self, groups: Sequence[LoadGroup], place: StagePlace, number: SSAValue) -> None:
         """Copy for the iteration of a number: what says where tiles lie is computed for it."""
         kernel, loop = self.kernel, self.pipeline.loop
         assert loop is not None
@@ -200,7 +200,7 @@ class Ring:
         ready = partial(self.wait, group, self.place)
         return SharedTile(self._lines[load], start, load.order, element, ready)
 
-    def wait(self, group: LoadGroup, place: Place) -> None:
+    def wait(self, group: LoadGroup, place: StagePlace) -> None:
         """Wait until a stage is full, once."""
         emitter, (full, _) = self.kernel.emitter, self._barriers[group]
 
@@ -210,7 +210,9 @@ class Ring:
 
         emitter.remembered(("full", full, place), build)
 
-    def release(self, group: LoadGroup, place: Place, condition: SSAValue | None = None) -> None:
+    def release(
+        self, group: LoadGroup, place: StagePlace, condition: SSAValue | None = None
+    ) -> None:
         """Say that the warp has read a stage."""
         emitter, (_, empty) = self.kernel.emitter, self._barriers[group]
         emitter.add(sync.WarpSyncOp())
@@ -246,15 +248,15 @@ class Ring:
                 carried[group.product] = flight
         return carried
 
-    def _refilled(self, before: Place) -> Place:
+    def _refilled(self, before: StagePlace) -> StagePlace:
         """The next use of the stage before."""
-        return Place(before.stage, self._other(before.parity))
+        return StagePlace(before.stage, self._other(before.parity))
 
     def _has_both(self, group: LoadGroup) -> bool:
         """True where the product reads stages alone."""
         return len(group.loads) == len({*group.product.operands[:2]})
 
-    def _follow(self, group: LoadGroup, before: Place, follows: SSAValue) -> None:
+    def _follow(self, group: LoadGroup, before: StagePlace, follows: SSAValue) -> None:
         self.release(group, before, follows)
         self._ahead([group], self._refilled(before), self.stages - 1)
 
@@ -276,7 +278,7 @@ class Ring:
         self.place = self._moved(self.place, 1)
 
     def after_loop(self, bounds: Range) -> dict[Operation, MmaGroup]:
-        """What is in flight behind the loop."""
+        """The MMAs in flight behind the loop, by product."""
         before = self._before(self.place)
         ran = self.kernel.emitter.compare("lt", bounds.lower, bounds.upper)
         flights: dict[Operation, MmaGroup] = {}
@@ -318,6 +320,12 @@ class Rings:
             ring.initialise(1 << (self._kernel.table.thread_bits - WARP_BITS))
         self._kernel.emitter.add(mbarrier.FenceMbarrierInitOp())
 
+    @classmethod
+    def in_kernel(cls, kernel: Kernel) -> Rings:
+        """Those of a kernel."""
+        assert isinstance(kernel.ahead, Rings)
+        return kernel.ahead
+
     def of(self, loop: ForOp | None) -> Ring | None:
         """The ring of a loop's loads."""
         return next((ring for ring in self.all if ring.pipeline.loop is loop), None)
@@ -335,10 +343,10 @@ class Rings:
 
     def load(self, op: LoadViewTkoOp) -> SharedTile | None:
         """The tile of a load that is made ahead; None of any other."""
-        found = self.plan.of(op)
-        if found is None:
+        planned = self.plan.of(op)
+        if planned is None:
             return None
-        pipeline, group, load = found
+        pipeline, group, load = planned
         ring = next(ring for ring in self.all if ring.pipeline is pipeline)
         if pipeline.loop is None and op is group.loads[-1].op:
             first = ring._copies()

@@ -31,7 +31,7 @@ _SCALAR = (
     integer.SubIOp, integer.MulIOp, integer.DivIOp, integer.RemIOp, integer.MinIOp, integer.MaxIOp,
     integer.CmpIOp, integer.XOrIOp, integer.AndIOp, integer.OrIOp, integer.ShLIOp, integer.ShRIOp,
 )  # fmt: skip
-"""What may be computed a second time, of a later iteration."""
+"""The ops that may be computed a second time, of a later iteration."""
 
 
 @dataclass(eq=False)
@@ -45,12 +45,12 @@ class LoadGroup:
 
     @property
     def bytes(self) -> int:
-        """What a stage's mbarrier counts."""
+        """The bytes that a stage's mbarrier counts."""
         return sum(load.order.elements * load.order.order.size for load in self.loads)
 
 
 @dataclass(eq=False)
-class Pipeline:
+class LoadPipeline:
     """The loads of a loop, or of the kernel before any loop, where `loop` is none."""
 
     loop: ForOp | None
@@ -64,10 +64,12 @@ class Pipeline:
 class Pipelines:
     """The pipelines of a kernel, and why other loads have none."""
 
-    by_loop: dict[ForOp | None, Pipeline] = field(default_factory=dict[ForOp | None, Pipeline])
+    by_loop: dict[ForOp | None, LoadPipeline] = field(
+        default_factory=dict[ForOp | None, LoadPipeline]
+    )
     refused: dict[LoadViewTkoOp, str] = field(default_factory=dict[LoadViewTkoOp, str])
 
-    def of(self, load: LoadViewTkoOp) -> tuple[Pipeline, LoadGroup, BoxedLoad] | None:
+    def of(self, load: LoadViewTkoOp) -> tuple[LoadPipeline, LoadGroup, BoxedLoad] | None:
         """Where a load belongs to."""
         for pipeline in self.by_loop.values():
             for group in pipeline.groups:
@@ -79,23 +81,23 @@ class Pipelines:
 
 def find_pipelines(entry: EntryOp, arch: Target | None) -> Pipelines:
     """The pipelines of a kernel."""
-    found = Pipelines()
+    plan = Pipelines()
     products = products_of(entry, arch)
     if not products or arch is None:
-        return found
+        return plan
     for product in products:
         for operand in (product.lhs, product.rhs):
             load = _loaded(operand)
-            if load is None or found.of(load) is not None or load in found.refused:
+            if load is None or plan.of(load) is not None or load in plan.refused:
                 continue
             boxed = boxed_load(load, arch)
             if not isinstance(boxed, str) and not _is_readable(boxed, operand, product):
                 boxed = "wgmma reads elements of its size along K alone"
-            why = boxed if isinstance(boxed, str) else _add(boxed, product, entry, found)
+            why = boxed if isinstance(boxed, str) else _add(boxed, product, entry, plan)
             if why is not None:
-                found.refused[load] = why
-    _choose_stages(entry, arch, found)
-    return found
+                plan.refused[load] = why
+    _choose_stages(entry, arch, plan)
+    return plan
 
 
 def _loaded(value: SSAValue) -> LoadViewTkoOp | None:
@@ -123,9 +125,7 @@ def _is_readable(boxed: BoxedLoad, operand: SSAValue, product: MmaFOp | MmaIOp) 
     return bits <= set(along_k)
 
 
-def _add(
-    boxed: BoxedLoad, product: MmaFOp | MmaIOp, entry: EntryOp, found: Pipelines
-) -> str | None:
+def _add(boxed: BoxedLoad, product: MmaFOp | MmaIOp, entry: EntryOp, plan: Pipelines) -> str | None:
     """Give a load its place; else why it has none."""
     parent = boxed.op.parent_op()
     loop = parent if isinstance(parent, ForOp) else None
@@ -139,7 +139,7 @@ def _add(
             return "its product is in another block"
         if not all(_follows(index, loop, needed) for index in boxed.op.index):
             return "where it lies depends on more than the loop's variable"
-    pipeline = found.by_loop.setdefault(loop, Pipeline(loop, []))
+    pipeline = plan.by_loop.setdefault(loop, LoadPipeline(loop, []))
     group = next((group for group in pipeline.groups if group.product is product), None)
     if group is None or loop is None:
         group = LoadGroup(product, trailing=loop is not None and is_trailing(product, loop))
@@ -193,24 +193,24 @@ def is_trailing(product: Operation, loop: ForOp) -> bool:
     return len(list(acc.uses)) == 1 and last.operands[place] is result
 
 
-def _choose_stages(entry: EntryOp, arch: Target, found: Pipelines) -> None:
+def _choose_stages(entry: EntryOp, arch: Target, plan: Pipelines) -> None:
     """Give loops their stages; those without room have none."""
     beside = _beside(entry) + sum(
         load.order.bytes
-        for pipeline in found.by_loop.values()
+        for pipeline in plan.by_loop.values()
         if pipeline.loop is None
         for group in pipeline.groups
         for load in group.loads
     )
-    loops = [loop for loop in found.by_loop if loop is not None]
-    sizes = {loop: sum(map(_room, found.by_loop[loop].groups)) for loop in loops}
+    loops = [loop for loop in plan.by_loop if loop is not None]
+    sizes = {loop: sum(map(_room, plan.by_loop[loop].groups)) for loop in loops}
     for loop in loops:
         stages = stage_count(entry, arch, sum(sizes.values()), beside)
-        found.by_loop[loop].stages = stages
+        plan.by_loop[loop].stages = stages
         if stages == 0:
-            for group in found.by_loop.pop(loop).groups:
+            for group in plan.by_loop.pop(loop).groups:
                 for load in group.loads:
-                    found.refused[load.op] = "shared memory has no room for two stages"
+                    plan.refused[load.op] = "shared memory has no room for two stages"
 
 
 def _room(group: LoadGroup) -> int:
