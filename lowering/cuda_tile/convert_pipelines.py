@@ -54,13 +54,21 @@ class Range:
 
 
 class Ring:
-    """The stages of a pipeline: a line of memory for each load, mbarriers for each group."""
+    """The stages of pipelines that run one after the other: a line of memory for each load,
+    mbarriers for each group. `pipeline` is the one that runs."""
 
-    def __init__(self, pipeline: LoadPipeline, kernel: Kernel) -> None:
-        self.pipeline, self.kernel = pipeline, kernel
-        self.stages = pipeline.stages
-        self._barriers = {group: (self._made(), self._made()) for group in pipeline.groups}
-        self._lines = {load: self._line(load) for group in pipeline.groups for load in group.loads}
+    def __init__(self, pipelines: Sequence[LoadPipeline], kernel: Kernel) -> None:
+        first = pipelines[0]
+        self.pipelines, self.pipeline, self.kernel = pipelines, first, kernel
+        self.stages = first.stages
+        self._made_barriers = [(self._made(), self._made()) for _ in first.groups]
+        lines = [[self._line(load) for load in group.loads] for group in first.groups]
+        self._barriers: dict[LoadGroup, tuple[SSAValue, SSAValue]] = {}
+        self._lines: dict[BoxedLoad, SSAValue] = {}
+        for pipeline in pipelines:
+            self._barriers.update(zip(pipeline.groups, self._made_barriers, strict=True))
+            for group, own in zip(pipeline.groups, lines, strict=True):
+                self._lines.update(zip(group.loads, own, strict=True))
         zero = kernel.emitter.constant(0, 32)
         self.place = StagePlace(zero, zero)
         self.range: Range | None = None
@@ -85,7 +93,7 @@ class Ring:
     def initialise(self, readers: int) -> None:
         """Make the mbarriers, by one thread; so many warps read."""
         emitter = self.kernel.emitter
-        for full, empty in self._barriers.values():
+        for full, empty in self._made_barriers:
             for stage in range(self.stages):
                 at = emitter.constant(stage, None)
                 emitter.add(mbarrier.InitOp(full, [at], 1))
@@ -307,7 +315,7 @@ class Rings:
 
     def __init__(self, plan: Pipelines, kernel: Kernel) -> None:
         self.plan, self._kernel = plan, kernel
-        self.all = [Ring(pipeline, kernel) for pipeline in plan.by_loop.values()]
+        self.all = [Ring(pipelines, kernel) for pipelines in plan.rings()]
         if not self.all:
             return
         emitter = kernel.emitter
@@ -328,12 +336,23 @@ class Rings:
 
     def of(self, loop: ForOp | None) -> Ring | None:
         """The ring of a loop's loads."""
-        return next((ring for ring in self.all if ring.pipeline.loop is loop), None)
+        for ring in self.all:
+            for pipeline in ring.pipelines:
+                if pipeline.loop is loop:
+                    ring.pipeline = pipeline
+                    return ring
+        return None
 
     def carried_by(self, loop: ForOp) -> list[Ring]:
         """The rings that move on in a loop."""
-        inner = [ring for ring in self.all if ring.pipeline.loop is not None]
-        return [ring for ring in inner if loop.is_ancestor(ring.pipeline.loop)]  # type: ignore[arg-type]
+        return [
+            ring
+            for ring in self.all
+            if any(
+                pipeline.loop is not None and loop.is_ancestor(pipeline.loop)
+                for pipeline in ring.pipelines
+            )
+        ]
 
     def read(self, product: Operation, flight: MmaGroup) -> None:
         """Say which MMAs a product is."""
@@ -347,7 +366,7 @@ class Rings:
         if planned is None:
             return None
         pipeline, group, load = planned
-        ring = next(ring for ring in self.all if ring.pipeline is pipeline)
+        ring = next(ring for ring in self.all if pipeline in ring.pipelines)
         if pipeline.loop is None and op is group.loads[-1].op:
             first = ring._copies()
             self._kernel.emitter.when(first, partial(ring.copy, group, ring.place))

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from xdsl.ir import BlockArgument, Operation, SSAValue
+from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 
 from tilewright.dialects.cuda_tile.ops import core, integer
 from tilewright.dialects.cuda_tile.ops.control_flow import ContinueOp, ForOp
@@ -60,6 +60,18 @@ class LoadPipeline:
     """The ops of the loop's body that say where tiles lie, in order."""
 
 
+    @property
+    def shape(self) -> tuple[tuple[tuple[int, int, Attribute], ...], ...]:
+        """The memory that it takes: loops of one shape, one after the other, share it."""
+        return tuple(
+            tuple(
+                (load.order.elements, load.order.width, load.map_type.element_type)
+                for load in group.loads
+            )
+            for group in self.groups
+        )
+
+
 @dataclass(eq=False)
 class Pipelines:
     """The pipelines of a kernel, and why other loads have none."""
@@ -77,6 +89,29 @@ class Pipelines:
                     if boxed.op is load:
                         return pipeline, group, boxed
         return None
+
+    def rings(self) -> list[list[LoadPipeline]]:
+        """The pipelines by whom they share memory with: those of one shape of which none runs
+        within another one."""
+        rings: list[list[LoadPipeline]] = []
+        for pipeline in self.by_loop.values():
+            ring = next((ring for ring in rings if _fits(pipeline, ring)), None)
+            if ring is None:
+                rings.append([pipeline])
+            else:
+                ring.append(pipeline)
+        return rings
+
+
+def _fits(pipeline: LoadPipeline, ring: list[LoadPipeline]) -> bool:
+    return all(
+        pipeline.loop is not None
+        and other.loop is not None
+        and pipeline.shape == other.shape
+        and not pipeline.loop.is_ancestor(other.loop)
+        and not other.loop.is_ancestor(pipeline.loop)
+        for other in ring
+    )
 
 
 def find_pipelines(entry: EntryOp, arch: Target | None) -> Pipelines:
@@ -202,19 +237,19 @@ def _choose_stages(entry: EntryOp, arch: Target, plan: Pipelines) -> None:
         for group in pipeline.groups
         for load in group.loads
     )
-    loops = [loop for loop in plan.by_loop if loop is not None]
-    sizes = {loop: sum(map(_room, plan.by_loop[loop].groups)) for loop in loops}
-    for loop in loops:
-        stages = stage_count(entry, arch, sum(sizes.values()), beside)
-        plan.by_loop[loop].stages = stages
-        if stages == 0:
-            for group in plan.by_loop.pop(loop).groups:
+    rings = [ring for ring in plan.rings() if ring[0].loop is not None]
+    total = sum(_room(ring[0]) for ring in rings)
+    for pipeline in [pipeline for ring in rings for pipeline in ring]:
+        pipeline.stages = stage_count(entry, arch, total, beside)
+        if pipeline.stages == 0:
+            del plan.by_loop[pipeline.loop]
+            for group in pipeline.groups:
                 for load in group.loads:
                     plan.refused[load.op] = "shared memory has no room for two stages"
 
 
-def _room(group: LoadGroup) -> int:
-    return sum(load.order.bytes for load in group.loads)
+def _room(pipeline: LoadPipeline) -> int:
+    return sum(load.order.bytes for group in pipeline.groups for load in group.loads)
 
 
 def _beside(entry: EntryOp) -> int:
