@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from xdsl.dialects import gpu, memref
-from xdsl.dialects.builtin import IntegerAttr, MemRefType, NoneAttr, i32, i64
+from xdsl.dialects.builtin import IntegerAttr, MemRefType, NoneAttr, i64
 from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects.cuda_tile.ops import core
@@ -23,15 +23,14 @@ from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
 from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp
 from tilewright.dialects.cute.types.memref import Space, SpaceAttr
 from tilewright.dialects.cute_nvgpu.ops import mbarrier, sync, tma, warp_specialization
-from tilewright.lowering.cuda_tile.convert_views import wide
+from tilewright.lowering.cuda_tile.boxes import box_corners
 from tilewright.lowering.cuda_tile.find_pipelines import LoadGroup, LoadPipeline, Pipelines
 from tilewright.lowering.cuda_tile.kernel import Kernel
 from tilewright.lowering.cuda_tile.layouts import WARP_BITS
 from tilewright.lowering.cuda_tile.shared_matrices import ALIGNMENT
 from tilewright.lowering.cuda_tile.shared_tiles import SharedTile
-from tilewright.lowering.cuda_tile.tensor_maps import BoxedLoad
+from tilewright.lowering.cuda_tile.tensor_maps import BoxedAccess
 from tilewright.lowering.cuda_tile.threads import scaled
-from tilewright.lowering.cuda_tile.view_access import tile_dimensions
 from tilewright.lowering.cuda_tile.warpgroup_groups import MmaGroup
 
 
@@ -64,7 +63,7 @@ class Ring:
         self._made_barriers = [(self._made(), self._made()) for _ in first.groups]
         lines = [[self._line(load) for load in group.loads] for group in first.groups]
         self._barriers: dict[LoadGroup, tuple[SSAValue, SSAValue]] = {}
-        self._lines: dict[BoxedLoad, SSAValue] = {}
+        self._lines: dict[BoxedAccess, SSAValue] = {}
         for pipeline in pipelines:
             self._barriers.update(zip(pipeline.groups, self._made_barriers, strict=True))
             for group, own in zip(pipeline.groups, lines, strict=True):
@@ -72,6 +71,8 @@ class Ring:
         zero = kernel.emitter.constant(0, 32)
         self.place = StagePlace(zero, zero)
         self.range: Range | None = None
+        self.is_fresh = True
+        """True where no loop has used it yet."""
         self.left: list[Callable[[], None]] = []
         """The stages that are released at the end of the iteration."""
         self.flying: list[MmaGroup] = []
@@ -83,12 +84,17 @@ class Ring:
         type_ = MemRefType(i64, [self.stages], NoneAttr(), SpaceAttr(Space.SMEM))
         return self.kernel.emitter.emit(memref.AllocOp([], [], type_))
 
-    def _line(self, load: BoxedLoad) -> SSAValue:
+    def _line(self, load: BoxedAccess) -> SSAValue:
         type_ = load.order.line(load.map_type.element_type, self.stages * self._room(load))
         return self.kernel.emitter.emit(memref.AllocOp([], [], type_, IntegerAttr(ALIGNMENT, i64)))
 
-    def _room(self, load: BoxedLoad) -> int:
+    def _room(self, load: BoxedAccess) -> int:
         return load.order.bytes // load.order.order.size
+
+    def prefetch(self) -> None:
+        """Bring the tensor maps near, by one thread."""
+        for map_ in dict.fromkeys(self.kernel.tensor_map(load.source) for load in self._lines):
+            self.kernel.emitter.add(tma.PrefetchTensormapOp(map_))
 
     def initialise(self, readers: int) -> None:
         """Make the mbarriers, by one thread; so many warps read."""
@@ -131,41 +137,32 @@ class Ring:
 
     # --- the producer ---
 
-    def copy(self, group: LoadGroup, place: StagePlace) -> None:
-        """Copy what the group loads, to a stage that is empty; one thread does it."""
+    def copy(self, group: LoadGroup, place: StagePlace, *, fresh: bool = False) -> None:
+        """Copy what the group loads, to a stage that is empty, as it is where it is `fresh`; one
+        thread does it."""
         emitter, (full, empty) = self.kernel.emitter, self._barriers[group]
         at = self._index(place.stage)
-        if self.pipeline.loop is not None:
+        if not fresh:
             emitter.add(mbarrier.WaitOp(empty, [at], self._other(place.parity)))
         emitter.add(mbarrier.ArriveExpectTxOp(full, [at], group.bytes))
         for load in group.loads:
             self._copy(load, full, at, self._start(load, place))
 
-    def _start(self, load: BoxedLoad, place: StagePlace) -> SSAValue:
+    def _start(self, load: BoxedAccess, place: StagePlace) -> SSAValue:
         return self._index(scaled(self.kernel.emitter, place.stage, self._room(load)))
 
-    def _copy(self, load: BoxedLoad, full: SSAValue, stage: SSAValue, start: SSAValue) -> None:
+    def _copy(self, load: BoxedAccess, full: SSAValue, stage: SSAValue, start: SSAValue) -> None:
         kernel, emitter = self.kernel, self.kernel.emitter
-        dimensions, indices = tile_dimensions(load.op), list(load.op.index)
-        corner: list[SSAValue] = []
-        for along in load.along:
-            at = emitter.constant(0, 32)
-            if along is not None:
-                index = wide(kernel, indices[along], i32)
-                at = scaled(emitter, index, dimensions[along].step)
-            corner.append(at)
-        map_, row = kernel.tensor_map(load.source), 1 << load.order.row
-        box = load.order.elements // load.boxes
-        for number in range(load.boxes):
-            last, at = corner[-1], start
+        map_, line = kernel.tensor_map(load.source), self._lines[load]
+        for number, coordinates in enumerate(box_corners(load, kernel)):
+            at = start
             if number:
-                last = emitter.binary("add", last, emitter.constant(number * row, 32))
-                at = emitter.binary("add", start, emitter.constant(number * box, None))
-            coordinates = [self._index(value) for value in (*corner[:-1], last)]
-            line = self._lines[load]
+                at = emitter.binary("add", start, emitter.constant(number * load.box, None))
             emitter.add(tma.TmaLoadOp(map_, coordinates, line, [at], full, [stage]))
 
-    def _ahead(self, groups: Sequence[LoadGroup], place: StagePlace, by: int) -> None:
+    def _ahead(
+        self, groups: Sequence[LoadGroup], place: StagePlace, by: int, *, fresh: bool = False
+    ) -> None:
         """Where there is an iteration so many on, copy what groups load for it, to a place."""
         kernel, emitter, bounds = self.kernel, self.kernel.emitter, self.range
         assert bounds is not None
@@ -176,14 +173,16 @@ class Ring:
             number = emitter.binary("add", number, emitter.binary("mul", bounds.step, far))
         copies = kernel.both(self._copies(), emitter.compare("lt", number, bounds.upper))
         assert copies is not None
-        emitter.when(copies, partial(self._copy_of, groups, place, number))
+        emitter.when(copies, partial(self._copy_of, groups, place, number, fresh))
 
     def _copies(self) -> SSAValue:
         """True in the thread that copies."""
         emitter = self.kernel.emitter
         return emitter.compare("eq", self.kernel.threads.number, emitter.constant(0, 32))
 
-    def _copy_of(self, groups: Sequence[LoadGroup], place: StagePlace, number: SSAValue) -> None:
+    def _copy_of(
+        self, groups: Sequence[LoadGroup], place: StagePlace, number: SSAValue, fresh: bool
+    ) -> None:
         """Copy for the iteration of a number: what says where tiles lie is computed for it."""
         kernel, loop = self.kernel, self.pipeline.loop
         assert loop is not None
@@ -194,7 +193,7 @@ class Ring:
         for op in self.pipeline.slice:
             kernel.lower(op)
         for group in groups:
-            self.copy(group, place)
+            self.copy(group, place, fresh=fresh)
         for value in changed:
             del kernel.values[value]
         kernel.values.update(before)
@@ -202,7 +201,7 @@ class Ring:
 
     # --- the consumers ---
 
-    def tile(self, group: LoadGroup, load: BoxedLoad) -> SharedTile:
+    def tile(self, group: LoadGroup, load: BoxedAccess) -> SharedTile:
         """The tile that a load is at this place."""
         start, element = self._start(load, self.place), load.map_type.element_type
         ready = partial(self.wait, group, self.place)
@@ -234,9 +233,11 @@ class Ring:
 
     def before_loop(self, bounds: Range) -> None:
         """Fill all stages but one."""
-        self.range = bounds
+        self.range, emitter = bounds, self.kernel.emitter
+        fresh = self.is_fresh and emitter.block is emitter.entry
+        self.is_fresh = False
         for i in range(self.stages - 1):
-            self._ahead(self.pipeline.groups, self._moved(self.place, i), i)
+            self._ahead(self.pipeline.groups, self._moved(self.place, i), i, fresh=fresh)
 
     def begin(self, number: SSAValue) -> dict[Operation, MmaGroup]:
         """Begin an iteration; the groups in flight from the one before, by product."""
@@ -325,6 +326,7 @@ class Rings:
 
     def _initialise(self) -> None:
         for ring in self.all:
+            ring.prefetch()
             ring.initialise(1 << (self._kernel.table.thread_bits - WARP_BITS))
         self._kernel.emitter.add(mbarrier.FenceMbarrierInitOp())
 
@@ -369,7 +371,7 @@ class Rings:
         ring = next(ring for ring in self.all if pipeline in ring.pipelines)
         if pipeline.loop is None and op is group.loads[-1].op:
             first = ring._copies()
-            self._kernel.emitter.when(first, partial(ring.copy, group, ring.place))
+            self._kernel.emitter.when(first, partial(ring.copy, group, ring.place, fresh=True))
         tile = ring.tile(group, load)
         if op.result_token.first_use is not None:
             tile.ready()

@@ -32,6 +32,9 @@ _MOST_STAGES, _OWN = 6, 1024
 """The stages from which on more hide nothing, and the shared memory that a CTA takes beside its
 own."""
 
+STORED = 1 << 15
+"""The shared memory through which a tile is stored by TMA."""
+
 
 def products_of(entry: EntryOp, arch: Target | None) -> list[MmaFOp | MmaIOp]:
     """The multiplications that warpgroups make."""

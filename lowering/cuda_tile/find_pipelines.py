@@ -7,7 +7,7 @@ before any loop, has one stage.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
@@ -21,10 +21,10 @@ from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp, StoreViewTkoO
 from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
 from tilewright.dialects.cute_nvgpu.ops.address import bytes_of
-from tilewright.lowering.cuda_tile.cost_model import products_of, stage_count
+from tilewright.lowering.cuda_tile.cost_model import STORED, products_of, stage_count
 from tilewright.lowering.cuda_tile.elements import scalar_type, shape_of
 from tilewright.lowering.cuda_tile.layouts import dim_bits, inverse, permutation_of
-from tilewright.lowering.cuda_tile.tensor_maps import BoxedLoad, boxed_load
+from tilewright.lowering.cuda_tile.tensor_maps import BoxedAccess, boxed_load
 
 _SCALAR = (
     core.ConstantOp, core.SelectOp, core.ReshapeOp, core.BroadcastOp, AssumeOp, integer.AddIOp,
@@ -40,7 +40,7 @@ class LoadGroup:
     multiplication is in flight while the next iteration begins."""
 
     product: Operation
-    loads: list[BoxedLoad] = field(default_factory=list[BoxedLoad])
+    loads: list[BoxedAccess] = field(default_factory=list[BoxedAccess])
     trailing: bool = False
 
     @property
@@ -58,7 +58,6 @@ class LoadPipeline:
     stages: int = 1
     slice: list[Operation] = field(default_factory=list[Operation])
     """The ops of the loop's body that say where tiles lie, in order."""
-
 
     @property
     def shape(self) -> tuple[tuple[tuple[int, int, Attribute], ...], ...]:
@@ -81,7 +80,7 @@ class Pipelines:
     )
     refused: dict[LoadViewTkoOp, str] = field(default_factory=dict[LoadViewTkoOp, str])
 
-    def of(self, load: LoadViewTkoOp) -> tuple[LoadPipeline, LoadGroup, BoxedLoad] | None:
+    def of(self, load: LoadViewTkoOp) -> tuple[LoadPipeline, LoadGroup, BoxedAccess] | None:
         """Where a load belongs to."""
         for pipeline in self.by_loop.values():
             for group in pipeline.groups:
@@ -114,7 +113,11 @@ def _fits(pipeline: LoadPipeline, ring: list[LoadPipeline]) -> bool:
     )
 
 
-def find_pipelines(entry: EntryOp, arch: Target | None) -> Pipelines:
+Stores = Mapping[StoreViewTkoOp, BoxedAccess]
+"""The stores that TMA makes."""
+
+
+def find_pipelines(entry: EntryOp, arch: Target | None, stored: Stores) -> Pipelines:
     """The pipelines of a kernel."""
     plan = Pipelines()
     products = products_of(entry, arch)
@@ -131,7 +134,7 @@ def find_pipelines(entry: EntryOp, arch: Target | None) -> Pipelines:
             why = boxed if isinstance(boxed, str) else _add(boxed, product, entry, plan)
             if why is not None:
                 plan.refused[load] = why
-    _choose_stages(entry, arch, plan)
+    _choose_stages(entry, arch, plan, stored)
     return plan
 
 
@@ -142,7 +145,7 @@ def _loaded(value: SSAValue) -> LoadViewTkoOp | None:
     return value.owner if isinstance(value.owner, LoadViewTkoOp) else None
 
 
-def _is_readable(boxed: BoxedLoad, operand: SSAValue, product: MmaFOp | MmaIOp) -> bool:
+def _is_readable(boxed: BoxedAccess, operand: SSAValue, product: MmaFOp | MmaIOp) -> bool:
     """True where `wgmma` can read a tile as it lies: of elements that are not of 2 bytes, rows run
     along K."""
     if boxed.order.order.size == 2:
@@ -160,7 +163,9 @@ def _is_readable(boxed: BoxedLoad, operand: SSAValue, product: MmaFOp | MmaIOp) 
     return bits <= set(along_k)
 
 
-def _add(boxed: BoxedLoad, product: MmaFOp | MmaIOp, entry: EntryOp, plan: Pipelines) -> str | None:
+def _add(
+    boxed: BoxedAccess, product: MmaFOp | MmaIOp, entry: EntryOp, plan: Pipelines
+) -> str | None:
     """Give a load its place; else why it has none."""
     parent = boxed.op.parent_op()
     loop = parent if isinstance(parent, ForOp) else None
@@ -228,9 +233,9 @@ def is_trailing(product: Operation, loop: ForOp) -> bool:
     return len(list(acc.uses)) == 1 and last.operands[place] is result
 
 
-def _choose_stages(entry: EntryOp, arch: Target, plan: Pipelines) -> None:
+def _choose_stages(entry: EntryOp, arch: Target, plan: Pipelines, stored: Stores) -> None:
     """Give loops their stages; those without room have none."""
-    beside = _beside(entry) + sum(
+    beside = _beside(entry, stored) + sum(
         load.order.bytes
         for pipeline in plan.by_loop.values()
         if pipeline.loop is None
@@ -252,14 +257,15 @@ def _room(pipeline: LoadPipeline) -> int:
     return sum(load.order.bytes for group in pipeline.groups for load in group.loads)
 
 
-def _beside(entry: EntryOp) -> int:
+def _beside(entry: EntryOp, stored: Stores) -> int:
     """The shared memory in which tiles change layout before they are stored."""
-    return max(_stored(entry), default=0)
+    return max(_stored(entry, stored), default=0)
 
 
-def _stored(entry: EntryOp) -> Iterator[int]:
+def _stored(entry: EntryOp, stored: Stores) -> Iterator[int]:
     for op in entry.walk():
         if isinstance(op, StoreViewTkoOp):
             tile = op.tile.type
             assert isinstance(tile, TileType)
-            yield tile.elements * bytes_of(scalar_type(op, tile.element_type))
+            size = tile.elements * bytes_of(scalar_type(op, tile.element_type))
+            yield min(size, STORED) if op in stored else size

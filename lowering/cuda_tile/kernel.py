@@ -20,7 +20,7 @@ from xdsl.traits import IsTerminator
 
 from tilewright.diagnostic import OpError, file_location
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
-from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp
+from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp, StoreViewTkoOp
 from tilewright.dialects.cute.types.argument import ArgumentAttr
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
 from tilewright.dialects.cute_nvgpu.ops import address
@@ -36,6 +36,7 @@ from tilewright.lowering.cuda_tile.memory_order import MemoryOrder
 from tilewright.lowering.cuda_tile.remarks import remark
 from tilewright.lowering.cuda_tile.scratch import Scratch
 from tilewright.lowering.cuda_tile.shared_order import converting
+from tilewright.lowering.cuda_tile.tensor_maps import BoxedAccess
 from tilewright.lowering.cuda_tile.threads import ThreadNumber
 from tilewright.lowering.cuda_tile.warpgroup_groups import MmaGroup, MmaGroups
 from tilewright.lowering.op_rules import OpRules
@@ -110,6 +111,7 @@ class Kernel:
         self.op: Operation | None = None
         self.maps: dict[ArgumentAttr, SSAValue] = {}
         self.ahead: LoadsAhead
+        self.stored: dict[StoreViewTkoOp, BoxedAccess] = {}
 
     # --- values ---
 
