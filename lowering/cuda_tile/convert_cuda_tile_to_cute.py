@@ -47,6 +47,7 @@ from tilewright.lowering.cuda_tile.find_layouts import find_layouts
 from tilewright.lowering.cuda_tile.find_pipelines import find_pipelines
 from tilewright.lowering.cuda_tile.kernel import Kernel
 from tilewright.lowering.cuda_tile.layouts import log2
+from tilewright.lowering.cuda_tile.thread_read_layouts import thread_read_layouts
 from tilewright.lowering.tile.kernel import erase_unused
 from tilewright.passes.check_hazards import FROM_TILE_IR
 
@@ -69,12 +70,14 @@ def convert_entry(entry: EntryOp, arch: Target | None = None) -> func.FuncOp:
     """The kernel of threads of an entry. Raises OpError where something does not lower."""
     source, block = entry.body.block, Block()
     threads = thread_count(entry, arch)
-    kernel = Kernel(block, find_layouts(source, log2(threads), arch), arch)
+    stored = stored_boxes(entry, arch)
+    plan = find_pipelines(entry, arch, stored)
+    wanted = thread_read_layouts(plan, log2(threads), arch)
+    kernel = Kernel(block, find_layouts(source, log2(threads), arch, wanted), arch)
     kernel.at(entry)
     for i, argument in enumerate(source.args):
         kernel.place(argument, kernel.table.scalar, [_argument(entry, argument, i, kernel)])
-    kernel.stored = stored_boxes(entry, arch)
-    kernel.ahead = Rings(find_pipelines(entry, arch, kernel.stored), kernel)
+    kernel.stored, kernel.ahead = stored, Rings(plan, kernel)
     convert_control_flow.lower_body(source, kernel)
     kernel.groups.wait()
     kernel.scratch.end()

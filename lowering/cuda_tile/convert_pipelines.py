@@ -249,21 +249,25 @@ class Ring:
         complete = [group for group in self.pipeline.groups if not group.trailing]
         if complete:
             self._ahead(complete, self._refilled(before), self.stages - 1)
-        carried: dict[Operation, MmaGroup] = {}
-        for group in self.pipeline.groups:
-            if group.trailing:
-                flight = MmaGroup(reads_scratch=not self._has_both(group))
-                flight.completed.append(partial(self._follow, group, before, follows))
-                carried[group.product] = flight
-        return carried
+        return self._flights(lambda group: partial(self._follow, group, before, follows))
+
+    def _flights(
+        self, follow: Callable[[LoadGroup], Callable[[], None]]
+    ) -> dict[Operation, MmaGroup]:
+        """The MMAs that are in flight from the iteration before, and what follows for the stages
+        that they read."""
+        flights: dict[Operation, MmaGroup] = {}
+        for product in self.pipeline.trailing:
+            own = [group for group in self.pipeline.groups if group.product is product]
+            direct = [load for group in own if group.trailing for load in group.loads]
+            flight = MmaGroup(reads_scratch=len(direct) < len({*product.operands[:2]}))
+            flight.completed += [follow(group) for group in own if group.trailing]
+            flights[product] = flight
+        return flights
 
     def _refilled(self, before: StagePlace) -> StagePlace:
         """The next use of the stage before."""
         return StagePlace(before.stage, self._other(before.parity))
-
-    def _has_both(self, group: LoadGroup) -> bool:
-        """True where the product reads stages alone."""
-        return len(group.loads) == len({*group.product.operands[:2]})
 
     def _follow(self, group: LoadGroup, before: StagePlace, follows: SSAValue) -> None:
         self.release(group, before, follows)
@@ -272,13 +276,14 @@ class Ring:
     def read(self, product: Operation, flight: MmaGroup) -> None:
         """Say which MMAs read the stages of a product: they are released with them, or else at the
         end of the iteration."""
+        if product in self.pipeline.trailing:
+            self.flying.append(flight)
         for group in self.pipeline.groups:
-            if group.product is product and group.trailing:
-                self.flying.append(flight)
-            elif group.product is product:
+            if group.product is product and not group.trailing:
                 release = partial(self.release, group, self.place)
                 alone = all(_is_read_by(load.op.tile, product) for load in group.loads)
-                (flight.completed if alone else self.left).append(release)
+                early = alone and not group.by_threads
+                (flight.completed if early else self.left).append(release)
 
     def end(self) -> None:
         """End an iteration."""
@@ -290,13 +295,7 @@ class Ring:
         """The MMAs in flight behind the loop, by product."""
         before = self._before(self.place)
         ran = self.kernel.emitter.compare("lt", bounds.lower, bounds.upper)
-        flights: dict[Operation, MmaGroup] = {}
-        for group in self.pipeline.groups:
-            if group.trailing:
-                flight = MmaGroup(reads_scratch=not self._has_both(group))
-                flight.completed.append(partial(self.release, group, before, ran))
-                flights[group.product] = flight
-        return flights
+        return self._flights(lambda group: partial(self.release, group, before, ran))
 
 
 def _is_read_by(value: SSAValue, product: Operation) -> bool:
