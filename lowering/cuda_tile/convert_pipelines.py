@@ -69,7 +69,9 @@ class Ring:
             for group, own in zip(pipeline.groups, lines, strict=True):
                 self._lines.update(zip(group.loads, own, strict=True))
         zero = kernel.emitter.constant(0, 32)
-        self.place = StagePlace(zero, zero)
+        self.first = self.place = StagePlace(zero, zero)
+        self.produces = True
+        """True where those who read stages copy as well."""
         self.range: Range | None = None
         self.is_fresh = True
         """True where no loop has used it yet."""
@@ -166,6 +168,8 @@ class Ring:
         """Where there is an iteration so many on, copy what groups load for it, to a place."""
         kernel, emitter, bounds = self.kernel, self.kernel.emitter, self.range
         assert bounds is not None
+        if not self.produces:
+            return
         number = bounds.lower if bounds.number is None else bounds.number
         type_ = number.type
         if by:
@@ -289,6 +293,10 @@ class Ring:
         """End an iteration."""
         for release in self.left:
             release()
+        self.advance()
+
+    def advance(self) -> None:
+        """Go on to the next stage."""
         self.place = self._moved(self.place, 1)
 
     def after_loop(self, bounds: Range) -> dict[Operation, MmaGroup]:
@@ -368,10 +376,36 @@ class Rings:
             return None
         pipeline, group, load = planned
         ring = next(ring for ring in self.all if pipeline in ring.pipelines)
-        if pipeline.loop is None and op is group.loads[-1].op:
+        if pipeline.loop is None and op is group.loads[-1].op and ring.produces:
             first = ring._copies()
             self._kernel.emitter.when(first, partial(ring.copy, group, ring.place, fresh=True))
         tile = ring.tile(group, load)
         if op.result_token.first_use is not None:
             tile.ready()
         return tile
+
+    def produce(self, op: LoadViewTkoOp) -> None:
+        """Copy for a load, by the thread that does nothing else: a group with its last load."""
+        planned = self.plan.of(op)
+        if planned is None:
+            return
+        pipeline, group, _ = planned
+        ring = next(ring for ring in self.all if pipeline in ring.pipelines)
+        if op is group.loads[-1].op:
+            ring.copy(group, ring.place, fresh=pipeline.loop is None)
+
+    def restart(self) -> None:
+        """Begin anew, as those who read stages."""
+        for ring in self.all:
+            ring.produces, ring.place = False, ring.first
+
+
+def places_of(rings: Sequence[Ring]) -> list[SSAValue]:
+    """Where rings are: what loops carry."""
+    return [value for ring in rings for value in (ring.place.stage, ring.place.parity)]
+
+
+def place_rings(rings: Sequence[Ring], values: Sequence[SSAValue]) -> None:
+    """Say where rings are now."""
+    for i, ring in enumerate(rings):
+        ring.place = StagePlace(values[2 * i], values[2 * i + 1])

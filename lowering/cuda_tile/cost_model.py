@@ -9,6 +9,11 @@ one after it have begun, so that n stages keep n - 1 copies in flight.
 
 from __future__ import annotations
 
+from math import prod
+
+from xdsl.ir import Block, Operation
+
+from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
 from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFOp, MmaIOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cuda_tile.types import TileType
@@ -28,10 +33,13 @@ _TALL = 128
 _REGISTERS, _BESIDE, _MOST_CTAS = 65536, 64, 4
 """The registers of a multiprocessor, those of a thread beside accumulators, and the CTAs of a
 multiprocessor from which on more hide nothing."""
+_WITH_PRODUCER = 128
+"""The accumulators of a thread from which on a warp more leaves too few registers for the rest."""
 _MOST_STAGES, _OWN = 6, 1024
 """The stages from which on more hide nothing, and the shared memory that a CTA takes beside its
 own."""
 
+WARP = 32
 STORED = 1 << 15
 """The shared memory through which a tile is stored by TMA."""
 
@@ -64,14 +72,39 @@ def thread_count(entry: EntryOp, arch: Target | None = None) -> int:
     return _MOST if largest >= _CROWDED * _MOST // 2 else count
 
 
+def _depth(op: Operation) -> int:
+    """The loops around an op: from two on, a CTA makes one tile of the result after the other."""
+    depth, parent = 0, op.parent_op()
+    while parent is not None:
+        depth, parent = depth + isinstance(parent, ForOp), parent.parent_op()
+    return depth
+
+
 def ctas_per_multiprocessor(entry: EntryOp, arch: Target) -> int:
     """The CTAs that are to share a multiprocessor: as hinted, else as the registers allow."""
     if (wanted := hint(entry, "occupancy", arch)) is not None:
         return wanted
+    if any(_depth(op) > 1 for op in products_of(entry, arch)):
+        return 1
     threads = thread_count(entry, arch)
-    sums = [shape_of(op.result) for op in products_of(entry, arch)]
-    own = max((rows * columns // threads for *_, rows, columns in sums), default=0)
-    return max(min(_REGISTERS // (threads * (own + _BESIDE)), _MOST_CTAS), 1)
+    registers = _accumulators(entry, arch) + _BESIDE
+    return max(min(_REGISTERS // (threads * registers), _MOST_CTAS), 1)
+
+
+def _accumulators(entry: EntryOp, arch: Target) -> int:
+    """The accumulators of a thread: those of products side by side in a block count together."""
+    threads, blocks = thread_count(entry, arch), dict[Block | None, int]()
+    for op in products_of(entry, arch):
+        blocks[op.parent] = blocks.get(op.parent, 0) + prod(shape_of(op.result)) // threads
+    return max(blocks.values(), default=0)
+
+
+def producer_pays(entry: EntryOp, arch: Target | None) -> bool:
+    """True where a warp of its own is to copy: a CTA that has a multiprocessor to itself. Several
+    hide what one of them waits for, and a warp more takes their registers."""
+    if arch is None or ctas_per_multiprocessor(entry, arch) > 1:
+        return False
+    return _accumulators(entry, arch) <= _WITH_PRODUCER
 
 
 def stage_count(entry: EntryOp, arch: Target, stage: int, beside: int) -> int:

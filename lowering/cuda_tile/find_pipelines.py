@@ -26,7 +26,7 @@ from tilewright.lowering.cuda_tile.elements import scalar_type, shape_of
 from tilewright.lowering.cuda_tile.layouts import bits_of, dim_bits, permutation_of
 from tilewright.lowering.cuda_tile.tensor_maps import BoxedAccess, boxed_load
 
-_SCALAR = (
+SCALAR = (
     core.ConstantOp, core.SelectOp, core.ReshapeOp, core.BroadcastOp, AssumeOp, integer.AddIOp,
     integer.SubIOp, integer.MulIOp, integer.DivIOp, integer.RemIOp, integer.MinIOp, integer.MaxIOp,
     integer.CmpIOp, integer.XOrIOp, integer.AndIOp, integer.OrIOp, integer.ShLIOp, integer.ShRIOp,
@@ -242,7 +242,7 @@ def _follows(value: SSAValue, loop: ForOp, needed: dict[Operation, None]) -> boo
     assert isinstance(owner, Operation)
     if owner.parent is not block:
         return True
-    if not isinstance(owner, _SCALAR) or shape_of(value) != ():
+    if not isinstance(owner, SCALAR) or shape_of(value) != ():
         return False
     if not all(_follows(operand, loop, needed) for operand in owner.operands):
         return False
