@@ -8,12 +8,20 @@ definition says of its types and attributes is verified once for all ops that ha
 from __future__ import annotations
 
 from abc import ABCMeta
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
-from xdsl.ir import Attribute, Block, Operation, Region
+from xdsl.dialects.builtin import UNKNOWN_LOC, IntegerAttr, LocationAttr, StringAttr
+from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue, SSAValues, Use
 from xdsl.ir.core import BlockOps, IRWithName, IRWithUses, _IRNode
-from xdsl.irdl import AttrConstraint, OpDef, RangeConstraint
+from xdsl.irdl import (
+    AttrConstraint,
+    IRDLOperation,
+    OpDef,
+    RangeConstraint,
+    VariadicDef,
+    operations,
+)
 from xdsl.irdl.operations import BaseAccessor, VarIRConstruct
 from xdsl.traits import OpTrait
 
@@ -36,12 +44,18 @@ def install() -> None:
     classes: list[Any] = [Operation, Region, Block]
     for class_, children in zip(classes, (_of_op, _of_region, _of_block), strict=True):
         class_.walk = _walking(class_.walk, children)
+    nodes: list[Any] = [_IRNode, SSAValue, Use, IRDLOperation]
+    for node in nodes:
+        node.__hash__, node.__eq__ = object.__hash__, object.__eq__
+    operation: Any = Operation
+    operation.__init__ = _init
     fast: Any = BlockOps
     fast.__iter__ = _ops
     accessor: Any = BaseAccessor
     accessor.__get__ = _get
     definition: Any = OpDef
     definition.verify = _verify
+    operations.verify_variadic_size = _counted
 
 
 def _inherit_only(class_: Any) -> None:
@@ -118,7 +132,32 @@ def _from(op: Operation | None) -> Iterator[Operation]:
         op = following
 
 
-# Fields
+# Ops
+
+
+def _init(
+    self: Any,
+    *,
+    operands: Sequence[SSAValue] = (),
+    result_types: Sequence[Attribute] = (),
+    properties: Mapping[str, Attribute] = {},
+    attributes: Mapping[str, Attribute] = {},
+    location: LocationAttr | None = None,
+    successors: Sequence[Block] = (),
+    regions: Sequence[Region] = (),
+) -> None:
+    self._operands = values = SSAValues(operands)
+    self._operand_uses = uses = tuple([Use(self, index) for index in range(len(values))])
+    for value, use in zip(values, uses, strict=True):
+        value.add_use(use)
+    self.results = SSAValues([OpResult(type_, self, i) for i, type_ in enumerate(result_types)])
+    self.properties, self.attributes = dict(properties), dict(attributes)
+    self.location = UNKNOWN_LOC if location is None else location
+    if successors:
+        self.successors = successors
+    for region in regions:
+        self.add_region(region)
+    self.__post_init__()
 
 
 def _get(accessor: Any, op: Any, _class: Any = None) -> Any:
@@ -136,6 +175,7 @@ def _get(accessor: Any, op: Any, _class: Any = None) -> Any:
 # Verification
 
 _verify_all = OpDef.verify
+_verify_counts = operations.verify_variadic_size
 _inert = OpTrait.verify
 _verified: dict[tuple[Any, ...], Any] = {}
 """What has been verified, by the identities of all that verification asks, which it holds."""
@@ -147,22 +187,45 @@ def _verify(definition: OpDef, op: Operation) -> None:
     if op.regions:
         return _verify_all(definition, op)
     properties, attributes, operands = op.properties, op.attributes, op._operands
-    held = (
-        definition,
-        *[value._type for value in operands],
-        *[value._type for value in op.results],
-        *properties.values(),
-        *attributes.values(),
-    )
-    counts = len(operands), len(op._successors), len(properties)
-    key = (*counts, *properties, *attributes, *map(id, held))
+    types = [value._type for value in operands]
+    types += [value._type for value in op.results]
+    key = (
+        id(definition), len(operands), len(op._successors), len(properties),
+        *map(id, types), *properties, *map(_identity, properties.values()),
+        *attributes, *map(_identity, attributes.values()),
+    )  # fmt: skip
     if key not in _verified:
         _verify_all(definition, op)
         if len(_verified) >= _MOST_VERIFIED:
             _verified.clear()
-        _verified[key] = held
+        _verified[key] = definition, types, *properties.values(), *attributes.values()
         return None
     for trait in definition.traits:
         if type(trait).verify is not _inert:
             trait.verify(op)
     return None
+
+
+def _identity(attribute: Any) -> Any:
+    """What no other attribute is: of those that are made anew for each op their content."""
+    class_ = type(attribute)
+    if class_ is StringAttr:
+        return attribute.data
+    if class_ is IntegerAttr:
+        return attribute.value.data, id(attribute.type)
+    return id(attribute)
+
+
+def _counted(op: Operation, definition: Any, construct: VarIRConstruct) -> None:
+    """Verify the number of operands, results, regions or successors: mostly one for each."""
+    counts = definition.__dict__.get("_counts")
+    if counts is None:
+        counts = definition._counts = {
+            each: None
+            if any(isinstance(field, VariadicDef) for _, field in fields)
+            else len(fields)
+            for each in VarIRConstruct
+            for fields in (operations.get_construct_defs(definition, each),)
+        }
+    if counts[construct] != len(operations.get_op_constructs(op, construct)):
+        _verify_counts(op, definition, construct)
