@@ -53,9 +53,10 @@ def float_to_float(source: Element, to: Element, rounding: str) -> Function:
 
     Beyond the range of an 8-bit format the largest finite value, as PTX's cvt.satfinite.
     """
-    if rounding == "nearest_away":
-        return _to_tf32_away
-    mode = _ROUNDINGS[rounding]
+    if rounding == "nearest_away" and to.name == "tf32":
+        return lambda x: _to_tf32_away(_as_float64(x, source))
+    # To a wider format any value is exact.
+    mode = _ROUNDINGS.get(rounding, "rn")
     if to.name == "f8E8M0FNU":
         return lambda x: _to_power_of_two(_as_float64(x, source), up=mode == "rp").view(to.dtype)
     if mode == "rn":
@@ -69,11 +70,12 @@ def float_to_float(source: Element, to: Element, rounding: str) -> Function:
     assert fmt is not None
 
     def run(x: Tile) -> Tile:
-        words = encode(_as_float64(x, source), fmt, mode)
+        value = _as_float64(x, source)
+        words = encode(value, fmt, mode)
         if to.name in _SATURATING:
             # An infinity saturates like any value beyond the range.
             over = (words & (fmt.sign_bit - 1)) == fmt.infinity
-            over &= ~np.isnan(x.astype(np.float32))
+            over &= ~np.isnan(value)
             words = np.where(over, (words & fmt.sign_bit) | fmt.max_finite, words)
         return words.astype(fmt.container).view(to.dtype)
 
