@@ -33,6 +33,7 @@ from tilewright.lowering.cuda_tile import (
     convert_matrix,
     convert_packing,
     convert_pointers,
+    convert_scaled_matrix,
     convert_shapes,
     convert_views,
 )
@@ -40,6 +41,7 @@ from tilewright.lowering.cuda_tile.elements import element_of, scalar_type
 from tilewright.lowering.cuda_tile.find_layouts import find_layouts
 from tilewright.lowering.cuda_tile.kernel import Kernel
 from tilewright.lowering.cuda_tile.layouts import log2
+from tilewright.lowering.cuda_tile.legalize import legalize
 from tilewright.lowering.tile.kernel import erase_unused
 from tilewright.passes.check_hazards import FROM_TILE_IR
 
@@ -53,6 +55,7 @@ _RULE_MODULES = (
     convert_matrix,
     convert_packing,
     convert_pointers,
+    convert_scaled_matrix,
     convert_shapes,
     convert_views,
 )
@@ -80,6 +83,7 @@ def thread_count(entry: EntryOp) -> int:
 
 def convert_entry(entry: EntryOp, arch: Target | None = None) -> func.FuncOp:
     """The kernel of threads of an entry. Raises OpError where something does not lower."""
+    legalize(entry, arch)
     source, block = entry.body.block, Block()
     threads = thread_count(entry)
     kernel = Kernel(block, find_layouts(source, log2(threads)), arch)

@@ -66,20 +66,24 @@ def float_to_float(source: Element, to: Element, rounding: str) -> Function:
             return widened
         if source.name == "f32" and to.dtype == BFLOAT16:
             return lambda x: narrowed(x, BFLOAT16)
-    fmt = to.format
-    assert fmt is not None
 
     def run(x: Tile) -> Tile:
-        value = _as_float64(x, source)
-        words = encode(value, fmt, mode)
-        if to.name in _SATURATING:
-            # An infinity saturates like any value beyond the range.
-            over = (words & (fmt.sign_bit - 1)) == fmt.infinity
-            over &= ~np.isnan(value)
-            words = np.where(over, (words & fmt.sign_bit) | fmt.max_finite, words)
-        return words.astype(fmt.container).view(to.dtype)
+        return _encoded(_as_float64(x, source), to, mode)
 
     return run
+
+
+def _encoded(value: Tile, to: Element, mode: Rounding) -> Tile:
+    """float64 rounded once to a format."""
+    fmt = to.format
+    assert fmt is not None
+    words = encode(value, fmt, mode)
+    if to.name in _SATURATING:
+        # An infinity saturates like any value beyond the range.
+        over = (words & (fmt.sign_bit - 1)) == fmt.infinity
+        over &= ~np.isnan(value)
+        words = np.where(over, (words & fmt.sign_bit) | fmt.max_finite, words)
+    return words.astype(fmt.container).view(to.dtype)
 
 
 def _as_float64(x: Tile, source: Element) -> Tile:
@@ -130,8 +134,6 @@ def integer_to_float(to: Element, signed: bool, rounding: str) -> Function:
     """An integer's value, rounded to the format."""
     mode = _ROUNDINGS[rounding]
     view = as_signed if signed else as_unsigned
-    fmt = to.format
-    assert fmt is not None
 
     def run(x: Tile) -> Tile:
         number = view(x)
@@ -140,7 +142,7 @@ def integer_to_float(to: Element, signed: bool, rounding: str) -> Function:
         if to.name == "f32" and mode == "rn":
             return number.astype(np.float32)
         wide = _odd_float64(number) if number.dtype.itemsize == 8 else number.astype(np.float64)
-        return encode(wide, fmt, mode).view(to.dtype)
+        return _encoded(wide, to, mode)
 
     return run
 
