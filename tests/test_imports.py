@@ -51,6 +51,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "tilewright.lowering": ("ptx", "to_ptx", "tile", "to_base"),
     "tilewright.lowering.interpreter": (
         "errors",
+        "share",
         "values",
         "numerics",
         "arithmetic",
@@ -62,7 +63,14 @@ ROOMS: dict[str, tuple[str, ...]] = {
         "ops.tile",
         "",
     ),
-    "tilewright.tools": ("output", "render_table", "instructions", "commands", ""),
+    "tilewright.tools": (
+        "output",
+        "render_table",
+        "instructions",
+        "language_server",
+        "commands",
+        "",
+    ),
 }
 # Errors with a place in the source: raised from passes up, and free of everything but xDSL.
 EVERYWHERE = {"tilewright.diagnostic"}

@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from xdsl.dialects.builtin import CallSiteLoc, FileLineColLoc, NameLoc
 from xdsl.utils.exceptions import PassFailedException, VerifyException
@@ -55,6 +55,9 @@ class CompileError(ValueError):
         self.message = diagnostic.message
         self.line = diagnostic.line
         self.column = diagnostic.column
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return CompileError, (self.diagnostic, self.further)
 
 
 @dataclass(frozen=True, slots=True)

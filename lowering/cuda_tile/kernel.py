@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import IntegerAttr, IntegerType
@@ -19,6 +19,8 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.traits import IsTerminator
 
 from tilewright.diagnostic import OpError, file_location
+from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
+from tilewright.dialects.cute.types.argument import ArgumentAttr
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
 from tilewright.dialects.cute_nvgpu.ops import address
 from tilewright.lowering.cuda_tile.elements import (
@@ -34,8 +36,12 @@ from tilewright.lowering.cuda_tile.remarks import remark
 from tilewright.lowering.cuda_tile.scratch import Scratch
 from tilewright.lowering.cuda_tile.shared_order import converting
 from tilewright.lowering.cuda_tile.threads import ThreadNumber
+from tilewright.lowering.cuda_tile.warpgroup_groups import MmaGroups
 from tilewright.lowering.op_rules import OpRules
 from tilewright.lowering.tile.emitter import Emitter
+
+if TYPE_CHECKING:
+    from tilewright.lowering.cuda_tile.convert_pipelines import Rings
 
 Elements = tuple[SSAValue, ...]
 """The registers of a tile in a layout."""
@@ -47,6 +53,14 @@ RULES = OpRules[Rule]()
 lowers = RULES.of
 
 
+class Tile(Protocol):
+    """A tile, wherever its elements are."""
+
+    def elements_in(self, layout: TileLayout, kernel: Kernel) -> Sequence[SSAValue]:
+        """The elements in a layout."""
+        ...
+
+
 @dataclass(frozen=True, eq=False, slots=True)
 class PlacedTile:
     """A tile whose elements are in registers."""
@@ -55,6 +69,10 @@ class PlacedTile:
     elements: Elements
     element: Attribute
 
+    def elements_in(self, layout: TileLayout, kernel: Kernel) -> Sequence[SSAValue]:
+        """The elements, moved."""
+        return kernel.scratch.converted(self.layout, self.elements, layout)
+
 
 @dataclass(frozen=True, eq=False, slots=True)
 class DerivedTile:
@@ -62,8 +80,9 @@ class DerivedTile:
 
     compute: Callable[[TileLayout], Sequence[SSAValue]]
 
-
-Tile = PlacedTile | DerivedTile
+    def elements_in(self, layout: TileLayout, kernel: Kernel) -> Sequence[SSAValue]:
+        """The elements, computed."""
+        return self.compute(layout)
 
 
 class Kernel:
@@ -75,8 +94,12 @@ class Kernel:
         self.threads = ThreadNumber(self.emitter)
         self.scratch = Scratch(self.emitter, self.threads)
         self.order = MemoryOrder(self.scratch)
+        self.groups = MmaGroups(self.emitter)
+        self.scratch.before_reuse.append(self.groups.leave_scratch)
         self.values: dict[SSAValue, Any] = {}
         self.op: Operation | None = None
+        self.maps: dict[ArgumentAttr, SSAValue] = {}
+        self.rings: Rings
 
     # --- values ---
 
@@ -122,12 +145,9 @@ class Kernel:
 
     def elements_of(self, tile: Tile, layout: TileLayout) -> Elements:
         """The elements of a tile in a layout, moved or computed once."""
-        if isinstance(tile, PlacedTile):
-            if tile.layout == layout:
-                return tile.elements
-            build = partial(self.scratch.converted, tile.layout, tile.elements, layout)
-        else:
-            build = partial(tile.compute, layout)
+        if isinstance(tile, PlacedTile) and tile.layout == layout:
+            return tile.elements
+        build = partial(tile.elements_in, layout, self)
         return tuple(self.emitter.remembered((tile, layout), build))
 
     def scalar(self, value: SSAValue) -> SSAValue:
@@ -159,6 +179,22 @@ class Kernel:
 
         for i, result in enumerate(op.results):
             self.values[result] = DerivedTile(partial(later, i))
+
+    def tensor_map(self, source: ArgumentAttr) -> SSAValue:
+        """The parameter that is a tensor map."""
+        if source not in self.maps:
+            map_ = self.entry.insert_arg(source.type, len(self.entry.args))
+            map_.name_hint = f"map{len(self.maps)}"
+            self.maps[source] = map_
+        return self.maps[source]
+
+    def count(self, loop: ForOp, number: SSAValue) -> None:
+        """Say what the variable of a loop is."""
+        variable = loop.region.block.args[0]
+        type_ = self.scalar_type(loop, variable)
+        if number.type != type_:
+            number = self.emit(arith.TruncIOp, [number], type_)
+        self.place(variable, self.table.scalar, [number])
 
     # --- ops ---
 

@@ -33,6 +33,7 @@ from tilewright.tools.instructions.fragment_places import (
 )
 from tilewright.tools.instructions.why_mnemonic import why_illegal_mnemonic
 from tilewright.tools.output import UnwritableError, write_whole
+from tilewright.tools.render_table import matrix
 
 _AXES: dict[Operand, tuple[str, str]] = {
     "A": ("m", "k"),
@@ -130,7 +131,7 @@ def _drawn(options: argparse.Namespace) -> Drawing:
 
 def _show(options: argparse.Namespace, shown: Drawing) -> None:
     if options.svg is None:
-        print(_table(shown))
+        print(matrix(shown))
         return
     try:
         write_whole(options.svg, svg(shown))
@@ -190,16 +191,3 @@ def _choice(atom: AnyMma, operand: Operand, text: str | None) -> tuple[int, ...]
             f"nearest legal: {nearest or 'none'}"
         )
     return tuple(map(int, given))
-
-
-def _table(shown: Drawing) -> str:
-    """The title, the layout, and the matrix with its row and column numbers."""
-    down, across = shown.axes
-    rows = [[f"{down}\\{across}", *map(str, range(len(shown.cells[0])))]]
-    for number, cells in enumerate(shown.cells):
-        rows.append([str(number), *(text for text, _ in cells)])
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = [
-        " ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in rows
-    ]
-    return "\n".join([shown.title, shown.about, "", *lines])
