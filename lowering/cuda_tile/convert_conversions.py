@@ -39,6 +39,7 @@ from tilewright.lowering.cuda_tile.convert_elementwise import (
     word,
 )
 from tilewright.lowering.cuda_tile.elements import element_of
+from tilewright.lowering.cuda_tile.float_remainder import remainder64
 from tilewright.lowering.cuda_tile.kernel import Kernel, lowers
 from tilewright.lowering.cuda_tile.narrow_floats import (
     NARROW,
@@ -260,7 +261,8 @@ def _remainder(op: RemFOp, kernel: Kernel) -> None:
     """x - trunc(x / y) y, exactly: in f64 each step is exact, and at most one y too much."""
     type_, wide = kernel.scalar_type(op, op.result), Float64Type()
     if type_ == wide:
-        raise OpError(op, f"'{op.name}' of f64 has no lowering to cute; nearest legal: of f32")
+        elementwise(op, kernel, lambda x, y: remainder64(kernel, x, y))
+        return
 
     def compute(x: SSAValue, y: SSAValue) -> SSAValue:
         left, by = (

@@ -70,10 +70,11 @@ _WIDE: dict[Attribute, tuple[IntegerType, int, int]] = {F32: (i32, 23, 127), F64
 _OPS: dict[str, type[Operation]] = {
     "add": arith.AddiOp, "sub": arith.SubiOp, "and": arith.AndIOp, "or": arith.OrIOp,
     "shl": arith.ShLIOp, "shr": arith.ShRUIOp, "min": arith.MinSIOp, "max": arith.MaxSIOp,
+    "rem": arith.RemUIOp,
 }  # fmt: skip
 
 
-class _Bits:
+class Bits:
     """Arithmetic of one integer type, which wraps."""
 
     def __init__(self, kernel: Kernel, type_: IntegerType) -> None:
@@ -104,7 +105,7 @@ def _as(kernel: Kernel, value: SSAValue, type_: Attribute) -> SSAValue:
 
 def decoded(kernel: Kernel, word: SSAValue, element: Attribute) -> SSAValue:
     """The f32 that a word of 8 bits is, in a format."""
-    bits = _Bits(kernel, i32)
+    bits = Bits(kernel, i32)
     wide = kernel.emit(arith.ExtUIOp, [word], i32)
     nan = bits.constant(0x7FFFFFFF)
     if element == POWERS:
@@ -130,7 +131,7 @@ def encoded(kernel: Kernel, value: SSAValue, element: Attribute, *, up: bool = F
     """The word of 8 bits of an f32 or f64 in a format, rounded once to nearest even: what is beyond
     the largest number is that. Powers of two are rounded to zero or `up` in magnitude."""
     type_, mantissa, bias = _WIDE[value.type]
-    bits = _Bits(kernel, type_)
+    bits = Bits(kernel, type_)
     word = _as(kernel, value, type_)
     magnitude = bits.on("and", word, (1 << (type_.bitwidth - 1)) - 1)
     endless = ((1 << (type_.bitwidth - 1 - mantissa)) - 1) << mantissa
@@ -178,7 +179,7 @@ def stepped(
     """A float, rounded to nearest, in a directed rounding: `above` and `below` say that it is
     greater and less than what was rounded."""
     width = value.type.bitwidth  # type: ignore[attr-defined]
-    bits = _Bits(kernel, IntegerType(width))
+    bits = Bits(kernel, IntegerType(width))
     word = _as(kernel, value, bits.type)
     negative = kernel.emitter.compare("lt", word, bits.constant(0))
     emitter = kernel.emitter
