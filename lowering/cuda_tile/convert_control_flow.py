@@ -13,12 +13,11 @@ from itertools import islice
 from typing import Protocol
 
 from xdsl.dialects import arith, cf, scf
-from xdsl.dialects.builtin import i1, i64
+from xdsl.dialects.builtin import IntegerAttr, i1, i64
 from xdsl.dialects.ub import PoisonOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.traits import IsTerminator
 
-from tilewright.diagnostic import OpError
 from tilewright.dialects.cuda_tile.ops.control_flow import (
     AssertOp,
     BreakOp,
@@ -31,6 +30,7 @@ from tilewright.dialects.cuda_tile.ops.control_flow import (
 from tilewright.dialects.cuda_tile.ops.memory import LoadPtrTkoOp, MemoryOp
 from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp
 from tilewright.dialects.cuda_tile.types import TileType
+from tilewright.lowering.cuda_tile.convert_elementwise import RELATIONS, on_integers
 from tilewright.lowering.cuda_tile.convert_pipelines import Place, Range, Ring
 from tilewright.lowering.cuda_tile.convert_warpgroup_matrix import (
     AccumulatorTile,
@@ -271,13 +271,21 @@ def _bounds(op: ForOp, kernel: Kernel) -> list[SSAValue]:
     if None not in known and sum(map(int, known)) < 1 << (width - 1) and not unsigned:  # type: ignore[arg-type]
         return bounds
     if width == 64:
-        if unsigned:
-            raise OpError(
-                op, f"'{op.name}' unsigned of i64 has no lowering to cute; nearest legal: of i32"
-            )
         return bounds
     cast = arith.ExtUIOp if unsigned else arith.ExtSIOp
     return [kernel.emit(cast, [bound], i64) for bound in bounds]
+
+
+def _iterations(
+    kernel: Kernel, lower: SSAValue, upper: SSAValue, step: SSAValue
+) -> tuple[SSAValue, SSAValue, SSAValue]:
+    """From zero to the number of iterations of an unsigned loop, by one."""
+    zero, one = kernel.constant(0, i64), kernel.constant(1, i64)
+    less = IntegerAttr(RELATIONS["less_than"][1], i64)
+    some = kernel.emit(arith.CmpiOp, [lower, upper], i1, predicate=less)
+    distance = on_integers(kernel, arith.SubiOp, upper, lower)
+    count = on_integers(kernel, arith.CeilDivUIOp, distance, step)
+    return zero, kernel.emitter.select(some, count, zero), one
 
 
 @lowers(ForOp)
