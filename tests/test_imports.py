@@ -61,6 +61,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
         "ops.base",
         "ops.instructions",
         "ops.tile",
+        "timeline",
         "",
     ),
     "tilewright.tools": (
