@@ -68,6 +68,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
         "instructions",
         "language_server",
         "commands",
+        "playground",
         "",
     ),
 }

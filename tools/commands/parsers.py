@@ -15,6 +15,7 @@ COMMANDS = {
     "bank-conflicts": "predict the bank conflicts of kernels of tiles",
     "select": "list the atoms that compute a tile, best first, and why",
     "run": "execute a kernel on .npy files, on the CPU or on the GPU",
+    "serve": "open the playground in a browser on this machine",
     "lsp": "serve an editor: diagnostics, hovers, definitions, completion",
     "completion": "print the completion script of a shell",
 }
