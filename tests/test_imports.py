@@ -51,6 +51,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "tilewright.lowering": ("ptx", "to_ptx", "tile", "to_base"),
     "tilewright.lowering.interpreter": (
         "errors",
+        "share",
         "values",
         "numerics",
         "arithmetic",

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from concurrent.futures import Executor
+from dataclasses import dataclass, replace
+from functools import partial
 from numbers import Integral
 from typing import Any, Literal, get_args
 
@@ -29,6 +31,7 @@ from tilewright.lowering.interpreter.arithmetic.mma import NUMERICS
 from tilewright.lowering.interpreter.errors import ExecutionError
 from tilewright.lowering.interpreter.machine.global_memory import GlobalMemory
 from tilewright.lowering.interpreter.machine.machine import Launch
+from tilewright.lowering.interpreter.share import Elsewhere, Share, refuse
 from tilewright.lowering.ptx.registers import RegisterNames
 from tilewright.passes.check_target import required_targets
 from tilewright.pipeline import (
@@ -40,6 +43,7 @@ from tilewright.pipeline import (
     verified,
 )
 from tilewright.recursion import deep_recursion
+from tilewright.shares import shared_out
 from tilewright.tile_kernel import (
     DEFAULT_ARCH,
     Races,
@@ -80,6 +84,7 @@ def interpret(
     schedule: int | None = None,
     max_steps: int | None = None,
     races: Races | None = None,
+    executor: Executor | None = None,
 ) -> list[NDArray[Any]]:
     """Run a kernel on the CPU and return its arrays, in order, as they are after the run.
 
@@ -99,6 +104,8 @@ def interpret(
     takes more names the loop that it was in.
     `races` says what becomes of races on global memory: "error" by default, "warn" or "ignore". A
     run in which nothing can end a loop that spins is an error too.
+    `executor`: the CTAs are shared out to its workers, processes here or on other machines; what is
+    returned, raised or printed is the same without it.
 
     CUDA Tile IR, as text, module or bytecode, is the level "program": `args` are the entry's flat
     parameters, an array of any dtype for a pointer to its first element; there is no `block`, which
@@ -111,6 +118,55 @@ def interpret(
     arguments or what no kernel may do: an access out of bounds or misaligned, a data race, use of
     an undefined register, a barrier that not all reach.
     """
+    settings: dict[str, Any] = {
+        "grid": grid,
+        "block": block,
+        "args": args,
+        "numerics": numerics,
+        "arch": arch,
+        "level": level,
+        "name": name,
+        "schedule": schedule,
+        "max_steps": max_steps,
+    }
+    elsewhere = None
+    if executor is not None:
+        text = str(module_or_text) if isinstance(module_or_text, ModuleOp) else module_or_text
+        again = partial(_interpret_share, text, kernel, **settings)
+        elsewhere = shared_out(executor, again, progress)
+    return _interpret(
+        module_or_text, kernel, **settings, races=races, progress=progress, elsewhere=elsewhere
+    )
+
+
+def _interpret_share(
+    text: str | bytes, kernel: str | None, share: Share, **settings: Any
+) -> list[NDArray[Any]]:
+    """A share of a run. In it all is an error that is one in any run."""
+    refused = partial(refuse, "what the kernel prints")
+    return _interpret(text, kernel, **settings, races="error", share=share, say=refused)
+
+
+def _interpret(
+    module_or_text: ModuleOp | str | bytes,
+    kernel: str | None,
+    *,
+    grid: Dim,
+    block: Dim | None,
+    args: Sequence[Any],
+    numerics: Any,
+    arch: str | None,
+    level: Level | None,
+    name: str,
+    schedule: int | None,
+    max_steps: int | None,
+    races: Races | None,
+    progress: Callable[[int, int], None] | None = None,
+    share: Share | None = None,
+    elsewhere: Elsewhere | None = None,
+    say: Callable[[str], Any] | None = None,
+) -> list[NDArray[Any]]:
+    """`interpret`, or a share of it."""
     module, source = verified(module_or_text, name)
     checked_arguments(args)
     _check_settings(schedule, max_steps)
@@ -133,7 +189,10 @@ def interpret(
             source=source,
             max_steps=max_steps,
             progress=progress,
+            share=share,
+            elsewhere=elsewhere,
         )
+        launch = launch if say is None else replace(launch, say=say)
         return run_tile_kernel(module, kernel, launch, args, name)
     if level == "program" or numerics == "fast":
         raise ExecutionError("expected Tile IR for level 'program' and numerics 'fast', got none")
@@ -154,6 +213,9 @@ def interpret(
         schedule=schedule,
         max_steps=max_steps,
         races=races or "error",
+        share=share,
+        elsewhere=elsewhere,
+        say=say,
     ).arrays
 
 
@@ -184,6 +246,9 @@ def run(
     schedule: int | None = None,
     max_steps: int | None = None,
     races: Races = "error",
+    share: Share | None = None,
+    elsewhere: Elsewhere | None = None,
+    say: Callable[[str], Any] | None = None,
 ) -> Run:
     """`interpret` below the program level, with the count of operations: an op executed by one
     thread is one. `source` is the text of a module that is already read."""
@@ -203,8 +268,14 @@ def run(
     known_block = _extents(op, "gpu.known_block_size", "reqntid")
     known_cluster = _extents(op, "gpu.known_cluster_size", "cluster")
     launch.schedule, launch.max_steps, launch.races = schedule, max_steps, races
+    launch.share, launch.say = share, say or launch.say
     launch.cluster = check_launch(symbol, ctas, threads, known_block, known_cluster)
     binding = Binding(kernel_parameters(op), args, memory)
+    if elsewhere is not None:
+        buffers = [buffer.data for buffer in memory.allocations]
+        executed = elsewhere(buffers, launch.ctas)
+        if executed is not None:
+            return Run(_results(binding, memory), executed)
     if level == "ptx" and not isinstance(op, EntryOp):
         if arch is None:
             launch.arch = lower_for_lowest(module, source)
@@ -216,8 +287,11 @@ def run(
     with guard("interpret", module, source, name):
         registers = RegisterNames(op.body).registers if isinstance(op, EntryOp) else None
         executed = run_kernel(op, launch, memory, interpreted_values(op, binding), registers)
-    contents = (buffer.data[: buffer.size] for buffer in memory.allocations)
-    return Run(binding.results(contents), executed)
+    return Run(_results(binding, memory), executed)
+
+
+def _results(binding: Binding, memory: GlobalMemory) -> list[NDArray[Any]]:
+    return binding.results(buffer.data[: buffer.size] for buffer in memory.allocations)
 
 
 @deep_recursion()

@@ -67,7 +67,7 @@ def _dispatch(words: list[str]) -> None:
 
 def _top_parser() -> argparse.ArgumentParser:
     """The usage where no command was chosen."""
-    commands = "\n".join(f"  {name:<10} {summary}" for name, summary in COMMANDS.items())
+    commands = "\n".join(f"  {name:<15} {summary}" for name, summary in COMMANDS.items())
     parser = argparse.ArgumentParser(
         "tilewright",
         usage="tilewright [-h] [--version] COMMAND ...",

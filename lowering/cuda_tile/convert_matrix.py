@@ -20,12 +20,14 @@ from tilewright.lowering.cuda_tile.convert_elementwise import (
     on_integers,
     word,
 )
+from tilewright.lowering.cuda_tile.convert_warpgroup_matrix import WarpgroupProduct
 from tilewright.lowering.cuda_tile.elements import shape_of
 from tilewright.lowering.cuda_tile.find_layouts import LayoutTable, finds
 from tilewright.lowering.cuda_tile.kernel import Kernel, is_float, lowers
 from tilewright.lowering.cuda_tile.layouts import TileLayout, dim_bits
 from tilewright.lowering.cuda_tile.mma_layouts import MmaLayouts, atom_of
 from tilewright.lowering.cuda_tile.staged_operands import StagedOperand
+from tilewright.lowering.cuda_tile.warpgroup_layouts import warpgroup_layouts
 from tilewright.lowering.tile.registers import extracted, from_elements
 
 Fragments = dict[tuple[int, ...], SSAValue]
@@ -36,6 +38,10 @@ _WIDEST_RUN = 2
 
 @finds(MmaFOp, MmaIOp)
 def _product_layout(op: MmaFOp | MmaIOp, table: LayoutTable) -> TileLayout:
+    product = warpgroup_layouts(op, table.thread_bits, table.arch)
+    if product is not None:
+        table.products[op.result] = product
+        return product.layout("C")
     atom = atom_of(op)
     if atom is None:
         return table.default(shape_of(op.acc), _WIDEST_RUN)
@@ -44,8 +50,10 @@ def _product_layout(op: MmaFOp | MmaIOp, table: LayoutTable) -> TileLayout:
 
 @lowers(MmaFOp, MmaIOp)
 def _multiply(op: MmaFOp | MmaIOp, kernel: Kernel) -> None:
-    atom = atom_of(op)
-    if atom is None:
+    atom, product = atom_of(op), kernel.table.products.get(op.result)
+    if product is not None:
+        WarpgroupProduct(op, product, kernel).multiply()
+    elif atom is None:
         _without_atoms(op, kernel)
     else:
         _Product(op, atom, kernel).multiply()

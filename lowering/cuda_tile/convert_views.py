@@ -21,6 +21,7 @@ from tilewright.lowering.cuda_tile.memory_access import (
     store,
     store_strongly,
 )
+from tilewright.lowering.cuda_tile.memory_order import Token
 from tilewright.lowering.cuda_tile.threads import scaled
 from tilewright.lowering.cuda_tile.view_access import (
     Extent,
@@ -96,6 +97,11 @@ def _loaded(op: views.LoadViewTkoOp, table: LayoutTable) -> TileLayout:
 
 @lowers(views.LoadViewTkoOp)
 def _load(op: views.LoadViewTkoOp, kernel: Kernel) -> None:
+    ahead = kernel.rings.load(op)
+    if ahead is not None:
+        token = Token() if op.token is None else kernel[op.token]
+        kernel[op.tile], kernel[op.result_token] = ahead, token
+        return
     layout = kernel.layout(op.tile)
     assert layout is not None
     type_ = kernel.scalar_type(op, op.tile)

@@ -51,6 +51,11 @@ def tile_type(value: SSAValue) -> TileType:
     return value.type
 
 
+def tile_text(value: SSAValue) -> str:
+    """A tile's shape and element type, `64x32xf32`."""
+    return "x".join([*map(str, shape_of(value)), shown(element_of(value))])
+
+
 def shape_of(value: SSAValue) -> tuple[int, ...]:
     """The shape of a tile."""
     return tile_type(value).shape

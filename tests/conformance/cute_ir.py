@@ -21,7 +21,6 @@ import sys
 import traceback
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,6 +28,7 @@ import llvm_filecheck
 from mlir_opt_printer import MlirOptPrinter
 from xdsl.dialects.builtin import ModuleOp
 
+from tilewright.executors import add_executor_option, executor_of
 from tilewright.tools import tilewright_opt
 
 TESTS = "cute_ir/test"
@@ -253,13 +253,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("checkout", type=Path)
     parser.add_argument("--filter", default="", help="only paths that hold this")
     parser.add_argument("--list-failures", action="store_true", help="what failing commands said")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    add_executor_option(parser, "processes")
     options = parser.parse_args(arguments)
     files = lit_files(options.checkout, options.filter)
     if not files:
         print(f"error: no lit files below {options.checkout}", file=sys.stderr)
         return 2
-    with ProcessPoolExecutor(options.jobs) as pool:
+    with executor_of(options.executor) as pool:
         outcomes = list(pool.map(judge, files, chunksize=4))
     if options.list_failures:
         for outcome in outcomes:

@@ -13,12 +13,11 @@ the ISA does not list. The exit status is 1 where there is a disagreement.
 from __future__ import annotations
 
 import argparse
-import os
 import random
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import Executor, as_completed
 from dataclasses import dataclass
 from math import floor
 
@@ -26,6 +25,8 @@ from agreement import ORACLES, Oracles, Tally, compare
 from documented_targets import KNOWN
 from instruction_family import Candidate, spell
 from lattice_families import FAMILIES
+
+from tilewright.executors import add_executor_option, executor_of
 
 _SLICE = 32768  # points of one task
 
@@ -90,21 +91,23 @@ def compare_sample(
 
 
 def compare_whole(
-    families: Sequence[str], targets: tuple[str, ...], jobs: int, oracles: Oracles = ORACLES
+    families: Sequence[str],
+    targets: tuple[str, ...],
+    executor: Executor,
+    oracles: Oracles = ORACLES,
 ) -> Tallies:
-    """Every point, task by task, `jobs` at a time; says on stderr how far it is."""
+    """Every point, task by task; says on stderr how far it is."""
     tasks = list(whole(families, targets, oracles))
     total, began = Tallies(), time.monotonic()
-    with ProcessPoolExecutor(jobs) as pool:
-        for done, future in enumerate(as_completed(pool.submit(carry_out, t) for t in tasks), 1):
-            for key, tally in future.result().items():
-                total.setdefault(key, Tally()).add(tally)
-            wrong = sum(len(tally.disagreements) for tally in total.values())
-            print(
-                f"{done} of {len(tasks)} tasks, {time.monotonic() - began:.0f} s, "
-                f"{wrong} disagreements",
-                file=sys.stderr,
-            )
+    for done, future in enumerate(as_completed(executor.submit(carry_out, t) for t in tasks), 1):
+        for key, tally in future.result().items():
+            total.setdefault(key, Tally()).add(tally)
+        wrong = sum(len(tally.disagreements) for tally in total.values())
+        print(
+            f"{done} of {len(tasks)} tasks, {time.monotonic() - began:.0f} s, "
+            f"{wrong} disagreements",
+            file=sys.stderr,
+        )
     return total
 
 
@@ -144,7 +147,7 @@ def _arguments(given: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--sample", type=int, metavar="N", help="about N points, not all")
     parser.add_argument("--seed", type=int, default=0, help="of the sample")
     parser.add_argument("--list-disagreements", action="store_true", help="print every one")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes at a time")
+    add_executor_option(parser, "processes")
     return parser.parse_args(given)
 
 
@@ -155,7 +158,8 @@ def main(given: Sequence[str] | None = None, oracles: Oracles = ORACLES) -> int:
     if options.sample is not None:
         tallies = compare_sample(families, targets, options.sample, options.seed, oracles)
     else:
-        tallies = compare_whole(families, targets, options.jobs, oracles)
+        with executor_of(options.executor) as executor:
+            tallies = compare_whole(families, targets, executor, oracles)
     print(*table(tallies), sep="\n")
     wrong = [each for tally in tallies.values() for each in tally.disagreements]
     if options.list_disagreements:

@@ -19,7 +19,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import as_completed
 from dataclasses import asdict, replace
 from functools import cache
 from pathlib import Path
@@ -40,6 +40,7 @@ from verdicts import (
 )
 from xdsl.dialects.builtin import ModuleOp
 
+from tilewright.executors import add_executor_option, executor_of
 from tilewright.passes.check_hazards import UnprovenWarning
 
 LEVELS: tuple[Level, ...] = ("tile", "atom", "ptx")
@@ -185,7 +186,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--example", choices=SUBJECTS, action="append")
     parser.add_argument("--level", choices=LEVELS, action="append")
-    parser.add_argument("--jobs", type=int, default=2)
+    add_executor_option(parser, "processes:2")
     parser.add_argument("--share", type=float, default=1.0, help="of the mutants; 0: none")
     parser.add_argument("--static", action="store_true", help="the static check alone: no run")
     parser.add_argument("--verdicts", type=Path, help="a file of verdicts, read and added to")
@@ -198,7 +199,7 @@ def main() -> None:
         verdicts = [Verdict(**json.loads(line)) for line in lines]
         verdicts = [by_rule(verdict) for verdict in verdicts]
     known = {verdict.name for verdict in verdicts}
-    with ProcessPoolExecutor(options.jobs) as pool:
+    with executor_of(options.executor) as pool:
         work: list[tuple[str, Level, list[int]]] = []
         for example in options.example or SUBJECTS:
             for level in SUBJECTS[example].levels:

@@ -14,13 +14,14 @@ import time
 import traceback
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
-from typing import Any
+
+from tilewright.executors import add_executor_option, executor_of, workers_of
 
 Trial = Callable[[str, Sequence[int]], list[tuple[int, str]]]
 Batch = tuple[str, range]
@@ -49,11 +50,20 @@ def add_options(parser: argparse.ArgumentParser, what: str, folder: str) -> None
     parser.add_argument("--count", type=int, help=f"{what} in all (1000, or what --seconds allow)")
     parser.add_argument("--seconds", type=float, help="begin nothing after so many")
     parser.add_argument("--first", type=int, default=0, help="the first seed of each kind")
-    parser.add_argument("--jobs", type=int, default=2, help="processes")
+    add_executor_option(parser, "processes:2")
     parser.add_argument(
         "--failures", type=Path, default=Path(f"build/{folder}/failures.jsonl"),
         help="a JSON line for each that fails: kind, seed, reason",
     )  # fmt: skip
+
+
+def _tried(
+    setup: Callable[[], None] | None, trial: Trial, kind: str, seeds: Sequence[int]
+) -> list[tuple[int, str]]:
+    """A batch, in a process that is set up."""
+    if setup is not None:
+        setup()
+    return trial(kind, seeds)
 
 
 @dataclass
@@ -63,8 +73,7 @@ class Campaign:
     trial: Trial
     options: argparse.Namespace
     batch: int = 25
-    setup: Callable[..., None] | None = None
-    arguments: tuple[Any, ...] = ()
+    setup: Callable[[], None] | None = None
     tried: Counter[str] = field(default_factory=Counter[str])
     seeds: dict[tuple[str, str], list[int]] = field(
         default_factory=lambda: defaultdict[tuple[str, str], list[int]](list)
@@ -105,14 +114,14 @@ class Campaign:
         """Try batches until there are no more, or a process dies: then go on in new ones."""
         limit = self.options.seconds
         waiting: dict[Future[list[tuple[int, str]]], Batch] = {}
-        with ProcessPoolExecutor(self.options.jobs, None, self.setup, self.arguments) as pool:
+        with executor_of(self.options.executor) as pool:
             while True:
-                while len(waiting) < 2 * self.options.jobs:
+                while len(waiting) < 2 * workers_of(pool):
                     late = limit is not None and time.monotonic() - started > limit
                     following = None if late else next(batches, None)
                     if following is None:
                         break
-                    waiting[pool.submit(self.trial, *following)] = following
+                    waiting[self._begun(pool, following)] = following
                 if not waiting:
                     return False
                 for future in wait(waiting, return_when=FIRST_COMPLETED).done:
@@ -126,6 +135,15 @@ class Campaign:
                         return True
                 print(f"{self.tried.total()} tried, {len(self.seeds)} reasons", end="\r",
                       file=sys.stderr, flush=True)  # fmt: skip
+
+    def _begun(self, pool: Executor, batch: Batch) -> Future[list[tuple[int, str]]]:
+        """A batch that a worker tries; where one has died before it is sent, it fails as others."""
+        try:
+            return pool.submit(_tried, self.setup, self.trial, *batch)
+        except BrokenProcessPool as error:
+            future = Future[list[tuple[int, str]]]()
+            future.set_exception(error)
+            return future
 
     def _note(self, kind: str, seeds: Sequence[int], failed: list[tuple[int, str]]) -> None:
         self.tried[kind] += len(seeds)
@@ -144,7 +162,7 @@ class Campaign:
         for kind in kinds:
             print(f"{kind:20} {self.tried[kind]:8} tried {failed[kind]:6} failed")
         print(
-            f"{self.tried.total()} tried in {seconds:.0f} s on {self.options.jobs} processes, "
+            f"{self.tried.total()} tried in {seconds:.0f} s by {self.options.executor}, "
             f"{failed.total()} failed for {len(self.seeds)} reasons"
             + (f": {self.options.failures}" if self.seeds else "")
         )

@@ -405,3 +405,15 @@ def test_an_array_that_no_tensor_map_describes(place, capsys):
     said = refused(capsys, gemm_sm90, "a.npy", "a.npy", "c.npy=3x16", "8")
     assert "argument 1 (map_a: !cute_nvgpu.tma_descriptor<128x64xbf16, swizzle = 128>)" in said
     assert "expected strides of whole 16 bytes, got 9 elements (18 bytes)" in said
+
+
+@pytest.mark.parametrize("options", [[], ["--schedules", "2"]])
+def test_an_executor_changes_nothing(options, place, capsys):
+    axpy("x.npy", "r.npy=@y.npy", "2", "100", *options, "--executor", "processes:2")
+    assert (np.load("r.npy") == np.arange(100) * 2 + 0.5).all()
+
+
+@pytest.mark.parametrize("name, said", [("cloud", "got 'cloud'"), ("mpi", "No module named")])
+def test_an_executor_that_is_not_there(name, said, place, capsys):
+    error = refused(capsys, axpy, "x.npy", "r.npy=100", "2", "100", "--executor", name)
+    assert error.startswith("error: cannot use --executor: ") and said in error

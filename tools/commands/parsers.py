@@ -8,12 +8,15 @@ from types import ModuleType
 
 COMMANDS = {
     "atoms": "list the atom lattice",
+    "compile": "compile IR to PTX, with remarks on what was chosen",
     "explain": "say what a PTX mnemonic is, or why there is none such",
+    "explain-layouts": "say where the tiles of Tile IR kernels are, and why",
     "check-ptx": "judge PTX mnemonics, one JSON line each",
     "layout": "show which thread holds which element of an operand",
     "desc": "explain or build the shared-memory descriptors of wgmma",
     "bank-conflicts": "predict the bank conflicts of kernels of tiles",
     "select": "list the atoms that compute a tile, best first, and why",
+    "cache": "say what the cache of compiled kernels holds, or empty it",
     "run": "execute a kernel on .npy files, on the CPU or on the GPU",
     "serve": "open the playground in a browser on this machine",
     "lsp": "serve an editor: diagnostics, hovers, definitions, completion",

@@ -30,7 +30,8 @@ import os
 import sys
 import warnings
 from collections.abc import Callable, Sequence
-from contextlib import closing
+from contextlib import ExitStack, closing
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -58,6 +59,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--level",
         choices=("program", "tile", "atom", "ptx"),
         help="interpret the IR as it is (the default), or lowered to atoms or PTX instructions",
+    )
+    parser.add_argument(
+        "--executor",
+        metavar="NAME",
+        help="share the blocks, or the random orders, out to "
+        "processes:N, to dask:ADDRESS or to mpi",
     )
     parser.add_argument("--device", action="store_true", help="launch it on the GPU instead")
     parser.add_argument("--quiet", action="store_true", help="no progress bar, no summary")
@@ -157,7 +164,7 @@ def _interpret(
     options: argparse.Namespace,
 ) -> list[NDArray[Any]]:
     """The memrefs, of these names, after the run, in order."""
-    from tilewright.execution import interpret
+    from tilewright.executors import executor_of
     from tilewright.schedules import under_schedules
     from tilewright.tools.commands.render_progress import ProgressBar
 
@@ -167,24 +174,39 @@ def _interpret(
     ):
         warnings.showwarning = _show_warning
 
-        def run(schedule: int | None) -> list[NDArray[Any]]:
-            return interpret(
-                source,
-                options.kernel,
-                grid=options.grid,
-                block=options.block,
-                args=values,
-                numerics=options.numerics,
-                arch=options.arch,
-                level=options.level,
-                name=name,
-                progress=progress.update,
-                schedule=schedule,
-                max_steps=options.max_steps,
-                races=options.races,
-            )
+        run = partial(
+            _under,
+            source,
+            options.kernel,
+            grid=options.grid,
+            block=options.block,
+            args=values,
+            numerics=options.numerics,
+            arch=options.arch,
+            level=options.level,
+            name=name,
+            max_steps=options.max_steps,
+            races=options.races,
+        )
+        with ExitStack() as stack:
+            executor = None
+            if options.executor is not None:
+                try:
+                    executor = stack.enter_context(executor_of(options.executor))
+                except (ValueError, ImportError, OSError) as error:
+                    raise InputError(f"cannot use --executor: {error}") from None
+            if not options.schedules:
+                run, executor = partial(run, executor=executor, progress=progress.update), None
+            return under_schedules(run, options.schedule, options.schedules, names, executor)
 
-        return under_schedules(run, options.schedule, options.schedules, names)
+
+def _under(
+    source: str | bytes, kernel: str | None, schedule: int | None, **settings: Any
+) -> list[NDArray[Any]]:
+    """A run under a schedule."""
+    from tilewright.execution import interpret
+
+    return interpret(source, kernel, schedule=schedule, **settings)
 
 
 def _show_warning(message: Warning | str, *_: Any) -> None:
@@ -211,7 +233,7 @@ def _launch(
 
 def _check_for_device(options: argparse.Namespace) -> None:
     """Raise InputError for options of the interpreter: a GPU has an order of its own."""
-    for option in ("races", "schedule", "schedules", "max_steps"):
+    for option in ("races", "schedule", "schedules", "max_steps", "executor"):
         if getattr(options, option):
             name = option.replace("_", "-")
             raise InputError(f"expected no --{name} with --device, which only interpretation has")

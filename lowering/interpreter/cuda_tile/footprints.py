@@ -223,3 +223,18 @@ def write(footprint: Footprint, elements: NDArray[Any], tiles: NDArray[Any]) -> 
     for box in footprint.boxes:
         rows = box.rows if len(tiles) > 1 else slice(0, 1)
         box.on(elements)[...] = tiles[(rows, *box.part)]
+
+
+def mark(footprint: Footprint, octets: NDArray[np.bool_]) -> None:
+    """Set the flags of the touched bytes."""
+    size = footprint.itemsize
+    elements = octets[: len(octets) - len(octets) % size].reshape(-1, size)
+    if footprint.boxes is None:
+        assert footprint.offsets is not None
+        chosen = footprint.offsets if footprint.mask is None else footprint.offsets[footprint.mask]
+        elements[chosen] = True
+        return
+    for box in footprint.boxes:
+        strides = [stride * size for stride in box.strides]
+        shape, first = (*box.shape, size), box.first * size
+        np.ndarray(shape, np.bool_, octets.data, first, (*strides, 1))[...] = True

@@ -23,17 +23,18 @@ def run_grid(machine: Machine, entry: Prepared, arguments: Sequence[Value], gang
     order = TokenOrder(synchronising=True) if machine.synchronising else None
     size = 1 if machine.synchronising else gang_size
     waiting: deque[tuple[int, Running]] = deque()
-    begun = done = rounds = 0
+    begun, last = machine.part()
+    done = rounds = 0
     with np.errstate(all="ignore"):
-        while begun < machine.block_count or waiting:
-            if begun < machine.block_count and rounds == 0:
-                blocks = np.arange(begun, min(begun + size, machine.block_count))
+        while begun < last or waiting:
+            if begun < last and rounds == 0:
+                blocks = np.arange(begun, min(begun + size, last))
                 begun += len(blocks)
                 gang = Gang(machine, blocks, order or TokenOrder())
                 waiting.appendleft((len(blocks), _begin(entry, gang, arguments)))
             ended = _round(waiting)
             done += ended
-            rounds = 0 if ended or begun < machine.block_count else rounds + 1
+            rounds = 0 if ended or begun < last else rounds + 1
             if ended and machine.launch.progress is not None:
                 machine.launch.progress(done, machine.block_count)
             if rounds > _ROUNDS:
@@ -42,6 +43,8 @@ def run_grid(machine: Machine, entry: Prepared, arguments: Sequence[Value], gang
                 )
     for text in machine.said:
         machine.launch.say(text)
+    if (share := machine.launch.share) is not None:
+        share.uses = machine.uses()
 
 
 def _begin(entry: Prepared, gang: Gang, arguments: Sequence[Value]) -> Running:

@@ -85,6 +85,10 @@ def run_kernel(
         machine = Machine(
             launch, memory, synchronising=synchronising, may_synchronise=may_synchronise
         )
+        if launch.elsewhere is not None:
+            buffers = [allocation.octets for allocation in memory.all]
+            if launch.elsewhere(buffers, machine.block_count) is not None:
+                return arrays
         _place_globals(entry, machine, origins)
         try:
             run_grid(machine, prepared, values, 1 if polls else _gang_size(ops))

@@ -11,12 +11,14 @@ import numpy as np
 from xdsl.ir import Operation
 
 from tilewright.diagnostic import at
-from tilewright.lowering.interpreter.cuda_tile.accesses import Conflict
+from tilewright.lowering.interpreter.cuda_tile.accesses import Conflict, Kind
 from tilewright.lowering.interpreter.cuda_tile.allocations import Allocation, Allocations
 from tilewright.lowering.interpreter.cuda_tile.block_conflicts import MAX_BLOCKS, BlockConflicts
 from tilewright.lowering.interpreter.cuda_tile.float_functions import Numerics
+from tilewright.lowering.interpreter.cuda_tile.footprints import mark
 from tilewright.lowering.interpreter.cuda_tile.values import Rows
 from tilewright.lowering.interpreter.errors import ExecutionError, Fault
+from tilewright.lowering.interpreter.share import BufferUse, Elsewhere, Share, refuse
 
 Races: TypeAlias = Literal["error", "warn", "ignore"]
 
@@ -45,7 +47,7 @@ def _write(text: str) -> None:
 @dataclass(frozen=True, slots=True)
 class Launch:
     """How to run a kernel. `source` is the text that diagnostics quote; `say` takes what the
-    kernel prints."""
+    kernel prints; `share` is that of the grid that runs, `elsewhere` where all of it may run."""
 
     grid: tuple[int, int, int]
     numerics: Numerics = "hardware"
@@ -55,6 +57,8 @@ class Launch:
     max_steps: int | None = None
     say: Callable[[str], Any] = _write
     progress: Callable[[int, int], None] | None = None
+    share: Share | None = None
+    elsewhere: Elsewhere | None = None
 
 
 class Machine:
@@ -84,6 +88,17 @@ class Machine:
         if self.block_count > MAX_BLOCKS:
             raise ExecutionError(f"expected at most {MAX_BLOCKS} blocks, got {self.block_count}")
 
+    def part(self) -> tuple[int, int]:
+        """The blocks that run, the first and that behind the last."""
+        share = self.launch.share
+        if share is None:
+            return 0, self.block_count
+        if self._may_synchronise:
+            refuse("acquires and releases")
+        # Iterations of all blocks count together.
+        unit = 1 if self.launch.max_steps is None else self.block_count
+        return share.part(self.block_count, unit)
+
     # What ops ask for
 
     def conflicts_of(self, allocation: Allocation) -> BlockConflicts:
@@ -92,6 +107,16 @@ class Machine:
         if known is None:
             known = self._conflicts[id(allocation)] = BlockConflicts(allocation)
         return known
+
+    def uses(self) -> list[BufferUse]:
+        """What the blocks did to each allocation."""
+        return [self._use(allocation) for allocation in self.memory.all]
+
+    def _use(self, allocation: Allocation) -> BufferUse:
+        touched, written = (np.zeros(len(allocation), dtype=np.bool_) for _ in range(2))
+        for access in self.conflicts_of(allocation).accesses:
+            mark(access.footprint, written if access.kind is Kind.WRITE else touched)
+        return BufferUse.of(touched, written, allocation.octets)
 
     def coordinates(self, block: int) -> tuple[int, int, int]:
         """The (x, y, z) of a block by its number."""

@@ -28,6 +28,7 @@ from tilewright.lowering.interpreter.machine.word_accesses import (
     Readers,
     Row,
 )
+from tilewright.lowering.interpreter.share import BufferUse, refuse
 from tilewright.lowering.interpreter.values import Bits, Lanes, spread
 
 ADDRESS_BITS = 40
@@ -65,11 +66,12 @@ class Shadow:
 
 class GlobalAccesses:
     """Global memory as the threads of a wave see it, its races among all waves: `races` says what
-    becomes of those, "error", "warn" or "ignore"."""
+    becomes of those, "error", "warn" or "ignore"; `alone` that no other CTAs run elsewhere."""
 
-    def __init__(self, memory: GlobalMemory, races: str):
+    def __init__(self, memory: GlobalMemory, races: str, *, alone: bool = True):
         self._memory = memory
         self._races = races
+        self._alone = alone
         self._shadows: dict[int, Shadow] = {}
         self._first = self._ctas = 0
         self.order = AtomicOrder()
@@ -90,6 +92,26 @@ class GlobalAccesses:
         for read in {id(read): read for reads in self._reading.values() for read in reads}.values():
             self.end_read(read)
         self._end_writes(list(self._writing))
+
+    def uses(self) -> list[BufferUse]:
+        """What was done to each buffer."""
+        return [self._use(allocation.data) for allocation in self._memory.allocations]
+
+    def _use(self, data: NDArray[np.uint8]) -> BufferUse:
+        nothing = np.zeros(len(data), dtype=np.bool_)
+        shadow = self._shadows.get(data.ctypes.data)
+        if shadow is None:
+            return BufferUse.of(nothing, nothing, data)
+        read, written = (
+            np.repeat(who != NOBODY, shadow.unit)[: len(data)]
+            for who in (shadow.reads.last, shadow.writes.who)
+        )
+        return BufferUse.of(read, written, data)
+
+    def come_in_any_order(self) -> None:
+        """CTAs are about to combine words in an order that nothing asks for."""
+        if not self._alone:
+            refuse("an atomic operation")
 
     @property
     def are_checked(self) -> bool:
@@ -216,6 +238,8 @@ class GlobalAccesses:
     def _begin_write(
         self, spans: list[Span], changed: NDArray[np.bool_], op: int, group: int
     ) -> None:
+        if op < 0:
+            self.come_in_any_order()
         number = max(self._writing, default=0) + 1
         for span in spans:
             shadow, places = self._check_write(span, op, changed)
@@ -368,7 +392,9 @@ class GlobalAccesses:
         actor = actor.astype(np.int32)
         known = np.zeros(len(lanes), dtype=np.bool_)
         seen = self._clocks.seen[lanes[near]]
-        known[near] = self._clocks.happened(seen, actor[near, None], stamps[near, None])[:, 0]
+        known[near] = self._clocks.happened(
+            seen, actor[near, None], stamps[near, None], writes=verbs[1] == "write"
+        )[:, 0]
         if self.order.is_used:
             clusters = other // (LOCAL + 1)
             pairs = zip(lanes[~near].tolist(), clusters[~near].tolist(), strict=True)

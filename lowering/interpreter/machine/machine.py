@@ -57,6 +57,7 @@ from tilewright.lowering.interpreter.program import (
     Suspend,
     named,
 )
+from tilewright.lowering.interpreter.share import Share
 from tilewright.lowering.interpreter.values import Bits, Lanes, is_array, joined, take
 
 RESIDENT_THREADS = 8192
@@ -128,11 +129,17 @@ def _place(gang: Gang) -> int:
     return gang.block.number
 
 
+def _write(text: str) -> None:
+    """Write what a kernel prints, as it is, to where `print` goes."""
+    print(text, end="")
+
+
 @dataclass
 class Launch:
     """The parameters of a run: grid and block, numerics, and the file of its code; the seed of its
     schedule, how many steps its gangs may take in each wave, and what becomes of races on global
-    memory: "error", "warn" or "ignore"."""
+    memory: "error", "warn" or "ignore"; the share of the grid that runs, and what takes the text
+    that the kernel prints."""
 
     grid: Dim
     block: Dim
@@ -144,6 +151,8 @@ class Launch:
     schedule: int | None = None
     max_steps: int | None = None
     races: str = "ignore"
+    share: Share | None = None
+    say: Callable[[str], Any] = _write
 
     @property
     def threads(self) -> int:
@@ -178,7 +187,9 @@ class Machine:
         cluster = prod(launch.cluster)
         self.lanes = all_lanes(len(ctas), self.slots, self.threads)
         clusters = len(ctas) // cluster
-        self.clocks = Clocks(clusters, self._warps * cluster, self.lanes)
+        self.clocks = Clocks(
+            clusters, self._warps * cluster, self.lanes, writes_apart=program.passes_reads
+        )
         self.remote = RemoteAccesses(self.clocks, self.threads, self.slots)
         self.shared = SharedMemory(
             len(ctas), program.shared_bytes, self.slots, self.clocks, self.remote, accesses, cluster
@@ -415,12 +426,19 @@ def run_grid(program: Program, launch: Launch, memory: GlobalMemory, arguments: 
     size = prod(launch.cluster)
     per_wave = max(1, RESIDENT_THREADS // max(launch.threads * size, 1)) * size
     ctas = clustered(launch.grid, launch.cluster)
-    bounds = [*range(0, launch.ctas, per_wave), launch.ctas]
-    executed, accesses = 0, GlobalAccesses(memory, launch.races)
+    first, last = 0, launch.ctas
+    if (share := launch.share) is not None:
+        # Random orders, and counts of steps, are those of whole waves.
+        in_waves = launch.schedule is not None or launch.max_steps is not None
+        first, last = share.part(launch.ctas, per_wave if in_waves else size)
+    bounds = [*range(first, last, per_wave), last]
+    executed, accesses = 0, GlobalAccesses(memory, launch.races, alone=share is None)
     for first, last in pairwise(bounds):
         machine = Machine(program, launch, memory, accesses, ctas[first:last])
         machine.run(list(arguments))
         executed += machine.executed
         if launch.progress is not None:
             launch.progress(last, launch.ctas)
+    if share is not None:
+        share.executed, share.uses = executed, accesses.uses()
     return executed

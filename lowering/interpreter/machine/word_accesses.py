@@ -74,6 +74,11 @@ class Readers:
         self._log: list[tuple[NDArray[np.int64], Row]] = []
         self._size, self._limit = 0, _COMPACT
 
+    @property
+    def last(self) -> NDArray[np.int64]:
+        """The last thread that read each word."""
+        return self._last.who
+
     def split(self, factor: int) -> None:
         """The words become smaller by a factor."""
         self._last, self._elsewhere = self._last.split(factor), self._elsewhere.split(factor)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,7 +18,9 @@ from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.values import spread
 
 
-def print_lines(format_: FormatString, values: Sequence[Any], count: int) -> list[str]:
+def print_lines(
+    say: Callable[[str], Any], format_: FormatString, values: Sequence[Any], count: int
+) -> list[str]:
     """Print the line of each of `count` threads; the lines."""
     columns = [
         typed(spread(value, count), type_).tolist()
@@ -27,7 +28,7 @@ def print_lines(format_: FormatString, values: Sequence[Any], count: int) -> lis
     ]
     rows = zip(*columns, strict=True) if columns else [()] * count
     lines = [format_.template % row for row in rows]
-    sys.stdout.write("".join(lines))
+    say("".join(lines))
     return lines
 
 
@@ -37,7 +38,7 @@ def _printf(op: PrintfOp | VprintfOp, builder: Builder) -> Step:
     slots = builder.slots(op.operands)
 
     def step(machine: Machine, gang: Gang) -> None:
-        print_lines(format_, [gang.regs[slot] for slot in slots], gang.count)
+        print_lines(machine.launch.say, format_, [gang.regs[slot] for slot in slots], gang.count)
 
     return step
 
@@ -52,7 +53,8 @@ def _assert(op: cf.AssertOp, builder: Builder) -> Step:
         failed = np.flatnonzero(~spread(gang.regs[condition], gang.count))
         if len(failed):
             lanes = gang.lanes[failed]
-            print_lines(format_, [machine.special(place)[lanes] for place in PLACES], len(failed))
+            places = [machine.special(place)[lanes] for place in PLACES]
+            print_lines(machine.launch.say, format_, places, len(failed))
             raise Fault(f"fails: {message}", int(failed[0]))
 
     return step

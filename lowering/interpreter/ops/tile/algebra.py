@@ -85,7 +85,7 @@ def _print(op: PrintOp, builder: Builder) -> Step:
     def step(machine: Machine, gang: Gang) -> None:
         value = gang.regs[source]
         for lane in range(gang.count):
-            print(value.at(lane).text)
+            machine.launch.say(f"{value.at(lane).text}\n")
 
     return step
 

@@ -1,0 +1,199 @@
+"""Grids shared out to an executor: the same bits, and the same errors, as in one place."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import distributed
+import ml_dtypes
+import numpy as np
+import pytest
+from faults import kernel
+from test_global_races import CTA
+
+import tilewright as tw
+from tilewright.executors import executor_of
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+P = "memref<?xi32>"
+
+
+class Counting(Executor):
+    """Runs what it is given at once, as one of `_max_workers`, and remembers the answers."""
+
+    def __init__(self, workers: int):
+        self._max_workers = workers
+        self.answers: list[Any] = []
+
+    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
+        future = Future[Any]()
+        future.set_result(fn(*args, **kwargs))
+        self.answers.append(future.result())
+        return future
+
+
+@pytest.fixture(scope="module")
+def processes() -> Generator[Executor]:
+    with ProcessPoolExecutor(2) as pool:
+        yield pool
+
+
+def gemm(executor: Executor | None, **settings: Any) -> Any:
+    rng = np.random.default_rng(0)
+    a, b = (rng.standard_normal((128, 128)).astype(ml_dtypes.bfloat16) for _ in range(2))
+    c = np.zeros((128, 128), np.float32)
+    text = (EXAMPLES / "gemm_sm80.mlir").read_text()
+    args = [a, b, c, 128, 128, 128, 128, 128, 128]
+    launch: Any = {"grid": (2, 2, 1), "block": (128, 1, 1), "args": args, **settings}
+    return tw.interpret(text, "gemm", executor=executor, **launch)[2]
+
+
+@pytest.mark.parametrize("settings", [{}, {"level": "ptx"}, {"schedule": 3}, {"max_steps": 9999}])
+def test_a_gemm_is_the_same_bit_for_bit(settings: dict[str, Any]) -> None:
+    executor = Counting(3)
+    assert (gemm(executor, **settings) == gemm(None, **settings)).all()
+    # Random orders, and counts of steps, are those of whole waves: here there is one.
+    shares = [0, 0, 4] if {"schedule", "max_steps"} & settings.keys() else [1, 1, 2]
+    assert sorted(share.ctas for share in executor.answers) == shares
+
+
+def test_processes(processes: Executor) -> None:
+    done: list[tuple[int, int]] = []
+    ours = gemm(processes, progress=lambda *counts: done.append(counts))
+    assert (ours == gemm(None)).all()
+    assert done == [(2, 4), (4, 4)]
+
+
+def test_a_dask_cluster() -> None:
+    with (
+        distributed.LocalCluster(2, threads_per_worker=1, processes=False, dashboard_address=None,
+                                 scheduler_port=0) as cluster,
+        executor_of(f"dask:{cluster.scheduler_address}") as executor,
+    ):  # fmt: skip
+        assert (gemm(executor) == gemm(None)).all()
+
+
+def shared(body: str, **settings: Any) -> tuple[Any, list[Any]]:
+    """The result or the error of a kernel on 4 CTAs by 2 workers, the same in one place, and the
+    shares, each None where it could not be one."""
+    answers: list[Any] = []
+    executor = Counting(2)
+    for where in (None, executor):
+        try:
+            (array,) = tw.interpret(
+                kernel(CTA + body), grid=(4, 1, 1), block=(64, 1, 1),
+                args=[np.zeros(256, np.int32)], executor=where, **settings,
+            )  # fmt: skip
+            answers.append(array.tolist())
+        except tw.ExecutionError as error:
+            answers.append(str(error))
+    assert answers[0] == answers[1]
+    return answers[0], executor.answers
+
+
+OWN = f"""  %c64 = arith.constant 64 : index
+  %base = arith.muli %block, %c64 : index
+  %place = arith.addi %base, %t : index
+  %n = arith.index_cast %place : index to i32
+  memref.store %n, %p[%place] : {P}"""
+
+
+def test_a_race_between_shares_is_found() -> None:
+    body = OWN.replace("%p[%place]", "%p[%t]")
+    message, shares = shared(body, races="error")
+    assert "race on global memory" in message
+    assert None in shares
+    assert shared(body, races="ignore")[0][64] == 0
+
+
+def test_a_read_of_what_another_share_writes_is_found() -> None:
+    body = (
+        OWN
+        + f"""
+  %c192 = arith.constant 192 : index
+  %far = arith.addi %t, %c192 : index
+  %v = memref.load %p[%far] : {P}"""
+    )
+    message, shares = shared(body, races="error")
+    assert "race on global memory" in message
+    assert None in shares
+
+
+def test_shares_that_meet_alone() -> None:
+    """Each share is right by itself: what both write shows where they are merged."""
+    body = OWN.replace("memref.store %n, %p[%place]", "memref.store %block32, %p[%half]").replace(
+        "  memref", """  %c2 = arith.constant 2 : index
+  %pair = arith.divui %block, %c2 : index
+  %block32 = arith.index_cast %pair : index to i32
+  %half = arith.remui %t, %c2 : index
+  memref""")  # fmt: skip
+    body = body.replace("%p[%half]", "%p[%c0]")
+    message, shares = shared(body, races="error")
+    assert "race on global memory" in message
+    assert None not in shares
+
+
+def test_atomics_run_in_one_place() -> None:
+    body = (
+        f'  %v = "memref.atomic_rmw"(%one, %p, %c0) <{{kind = 1 : i64}}> : (i32, {P}, index) -> i32'
+    )
+    result, shares = shared(body, races="error")
+    assert result[0] == 256
+    assert shares == [None, None]
+
+
+def test_what_is_printed_comes_once_and_in_order(capsys: pytest.CaptureFixture[str]) -> None:
+    _, shares = shared(OWN + '\n  gpu.printf "%d ", %n : i32')
+    numbers = [int(word) for word in capsys.readouterr().out.split()]
+    assert numbers == [*range(256), *range(256)]
+    assert shares == [None, None]
+
+
+def test_what_fails_in_a_share_is_told_as_ever() -> None:
+    message, _ = shared(OWN.replace("%p[%place]", "%p[%base]"), races="error")
+    assert "two threads of the op write one element" in message
+
+
+FIXTURES = EXAMPLES.parent / "tests/lowering/interpreter/cuda_tile/fixtures"
+
+
+def test_blocks_of_tile_ir() -> None:
+    rng = np.random.default_rng(1)
+    a, b = (rng.standard_normal(shape).astype(np.float16) for shape in ((80, 70), (70, 60)))
+    c = np.zeros((80, 60), np.float32)
+    args = [word for array in (a, b, c) for word in (array, *array.shape, array.shape[1], 1)]
+    settings: list[dict[str, Any]] = [{}, {"max_steps": 99}, {"level": "atom"}]
+    for setting in settings:
+        launch: Any = {"grid": (3, 2), "args": args, **setting}
+        bytecode, executor = (FIXTURES / "matmul.tileirbc").read_bytes(), Counting(2)
+        shared = tw.interpret(bytecode, "k", executor=executor, **launch)[2]
+        assert (shared == tw.interpret(bytecode, "k", **launch)[2]).all()
+        shares = [0, 6] if "max_steps" in setting else [3, 3]
+        assert sorted(share.ctas for share in executor.answers) == shares
+
+
+@pytest.mark.parametrize("grid, refused", [(4, True), (1, None)])
+def test_atomics_of_tile_ir(grid: int, refused: bool | None) -> None:
+    executor, data = Counting(2), np.arange(512, dtype=np.int32) % 10
+    args = [data, 512, 1, np.zeros(10, np.int32), 10, 1]
+    bytecode = (FIXTURES / "histogram.tileirbc").read_bytes()
+    shared = tw.interpret(bytecode, "k", grid=(grid,), args=args, executor=executor)[1]
+    assert (shared == tw.interpret(bytecode, "k", grid=(grid,), args=args)[1]).all()
+    assert executor.answers == [None] * 2 * bool(refused)
+
+
+def test_threads() -> None:
+    with ThreadPoolExecutor(2) as pool:
+        assert (gemm(pool) == gemm(None)).all()
+
+
+@pytest.mark.parametrize("name", ["processes:0", "processes:x", "dask", "cloud", "mpi:3"])
+def test_names_that_no_executor_has(name: str) -> None:
+    with (
+        pytest.raises(ValueError, match="expected an executor of processes:N, "),
+        executor_of(name),
+    ):
+        pass

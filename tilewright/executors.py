@@ -1,0 +1,59 @@
+"""Executors by their names, as commands take them: processes here, or the workers of a cluster."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Callable, Generator
+from concurrent.futures import Executor, ProcessPoolExecutor
+from contextlib import contextmanager
+from importlib import import_module
+from typing import Any
+
+KINDS = "processes:N, dask:ADDRESS, mpi"
+
+
+@contextmanager
+def executor_of(name: str) -> Generator[Executor]:
+    """The executor of a name, as long as it is used. Raises ValueError for none of KINDS, and
+    ImportError where its package is missing."""
+    kind, _, where = name.partition(":")
+    if kind == "processes" and (where or "1").isdecimal() and where != "0":
+        with ProcessPoolExecutor(int(where) if where else None) as executor:
+            yield executor
+    elif kind == "dask" and where:
+        with _made("distributed", "Client", where) as client, client.get_executor() as executor:
+            yield executor
+    elif name == "mpi":
+        with _made("mpi4py.futures", "MPIPoolExecutor") as executor:
+            yield executor
+    else:
+        raise ValueError(f"expected an executor of {KINDS}, got '{name}'")
+
+
+def _made(module: str, name: str, *arguments: str) -> Any:
+    make: Callable[..., Any] = getattr(import_module(module), name)
+    return make(*arguments)
+
+
+def workers_of(executor: Executor) -> int:
+    """How many workers an executor has, as far as it says so: the standard library's and mpi4py's
+    do, and Dask's by its cluster."""
+    client = getattr(executor, "_client", None)
+    if client is not None:
+        return sum(client.nthreads().values()) or 1
+    return getattr(executor, "_max_workers", None) or os.cpu_count() or 1
+
+
+def add_executor_option(parser: argparse.ArgumentParser, default: str) -> None:
+    """`--executor`: who does the work, for `executor_of`; or `--jobs`, so many processes."""
+    parser.add_argument(
+        "--executor", metavar="NAME", default=default, help=f"{KINDS} (default: {default})"
+    )
+    parser.add_argument(
+        "--jobs", metavar="N", dest="executor", type=_processes, help="short for processes:N"
+    )
+
+
+def _processes(text: str) -> str:
+    return f"processes:{text}"
