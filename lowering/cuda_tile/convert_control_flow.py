@@ -38,7 +38,7 @@ from tilewright.lowering.cuda_tile.convert_warpgroup_matrix import (
 )
 from tilewright.lowering.cuda_tile.kernel import Kernel, lowers
 from tilewright.lowering.cuda_tile.layouts import TileLayout
-from tilewright.lowering.cuda_tile.loop_bounds import loop_bounds
+from tilewright.lowering.cuda_tile.loop_bounds import loop_bounds, loop_variable
 from tilewright.lowering.cuda_tile.warpgroup_groups import MmaGroup
 from tilewright.lowering.cuda_tile.warpgroup_layouts import WarpgroupLayouts
 
@@ -276,7 +276,7 @@ def _for(op: ForOp, kernel: Kernel) -> None:
     block, end = Block(arg_types=types), 1 + len(leaf.types)
     outer, flushed = _enter_body(op, block, block.args[1:end], carried, kernel)
     place_rings(rings, block.args[end:])
-    kernel.count(op, block.args[0])
+    kernel.count(op, loop_variable(op, block.args[0], kernel))
     if own is not None:
         _fly(own.begin(block.args[0]), op, source.args[1:], kernel)
     values = _lower_from(source.first_op, kernel, leaf)

@@ -34,8 +34,10 @@ from tilewright.lowering.cuda_tile import (
     convert_elementwise,
     convert_folds,
     convert_matrix,
+    convert_output,
     convert_packing,
     convert_pointers,
+    convert_scaled_matrix,
     convert_shapes,
     convert_views,
 )
@@ -48,6 +50,7 @@ from tilewright.lowering.cuda_tile.find_layouts import find_layouts
 from tilewright.lowering.cuda_tile.find_pipelines import find_pipelines
 from tilewright.lowering.cuda_tile.kernel import Kernel
 from tilewright.lowering.cuda_tile.layouts import log2
+from tilewright.lowering.cuda_tile.legalize import legalize
 from tilewright.lowering.cuda_tile.thread_read_layouts import thread_read_layouts
 from tilewright.lowering.tile.kernel import erase_unused
 from tilewright.passes.check_hazards import FROM_TILE_IR
@@ -60,8 +63,10 @@ _RULE_MODULES = (
     convert_elementwise,
     convert_folds,
     convert_matrix,
+    convert_output,
     convert_packing,
     convert_pointers,
+    convert_scaled_matrix,
     convert_shapes,
     convert_views,
 )
@@ -69,6 +74,7 @@ _RULE_MODULES = (
 
 def convert_entry(entry: EntryOp, arch: Target | None = None) -> func.FuncOp:
     """The kernel of threads of an entry. Raises OpError where something does not lower."""
+    legalize(entry, arch)
     source, block = entry.body.block, Block()
     threads = thread_count(entry, arch)
     stored = stored_boxes(entry, arch)

@@ -23,7 +23,7 @@ from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.lowering.cuda_tile.convert_pipelines import Rings, place_rings, places_of
 from tilewright.lowering.cuda_tile.find_pipelines import SCALAR, Pipelines
 from tilewright.lowering.cuda_tile.kernel import Kernel
-from tilewright.lowering.cuda_tile.loop_bounds import loop_bounds
+from tilewright.lowering.cuda_tile.loop_bounds import loop_bounds, loop_variable
 
 _PLACES = (
     *SCALAR, core.GetTileBlockIdOp, core.GetNumTileBlocksOp, views.GetIndexSpaceShapeOp,
@@ -101,7 +101,7 @@ class Producer:
         block = Block(arg_types=[lower.type, *(value.type for value in begun)])
         outer = emitter.enter(block)
         place_rings(rings, block.args[1:])
-        kernel.count(op, block.args[0])
+        kernel.count(op, loop_variable(op, block.args[0], kernel))
         self.walk(op.region.block)
         if own is not None:
             own.advance()

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from math import prod
 from typing import Any
 
+import numpy as np
 from xdsl.dialects import arith, gpu
-from xdsl.dialects.builtin import i32
+from xdsl.dialects.builtin import i8, i32
 from xdsl.ir import SSAValue
 
 from tilewright.diagnostic import OpError
@@ -45,6 +46,8 @@ def _anywhere(op: core.ConstantOp, table: LayoutTable) -> None:
 def _constant(op: core.ConstantOp, kernel: Kernel) -> None:
     value: Any = op.value
     type_, numbers = kernel.scalar_type(op, op.result), value.array().reshape(-1)
+    if type_ == i8 and numbers.dtype.kind == "V":
+        numbers = numbers.view(np.uint8)
     if value.is_splat:
         kernel.give(op, lambda layout: [[kernel.constant(numbers[0], type_)] * layout.count])
         return

@@ -10,7 +10,7 @@ from tilewright.dialects.cuda_tile.enums import PaddingValue
 from tilewright.dialects.cuda_tile.ops import views
 from tilewright.dialects.cute_nvgpu.ops.address import bytes_of
 from tilewright.lowering.cuda_tile.convert_boxed_stores import store_boxed
-from tilewright.lowering.cuda_tile.elements import scalar_type
+from tilewright.lowering.cuda_tile.elements import element_of, number_of, scalar_type
 from tilewright.lowering.cuda_tile.find_layouts import LayoutTable, finds
 from tilewright.lowering.cuda_tile.kernel import Kernel, lowers
 from tilewright.lowering.cuda_tile.layouts import WARP_BITS, TileLayout, dim_bits
@@ -97,7 +97,8 @@ def _load(op: views.LoadViewTkoOp, kernel: Kernel) -> None:
     layout = kernel.layout(op.tile)
     assert layout is not None
     type_ = kernel.scalar_type(op, op.tile)
-    padding = kernel.constant(_PADDINGS[op.view_type.padding_value or PaddingValue.ZERO], type_)
+    number = _PADDINGS[op.view_type.padding_value or PaddingValue.ZERO]
+    padding = kernel.constant(number_of(number, element_of(op.tile)), type_)
     token = None if op.token is None else kernel[op.token]
     weak, paddings = is_weak(op), [padding] * layout.count
     kernel.order.before(token, writes=not weak)

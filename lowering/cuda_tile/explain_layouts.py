@@ -40,9 +40,9 @@ _ANYWHERE = "none: computed in the layout of whoever reads it"
 def explained(entry: EntryOp, arch: Target | None = None) -> Iterator[str]:
     """Lines on an entry: its tiles in order, then its conversions. Raises OpError where something
     does not lower."""
-    threads = thread_count(entry)
+    threads = thread_count(entry, arch)
     yield f"entry @{entry.sym_name.data}: {threads} threads a CTA"
-    table = find_layouts(entry.body.block, log2(threads))
+    table = find_layouts(entry.body.block, log2(threads), arch)
     for op in entry.walk():
         for what, values in (("", op.results), (" carries", _carried(op))):
             for value in values:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+from xdsl.dialects.builtin import i64
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 
 from tilewright.dialects.cuda_tile.ops import conversions, core, integer
@@ -22,7 +23,7 @@ from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
 from tilewright.dialects.cute_nvgpu.ops.address import bytes_of
 from tilewright.lowering.cuda_tile.cost_model import STORED, products_of, stage_count
-from tilewright.lowering.cuda_tile.elements import scalar_type, shape_of
+from tilewright.lowering.cuda_tile.elements import element_of, scalar_type, shape_of
 from tilewright.lowering.cuda_tile.layouts import bits_of, dim_bits, permutation_of
 from tilewright.lowering.cuda_tile.tensor_maps import BoxedAccess, boxed_load
 
@@ -202,6 +203,8 @@ def _add(
     if loop is not None:
         if not _has_simple_way(loop, entry):
             return "its loop is in a branch within a loop, or in one of unknown length"
+        if loop.unsigned_cmp is not None and element_of(loop.lower_bound) == i64:
+            return "its loop counts in unsigned i64"
         if product.parent is not boxed.op.parent:
             return "its product is in another block"
         if not all(_follows(index, loop, needed) for index in boxed.op.index):

@@ -162,8 +162,9 @@ def _remark_width(op: ViewAccess, dimensions: list[TileDimension]) -> None:
         return
     moved, most = size << run_bits(op, dimensions), min(WIDEST, size * shape[along])
     if moved < most:
+        proven = f"the address, the strides and dimension {along} of the tensor"
         remark(op, "vector", f"'{op.name}' moves {moved} bytes at a time, not {most}: no more is "
-               f"proven of the address, the strides and dimension {along} of the tensor")  # fmt: skip
+               f"proven of {proven}")  # fmt: skip
 
 
 def index_width(value: SSAValue) -> int:
