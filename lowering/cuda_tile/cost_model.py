@@ -1,11 +1,13 @@
 """The cost model: threads of a CTA, CTAs of a multiprocessor, stages.
 
 A warpgroup multiplies 64 rows; two share a tile of 128 or more, as each then reads its half of A
-alone and has half of the accumulators. A copy from memory by TMA takes 1.6 to 2.4 us from an L2 that
-has been flushed (H100), in which a CTA multiplies 4 to 20 of its tiles: all of the shared memory is
-stages, and a CTA has a multiprocessor to itself, unless the kernel hints at more and the registers
-hold them. A warp of its own then copies, as soon as a stage is free; of several CTAs one thread
-of those that compute does, which keeps one stage less in flight.
+alone and has half of the accumulators.
+
+A copy by TMA takes 1.6 to 2.4 us where the L2 has been flushed (H100), in which a CTA multiplies 4
+to 20 of its tiles. So all of the shared memory is stages, and a CTA has a multiprocessor to itself,
+unless the kernel hints at more and the registers hold them. A warp of its own copies as soon as a
+stage is free, where the registers have room for it; else a thread that computes, once the MMAs of
+the iteration before are complete, which keeps one stage less in flight.
 """
 
 from __future__ import annotations

@@ -50,7 +50,7 @@ class LoadGroup:
     loads: list[BoxedAccess] = field(default_factory=list[BoxedAccess])
     trailing: bool = False
     by_threads: bool = False
-    """True where threads read the tiles: `wgmma` cannot as they lie, or they are converted first."""
+    """True where threads read the tiles: `wgmma` cannot as they lie, or they are converted."""
 
     @property
     def bytes(self) -> int:

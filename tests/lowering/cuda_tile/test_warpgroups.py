@@ -43,8 +43,8 @@ def matrix(name: str, rows: str, columns: str, element: str, tile: str, order: s
 
 
 def product(
-    types: tuple[str, str], tile: tuple[int, int, int], *, b_order: str = "", persistent: bool = False,
-    hints: str = "", convert: str = "",
+    types: tuple[str, str], tile: tuple[int, int, int], *, b_order: str = "",
+    persistent: bool = False, hints: str = "", convert: str = "",
 ) -> str:  # fmt: skip
     """A @k of C = A B, tile after tile of K; with `convert`, elements are converted first."""
     (a, c), (m, n, k) = types, tile
