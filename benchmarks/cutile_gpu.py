@@ -1,7 +1,7 @@
 """cuTile's samples on the GPU of this machine: compiled by us, by tileiras, and the libraries.
 
-    python benchmarks/cutile_gpu.py --prepare FOLDER --checkout CUTILE [--tileiras PATH]  # any machine
-    python benchmarks/cutile_gpu.py FOLDER [--only WORD ...] [--json] [--all]         # the one with the GPU
+    python benchmarks/cutile_gpu.py FOLDER --prepare --checkout CUTILE [--tileiras PATH]  # anywhere
+    python benchmarks/cutile_gpu.py FOLDER [--only WORD ...] [--json] [--all]      # with the GPU
 
 `--prepare` writes the bytecode of every sample, configuration by configuration, and the cubin that
 tileiras makes of it where there is one. The run compiles the bytecode, launches both, and checks
@@ -67,7 +67,7 @@ class Bench:
         self.torch, self.case, self.problem = torch, case, problem
         torch.manual_seed(0)
         self.arguments = [
-            self._array(each) if isinstance(each, Matrix) else each for each in problem.arguments
+            self._array(one) if isinstance(one, Matrix) else one for one in problem.arguments
         ]
         self.flush = torch.empty(FLUSHED // 4, dtype=torch.int32, device="cuda")
         sms = torch.cuda.get_device_properties(0).multi_processor_count
@@ -108,7 +108,7 @@ class Bench:
         function = kernel.load(entry)
         assert entry.block is not None
         block = entry.block
-        args = [_dense(each) for each in self.flat]
+        args = [_dense(value) for value in self.flat]
         values = entry.values(Binding(entry.arguments, args, device_memory(), on_gpu=True))
         stream = self.torch.cuda.current_stream().cuda_stream
         return lambda: function.start(values, self.grid, block, stream)
@@ -178,8 +178,8 @@ def library(bench: Bench) -> tuple[Launch, str] | None:
         case "MatMul" | "BatchMatMul" if bench.case.configuration.startswith("float8"):
             a, b, c = arguments
             one = torch.ones((), device="cuda")
-            return (lambda: c.copy_(torch._scaled_mm(
-                a, b, one, one, out_dtype=torch.bfloat16, use_fast_accum=True))), "cuBLAS"  # fmt: skip
+            options = {"out_dtype": torch.bfloat16, "use_fast_accum": True}
+            return (lambda: torch._scaled_mm(a, b, one, one, **options)), "cuBLAS"
         case "MatMul" | "BatchMatMul":
             a, b, c = arguments
             torch.backends.cuda.matmul.allow_tf32 = True
@@ -210,7 +210,7 @@ def library(bench: Bench) -> tuple[Launch, str] | None:
 
 
 def expected(bench: Bench) -> list[Any] | None:
-    """What the first result is, by torch."""
+    """The first result, by torch."""
     torch, arguments = bench.torch, bench.arguments
     match bench.case.sample:
         case "MatMul" | "BatchMatMul":
@@ -225,7 +225,7 @@ def expected(bench: Bench) -> list[Any] | None:
         case "Transpose":
             return [arguments[0].t()]
         case _:
-            x, w, b = (each.float() for each in arguments[:3])
+            x, w, b = (one.float() for one in arguments[:3])
             return [torch.nn.functional.layer_norm(x, x.shape[-1:], w, b, arguments[-1])]
 
 
@@ -260,9 +260,9 @@ def measure(path: Path, libraries: dict[str, tuple[float, str]]) -> list[Row]:
             except (AssertionError, RuntimeError) as error:
                 print(f"{key} {case.configuration} {name}: {error}", file=sys.stderr)
         if key not in libraries:
-            found = library(bench)
-            if found is not None:
-                libraries[key] = work / bench.milliseconds(found[0]) / 1e9, found[1]
+            peer = library(bench)
+            if peer is not None:
+                libraries[key] = work / bench.milliseconds(peer[0]) / 1e9, peer[1]
         if key in libraries:
             row["library"], row["which"] = libraries[key]
         rows.append(row)
@@ -280,7 +280,8 @@ def table(rows: list[Row]) -> str:
         best = {name: max((row for row in own if name in row), key=lambda row: row[name],
                 default=None) for name in ("ours", "tileiras", "library")}  # fmt: skip
         rate = {name: None if row is None else row[name] for name, row in best.items()}
-        shown = [f"{'-' if rate[name] is None else format(rate[name], '8.3f' if own[0]['unit'] == 'TB/s' else '8.1f'):>8}" for name in rate]  # fmt: skip
+        digits = ".3f" if own[0]["unit"] == "TB/s" else ".1f"
+        shown = [f"{format(number, digits) if number else '-':>8}" for number in rate.values()]
         for other in ("tileiras", "library"):
             ratio = rate["ours"] / rate[other] if rate["ours"] and rate[other] else None
             shown.append("     -" if ratio is None else f"{ratio:6.2f}")

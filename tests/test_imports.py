@@ -61,6 +61,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
         "ops.base",
         "ops.instructions",
         "ops.tile",
+        "timeline",
         "",
     ),
     "tilewright.tools": (
@@ -69,6 +70,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
         "instructions",
         "language_server",
         "commands",
+        "playground",
         "",
     ),
 }

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError, MmaAtom
     from tilewright.dialects.cute_nvgpu.descriptors.tensor_box import TensorMapError
     from tilewright.dialects.cute_nvgpu.lattice.targets import TargetError
-    from tilewright.execution import ExecutionError, interpret
+    from tilewright.execution import ExecutionError, Timeline, interpret
     from tilewright.kernel import Kernel
     from tilewright.simulation import atom, simulate
     from tilewright.structured_sparsity import SparseMatrix, densify, sparsify
@@ -47,6 +47,7 @@ _HOMES = {
     "TargetError": "tilewright.dialects.cute_nvgpu.lattice.targets",
     "TensorMap": "tilewright.arguments.tensor_map",
     "TensorMapError": "tilewright.dialects.cute_nvgpu.descriptors.tensor_box",
+    "Timeline": "tilewright.execution",
     "Trial": "tilewright.verify_by_running",
     "atom": "tilewright.simulation",
     "compile": "tilewright.compiler",
@@ -73,6 +74,7 @@ __all__ = [
     "TargetError",
     "TensorMap",
     "TensorMapError",
+    "Timeline",
     "Trial",
     "atom",
     "compile",

@@ -32,6 +32,7 @@ from tilewright.lowering.interpreter.errors import ExecutionError
 from tilewright.lowering.interpreter.machine.global_memory import GlobalMemory
 from tilewright.lowering.interpreter.machine.machine import Launch
 from tilewright.lowering.interpreter.share import Elsewhere, Share, refuse
+from tilewright.lowering.interpreter.timeline.record import Timeline
 from tilewright.lowering.ptx.registers import RegisterNames
 from tilewright.passes.check_target import required_targets
 from tilewright.pipeline import (
@@ -53,7 +54,7 @@ from tilewright.tile_kernel import (
     run_tile_kernel,
 )
 
-__all__ = ["ExecutionError", "Parameter", "interpret", "kernel_signature"]
+__all__ = ["ExecutionError", "Parameter", "Timeline", "interpret", "kernel_signature"]
 
 Level = Literal["program", "tile", "atom", "ptx"]
 LEVELS: tuple[Level, ...] = get_args(Level)
@@ -85,6 +86,7 @@ def interpret(
     max_steps: int | None = None,
     races: Races | None = None,
     executor: Executor | None = None,
+    timeline: Timeline | None = None,
 ) -> list[NDArray[Any]]:
     """Run a kernel on the CPU and return its arrays, in order, as they are after the run.
 
@@ -105,7 +107,8 @@ def interpret(
     `races` says what becomes of races on global memory: "error" by default, "warn" or "ignore". A
     run in which nothing can end a loop that spins is an error too.
     `executor`: the CTAs are shared out to its workers, processes here or on other machines; what is
-    returned, raised or printed is the same without it.
+    returned, raised or printed is the same without it. A `timeline` gets what the first CTAs' warps
+    do and when, by a model of the chip, at level "ptx" and in the order of the text.
 
     CUDA Tile IR, as text, module or bytecode, is the level "program": `args` are the entry's flat
     parameters, an array of any dtype for a pointer to its first element; there is no `block`, which
@@ -129,13 +132,26 @@ def interpret(
         "schedule": schedule,
         "max_steps": max_steps,
     }
+    if timeline is not None:
+        if schedule is not None or executor is not None or level not in (None, "ptx"):
+            raise ExecutionError(
+                "expected level 'ptx', no schedule and no executor for a timeline, got "
+                f"level={level!r}, schedule={schedule}, executor={executor}"
+            )
+        settings["level"] = "ptx"
     elsewhere = None
     if executor is not None:
         text = str(module_or_text) if isinstance(module_or_text, ModuleOp) else module_or_text
         again = partial(_interpret_share, text, kernel, **settings)
         elsewhere = shared_out(executor, again, progress)
     return _interpret(
-        module_or_text, kernel, **settings, races=races, progress=progress, elsewhere=elsewhere
+        module_or_text,
+        kernel,
+        **settings,
+        races=races,
+        progress=progress,
+        elsewhere=elsewhere,
+        timeline=timeline,
     )
 
 
@@ -165,6 +181,7 @@ def _interpret(
     share: Share | None = None,
     elsewhere: Elsewhere | None = None,
     say: Callable[[str], Any] | None = None,
+    timeline: Timeline | None = None,
 ) -> list[NDArray[Any]]:
     """`interpret`, or a share of it."""
     module, source = verified(module_or_text, name)
@@ -216,6 +233,7 @@ def _interpret(
         share=share,
         elsewhere=elsewhere,
         say=say,
+        timeline=timeline,
     ).arrays
 
 
@@ -249,6 +267,7 @@ def run(
     share: Share | None = None,
     elsewhere: Elsewhere | None = None,
     say: Callable[[str], Any] | None = None,
+    timeline: Timeline | None = None,
 ) -> Run:
     """`interpret` below the program level, with the count of operations: an op executed by one
     thread is one. `source` is the text of a module that is already read."""
@@ -286,7 +305,8 @@ def run(
     op = find_kernel(module, symbol, name)
     with guard("interpret", module, source, name):
         registers = RegisterNames(op.body).registers if isinstance(op, EntryOp) else None
-        executed = run_kernel(op, launch, memory, interpreted_values(op, binding), registers)
+        values = interpreted_values(op, binding)
+        executed = run_kernel(op, launch, memory, values, registers, timeline)
     return Run(_results(binding, memory), executed)
 
 

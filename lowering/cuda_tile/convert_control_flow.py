@@ -31,7 +31,7 @@ from tilewright.dialects.cuda_tile.ops.memory import LoadPtrTkoOp, MemoryOp
 from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp
 from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.lowering.cuda_tile.convert_elementwise import RELATIONS, on_integers
-from tilewright.lowering.cuda_tile.convert_pipelines import Place, Range, Ring
+from tilewright.lowering.cuda_tile.convert_pipelines import Range, Ring, Rings, StagePlace
 from tilewright.lowering.cuda_tile.convert_warpgroup_matrix import (
     AccumulatorTile,
     accumulator_type,
@@ -290,7 +290,8 @@ def _iterations(
 
 @lowers(ForOp)
 def _for(op: ForOp, kernel: Kernel) -> None:
-    source, own, rings = op.region.block, kernel.rings.of(op), kernel.rings.carried_by(op)
+    source, ahead = op.region.block, Rings.in_kernel(kernel)
+    own, rings = ahead.of(op), ahead.carried_by(op)
     bounds = Range(*_bounds(op, kernel))
     carried = CarriedTiles(source.args[1:], kernel)
     initial, leaf = carried.registers(op.init_values), _Again(op, carried)
@@ -327,7 +328,7 @@ def _places(rings: Sequence[Ring]) -> list[SSAValue]:
 def _place_rings(rings: Sequence[Ring], values: Sequence[SSAValue]) -> None:
     """Say where rings are now."""
     for i, ring in enumerate(rings):
-        ring.place = Place(values[2 * i], values[2 * i + 1])
+        ring.place = StagePlace(values[2 * i], values[2 * i + 1])
 
 
 def _fly(

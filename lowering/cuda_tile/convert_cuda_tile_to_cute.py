@@ -42,6 +42,7 @@ from tilewright.lowering.cuda_tile import (
     convert_shapes,
     convert_views,
 )
+from tilewright.lowering.cuda_tile.convert_boxed_stores import stored_boxes
 from tilewright.lowering.cuda_tile.convert_pipelines import Rings
 from tilewright.lowering.cuda_tile.cost_model import thread_count
 from tilewright.lowering.cuda_tile.elements import element_of, scalar_type
@@ -80,9 +81,11 @@ def convert_entry(entry: EntryOp, arch: Target | None = None) -> func.FuncOp:
     kernel.at(entry)
     for i, argument in enumerate(source.args):
         kernel.place(argument, kernel.table.scalar, [_argument(entry, argument, i, kernel)])
-    kernel.rings = Rings(find_pipelines(entry, arch), kernel)
+    kernel.stored = stored_boxes(entry, arch)
+    kernel.ahead = Rings(find_pipelines(entry, arch, kernel.stored), kernel)
     convert_control_flow.lower_body(source, kernel)
     kernel.groups.wait()
+    kernel.scratch.end()
     kernel.scratch.finish()
     kernel.at(entry)
     kernel.emitter.add(func.ReturnOp())

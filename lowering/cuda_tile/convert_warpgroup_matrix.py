@@ -89,7 +89,7 @@ def is_zero(value: SSAValue) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class _Matrices:
+class _OperandMatrices:
     """An operand in shared memory: the line, where its tile begins there, how it lies, and a
     descriptor's type."""
 
@@ -106,7 +106,7 @@ class WarpgroupProduct:
     def __init__(self, op: MmaFOp | MmaIOp, layouts: WarpgroupLayouts, kernel: Kernel) -> None:
         self.op, self.layouts, self.kernel = op, layouts, kernel
         self.group = MmaGroup()
-        kernel.rings.read(op, self.group)
+        kernel.ahead.read(op, self.group)
 
     def multiply(self) -> None:
         """Emit it."""
@@ -132,10 +132,10 @@ class WarpgroupProduct:
                 sums[place] = emitter.emit(WGMMA_OPS[atom.op](inputs, atom, scale_d=flag))
         kernel.groups.commit(self.group)
         result = AccumulatorTile(layouts, tuple(sums.values()), self.group)
-        held = kernel.scalar_type(op, op.result)
-        if held != accumulator_type(layouts).element_type:
+        wanted = kernel.scalar_type(op, op.result)
+        if wanted != accumulator_type(layouts).element_type:
             own = layouts.layout("C")
-            narrow = [float_resized(kernel, x, held) for x in result.elements_in(own, kernel)]  # type: ignore[arg-type]
+            narrow = [float_resized(kernel, x, wanted) for x in result.elements_in(own, kernel)]  # type: ignore[arg-type]
             kernel.place(op.result, own, narrow)
             return
         kernel[op.result] = result
@@ -164,29 +164,31 @@ class WarpgroupProduct:
 
     # --- in shared memory ---
 
-    def _operands(self, both: bool) -> tuple[_Matrices | None, _Matrices | None]:
+    def _operands(self, both: bool) -> tuple[_OperandMatrices | None, _OperandMatrices | None]:
         """A, unless it is in registers, and B in shared memory."""
         kernel, op = self.kernel, self.op
         wanted = {"A": op.lhs, "B": op.rhs} if both else {"B": op.rhs}
-        found = {operand: self._there(operand, value) for operand, value in wanted.items()}
-        missing = [operand for operand, matrices in found.items() if matrices is None]
+        laid_down = {operand: self._there(operand, value) for operand, value in wanted.items()}
+        missing = [operand for operand, matrices in laid_down.items() if matrices is None]
         if missing:
             self.group.reads_scratch = True
             staged = {operand: self._staged(operand, wanted[operand]) for operand in missing}
             places = kernel.scratch.take_lines(
                 [(order, element) for order, element, *_ in staged.values()]
             )
-            for (operand, (order, element, view, source, elements)), (line, start, base) in zip(
+            for (operand, (order, _, view, source, elements)), (line, start, base) in zip(
                 staged.items(), places, strict=True
             ):
                 kernel.scratch.store(base, source, elements, order.order)
                 at = kernel.emitter.constant(start, None)
-                found[operand] = _Matrices(line, at, order, view, self._major(operand, order))
+                laid_down[operand] = _OperandMatrices(
+                    line, at, order, view, self._major(operand, order)
+                )
             kernel.emitter.add(wgmma_sync.FenceProxyAsyncOp())
             kernel.scratch.written()
-        return found.get("A"), found["B"]
+        return laid_down.get("A"), laid_down["B"]
 
-    def _there(self, operand: str, value: SSAValue) -> _Matrices | None:
+    def _there(self, operand: str, value: SSAValue) -> _OperandMatrices | None:
         """An operand that lies in shared memory as the MMA can read it."""
         tile = self.kernel.values[value]
         if not isinstance(tile, SharedTile):
@@ -195,7 +197,9 @@ class WarpgroupProduct:
         if view is None:
             return None
         tile.ready()
-        return _Matrices(tile.line, tile.start, tile.order, view, self._major(operand, tile.order))
+        return _OperandMatrices(
+            tile.line, tile.start, tile.order, view, self._major(operand, tile.order)
+        )
 
     def _bits(self, operand: str) -> tuple[list[int], list[int], list[int]]:
         """The bits of an operand's rows or columns, of K, and of the batch."""
@@ -242,7 +246,7 @@ class WarpgroupProduct:
         raise AssertionError(f"K-major matrices have descriptors: {self.op}")
 
     def _descriptor(
-        self, matrices: _Matrices | None, operand: str, batch: int, across: int, k: int
+        self, matrices: _OperandMatrices | None, operand: str, batch: int, across: int, k: int
     ) -> SSAValue:
         """The descriptor of the warpgroup's matrix at coordinates along the batch, M or N, and
         K."""

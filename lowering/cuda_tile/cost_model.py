@@ -1,10 +1,10 @@
-"""What the decisions of this lowering rest on: threads of a CTA, CTAs of a multiprocessor, stages.
+"""The cost model: threads of a CTA, CTAs of a multiprocessor, stages.
 
 A warpgroup multiplies 64 rows; two share a tile of 128 or more, as each then reads its half of A
-alone and has half of the accumulators. Accumulators and what a thread needs beside them say how many
-CTAs the registers of a multiprocessor hold; CTAs side by side hide each other's beginning and end.
-The rest of the shared memory is stages: a stage is free for the next copy when the MMAs of the one
-after it have begun, so that n stages keep n - 1 copies in flight.
+alone and has half of the accumulators. Accumulators and what a thread needs beside them say how
+many CTAs the registers of a multiprocessor hold; CTAs side by side hide each other's beginning and
+end. The rest of the shared memory is stages: a stage is free for the next copy when the MMAs of the
+one after it have begun, so that n stages keep n - 1 copies in flight.
 """
 
 from __future__ import annotations
@@ -31,6 +31,9 @@ multiprocessor from which on more hide nothing."""
 _MOST_STAGES, _OWN = 6, 1024
 """The stages from which on more hide nothing, and the shared memory that a CTA takes beside its
 own."""
+
+STORED = 1 << 15
+"""The shared memory through which a tile is stored by TMA."""
 
 
 def products_of(entry: EntryOp, arch: Target | None) -> list[MmaFOp | MmaIOp]:
@@ -67,8 +70,8 @@ def ctas_per_multiprocessor(entry: EntryOp, arch: Target) -> int:
         return wanted
     threads = thread_count(entry, arch)
     sums = [shape_of(op.result) for op in products_of(entry, arch)]
-    held = max((rows * columns // threads for *_, rows, columns in sums), default=0)
-    return max(min(_REGISTERS // (threads * (held + _BESIDE)), _MOST_CTAS), 1)
+    own = max((rows * columns // threads for *_, rows, columns in sums), default=0)
+    return max(min(_REGISTERS // (threads * (own + _BESIDE)), _MOST_CTAS), 1)
 
 
 def stage_count(entry: EntryOp, arch: Target, stage: int, beside: int) -> int:

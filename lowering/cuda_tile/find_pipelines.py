@@ -7,10 +7,10 @@ before any loop, has one stage.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from xdsl.ir import BlockArgument, Operation, SSAValue
+from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 
 from tilewright.dialects.cuda_tile.ops import core, integer
 from tilewright.dialects.cuda_tile.ops.control_flow import ContinueOp, ForOp
@@ -21,17 +21,17 @@ from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp, StoreViewTkoO
 from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
 from tilewright.dialects.cute_nvgpu.ops.address import bytes_of
-from tilewright.lowering.cuda_tile.cost_model import products_of, stage_count
+from tilewright.lowering.cuda_tile.cost_model import STORED, products_of, stage_count
 from tilewright.lowering.cuda_tile.elements import scalar_type, shape_of
 from tilewright.lowering.cuda_tile.layouts import dim_bits, inverse, permutation_of
-from tilewright.lowering.cuda_tile.tensor_maps import BoxedLoad, boxed_load
+from tilewright.lowering.cuda_tile.tensor_maps import BoxedAccess, boxed_load
 
 _SCALAR = (
     core.ConstantOp, core.SelectOp, core.ReshapeOp, core.BroadcastOp, AssumeOp, integer.AddIOp,
     integer.SubIOp, integer.MulIOp, integer.DivIOp, integer.RemIOp, integer.MinIOp, integer.MaxIOp,
     integer.CmpIOp, integer.XOrIOp, integer.AndIOp, integer.OrIOp, integer.ShLIOp, integer.ShRIOp,
 )  # fmt: skip
-"""What may be computed a second time, of a later iteration."""
+"""The ops that may be computed a second time, of a later iteration."""
 
 
 @dataclass(eq=False)
@@ -40,17 +40,17 @@ class LoadGroup:
     multiplication is in flight while the next iteration begins."""
 
     product: Operation
-    loads: list[BoxedLoad] = field(default_factory=list[BoxedLoad])
+    loads: list[BoxedAccess] = field(default_factory=list[BoxedAccess])
     trailing: bool = False
 
     @property
     def bytes(self) -> int:
-        """What a stage's mbarrier counts."""
+        """The bytes that a stage's mbarrier counts."""
         return sum(load.order.elements * load.order.order.size for load in self.loads)
 
 
 @dataclass(eq=False)
-class Pipeline:
+class LoadPipeline:
     """The loads of a loop, or of the kernel before any loop, where `loop` is none."""
 
     loop: ForOp | None
@@ -59,15 +59,28 @@ class Pipeline:
     slice: list[Operation] = field(default_factory=list[Operation])
     """The ops of the loop's body that say where tiles lie, in order."""
 
+    @property
+    def shape(self) -> tuple[tuple[tuple[int, int, Attribute], ...], ...]:
+        """The memory that it takes: loops of one shape, one after the other, share it."""
+        return tuple(
+            tuple(
+                (load.order.elements, load.order.width, load.map_type.element_type)
+                for load in group.loads
+            )
+            for group in self.groups
+        )
+
 
 @dataclass(eq=False)
 class Pipelines:
     """The pipelines of a kernel, and why other loads have none."""
 
-    by_loop: dict[ForOp | None, Pipeline] = field(default_factory=dict[ForOp | None, Pipeline])
+    by_loop: dict[ForOp | None, LoadPipeline] = field(
+        default_factory=dict[ForOp | None, LoadPipeline]
+    )
     refused: dict[LoadViewTkoOp, str] = field(default_factory=dict[LoadViewTkoOp, str])
 
-    def of(self, load: LoadViewTkoOp) -> tuple[Pipeline, LoadGroup, BoxedLoad] | None:
+    def of(self, load: LoadViewTkoOp) -> tuple[LoadPipeline, LoadGroup, BoxedAccess] | None:
         """Where a load belongs to."""
         for pipeline in self.by_loop.values():
             for group in pipeline.groups:
@@ -76,26 +89,53 @@ class Pipelines:
                         return pipeline, group, boxed
         return None
 
+    def rings(self) -> list[list[LoadPipeline]]:
+        """The pipelines by whom they share memory with: those of one shape of which none runs
+        within another one."""
+        rings: list[list[LoadPipeline]] = []
+        for pipeline in self.by_loop.values():
+            ring = next((ring for ring in rings if _fits(pipeline, ring)), None)
+            if ring is None:
+                rings.append([pipeline])
+            else:
+                ring.append(pipeline)
+        return rings
 
-def find_pipelines(entry: EntryOp, arch: Target | None) -> Pipelines:
+
+def _fits(pipeline: LoadPipeline, ring: list[LoadPipeline]) -> bool:
+    return all(
+        pipeline.loop is not None
+        and other.loop is not None
+        and pipeline.shape == other.shape
+        and not pipeline.loop.is_ancestor(other.loop)
+        and not other.loop.is_ancestor(pipeline.loop)
+        for other in ring
+    )
+
+
+Stores = Mapping[StoreViewTkoOp, BoxedAccess]
+"""The stores that TMA makes."""
+
+
+def find_pipelines(entry: EntryOp, arch: Target | None, stored: Stores) -> Pipelines:
     """The pipelines of a kernel."""
-    found = Pipelines()
+    plan = Pipelines()
     products = products_of(entry, arch)
     if not products or arch is None:
-        return found
+        return plan
     for product in products:
         for operand in (product.lhs, product.rhs):
             load = _loaded(operand)
-            if load is None or found.of(load) is not None or load in found.refused:
+            if load is None or plan.of(load) is not None or load in plan.refused:
                 continue
             boxed = boxed_load(load, arch)
             if not isinstance(boxed, str) and not _is_readable(boxed, operand, product):
                 boxed = "wgmma reads elements of its size along K alone"
-            why = boxed if isinstance(boxed, str) else _add(boxed, product, entry, found)
+            why = boxed if isinstance(boxed, str) else _add(boxed, product, entry, plan)
             if why is not None:
-                found.refused[load] = why
-    _choose_stages(entry, arch, found)
-    return found
+                plan.refused[load] = why
+    _choose_stages(entry, arch, plan, stored)
+    return plan
 
 
 def _loaded(value: SSAValue) -> LoadViewTkoOp | None:
@@ -105,7 +145,7 @@ def _loaded(value: SSAValue) -> LoadViewTkoOp | None:
     return value.owner if isinstance(value.owner, LoadViewTkoOp) else None
 
 
-def _is_readable(boxed: BoxedLoad, operand: SSAValue, product: MmaFOp | MmaIOp) -> bool:
+def _is_readable(boxed: BoxedAccess, operand: SSAValue, product: MmaFOp | MmaIOp) -> bool:
     """True where `wgmma` can read a tile as it lies: of elements that are not of 2 bytes, rows run
     along K."""
     if boxed.order.order.size == 2:
@@ -124,7 +164,7 @@ def _is_readable(boxed: BoxedLoad, operand: SSAValue, product: MmaFOp | MmaIOp) 
 
 
 def _add(
-    boxed: BoxedLoad, product: MmaFOp | MmaIOp, entry: EntryOp, found: Pipelines
+    boxed: BoxedAccess, product: MmaFOp | MmaIOp, entry: EntryOp, plan: Pipelines
 ) -> str | None:
     """Give a load its place; else why it has none."""
     parent = boxed.op.parent_op()
@@ -139,7 +179,7 @@ def _add(
             return "its product is in another block"
         if not all(_follows(index, loop, needed) for index in boxed.op.index):
             return "where it lies depends on more than the loop's variable"
-    pipeline = found.by_loop.setdefault(loop, Pipeline(loop, []))
+    pipeline = plan.by_loop.setdefault(loop, LoadPipeline(loop, []))
     group = next((group for group in pipeline.groups if group.product is product), None)
     if group is None or loop is None:
         group = LoadGroup(product, trailing=loop is not None and is_trailing(product, loop))
@@ -193,38 +233,39 @@ def is_trailing(product: Operation, loop: ForOp) -> bool:
     return len(list(acc.uses)) == 1 and last.operands[place] is result
 
 
-def _choose_stages(entry: EntryOp, arch: Target, found: Pipelines) -> None:
+def _choose_stages(entry: EntryOp, arch: Target, plan: Pipelines, stored: Stores) -> None:
     """Give loops their stages; those without room have none."""
-    beside = _beside(entry) + sum(
+    beside = _beside(entry, stored) + sum(
         load.order.bytes
-        for pipeline in found.by_loop.values()
+        for pipeline in plan.by_loop.values()
         if pipeline.loop is None
         for group in pipeline.groups
         for load in group.loads
     )
-    loops = [loop for loop in found.by_loop if loop is not None]
-    sizes = {loop: sum(map(_room, found.by_loop[loop].groups)) for loop in loops}
-    for loop in loops:
-        stages = stage_count(entry, arch, sum(sizes.values()), beside)
-        found.by_loop[loop].stages = stages
-        if stages == 0:
-            for group in found.by_loop.pop(loop).groups:
+    rings = [ring for ring in plan.rings() if ring[0].loop is not None]
+    total = sum(_room(ring[0]) for ring in rings)
+    for pipeline in [pipeline for ring in rings for pipeline in ring]:
+        pipeline.stages = stage_count(entry, arch, total, beside)
+        if pipeline.stages == 0:
+            del plan.by_loop[pipeline.loop]
+            for group in pipeline.groups:
                 for load in group.loads:
-                    found.refused[load.op] = "shared memory has no room for two stages"
+                    plan.refused[load.op] = "shared memory has no room for two stages"
 
 
-def _room(group: LoadGroup) -> int:
-    return sum(load.order.bytes for load in group.loads)
+def _room(pipeline: LoadPipeline) -> int:
+    return sum(load.order.bytes for group in pipeline.groups for load in group.loads)
 
 
-def _beside(entry: EntryOp) -> int:
+def _beside(entry: EntryOp, stored: Stores) -> int:
     """The shared memory in which tiles change layout before they are stored."""
-    return max(_stored(entry), default=0)
+    return max(_stored(entry, stored), default=0)
 
 
-def _stored(entry: EntryOp) -> Iterator[int]:
+def _stored(entry: EntryOp, stored: Stores) -> Iterator[int]:
     for op in entry.walk():
         if isinstance(op, StoreViewTkoOp):
             tile = op.tile.type
             assert isinstance(tile, TileType)
-            yield tile.elements * bytes_of(scalar_type(op, tile.element_type))
+            size = tile.elements * bytes_of(scalar_type(op, tile.element_type))
+            yield min(size, STORED) if op in stored else size

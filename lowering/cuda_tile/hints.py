@@ -1,4 +1,4 @@
-"""What the writer of a kernel suggests for a target."""
+"""Hints: the things that the writer of a kernel suggests for a target."""
 
 from __future__ import annotations
 

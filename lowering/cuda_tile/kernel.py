@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import IntegerAttr, IntegerType
@@ -20,6 +20,7 @@ from xdsl.traits import IsTerminator
 
 from tilewright.diagnostic import OpError, file_location
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
+from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp, StoreViewTkoOp
 from tilewright.dialects.cute.types.argument import ArgumentAttr
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
 from tilewright.dialects.cute_nvgpu.ops import address
@@ -35,13 +36,11 @@ from tilewright.lowering.cuda_tile.memory_order import MemoryOrder
 from tilewright.lowering.cuda_tile.remarks import remark
 from tilewright.lowering.cuda_tile.scratch import Scratch
 from tilewright.lowering.cuda_tile.shared_order import converting
+from tilewright.lowering.cuda_tile.tensor_maps import BoxedAccess
 from tilewright.lowering.cuda_tile.threads import ThreadNumber
-from tilewright.lowering.cuda_tile.warpgroup_groups import MmaGroups
+from tilewright.lowering.cuda_tile.warpgroup_groups import MmaGroup, MmaGroups
 from tilewright.lowering.op_rules import OpRules
 from tilewright.lowering.tile.emitter import Emitter
-
-if TYPE_CHECKING:
-    from tilewright.lowering.cuda_tile.convert_pipelines import Rings
 
 Elements = tuple[SSAValue, ...]
 """The registers of a tile in a layout."""
@@ -53,7 +52,7 @@ RULES = OpRules[Rule]()
 lowers = RULES.of
 
 
-class Tile(Protocol):
+class LoweredTile(Protocol):
     """A tile, wherever its elements are."""
 
     def elements_in(self, layout: TileLayout, kernel: Kernel) -> Sequence[SSAValue]:
@@ -85,6 +84,18 @@ class DerivedTile:
         return self.compute(layout)
 
 
+class LoadsAhead(Protocol):
+    """Loads that are made ahead of where they stand."""
+
+    def load(self, op: LoadViewTkoOp) -> LoweredTile | None:
+        """The tile of a load that is; None of any other."""
+        ...
+
+    def read(self, product: Operation, flight: MmaGroup) -> None:
+        """Say which MMAs a product is, so that they free what was loaded for it."""
+        ...
+
+
 class Kernel:
     """Lowers the body of one entry, to the end of a block at a time."""
 
@@ -99,7 +110,8 @@ class Kernel:
         self.values: dict[SSAValue, Any] = {}
         self.op: Operation | None = None
         self.maps: dict[ArgumentAttr, SSAValue] = {}
-        self.rings: Rings
+        self.ahead: LoadsAhead
+        self.stored: dict[StoreViewTkoOp, BoxedAccess] = {}
 
     # --- values ---
 
@@ -143,7 +155,7 @@ class Kernel:
                 f"is written and {ways[1]} ways where it is read, 1 being none",
             )
 
-    def elements_of(self, tile: Tile, layout: TileLayout) -> Elements:
+    def elements_of(self, tile: LoweredTile, layout: TileLayout) -> Elements:
         """The elements of a tile in a layout, moved or computed once."""
         if isinstance(tile, PlacedTile) and tile.layout == layout:
             return tile.elements

@@ -9,11 +9,11 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from xdsl.dialects import gpu, memref
-from xdsl.dialects.builtin import IntegerAttr, MemRefType, NoneAttr, i8, i64
+from xdsl.dialects.builtin import IntegerAttr, MemRefType, NoneAttr, UnitAttr, i8, i64
 from xdsl.ir import Attribute, SSAValue
 
 from tilewright.dialects.cute.types.memref import Space, SpaceAttr
-from tilewright.dialects.cute_nvgpu.ops import address
+from tilewright.dialects.cute_nvgpu.ops import address, tma
 from tilewright.lowering.cuda_tile.layouts import TileLayout
 from tilewright.lowering.cuda_tile.shared_matrices import ALIGNMENT, MatrixOrder
 from tilewright.lowering.cuda_tile.shared_order import CHUNK, SharedOrder, converting
@@ -68,6 +68,8 @@ class Scratch:
     def __init__(self, emitter: Emitter, threads: ThreadNumber) -> None:
         self.emitter, self.threads = emitter, threads
         self.state = False
+        self.copied = False
+        """True where TMA has stored a tile."""
         self._plain = _Line(emitter, CHUNK, _bytes)
         self._lines: dict[tuple[Attribute, int], _Line] = {}
         self.on_barrier: list[Callable[[], None]] = []
@@ -127,6 +129,40 @@ class Scratch:
         """Wait until all threads have written."""
         self.barrier()
         self.state = True
+
+    # --- stores by TMA ---
+
+    def store_line(
+        self, order: MatrixOrder, element: Attribute, count: int
+    ) -> tuple[SSAValue, SSAValue]:
+        """A line of memory that copies read, of so many elements, and its address."""
+        key = element, -1 - order.width
+        if key not in self._lines:
+            self._lines[key] = _Line(self.emitter, ALIGNMENT, partial(order.line, element))
+        self._lines[key].take(count)
+        return self._lines[key].memref, self._lines[key].address
+
+    def free_store_line(self, *, read: bool) -> None:
+        """Wait until the copies have `read` it, or are complete: of those that come first there
+        are none."""
+        emitter = self.emitter
+        fresh = not self.copied and emitter.block is emitter.entry
+        self.copied = True
+        if fresh:
+            return
+        self._wait_for_copies(read=read)
+        self.barrier()
+
+    def _wait_for_copies(self, *, read: bool) -> None:
+        emitter = self.emitter
+        first = emitter.compare("eq", self.threads.number, emitter.constant(0, 32))
+        flag = UnitAttr() if read else None
+        emitter.when(first, lambda: emitter.add(tma.BulkWaitGroupOp(0, read=flag)))
+
+    def end(self) -> None:
+        """Wait for the copies."""
+        if self.copied:
+            self._wait_for_copies(read=False)
 
     # --- layouts ---
 

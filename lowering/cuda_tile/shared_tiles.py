@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from xdsl.ir import Attribute, SSAValue
 
 from tilewright.dialects.cute_nvgpu.ops.address import AddressOp
+from tilewright.lowering.cuda_tile.kernel import Kernel
 from tilewright.lowering.cuda_tile.layouts import TileLayout
 from tilewright.lowering.cuda_tile.shared_matrices import MatrixOrder
 from tilewright.lowering.cuda_tile.threads import scaled
-
-if TYPE_CHECKING:
-    from tilewright.lowering.cuda_tile.kernel import Kernel
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -20,6 +20,7 @@ from tilewright.lowering.interpreter.machine.global_memory import GlobalMemory
 from tilewright.lowering.interpreter.machine.machine import Launch, run_grid
 from tilewright.lowering.interpreter.ops import base, instructions, tile
 from tilewright.lowering.interpreter.register_builder import Allocation, RegisterBuilder
+from tilewright.lowering.interpreter.timeline.record import Timeline
 
 RULES_OF = (base, instructions, tile)
 """Importing them fills the table of rules."""
@@ -31,8 +32,10 @@ def run_kernel(
     memory: GlobalMemory,
     arguments: list[Any],
     registers: Allocation | None = None,
+    timeline: Timeline | None = None,
 ) -> int:
-    """Run a kernel, a `ptx.entry` on `registers`. Returns how many thread-steps it took.
+    """Run a kernel, a `ptx.entry` on `registers`, of which a `timeline` may be kept. Returns how
+    many thread-steps it took.
 
     Raises OpError for an op that has no semantics, ExecutionError for what no kernel may do.
     """
@@ -42,4 +45,6 @@ def run_kernel(
     program = builder.build(body, shared)
     if (why := why_too_much(program.shared_bytes, target(launch.arch))) is not None:
         raise OpError(op, f"'{op.name}' {why}")
+    if timeline is not None:
+        timeline.watch(program, builder.slots, launch)
     return run_grid(program, launch, memory, arguments)

@@ -1,6 +1,7 @@
 """`tilewright run`: what becomes of its arguments, and real runs of small kernels."""
 
 import io
+import json
 import re
 import sys
 from pathlib import Path
@@ -417,3 +418,18 @@ def test_an_executor_changes_nothing(options, place, capsys):
 def test_an_executor_that_is_not_there(name, said, place, capsys):
     error = refused(capsys, axpy, "x.npy", "r.npy=100", "2", "100", "--executor", name)
     assert error.startswith("error: cannot use --executor: ") and said in error
+
+
+def test_a_trace(place, capsys):
+    axpy("x.npy", "r.npy=100:f32", "2", "100", "--trace", "t.json")
+    trace = json.loads(Path("t.json").read_text())
+    names = {event["name"] for event in trace["traceEvents"]}
+    assert {"ld", "mul", "st", "operands of mul", "thread_name"} <= names
+    assert (np.load("r.npy") == np.arange(100) * 2).all()
+
+
+@pytest.mark.parametrize("options", [["--level", "tile"], ["--schedule", "1"]])
+def test_a_trace_of_what_has_none(options, place, capsys):
+    error = refused(capsys, axpy, "x.npy", "r.npy=100", "2", "100", "--trace", "t.json", *options)
+    assert "expected level 'ptx', no schedule and no executor for a timeline" in error
+    assert not Path("t.json").exists()

@@ -109,14 +109,14 @@ def run(options: argparse.Namespace) -> None:
         return
     if options.idesc is not None:
         raise InputError(f"{options.mnemonic} expected no --idesc")
-    atom, operand = _atom(options.mnemonic.strip()), cast(Operand, options.operand)
+    atom, operand = fragment_atom(options.mnemonic.strip()), cast(Operand, options.operand)
     legal = fragment_operands(atom)
     if operand not in legal:
         why = " (B is always in shared memory: 'tilewright desc')" if operand == "B" else ""
         raise InputError(
             f"{atom.mnemonic} expected an operand of {', '.join(legal)}, got {operand}{why}"
         )
-    _show(options, fragments(atom, operand, _choice(atom, operand, options.select)))
+    _show(options, fragments(atom, operand, selected(atom, operand, options.select)))
 
 
 def _drawn(options: argparse.Namespace) -> Drawing:
@@ -155,7 +155,8 @@ def _show_tensor(options: argparse.Namespace) -> None:
         raise InputError(str(error)) from None
 
 
-def _atom(mnemonic: str) -> AnyMma:
+def fragment_atom(mnemonic: str) -> AnyMma:
+    """The MMA of a mnemonic that has fragments. Raises InputError."""
     reason = why_illegal_mnemonic(mnemonic, None)
     if reason is not None:
         raise InputError(reason)
@@ -169,7 +170,7 @@ def _atom(mnemonic: str) -> AnyMma:
         ) from None
 
 
-def _choice(atom: AnyMma, operand: Operand, text: str | None) -> tuple[int, ...]:
+def selected(atom: AnyMma, operand: Operand, text: str | None) -> tuple[int, ...]:
     """The values of the operand's selectors: those of the text, or their first ones."""
     wanted = selectors(atom, operand)
     if text is None:

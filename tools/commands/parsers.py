@@ -18,6 +18,7 @@ COMMANDS = {
     "select": "list the atoms that compute a tile, best first, and why",
     "cache": "say what the cache of compiled kernels holds, or empty it",
     "run": "execute a kernel on .npy files, on the CPU or on the GPU",
+    "serve": "open the playground in a browser on this machine",
     "lsp": "serve an editor: diagnostics, hovers, definitions, completion",
     "completion": "print the completion script of a shell",
 }

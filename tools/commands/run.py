@@ -66,6 +66,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="share the blocks, or the random orders, out to "
         "processes:N, to dask:ADDRESS or to mpi",
     )
+    parser.add_argument(
+        "--trace",
+        metavar="TRACE.json",
+        help="write when each warp of the first blocks ran and waited, by a model of the chip, as "
+        "trace events, which Perfetto opens; implies --level ptx",
+    )
     parser.add_argument("--device", action="store_true", help="launch it on the GPU instead")
     parser.add_argument("--quiet", action="store_true", help="no progress bar, no summary")
 
@@ -164,6 +170,7 @@ def _interpret(
     options: argparse.Namespace,
 ) -> list[NDArray[Any]]:
     """The memrefs, of these names, after the run, in order."""
+    from tilewright.execution import Timeline
     from tilewright.executors import executor_of
     from tilewright.schedules import under_schedules
     from tilewright.tools.commands.render_progress import ProgressBar
@@ -197,7 +204,15 @@ def _interpret(
                     raise InputError(f"cannot use --executor: {error}") from None
             if not options.schedules:
                 run, executor = partial(run, executor=executor, progress=progress.update), None
-            return under_schedules(run, options.schedule, options.schedules, names, executor)
+            timeline = None if options.trace is None else Timeline()
+            if timeline is not None:
+                run = partial(run, timeline=timeline)
+            results = under_schedules(run, options.schedule, options.schedules, names, executor)
+        if timeline is not None:
+            from tilewright.lowering.interpreter.timeline.chrome import trace_json
+
+            _write_bytes(options.trace, trace_json(timeline, name).encode())
+        return results
 
 
 def _under(
@@ -233,7 +248,7 @@ def _launch(
 
 def _check_for_device(options: argparse.Namespace) -> None:
     """Raise InputError for options of the interpreter: a GPU has an order of its own."""
-    for option in ("races", "schedule", "schedules", "max_steps", "executor"):
+    for option in ("races", "schedule", "schedules", "max_steps", "executor", "trace"):
         if getattr(options, option):
             name = option.replace("_", "-")
             raise InputError(f"expected no --{name} with --device, which only interpretation has")
@@ -260,10 +275,14 @@ def _write(path: str, array: NDArray[np.generic], quiet: bool) -> None:
         np.save(stream, array.view(f"V{array.dtype.itemsize}"))
     else:
         np.save(stream, array, allow_pickle=False)
-    try:
-        write_whole(os.path.join(os.curdir, path) if path == "-" else path, stream.getvalue())
-    except UnwritableError as error:
-        raise InputError(str(error)) from None
+    _write_bytes(path, stream.getvalue())
     if not quiet:
         shape = "x".join(map(str, array.shape)) or "scalar"
         print(f"{path}: {shape} {array.dtype.name}")
+
+
+def _write_bytes(path: str, data: bytes) -> None:
+    try:
+        write_whole(os.path.join(os.curdir, path) if path == "-" else path, data)
+    except UnwritableError as error:
+        raise InputError(str(error)) from None

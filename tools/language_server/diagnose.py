@@ -40,11 +40,11 @@ def _of_ir(text: str, name: str, arch: str | None) -> list[Finding]:
         if arch is not None:
             run_pipeline(module, arch, source, stages=stages_where("ignore"))
     except CompileError as error:
-        return [_located(diagnostic, text) for diagnostic in (error.diagnostic, *error.further)]
+        return [located(diagnostic, text) for diagnostic in (error.diagnostic, *error.further)]
     return []
 
 
-def _located(diagnostic: Diagnostic, text: str) -> Finding:
+def located(diagnostic: Diagnostic, text: str) -> Finding:
     """The token that a diagnostic points to; without a place, the first line."""
     start = 0
     if diagnostic.line is not None and diagnostic.column is not None:

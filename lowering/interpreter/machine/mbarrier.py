@@ -374,6 +374,14 @@ class Mbarriers:
             f"arrivals and {barrier.bytes} bytes"
         )
 
+    def state(self) -> dict[int, tuple[int, int, int, int]]:
+        """How many phases were complete at each place, what the present one waits for, arrivals and
+        bytes, and its number."""
+        return {
+            place: (barrier.completed, barrier.pending, barrier.bytes, barrier.phase)
+            for place, barrier in self._at.items()
+        }
+
     def progress(self) -> list[int]:
         """How far the phases are that threads may wait for."""
         barriers = sorted(self._at.items())

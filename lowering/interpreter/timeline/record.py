@@ -1,0 +1,392 @@
+"""What the warps of a run did and when: a program of PTX instructions, watched as it runs.
+
+The steps of the program are wrapped, and nothing else knows of it. A step runs for a gang at once;
+of each of its warps the clock goes on by the row of the op in `latencies`, from when its operands
+are there and its pipe is free. Threads that wait go on once the last of those that they waited for
+has come, by its own clock.
+"""
+
+from __future__ import annotations
+
+from bisect import insort
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from xdsl.ir import Operation, SSAValue
+
+from tilewright.diagnostic import at
+from tilewright.dialects.ptx.bulk_copy import TensorCopyOp
+from tilewright.dialects.ptx.matrix import WarpMmaOp
+from tilewright.dialects.ptx.registers import NameOp, UndefOp
+from tilewright.dialects.ptx.tcgen05_mma import Tcgen05MmaOp
+from tilewright.dialects.ptx.wgmma import WgmmaOp
+from tilewright.lowering.interpreter.machine.barriers import BarrierWait
+from tilewright.lowering.interpreter.machine.machine import Gang, Launch, Machine
+from tilewright.lowering.interpreter.machine.mbarrier import MbarrierWait
+from tilewright.lowering.interpreter.machine.special_registers import WARP
+from tilewright.lowering.interpreter.program import Awaited, Program, Step, Suspend
+from tilewright.lowering.interpreter.timeline.latencies import (
+    TMA_BYTES,
+    Latency,
+    latency,
+    multiply_cycles,
+)
+from tilewright.lowering.interpreter.values import spread
+
+Slots = Callable[[Iterable[SSAValue]], tuple[int, ...]]
+
+WARPS = 64
+"""The warps of the first CTAs of which everything is recorded."""
+
+EVENTS = 400_000
+"""The events after which nothing more is recorded."""
+
+GROUPS = {
+    "ptx.wgmma.mma_async": "wgmma",
+    "ptx.cp.async": "cp.async",
+    "ptx.cp.async.bulk.tensor.store": "cp.async.bulk",
+    "ptx.cp.reduce.async.bulk.tensor": "cp.async.bulk",
+    "ptx.tcgen05.ld": "tcgen05.wait.ld",
+    "ptx.tcgen05.st": "tcgen05.wait.st",
+}
+"""The groups of what a warp's instructions start, by those."""
+
+ARRIVING = (
+    "ptx.mbarrier.arrive",
+    "ptx.mbarrier.arrive.cluster",
+    "ptx.mbarrier.arrive.expect_tx",
+    "ptx.cp.async.bulk.tensor.load",
+    "ptx.tcgen05.commit",
+)
+"""What may complete the phase of an mbarrier."""
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """What a warp of a CTA did, or what ran beside it: `kind` is "run", "wait" (for what `name`
+    says) or the pipe where it was in flight; cycles."""
+
+    cta: int
+    warp: int
+    kind: str
+    name: str
+    start: int
+    end: int
+    line: int | None = None
+
+
+@dataclass(eq=False)
+class Pipe:
+    """A unit that does one thing at a time: the stretches of time that are taken, and when what it
+    was given last is over."""
+
+    taken: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
+    last: int = 0
+
+    def reserve(self, start: int, cycles: int) -> int:
+        """Take the first gap of so many cycles from `start` on; when it begins."""
+        for begin, end in self.taken[-64:]:
+            if start + cycles <= begin:
+                break
+            start = max(start, end)
+        insort(self.taken, (start, start + cycles))
+        return start
+
+
+@dataclass(eq=False)
+class WarpClock:
+    """The clock of a warp: when its registers are there, by number, and what it has started: the
+    ends of what is in no group yet, and of each group, by kind."""
+
+    now: int = 0
+    ready: dict[int, int] = field(default_factory=dict[int, int])
+    open: dict[str, int] = field(default_factory=lambda: defaultdict[str, int](int))
+    groups: dict[str, list[int]] = field(default_factory=lambda: defaultdict[str, list[int]](list))
+
+
+@dataclass(eq=False)
+class TimedWait:
+    """A wait that is watched: `keys` are what each thread waits for."""
+
+    timeline: Timeline
+    inner: Awaited
+    keys: list[Any]
+
+    @property
+    def op(self) -> Operation:
+        return self.inner.op
+
+    def take(self, lanes: NDArray[np.int64]) -> TimedWait:
+        keys = [self.keys[lane] for lane in lanes.tolist()]
+        return TimedWait(self.timeline, self.inner.take(lanes), keys)
+
+    def ready(self) -> NDArray[np.bool_]:
+        return self.inner.ready()
+
+    def resume(self, lanes: NDArray[np.int64]) -> None:
+        self.inner.resume(lanes)
+        self.timeline.resumed(self, lanes)
+
+    def deadlock(self, lanes: NDArray[np.int64]) -> str:
+        return self.inner.deadlock(lanes)
+
+
+class Timeline:
+    """The events of a run: give it to `tilewright.interpret` as `timeline`.
+
+    Of the first wave of CTAs the first `warps` are recorded, at the level of PTX instructions.
+    """
+
+    def __init__(self, warps: int = WARPS):
+        self.events: list[Event] = []
+        self.arch = ""
+        self.blocks: list[str] = []
+        self._most = warps
+        self._machine: Machine | None = None
+        self._clocks = defaultdict[int, WarpClock](WarpClock)
+        self._pipes = defaultdict[tuple[str, int], Pipe](Pipe)
+        self._arrived = defaultdict[Any, int](int)
+        self._done: dict[tuple[int, int], int] = {}
+
+    @property
+    def cycles(self) -> int:
+        """When the last event ends."""
+        return max((event.end for event in self.events), default=0)
+
+    # Watching a program
+
+    def watch(self, program: Program, slots: Slots, launch: Launch) -> None:
+        """Wrap the steps of a program."""
+        self.arch = launch.arch
+        for block in program.blocks:
+            block.steps[:] = [
+                (op, step if isinstance(op, UndefOp) else self._timed(op, step, slots), writes)
+                for op, step, writes in block.steps
+            ]
+            if isinstance(block.ending, Suspend):
+                assert block.ending_op is not None
+                begin = self._timed_wait(block.ending_op, block.ending.begin)
+                block.ending = Suspend(begin, block.ending.following)
+
+    def _warps(self, machine: Machine, gang: Gang) -> list[int]:
+        """The warps of a gang that are recorded; those of the first wave alone are."""
+        if self._machine is None:
+            self._machine = machine
+            ctas = range(min(len(machine.ctas), -(-self._most * WARP // machine.slots)))
+            width, height, _ = machine.launch.grid
+            places = [int(machine.ctas[cta]) for cta in ctas]
+            self.blocks = [
+                f"({number % width}, {number // width % height}, {number // width // height})"
+                for number in places
+            ]
+        if machine is not self._machine or len(self.events) > EVENTS:
+            return []
+        lanes = gang.lanes[gang.lanes < len(self.blocks) * machine.slots]
+        return np.unique(lanes // WARP).tolist()
+
+    def _timed(self, op: Operation, step: Step, slots: Slots) -> Step:
+        reads, writes = slots(op.operands), slots(op.results)
+        if isinstance(op, NameOp):
+
+            def named(machine: Machine, gang: Gang) -> None:
+                step(machine, gang)
+                for warp in self._warps(machine, gang):
+                    ready = self._clocks[warp].ready
+                    late = max((ready.get(slot, 0) for slot in reads), default=0)
+                    ready.update(dict.fromkeys(writes, late))
+
+            return named
+        space: str = getattr(getattr(op, "space", None), "data", "")
+        row, name, line = latency(op.name, space), op.name.removeprefix("ptx."), _line(op)
+        arrives = op.name in ARRIVING
+
+        def timed(machine: Machine, gang: Gang) -> None:
+            warps = self._warps(machine, gang)
+            if not warps:
+                step(machine, gang)
+                return
+            work = self._work(op, machine, gang, slots)
+            before = machine.mbarriers.state() if arrives else {}
+            if op.name == "ptx.bar.arrive":
+                self._arrive(op, machine, warps)
+            step(machine, gang)
+            ends = dict[int, int]()
+            for warp in warps:
+                ends[warp] = self._issue(machine, op, name, line, row, warp, work, reads, writes)
+            if arrives:
+                self._completed(machine, before, ends)
+
+        return timed
+
+    def _work(self, op: Operation, machine: Machine, gang: Gang, slots: Slots) -> int:
+        """The turn that an instruction takes of its pipe."""
+        arch = machine.launch.arch
+        if isinstance(op, WarpMmaOp | WgmmaOp):
+            atom = op.mma_atom
+            bits = atom.element("A").bits
+            warp = not isinstance(op, WgmmaOp)
+            return multiply_cycles(arch, tuple(atom.shape), bits, warp=warp)
+        if isinstance(op, Tcgen05MmaOp):
+            (slot,) = slots([op.idesc])
+            atom = op.atom_of(int(np.ravel(gang.regs[slot])[0]))
+            cycles = multiply_cycles(arch, tuple(atom.shape), atom.element("A").bits, warp=False)
+            return -(-cycles // atom.cta_group)
+        if isinstance(op, TensorCopyOp):
+            (slot,) = slots([op.map])
+            image = machine.memory.tensor_map(int(np.ravel(gang.regs[slot])[0]))
+            size = prod(image.box.shape) * image.box.element.bytes
+            return -(-size // TMA_BYTES)
+        return 0
+
+    def _issue(
+        self, machine: Machine, op: Operation, name: str, line: int | None, row: Latency,
+        warp: int, work: int, reads: tuple[int, ...], writes: tuple[int, ...],
+    ) -> int:  # fmt: skip
+        """A warp executes an instruction; when what it starts is over."""
+        clock, cta = self._clocks[warp], warp * WARP // machine.slots
+        start = max((clock.now, *(clock.ready.get(slot, 0) for slot in reads)))
+        if start > clock.now + row.issue:
+            self._note(cta, warp, "wait", f"operands of {name}", clock.now, start, line)
+        group = GROUPS.get(op.name)
+        if op.name.endswith("commit_group"):
+            kind = name.removesuffix(".commit_group")
+            clock.groups[kind].append(clock.open.pop(kind, 0))
+        elif op.name.endswith("wait_group"):
+            groups = clock.groups[name.removesuffix(".wait_group")]
+            pending: int = op.properties["pending"].value.data  # type: ignore[attr-defined]
+            due = max(groups[: len(groups) - pending], default=0)
+            start = self._until(cta, warp, name, start, due, line)
+        elif name.startswith("tcgen05.wait"):
+            start = self._until(cta, warp, name, start, clock.open.pop(name, 0), line)
+        clock.now = start + row.issue
+        self._note(cta, warp, "run", name, start, clock.now, line)
+        if row.pipe:
+            quarter = warp % 4 if "quarter" in row.pipe else 0
+            pipe = self._pipes[row.pipe, cta * 4 + quarter]
+            if row.pipe == "wgmma" and warp * WARP % machine.slots // WARP % 4:
+                # The first warp of the warpgroup has issued it.
+                end = pipe.last
+            else:
+                begin = pipe.reserve(start, work)
+                end = pipe.last = begin + work + row.result
+                self._note(cta, warp, row.pipe, name, begin, end, line)
+        else:
+            end = start + row.result
+            if group is not None:
+                self._note(cta, warp, group, name, start, end, line)
+        if name == "tcgen05.commit":
+            end = max(end, self._pipes["tcgen05", cta * 4].last)
+        if group is not None:
+            clock.open[group] = max(clock.open[group], end)
+        clock.ready.update(dict.fromkeys(writes, clock.now if group == "wgmma" else end))
+        return end
+
+    def _until(self, cta: int, warp: int, name: str, start: int, due: int, line: int | None) -> int:
+        """A warp waits until something is due; when it goes on."""
+        if due > start:
+            self._note(cta, warp, "wait", name, start, due, line)
+        return max(start, due)
+
+    def _note(
+        self, cta: int, warp: int, kind: str, name: str, start: int, end: int, line: int | None
+    ) -> None:
+        own = warp - cta * (self._slots // WARP)
+        self.events.append(Event(cta, own, kind, name, start, end, line))
+
+    @property
+    def _slots(self) -> int:
+        assert self._machine is not None
+        return self._machine.slots
+
+    # Waits
+
+    def _arrive(self, op: Operation, machine: Machine, warps: list[int]) -> None:
+        """Warps arrive at a barrier of their CTA, and go on."""
+        barrier: int = op.properties["barrier"].value.data  # type: ignore[attr-defined]
+        for warp in warps:
+            number = warp * WARP // machine.slots * 16 + barrier
+            phase = int(machine.barriers.completed[number])
+            key = id(machine.barriers), number, phase
+            self._arrived[key] = max(self._arrived[key], self._clocks[warp].now)
+
+    def _completed(
+        self, machine: Machine, before: dict[int, tuple[int, ...]], ends: dict[int, int]
+    ) -> None:
+        """Warps have done what counts for mbarriers: those whose state has changed."""
+        per_cta = machine.slots // WARP
+        for place, (done, *left) in machine.mbarriers.state().items():
+            was = before.get(place)
+            if was is None or was == (done, *left):
+                continue
+            cta = place // machine.shared.stride
+            own = [end for warp, end in ends.items() if warp // per_cta == cta]
+            when = max(own or ends.values())
+            self._arrived[place] = max(self._arrived[place], when)
+            if done > was[0]:
+                self._done[place, done] = self._arrived.pop(place)
+
+    def _timed_wait(
+        self, op: Operation, begin: Callable[[Any, Any], Awaited]
+    ) -> Callable[[Any, Any], Awaited]:
+        row = latency(op.name)
+
+        def timed(machine: Machine, gang: Gang) -> Awaited:
+            warps = self._warps(machine, gang)
+            for warp in warps:
+                self._clocks[warp].now += row.issue
+            wait = begin(machine, gang)
+            if not warps:
+                return wait
+            keys: list[Any] = [None] * gang.count
+            if isinstance(wait, MbarrierWait):
+                parity = spread(wait.parity, gang.count)
+                state = machine.mbarriers.state()
+                keys = [
+                    (place, state[place][0] + (state[place][3] % 2 == want))
+                    for place, want in zip(wait.places.tolist(), parity.tolist(), strict=True)
+                ]
+            elif isinstance(wait, BarrierWait):
+                pairs = zip(wait.numbers.tolist(), wait.phases.tolist(), strict=True)
+                keys = [(id(wait.barriers), number, phase) for number, phase in pairs]
+                for lane, key in zip(gang.lanes.tolist(), keys, strict=True):
+                    now = self._clocks[lane // WARP].now if lane // WARP in warps else 0
+                    self._arrived[key] = max(self._arrived[key], now)
+            return TimedWait(self, wait, keys)
+
+        return timed
+
+    def resumed(self, wait: TimedWait, lanes: NDArray[np.int64]) -> None:
+        """Threads go on."""
+        name, row, line = wait.op.name.removeprefix("ptx."), latency(wait.op.name), _line(wait.op)
+        warps, first = np.unique(lanes // WARP, return_index=True)
+        for warp, index in zip(warps.tolist(), first.tolist(), strict=True):
+            cta = warp * WARP // self._slots
+            if cta >= len(self.blocks):
+                continue
+            key, clock = wait.keys[index], self._clocks[warp]
+            if key is None:
+                due = max(clock.now for clock in self._clocks.values())
+            elif len(key) == 2:
+                place, phase = key
+                due = self._done.get(key, 0)
+                name = f"{name} {place % self._machine_stride:#x} phase {phase}"
+            else:
+                due = self._arrived[key]
+            started, clock.now = clock.now, max(clock.now, due) + row.result
+            self._note(cta, warp, "wait", name, started, clock.now, line)
+            name = wait.op.name.removeprefix("ptx.")
+
+    @property
+    def _machine_stride(self) -> int:
+        assert self._machine is not None
+        return self._machine.shared.stride
+
+
+def _line(op: Operation) -> int | None:
+    """The line of the source that an op is of."""
+    return at(op.location, "").line

@@ -1,0 +1,130 @@
+"""Timelines: what warps did and waited for, when, by the model of latencies."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from faults import kernel
+from test_examples import gemm_sm90_arguments
+
+import tilewright as tw
+from tilewright.lowering.interpreter.timeline.chrome import trace_json
+from tilewright.lowering.interpreter.timeline.latencies import LATENCIES, multiply_adds
+from tilewright.lowering.interpreter.timeline.record import Event
+from tilewright.parsing import default_context
+
+EXAMPLES = Path(__file__).parents[3] / "examples"
+M, N, K = 128, 256, 512
+
+
+@cache
+def gemm() -> tuple[tw.Timeline, Any]:
+    """The timeline of a GEMM of Hopper, and its result."""
+    timeline, text = tw.Timeline(), (EXAMPLES / "gemm_sm90.mlir").read_text()
+    args, _ = gemm_sm90_arguments(M, N, K)
+    launch: Any = {"grid": (1,), "block": (384,), "args": args, "arch": "sm_90a"}
+    result = tw.interpret(text, "gemm", timeline=timeline, **launch)
+    plain = tw.interpret(text, "gemm", level="ptx", **launch)
+    pairs = zip(result, plain, strict=True)
+    assert all(np.array_equal(one, other, equal_nan=True) for one, other in pairs)
+    return timeline, result
+
+
+def of(kind: str, name: str = "") -> list[Event]:
+    return [e for e in gemm()[0].events if e.kind == kind and e.name.startswith(name)]
+
+
+def test_a_warp_does_one_thing_at_a_time() -> None:
+    ends: dict[tuple[int, int], int] = defaultdict(int)
+    for event in sorted((*of("run"), *of("wait")), key=lambda event: (event.start, event.end)):
+        assert event.start >= ends[event.cta, event.warp], event
+        ends[event.cta, event.warp] = event.end
+
+
+def test_tensor_cores_take_their_turns() -> None:
+    """All of the products, at the peak rate of the SM; two warpgroups share it."""
+    turns = sorted((event.end - 16, event.start) for event in of("wgmma"))
+    assert sum(end - start for end, start in turns) == M * N * K // multiply_adds("sm_90a", 16)
+    assert all(a[0] <= b[1] for a, b in pairwise(turns))
+    assert {event.warp for event in of("wgmma")} == {4, 8}
+
+
+def test_a_consumer_waits_for_the_last_copy_of_its_stage() -> None:
+    loads = sorted(event.end for event in of("tma", "cp.async.bulk.tensor.load"))
+    first = next(e for e in of("wait", "mbarrier") if e.warp == 4)
+    # Five copies fill the first stage.
+    assert first.end == loads[4] + LATENCIES["ptx.mbarrier.try_wait.parity"].result
+    assert "phase 1" in first.name and first.line is not None
+
+
+def test_a_producer_waits_for_a_stage_to_be_empty() -> None:
+    waits = [e for e in of("wait", "mbarrier") if e.warp == 0]
+    stages = 4
+    assert sum(event.end - event.start > 100 for event in waits) >= K // 64 - stages
+
+
+def test_a_barrier_ends_for_all_when_the_last_one_has_come() -> None:
+    """Half of the warps have more to do before it."""
+    timeline = tw.Timeline()
+    body = """  %p7 = arith.constant 7 : i32
+  scf.if %low {
+    %x = memref.load %p[%t] : memref<?xi32>
+    %y = arith.addi %x, %p7 : i32
+    memref.store %y, %p[%t] : memref<?xi32>
+  }
+  "gpu.barrier"() : () -> ()"""
+    args = [np.zeros(64, np.int32)]
+    tw.interpret(kernel(body), grid=(2,), block=(64,), args=args, timeline=timeline, races="ignore")
+    waits = [e for e in timeline.events if (e.cta, e.kind, e.name) == (0, "wait", "bar.sync")]
+    early, late = sorted(waits, key=lambda event: event.end - event.start, reverse=True)
+    assert early.end == late.end and (early.warp, late.warp) == (1, 0)
+    assert early.end - early.start > LATENCIES["ptx.ld.global"].result
+    assert late.end - late.start == LATENCIES["ptx.bar.sync"].result
+    assert timeline.blocks == ["(0, 0, 0)", "(1, 0, 0)"]
+
+
+def test_trace_events() -> None:
+    trace = json.loads(trace_json(gemm()[0], "gemm.mlir"))
+    events = trace["traceEvents"]
+    names = [e["args"]["name"] for e in events if e["ph"] == "M"]
+    assert names == ["CTA (0, 0, 0)", *(f"warp {warp}" for warp in range(12))]
+    begun, ended = ({e["id"] for e in events if e["ph"] == phase} for phase in "be")
+    assert begun == ended and len(begun) == len([*of("wgmma"), *of("tma"), *of("cp.async.bulk")])
+    (load,) = {e["args"]["line"] for e in events if e["name"] == "wgmma.fence"}
+    assert (
+        "wgmma.fence"
+        in (EXAMPLES / "gemm_sm90.mlir").read_text().splitlines()[int(load.split(":")[1]) - 1]
+    )
+    assert all(e["ts"] >= 0 and e.get("dur", 0) >= 0 for e in events if "ts" in e)
+
+
+def test_rows_are_of_ops_that_there_are() -> None:
+    dialect = default_context().get_optional_dialect("ptx")
+    assert dialect is not None
+    ops = {op.name for op in dialect.operations}
+    assert {name for name in LATENCIES if name not in ops} == {
+        "ptx.ld.param", "ptx.ld.shared", "ptx.st.shared", "ptx.ld.global", "ptx.st.global",
+        "ptx.atom.global", "ptx.atom.shared",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("wrong", [{"level": "tile"}, {"schedule": 1}])
+def test_settings_that_have_no_timeline(wrong: dict[str, Any]) -> None:
+    launch: Any = {"grid": (1,), "block": (64,), "args": [np.zeros(64, np.int32)], **wrong}
+    with pytest.raises(tw.ExecutionError, match="expected level 'ptx', no schedule"):
+        tw.interpret(kernel(""), timeline=tw.Timeline(), **launch)
+
+
+@pytest.mark.parametrize(
+    "arch, bits, rate", [("sm_90a", 16, 2048), ("sm_90a", 8, 4096), ("sm_90a", 32, 1024),
+                         ("sm_100a", 4, 16384), ("sm_80", 8, 2048), ("sm_121a", 16, 512)],
+)  # fmt: skip
+def test_rates_of_tensor_cores(arch: str, bits: int, rate: int) -> None:
+    assert multiply_adds(arch, bits) == rate
