@@ -109,7 +109,7 @@ class Machine:
         return known
 
     def uses(self) -> list[BufferUse]:
-        """What the blocks did to each allocation."""
+        """The blocks' accesses to each allocation."""
         return [self._use(allocation) for allocation in self.memory.all]
 
     def _use(self, allocation: Allocation) -> BufferUse:
