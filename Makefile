@@ -6,7 +6,7 @@ JOBS ?= 2
 # Tests start hundreds of processes: without bytecode each would compile the package anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test suite check lint typed types conformance bench bench-gpu golden-update clean
+.PHONY: demo test test-browser suite check lint typed types conformance bench bench-gpu golden-update clean
 
 ## demo: compile, check, interpret and (with a GPU) launch examples/gemm_sm80.mlir
 demo: $(VENV)/demo.stamp
@@ -19,6 +19,10 @@ test: lint typed
 suite: $(VENV)/test.stamp
 	$(BIN)/python -m pytest -n $(JOBS)
 	$(BIN)/lit -j $(JOBS) tests/filecheck
+
+## test-browser: the playground in headless Chromium; needs Debian's chromium and chromium-driver
+test-browser: $(VENV)/browser.stamp
+	$(BIN)/python -m pytest tests/browser/playground.py
 
 ## check: lint and types, no GPU, under a minute
 check: lint types

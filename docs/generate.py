@@ -12,6 +12,7 @@ from inspect import cleandoc
 from pathlib import Path
 from typing import Any
 
+from public_pages import api_page, commands_page
 from xdsl.ir import Operation
 
 from tilewright.dialects.cute.dialect import CUTE
@@ -474,6 +475,8 @@ def why_no_traits(atom: MmaAtom | UmmaAtom) -> str | None:
 
 
 PAGES = {
+    "api.md": api_page,
+    "commands.md": commands_page,
     "ops.md": ops_page,
     "tile.md": tile_page,
     "math.md": math_page,

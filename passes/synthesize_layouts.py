@@ -88,7 +88,7 @@ def _seeds(module: ModuleOp) -> Iterator[tuple[SSAValue, _Source]]:
     for op in module.walk():
         if isinstance(op, RegisterMmaOp):
             atom = op.mma_atom
-            for operand, value in zip(atom.inputs, op.operands, strict=True):
+            for operand, value in zip(atom.inputs, op.inputs, strict=True):
                 yield value, _Source(op, atom.tv_layout(operand))
             yield op.d, _Source(op, atom.tv_layout("D"))
         elif isinstance(op, WarpgroupMmaOp):

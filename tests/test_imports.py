@@ -64,7 +64,15 @@ ROOMS: dict[str, tuple[str, ...]] = {
         "timeline",
         "",
     ),
-    "tilewright.tools": ("output", "render_table", "instructions", "commands", ""),
+    "tilewright.tools": (
+        "output",
+        "render_table",
+        "instructions",
+        "language_server",
+        "commands",
+        "playground",
+        "",
+    ),
 }
 # Errors with a place in the source: raised from passes up, and free of everything but xDSL.
 EVERYWHERE = {"tilewright.diagnostic"}

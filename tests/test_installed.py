@@ -7,12 +7,15 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+import tarfile
 import tomllib
 import venv
 import zipfile
 from pathlib import Path
 
 import pytest
+
+import tilewright
 
 ROOT = Path(__file__).resolve().parents[1]
 SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]
@@ -32,24 +35,57 @@ def test_the_package_list_is_the_trees() -> None:
 
 
 @pytest.fixture(scope="module")
-def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The interpreter of an environment with the wheel, and what it needs from ours."""
-    folder = tmp_path_factory.mktemp("installed")
+def archives(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the sdist, and the wheel that is built from it alone."""
+    folder = tmp_path_factory.mktemp("archives")
     tree = folder / "tree"
     for name in MAPPED.values():
         shutil.copytree(ROOT / name, tree / name, ignore=shutil.ignore_patterns("__pycache__"))
     for name in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, tree)
-    build = "import setuptools.build_meta as build; build.build_wheel('..')"
-    subprocess.run([sys.executable, "-c", build], cwd=tree, check=True, capture_output=True)
-    environment = folder / "environment"
+    build(tree, "sdist")
+    [sdist] = folder.glob("*.tar.gz")
+    with tarfile.open(sdist) as archive:
+        archive.extractall(folder, filter="data")
+    build(folder / sdist.name.removesuffix(".tar.gz"), "wheel")
+    return folder
+
+
+def build(tree: Path, kind: str) -> None:
+    """Let a tree's build back end leave an archive beside it, as `pip` does."""
+    call = f"import setuptools.build_meta as build; build.build_{kind}('..')"
+    subprocess.run([sys.executable, "-c", call], cwd=tree, check=True, capture_output=True)
+
+
+@pytest.fixture(scope="module")
+def python(archives: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The interpreter of an environment with the wheel, and what it needs from ours."""
+    environment = tmp_path_factory.mktemp("installed")
     venv.create(environment, symlinks=True)
+    python = environment / "bin" / "python"
+    [wheel] = archives.glob("*.whl")
+    options = ("--no-deps", "--no-index", "--no-compile", "--quiet")
+    pip = [sys.executable, "-m", "pip", "--python", str(python), "install", *options, str(wheel)]
+    subprocess.run(pip, check=True)
     [packages] = environment.glob("lib/python*/site-packages")
-    [wheel] = folder.glob("*.whl")
-    zipfile.ZipFile(wheel).extractall(packages)
     # A folder named by a .pth has no .pth files of its own read: our editable install stays out.
     (packages / "ours.pth").write_text(sysconfig.get_path("purelib"))
-    return environment / "bin" / "python"
+    return python
+
+
+def test_the_archives_have_the_files_of_the_tree(archives: Path) -> None:
+    [wheel], [sdist] = archives.glob("*.whl"), archives.glob("*.tar.gz")
+    with zipfile.ZipFile(wheel) as packed, tarfile.open(sdist) as source:
+        inner = set(packed.namelist())
+        outer = {name.partition("/")[2] for name in source.getnames()}
+    for top, place in MAPPED.items():
+        for path in (ROOT / place).rglob("*"):
+            if path.is_file() and "__pycache__" not in path.parts:
+                under = path.relative_to(ROOT / place).as_posix()
+                assert f"{top.replace('.', '/')}/{under}" in inner
+                assert f"{place}/{under}" in outer
+    version = f"tilewright-{tilewright.__version__}"
+    assert wheel.name.startswith(f"{version}-py3-none-any") and sdist.name == f"{version}.tar.gz"
 
 
 def run(python: Path, cwd: Path, *words: str) -> str:
@@ -83,3 +119,12 @@ def test_pytest_runs_in_the_root(python: Path) -> None:
     options = ("-rp", "-p", "no:cacheprovider")
     file = "tests/dialects/cute/test_int_tuple.py"
     assert f"PASSED {file}" in run(python, ROOT, "-m", "pytest", *options, file)
+
+
+def test_its_commands_run(python: Path, tmp_path: Path) -> None:
+    shutil.copy(ROOT / "examples" / "mma.mlir", tmp_path)
+    passes = "cute-nvgpu-synthesize-layouts,convert-cute-nvgpu-to-ptx"
+    ptx = run(python.with_name("tilewright-opt"), tmp_path, "mma.mlir", "-p", passes, "-t", "ptx")
+    assert "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32" in ptx
+    shown = run(python.with_name("tilewright"), tmp_path, "--version")
+    assert shown.startswith(f"tilewright {tilewright.__version__}\n")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -18,6 +18,7 @@ from tilewright.dialects.ptx.control_flow import EntryOp
 from tilewright.guard import guard
 from tilewright.ir_dump import IRDump
 from tilewright.kernel import Entry, Kernel
+from tilewright.lowering.cuda_tile.remarks import Remark, collected
 from tilewright.lowering.ptx.text import module_text
 from tilewright.passes.check_hazards import Unproven
 from tilewright.pipeline import (
@@ -74,10 +75,11 @@ def compile(
     observers: list[Observer] = [] if dump is None else [dump]
     if verify_by_running is not None:
         observers.append(_result_check(verify_by_running, arch, name, source))
-    run_pipeline(
-        module, arch, source, first=own, verify_each=verify_each, observers=observers,
-        stages=stages_where(unproven),
-    )  # fmt: skip
+    with collected() as remarks:
+        run_pipeline(
+            module, arch, source, first=own, verify_each=verify_each, observers=observers,
+            stages=stages_where(unproven),
+        )  # fmt: skip
     with guard("ptx", module, source):
         text = module_text(module, chip)
     if dump is not None:
@@ -87,7 +89,18 @@ def compile(
         Entry.of(op, arguments.get(op.sym_name.data) or kernel_parameters(op)) for op in lowered
     ]
     resources = _resources(text, arch, name) if assemble else None
-    return Kernel(text, tuple(entries), arch, resources)
+    return Kernel(text, tuple(entries), arch, resources, (*remarks, *_spills(resources or {})))
+
+
+def _spills(resources: Mapping[str, KernelResources]) -> Iterator[Remark]:
+    """A remark for each kernel whose registers ptxas keeps in memory."""
+    for name, needs in resources.items():
+        if needs.spill_stores or needs.spill_loads:
+            yield Remark(
+                "spill",
+                f"'{name}' takes {needs.registers} registers a thread, and spills: "
+                f"{needs.spill_stores} bytes are stored, {needs.spill_loads} bytes loaded back",
+            )
 
 
 def _resources(text: str, arch: str, name: str) -> dict[str, KernelResources]:

@@ -1,40 +1,49 @@
-"""cuTile Python kernels on the CPU: `@ct.kernel` functions on NumPy arrays or CPU torch tensors.
+"""cuTile Python kernels: `@ct.kernel` functions on the CPU, and compiled for the GPU.
 
     import cuda.tile as ct
     import tilewright as tw
 
-    tw.cutile.launch((8,), kernel, (a, b, c, 128))      # runs here, in place
+    tw.cutile.launch((8,), kernel, (a, b, c, 128))      # where the arrays are, in place
+    tw.cutile.compile(kernel, (a, b, c, 128), "sm_90a") # its PTX
     tw.cutile.module(kernel, (a, b, c, 128))            # its Tile IR
-    with tw.cutile.on_cpu():
+    with tw.cutile.on_cpu():                            # or on_gpu()
         ct.launch(stream, (8,), kernel, (a, b, c, 128)) # as a script has it
 
-Needs the extra `cutile` (PyPI cuda-tile), no GPU and no tileiras: the kernel goes through bytecode.
+Needs the extra `cutile` (PyPI cuda-tile), and no tileiras: the kernel goes through bytecode. The
+CPU interprets that; for a GPU it is compiled by tilewright, which needs the extra `gpu` there.
 """
 
 from __future__ import annotations
 
 import io
+import sys
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from typing import Any, Literal
+from unittest import mock
 
 from xdsl.dialects.builtin import ModuleOp
 
+from tilewright.arguments.arrays import ArrayArgument
 from tilewright.arguments.binding import checked_arguments
 from tilewright.arguments.extents import checked_extents
 from tilewright.cutile_parameters import CutileParameter, as_array, parameters_of
+from tilewright.cutile_tune import Measure, searching
 from tilewright.diagnostic import CompileError, Diagnostic
+from tilewright.kernel import Extents, Kernel
 from tilewright.lowering.interpreter.cuda_tile.machine import Launch, Races
+from tilewright.lowering.interpreter.errors import ExecutionError
 from tilewright.pipeline import verified
 from tilewright.tile_kernel import DEFAULT_ARCH, find_entry, run_entry
 
-__all__ = ["bytecode", "launch", "module", "on_cpu", "signature"]
+__all__ = ["bytecode", "compile", "launch", "module", "on_cpu", "on_gpu", "signature"]
 
 Numerics = Literal["hardware", "exact", "fast"]
 _ENTRY = "k"
 _VERSION = "13.4"
 _MODULES: dict[tuple[Any, str], ModuleOp] = {}
+_KERNELS: dict[tuple[Any, str, str], Kernel] = {}
 
 
 def launch(
@@ -43,30 +52,51 @@ def launch(
     args: Sequence[Any],
     *,
     numerics: Numerics = "hardware",
-    arch: str = DEFAULT_ARCH,
+    arch: str | None = None,
     races: Races = "error",
+    stream: Any = None,
 ) -> None:
-    """Run a `@ct.kernel` for a grid of up to three extents, on NumPy arrays, arrays of ml_dtypes or
-    CPU torch tensors, tuples and lists of them, in place. `numerics`, `arch` and `races` are those
-    of `tilewright.interpret`. In place of a kernel its bytecode will do, compiled before by cuTile
-    or who else follows its calling convention; `args` are then without its constants.
+    """Run a `@ct.kernel` for a grid of up to three extents, in place, where its arrays are.
 
-    Raises CompileError where cuTile rejects the kernel, ExecutionError for what no kernel may do,
-    at the Python line that does it.
+    On NumPy arrays, arrays of ml_dtypes or CPU torch tensors, tuples and lists of them, it runs
+    here; `numerics`, `arch` and `races` are those of `tilewright.interpret`. On arrays on the GPU
+    (torch, CuPy, `__cuda_array_interface__`, DLPack) it is compiled for `arch`, by default that
+    GPU's target, and launched on a stream (of torch, CuPy, or the driver's number of one), by
+    default torch's current one where torch is imported; the launch is not waited for.
+    In place of a kernel its bytecode will do, compiled before by cuTile or who else follows its
+    calling convention; `args` are then without its constants.
+
+    Raises CompileError where cuTile or tilewright rejects the kernel, ExecutionError for what no
+    kernel may do, at the Python line that does it, `tilewright.launcher.LaunchError` where the
+    GPU's driver refuses.
     """
     extents = checked_extents("grid", grid)
+    parameters = _parameters(kernel, args)
+    places = {
+        isinstance(array, ArrayArgument) for parameter in parameters for array in parameter.arrays()
+    }
+    if len(places) > 1:
+        raise ExecutionError("expected all arrays on the GPU or all on the CPU, got both")
+    if True in places:
+        _start(extents, kernel, parameters, arch, _current_stream() if stream is None else stream)
+        return
     if isinstance(kernel, bytes):
         entry = find_entry(verified(kernel, "bytecode")[0], None)
-        parameters = [
-            CutileParameter(f"argument {i}", None, as_array(argument))
-            for i, argument in enumerate(checked_arguments(args))
-        ]
     else:
-        parameters = parameters_of(kernel, args)
         entry = find_entry(_module(kernel, parameters), _ENTRY)
     flat = [part for parameter in parameters for part in parameter.flat()]
     names, values = [name for name, _ in flat], [value for _, value in flat]
-    run_entry(entry, Launch(extents, numerics, arch, races), values, names).write_back()
+    here = Launch(extents, numerics, arch or DEFAULT_ARCH, races)
+    run_entry(entry, here, values, names).write_back()
+
+
+def compile(kernel: Any, args: Sequence[Any], arch: str | None = None) -> Kernel:
+    """A kernel as it is compiled for these arguments, on the GPU or not, and a target, by default
+    that of this machine's GPU: its PTX, and remarks. Of arrays is assumed what cuTile assumes: that
+    addresses, strides and sizes go on being multiples of 16 where they are.
+
+    Raises CompileError, TargetError, ExecutionError, and LaunchError without `arch` or GPU."""
+    return _compiled(kernel, _parameters(kernel, args), arch)
 
 
 def module(kernel: Any, args: Sequence[Any]) -> ModuleOp:
@@ -84,12 +114,22 @@ def signature(kernel: Any, args: Sequence[Any]) -> Any:
     return _signature(parameters_of(kernel, args))
 
 
+def _parameters(kernel: Any, args: Sequence[Any]) -> list[CutileParameter]:
+    """The parameters of a kernel, or of bytecode."""
+    if not isinstance(kernel, bytes):
+        return parameters_of(kernel, args)
+    return [
+        CutileParameter(f"argument {i}", None, as_array(argument))
+        for i, argument in enumerate(checked_arguments(args))
+    ]
+
+
 @contextmanager
 def on_cpu(
     *, numerics: Numerics = "fast", arch: str = DEFAULT_ARCH, races: Races = "error"
 ) -> Generator[None]:
-    """Let `ct.launch` run kernels here, whatever the stream."""
-    ct = _cuda_tile()
+    """Let `ct.launch` run kernels here, whatever the stream; `ct.tune` compiles its configs, and
+    takes the first that compiles."""
 
     def here(
         stream: Any, grid: Sequence[int], kernel: Any, args: Sequence[Any], /, **_: Any
@@ -97,12 +137,75 @@ def on_cpu(
         del stream
         launch(grid, kernel, args, numerics=numerics, arch=arch, races=races)
 
-    before = ct.launch
-    ct.launch = here
-    try:
+    def untimed(stream: Any, grid: Any, kernel: Any, args: Sequence[Any]) -> list[float]:
+        bytecode(kernel, args)
+        return []
+
+    with _launching(here, untimed):
         yield
-    finally:
-        ct.launch = before
+
+
+@contextmanager
+def on_gpu(*, arch: str | None = None) -> Generator[None]:
+    """Let `ct.launch` compile kernels by tilewright, for `arch` or the GPU's target, and launch
+    them on the GPU of this machine, and `ct.tune` time what they take there. Arrays of NumPy are
+    copied to the GPU and back."""
+
+    def there(
+        stream: Any, grid: Sequence[int], kernel: Any, args: Sequence[Any], /, **_: Any
+    ) -> None:
+        extents = checked_extents("grid", grid)
+        _start(extents, kernel, _parameters(kernel, args), arch, stream)
+
+    def measured(stream: Any, grid: Sequence[int], kernel: Any, args: Sequence[Any]) -> list[float]:
+        from tilewright.cutile_gpu import microseconds
+
+        return microseconds(lambda: there(stream, grid, kernel, args), stream)
+
+    with _launching(there, measured):
+        yield
+
+
+@contextmanager
+def _launching(launching: Any, measure: Measure) -> Generator[None]:
+    """Let cuTile launch, and measure launches, by other functions than its own."""
+    tune = import_module("cuda.tile.tune")
+    with (
+        mock.patch.object(_cuda_tile(), "launch", launching),
+        mock.patch.object(tune, "exhaustive_search", searching(measure)),
+    ):
+        yield
+
+
+def _current_stream() -> Any:
+    """The stream of torch that launches go to; None, the default one, where torch is not used."""
+    torch: Any = sys.modules.get("torch")
+    return None if torch is None else torch.cuda.current_stream()
+
+
+def _start(
+    grid: Extents, kernel: Any, parameters: list[CutileParameter], arch: str | None, stream: Any
+) -> None:
+    from tilewright.cutile_gpu import start
+
+    start(_compiled(kernel, parameters, arch), parameters, grid, stream)
+
+
+def _compiled(kernel: Any, parameters: list[CutileParameter], arch: str | None) -> Kernel:
+    """The kernel, compiled once for what is assumed of its arguments."""
+    from tilewright.cutile_gpu import compiled
+
+    if arch is None:
+        from tilewright.launcher import device_arch
+
+        arch = device_arch()
+    assumed = None if isinstance(kernel, bytes) else _signature(parameters, aligned=True)
+    key = (kernel, repr(assumed), arch)
+    known = _KERNELS.get(key)
+    if known is None:
+        code = kernel if isinstance(kernel, bytes) else _bytecode(kernel, assumed)
+        known = _KERNELS[key] = compiled(code, arch)
+    return known
 
 
 # Kernels
@@ -125,10 +228,10 @@ def _module(kernel: Any, parameters: Sequence[CutileParameter]) -> ModuleOp:
     return known
 
 
-def _signature(parameters: Sequence[CutileParameter]) -> Any:
+def _signature(parameters: Sequence[CutileParameter], *, aligned: bool = False) -> Any:
     compilation = _compilation()
     arrays = [array for parameter in parameters for array in parameter.arrays()]
-    constraints = [parameter.constraint(arrays) for parameter in parameters]
+    constraints = [parameter.constraint(arrays, aligned=aligned) for parameter in parameters]
     convention = compilation.CallingConvention.cutile_python_v2()
     return compilation.KernelSignature(constraints, convention, symbol=_ENTRY)
 

@@ -10,7 +10,7 @@ where the sum is 30). Events are read off this machine's clock.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from importlib import import_module
 from types import SimpleNamespace
@@ -59,53 +59,14 @@ def _answers(capability: Capability) -> dict[str, Any]:
     }
 
 
-def first_that_compiles(
-    search_space: Sequence[Any],
-    stream: Any,
-    grid_fn: Callable[[Any], Any],
-    kernel: Any,
-    args_fn: Callable[[Any], tuple[Any, ...]],
-    hints_fn: Callable[[Any], dict[str, Any]] | None = None,
-    **_: Any,
-) -> Any:
-    """`cuda.tile.tune.exhaustive_search` without a GPU: compiles the kernel for every config, times
-    none. The best is the first that compiles; measurements are of no samples, their time NaN.
-
-    Raises ValueError where no config compiles, as cuTile's does.
-    """
-    from tilewright.cutile import bytecode
-
-    del stream, hints_fn
-    tune = import_module("cuda.tile.tune")
-    successes: list[Any] = []
-    failures: list[tuple[Any, type[Exception], str]] = []
-    for config in search_space:
-        grid_fn(config)
-        tuned = kernel if hasattr(kernel, "replace_hints") else kernel(config)
-        try:
-            bytecode(tuned, args_fn(config))
-        except Exception as error:  # noqa: BLE001: whatever a config does wrong is its result
-            failures.append((config, type(error), str(error)))
-        else:
-            untimed = {"mean_us": float("nan"), "num_samples": 0, "error_margin_us": float("nan")}
-            successes.append(tune.Measurement(config=config, **untimed))
-    if not successes:
-        raise ValueError(f"expected a config that compiles, got {failures or 'none at all'}")
-    return tune.TuningResult(
-        best=successes[0], successes=tuple(successes), failures=tuple(failures)
-    )
-
-
 @contextmanager
 def cutile_answers(capability: Capability) -> Generator[None]:
     """Let cuTile itself say that there is a GPU, and a compiler for it."""
     cext, compile_ = import_module("cuda.tile._cext"), import_module("cuda.tile._compile")
-    tune = import_module("cuda.tile.tune")
     version = getattr(import_module("cuda.tile._bytecode.version").BytecodeVersion, _BYTECODE)
     with (
         mock.patch.object(cext, "get_compute_capability", _answering(capability)),
         mock.patch.object(compile_, "_get_max_supported_bytecode_version", _answering(version)),
-        mock.patch.object(tune, "exhaustive_search", first_that_compiles),
     ):
         yield
 

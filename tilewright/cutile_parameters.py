@@ -12,17 +12,18 @@ import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
 
+from tilewright.arguments.arrays import ArrayArgument
 from tilewright.arguments.binding import checked_arguments
 from tilewright.lowering.interpreter.cuda_tile.allocations import ArrayTable
 from tilewright.lowering.interpreter.errors import ExecutionError
 
-_DTYPES: dict[Any, str] = {
-    np.dtype(bool): "bool_",
-    np.dtype(ml_dtypes.bfloat16): "bfloat16",
-    np.dtype(ml_dtypes.float8_e4m3fn): "float8_e4m3fn",
-    np.dtype(ml_dtypes.float8_e5m2): "float8_e5m2",
-    np.dtype(ml_dtypes.float8_e8m0fnu): "float8_e8m0fnu",
-}
+AnyArray = NDArray[Any] | ArrayArgument
+"""An array of NumPy, or one on the GPU."""
+
+_ALIGNED = 16
+"""The divisor that cuTile's own launch tells its compiler of: base addresses and strides of whole
+16 bytes, sizes of whole 16 elements."""
+
 _TORCH_BITS = {
     "bfloat16": "int16",
     "float8_e4m3fn": "uint8",
@@ -34,7 +35,7 @@ _TORCH_BITS = {
 @dataclass(frozen=True, slots=True)
 class CutileParameter:
     """One parameter: its name, its annotation as cuTile has read it, and its argument, tensors of
-    torch as arrays."""
+    torch as arrays of NumPy, those on the GPU as they lie there."""
 
     name: str
     annotation: Any
@@ -52,36 +53,39 @@ class CutileParameter:
             if isinstance(argument, list):
                 table = cast("list[Any]", argument)
                 parts = [ArrayTable(table), len(table)]
-            elif isinstance(argument, np.ndarray):
-                array = cast("NDArray[Any]", argument)
+            elif isinstance(argument, np.ndarray | ArrayArgument):
+                array = cast("AnyArray", argument)
                 parts = [array, *array.shape, *strides_of(array)]
             yield from ((self.name, part) for part in parts)
 
-    def arrays(self) -> Generator[NDArray[Any]]:
+    def arrays(self) -> Generator[AnyArray]:
         """All arrays of the argument, those of lists and tuples too."""
         argument = self.argument
         if isinstance(argument, tuple):
             for item in self._items():
                 yield from item.arrays()
         elif isinstance(argument, list):
-            yield from cast("list[NDArray[Any]]", argument)
-        elif isinstance(argument, np.ndarray):
-            yield cast("NDArray[Any]", argument)
+            yield from cast("list[AnyArray]", argument)
+        elif isinstance(argument, np.ndarray | ArrayArgument):
+            yield cast("AnyArray", argument)
 
-    def constraint(self, arrays: Sequence[NDArray[Any]]) -> Any:
-        """The assumptions that cuTile may make; `arrays` are those of all parameters. Raises
-        ExecutionError."""
+    def constraint(self, arrays: Sequence[AnyArray], *, aligned: bool = False) -> Any:
+        """The assumptions that cuTile may make; `arrays` are those of all parameters, and what
+        they are `aligned` to is one. Raises ExecutionError."""
         compilation = import_module("cuda.tile.compilation")
         argument, annotation = self.argument, self.annotation
         if isinstance(argument, tuple):
-            return compilation.TupleConstraint([item.constraint(arrays) for item in self._items()])
+            return compilation.TupleConstraint(
+                [item.constraint(arrays, aligned=aligned) for item in self._items()]
+            )
         if getattr(annotation, "constant", False):
             return compilation.ConstantConstraint(argument)
         if isinstance(argument, list):
-            return self._list_constraint(arrays)
-        if isinstance(argument, np.ndarray):
-            array = cast("NDArray[Any]", argument)
-            return self._array_constraint(array, getattr(annotation, "array", None), arrays)
+            return self._list_constraint(arrays, aligned)
+        if isinstance(argument, np.ndarray | ArrayArgument):
+            array = cast("AnyArray", argument)
+            own = getattr(annotation, "array", None)
+            return self._array_constraint(array, own, arrays, aligned)
         return self._scalar_constraint()
 
     def _items(self) -> list[CutileParameter]:
@@ -96,50 +100,52 @@ class CutileParameter:
             for i, (node, item) in enumerate(zip(nodes, items, strict=True))
         ]
 
-    def _list_constraint(self, arrays: Sequence[NDArray[Any]]) -> Any:
+    def _list_constraint(self, arrays: Sequence[AnyArray], aligned: bool) -> Any:
         elements: list[Any] = self.argument
-        if not elements or not all(isinstance(element, np.ndarray) for element in elements):
+        if not elements or not all(
+            isinstance(element, np.ndarray | ArrayArgument) for element in elements
+        ):
             kinds = ", ".join(sorted({type(element).__name__ for element in elements})) or "nothing"
             raise ExecutionError(f"'{self.name}' expected a list of arrays, got one of {kinds}")
-        kinds = {(element.dtype.name, element.ndim) for element in elements}
+        kinds = {(_name(element), element.ndim) for element in elements}
         if len(kinds) > 1:
             shown = ", ".join(f"{ndim}-D {dtype}" for dtype, ndim in sorted(kinds))
             raise ExecutionError(
                 f"'{self.name}' expected arrays of one dtype and rank, got {shown}"
             )
         annotation = getattr(getattr(self.annotation, "list", None), "element", None)
-        described = [self._array_constraint(element, annotation, arrays) for element in elements]
+        described = [
+            self._array_constraint(element, annotation, arrays, aligned) for element in elements
+        ]
         shared = next(
             (constraint for constraint in described if constraint.alias_groups), described[0]
         )
-        same = all(
-            (constraint.stride_constant, constraint.shape_constant)
-            == (shared.stride_constant, shared.shape_constant)
-            for constraint in described
-        )
+        same = all(_assumed(constraint) == _assumed(shared) for constraint in described)
         if not same:
-            shared = self._array_constraint(elements[0], annotation, arrays, assume=False)
+            shared = self._array_constraint(elements[0], annotation, arrays, False, assume=False)
         return import_module("cuda.tile.compilation").ListConstraint(
             shared, alias_groups=(), elements_may_alias=bool(shared.alias_groups)
         )
 
     def _array_constraint(
         self,
-        array: NDArray[Any],
+        array: AnyArray,
         annotation: Any,
-        arrays: Sequence[NDArray[Any]],
+        arrays: Sequence[AnyArray],
+        aligned: bool,
         *,
         assume: bool = True,
     ) -> Any:
         ct, compilation = import_module("cuda.tile"), import_module("cuda.tile.compilation")
         strides = strides_of(array)
         # The array itself is one of them.
-        aliased = sum(np.may_share_memory(array, other) for other in arrays) > 1
+        aliased = sum(_share(array, other) for other in arrays) > 1
         fixed = _dims(annotation, "static_stride_dims", array.ndim)
         unit = assume and not fixed
         shape = _dims(annotation, "static_shape_dims", array.ndim)
+        alignment = _alignment(array) if aligned else {}
         return compilation.ArrayConstraint(
-            self._dtype(ct, array.dtype),
+            self._dtype(ct, _name(array)),
             array.ndim,
             index_dtype=getattr(annotation, "index_dtype", None) or ct.int32,
             stride_lower_bound_incl=0,
@@ -150,6 +156,7 @@ class CutileParameter:
                 for i, stride in enumerate(strides)
             ],
             shape_constant=[size if i in shape else None for i, size in enumerate(array.shape)],
+            **alignment,
         )
 
     def _scalar_constraint(self) -> Any:
@@ -165,13 +172,46 @@ class CutileParameter:
             f"{type(self.argument).__name__}"
         )
 
-    def _dtype(self, ct: Any, dtype: np.dtype[Any]) -> Any:
-        known = getattr(ct, _DTYPES.get(dtype, dtype.name), None)
+    def _dtype(self, ct: Any, name: str) -> Any:
+        known = getattr(ct, "bool_" if name == "bool" else name, None)
         if known is None:
             raise ExecutionError(
-                f"'{self.name}' expected an array of a type that cuTile has, got {dtype}"
+                f"'{self.name}' expected an array of a type that cuTile has, got {name}"
             )
         return known
+
+
+def _name(array: AnyArray) -> str:
+    """NumPy's name of the element type."""
+    return array.dtype if isinstance(array, ArrayArgument) else array.dtype.name
+
+
+def _share(a: AnyArray, b: AnyArray) -> bool:
+    """True where two arrays may share memory."""
+    if isinstance(a, ArrayArgument) and isinstance(b, ArrayArgument):
+        return a is b or (a.bounds[0] < b.bounds[1] and b.bounds[0] < a.bounds[1])
+    if isinstance(a, ArrayArgument) or isinstance(b, ArrayArgument):
+        return False
+    return np.may_share_memory(a, b)
+
+
+def _alignment(array: AnyArray) -> dict[str, Any]:
+    """The assumptions on the address, the strides and the sizes of an array."""
+    there = isinstance(array, ArrayArgument)
+    address, width = (array.address, array.width) if there else (array.ctypes.data, array.itemsize)
+    per = max(_ALIGNED // width, 1)
+    return {
+        "base_addr_divisible_by": 1 if address % _ALIGNED else _ALIGNED,
+        "stride_divisible_by": [1 if step % per else per for step in strides_of(array)],
+        "shape_divisible_by": [1 if size % _ALIGNED else _ALIGNED for size in array.shape],
+    }
+
+
+def _assumed(constraint: Any) -> tuple[Any, ...]:
+    """The assumptions on one array of a list, which have to hold for all of them."""
+    names = ("stride_constant", "shape_constant", "stride_divisible_by", "shape_divisible_by",
+             "base_addr_divisible_by")  # fmt: skip
+    return tuple(getattr(constraint, name) for name in names)
 
 
 def parameters_of(kernel: Any, args: Sequence[Any]) -> list[CutileParameter]:
@@ -191,14 +231,22 @@ def parameters_of(kernel: Any, args: Sequence[Any]) -> list[CutileParameter]:
 
 
 def as_array(argument: Any) -> Any:
-    """A NumPy array in place of a torch tensor, sharing its memory, in tuples and lists too."""
+    """A NumPy array in place of a torch tensor, sharing its memory, and where an array is that is
+    on the GPU; in tuples and lists too."""
     if isinstance(argument, tuple | list):
         items = [as_array(item) for item in cast("Sequence[Any]", argument)]
         return items if isinstance(argument, list) else tuple(items)
-    if not type(argument).__module__.startswith("torch") or not hasattr(argument, "device"):
-        return argument
-    if argument.device.type != "cpu":
-        raise ExecutionError(f"expected tensors on the CPU, got one on {argument.device}")
+    if isinstance(argument, np.ndarray | np.generic):
+        return cast("Any", argument)
+    of_torch = type(argument).__module__.startswith("torch") and hasattr(argument, "device")
+    if not of_torch or argument.device.type != "cpu":
+        try:
+            there = ArrayArgument.on_gpu(argument)
+        except ValueError as error:
+            raise ExecutionError(f"expected {error}") from None
+        if of_torch and there is None:
+            raise ExecutionError(f"expected tensors on the CPU or on CUDA, got {argument.device}")
+        return argument if there is None else there
     name = str(argument.dtype).removeprefix("torch.")
     tensor = argument.detach()
     if name not in _TORCH_BITS:
@@ -208,8 +256,10 @@ def as_array(argument: Any) -> Any:
     return bits.view(getattr(ml_dtypes, name))
 
 
-def strides_of(array: NDArray[Any]) -> list[int]:
+def strides_of(array: AnyArray) -> list[int]:
     """Strides in elements."""
+    if isinstance(array, ArrayArgument):
+        return list(array.strides)
     return [stride // array.itemsize for stride in array.strides]
 
 

@@ -1,9 +1,12 @@
-"""Runs a cuTile Python script that expects a GPU on the CPU, as it stands.
+"""Runs a cuTile Python script that expects a GPU as it stands: on the CPU, or on the GPU of this
+machine without tileiras.
 
     python -m tilewright.cutile_script samples/MatMul.py --correctness-check
+    python -m tilewright.cutile_script --gpu samples/MatMul.py --correctness-check
 
 `ct.launch` runs kernels here (`tilewright.cutile.on_cpu`), and torch makes the tensors that a
-script asks for on "cuda" on the CPU. Needs torch beside the extra `cutile`.
+script asks for on "cuda" on the CPU; with `--gpu` it compiles them by tilewright and launches them
+(`on_gpu`). Needs torch beside the extra `cutile`, and `gpu`.
 """
 
 from __future__ import annotations
@@ -12,10 +15,12 @@ import argparse
 import runpy
 import sys
 from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 
-from tilewright.cutile import on_cpu
+from tilewright.cutile import on_cpu, on_gpu
 from tilewright.cutile_device import HOPPER, Capability, cutile_answers, tensors_on_cpu
+from tilewright.launcher import device_capability
 
 
 def _capability(text: str) -> Capability:
@@ -36,10 +41,12 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument(
         "--capability",
         type=_capability,
-        default=HOPPER,
         metavar="X.Y",
-        help="what the script is told of the GPU: 9.0; scripts for Blackwell ask for 10.0",
+        help="what the script is told of the GPU: 9.0, or with --gpu the GPU's own; scripts for "
+        "Blackwell ask for 10.0",
     )
+    parser.add_argument("--gpu", action="store_true", help="on the GPU, by tilewright's PTX")
+    parser.add_argument("--arch", metavar="TARGET", help="with --gpu: the GPU's own")
     parser.add_argument("script", type=Path)
     parser.add_argument("arguments", nargs=argparse.REMAINDER)
     options = parser.parse_args(arguments)
@@ -48,9 +55,15 @@ def main(arguments: Sequence[str]) -> int:
         parser.error(f"expected a script, got {script}")
     sys.argv = [script, *options.arguments]
     sys.path.insert(0, str(Path(script).resolve().parent))
-    capability: Capability = options.capability
-    here = on_cpu(numerics=options.numerics, races=options.races)
-    with here, cutile_answers(capability), tensors_on_cpu(capability):
+    told: Capability | None = options.capability
+    with ExitStack() as stack:
+        if options.gpu:
+            stack.enter_context(on_gpu(arch=options.arch))
+            stack.enter_context(cutile_answers(told or device_capability()))
+        else:
+            stack.enter_context(on_cpu(numerics=options.numerics, races=options.races))
+            stack.enter_context(cutile_answers(told or HOPPER))
+            stack.enter_context(tensors_on_cpu(told or HOPPER))
         runpy.run_path(script, run_name="__main__")
     return 0
 

@@ -62,20 +62,22 @@ class CompileError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """One error: the message and, where they are known, file, line and column (from 1) and the
-    text of that line."""
+    """One error or remark: the message and, where they are known, file, line and column (from 1)
+    and the text of that line."""
 
     message: str
     file: str | None = None
     line: int | None = None
     column: int | None = None
     text: str | None = None
+    severity: str = "error"
 
     def __str__(self) -> str:
         message = _BULKY.sub(r"\1...\2", self.message)
         if self.line is None or self.column is None:
-            return f"{self.file}: error: {message}" if self.file else f"error: {message}"
-        head = f"{self.file}:{self.line}:{self.column}: error: {message}"
+            head = f"{self.severity}: {message}"
+            return f"{self.file}: {head}" if self.file else head
+        head = f"{self.file}:{self.line}:{self.column}: {self.severity}: {message}"
         if self.text is None:
             return head
         first = max(self.column - 1 - _WIDTH, 0) if len(self.text) > 2 * _WIDTH else 0
@@ -100,15 +102,24 @@ def file_location(location: Attribute) -> FileLineColLoc | None:
     return location
 
 
-def at(location: Attribute, message: str, source: str | None = None) -> Diagnostic:
-    """The diagnostic of a message at a location; `source` is the file's text, where at hand."""
+def place_of(location: Attribute) -> tuple[str, int, int] | None:
+    """File, line and column (from 1) of a location; None where it is none of a file."""
     place = file_location(location)
     if place is None:
-        return Diagnostic(message)
+        return None
     file, line, column = place.filename.data, place.line.data, place.column.data
     if place is not location and file.endswith(".py") and hasattr(location, "source"):
         column += 1  # cuTile's debug info counts columns from 0, as Python's `ast` does
-    return Diagnostic(message, file, line, column, _line(file, line, source))
+    return file, line, column
+
+
+def at(location: Attribute, message: str, source: str | None = None) -> Diagnostic:
+    """The diagnostic of a message at a location; `source` is the file's text, where at hand."""
+    place = place_of(location)
+    if place is None:
+        return Diagnostic(message)
+    file, line, column = place
+    return Diagnostic(message, file, line, column, line_of(file, line, source))
 
 
 def named(op: Operation) -> str:
@@ -117,7 +128,8 @@ def named(op: Operation) -> str:
     return f"'{op.name}'" + (f" at line {line}" if line else "")
 
 
-def _line(file: str, line: int, source: str | None) -> str | None:
+def line_of(file: str, line: int, source: str | None = None) -> str | None:
+    """The text of a line of a file; None where it cannot be read."""
     try:
         # Bytecode may name any file: what is no plain one may never end.
         if source is None and not Path(file).is_file():

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from tilewright.arguments.binding import Binding
     from tilewright.launcher import DeviceFunction
+    from tilewright.lowering.cuda_tile.remarks import Remark
     from tilewright.ptxas import KernelResources
 
 Extents = tuple[int, int, int]
@@ -79,13 +80,15 @@ class Entry:
 @dataclass(frozen=True)
 class Kernel:
     """Compiled code: `ptx` for the driver, `entries` the kernels in it, `arch` what it was
-    compiled for; `resources` what each kernel takes of an SM by its name, where ptxas was asked."""
+    compiled for; `resources` what each kernel takes of an SM by its name, where ptxas was asked;
+    `remarks` what a user may want to know of what was chosen."""
 
     ptx: str
     entries: tuple[Entry, ...]
     arch: str
     resources: Mapping[str, KernelResources] | None = None
-    _loaded: dict[str, Any] = field(default_factory=dict[str, Any], compare=False, repr=False)
+    remarks: tuple[Remark, ...] = ()
+    _loaded: dict[Any, Any] = field(default_factory=dict[Any, Any], compare=False, repr=False)
 
     @property
     def shared_bytes(self) -> int:
@@ -109,10 +112,12 @@ class Kernel:
 
         if "module" not in self._loaded:
             self._loaded["module"] = launcher.load(self.ptx)
-        types = [type_ for _, type_ in entry.parameters]
-        return launcher.function(
-            self._loaded["module"], entry.name, types, entry.dynamic_shared_bytes
-        )
+        if ("function", entry.name) not in self._loaded:
+            types = [type_ for _, type_ in entry.parameters]
+            self._loaded["function", entry.name] = launcher.function(
+                self._loaded["module"], entry.name, types, entry.dynamic_shared_bytes
+            )
+        return self._loaded["function", entry.name]
 
     def launch(
         self,

@@ -59,13 +59,20 @@ def device_arch() -> str:
 
     Raises LaunchError where there is none.
     """
+    major, minor = device_capability()
+    return f"sm_{major}{minor}" + ("a" if major >= 9 else "")
+
+
+def device_capability() -> tuple[int, int]:
+    """The compute capability of this machine's GPU, (9, 0). Raises LaunchError where there is
+    none."""
     device = _context()
     attribute = _driver().CUdevice_attribute
     major, minor = (
         call("cuDeviceGetAttribute", getattr(attribute, f"CU_DEVICE_ATTRIBUTE_{name}"), device)
         for name in ("COMPUTE_CAPABILITY_MAJOR", "COMPUTE_CAPABILITY_MINOR")
     )
-    return f"sm_{major}{minor}" + ("a" if major >= 9 else "")
+    return major, minor
 
 
 def device_name() -> str:
@@ -74,13 +81,28 @@ def device_name() -> str:
 
 
 def _context() -> Any:
-    """The first GPU, its primary context made current."""
+    """The GPU whose context is current; where none is, the first GPU, its primary context made
+    current."""
     call("cuInit", 0)
+    if int(call("cuCtxGetCurrent")):
+        return call("cuCtxGetDevice")
     if call("cuDeviceGetCount") == 0:
         raise LaunchError("no CUDA device")
     device = call("cuDeviceGet", 0)
     call("cuCtxSetCurrent", call("cuDevicePrimaryCtxRetain", device))
     return device
+
+
+def stream_handle(stream: Any) -> int:
+    """The driver's number of a stream of torch (`cuda_stream`), CuPy (`ptr`) or any library
+    (`__cuda_stream__`), or that number itself; None is the default stream."""
+    protocol = getattr(stream, "__cuda_stream__", None)
+    if protocol is not None:
+        return int((protocol() if callable(protocol) else protocol)[1])
+    for name in ("cuda_stream", "ptr"):
+        if hasattr(stream, name):
+            return int(getattr(stream, name))
+    return 0 if stream is None else int(stream)
 
 
 def load(ptx: str) -> Any:

@@ -32,13 +32,14 @@ from xdsl.utils.exceptions import ParseError, VerifyException
 from xdsl.utils.lexer import Input
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
-from tilewright import xdsl_repairs
+from tilewright import xdsl_repairs, xdsl_speed
 from tilewright.diagnostic import CompileError, Diagnostic
 from tilewright.lexer import FastLexer
 from tilewright.nearest_name import nearest_name
 from tilewright.recursion import deep_recursion
 
 xdsl_repairs.install()
+xdsl_speed.install()
 
 
 class _Aliases(dict[str, Attribute]):

@@ -74,7 +74,7 @@ def _faults(module: ModuleOp, text: str | None) -> list[Diagnostic]:
     return faults
 
 
-_RUNNERS = ("guard", "pipeline", "verification", "tools.tilewright_opt")
+_RUNNERS = ("guard", "pipeline", "verification", "xdsl_speed", "tools.tilewright_opt")
 """Modules that run what is not theirs: passes, targets, verifiers."""
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from tilewright.dialects.cute.drawing import Drawing
+
 LABEL = 10
 """How wide the first column is in what `explain` prints."""
 
@@ -20,3 +22,16 @@ def table(rows: Sequence[Sequence[str]], first: int = 0, indent: str = "") -> It
     for row in rows:
         cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
         yield (indent + "  ".join(cells)).rstrip()
+
+
+def matrix(shown: Drawing) -> str:
+    """The title, the layout, and the matrix with its row and column numbers."""
+    down, across = shown.axes
+    rows = [[f"{down}\\{across}", *map(str, range(len(shown.cells[0])))]]
+    for number, cells in enumerate(shown.cells):
+        rows.append([str(number), *(text for text, _ in cells)])
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = [
+        " ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in rows
+    ]
+    return "\n".join([shown.title, shown.about, "", *lines])

@@ -11,8 +11,8 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
-from importlib import import_module
 
+from tilewright.tools.commands.parsers import COMMANDS, command_module, command_parser
 from tilewright.tools.output import (
     BROKEN_PIPE,
     INTERRUPTED,
@@ -22,17 +22,6 @@ from tilewright.tools.output import (
 )
 
 WRONG_INPUT = 1
-
-COMMANDS = {
-    "atoms": "list the atom lattice",
-    "explain": "say what a PTX mnemonic is, or why there is none such",
-    "check-ptx": "judge PTX mnemonics, one JSON line each",
-    "layout": "show which thread holds which element of an operand",
-    "desc": "explain or build the shared-memory descriptors of wgmma",
-    "bank-conflicts": "predict the bank conflicts of kernels of tiles",
-    "select": "list the atoms that compute a tile, best first, and why",
-    "run": "execute a kernel on .npy files, on the CPU or on the GPU",
-}
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -61,16 +50,10 @@ def _dispatch(words: list[str]) -> None:
         parser.error("expected COMMAND as the first word")
     name, *rest = words
     # Importing what every command needs, and no more, is what keeps `--help` quick.
-    command = import_module(f"tilewright.tools.commands.{name.replace('-', '_')}")
+    command = command_module(name)
     from tilewright.tools.commands.input import InputError, UsageError
 
-    parser = argparse.ArgumentParser(
-        f"tilewright {name}",
-        description=command.__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
-    command.add_arguments(parser)
+    parser = command_parser(name, command)
     options = parser.parse_intermixed_args(rest)
     try:
         command.run(options)
@@ -84,7 +67,7 @@ def _dispatch(words: list[str]) -> None:
 
 def _top_parser() -> argparse.ArgumentParser:
     """The usage where no command was chosen."""
-    commands = "\n".join(f"  {name:<10} {summary}" for name, summary in COMMANDS.items())
+    commands = "\n".join(f"  {name:<15} {summary}" for name, summary in COMMANDS.items())
     parser = argparse.ArgumentParser(
         "tilewright",
         usage="tilewright [-h] [--version] COMMAND ...",
@@ -93,13 +76,13 @@ def _top_parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    parser.add_argument("--version", action=_Version, help="print the version and leave")
+    parser.add_argument("--version", action=_Version, help="print the versions and leave")
     parser.add_argument("command", metavar="COMMAND", choices=COMMANDS, help="one of those below")
     return parser
 
 
 class _Version(argparse.Action):
-    """`--version`: the version is looked up only where it is asked for."""
+    """`--version`: what is installed is looked up only where it is asked for."""
 
     def __init__(self, option_strings: Sequence[str], dest: str, help: str | None = None):
         super().__init__(option_strings, dest, nargs=0, help=help)
@@ -107,8 +90,21 @@ class _Version(argparse.Action):
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
         from importlib.metadata import version
 
-        print(f"tilewright {version('tilewright')}")
+        print(f"tilewright {version('tilewright')}\nxdsl {version('xdsl')}\n{_assembler()}")
         parser.exit()
+
+
+def _assembler() -> str:
+    """The ptxas that is found here, or why none is."""
+    from subprocess import SubprocessError
+
+    from tilewright.ptxas import PtxasNotFound, find_ptxas, ptxas_version
+
+    try:
+        path = find_ptxas()
+        return f"ptxas {ptxas_version(path)} ({path})"
+    except (PtxasNotFound, OSError, SubprocessError) as error:
+        return f"no ptxas ({str(error).removeprefix('no ptxas: ')})"
 
 
 if __name__ == "__main__":

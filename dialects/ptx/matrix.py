@@ -36,7 +36,8 @@ _ALIGNED = "sync.aligned."
 class WarpMmaOp(PtxOp):
     """An MMA of one warp: `form` is its mnemonic without what all have.
 
-    The operands are the atom's inputs in PTX's order, and `selectors` its immediates.
+    The operands are the atom's inputs in PTX's order, then its selectors that are registers;
+    `selectors` are its immediates.
     """
 
     inputs = var_operand_def(RegType)
@@ -50,9 +51,16 @@ class WarpMmaOp(PtxOp):
         "$form $inputs (`selectors` $selectors^)? attr-dict `:` functional-type(operands, results)"
     )
 
-    def __init__(self, inputs: Sequence[SSAValue], atom: MmaAtom, selectors: Sequence[int] = ()):
-        result = reg(*atom.registers("D"))
-        super().__init__(inputs, result, self.form_of(atom), selectors=selectors or None)
+    def __init__(
+        self, inputs: Sequence[SSAValue], atom: MmaAtom, selectors: Sequence[int | SSAValue] = ()
+    ):
+        ids = [selector for selector in selectors if isinstance(selector, SSAValue)]
+        super().__init__(
+            [*inputs, *ids],
+            reg(*atom.registers("D")),
+            self.form_of(atom),
+            selectors=selectors[: len(selectors) - len(ids)] or None,
+        )
 
     @classmethod
     def form_of(cls, atom: MmaAtom) -> str:
@@ -79,9 +87,10 @@ class WarpMmaOp(PtxOp):
         return self.inputs[2]
 
     @property
-    def selectors(self) -> tuple[int, ...]:
-        """The values of the atom's selectors."""
-        return () if self.immediates is None else self.immediates.get_values()
+    def selectors(self) -> tuple[int | SSAValue, ...]:
+        """The atom's selectors: numbers, or registers."""
+        known = () if self.immediates is None else self.immediates.get_values()
+        return (*known, *self.inputs[len(self.mma_atom.inputs) :])
 
     @property
     def operand_forms(self) -> Sequence[OperandForm]:
@@ -109,12 +118,14 @@ class WarpMmaOp(PtxOp):
             atom.check_selectors(self.selectors)
         except AtomError as error:
             raise VerifyException(f"'{self.name}' {error}") from None
-        if len(self.inputs) != len(atom.inputs):
+        count, ids = len(atom.inputs), reg("b16")
+        if len(self.inputs) < count or any(each.type != ids for each in self.inputs[count:]):
             raise VerifyException(
                 f"'{self.name}' expected operands {', '.join(atom.inputs)}, "
                 f"got {len(self.inputs)} ({atom.mnemonic})"
             )
-        for operand, value in zip((*atom.inputs, "D"), (*self.inputs, self.d), strict=True):
+        registers = (*self.inputs[:count], self.d)
+        for operand, value in zip((*atom.inputs, "D"), registers, strict=True):
             legal = reg(*atom.registers(operand))
             if value.type != legal:
                 raise VerifyException(

@@ -7,17 +7,17 @@ that every region ends in one place: of a kernel in nothing, of a `for` in what 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import Protocol
 
 from xdsl.dialects import arith, cf, scf
-from xdsl.dialects.builtin import i1, i64
+from xdsl.dialects.builtin import IntegerAttr, i1, i64
 from xdsl.dialects.ub import PoisonOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.traits import IsTerminator
 
-from tilewright.diagnostic import OpError
 from tilewright.dialects.cuda_tile.ops.control_flow import (
     AssertOp,
     BreakOp,
@@ -30,7 +30,17 @@ from tilewright.dialects.cuda_tile.ops.control_flow import (
 from tilewright.dialects.cuda_tile.ops.memory import LoadPtrTkoOp, MemoryOp
 from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp
 from tilewright.dialects.cuda_tile.types import TileType
+from tilewright.lowering.cuda_tile.convert_elementwise import RELATIONS, on_integers
+from tilewright.lowering.cuda_tile.convert_pipelines import Range, Ring, Rings, StagePlace
+from tilewright.lowering.cuda_tile.convert_warpgroup_matrix import (
+    AccumulatorTile,
+    accumulator_type,
+    accumulators,
+)
 from tilewright.lowering.cuda_tile.kernel import Kernel, known_integer, lowers
+from tilewright.lowering.cuda_tile.layouts import TileLayout
+from tilewright.lowering.cuda_tile.warpgroup_groups import MmaGroup
+from tilewright.lowering.cuda_tile.warpgroup_layouts import WarpgroupLayouts
 
 
 class RegionEnd(Protocol):
@@ -50,29 +60,47 @@ class CarriedTiles:
         self.tiles = [value for value in values if isinstance(value.type, TileType)]
         self.tokens = [value for value in values if not isinstance(value.type, TileType)]
         self._layouts = [kernel.table.of(value) for value in self.tiles]
+        self._products = [kernel.table.products.get(value) for value in self.tiles]
 
     def types(self, op: Operation) -> list[Attribute]:
-        """The types of the registers."""
+        """The types of the registers, or of the fragments of accumulators."""
         return [
             type_
-            for value, layout in zip(self.tiles, self._layouts, strict=True)
-            for type_ in [self._kernel.scalar_type(op, value)] * layout.count
+            for value, layout, product in self._rows(self.tiles)
+            for type_ in (
+                [self._kernel.scalar_type(op, value)] * layout.count
+                if product is None
+                else [accumulator_type(product)] * (layout.count // product.values("C"))
+            )
         ]
+
+    def _rows(
+        self, tiles: Sequence[SSAValue]
+    ) -> Iterator[tuple[SSAValue, TileLayout, WarpgroupLayouts | None]]:
+        return zip(tiles, self._layouts, self._products, strict=True)
 
     def registers(self, sources: Sequence[SSAValue]) -> list[SSAValue]:
         """The registers of the values that are passed."""
         tiles = [value for value in sources if isinstance(value.type, TileType)]
         return [
             register
-            for value, layout in zip(tiles, self._layouts, strict=True)
-            for register in self._kernel.elements(value, layout)
+            for value, layout, product in self._rows(tiles)
+            for register in (
+                self._kernel.elements(value, layout)
+                if product is None
+                else accumulators(value, product, self._kernel)
+            )
         ]
 
     def bind(self, registers: Sequence[SSAValue]) -> None:
         """Say what the tiles are now."""
         coming = iter(registers)
-        for value, layout in zip(self.tiles, self._layouts, strict=True):
-            self._kernel.place(value, layout, list(islice(coming, layout.count)))
+        for value, layout, product in self._rows(self.tiles):
+            if product is None:
+                self._kernel.place(value, layout, list(islice(coming, layout.count)))
+            else:
+                own = tuple(islice(coming, layout.count // product.values("C")))
+                self._kernel[value] = AccumulatorTile(product, own, None)
 
     def bind_tokens(self, sources: Sequence[Sequence[SSAValue]]) -> None:
         """Say that the tokens are behind all that may be passed."""
@@ -156,6 +184,7 @@ def _branch(op: IfOp, leaf: RegionEnd, kernel: Kernel) -> list[SSAValue]:
     """An `scf.if` whose branches end in a leaf; its results."""
     emitter, order, scratch = kernel.emitter, kernel.order, kernel.scratch
     condition = kernel.scalar(op.condition)
+    kernel.groups.wait()
     flushed, regions = order.flushed, list[Region]()
     read = scratch.state
     for region in (op.then_region, op.else_region):
@@ -163,6 +192,7 @@ def _branch(op: IfOp, leaf: RegionEnd, kernel: Kernel) -> list[SSAValue]:
         outer = emitter.enter(Block())
         first = region.block.first_op if region.blocks else None
         values = _lower_from(first, kernel, leaf)
+        kernel.groups.wait()
         emitter.add(scf.YieldOp(*values))
         regions.append(Region(emitter.block))
         emitter.leave(outer)
@@ -200,15 +230,16 @@ def _if(op: IfOp, kernel: Kernel) -> None:
 def _enter_body(
     op: ForOp | LoopOp,
     block: Block,
-    types: Sequence[Attribute],
+    registers: Sequence[SSAValue],
     carried: CarriedTiles,
     kernel: Kernel,
 ) -> tuple[Block, int]:
-    """Go into the body of a loop, whose last arguments are carried; where to come back to."""
+    """Go into the body of a loop, which carries registers; where to come back to."""
+    kernel.groups.wait()
     kernel.scratch.state = True
     flushed = kernel.order.flushed
     outer = kernel.emitter.enter(block)
-    carried.bind(block.args[len(block.args) - len(types) :])
+    carried.bind(registers)
     carried.bind_again(op.init_values, op)
     return outer, flushed
 
@@ -240,34 +271,79 @@ def _bounds(op: ForOp, kernel: Kernel) -> list[SSAValue]:
     if None not in known and sum(map(int, known)) < 1 << (width - 1) and not unsigned:  # type: ignore[arg-type]
         return bounds
     if width == 64:
-        if unsigned:
-            raise OpError(
-                op, f"'{op.name}' unsigned of i64 has no lowering to cute; nearest legal: of i32"
-            )
         return bounds
     cast = arith.ExtUIOp if unsigned else arith.ExtSIOp
     return [kernel.emit(cast, [bound], i64) for bound in bounds]
 
 
+def _iterations(
+    kernel: Kernel, lower: SSAValue, upper: SSAValue, step: SSAValue
+) -> tuple[SSAValue, SSAValue, SSAValue]:
+    """From zero to the number of iterations of an unsigned loop, by one."""
+    zero, one = kernel.constant(0, i64), kernel.constant(1, i64)
+    less = IntegerAttr(RELATIONS["less_than"][1], i64)
+    some = kernel.emit(arith.CmpiOp, [lower, upper], i1, predicate=less)
+    distance = on_integers(kernel, arith.SubiOp, upper, lower)
+    count = on_integers(kernel, arith.CeilDivUIOp, distance, step)
+    return zero, kernel.emitter.select(some, count, zero), one
+
+
 @lowers(ForOp)
 def _for(op: ForOp, kernel: Kernel) -> None:
-    source = op.region.block
-    lower, upper, step = _bounds(op, kernel)
+    source, ahead = op.region.block, Rings.in_kernel(kernel)
+    own, rings = ahead.of(op), ahead.carried_by(op)
+    bounds = Range(*_bounds(op, kernel))
     carried = CarriedTiles(source.args[1:], kernel)
     initial, leaf = carried.registers(op.init_values), _Again(op, carried)
-    block = Block(arg_types=[lower.type, *leaf.types])
-    outer, flushed = _enter_body(op, block, leaf.types, carried, kernel)
-    number = block.args[0]
-    type_ = kernel.scalar_type(op, source.args[0])
-    if number.type != type_:
-        number = kernel.emit(arith.TruncIOp, [number], type_)
-    kernel.place(source.args[0], kernel.table.scalar, [number])
-    kernel.emitter.add(scf.YieldOp(*_lower_from(source.first_op, kernel, leaf)))
+    kernel.groups.wait()
+    if own is not None:
+        own.before_loop(bounds)
+    begun = _places(rings)
+    types = [bounds.lower.type, *leaf.types, *(value.type for value in begun)]
+    block, end = Block(arg_types=types), 1 + len(leaf.types)
+    outer, flushed = _enter_body(op, block, block.args[1:end], carried, kernel)
+    _place_rings(rings, block.args[end:])
+    kernel.count(op, block.args[0])
+    if own is not None:
+        _fly(own.begin(block.args[0]), op, source.args[1:], kernel)
+    values = _lower_from(source.first_op, kernel, leaf)
+    if own is not None:
+        own.end()
+    kernel.groups.settle([] if own is None else own.flying)
+    kernel.emitter.add(scf.YieldOp(*values, *_places(rings)))
     _leave_body(op, outer, flushed, kernel)
-    loop = scf.ForOp(lower, upper, step, initial, Region(block))
-    results = CarriedTiles(op.results, kernel)
-    results.bind(kernel.emitter.add(loop).results)
+    loop = scf.ForOp(bounds.lower, bounds.upper, bounds.step, [*initial, *begun], Region(block))
+    results, passed = CarriedTiles(op.results, kernel), kernel.emitter.add(loop).results
+    results.bind(passed[: end - 1])
     results.bind_again(op.init_values, op)
+    _place_rings(rings, passed[end - 1 :])
+    if own is not None:
+        _fly(own.after_loop(bounds), op, op.results, kernel)
+
+
+def _places(rings: Sequence[Ring]) -> list[SSAValue]:
+    return [value for ring in rings for value in (ring.place.stage, ring.place.parity)]
+
+
+def _place_rings(rings: Sequence[Ring], values: Sequence[SSAValue]) -> None:
+    """Say where rings are now."""
+    for i, ring in enumerate(rings):
+        ring.place = StagePlace(values[2 * i], values[2 * i + 1])
+
+
+def _fly(
+    flights: Mapping[Operation, MmaGroup], op: ForOp, values: Sequence[SSAValue], kernel: Kernel
+) -> None:
+    """Say which MMAs of the iteration before are in flight, and that what a loop carries is their
+    results."""
+    last = op.region.block.last_op
+    assert last is not None
+    for product, flight in flights.items():
+        value = values[list(last.operands).index(product.results[0])]
+        tile = kernel[value]
+        if isinstance(tile, AccumulatorTile):
+            kernel[value] = replace(tile, group=flight)
+        kernel.groups.pending.append(flight)
 
 
 class _Turn:
@@ -303,8 +379,9 @@ def _loop(op: LoopOp, kernel: Kernel) -> None:
     carried, results = CarriedTiles(source.args, kernel), CarriedTiles(op.results, kernel)
     initial, leaf = carried.registers(op.init_values), _Turn(op, carried, results, kernel)
     before = Block(arg_types=leaf.again)
-    outer, flushed = _enter_body(op, before, leaf.again, carried, kernel)
+    outer, flushed = _enter_body(op, before, before.args, carried, kernel)
     goes_on, *values = _lower_from(source.first_op, kernel, leaf)
+    kernel.groups.wait()
     kernel.emitter.add(scf.ConditionOp(goes_on, *values))
     _leave_body(op, outer, flushed, kernel)
     after = Block(arg_types=leaf.types[1:])

@@ -8,7 +8,9 @@ from xdsl.context import Context
 from xdsl.dialects import func
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
+    ArrayAttr,
     DenseArrayBase,
+    DictionaryAttr,
     MemRefType,
     ModuleOp,
     StringAttr,
@@ -21,7 +23,8 @@ from xdsl.passes import ModulePass
 from tilewright.diagnostic import file_location
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cuda_tile.ops.module import ModuleOp as TileModuleOp
-from tilewright.dialects.cuda_tile.types import PointerType, TileType
+from tilewright.dialects.cuda_tile.types import PointerType
+from tilewright.dialects.cute.types.argument import FROM, SIGNATURE, ArgumentAttr
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target, target
 from tilewright.dialects.cute_nvgpu.ops.address import AddressOp
 from tilewright.lowering.cuda_tile import (
@@ -31,15 +34,22 @@ from tilewright.lowering.cuda_tile import (
     convert_elementwise,
     convert_folds,
     convert_matrix,
+    convert_output,
     convert_packing,
     convert_pointers,
+    convert_scaled_matrix,
     convert_shapes,
     convert_views,
 )
+from tilewright.lowering.cuda_tile.convert_boxed_stores import stored_boxes
+from tilewright.lowering.cuda_tile.convert_pipelines import Rings
+from tilewright.lowering.cuda_tile.cost_model import thread_count
 from tilewright.lowering.cuda_tile.elements import element_of, scalar_type
 from tilewright.lowering.cuda_tile.find_layouts import find_layouts
+from tilewright.lowering.cuda_tile.find_pipelines import find_pipelines
 from tilewright.lowering.cuda_tile.kernel import Kernel
 from tilewright.lowering.cuda_tile.layouts import log2
+from tilewright.lowering.cuda_tile.legalize import legalize
 from tilewright.lowering.tile.kernel import erase_unused
 from tilewright.passes.check_hazards import FROM_TILE_IR
 
@@ -51,48 +61,36 @@ _RULE_MODULES = (
     convert_elementwise,
     convert_folds,
     convert_matrix,
+    convert_output,
     convert_packing,
     convert_pointers,
+    convert_scaled_matrix,
     convert_shapes,
     convert_views,
 )
 
-_FEWEST, _USUAL, _MOST = 32, 128, 256
-_PER_THREAD, _CROWDED = 8, 128
-"""The elements of the largest tile for each thread: from which on a thread more is worth it, and
-from which on more than the usual number of threads."""
-
-
-def thread_count(entry: EntryOp) -> int:
-    """The threads of a kernel's CTAs, from its largest tile."""
-    largest = max(
-        (
-            result.type.elements
-            for op in entry.walk()
-            for result in op.results
-            if isinstance(result.type, TileType)
-        ),
-        default=1,
-    )
-    count = max(_FEWEST, min(_USUAL, largest // _PER_THREAD))
-    return _MOST if largest >= _CROWDED * _MOST // 2 else count
-
 
 def convert_entry(entry: EntryOp, arch: Target | None = None) -> func.FuncOp:
     """The kernel of threads of an entry. Raises OpError where something does not lower."""
+    legalize(entry, arch)
     source, block = entry.body.block, Block()
-    threads = thread_count(entry)
-    kernel = Kernel(block, find_layouts(source, log2(threads)), arch)
+    threads = thread_count(entry, arch)
+    kernel = Kernel(block, find_layouts(source, log2(threads), arch), arch)
     kernel.at(entry)
     for i, argument in enumerate(source.args):
         kernel.place(argument, kernel.table.scalar, [_argument(entry, argument, i, kernel)])
+    kernel.stored = stored_boxes(entry, arch)
+    kernel.ahead = Rings(find_pipelines(entry, arch, kernel.stored), kernel)
     convert_control_flow.lower_body(source, kernel)
+    kernel.groups.wait()
+    kernel.scratch.end()
     kernel.scratch.finish()
     kernel.at(entry)
     kernel.emitter.add(func.ReturnOp())
     erase_unused(block)
     types = [argument.type for argument in block.args]
     lowered = func.FuncOp(entry.sym_name.data, (types, []), Region(block))
+    _say_parts(entry, lowered, kernel)
     lowered.attributes["gpu.kernel"] = StringAttr("")
     lowered.attributes[FROM_TILE_IR] = UnitAttr()
     lowered.attributes["gpu.known_block_size"] = DenseArrayBase.from_list(i32, [threads, 1, 1])
@@ -112,6 +110,22 @@ def _argument(entry: EntryOp, argument: SSAValue, place: int, kernel: Kernel) ->
     if not isinstance(element, PointerType):
         return given
     return kernel.emitter.once(("address", given), lambda: AddressOp(given))
+
+
+def _say_parts(entry: EntryOp, lowered: func.FuncOp, kernel: Kernel) -> None:
+    """Say which part of which of the entry's parameters each of a kernel is, where there are tensor
+    maps among them."""
+    if not kernel.maps:
+        return
+    given = [element_of(argument) for argument in entry.body.block.args]
+    sources = [
+        ArgumentAttr.get(i, "pointer" if isinstance(type_, PointerType) else "value")
+        for i, type_ in enumerate(given)
+    ]
+    lowered.arg_attrs = ArrayAttr(
+        DictionaryAttr({FROM: source}) for source in (*sources, *kernel.maps)
+    )
+    lowered.attributes[SIGNATURE] = ArrayAttr(given)
 
 
 @dataclass(frozen=True)

@@ -308,10 +308,7 @@ def _select(op: core.SelectOp, kernel: Kernel) -> None:
     def compute(condition: SSAValue, x: SSAValue, y: SSAValue) -> SSAValue:
         return x if x is y else kernel.emitter.select(condition, x, y)
 
-    if element_of(op.cond) == i1 and op.cond.type.rank == op.result.type.rank:  # type: ignore[attr-defined]
-        elementwise(op, kernel, compute)
-        return
-    raise OpError(op, f"'{op.name}' of a scalar condition has no lowering to cute")
+    elementwise(op, kernel, compute)
 
 
 @lowers(core.OffsetOp)

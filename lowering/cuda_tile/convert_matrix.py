@@ -20,12 +20,14 @@ from tilewright.lowering.cuda_tile.convert_elementwise import (
     on_integers,
     word,
 )
+from tilewright.lowering.cuda_tile.convert_warpgroup_matrix import WarpgroupProduct
 from tilewright.lowering.cuda_tile.elements import shape_of
 from tilewright.lowering.cuda_tile.find_layouts import LayoutTable, finds
 from tilewright.lowering.cuda_tile.kernel import Kernel, is_float, lowers
 from tilewright.lowering.cuda_tile.layouts import TileLayout, dim_bits
 from tilewright.lowering.cuda_tile.mma_layouts import MmaLayouts, atom_of
 from tilewright.lowering.cuda_tile.staged_operands import StagedOperand
+from tilewright.lowering.cuda_tile.warpgroup_layouts import warpgroup_layouts
 from tilewright.lowering.tile.registers import extracted, from_elements
 
 Fragments = dict[tuple[int, ...], SSAValue]
@@ -36,6 +38,10 @@ _WIDEST_RUN = 2
 
 @finds(MmaFOp, MmaIOp)
 def _product_layout(op: MmaFOp | MmaIOp, table: LayoutTable) -> TileLayout:
+    product = warpgroup_layouts(op, table.thread_bits, table.arch)
+    if product is not None:
+        table.products[op.result] = product
+        return product.layout("C")
     atom = atom_of(op)
     if atom is None:
         return table.default(shape_of(op.acc), _WIDEST_RUN)
@@ -44,14 +50,16 @@ def _product_layout(op: MmaFOp | MmaIOp, table: LayoutTable) -> TileLayout:
 
 @lowers(MmaFOp, MmaIOp)
 def _multiply(op: MmaFOp | MmaIOp, kernel: Kernel) -> None:
-    atom = atom_of(op)
-    if atom is None:
+    atom, product = atom_of(op), kernel.table.products.get(op.result)
+    if product is not None:
+        WarpgroupProduct(op, product, kernel).multiply()
+    elif atom is None:
         _without_atoms(op, kernel)
     else:
-        _Product(op, atom, kernel).multiply()
+        AtomProduct(op, atom, kernel).multiply()
 
 
-class _Product:
+class AtomProduct:
     """A multiplication by atoms."""
 
     def __init__(self, op: MmaFOp | MmaIOp, atom: MmaAtom, kernel: Kernel) -> None:
@@ -61,7 +69,7 @@ class _Product:
     def multiply(self) -> None:
         """Emit it."""
         kernel, emitter = self.kernel, self.kernel.emitter
-        a, b = self._operands()
+        a, b = self.operands()
         c_layout = self.layouts.layout("C")
         element = self.atom.element("C")
         wide = Float32Type() if element.name == "f32" else None
@@ -86,7 +94,7 @@ class _Product:
 
     # --- operands ---
 
-    def _operands(self) -> tuple[Fragments, Fragments]:
+    def operands(self) -> tuple[Fragments, Fragments]:
         """The fragments of A and B, by what is known of their coordinates."""
         kernel, scratch = self.kernel, self.kernel.scratch
         staged: list[tuple[StagedOperand, TileLayout, Sequence[SSAValue], int]] = []
@@ -140,15 +148,15 @@ def _without_atoms(op: MmaFOp | MmaIOp, kernel: Kernel) -> None:
     _, b_depth, b_columns = dim_bits(_of_rank_three(shape_of(op.rhs)))
     a_batch = range(a_rows.stop, a_rows.stop + len(batch))
     b_batch = range(b_depth.stop, b_depth.stop + len(batch))
-    a_bits = {**_along(rows, a_rows), **_along(batch, a_batch)}
-    b_bits = {**_along(columns, b_columns), **_along(batch, b_batch)}
-    a_layout, b_layout = _with(layout, a_bits, a_depth), _with(layout, b_bits, b_depth)
+    a_bits = {**bits_along(rows, a_rows), **bits_along(batch, a_batch)}
+    b_bits = {**bits_along(columns, b_columns), **bits_along(batch, b_batch)}
+    a_layout, b_layout = with_depth(layout, a_bits, a_depth), with_depth(layout, b_bits, b_depth)
     left, right = kernel.elements(op.lhs, a_layout), kernel.elements(op.rhs, b_layout)
     acc = kernel.elements(op.acc, layout)
     signs = [word(op, name) for name in ("signedness_lhs", "signedness_rhs")]
     results: list[SSAValue] = []
     for place, addend in zip(layout.places, acc, strict=True):
-        a_place, b_place = _moved(place, a_bits), _moved(place, b_bits)
+        a_place, b_place = moved_bits(place, a_bits), moved_bits(place, b_bits)
         total: SSAValue | None = None
         for k in range(depth):
             x = left[a_layout.register_at[a_place | k << a_depth.start]]
@@ -163,17 +171,17 @@ def _of_rank_three(shape: Sequence[int]) -> tuple[int, ...]:
     return (*(1,) * (3 - len(shape)), *shape)
 
 
-def _along(result: range, operand: range) -> dict[int, int]:
+def bits_along(result: range, operand: range) -> dict[int, int]:
     return dict(zip(result, operand, strict=True))
 
 
-def _with(layout: TileLayout, bits: dict[int, int], depth: range) -> TileLayout:
+def with_depth(layout: TileLayout, bits: dict[int, int], depth: range) -> TileLayout:
     """The layout of an operand: all of K in every thread."""
     own = layout.renumbered(bits)
     return TileLayout(own.threads, (*depth, *own.registers))
 
 
-def _moved(place: int, bits: dict[int, int]) -> int:
+def moved_bits(place: int, bits: dict[int, int]) -> int:
     return sum(1 << own for bit, own in bits.items() if place >> bit & 1)
 
 

@@ -20,6 +20,7 @@ from tilewright.lowering.cuda_tile.memory_access import (
     store_strongly,
 )
 from tilewright.lowering.cuda_tile.memory_order import Token
+from tilewright.lowering.cuda_tile.remarks import remark
 
 
 @finds(memory.LoadPtrTkoOp)
@@ -94,6 +95,10 @@ def _join(op: memory.JoinTokensOp, kernel: Kernel) -> None:
     kernel[op.result] = kernel.order.joined(kernel[token] for token in op.tokens)
 
 
-@lowers(memory.MemoryFenceAliasTkoOp)
+@lowers(memory.MemoryFenceAliasTkoOp, memory.GdcWaitTkoOp, memory.GdcLaunchDependentsTkoOp)
 def _same_token(op: memory.MemoryFenceAliasTkoOp, kernel: Kernel) -> None:
-    kernel[op.result_token] = kernel[op.token]
+    """A kernel that is launched behind another starts when that is complete: there is nothing to
+    wait for, and nothing may start before it ends."""
+    if not isinstance(op, memory.MemoryFenceAliasTkoOp):
+        remark(op, "hint", f"'{op.name}' does nothing: kernels start when those before are done")
+    kernel[op.result_token] = token_of(op.token, kernel) or Token()

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from math import prod
 from typing import Any
 
+import numpy as np
 from xdsl.dialects import arith, gpu
-from xdsl.dialects.builtin import DenseArrayBase, i32
+from xdsl.dialects.builtin import i8, i32
 from xdsl.ir import SSAValue
 
 from tilewright.diagnostic import OpError
@@ -23,9 +24,10 @@ from tilewright.lowering.cuda_tile.layouts import (
     broadcast_bits,
     dim_bits,
     inverse,
-    permuted_bits,
+    permutation_of,
 )
 from tilewright.lowering.cuda_tile.shared_order import SharedOrder, row_major
+from tilewright.lowering.cuda_tile.shared_tiles import SharedTile
 from tilewright.lowering.cuda_tile.threads import scaled
 
 _TABLE = 64
@@ -44,6 +46,8 @@ def _anywhere(op: core.ConstantOp, table: LayoutTable) -> None:
 def _constant(op: core.ConstantOp, kernel: Kernel) -> None:
     value: Any = op.value
     type_, numbers = kernel.scalar_type(op, op.result), value.array().reshape(-1)
+    if type_ == i8 and numbers.dtype.kind == "V":
+        numbers = numbers.view(np.uint8)
     if value.is_splat:
         kernel.give(op, lambda layout: [[kernel.constant(numbers[0], type_)] * layout.count])
         return
@@ -122,18 +126,17 @@ def _broadcast(op: core.BroadcastOp, kernel: Kernel) -> None:
 
 @lowers(core.PermuteOp)
 def _permute(op: core.PermuteOp, kernel: Kernel) -> None:
-    _renumbered(op, op.source, _permutation(op), kernel)
+    source = kernel[op.source]
+    if isinstance(source, SharedTile):
+        kernel[op.result] = source.renumbered(inverse(permutation_of(op)))
+        return
+    _renumbered(op, op.source, permutation_of(op), kernel)
 
 
 @finds(core.PermuteOp)
 def _permuted(op: core.PermuteOp, table: LayoutTable) -> TileLayout | None:
     source = table.layouts.get(op.source)
-    return None if source is None else source.renumbered(inverse(_permutation(op)))
-
-
-def _permutation(op: core.PermuteOp) -> dict[int, int]:
-    assert isinstance(op.permutation, DenseArrayBase)
-    return permuted_bits(shape_of(op.source), op.permutation.get_values())  # type: ignore[arg-type]
+    return None if source is None else source.renumbered(inverse(permutation_of(op)))
 
 
 def _renumbered(

@@ -9,7 +9,8 @@ from xdsl.ir import Attribute, SSAValue
 from tilewright.dialects.cuda_tile.enums import PaddingValue
 from tilewright.dialects.cuda_tile.ops import views
 from tilewright.dialects.cute_nvgpu.ops.address import bytes_of
-from tilewright.lowering.cuda_tile.elements import scalar_type
+from tilewright.lowering.cuda_tile.convert_boxed_stores import store_boxed
+from tilewright.lowering.cuda_tile.elements import element_of, number_of, scalar_type
 from tilewright.lowering.cuda_tile.find_layouts import LayoutTable, finds
 from tilewright.lowering.cuda_tile.kernel import Kernel, lowers
 from tilewright.lowering.cuda_tile.layouts import WARP_BITS, TileLayout, dim_bits
@@ -21,6 +22,7 @@ from tilewright.lowering.cuda_tile.memory_access import (
     store,
     store_strongly,
 )
+from tilewright.lowering.cuda_tile.memory_order import Token
 from tilewright.lowering.cuda_tile.threads import scaled
 from tilewright.lowering.cuda_tile.view_access import (
     Extent,
@@ -33,6 +35,7 @@ from tilewright.lowering.cuda_tile.view_access import (
     tensor_of,
     tile_dimensions,
 )
+from tilewright.lowering.cuda_tile.widths import wide
 
 _LESS_UNSIGNED = IntegerAttr(6, i64)
 _FURTHEST = 1 << 31
@@ -75,17 +78,6 @@ def _index_space(op: views.GetIndexSpaceShapeOp, kernel: Kernel) -> None:
         kernel.place(result, kernel.table.scalar, [count])
 
 
-def wide(kernel: Kernel, extent: Extent, type_: Attribute) -> SSAValue:
-    """A size, a stride or an index, which read as unsigned, in an integer type."""
-    if isinstance(extent, int):
-        return kernel.constant(extent, type_)  # type: ignore[arg-type]
-    value = kernel.scalar(extent)
-    own, wanted = value.type.bitwidth, type_.bitwidth  # type: ignore[attr-defined]
-    if own == wanted:
-        return value
-    return kernel.emit(arith.ExtUIOp if own < wanted else arith.TruncIOp, [value], type_)  # type: ignore[arg-type]
-
-
 # --- accesses ---
 
 
@@ -96,10 +88,15 @@ def _loaded(op: views.LoadViewTkoOp, table: LayoutTable) -> TileLayout:
 
 @lowers(views.LoadViewTkoOp)
 def _load(op: views.LoadViewTkoOp, kernel: Kernel) -> None:
+    if (ahead := kernel.ahead.load(op)) is not None:
+        token = Token() if op.token is None else kernel[op.token]
+        kernel[op.tile], kernel[op.result_token] = ahead, token
+        return
     layout = kernel.layout(op.tile)
     assert layout is not None
     type_ = kernel.scalar_type(op, op.tile)
-    padding = kernel.constant(_PADDINGS[op.view_type.padding_value or PaddingValue.ZERO], type_)
+    number = _PADDINGS[op.view_type.padding_value or PaddingValue.ZERO]
+    padding = kernel.constant(number_of(number, element_of(op.tile)), type_)
     token = None if op.token is None else kernel[op.token]
     weak, paddings = is_weak(op), [padding] * layout.count
     kernel.order.before(token, writes=not weak)
@@ -123,6 +120,12 @@ _PADDINGS = {
 
 @lowers(views.StoreViewTkoOp)
 def _store(op: views.StoreViewTkoOp, kernel: Kernel) -> None:
+    if (boxed := kernel.stored.get(op)) is not None:
+        token = None if op.token is None else kernel[op.token]
+        kernel.order.before(token, writes=True)
+        store_boxed(op, boxed, kernel)
+        kernel[op.result_token] = kernel.order.after(token, writes=True)
+        return
     layout = _stored_layout(op, kernel)
     elements = kernel.elements(op.tile, layout)
     token = None if op.token is None else kernel[op.token]

@@ -23,7 +23,9 @@ from tilewright.dialects.cuda_tile.ops.control_flow import (
     YieldOp,
 )
 from tilewright.dialects.cuda_tile.types import TileType
+from tilewright.dialects.cute_nvgpu.lattice.targets import Target
 from tilewright.lowering.cuda_tile.layouts import TileLayout, bits_of, blocked
+from tilewright.lowering.cuda_tile.warpgroup_layouts import WarpgroupLayouts
 from tilewright.lowering.op_rules import OpRules
 
 Layouts = Sequence[TileLayout | None]
@@ -40,6 +42,11 @@ class LayoutTable:
     """The layouts that were found, for a CTA of `1 << thread_bits` threads."""
 
     thread_bits: int
+    arch: Target | None = None
+    products: dict[SSAValue, WarpgroupLayouts] = field(
+        default_factory=dict[SSAValue, "WarpgroupLayouts"]
+    )
+    """How warpgroups share the multiplications whose results these are, or are carried on from."""
     layouts: dict[SSAValue, TileLayout | None] = field(
         default_factory=dict[SSAValue, "TileLayout | None"]
     )
@@ -113,12 +120,22 @@ class LayoutTable:
         if self._settle(carried, again):
             leaving = self.find(block)
         if isinstance(op, ForOp):
-            for result, argument in zip(op.results, carried, strict=True):
+            for i, (result, argument) in enumerate(zip(op.results, carried, strict=True)):
                 self.layouts[result] = self.layouts[argument]
+                self._carry_product(argument, result, [operands[i] for operands in again])
         else:
             breaks = [exit.operands for exit in leaving if isinstance(exit, BreakOp)]
             self._settle(op.results, breaks, first=True)
         return [exit for exit in leaving if not isinstance(exit, ContinueOp | BreakOp)]
+
+    def _carry_product(
+        self, argument: SSAValue, result: SSAValue, sources: Sequence[SSAValue]
+    ) -> None:
+        """Let a loop carry accumulators as they are."""
+        products = [self.products.get(source) for source in sources]
+        product = products[0] if products and products == products[:1] * len(products) else None
+        if product is not None and product.layout("C") == self.layouts[argument]:
+            self.products[argument] = self.products[result] = product
 
     def _find_if(self, op: IfOp) -> list[Operation]:
         leaving = [
@@ -150,9 +167,9 @@ class LayoutTable:
         return changed
 
 
-def find_layouts(block: Block, thread_bits: int) -> LayoutTable:
+def find_layouts(block: Block, thread_bits: int, arch: Target | None = None) -> LayoutTable:
     """The layouts of a kernel's tiles."""
-    table = LayoutTable(thread_bits)
+    table = LayoutTable(thread_bits, arch)
     for argument in block.args:
         table.layouts[argument] = table.scalar
     table.find(block)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, Protocol
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import IntegerAttr, IntegerType
@@ -19,13 +19,26 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.traits import IsTerminator
 
 from tilewright.diagnostic import OpError, file_location
+from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
+from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp, StoreViewTkoOp
+from tilewright.dialects.cute.types.argument import ArgumentAttr
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
-from tilewright.lowering.cuda_tile.elements import element_of, number_attribute, scalar_type
+from tilewright.dialects.cute_nvgpu.ops import address
+from tilewright.lowering.cuda_tile.elements import (
+    element_of,
+    number_attribute,
+    scalar_type,
+    tile_text,
+)
 from tilewright.lowering.cuda_tile.find_layouts import LayoutTable
 from tilewright.lowering.cuda_tile.layouts import TileLayout
 from tilewright.lowering.cuda_tile.memory_order import MemoryOrder
+from tilewright.lowering.cuda_tile.remarks import remark
 from tilewright.lowering.cuda_tile.scratch import Scratch
+from tilewright.lowering.cuda_tile.shared_order import converting
+from tilewright.lowering.cuda_tile.tensor_maps import BoxedAccess
 from tilewright.lowering.cuda_tile.threads import ThreadNumber
+from tilewright.lowering.cuda_tile.warpgroup_groups import MmaGroup, MmaGroups
 from tilewright.lowering.op_rules import OpRules
 from tilewright.lowering.tile.emitter import Emitter
 
@@ -39,6 +52,14 @@ RULES = OpRules[Rule]()
 lowers = RULES.of
 
 
+class LoweredTile(Protocol):
+    """A tile, wherever its elements are."""
+
+    def elements_in(self, layout: TileLayout, kernel: Kernel) -> Sequence[SSAValue]:
+        """The elements in a layout."""
+        ...
+
+
 @dataclass(frozen=True, eq=False, slots=True)
 class PlacedTile:
     """A tile whose elements are in registers."""
@@ -47,6 +68,10 @@ class PlacedTile:
     elements: Elements
     element: Attribute
 
+    def elements_in(self, layout: TileLayout, kernel: Kernel) -> Sequence[SSAValue]:
+        """The elements, moved."""
+        return kernel.scratch.converted(self.layout, self.elements, layout)
+
 
 @dataclass(frozen=True, eq=False, slots=True)
 class DerivedTile:
@@ -54,8 +79,21 @@ class DerivedTile:
 
     compute: Callable[[TileLayout], Sequence[SSAValue]]
 
+    def elements_in(self, layout: TileLayout, kernel: Kernel) -> Sequence[SSAValue]:
+        """The elements, computed."""
+        return self.compute(layout)
 
-Tile = PlacedTile | DerivedTile
+
+class LoadsAhead(Protocol):
+    """Loads that are made ahead of where they stand."""
+
+    def load(self, op: LoadViewTkoOp) -> LoweredTile | None:
+        """The tile of a load that is; None of any other."""
+        ...
+
+    def read(self, product: Operation, flight: MmaGroup) -> None:
+        """Say which MMAs a product is, so that they free what was loaded for it."""
+        ...
 
 
 class Kernel:
@@ -67,7 +105,13 @@ class Kernel:
         self.threads = ThreadNumber(self.emitter)
         self.scratch = Scratch(self.emitter, self.threads)
         self.order = MemoryOrder(self.scratch)
+        self.groups = MmaGroups(self.emitter)
+        self.scratch.before_reuse.append(self.groups.leave_scratch)
         self.values: dict[SSAValue, Any] = {}
+        self.op: Operation | None = None
+        self.maps: dict[ArgumentAttr, SSAValue] = {}
+        self.ahead: LoadsAhead
+        self.stored: dict[StoreViewTkoOp, BoxedAccess] = {}
 
     # --- values ---
 
@@ -84,16 +128,38 @@ class Kernel:
 
     def elements(self, value: SSAValue, layout: TileLayout) -> Elements:
         """The elements of a tile in a layout."""
-        return self.elements_of(self.values[value], layout)
+        tile = self.values[value]
+        if isinstance(tile, PlacedTile) and tile.layout.threads != layout.threads:
+            self._remark_conversion(value, tile, layout)
+        return self.elements_of(tile, layout)
 
-    def elements_of(self, tile: Tile, layout: TileLayout) -> Elements:
+    def _remark_conversion(self, value: SSAValue, tile: PlacedTile, layout: TileLayout) -> None:
+        if self.op is None or (tile.layout.count == 1 and set(tile.layout.threads) == {None}):
+            return
+        owner, size = value.owner, address.bytes_of(tile.elements[0].type)
+        made = f"'{owner.name}'" if isinstance(owner, Operation) else "what the region carries"
+        what = f"{tile_text(value)} of {made}"
+        remark(
+            self.op,
+            "conversion",
+            f"'{self.op.name}' wants {what} in another layout, through shared memory: "
+            f"{layout.text()} from {tile.layout.text()}",
+        )
+        order = converting(tile.layout, layout, size)
+        ways = [order.conflicts(side) for side in (tile.layout, layout)]
+        if max(ways) > 1:
+            remark(
+                self.op,
+                "bank-conflict",
+                f"the conversion of {what} for '{self.op.name}' conflicts {ways[0]} ways where it "
+                f"is written and {ways[1]} ways where it is read, 1 being none",
+            )
+
+    def elements_of(self, tile: LoweredTile, layout: TileLayout) -> Elements:
         """The elements of a tile in a layout, moved or computed once."""
-        if isinstance(tile, PlacedTile):
-            if tile.layout == layout:
-                return tile.elements
-            build = partial(self.scratch.converted, tile.layout, tile.elements, layout)
-        else:
-            build = partial(tile.compute, layout)
+        if isinstance(tile, PlacedTile) and tile.layout == layout:
+            return tile.elements
+        build = partial(tile.elements_in, layout, self)
         return tuple(self.emitter.remembered((tile, layout), build))
 
     def scalar(self, value: SSAValue) -> SSAValue:
@@ -125,6 +191,22 @@ class Kernel:
 
         for i, result in enumerate(op.results):
             self.values[result] = DerivedTile(partial(later, i))
+
+    def tensor_map(self, source: ArgumentAttr) -> SSAValue:
+        """The parameter that is a tensor map."""
+        if source not in self.maps:
+            map_ = self.entry.insert_arg(source.type, len(self.entry.args))
+            map_.name_hint = f"map{len(self.maps)}"
+            self.maps[source] = map_
+        return self.maps[source]
+
+    def count(self, loop: ForOp, number: SSAValue) -> None:
+        """Say what the variable of a loop is."""
+        variable = loop.region.block.args[0]
+        type_ = self.scalar_type(loop, variable)
+        if number.type != type_:
+            number = self.emit(arith.TruncIOp, [number], type_)
+        self.place(variable, self.table.scalar, [number])
 
     # --- ops ---
 
@@ -163,6 +245,7 @@ class Kernel:
 
     def at(self, op: Operation) -> None:
         """Say that an op is what is emitted from here on."""
+        self.op = op
         self.emitter.location = file_location(op.location)
 
     def lower_block(self, block: Block) -> None:

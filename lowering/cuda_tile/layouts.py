@@ -18,6 +18,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from math import prod
 
+from xdsl.dialects.builtin import DenseArrayBase
+
+from tilewright.dialects.cuda_tile.ops.core import PermuteOp
+from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.dialects.cute import Layout
 from tilewright.dialects.cute.algebra import coalesce
 
@@ -89,11 +93,12 @@ class TileLayout:
 
     def text(self) -> str:
         """The layout in CuTe's words, (thread, register) -> element's number."""
-        modes = [_mode(self.threads), _mode(self.registers)]
+        modes = [mode_of(self.threads), mode_of(self.registers)]
         return str(Layout(tuple(m.shape for m in modes), tuple(m.stride for m in modes)))
 
 
-def _mode(bits: Sequence[int | None]) -> Layout:
+def mode_of(bits: Sequence[int | None]) -> Layout:
+    """The mode that counts through bits, None being a stride of 0."""
     if not bits:
         return Layout(1, 0)
     strides = tuple(0 if bit is None else 1 << bit for bit in bits)
@@ -131,6 +136,12 @@ def permuted_bits(shape: Sequence[int], order: Sequence[int]) -> dict[int, int]:
         for bits, axis in zip(result, order, strict=True)
         for wide, bit in zip(bits, own[axis], strict=True)
     }
+
+
+def permutation_of(op: PermuteOp) -> dict[int, int]:
+    """Of the bits of a permuted tile those of its source."""
+    assert isinstance(op.permutation, DenseArrayBase) and isinstance(op.source.type, TileType)
+    return permuted_bits(op.source.type.shape, op.permutation.get_values())  # type: ignore[arg-type]
 
 
 def inverse(bits: Mapping[int, int]) -> dict[int, int]:

@@ -8,17 +8,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
+from typing import ClassVar
 
 from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFOp, MmaIOp
 from tilewright.dialects.cuda_tile.type_text import shown
 from tilewright.dialects.cute import Layout
 from tilewright.dialects.cute_nvgpu.atoms.atom import MmaAtom
 from tilewright.dialects.cute_nvgpu.atoms.lookup import parse
+from tilewright.dialects.cute_nvgpu.atoms.wgmma import WgmmaAtom
 from tilewright.lowering.cuda_tile.elements import element_of, shape_of
 from tilewright.lowering.cuda_tile.layouts import WARP_BITS, TileLayout, dim_bits, log2
 
 _HALVES = ("f16", "bf16")
-_NAMES = {"f8E4M3FN": "e4m3", "f8E5M2": "e5m2"}
+PTX_NAMES = {"f8E4M3FN": "e4m3", "f8E5M2": "e5m2"}
+"""PTX's names of the element types of 8 bits."""
 
 
 def atom_of(op: MmaFOp | MmaIOp) -> MmaAtom | None:
@@ -28,14 +31,14 @@ def atom_of(op: MmaFOp | MmaIOp) -> MmaAtom | None:
     columns = shape_of(op.rhs)[-1]
     a, c = shown(element_of(op.lhs)), shown(element_of(op.acc))
     if isinstance(op, MmaIOp):
-        signs = [str(sign.data.value)[0] for sign in (op.signedness_lhs, op.signedness_rhs)]  # type: ignore[attr-defined]
+        signs = signs_of(op)
         types, depths = f"s32.{signs[0]}8.{signs[1]}8.s32", (32, 16)
     elif a in _HALVES:
         types, depths = f"{c}.{a}.{a}.{c}", (16, 8)
     elif a == "tf32":
         types, depths = f"{c}.{a}.{a}.{c}", (8, 4)
-    elif a in _NAMES:
-        types, depths = f"f32.{_NAMES[a]}.{_NAMES[a]}.f32", (32,)
+    elif a in PTX_NAMES:
+        types, depths = f"f32.{PTX_NAMES[a]}.{PTX_NAMES[a]}.f32", (32,)
     elif a == "f64":
         types, depths = "f64.f64.f64.f64", (4,)
     else:
@@ -45,6 +48,12 @@ def atom_of(op: MmaFOp | MmaIOp) -> MmaAtom | None:
     if rows < m or columns < 8 or not fitting:
         return None
     return _parsed(f"mma.sync.aligned.m{m}n8k{fitting[0]}.row.col.{types}")
+
+
+def signs_of(op: MmaIOp) -> tuple[str, str]:
+    """s or u, of A and of B."""
+    left, right = (str(sign.data.value)[0] for sign in (op.signedness_lhs, op.signedness_rhs))  # type: ignore[attr-defined]
+    return left, right
 
 
 @cache
@@ -62,9 +71,12 @@ Bit = tuple[str, int]
 class MmaLayouts:
     """The layouts of the operands of a multiplication."""
 
-    atom: MmaAtom
+    atom: MmaAtom | WgmmaAtom
     extents: dict[str, int]
     thread_bits: int
+
+    UNIT_BITS: ClassVar[int] = WARP_BITS
+    """The bits of a thread's number among those that multiply together."""
 
     @classmethod
     def of(cls, op: MmaFOp | MmaIOp, atom: MmaAtom, thread_bits: int) -> MmaLayouts:
@@ -79,13 +91,13 @@ class MmaLayouts:
         lanes, values = self._fragment(operand, down, along)
         taken = set(lanes) | set(values)
         threads: list[Bit | None] = [*lanes]
-        for bit in self._warps():
+        for bit in self.units:
             threads.append(bit if bit is not None and bit[0] in (down, along, "b") else None)
         rest = [
             (mode, bit)
             for mode in (along, down, "b")
             for bit in range(log2(self.extents[mode]))
-            if (mode, bit) not in taken and (mode, bit) not in self._warps()
+            if (mode, bit) not in taken and (mode, bit) not in self.units
         ]
         position = self.positions(operand)
         return TileLayout(
@@ -105,7 +117,7 @@ class MmaLayouts:
 
     def values(self, operand: str) -> int:
         """The elements of a fragment."""
-        return self._tv(operand).size() >> WARP_BITS
+        return self._tv(operand).size() >> self.UNIT_BITS
 
     def _tv(self, operand: str) -> Layout:
         return self.atom.tv_layout(operand)  # type: ignore[arg-type]
@@ -121,10 +133,11 @@ class MmaLayouts:
             return (down, place) if place < low else (along, place - low)
 
         count = log2(self.values(operand))
-        lanes = [bit(1 << i) for i in range(WARP_BITS)]
-        return lanes, [bit(1 << (WARP_BITS + i)) for i in range(count)]
+        lanes = [bit(1 << i) for i in range(self.UNIT_BITS)]
+        return lanes, [bit(1 << (self.UNIT_BITS + i)) for i in range(count)]
 
-    def _warps(self) -> list[Bit | None]:
+    @property
+    def units(self) -> list[Bit | None]:
         """The bit that each bit of the warp's number is."""
         m, n, _ = self.atom.shape
         left = {"b": self.extents["b"], "m": self.extents["m"] // m, "n": self.extents["n"] // n}

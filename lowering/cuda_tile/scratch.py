@@ -6,14 +6,16 @@ Each use waits until all threads have read what the one before left there, write
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from xdsl.dialects import gpu, memref
-from xdsl.dialects.builtin import IntegerAttr, MemRefType, NoneAttr, i8, i64
+from xdsl.dialects.builtin import IntegerAttr, MemRefType, NoneAttr, UnitAttr, i8, i64
 from xdsl.ir import Attribute, SSAValue
 
 from tilewright.dialects.cute.types.memref import Space, SpaceAttr
-from tilewright.dialects.cute_nvgpu.ops import address
+from tilewright.dialects.cute_nvgpu.ops import address, tma
 from tilewright.lowering.cuda_tile.layouts import TileLayout
+from tilewright.lowering.cuda_tile.shared_matrices import ALIGNMENT, MatrixOrder
 from tilewright.lowering.cuda_tile.shared_order import CHUNK, SharedOrder, converting
 from tilewright.lowering.cuda_tile.threads import ThreadNumber
 from tilewright.lowering.tile.emitter import Emitter
@@ -23,34 +25,60 @@ def _bytes(count: int) -> MemRefType[Attribute]:
     return MemRefType(i8, [count], NoneAttr(), SpaceAttr(Space.SMEM))
 
 
+class _Line:
+    """Shared memory whose size is known once the kernel is."""
+
+    def __init__(
+        self, emitter: Emitter, alignment: int, type_: Callable[[int], MemRefType[Attribute]]
+    ) -> None:
+        self._type, self._alignment, self.size = type_, alignment, 0
+        self._allocation = memref.AllocOp([], [], type_(1), IntegerAttr(alignment, i64))
+        before = emitter.entry.first_op
+        self._address = address.AddressOp(self._allocation.memref)
+        if before is None:
+            emitter.entry.add_ops([self._allocation, self._address])
+        else:
+            emitter.entry.insert_ops_before([self._allocation, self._address], before)
+        self.memref, self.address = self._allocation.memref, self._address.result
+
+    def take(self, size: int) -> None:
+        """Have so many elements at least."""
+        self.size = max(self.size, size)
+
+    def finish(self) -> None:
+        """Allocate as much as was used."""
+        allocation, block = self._allocation, self._allocation.parent
+        assert block is not None
+        if self.address.first_use is None:
+            self._address.detach()
+            self._address.erase()
+        if self.size:
+            alignment = IntegerAttr(self._alignment, i64)
+            sized = memref.AllocOp([], [], self._type(self.size), alignment)
+            block.insert_op_before(sized, allocation)
+            allocation.memref.replace_all_uses_with(sized.memref)
+        allocation.detach()
+        allocation.erase()
+
+
 class Scratch:
     """The shared memory of a kernel, and its barriers. `state`: a thread may still read it, as at
     the start of a loop's body and behind regions."""
 
     def __init__(self, emitter: Emitter, threads: ThreadNumber) -> None:
         self.emitter, self.threads = emitter, threads
-        self._size = 0
         self.state = False
-        self._allocation = memref.AllocOp([], [], _bytes(1), IntegerAttr(CHUNK, i64))
-        emitter.add(self._allocation)
-        self._address = emitter.emit(address.AddressOp(self._allocation.memref))
+        self.copied = False
+        """True where TMA has stored a tile."""
+        self._plain = _Line(emitter, CHUNK, _bytes)
+        self._lines: dict[tuple[Attribute, int], _Line] = {}
         self.on_barrier: list[Callable[[], None]] = []
+        self.before_reuse: list[Callable[[], None]] = []
 
     def finish(self) -> None:
         """Allocate as much as was used."""
-        allocation = self._allocation
-        if not self._size:
-            assert isinstance(self._address.owner, address.AddressOp)
-            self._address.owner.detach()
-            self._address.owner.erase()
-        else:
-            sized = memref.AllocOp([], [], _bytes(self._size), IntegerAttr(CHUNK, i64))
-            block = allocation.parent
-            assert block is not None
-            block.insert_op_before(sized, allocation)
-            allocation.memref.replace_all_uses_with(sized.memref)
-        allocation.detach()
-        allocation.erase()
+        for line in (self._plain, *self._lines.values()):
+            line.finish()
 
     # --- barriers ---
 
@@ -63,15 +91,78 @@ class Scratch:
 
     def take(self, size: int) -> SSAValue:
         """The address of so many bytes, which no thread still reads."""
-        self._size = max(self._size, size)
+        self._free()
+        self._plain.take(size)
+        return self._plain.address
+
+    def _free(self) -> None:
+        for told in self.before_reuse:
+            told()
         if self.state:
             self.barrier()
-        return self._address
+
+    def take_lines(
+        self, orders: Sequence[tuple[MatrixOrder, Attribute]]
+    ) -> list[tuple[SSAValue, int, SSAValue]]:
+        """Room for matrices, which no thread still reads: for each the line of memory, where it
+        begins there in elements, and its address."""
+        self._free()
+        taken: dict[_Line, int] = {}
+        places: list[tuple[SSAValue, int, SSAValue]] = []
+        for order, element in orders:
+            key = element, order.width
+            if key not in self._lines:
+                type_ = partial(order.line, element)
+                self._lines[key] = _Line(self.emitter, ALIGNMENT, type_)
+            line = self._lines[key]
+            start = taken.get(line, 0)
+            taken[line] = start + order.bytes // order.order.size
+            line.take(taken[line])
+            at = line.address
+            if start:
+                offset = self.emitter.constant(start * order.order.size, 32)
+                at = self.emitter.binary("add", at, offset)
+            places.append((line.memref, start, at))
+        return places
 
     def written(self) -> None:
         """Wait until all threads have written."""
         self.barrier()
         self.state = True
+
+    # --- stores by TMA ---
+
+    def store_line(
+        self, order: MatrixOrder, element: Attribute, count: int
+    ) -> tuple[SSAValue, SSAValue]:
+        """A line of memory that copies read, of so many elements, and its address."""
+        key = element, -1 - order.width
+        if key not in self._lines:
+            self._lines[key] = _Line(self.emitter, ALIGNMENT, partial(order.line, element))
+        self._lines[key].take(count)
+        return self._lines[key].memref, self._lines[key].address
+
+    def free_store_line(self, *, read: bool) -> None:
+        """Wait until the copies have `read` it, or are complete: of those that come first there
+        are none."""
+        emitter = self.emitter
+        fresh = not self.copied and emitter.block is emitter.entry
+        self.copied = True
+        if fresh:
+            return
+        self._wait_for_copies(read=read)
+        self.barrier()
+
+    def _wait_for_copies(self, *, read: bool) -> None:
+        emitter = self.emitter
+        first = emitter.compare("eq", self.threads.number, emitter.constant(0, 32))
+        flag = UnitAttr() if read else None
+        emitter.when(first, lambda: emitter.add(tma.BulkWaitGroupOp(0, read=flag)))
+
+    def end(self) -> None:
+        """Wait for the copies."""
+        if self.copied:
+            self._wait_for_copies(read=False)
 
     # --- layouts ---
 

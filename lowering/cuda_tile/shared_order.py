@@ -10,10 +10,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from tilewright.lowering.cuda_tile.layouts import TileLayout, log2
+from tilewright.lowering.cuda_tile.layouts import TileLayout, log2, spread
 
 CHUNK = 16
 """The most bytes that one access moves, and a row of a matrix of ldmatrix."""
+_BANK, _BANKS = 4, 32
+"""The bytes of a bank, and how many there are."""
 LINE_BITS = (4, 5, 6)
 """The bits of an address that say which chunk of a line of all banks it is in."""
 
@@ -58,6 +60,17 @@ class SharedOrder:
         while low in taken and self.size << (low + 1) <= CHUNK:
             low += 1
         return low
+
+    def conflicts(self, layout: TileLayout) -> int:
+        """The ways in which the accesses of a warp to a tile in a layout conflict; 1 is none. Those
+        of 16 bytes go by 8 lanes at a time, of 8 bytes by 16."""
+        width = self.size << self.run_bits(layout)
+        lanes = min(32, 32 * _BANK // width)
+        words: dict[int, set[int]] = {}
+        for lane in range(min(lanes, 1 << len(layout.threads))):
+            word = self.at(spread(lane, layout.threads)) // _BANK
+            words.setdefault(word % _BANKS, set()).add(word)
+        return max(len(of_bank) for of_bank in words.values())
 
 
 def row_major(bits: int, size: int) -> SharedOrder:

@@ -10,7 +10,7 @@ from xdsl.passes import ModulePass
 
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cuda_tile.types import TileType
-from tilewright.lowering.cuda_tile.convert_cuda_tile_to_cute import thread_count
+from tilewright.lowering.cuda_tile.cost_model import thread_count
 from tilewright.lowering.cuda_tile.find_layouts import find_layouts
 from tilewright.lowering.cuda_tile.layouts import log2
 

@@ -24,6 +24,7 @@ from tilewright.lowering.cuda_tile.elements import element_of
 from tilewright.lowering.cuda_tile.facts import ANYTHING, divisor
 from tilewright.lowering.cuda_tile.find_layouts import LayoutTable
 from tilewright.lowering.cuda_tile.layouts import TileLayout, dim_bits, log2
+from tilewright.lowering.cuda_tile.remarks import remark
 
 WIDEST = 16
 """The most bytes that one access moves."""
@@ -141,12 +142,29 @@ def access_layout(op: ViewAccess, table: LayoutTable) -> TileLayout:
     """The layout in which the threads of a warp access neighbours, in runs as wide as may be."""
     dimensions = tile_dimensions(op)
     along = contiguous(dimensions)
+    _remark_width(op, dimensions)
     bits = dim_bits(op.view_type.tile_shape)
     order = [] if along is None else list(bits[along])
     for i in reversed(range(len(bits))):
         if i != along:
             order += bits[i]
     return table.dealt(order, run_bits(op, dimensions))
+
+
+def _remark_width(op: ViewAccess, dimensions: list[TileDimension]) -> None:
+    """Say why accesses move less than they may."""
+    along, shape = contiguous(dimensions), op.view_type.tile_shape
+    element = tensor_of(op.view).result.type.element_type  # type: ignore[attr-defined]
+    size = max(ELEMENT_OF[element].bits // 8, 1)
+    if along is None:
+        remark(op, "vector", f"'{op.name}' moves one element at a time: no dimension of the tensor "
+               "is known to have stride 1")  # fmt: skip
+        return
+    moved, most = size << run_bits(op, dimensions), min(WIDEST, size * shape[along])
+    if moved < most:
+        proven = f"the address, the strides and dimension {along} of the tensor"
+        remark(op, "vector", f"'{op.name}' moves {moved} bytes at a time, not {most}: no more is "
+               f"proven of {proven}")  # fmt: skip
 
 
 def index_width(value: SSAValue) -> int:

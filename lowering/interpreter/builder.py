@@ -53,6 +53,7 @@ class Builder:
         self.blocks: list[CodeBlock] = []
         self.current = CodeBlock()
         self.shared_bytes = 0
+        self.passes_reads = False
         self.ops: list[Operation] = []
         self._calls: list[Call] = []
         self._slots: dict[SSAValue, int] = {}
@@ -65,7 +66,9 @@ class Builder:
         self.shared_bytes = shared_bytes
         self._add_body(body)
         arguments = [self.slot(argument) for argument in body.blocks[0].args]
-        return Program(self.blocks, self._registers, arguments, self.ops, self.shared_bytes)
+        return Program(
+            self.blocks, self._registers, arguments, self.ops, self.shared_bytes, self.passes_reads
+        )
 
     def _add_body(self, body: Region) -> None:
         """Add the ops of a function, from the current block on."""

@@ -112,6 +112,8 @@ class Program:
     arguments: list[int]
     ops: list[Operation]
     shared_bytes: int
+    passes_reads: bool
+    """Some arrivals at mbarriers of other CTAs are behind what was read alone."""
 
     @cached_property
     def live(self) -> dict[CodeBlock, set[int]]:

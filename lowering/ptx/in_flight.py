@@ -90,6 +90,11 @@ class RegisterConflict(NamedTuple):
         )
 
 
+def has_flights(region: Region) -> bool:
+    """True where an instruction accesses registers behind the ones after it."""
+    return any(isinstance(op, (WgmmaOp, *LOADS)) for op in region.walk())
+
+
 class InFlightRegisters:
     """The registers in flight in one kernel body: `ties` between them, and `conflicts` that no
     joining mends, as a value is given anew while in flight. `meetings` are edges by which complete
@@ -103,7 +108,7 @@ class InFlightRegisters:
         self.conflicts: list[RegisterConflict] = []
         self.meetings: list[Tie] = []
         self.at: dict[Block, State] = {}
-        if any(isinstance(op, (WgmmaOp, *LOADS)) for op in region.walk()):
+        if has_flights(region):
             self._follow(region)
             for block in region.blocks:
                 self._note(block)
@@ -191,11 +196,11 @@ class InFlightRegisters:
             if is_event:
                 self._execute(op, state)
                 for slot in since.keys() - state.keys():
-                    slot.spans.append((block, (since.pop(slot), position)))
+                    slot.spans += ((block, (since.pop(slot), position)),)
                 for slot in state.keys() - since.keys():
                     since[slot] = position
         for slot, start in since.items():
-            slot.spans.append((block, (start, TO_THE_END)))
+            slot.spans += ((block, (start, TO_THE_END)),)
         for edge in edges_of(block.last_op):
             self._note_edge(edge, state)
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from itertools import chain
 
 from xdsl.ir import Block
 
@@ -17,21 +18,26 @@ TO_THE_END = 1 << 30
 """Past the last op of any block."""
 
 
-@dataclass(eq=False)
+Uses = list[tuple[Block, int]]
+"""The places where a value is read."""
+
+
+@dataclass(eq=False, slots=True)
 class Slot:
-    """One register before joining: where it is defined and read, once, and while in flight."""
+    """One register before joining: where it is defined, the uses of each value that it is part of,
+    and while in flight."""
 
     kind: str
-    block: Block | None = None
-    position: int = -1
-    uses: list[tuple[Block, int]] = field(default_factory=list[tuple[Block, int]])
-    spans: list[tuple[Block, Interval]] = field(default_factory=list[tuple[Block, Interval]])
+    block: Block
+    position: int
+    uses: list[Uses]
+    spans: tuple[tuple[Block, Interval], ...] = ()
 
-    def ranges(self, predecessors: Mapping[Block, Sequence[Block]]) -> RegisterRanges:
-        """Where the slot is live, found backwards from its uses, and where in flight."""
+    def live(self, predecessors: Mapping[Block, Sequence[Block]]) -> Ranges:
+        """Where the slot is live, found backwards from its uses."""
         last: dict[Block, int] = {}
         work: list[Block] = []
-        for block, position in self.uses:
+        for block, position in chain.from_iterable(self.uses):
             if position > last.get(block, -2):
                 last[block] = position
                 work.append(block)
@@ -45,14 +51,17 @@ class Slot:
                 last[predecessor] = TO_THE_END
                 work.append(predecessor)
         ranges: Ranges = {block: [(-1, end)] for block, end in last.items()}
-        if self.block is not None:
-            # What nobody reads is written all the same: it takes its register for a moment.
-            end = max(last.get(self.block, -1), self.position + 1)
-            ranges[self.block] = [(self.position, end)]
+        # What nobody reads is written all the same: it takes its register for a moment.
+        end = max(last.get(self.block, -1), self.position + 1)
+        ranges[self.block] = [(self.position, end)]
+        return ranges
+
+    def flying(self) -> Ranges:
+        """Where it is in flight."""
         flying: Ranges = {}
         for block, span in self.spans:
             flying[block] = _union([*flying.get(block, ()), span])
-        return RegisterRanges(ranges, flying)
+        return flying
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 from xdsl.ir import Block, Region, SSAValue
@@ -27,7 +28,7 @@ from tilewright.dialects.ptx.wgmma import WgmmaOp
 from tilewright.lowering.ptx.edges import edges_of
 from tilewright.lowering.ptx.in_flight import InFlightRegisters, RegisterConflict, Tie
 from tilewright.lowering.ptx.instructions import immediate, takes_immediate
-from tilewright.lowering.ptx.live_ranges import RegisterRanges, Slot
+from tilewright.lowering.ptx.live_ranges import Ranges, RegisterRanges, Slot, Uses
 
 PREFIXES: dict[str, str] = {
     "pred": "%p",
@@ -54,8 +55,11 @@ class RegisterNames:
     another way."""
 
     def __init__(self, region: Region):
+        self._region = region
         self._slots: dict[SSAValue, list[Slot]] = {}
         self._parent: dict[Slot, Slot] = {}
+        self._uses: dict[SSAValue, Uses] = {}
+        self._live: dict[tuple[object, ...], Ranges] = {}
         self._ranges: dict[Slot, RegisterRanges] = {}
         self._predecessors: dict[Block, list[Block]] = defaultdict(list)
         self._constants: dict[Slot, ConstOp] = {}
@@ -65,8 +69,12 @@ class RegisterNames:
         self._read(region)
         self.in_flight = InFlightRegisters(region, self._slots.__getitem__)
         self.conflicts = [*self._apart(self.in_flight.ties, unite=True), *self.in_flight.conflicts]
-        self._join(region)
-        self.meetings = list(self._apart(self.in_flight.meetings))
+
+    @cached_property
+    def meetings(self) -> list[RegisterConflict]:
+        """The edges that bring a complete value to where another is in flight."""
+        assert not self.in_flight.meetings or self._is_joined
+        return list(self._apart(self.in_flight.meetings))
 
     # Slots
 
@@ -92,27 +100,31 @@ class RegisterNames:
     def _fresh(self, value: SSAValue, block: Block, position: int) -> list[Slot]:
         type_ = value.type
         assert isinstance(type_, RegType)
-        return [Slot(type_.kind.data, block, position) for _ in range(type_.count.data)]
+        kind, uses = type_.kind.data, self._uses.setdefault(value, [])
+        return [Slot(kind, block, position, [uses]) for _ in range(type_.count.data)]
 
     def _named(self, op: ListMakeOp | ListGetOp) -> bool:
         """True where the registers that it names are known."""
         parts = [self._slots.get(part, []) for part in op.operands]
         if isinstance(op, ListGetOp) and parts[0]:
             parts = [[parts[0][op.position.value.data]]]
-        if all(parts):
-            self._slots[op.result] = [slot for part in parts for slot in part]
-        return all(parts)
+        if not all(parts):
+            return False
+        slots = self._slots[op.result] = [slot for part in parts for slot in part]
+        uses = self._uses[op.result] = []
+        for slot in slots:
+            slot.uses.append(uses)
+        return True
 
     def _read(self, region: Region) -> None:
         for block in region.blocks:
+            for edge in edges_of(block.last_op):
+                self._predecessors[edge.dest].append(block)
             for position, op in enumerate(block.ops):
-                for edge in edges_of(op) if op.successors else ():
-                    self._predecessors[edge.dest].append(block)
                 # What a result is where its instruction is not executed is read after it.
                 later = op.unguarded if isinstance(op, PtxOp) else None
                 for operand in op.operands:
-                    for slot in self._slots[operand]:
-                        slot.uses.append((block, position + (operand is later)))
+                    self._uses[operand].append((block, position + (operand is later)))
 
     # Live ranges
 
@@ -123,7 +135,12 @@ class RegisterNames:
 
     def _ranges_of(self, root: Slot) -> RegisterRanges:
         if root not in self._ranges:
-            self._ranges[root] = root.ranges(self._predecessors)
+            # The registers of a list are mostly read together.
+            key = (root.block, root.position, *map(id, root.uses))
+            if (live := self._live.get(key)) is None:
+                live = self._live[key] = root.live(self._predecessors)
+            copied = {block: list(intervals) for block, intervals in live.items()}
+            self._ranges[root] = RegisterRanges(copied, root.flying())
         return self._ranges[root]
 
     # Joining
@@ -136,10 +153,12 @@ class RegisterNames:
             if self._find(first) is not self._find(second):
                 yield RegisterConflict(flight, op, edge, first)
 
-    def _join(self, region: Region) -> None:
-        """Give d of a wgmma the registers of c, then block arguments those of what is passed to
-        them, loops' edges first; then accumulate in place where c and d are of one kind and c is
-        not read again."""
+    @cached_property
+    def _is_joined(self) -> bool:
+        """True: on first asking, give d of a wgmma the registers of c, then block arguments those
+        of what is passed to them, loops' edges first; then accumulate in place where c and d are of
+        one kind and c is not read again."""
+        region = self._region
         self._join_accumulators(region, WgmmaOp)
         order = {block: index for index, block in enumerate(region.blocks)}
         edges = [
@@ -154,6 +173,7 @@ class RegisterNames:
                 for a, b in zip(self._slots[argument], self._slots[value], strict=True):
                     self._unite(a, b)
         self._join_accumulators(region, WarpMmaOp)
+        return True
 
     def _join_accumulators(self, region: Region, op_type: type[WarpMmaOp] | type[WgmmaOp]) -> None:
         for block in region.blocks:
@@ -177,14 +197,16 @@ class RegisterNames:
 
     def names(self, value: SSAValue) -> list[str]:
         """The registers of a value, named on first asking."""
-        return [self._name(self._find(slot)) for slot in self._slots[value]]
+        return [self._name(slot) for slot in self.registers(value)]
 
     def registers(self, value: SSAValue) -> tuple[Slot, ...]:
         """The registers of a value, each as the one of all that it was joined with."""
+        assert self._is_joined
         return tuple(map(self._find, self._slots[value]))
 
     def moves(self, into: SSAValue, source: SSAValue) -> list[RegisterMove]:
         """The moves that give one value the registers of another, constants as immediates."""
+        assert self._is_joined
         moves: list[RegisterMove] = []
         for dest, slot in zip(self._slots[into], self._slots[source], strict=True):
             root, kind = self._find(dest), dest.kind

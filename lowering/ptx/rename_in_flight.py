@@ -23,7 +23,7 @@ from xdsl.ir import Block, Region
 
 from tilewright.lowering.ptx.copied_blocks import CopiedBlocks, split
 from tilewright.lowering.ptx.edges import erase_unreachable, redirect
-from tilewright.lowering.ptx.in_flight import RegisterConflict
+from tilewright.lowering.ptx.in_flight import RegisterConflict, has_flights
 from tilewright.lowering.ptx.loops import BlockLoop, loops_of
 from tilewright.lowering.ptx.registers import RegisterNames
 
@@ -34,6 +34,8 @@ MOST_COPIES = 8
 def rename_in_flight(region: Region) -> None:
     """Copy blocks of a kernel body until no register is moved in flight. What cannot be mended so
     stays, and the `ptx` target refuses it."""
+    if not has_flights(region):
+        return
     names, copied = RegisterNames(region), list[CopiedBlocks]()
     if names.conflicts or names.meetings:
         erase_unreachable(region)

@@ -63,7 +63,7 @@ class Emitter:
     """
 
     def __init__(self, block: Block) -> None:
-        self.block = block
+        self.entry = self.block = block
         self.location: LocationAttr | None = None
         self._known: list[dict[tuple[Any, ...], Sequence[SSAValue]]] = [{}]
 

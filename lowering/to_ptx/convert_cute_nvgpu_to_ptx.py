@@ -89,8 +89,8 @@ _RULE_MODULES = (
 
 @lowers(*(op_type for op_type in MMA_OPS.values() if op_type is not wmma.MmaOp))
 def _mma(op: RegisterMmaOp, to: Conversion) -> None:
-    inputs = [to[operand] for operand in op.operands]
-    to[op.d] = to.emit(matrix.MmaOp(inputs, op.mma_atom, op.selectors))
+    selectors = [n if isinstance(n, int) else to[n] for n in op.selectors]
+    to[op.d] = to.emit(matrix.MmaOp([to[value] for value in op.inputs], op.mma_atom, selectors))
 
 
 # Asynchronous copies and barriers

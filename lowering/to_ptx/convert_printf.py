@@ -6,7 +6,7 @@ from xdsl.dialects import cf
 from xdsl.ir import Attribute, SSAValue
 
 from tilewright.dialects.gpu import PrintfOp
-from tilewright.dialects.printf_format import PLACES, FormatString, failed_assertion
+from tilewright.dialects.printf_format import PLACES, FormatString, failed_assertion, passed
 from tilewright.dialects.ptx.calls import TrapOp, VprintfOp
 from tilewright.dialects.ptx.control_flow import BraOp, CondBraOp
 from tilewright.dialects.ptx.convert import CvtOp
@@ -24,7 +24,7 @@ def _printf(op: PrintfOp, to: Conversion) -> None:
         _promoted(op, to[value], value.type, read_as[0], to)
         for value, read_as in zip(op.args, format_.types, strict=True)
     ]
-    to.add(VprintfOp(values, op.format))
+    to.add(VprintfOp(values, passed(op.format.data)))
 
 
 def _promoted(

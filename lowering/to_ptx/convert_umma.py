@@ -1,4 +1,4 @@
-"""`cute_nvgpu.sm100` to `ptx`: the instruction descriptor as a constant."""
+"""`cute_nvgpu.sm100` to `ptx`: the instruction descriptor as a constant, or as it is given."""
 
 from __future__ import annotations
 
@@ -29,7 +29,9 @@ def _mma(op: UmmaOp, to: Conversion) -> None:
             lowered("D"),
             lowered("A"),
             lowered("B"),
-            to.const(op.instruction_descriptor.encode(), "b32"),
+            to.const(op.instruction_descriptor.encode(), "b32")
+            if op.idesc is None
+            else to[op.idesc],
             metadata=lowered("E") if "E" in op.sources else None,
             lanes=_lanes(op, to),
             scales=(lowered("SFA"), lowered("SFB")) if "SFA" in op.sources else None,

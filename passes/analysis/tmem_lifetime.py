@@ -66,7 +66,7 @@ class TmemLifetime(ForwardFlow[World]):
     # What ops do
 
     def visit(self, op: Operation, state: Worlds) -> Worlds:
-        if op.results:
+        if op.results and any(world.conditions or world.values for world in state):
             state = frozenset(_forgotten(world, op.results) for world in state)
         if not _concerns(op):
             return state
@@ -210,7 +210,7 @@ def _bound(
 def _forgotten(world: World, values: Sequence[SSAValue]) -> World:
     """The world once values are given anew."""
     gone = frozenset(values)
-    if not any(key in gone for key, _ in (*world.conditions, *world.values)):
+    if gone.isdisjoint([key for key, _ in (*world.conditions, *world.values)]):
         return world
     return replace(
         world,

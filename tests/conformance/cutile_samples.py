@@ -1,10 +1,12 @@
-"""NVIDIA's cuTile samples run on the CPU as they stand, each by its own correctness check.
+"""NVIDIA's cuTile samples run as they stand on the CPU, or with `--gpu` on this machine's GPU, each
+by its own correctness check.
 
     python tests/conformance/cutile_samples.py CHECKOUT [NAME ...]
+    python tests/conformance/cutile_samples.py CHECKOUT --gpu
 
-CHECKOUT is one of github NVIDIA/cutile-python; needs torch (CPU) beside the extra `cutile`. Each
-sample runs by `python -m tilewright.cutile_script`; the exit status is 1 where one fails. What it
-compares with is torch, on the CPU (tilewright/cutile_device.py says how).
+CHECKOUT is one of github NVIDIA/cutile-python; needs torch beside the extra `cutile`, and `gpu`.
+Each sample runs by `python -m tilewright.cutile_script`; the exit status is 1 where one fails. What
+it compares with is torch, on the CPU (tilewright/cutile_device.py says how) or on the GPU.
 """
 
 from __future__ import annotations
@@ -41,10 +43,10 @@ SAMPLES = (
 _PASSED = "Correctness check passed"
 
 
-def verdict(sample: Sample, checkout: Path, numerics: Sequence[str]) -> tuple[bool, str]:
+def verdict(sample: Sample, checkout: Path, how: Sequence[str]) -> tuple[bool, str]:
     """Whether a sample passes its check, and what it said where not."""
     script = checkout / "samples" / f"{sample.name}.py"
-    command = [sys.executable, "-m", "tilewright.cutile_script", *numerics, *sample.options]
+    command = [sys.executable, "-m", "tilewright.cutile_script", *how, *sample.options]
     done = subprocess.run(
         [*command, str(script), "--correctness-check"], capture_output=True, text=True, check=False
     )
@@ -61,17 +63,19 @@ def main() -> int:
     parser.add_argument("checkout", type=Path)
     parser.add_argument("names", nargs="*", help="samples to run; all of them if none is named")
     parser.add_argument("--numerics", choices=("hardware", "exact", "fast"))
+    parser.add_argument("--gpu", action="store_true", help="on the GPU of this machine")
     options = parser.parse_args()
     unknown = set(options.names) - {sample.name for sample in SAMPLES}
     if unknown or not (options.checkout / "samples").is_dir():
         parser.error(f"expected a checkout and samples of it, got {options.checkout} {unknown}")
-    numerics = ("--numerics", options.numerics) if options.numerics else ()
+    how = ("--numerics", options.numerics) if options.numerics else ()
+    how += ("--gpu",) if options.gpu else ()
     failed = 0
     for sample in SAMPLES:
         if options.names and sample.name not in options.names:
             continue
         begun = time.perf_counter()
-        passed, said = verdict(sample, options.checkout, numerics)
+        passed, said = verdict(sample, options.checkout, how)
         failed += not passed
         seconds = time.perf_counter() - begun
         word = f"passed ({sample.checks} checks)" if passed else f"FAILED: {said}"

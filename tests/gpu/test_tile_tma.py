@@ -33,16 +33,20 @@ BF16 = ml_dtypes.bfloat16
 
 def matrix(rows: int, columns: int, dtype: Any, seed: int) -> NDArray[Any]:
     """Rows of whole 16 bytes, what is beyond the columns being NaN."""
-    held = np.full((rows, -(-columns // 16) * 16), np.nan, dtype)
-    held[:, :columns] = np.random.default_rng(seed).standard_normal((rows, columns))
-    return held[:, :columns]
+    values = padded(rows, columns, np.nan, dtype)
+    values[:] = np.random.default_rng(seed).standard_normal((rows, columns))
+    return values
+
+
+def padded(rows: int, columns: int, value: float, dtype: Any) -> NDArray[Any]:
+    return np.full((rows, -(-columns // 16) * 16), value, dtype)[:, :columns]
 
 
 def gemm(text: str, size: tuple[int, int, int], dtype: Any, c: Any, **launch: Any) -> Any:
     """A kernel, its arguments, and its launch; of two parts of K the order does not matter, as C is
     zero."""
     m, n, k = size
-    return text, [matrix(m, k, dtype, 0), matrix(n, k, dtype, 1), np.zeros((m, n), c)], launch
+    return text, [matrix(m, k, dtype, 0), matrix(n, k, dtype, 1), padded(m, n, 0, c)], launch
 
 
 CASES: dict[str, Any] = {

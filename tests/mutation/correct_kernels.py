@@ -113,6 +113,7 @@ SMALL: dict[str, Callable[[list[Array]], bool]] = {
     "own_bytes_stored": lambda arrays: bool((arrays[1] == 1).all()),
     "arrival_per_warpgroup": _sums_of_warpgroups,
     "multicast_released_by_both": _sums_of_ctas,
+    "multicast_over_writes": lambda arrays: bool((arrays[0][:64] == np.tile(FROM[1], 4)).all()),
     "warp_private_cp_async": _private,
     "double_buffered_tensor_memory": lambda arrays: bool((arrays[0][:128] == 64).all()),
     "one_store_in_flight": lambda arrays: bool(

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import pytest
-from correct_kernels import FOLDER, SMALL, corpus
+from correct_kernels import FOLDER, SMALL, arguments_of, corpus, launch_of
 from covering import THOROUGH
 from subjects import EXAMPLES, STATIC
+from without_checks import without_checks
 
 import tilewright as tw
 from tilewright.pipeline import run_pipeline
@@ -52,6 +54,33 @@ def test_ptxas_mends_nothing(name: str, ptxas: Callable[..., PtxasReport]) -> No
     else:
         text, arch = (FOLDER / f"{name}.mlir").read_text(), CORPUS[name]().arch
     assert ptxas(tw.compile(text, arch=arch).ptx, arch).clean
+
+
+def behind_reads(name: str) -> str:
+    """A kernel of the corpus whose arrivals at mbarriers of other CTAs are behind reads alone."""
+    text = (FOLDER / f"{name}.mlir").read_text()
+    return re.sub(r"(cluster.mbarrier_arrive .* rank %even)", r"\1 reads", text)
+
+
+def test_what_was_read_is_passed_on_to_another_cta() -> None:
+    text = behind_reads("multicast_released_by_both")
+    grid, block = launch_of(text)
+    for level in ("atom", "ptx"):
+        arrays = tw.interpret(text, grid=grid, block=block, args=arguments_of(text), level=level)
+        assert SMALL["multicast_released_by_both"](arrays)
+    tw.compile(text, arch="sm_90a")
+
+
+def test_what_was_written_is_not() -> None:
+    """A release of its CTA's scope says nothing of writes to another one."""
+    text = behind_reads("multicast_over_writes")
+    grid, block = launch_of(text)
+    with pytest.raises(tw.CompileError, match=r"load' expected shared memory that other"):
+        tw.compile(text, arch="sm_90a")
+    with without_checks():
+        for level in ("atom", "ptx"):
+            with pytest.raises(tw.ExecutionError, match=r"write by .* ordered by no barrier"):
+                tw.interpret(text, grid=grid, block=block, args=arguments_of(text), level=level)
 
 
 @pytest.mark.parametrize("schedule", [None, 0, 1])

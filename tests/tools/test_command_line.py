@@ -4,9 +4,12 @@ import io
 import os
 import subprocess
 import sys
+from importlib.metadata import version
 
 import pytest
 
+import tilewright
+from tilewright.ptxas import find_ptxas, ptxas_version
 from tilewright.tools.commands import atoms as command_atoms
 from tilewright.tools.tilewright import COMMANDS, main
 
@@ -33,7 +36,18 @@ def test_version(capsys):
     with pytest.raises(SystemExit) as leaving:
         main(["--version"])
     assert leaving.value.code == 0
-    assert capsys.readouterr().out.startswith("tilewright 0.")
+    own, xdsl, ptxas = capsys.readouterr().out.splitlines()
+    assert own == f"tilewright {tilewright.__version__}" and xdsl == f"xdsl {version('xdsl')}"
+    assert ptxas == f"ptxas {ptxas_version(find_ptxas())} ({find_ptxas()})"
+
+
+def test_version_without_ptxas(capsys, monkeypatch):
+    monkeypatch.setenv("TILEWRIGHT_PTXAS", "nowhere")
+    with pytest.raises(SystemExit) as leaving:
+        main(["--version"])
+    assert leaving.value.code == 0
+    said = "no ptxas (TILEWRIGHT_PTXAS names 'nowhere', which is no file)\n"
+    assert capsys.readouterr().out.endswith(said)
 
 
 @pytest.mark.parametrize(

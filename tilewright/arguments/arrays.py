@@ -13,6 +13,7 @@ from typing import Any, TypeGuard
 import numpy as np
 from numpy.typing import NDArray
 
+from tilewright.arguments.dlpack import described, on_cuda
 from tilewright.arguments.dtypes import DTYPES, ML_FLOATS
 from tilewright.arguments.tensor_map import TensorMap
 from tilewright.dialects.cute.int_tuple import flatten
@@ -55,19 +56,38 @@ class ArrayArgument:
 
     @classmethod
     def on_gpu(cls, array: Any) -> ArrayArgument | None:
-        """An array on the GPU (a torch tensor, or `__cuda_array_interface__`), or None."""
+        """An array on the GPU (a torch tensor, `__cuda_array_interface__`, or DLPack), or None."""
+        if isinstance(array, cls):
+            return array
         if getattr(array, "is_cuda", False):
             dtype = str(array.dtype).removeprefix("torch.")
             shape, strides, width = tuple(array.shape), tuple(array.stride()), array.element_size()
             return cls(shape, strides, dtype, width, address=int(array.data_ptr()))
         interface = getattr(array, "__cuda_array_interface__", None)
         if interface is None:
-            return None
+            return cls._by_dlpack(array) if on_cuda(array) else None
         dtype, shape = np.dtype(interface["typestr"]), tuple(interface["shape"])
         steps = interface.get("strides")
         strides = _dense(shape) if steps is None else tuple(d // dtype.itemsize for d in steps)
         address = int(interface["data"][0])
         return cls(shape, strides, _name(dtype), dtype.itemsize, address=address)
+
+    @classmethod
+    def _by_dlpack(cls, array: Any) -> ArrayArgument:
+        shape, strides, dtype, width, address = described(array)
+        dense = _dense(shape) if strides is None else strides
+        return cls(shape, dense, dtype, width, address=address)
+
+    @property
+    def ndim(self) -> int:
+        """How many dimensions there are."""
+        return len(self.shape)
+
+    @property
+    def bounds(self) -> tuple[int, int]:
+        """The addresses on the GPU of its first byte and behind its last one."""
+        count = 1 + _reach(self.shape, self.strides) if prod(self.shape) else 0
+        return self.address, self.address + count * self.width
 
     def of_parts(self, tensor: Tensor, text: str) -> ArrayArgument:
         """The array as one of a tensor's elements, less than a byte each: its items, unsigned

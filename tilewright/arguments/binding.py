@@ -234,6 +234,8 @@ class Binding:
                 return value.array.strides[modes[0]]
             case "tensor_map":
                 return self._map_of(parameter, source.type, value, modes)
+            case "flat_map":
+                return self._flat_map(parameter, source.type, value, modes)
             case _:
                 return value
 
@@ -247,6 +249,29 @@ class Binding:
             )
         except TensorMapError as error:
             raise _error(parameter, str(error)) from None
+
+    def _flat_map(
+        self, parameter: Parameter, type_: Attribute, placed: Placed, numbers: Sequence[int]
+    ) -> Mapped:
+        """A tensor map of a pointer. A tensor without elements has one that nothing reads."""
+        assert isinstance(type_, TmaDescriptorType)
+        box = type_.box
+        given = [
+            number if known else cast("int", self.values[number])
+            for known, number in zip(numbers[::2], numbers[1::2], strict=True)
+        ]
+        try:
+            map_ = TensorMap(
+                placed.address,
+                box=box.shape,
+                swizzle=box.swizzle,
+                shape=[max(size, 1) for size in given[::2]],
+                strides=given[1::2],
+                element=box.element.mlir,
+            )
+        except TensorMapError as error:
+            raise _error(parameter, str(error)) from None
+        return self._mapped(parameter, map_, placed.address)
 
     # --- structs ---
 

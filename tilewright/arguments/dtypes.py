@@ -32,6 +32,9 @@ DTYPES: dict[str, tuple[str, ...]] = {
     "index": ("int64",),
     **_SIGNLESS,
     **{mlir: (np.dtype(dtype).name,) for mlir, dtype in ML_FLOATS.items()},
+    "fnv8E5M3FNU": ("uint8",),
+    # Kernels from Tile IR hold floats that no instruction converts as their words.
+    "i8": ("int8", "uint8", "float8_e8m0fnu", "float4_e2m1fn"),
 }
 """NumPy's names of the dtypes that an element type takes, the usual one first."""
 

@@ -33,6 +33,7 @@ from tilewright.tools.instructions.fragment_places import (
 )
 from tilewright.tools.instructions.why_mnemonic import why_illegal_mnemonic
 from tilewright.tools.output import UnwritableError, write_whole
+from tilewright.tools.render_table import matrix
 
 _AXES: dict[Operand, tuple[str, str]] = {
     "A": ("m", "k"),
@@ -108,14 +109,14 @@ def run(options: argparse.Namespace) -> None:
         return
     if options.idesc is not None:
         raise InputError(f"{options.mnemonic} expected no --idesc")
-    atom, operand = _atom(options.mnemonic.strip()), cast(Operand, options.operand)
+    atom, operand = fragment_atom(options.mnemonic.strip()), cast(Operand, options.operand)
     legal = fragment_operands(atom)
     if operand not in legal:
         why = " (B is always in shared memory: 'tilewright desc')" if operand == "B" else ""
         raise InputError(
             f"{atom.mnemonic} expected an operand of {', '.join(legal)}, got {operand}{why}"
         )
-    _show(options, fragments(atom, operand, _choice(atom, operand, options.select)))
+    _show(options, fragments(atom, operand, selected(atom, operand, options.select)))
 
 
 def _drawn(options: argparse.Namespace) -> Drawing:
@@ -130,7 +131,7 @@ def _drawn(options: argparse.Namespace) -> Drawing:
 
 def _show(options: argparse.Namespace, shown: Drawing) -> None:
     if options.svg is None:
-        print(_table(shown))
+        print(matrix(shown))
         return
     try:
         write_whole(options.svg, svg(shown))
@@ -154,7 +155,8 @@ def _show_tensor(options: argparse.Namespace) -> None:
         raise InputError(str(error)) from None
 
 
-def _atom(mnemonic: str) -> AnyMma:
+def fragment_atom(mnemonic: str) -> AnyMma:
+    """The MMA of a mnemonic that has fragments. Raises InputError."""
     reason = why_illegal_mnemonic(mnemonic, None)
     if reason is not None:
         raise InputError(reason)
@@ -168,7 +170,7 @@ def _atom(mnemonic: str) -> AnyMma:
         ) from None
 
 
-def _choice(atom: AnyMma, operand: Operand, text: str | None) -> tuple[int, ...]:
+def selected(atom: AnyMma, operand: Operand, text: str | None) -> tuple[int, ...]:
     """The values of the operand's selectors: those of the text, or their first ones."""
     wanted = selectors(atom, operand)
     if text is None:
@@ -190,16 +192,3 @@ def _choice(atom: AnyMma, operand: Operand, text: str | None) -> tuple[int, ...]
             f"nearest legal: {nearest or 'none'}"
         )
     return tuple(map(int, given))
-
-
-def _table(shown: Drawing) -> str:
-    """The title, the layout, and the matrix with its row and column numbers."""
-    down, across = shown.axes
-    rows = [[f"{down}\\{across}", *map(str, range(len(shown.cells[0])))]]
-    for number, cells in enumerate(shown.cells):
-        rows.append([str(number), *(text for text, _ in cells)])
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = [
-        " ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in rows
-    ]
-    return "\n".join([shown.title, shown.about, "", *lines])

@@ -18,9 +18,12 @@ FROM = "cute.from"
 SIGNATURE = "cute.arguments"
 """The attribute of a lowered kernel that holds the types of its arguments at the tile level."""
 
-_MODES = {"value": 0, "pointer": 0, "shape": 1, "stride": 1, "tensor_map": None, "field": None}
+_MODES = {"value": 0, "pointer": 0, "shape": 1, "stride": 1, "tensor_map": None, "flat_map": None,
+          "field": None}  # fmt: skip
 """The parts of an argument, and how many modes say which one; a tensor map has its dimensions, a
 field the numbers that lead to it."""
+MAPS = ("tensor_map", "flat_map")
+"""The parts that are tensor maps."""
 
 
 @irdl_attr_definition
@@ -32,6 +35,9 @@ class ArgumentAttr(ParametrizedAttribute):
       the place among the leaves of the shape;
     - `#cute.argument<0, tensor_map<1, 0>, !cute_nvgpu.tma_descriptor<64x32xf16>>`: a tensor map of
       it, whose dimensions are those leaves, outermost first; the type says the box;
+    - `#cute.argument<0, flat_map<0, 1, 0, 2, 1, 64, 1, 1>, !cute_nvgpu.tma_descriptor<64x32xf16>>`:
+      one of a pointer; for each dimension of the tensor, outermost first, its size and its stride
+      in elements: 0 and the number of the argument that says it, or 1 and the number itself;
     - `#cute.argument<1, value>`: a scalar as it is;
     - `#cute.argument<1, field<1, 0>>`: field 0 of field 1 of a struct; of a value of the algebra,
       by its place among the leaves that are not known.
@@ -84,7 +90,7 @@ class ArgumentAttr(ParametrizedAttribute):
         if (count == 0) if wanted is None else (count != wanted):
             legal = "at least one" if wanted is None else wanted
             raise VerifyException(f"argument expected {legal} mode for {part}, got {count}")
-        if (part == "tensor_map") == isinstance(self.type, NoneAttr):
+        if (part in MAPS) == isinstance(self.type, NoneAttr):
             raise VerifyException(f"argument expected a type for a tensor map alone, got {part}")
 
 

@@ -116,8 +116,9 @@ class Atom(ABC, Generic[Row]):
                 f"(PTX ISA {self.row.section})"
             )
 
-    def check_selectors(self, values: Sequence[int]) -> None:
-        """Raise AtomError unless there is a legal value for each of `selectors`."""
+    def check_selectors(self, values: Sequence[object]) -> None:
+        """Raise AtomError unless there is a legal value for each of `selectors`: of those that are
+        no numbers it is not known."""
         if values and not self.selectors:
             raise AtomError(
                 f"{self.mnemonic} expected a sparsity selector of none (it is dense), "
@@ -130,7 +131,7 @@ class Atom(ABC, Generic[Row]):
                 f"got {len(values)}"
             )
         for selector, value in zip(self.selectors, values, strict=True):
-            if value not in selector.legal:
+            if isinstance(value, int) and value not in selector.legal:
                 raise AtomError(
                     f"{self.mnemonic} expected a {selector.name} of "
                     f"{', '.join(map(str, selector.legal))}, got {value}; "

@@ -75,9 +75,9 @@ class MbarrierArriveOp(NvgpuOp):
     ```
 
     What the thread did before is before what those do who wait for the phase. With `reads` that is
-    what it has read alone: the scope is its own CTA. A release to the cluster stops the thread
-    until the GPU sees all that it wrote. The interpreter takes both for the latter. PTX ISA, mapa
-    and mbarrier.arrive.
+    what it has read alone: the scope is its own CTA, and threads of others need not see what was
+    written. A release to the cluster stops the thread until the GPU sees all that it wrote. PTX
+    ISA, mapa and mbarrier.arrive.
     """
 
     barrier = operand_def(MemRefType)

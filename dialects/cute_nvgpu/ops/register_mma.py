@@ -9,9 +9,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
-from xdsl.dialects.builtin import IntegerAttr
+from xdsl.dialects.builtin import IntegerAttr, i16
 from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import operand_def, prop_def, result_def, traits_def
+from xdsl.irdl import (
+    operand_def,
+    opt_prop_def,
+    prop_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+)
 from xdsl.traits import NoMemoryEffect
 from xdsl.utils.exceptions import VerifyException
 
@@ -41,6 +48,8 @@ class RegisterMmaOp(NvgpuOp):
     CHIP_CHOOSES: ClassVar[bool | None] = False
     SELECTORS: ClassVar[tuple[str, ...]] = ()
     """The properties that hold the atom's selectors, in their order."""
+    IDS: ClassVar[tuple[str, ...]] = ()
+    """The last of them, where values may be given instead."""
 
     @property
     def mma_atom(self) -> MmaAtom:
@@ -57,37 +66,48 @@ class RegisterMmaOp(NvgpuOp):
         return self.mma_atom.mnemonic
 
     @property
-    def selectors(self) -> tuple[int, ...]:
-        """The values of the atom's selectors."""
-        values: list[int] = []
-        for name in self.SELECTORS:
-            number = self.properties[name]
-            assert isinstance(number, IntegerAttr)
-            values.append(number.value.data)
-        return tuple(values)
+    def inputs(self) -> Sequence[SSAValue]:
+        """The operands in the order of the atom's `inputs`."""
+        return self.operands[: len(self.mma_atom.inputs)]
+
+    @property
+    def selectors(self) -> tuple[int | SSAValue, ...]:
+        """The atom's selectors: numbers, or values of `i16`."""
+        numbers = (self.properties.get(name) for name in self.SELECTORS)
+        known = [number.value.data for number in numbers if isinstance(number, IntegerAttr)]
+        return (*known, *self.operands[len(self.inputs) :])
 
     def __init__(
         self,
         inputs: Sequence[SSAValue],
         atom: MmaAtom,
-        selectors: Sequence[int] = (),
+        selectors: Sequence[int | SSAValue] = (),
         result_type: Attribute | None = None,
     ):
         """The MMA of operands in the order of the atom's `inputs`; selectors left out are 0."""
-        values = selectors or (0,) * len(self.SELECTORS)
+        numbers = selectors or (0,) * len(self.SELECTORS)
+        ids = [number for number in numbers if isinstance(number, SSAValue)]
+        numbers = numbers[: len(numbers) - len(ids)]
         super().__init__(
             *inputs,
+            *([ids] if self.IDS else []),
             inputs[2].type if result_type is None else result_type,
             atom=MMA_ATOM_TYPES[atom.op](atom),
-            **dict(zip(self.SELECTORS, values, strict=True)),
+            **dict.fromkeys(self.SELECTORS) | dict(zip(self.SELECTORS, numbers, strict=False)),
         )
 
     def verify_(self) -> None:
         atom = self.mma_atom
-        for operand, value in zip(atom.inputs, self.operands, strict=True):
+        for operand, value in zip(atom.inputs, self.inputs, strict=True):
             verify_fragment(self.name, atom, operand, value.type)
             verify_holders(self, f"operand {operand}", value)
         verify_fragment(self.name, atom, "D", self.d.type)
+        if len(self.operands) - len(atom.inputs) not in (0, len(self.IDS)) or any(
+            name in self.properties for name in self.IDS if len(self.operands) > len(atom.inputs)
+        ):
+            raise VerifyException(
+                f"'{self.name}' expected {', '.join(self.IDS)} as numbers or all as values"
+            )
         try:
             atom.check_selectors(self.selectors)
         except AtomError as error:
@@ -125,11 +145,18 @@ class SparseMma(RegisterMmaOp):
     )
 
 
+_SCALED = (
+    "$sfa (`[` $byte_id_a^ `,` $thread_id_a `]`)? `,` $sfb (`[` $byte_id_b^ `,` $thread_id_b `]`)?"
+    " (`ids` `(` $ids^ `)`)? $atom attr-dict `:` functional-type(operands, results)"
+)
+
+
 class ScaledMma(RegisterMmaOp):
     """D = (A * SFA) * (B * SFB) + C, as `%a, %b, %c, %sfa[0, 0], %sfb[0, 0] <ATOM>`.
 
     The brackets hold {byte-id, thread-id}: the byte of the word from which on the scale factors
-    count, and the threads of each group of four that give them. PTX ISA 9.7.14.3.
+    count, and the threads of each group of four that give them. All four may be values instead, the
+    same in all threads: `%a, %b, %c, %sfa, %sfb ids(%i, %j, %k, %l) <ATOM>`. PTX ISA 9.7.14.3.
     """
 
     a = operand_def()
@@ -137,18 +164,16 @@ class ScaledMma(RegisterMmaOp):
     c = operand_def()
     sfa = operand_def()
     sfb = operand_def()
-    byte_id_a = prop_def(NUMBER)
-    thread_id_a = prop_def(NUMBER)
-    byte_id_b = prop_def(NUMBER)
-    thread_id_b = prop_def(NUMBER)
+    ids = var_operand_def(i16)
+    byte_id_a = opt_prop_def(NUMBER)
+    thread_id_a = opt_prop_def(NUMBER)
+    byte_id_b = opt_prop_def(NUMBER)
+    thread_id_b = opt_prop_def(NUMBER)
 
-    SELECTORS: ClassVar[tuple[str, ...]] = ("byte_id_a", "thread_id_a", "byte_id_b", "thread_id_b")
+    IDS: ClassVar[tuple[str, ...]] = ("byte_id_a", "thread_id_a", "byte_id_b", "thread_id_b")
+    SELECTORS: ClassVar[tuple[str, ...]] = IDS
 
-    assembly_format = (
-        "$a `,` $b `,` $c `,` $sfa `[` $byte_id_a `,` $thread_id_a `]`"
-        " `,` $sfb `[` $byte_id_b `,` $thread_id_b `]` $atom attr-dict"
-        " `:` functional-type(operands, results)"
-    )
+    assembly_format = f"$a `,` $b `,` $c `,` {_SCALED}"
 
 
 class ScaledSparseMma(RegisterMmaOp):
@@ -160,19 +185,17 @@ class ScaledSparseMma(RegisterMmaOp):
     e = operand_def()
     sfa = operand_def()
     sfb = operand_def()
+    ids = var_operand_def(i16)
     selector = prop_def(NUMBER)
-    byte_id_a = prop_def(NUMBER)
-    thread_id_a = prop_def(NUMBER)
-    byte_id_b = prop_def(NUMBER)
-    thread_id_b = prop_def(NUMBER)
+    byte_id_a = opt_prop_def(NUMBER)
+    thread_id_a = opt_prop_def(NUMBER)
+    byte_id_b = opt_prop_def(NUMBER)
+    thread_id_b = opt_prop_def(NUMBER)
 
-    SELECTORS: ClassVar[tuple[str, ...]] = (*SparseMma.SELECTORS, *ScaledMma.SELECTORS)
+    IDS: ClassVar[tuple[str, ...]] = ScaledMma.IDS
+    SELECTORS: ClassVar[tuple[str, ...]] = (*SparseMma.SELECTORS, *IDS)
 
-    assembly_format = (
-        "$a `,` $b `,` $c `,` $e `[` $selector `]` `,` $sfa `[` $byte_id_a `,` $thread_id_a `]`"
-        " `,` $sfb `[` $byte_id_b `,` $thread_id_b `]` $atom attr-dict"
-        " `:` functional-type(operands, results)"
-    )
+    assembly_format = f"$a `,` $b `,` $c `,` $e `[` $selector `]` `,` {_SCALED}"
 
 
 def verify_fragment(op: str, atom: MmaAtom | WgmmaAtom, operand: Operand, type_: Attribute) -> None:

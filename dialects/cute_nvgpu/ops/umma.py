@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
-from xdsl.dialects.builtin import IntegerAttr, MemRefType, StringAttr, UnitAttr, i1
+from xdsl.dialects.builtin import IntegerAttr, MemRefType, StringAttr, UnitAttr, i1, i32
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import AttrSizedOperandSegments, operand_def, opt_operand_def, opt_prop_def
 from xdsl.utils.exceptions import VerifyException
@@ -40,12 +40,16 @@ _SPELLED = {"E": "$e `[` $selector `]`"} | {
 """The tensors with what stands in brackets behind them."""
 
 
+_IDS = {"E": "selector", "SFA": "sfa_id", "SFB": "sfb_id"}
+"""The properties that hold what stands there."""
+
+
 def umma_format(tensors: Sequence[str], form: str = "", shift: str = "") -> str:
     """The text of an op on these tensors: `form` is what it has behind the predicate."""
     inputs = " `,` ".join(_SPELLED.get(name, f"${name.lower()}") for name in tensors)
     types = " `,` ".join(f"type(${name.lower()})" for name in tensors)
     return (
-        f"{inputs} (`enable_input_d` $enable_input_d^)?{form}"
+        f"{inputs} (`enable_input_d` $enable_input_d^)? (`idesc` $idesc^)?{form}"
         f" (`negate_a` $negate_a^)? (`negate_b` $negate_b^)?{shift} (`collector` $collector^)?"
         f" $atom attr-dict `:` {types}"
     )
@@ -56,7 +60,9 @@ class UmmaOp(CtaGroupOp, NvgpuOp):
 
     D, and A where `frag_kind = ts`, metadata and scale factors are tensors in tensor memory; A and
     B are matrices in shared memory. Where `enable_input_d` is false, D = A * B. The result may be
-    loaded once a `tcgen05.commit` has arrived at an mbarrier. PTX ISA, tcgen05.mma.
+    loaded once a `tcgen05.commit` has arrived at an mbarrier. `idesc` is its instruction descriptor
+    where scale factor ids, or the sparsity selector, are known when it runs alone: those of the op
+    are 0 then, and all else is as the atom says. PTX ISA, tcgen05.mma.
     """
 
     TENSORS: ClassVar[tuple[str, ...]]
@@ -66,6 +72,7 @@ class UmmaOp(CtaGroupOp, NvgpuOp):
     a = operand_def()
     b = operand_def(SmemDescViewType)
     enable_input_d = opt_operand_def(i1)
+    idesc = opt_operand_def(i32)
     negate_a = opt_prop_def(UnitAttr)
     negate_b = opt_prop_def(UnitAttr)
     collector = opt_prop_def(StringAttr)
@@ -79,10 +86,9 @@ class UmmaOp(CtaGroupOp, NvgpuOp):
         **modifiers: Field,
     ):
         """The MMA of tensors in the order of `TENSORS`; ids and selectors left out are 0."""
-        ids = {"E": "selector", "SFA": "sfa_id", "SFB": "sfb_id"}
         fields: dict[str, Field] = {
             **{name.lower(): value for name, value in zip(self.TENSORS, tensors, strict=True)},
-            **dict.fromkeys((ids[name] for name in self.TENSORS if name in ids), 0),
+            **dict.fromkeys((_IDS[name] for name in self.TENSORS if name in _IDS), 0),
             **modifiers,
         }
         super().__init__(atom=UMMA_ATOM_TYPES[atom.op](atom), **fields)
@@ -164,6 +170,19 @@ class UmmaOp(CtaGroupOp, NvgpuOp):
             sfb_id=self._number("sfb_id"),
         )
 
+    def described(self, word: int) -> InstructionDescriptor:
+        """The instruction descriptor that `idesc` is. Raises AtomError or DescriptorError where it
+        is not the atom's."""
+        descriptor = InstructionDescriptor.decode(word, self.row.kind)
+        ids = {name: getattr(descriptor, name) for name in _IDS.values()}
+        own = self.mma_atom.descriptor(negated=self.negated, **ids)
+        if own != descriptor:
+            raise DescriptorError(
+                f"expected an instruction descriptor of {self.mma_atom}, got {word:#010x}; nearest "
+                f"legal: {own.encode():#010x}"
+            )
+        return descriptor
+
     def _number(self, name: str) -> int:
         number = self.properties.get(name)
         return number.value.data if isinstance(number, IntegerAttr) else 0
@@ -187,6 +206,8 @@ class UmmaOp(CtaGroupOp, NvgpuOp):
             _ = self.instruction_descriptor
         except (AtomError, DescriptorError) as error:
             raise VerifyException(f"'{self.name}' {error}") from None
+        if self.idesc is not None and any(map(self._number, _IDS.values())):
+            raise VerifyException(f"'{self.name}' expected ids of 0 beside idesc, which has them")
         self._verify_modifiers()
 
     def _verify_scale_types(self) -> None:

@@ -53,9 +53,10 @@ def float_to_float(source: Element, to: Element, rounding: str) -> Function:
 
     Beyond the range of an 8-bit format the largest finite value, as PTX's cvt.satfinite.
     """
-    if rounding == "nearest_away":
-        return _to_tf32_away
-    mode = _ROUNDINGS[rounding]
+    if rounding == "nearest_away" and to.name == "tf32":
+        return lambda x: _to_tf32_away(_as_float64(x, source))
+    # To a wider format any value is exact.
+    mode = _ROUNDINGS.get(rounding, "rn")
     if to.name == "f8E8M0FNU":
         return lambda x: _to_power_of_two(_as_float64(x, source), up=mode == "rp").view(to.dtype)
     if mode == "rn":
@@ -65,19 +66,24 @@ def float_to_float(source: Element, to: Element, rounding: str) -> Function:
             return widened
         if source.name == "f32" and to.dtype == BFLOAT16:
             return lambda x: narrowed(x, BFLOAT16)
-    fmt = to.format
-    assert fmt is not None
 
     def run(x: Tile) -> Tile:
-        words = encode(_as_float64(x, source), fmt, mode)
-        if to.name in _SATURATING:
-            # An infinity saturates like any value beyond the range.
-            over = (words & (fmt.sign_bit - 1)) == fmt.infinity
-            over &= ~np.isnan(x.astype(np.float32))
-            words = np.where(over, (words & fmt.sign_bit) | fmt.max_finite, words)
-        return words.astype(fmt.container).view(to.dtype)
+        return _encoded(_as_float64(x, source), to, mode)
 
     return run
+
+
+def _encoded(value: Tile, to: Element, mode: Rounding) -> Tile:
+    """float64 rounded once to a format."""
+    fmt = to.format
+    assert fmt is not None
+    words = encode(value, fmt, mode)
+    if to.name in _SATURATING:
+        # An infinity saturates like any value beyond the range.
+        over = (words & (fmt.sign_bit - 1)) == fmt.infinity
+        over &= ~np.isnan(value)
+        words = np.where(over, (words & fmt.sign_bit) | fmt.max_finite, words)
+    return words.astype(fmt.container).view(to.dtype)
 
 
 def _as_float64(x: Tile, source: Element) -> Tile:
@@ -128,8 +134,6 @@ def integer_to_float(to: Element, signed: bool, rounding: str) -> Function:
     """An integer's value, rounded to the format."""
     mode = _ROUNDINGS[rounding]
     view = as_signed if signed else as_unsigned
-    fmt = to.format
-    assert fmt is not None
 
     def run(x: Tile) -> Tile:
         number = view(x)
@@ -138,7 +142,7 @@ def integer_to_float(to: Element, signed: bool, rounding: str) -> Function:
         if to.name == "f32" and mode == "rn":
             return number.astype(np.float32)
         wide = _odd_float64(number) if number.dtype.itemsize == 8 else number.astype(np.float64)
-        return encode(wide, fmt, mode).view(to.dtype)
+        return _encoded(wide, to, mode)
 
     return run
 

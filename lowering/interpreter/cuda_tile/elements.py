@@ -62,7 +62,7 @@ _FORMATS = {
     "f8E4M3FN": "e4m3",
     "f8E5M2": "e5m2",
     "f8E8M0FNU": "ue8m0",
-    "f8E5M3FNU": "ue5m3",
+    "fnv8E5M3FNU": "ue5m3",
     "f4E2M1FN": "e2m1",
 }
 

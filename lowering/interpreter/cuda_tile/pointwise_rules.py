@@ -126,7 +126,7 @@ def _truncated(op: Operation, _: Options) -> Function:
 
 def _float_to_float(op: Operation, _: Options) -> Function:
     source, to = operand_element(op), result_element(op)
-    if to.name == "f8E5M3FNU":
+    if to.name == "fnv8E5M3FNU":
         raise OpError(
             op, f"'{op.name}' expected a result whose rounding is known, got {to.name} (a preview)"
         )

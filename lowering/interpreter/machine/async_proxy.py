@@ -126,7 +126,8 @@ class ProxyFences:
         unfenced = generic & (before >= self._count[writer])
         number = np.minimum(np.maximum(before, 0), self._when.shape[1] - 1)
         late = generic & ~unfenced & (writer != (-1 if lane is None else lane))
-        late &= ~self._clocks.happened(known, writer, self._when[writer, number])
+        fences = self._when[writer, number]
+        late &= ~self._clocks.happened(known, writer, fences, writes=True)
         for wrong, why in (
             (unfenced, "no fence.proxy.async of its thread follows it"),
             (late, "no barrier follows the fence.proxy.async of its thread"),

@@ -27,13 +27,18 @@ class Clocks:
 
     The first clocks are those of the warps; behind them come, as they are needed, those of threads
     that arrived alone, of mbarriers (how many phases are complete), and of asynchronous reads (how
-    many groups are complete).
+    many groups are complete). With `writes_apart` each of a warp or a thread has another one, by
+    which others know of what it wrote: an arrival may let them know of what it read alone.
     """
 
-    def __init__(self, clusters: int, warps: int, lanes: Lanes):
+    def __init__(self, clusters: int, warps: int, lanes: Lanes, *, writes_apart: bool = False):
         self.warps = warps
         self.lanes = warps * WARP
-        self.seen: Known = np.zeros((clusters * self.lanes, warps), dtype=np.int32)
+        self.seen: Known = np.zeros((clusters * self.lanes, 0), dtype=np.int32)
+        self._writes_apart = writes_apart
+        # Of each clock that by which others know of writes: itself, unless they are apart.
+        self._read = self._wrote = np.zeros(0, dtype=np.int64)
+        self._add_columns(warps, of_threads=True)
         self._clock = np.ones(clusters * warps, dtype=np.int32)
         # The threads of each warp: a CTA's last warp may not be full.
         self._sizes = np.bincount(lanes // WARP, minlength=clusters * warps)
@@ -42,8 +47,17 @@ class Clocks:
 
     def add_column(self) -> int:
         """A new clock, of which nobody knows anything."""
-        self.seen = np.pad(self.seen, ((0, 0), (0, 1)))
-        return self.seen.shape[1] - 1
+        return int(self._add_columns(1)[0])
+
+    def _add_columns(self, count: int, *, of_threads: bool = False) -> NDArray[np.int64]:
+        columns = self.seen.shape[1] + np.arange(count)
+        pairs = [columns]
+        if of_threads and self._writes_apart:
+            pairs = [columns + count, columns + count]
+        self._wrote = np.concatenate([self._wrote, *pairs])
+        self._read = np.arange(len(self._wrote))
+        self.seen = np.pad(self.seen, ((0, 0), (0, len(pairs) * count)))
+        return columns
 
     @staticmethod
     def async_writer(column: int) -> int:
@@ -67,15 +81,19 @@ class Clocks:
         """The knowledge that all of these threads have: [1, clocks]."""
         return self.seen[lanes].min(axis=0)[None]
 
-    def happened(self, known: Known, who: Who, stamps: NDArray[np.int32]) -> NDArray[np.bool_]:
-        """True where accesses by `who` with these stamps are known: [threads, accesses]."""
+    def happened(
+        self, known: Known, who: Who, stamps: NDArray[np.int32], *, writes: bool = False
+    ) -> NDArray[np.bool_]:
+        """True where accesses by `who` with these stamps, or `writes`, are known: [threads,
+        accesses]."""
+        clocks = self._wrote if writes else self._read
         rows = np.arange(len(known))[:, None]
-        column = np.where(who >= 0, who // WARP % self.warps, -2 - who)
+        column = np.where(who >= 0, clocks[who // WARP % self.warps], -2 - who)
         before = stamps < known[rows, column]
         late = ~before & (who >= 0)
         if late.any():
             row, access = np.nonzero(late)
-            own = self._own[who[row, access] % self.lanes]
+            own = clocks[self._own[who[row, access] % self.lanes]]
             before[row, access] = stamps[row, access] < known[row, own]
         return before
 
@@ -86,16 +104,19 @@ class Clocks:
 
     # Who learns what
 
-    def publish(self, lanes: Lanes) -> Known:
-        """The knowledge of these threads of a cluster together, of what they did themselves too:
-        [clocks]. What they do from now on is not before whatever learns of it."""
+    def publish(self, lanes: Lanes, *, reads: bool = False) -> Known:
+        """The knowledge of these threads of a cluster together, of what they did themselves too, or
+        of `reads` alone: [clocks]. What they do from now on is not before whatever learns of it."""
         warps, index, counts = np.unique(lanes // WARP, return_inverse=True, return_counts=True)
         stamps = self._clock[warps] + 1
         alone = counts < self._sizes[warps]
         columns = [self._own_column(lane) for lane in lanes[alone[index]].tolist()]
         known: Known = self.seen[lanes].max(axis=0)
-        known[warps[~alone] % self.warps] = stamps[~alone]
-        known[columns] = stamps[index][alone[index]]
+        for clocks in (self._read, self._wrote) if self._writes_apart else (self._read,):
+            known[clocks[warps[~alone] % self.warps]] = stamps[~alone]
+            known[clocks[columns]] = stamps[index][alone[index]]
+        if reads:
+            known[self._wrote[self._wrote != self._read]] = 0
         self._clock[warps] = stamps
         return known
 
@@ -103,13 +124,12 @@ class Clocks:
         """Threads will arrive alone: give all of them clocks of their own at once."""
         local = np.unique(lanes % self.lanes)
         local = local[self._own[local] < self.warps]
-        self._own[local] = self.seen.shape[1] + np.arange(len(local))
-        self.seen = np.pad(self.seen, ((0, 0), (0, len(local))))
+        self._own[local] = self._add_columns(len(local), of_threads=True)
 
     def _own_column(self, lane: int) -> int:
         local = lane % self.lanes
         if self._own[local] < self.warps:
-            self._own[local] = self.add_column()
+            self._own[local] = self._add_columns(1, of_threads=True)[0]
         return int(self._own[local])
 
     def learn(self, lanes: Lanes, known: Known) -> None:
@@ -126,7 +146,8 @@ class Clocks:
         rows = warps[:, None] * WARP + np.arange(WARP)
         known: Known = self.seen[rows].max(axis=1)
         self._clock[warps] += 1
-        known[np.arange(len(warps)), warps % self.warps] = self._clock[warps]
+        for column in (warps % self.warps, self._wrote[warps % self.warps]):
+            known[np.arange(len(warps)), column] = self._clock[warps]
         self.seen[rows] = known[:, None]
 
 

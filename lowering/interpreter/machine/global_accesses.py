@@ -392,7 +392,9 @@ class GlobalAccesses:
         actor = actor.astype(np.int32)
         known = np.zeros(len(lanes), dtype=np.bool_)
         seen = self._clocks.seen[lanes[near]]
-        known[near] = self._clocks.happened(seen, actor[near, None], stamps[near, None])[:, 0]
+        known[near] = self._clocks.happened(
+            seen, actor[near, None], stamps[near, None], writes=verbs[1] == "write"
+        )[:, 0]
         if self.order.is_used:
             clusters = other // (LOCAL + 1)
             pairs = zip(lanes[~near].tolist(), clusters[~near].tolist(), strict=True)

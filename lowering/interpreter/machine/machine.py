@@ -184,7 +184,9 @@ class Machine:
         cluster = prod(launch.cluster)
         self.lanes = all_lanes(len(ctas), self.slots, self.threads)
         clusters = len(ctas) // cluster
-        self.clocks = Clocks(clusters, self._warps * cluster, self.lanes)
+        self.clocks = Clocks(
+            clusters, self._warps * cluster, self.lanes, writes_apart=program.passes_reads
+        )
         self.remote = RemoteAccesses(self.clocks, self.threads, self.slots)
         self.shared = SharedMemory(
             len(ctas), program.shared_bytes, self.slots, self.clocks, self.remote, accesses, cluster

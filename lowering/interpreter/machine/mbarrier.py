@@ -173,19 +173,26 @@ class Mbarriers:
 
     # Phases
 
-    def arrive(self, lanes: Lanes, address: Bits, count: int, expect: int = 0) -> None:
-        """Each thread lets the phase wait for `expect` bytes more, and arrives `count` times."""
+    def arrive(
+        self, lanes: Lanes, address: Bits, count: int, expect: int = 0, *, reads: bool = False
+    ) -> None:
+        """Each thread lets the phase wait for `expect` bytes more, and arrives `count` times: in
+        another CTA behind what it has read alone, with `reads`."""
         places = self.find(lanes, address)
         if self._cluster > 1:
             self._shared.remote.note(lanes, places // self._shared.stride, "an arrival")
         for place in np.unique(places).tolist():
-            there = np.flatnonzero(places == place)
-            while len(there):
-                there = there[self._arrive(self._at[place], lanes, there, count, expect) :]
+            far = reads & (lanes // self._shared.threads != place // self._shared.stride)
+            for apart in (False, True):
+                there = np.flatnonzero((places == place) & (far == apart))
+                while len(there):
+                    barrier = self._at[place]
+                    there = there[self._arrive(barrier, lanes, there, count, expect, apart) :]
 
     def _arrive(
-        self, barrier: Mbarrier, lanes: Lanes, there: NDArray[np.int64], count: int, expect: int
-    ) -> int:
+        self, barrier: Mbarrier, lanes: Lanes, there: NDArray[np.int64], count: int, expect: int,
+        reads: bool,
+    ) -> int:  # fmt: skip
         """The first of the threads that are there, by index, arrive: as many as the phase waits
         for. Returns how many."""
         number = min(barrier.pending // count, len(there))
@@ -201,7 +208,7 @@ class Mbarriers:
         barrier.bytes += expect * number
         self._check_bytes(barrier, int(there[-1]))
         barrier.arrived.note(arriving, self._clocks.now(arriving), asynchronous=expect > 0)
-        barrier.known = together(barrier.known, self._clocks.publish(arriving))
+        barrier.known = together(barrier.known, self._clocks.publish(arriving, reads=reads))
         barrier.pending -= count * number
         barrier.settle()
         return number

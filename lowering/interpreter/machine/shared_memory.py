@@ -77,7 +77,7 @@ class SharedMemory:
         self.clocks = clocks
         self.remote = remote
         self._accesses = accesses
-        self._threads = threads
+        self.threads = threads
         self._cluster = cluster
         self._writer = np.full(total, _NOBODY, dtype=np.int32)
         self._written = np.zeros(total, dtype=np.int32)
@@ -117,7 +117,7 @@ class SharedMemory:
 
     def _cta_of(self, lanes: Lanes, address: NDArray[np.int64]) -> tuple[Lanes, NDArray[np.int64]]:
         """The CTA that each address is of, the own or another of its cluster, and the place."""
-        own, rank = lanes // self._threads, address >> RANK_SHIFT
+        own, rank = lanes // self.threads, address >> RANK_SHIFT
         if not rank.any():
             return own, address
         if (rank > self._cluster).any():
@@ -216,7 +216,8 @@ class SharedMemory:
         race = (writer != _NOBODY) & (writer != lanes[:, None])
         if not race.any():
             return
-        race &= ~self.clocks.happened(self.clocks.seen[lanes], writer, self._written[places])
+        stamps, known = self._written[places], self.clocks.seen[lanes]
+        race &= ~self.clocks.happened(known, writer, stamps, writes=True)
         if race.any():
             lane, byte = np.unravel_index(int(np.argmax(race)), race.shape)
             self._race(verb, "write", int(self._write_op[places[lane, byte]]), int(lane),
@@ -226,7 +227,7 @@ class SharedMemory:
         both = f"race on shared memory: this {verb} and the {other} by {self.op_names.get(op, '?')}"
         if other == "write" and thread < _NOBODY:
             raise Fault(f"{both} are ordered by no wait for the mbarrier that completes it", lane)
-        who = f"thread {thread % self._threads}" if thread >= 0 else "another thread"
+        who = f"thread {thread % self.threads}" if thread >= 0 else "another thread"
         raise Fault(f"{both} in {who} are ordered by no barrier", lane)
 
     def _check_write(self, lanes: Lanes, places: NDArray[np.int64], op: int) -> None:
@@ -280,7 +281,7 @@ class SharedMemory:
         of these addresses, uint8 [..., 16]."""
         starts = np.unique(np.concatenate([address.ravel() for address in addresses]))
         self._check_chunks(starts)
-        base = int(lanes[0]) // self._threads * self.stride
+        base = int(lanes[0]) // self.threads * self.stride
         places = base + (starts[:, None] + np.arange(16)).ravel()
         self._check_async_read(lanes, places[None])
         self.wgmmas.issue(int(lanes[0]), places, op)
@@ -295,7 +296,7 @@ class SharedMemory:
         # Every thread reads for the others: what one of them does not know is not ordered.
         known = self.clocks.common(lanes)
         lane = int(lanes[0]) if len(lanes) == 1 else None
-        race = ~self.clocks.happened(known, writer, self._written[places])
+        race = ~self.clocks.happened(known, writer, self._written[places], writes=True)
         race &= writer != (_NOBODY if lane is None else lane)
         if race.any():
             byte = int(np.argmax(race))

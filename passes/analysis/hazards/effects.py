@@ -65,6 +65,13 @@ def pending(kind: str) -> Row:
     return lambda op: Effect(kind, constant=op.pending.value.data)
 
 
+def arrival_in_cluster(op: Any, place: MemoryPlace, rank: SSAValue) -> Effect:
+    """An arrival in another CTA."""
+    return Effect(
+        "arrive", place, scalars=(rank,), constant=(1, 0, *(("reads",) if op.reads else ()))
+    )
+
+
 def of_mbarriers(ops: Any, place: Callable[[Any], MemoryPlace]) -> dict[type[Operation], Row]:
     """The rows of a dialect's ops on mbarriers but its wait, by the place of an op's mbarrier."""
     return {

@@ -40,6 +40,7 @@ from tilewright.passes.analysis.hazards.effects import (
     Effect,
     MemoryPlace,
     Row,
+    arrival_in_cluster,
     of_mbarriers,
     pending,
     plain,
@@ -239,9 +240,7 @@ _EFFECTS: dict[type[Operation], Row | None] = {
     sync.WarpSyncOp: plain("warp.sync"),
     cluster.ArriveOp: plain("cluster.arrive"),
     cluster.WaitOp: plain("cluster.wait"),
-    cluster.MbarrierArriveOp: lambda op: Effect(
-        "arrive", _bar(op), scalars=(op.rank,), constant=(1, 0)
-    ),
+    cluster.MbarrierArriveOp: lambda op: arrival_in_cluster(op, _bar(op), op.rank),
     warp_specialization.SetmaxnregOp: lambda op: Effect(
         "registers", constant=(op.action.data, op.registers.value.data)
     ),

@@ -50,6 +50,7 @@ from tilewright.passes.analysis.hazards.effects import (
     MemoryPlace,
     Reach,
     Row,
+    arrival_in_cluster,
     of_mbarriers,
     pending,
     plain,
@@ -302,9 +303,7 @@ INSTRUCTIONS: dict[type[Operation], Row] = {
     synchronization.WarpSyncOp: plain("warp.sync"),
     cluster.ArriveOp: plain("cluster.arrive"),
     cluster.WaitOp: plain("cluster.wait"),
-    cluster.MbarrierArriveOp: lambda op: Effect(
-        "arrive", _bar(op), scalars=(op.address,), constant=(1, 0)
-    ),
+    cluster.MbarrierArriveOp: lambda op: arrival_in_cluster(op, _bar(op), op.address),
     warp_specialization.SetmaxnregOp: lambda op: Effect(
         "registers", constant=(op.action.data, op.registers.value.data)
     ),

@@ -8,8 +8,9 @@ from xdsl.dialects import memref
 
 from tilewright.diagnostic import named
 from tilewright.dialects.cute.types.memref import Space
-from tilewright.passes.analysis.hazards.phases import Mbarrier
+from tilewright.passes.analysis.hazards.phases import Clock, Mbarrier
 from tilewright.passes.analysis.hazards.report import Hazard
+from tilewright.passes.analysis.hazards.running import passes_reads
 from tilewright.passes.analysis.hazards.thread_barriers import ThreadBarriers
 from tilewright.passes.analysis.hazards.trace import Event
 
@@ -80,21 +81,21 @@ class Mbarriers(ThreadBarriers):
         raise Hazard("early", event.op, missing=what, where=self._where(event, role))
 
     def _arrive(self, index: int, event: Event, roles: list[int]) -> list[int]:
-        count, expected = event.constant
         mask = 1 << event.scalars[0] if event.scalars else None
         for role in roles:
             for barrier in self._mbarriers(event, role, mask):
                 self._check_made(event, barrier, role, False)
+                out = self._let_go(role)
                 if mask is not None and mask != 1 << self.roles[role].cta:
-                    self.remote.append((event.scalars[0], [(role, self.now[role])], event.op))
-                self._arrive_at(event, barrier, role, count, expected)
+                    self.remote.append((event.scalars[0], [(role, out[role])], event.op))
+                    if passes_reads(event):
+                        out[self.wrote : 2 * self.wrote] = [0] * self.wrote
+                self._arrive_at(event, barrier, role, out)
         return roles
 
-    def _arrive_at(
-        self, event: Event, barrier: Mbarrier, role: int, count: int, expected: int
-    ) -> None:
+    def _arrive_at(self, event: Event, barrier: Mbarrier, role: int, out: Clock) -> None:
+        count, expected, *_ = event.constant
         threads = len(self.roles[role].lanes)
-        out = self._let_go(role)
         left = threads
         while left:
             self._check_behind(event, barrier, role)

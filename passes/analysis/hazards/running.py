@@ -48,8 +48,11 @@ class RoleRun:
             for cta in range(launch.ctas)
         }
         named_barriers = {event.constant[0] for event in self.events if event.kind == "bar"}
-        self.width = len(roles) + len(barriers) + launch.ctas * len(named_barriers) + 1
-        clocks = iter(range(len(roles), self.width))
+        # Clocks of what roles wrote, where some arrivals pass on what was read alone.
+        self.wrote = len(roles) if any(passes_reads(event) for event in self.events) else 0
+        first = len(roles) + self.wrote
+        self.width = first + len(barriers) + launch.ctas * len(named_barriers) + 1
+        clocks = iter(range(first, self.width))
         self.mbarriers = {key: Mbarrier(next(clocks), self.width) for key in barriers}
         self.barriers = {
             (cta, number): Barrier(next(clocks), self.width)
@@ -63,6 +66,7 @@ class RoleRun:
         for role in roles:
             if role.alone:
                 self.knows[role.number][role.number] = ALWAYS
+                self.knows[role.number][role.number + self.wrote] = ALWAYS
         self.accesses: defaultdict[Key, list[Access]] = defaultdict(list)
         self.tensors: defaultdict[Key, list[Access]] = defaultdict(list)
         self.pending: list[dict[tuple[Key, bool], Access]] = [{} for _ in roles]
@@ -114,7 +118,7 @@ class RoleRun:
         that."""
         self._stirred[role] += 1
         out = list(self.knows[role])
-        out[role] = self.now[role]
+        out[role] = out[role + self.wrote] = self.now[role]
         self.now[role] += 1
         return out
 
@@ -142,8 +146,9 @@ class RoleRun:
         """A role that knows so much knows that an access is over: of a wgmma, of which all have a
         part, it may have waited itself."""
         own = role if access.kind == "wgmma" else -1
+        shift = self.wrote if access.writes and access.generic else 0
         for clock, time in access.done:  # noqa: SIM110
-            if known[clock] >= time or clock == own:
+            if known[clock + shift] >= time or clock == own:
                 return True
         return False
 
@@ -221,6 +226,11 @@ class RoleRun:
         mine = self._where(parts[1].event, role)
         verb = "meets" if self.roles[role].alone else "meet"
         return f"{mine} {verb} {self._where(parts[0].event, other)}"
+
+
+def passes_reads(event: Event) -> bool:
+    """An arrival in another CTA of the cluster behind which reads alone are over."""
+    return event.kind == "arrive" and bool(event.constant[2:])
 
 
 def _line(op: Operation) -> str:

@@ -24,25 +24,35 @@ def fragment_of(atom: MmaAtom, operand: Operand) -> str:
     return fragment(atom.values(operand), element.mlir + unpacked)
 
 
-def spelled(atom: MmaAtom, values: list[str], selectors: tuple[int, ...]) -> str:
-    """The operands as the op writes them, selectors in brackets."""
+def spelled(
+    atom: MmaAtom, values: list[str], selectors: tuple[int, ...], ids: list[str] | None
+) -> str:
+    """The operands as the op writes them, selectors in brackets, or the ids that are values."""
     operands, left = values[:3], list(selectors)
     for operand, value in zip(atom.inputs[3:], values[3:], strict=True):
         taken, left = (left[:1], left[1:]) if operand == "E" else (left[:2], left[2:])
-        operands.append(f"{value}[{', '.join(map(str, taken))}]")
-    return ", ".join(operands)
+        operands.append(f"{value}[{', '.join(map(str, taken))}]" if taken else value)
+    return ", ".join(operands) + (f" ids({', '.join(ids)})" if ids else "")
 
 
-def mma_kernel(atom: MmaAtom, selectors: tuple[int, ...]) -> str:
+def mma_kernel(atom: MmaAtom, selectors: tuple[int, ...], *, ids: bool = False) -> str:
+    """Arguments are the words of each operand; with `ids` each thread's four come last."""
     code = Code()
     types = [fragment_of(atom, each) for each in atom.inputs]
     values: list[str] = []
     for operand, type_ in zip(atom.inputs, types, strict=True):
         count, word = operand_words(atom, operand)
         values.append(code.cast(code.load_words(count, word), fragment(count, word), type_))
+    chosen: list[str] | None = None
+    if ids:
+        memref = "memref<?x4xi16>"
+        pointer = code.argument(memref)
+        loads = (f"memref.load {pointer}[%t, {code.index(i)}] : {memref}" for i in range(4))
+        chosen = [code.add(load) for load in loads]
+        types += ["i16"] * 4
     result = fragment_of(atom, "D")
     d = code.add(
-        f"cute_nvgpu.{atom.op} {spelled(atom, values, selectors)} <{atom.parameters}> : "
+        f"cute_nvgpu.{atom.op} {spelled(atom, values, selectors, chosen)} <{atom.parameters}> : "
         f"({', '.join(types)}) -> {result}"
     )
     count, word = operand_words(atom, "D")

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import pytest
 from covering import covering
@@ -11,6 +14,7 @@ from mma_kernels import ATOMS, chip_of, draw, mma_kernel, operand_words
 import tilewright as tw
 from tilewright.dialects.cute_nvgpu.atoms.atom import MmaAtom
 from tilewright.execution import ExecutionError
+from tilewright.ptxas import PtxasReport
 
 ARGUMENTS = {"A": "a", "B": "b", "C": "c", "E": "metadata", "SFA": "scale_a_data",
              "SFB": "scale_b_data"}  # fmt: skip
@@ -51,6 +55,39 @@ def named(atom: MmaAtom, selectors: tuple[int, ...]) -> dict[str, object]:
         names = ("byte_id_a", "thread_id_a", "byte_id_b", "thread_id_b")
         settings |= dict(zip(names, selectors[-4:], strict=True))
     return settings
+
+
+# Selectors that are registers
+
+SCALED = [
+    next(atom for atom in ATOMS if atom.row.op == op and len(atom.selectors[-1].legal) == threads)
+    for op, threads in (("SM120.mma_bs", 4), ("SM120.mma_bs_sp", 4))
+]
+
+
+@pytest.mark.parametrize("atom", SCALED, ids=str)
+def test_ids_in_registers(atom: MmaAtom, ptxas: Callable[..., PtxasReport]) -> None:
+    """Two warps, with ids of their own each, give what each has with numbers."""
+    rng = np.random.default_rng(2)
+    words = {each: draw(atom, each, rng) for each in (*atom.inputs, "D")}
+    args = [words[each].reshape(2 * WARP, -1) for each in (*atom.inputs, "D")]
+    first = tuple(each.legal[-1] for each in atom.selectors)
+    second = tuple(each.legal[0] for each in atom.selectors)
+    ids = np.repeat(np.array([first[-4:], second[-4:]], np.int16), WARP, axis=0)
+    static = len(first) - 4
+    text = mma_kernel(atom, first[:static], ids=True)
+    launch: dict[str, Any] = {"block": (2 * WARP,), "arch": "sm_120a"}
+    found = both(text, [*args[:-1], ids, args[-1]], **launch)[-1]
+    for warp, selectors in enumerate((first, (*first[:static], *second[static:]))):
+        one = both(mma_kernel(atom, selectors), args, **launch)[-1]
+        rows = slice(warp * WARP, (warp + 1) * WARP)
+        np.testing.assert_array_equal(found[rows], one[rows])
+    assert ptxas(tw.compile(text, "sm_120a").ptx, "sm_120a").clean
+    for lane, value, words_ in ((40, 7, "a byte-id-a of .*, got 7"), (3, 1, "have alike")):
+        wrong = ids.copy()
+        wrong[lane // WARP * WARP :][: WARP if value == 7 else 1, 0 if value == 7 else 1] += value
+        with pytest.raises(ExecutionError, match=words_):
+            both(text, [*args[:-1], wrong, args[-1]], **launch)
 
 
 # Metadata that PTX leaves undefined

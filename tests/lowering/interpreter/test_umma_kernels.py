@@ -59,6 +59,32 @@ def test_modifiers(level: Any) -> None:
     np.testing.assert_array_equal(found, wanted[:, :COLUMNS])
 
 
+@pytest.mark.parametrize("name", ["mxf8f6f4-id", "sp-bf16-selector"])
+@pytest.mark.parametrize("level", ["atom", "ptx"])
+def test_ids_in_a_register(name: str, level: Any, ptxas: Callable[..., PtxasReport]) -> None:
+    """The instruction descriptor is given, ids and all: what the same ids in the op give."""
+    u = CASES[name]
+    images = build(u)
+    ids = {"sfa_id": u.ids[0], "sfb_id": u.ids[1]} if u.scale_type else {"selector": u.selector}
+    word = atom_of(u).descriptor(**ids).encode()
+    made = kernel(replace(u, ids=(0, 0), selector=0), images, "enable_input_d %more idesc %idesc")
+
+    def text(word: int) -> str:
+        """The word from numbers that are not constants."""
+        from_lane = f"""    %word = arith.constant {word} : i32
+    %zero = arith.index_cast %lane : index to i32
+    %idesc = arith.ori %word, %zero : i32"""
+        return replace(made, body=f"{from_lane}\n{made.body}").text()
+
+    wanted = run(u, images, "hardware").reshape(-1, 512)
+    np.testing.assert_array_equal(execute(u, images, text(word), level), wanted[:, :COLUMNS])
+    if level == "ptx":
+        assert ptxas(tw.compile(text(word), "sm_100a").ptx, "sm_100a").clean
+        return
+    with pytest.raises(tw.ExecutionError, match="expected an instruction descriptor of"):
+        execute(u, images, text(word ^ 1 << 17), level)
+
+
 @pytest.mark.parametrize("level", ["atom", "ptx"])
 def test_the_first_step_ignores_d(level: Any) -> None:
     u = CASES["f16"]

@@ -66,9 +66,16 @@ def _mapa(op: ptx.MapaOp, builder: Builder) -> Step:
     return step
 
 
-def _arrive_there(locate: Callable[[Gang], Bits]) -> Step:
+def _arrive_there(
+    op: atom.MbarrierArriveOp | ptx.MbarrierArriveOp,
+    builder: Builder,
+    locate: Callable[[Gang], Bits],
+) -> Step:
+    reads = op.reads is not None
+    builder.passes_reads |= reads
+
     def step(machine: Machine, gang: Gang) -> None:
-        machine.mbarriers.arrive(gang.lanes, spread(locate(gang), gang.count), 1)
+        machine.mbarriers.arrive(gang.lanes, spread(locate(gang), gang.count), 1, reads=reads)
 
     return step
 
@@ -82,10 +89,10 @@ def _mbarrier_arrive(op: atom.MbarrierArriveOp, builder: Builder) -> Step:
         address = gang.regs[barrier].locate([gang.regs[slot] for slot in indices])
         return remote(address, gang.regs[rank])
 
-    return _arrive_there(locate)
+    return _arrive_there(op, builder, locate)
 
 
 @runs(ptx.MbarrierArriveOp)
 def _ptx_arrive(op: ptx.MbarrierArriveOp, builder: Builder) -> Step:
     address, offset = builder.slot(op.address), op.offset.value.data
-    return _arrive_there(lambda gang: moved(gang.regs[address], offset))
+    return _arrive_there(op, builder, lambda gang: moved(gang.regs[address], offset))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from xdsl.ir import Operation
+from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects.cute_nvgpu.atoms.atom import MmaAtom
 from tilewright.dialects.cute_nvgpu.atoms.conversion import TypeConversion
@@ -51,16 +51,56 @@ def warps_of(value: Bits, gang: Gang, warps: int) -> Bits:
 
 @runs(*MMA_OPS.values())
 def _mma(op: RegisterMmaOp, builder: Builder) -> Step:
-    sources, dest, atom = builder.slots(op.operands), builder.slot(op.d), op.mma_atom
-    selectors = op.selectors
+    sources, dest, atom = builder.slots(op.inputs), builder.slot(op.d), op.mma_atom
+    product = product_of(atom, op.selectors, builder)
 
     def step(machine: Machine, gang: Gang) -> None:
         warps = gang.warps(atom.mnemonic)
         inputs = [warps_of(gang.regs[slot], gang, warps) for slot in sources]
-        d = multiply(machine, atom, inputs, selectors)
-        gang.regs[dest] = d.reshape(gang.count, -1)
+        gang.regs[dest] = product(machine, gang, inputs).reshape(gang.count, -1)
 
     return step
+
+
+Product = Callable[[Machine, Gang, Sequence[Bits]], Bits]
+
+
+def product_of(atom: MmaAtom, selectors: Sequence[int | SSAValue], builder: Builder) -> Product:
+    """D of an atom's inputs, elements [warps, threads, values], in the arithmetic of the run.
+
+    Selectors that are values must be legal, and the same in all threads of a warp: Fault.
+    """
+    known = [selector for selector in selectors if isinstance(selector, int)]
+    ids = builder.slots([selector for selector in selectors if not isinstance(selector, int)])
+    if not ids:
+        return lambda machine, gang, inputs: multiply(machine, atom, inputs, known)
+
+    def product(machine: Machine, gang: Gang, inputs: Sequence[Bits]) -> Bits:
+        warps = len(inputs[0])
+        values = np.stack([spread(gang.regs[slot], gang.count) for slot in ids], axis=-1)
+        if (
+            lane := _first((values != values[::WARP].repeat(WARP, axis=0)).any(axis=1))
+        ) is not None:
+            raise Fault("expected selectors that all threads of the warp have alike", lane)
+        for selector, column in zip(atom.selectors[len(known) :], values.T, strict=True):
+            if (lane := _first(~np.isin(column, selector.legal))) is not None:
+                legal = ", ".join(map(str, selector.legal))
+                raise Fault(f"expected a {selector.name} of {legal}, got {column[lane]}", lane)
+        rows, which = np.unique(values[::WARP], axis=0, return_inverse=True)
+        parts = [
+            multiply(machine, atom, [bits[which == i] for bits in inputs], [*known, *row.tolist()])
+            for i, row in enumerate(rows)
+        ]
+        d = np.empty((warps, *parts[0].shape[1:]), parts[0].dtype)
+        for i, part in enumerate(parts):
+            d[which == i] = part
+        return d
+
+    return product
+
+
+def _first(wrong: NDArray[np.bool_]) -> int | None:
+    return int(np.argmax(wrong)) if wrong.any() else None
 
 
 def multiply(

@@ -28,7 +28,7 @@ from tilewright.lowering.interpreter.ops.base.gpu import arrive_at, wait_at
 from tilewright.lowering.interpreter.ops.base.memref import load_chosen, load_words, store_words
 from tilewright.lowering.interpreter.ops.instructions.cute_nvgpu import (
     copy_async,
-    multiply,
+    product_of,
     sync_warps,
     warps_of,
 )
@@ -239,8 +239,10 @@ def _warp_sync(op: synchronization.WarpSyncOp, builder: Builder) -> None:
 
 @runs(matrix.MmaOp, wmma.MmaOp)
 def _mma(op: matrix.WarpMmaOp, builder: Builder) -> Step:
-    sources, dest, atom = builder.slots(op.operands), builder.slot(op.d), op.mma_atom
-    elements, selectors = [atom.element(operand) for operand in atom.inputs], op.selectors
+    atom = op.mma_atom
+    elements = [atom.element(operand) for operand in atom.inputs]
+    sources, dest = builder.slots(op.inputs[: len(elements)]), builder.slot(op.d)
+    product = product_of(atom, op.selectors, builder)
     dtype, single = CONTAINERS[op.d.type.kind.data], op.d.type.count.data == 1
 
     def step(machine: Machine, gang: Gang) -> None:
@@ -249,7 +251,7 @@ def _mma(op: matrix.WarpMmaOp, builder: Builder) -> Step:
             elements_of(warps_of(gang.regs[slot], gang, warps), element)
             for slot, element in zip(sources, elements, strict=True)
         ]
-        d = np.ascontiguousarray(multiply(machine, atom, inputs, selectors)).view(dtype)
+        d = np.ascontiguousarray(product(machine, gang, inputs)).view(dtype)
         d = d.reshape(gang.count, -1)
         gang.regs[dest] = d[:, 0] if single else d
 

@@ -167,7 +167,7 @@ def _mma(op: UmmaOp, builder: Builder) -> Step:
         tensors,
         None if "A" in tensors else builder.slot(op.sources["A"]),
         builder.slot(op.sources["B"]),
-        None,
+        None if op.idesc is None else builder.slot(op.idesc),
         enable,
         mask,
         builder.slots(op.lane_mask),
@@ -176,10 +176,10 @@ def _mma(op: UmmaOp, builder: Builder) -> Step:
     def address(gang: Gang, slot: int) -> Bits:
         return gang.regs[slot].address
 
-    issuer = _Issuer(
-        builder.number(op), slots, lambda _: (atom, descriptor), address, True, op.input_scale
-    )
-    return issuer.step
+    def describe(word: int) -> tuple[UmmaAtom, InstructionDescriptor]:
+        return atom, descriptor if op.idesc is None else op.described(word)
+
+    return _Issuer(builder.number(op), slots, describe, address, True, op.input_scale).step
 
 
 def _not_modelled(machine: Machine, gang: Gang) -> None:

@@ -129,3 +129,12 @@ func.func @f(%d: memref<128x16xf32, !cute.layout<"(128,16):(65536,1)">, #cute<sp
   cute_nvgpu.sm100.mma_bs_sp %d, %a, %b, %e[1], %sfa[0], %sfb[0] <128x16x64, elem_type = (f8E4M3FN, f8E4M3FN, f32), ab_major = (k, k), frag_kind = ss, kind = mxf8f6f4, scale_vec = 1, scale_type = f8E8M0FNU> : memref<128x16xf32, !cute.layout<"(128,16):(65536,1)">, #cute<space tmem>>, !cute_nvgpu.smem_desc_view<128x32xf8E4M3FN, tcgen05, "S<3,4,3> o 0 o (128,32):(128,1)">, !cute_nvgpu.smem_desc_view<16x64xf8E4M3FN, tcgen05, "S<3,4,3> o 0 o (16,64):(128,1)">, memref<128x32xui2, !cute.layout<"((16,8),32):((1048576,16777216),1)">, #cute<space tmem>>, memref<128x4xf8E8M0FNU, !cute.layout<"((32,4),4):((262144,4),1)">, #cute<space tmem>>, memref<16x4xf8E8M0FNU, !cute.layout<"(16,4):(262144,1)">, #cute<space tmem>>
   func.return
 }
+
+// -----
+
+// Ids twice.
+func.func @f(%d: memref<128x16xf32, !cute.layout<"(128,16):(65536,1)">, #cute<space tmem>>, %a: !cute_nvgpu.smem_desc_view<128x32xf8E4M3FN, tcgen05, "S<3,4,3> o 0 o (128,32):(128,1)">, %b: !cute_nvgpu.smem_desc_view<16x64xf8E4M3FN, tcgen05, "S<3,4,3> o 0 o (16,64):(128,1)">, %e: memref<128x32xui2, !cute.layout<"((16,8),32):((1048576,16777216),1)">, #cute<space tmem>>, %sfa: memref<128x4xf8E8M0FNU, !cute.layout<"((32,4),4):((262144,4),1)">, #cute<space tmem>>, %sfb: memref<16x4xf8E8M0FNU, !cute.layout<"(16,4):(262144,1)">, #cute<space tmem>>, %p: i1, %m: i32, %z: i64) {
+  // expected-error @+1 {{'cute_nvgpu.sm100.mma_bs_sp' expected ids of 0 beside idesc, which has them}}
+  cute_nvgpu.sm100.mma_bs_sp %d, %a, %b, %e[0], %sfa[1], %sfb[0] idesc %m <128x16x64, elem_type = (f8E4M3FN, f8E4M3FN, f32), ab_major = (k, k), frag_kind = ss, kind = mxf8f6f4, scale_vec = 1, scale_type = f8E8M0FNU> : memref<128x16xf32, !cute.layout<"(128,16):(65536,1)">, #cute<space tmem>>, !cute_nvgpu.smem_desc_view<128x32xf8E4M3FN, tcgen05, "S<3,4,3> o 0 o (128,32):(128,1)">, !cute_nvgpu.smem_desc_view<16x64xf8E4M3FN, tcgen05, "S<3,4,3> o 0 o (16,64):(128,1)">, memref<128x32xui2, !cute.layout<"((16,8),32):((1048576,16777216),1)">, #cute<space tmem>>, memref<128x4xf8E8M0FNU, !cute.layout<"((32,4),4):((262144,4),1)">, #cute<space tmem>>, memref<16x4xf8E8M0FNU, !cute.layout<"(16,4):(262144,1)">, #cute<space tmem>>
+  func.return
+}

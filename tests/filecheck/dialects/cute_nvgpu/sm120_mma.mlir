@@ -71,3 +71,21 @@ func.func @mma3(%x: i32, %y: f32) attributes {gpu.kernel} {
   %d = cute_nvgpu.SM120.mma_bs_sp %a, %b, %c, %e[0], %sfa[2, 1], %sfb[2, 0] <16x8x128, elem_type = (f4E2M1FN, f4E2M1FN, f32), kind = mxf4, scale_vec = 2, scale_type = f8E8M0FNU, ordered_metadata> : (!cute_nvgpu.fragment<32xf4E2M1FN>, !cute_nvgpu.fragment<32xf4E2M1FN>, !cute_nvgpu.fragment<4xf32>, !cute_nvgpu.fragment<16xui2>, !cute_nvgpu.fragment<4xf8E8M0FNU>, !cute_nvgpu.fragment<4xf8E8M0FNU>) -> !cute_nvgpu.fragment<4xf32>
   func.return
 }
+
+// PTX-LABEL: .visible .entry mma4(
+// CHECK-LABEL: func.func @mma4
+func.func @mma4(%x: i32, %y: f32, %i: i16, %j: i16) attributes {gpu.kernel} {
+  %a_words = cute_nvgpu.fragment.splat %x : i32 -> !cute_nvgpu.fragment<4xi32>
+  %a = cute_nvgpu.fragment.cast %a_words : !cute_nvgpu.fragment<4xi32> -> !cute_nvgpu.fragment<16xf8E4M3FN>
+  %b_words = cute_nvgpu.fragment.splat %x : i32 -> !cute_nvgpu.fragment<2xi32>
+  %b = cute_nvgpu.fragment.cast %b_words : !cute_nvgpu.fragment<2xi32> -> !cute_nvgpu.fragment<8xf8E4M3FN>
+  %c = cute_nvgpu.fragment.splat %y : f32 -> !cute_nvgpu.fragment<4xf32>
+  %s_words = cute_nvgpu.fragment.splat %x : i32 -> !cute_nvgpu.fragment<1xi32>
+  %sfa = cute_nvgpu.fragment.cast %s_words : !cute_nvgpu.fragment<1xi32> -> !cute_nvgpu.fragment<4xf8E8M0FNU>
+  %t_words = cute_nvgpu.fragment.splat %x : i32 -> !cute_nvgpu.fragment<1xi32>
+  %sfb = cute_nvgpu.fragment.cast %t_words : !cute_nvgpu.fragment<1xi32> -> !cute_nvgpu.fragment<4xf8E8M0FNU>
+  // CHECK: cute_nvgpu.SM120.mma_bs %a, %b, %c, %sfa, %sfb ids(%i, %j, %j, %i) <16x8x32
+  // PTX: mma.sync.aligned.m16n8k32.row.col.kind::mxf8f6f4.block_scale.scale_vec::1X.f32.e4m3.e4m3.f32.ue8m0 {{.*}}, %r{{[0-9]+}}, {{[{]}}%h{{[0-9]+}}, %h{{[0-9]+}}{{[}]}}, %r{{[0-9]+}}, {{[{]}}%h{{[0-9]+}}, %h{{[0-9]+}}{{[}]}};
+  %d = cute_nvgpu.SM120.mma_bs %a, %b, %c, %sfa, %sfb ids(%i, %j, %j, %i) <16x8x32, elem_type = (f8E4M3FN, f8E4M3FN, f32), kind = mxf8f6f4, scale_vec = 1, scale_type = f8E8M0FNU> : (!cute_nvgpu.fragment<16xf8E4M3FN>, !cute_nvgpu.fragment<8xf8E4M3FN>, !cute_nvgpu.fragment<4xf32>, !cute_nvgpu.fragment<4xf8E8M0FNU>, !cute_nvgpu.fragment<4xf8E8M0FNU>, i16, i16, i16, i16) -> !cute_nvgpu.fragment<4xf32>
+  func.return
+}

@@ -57,3 +57,11 @@ func.func @f(%x: !cute_nvgpu.SM120.mma_bs<16x8x64, elem_type = (f4E2M1FN, f4E2M1
 
 // expected-error @+1 {{expected scale factors of type f8E8M0FNU, f8E4M3FN, got f16}}
 func.func @f(%x: !cute_nvgpu.SM120.mma_bs<16x8x64, elem_type = (f4E2M1FN, f4E2M1FN, f32), kind = mxf4, scale_type = f16>)
+
+// -----
+
+func.func @f(%a: !cute_nvgpu.fragment<32xf4E2M1FN>, %b: !cute_nvgpu.fragment<16xf4E2M1FN>, %c: !cute_nvgpu.fragment<4xf32>, %s: !cute_nvgpu.fragment<4xf8E4M3FN>, %i: i16) {
+  // expected-error @+1 {{'cute_nvgpu.SM120.mma_bs' expected byte_id_a, thread_id_a, byte_id_b, thread_id_b as numbers or all as values}}
+  %d = cute_nvgpu.SM120.mma_bs %a, %b, %c, %s, %s ids(%i, %i) <16x8x64, elem_type = (f4E2M1FN, f4E2M1FN, f32), kind = mxf4nvf4, scale_vec = 4, scale_type = f8E4M3FN> : (!cute_nvgpu.fragment<32xf4E2M1FN>, !cute_nvgpu.fragment<16xf4E2M1FN>, !cute_nvgpu.fragment<4xf32>, !cute_nvgpu.fragment<4xf8E4M3FN>, !cute_nvgpu.fragment<4xf8E4M3FN>, i16, i16) -> !cute_nvgpu.fragment<4xf32>
+  func.return
+}

@@ -1,0 +1,255 @@
+"""cuTile's samples as cases of a benchmark: kernels, their configurations, and what they work on.
+
+Needs PyPI cuda-tile and a checkout of github NVIDIA/cutile-python, no GPU; torch, which the samples
+import, is stood in for where it is missing.
+"""
+
+from __future__ import annotations
+
+import importlib
+import io
+import math
+import subprocess
+import sys
+import types
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+VERSION = "13.4"
+CHUNK = 16
+"""The bytes, and the elements, that cuTile looks for in addresses, strides and shapes."""
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """An array: its shape, its element type as torch has it, and which dimensions lie in memory one
+    inside the other, if not in order; `result` of what the kernel writes."""
+
+    shape: tuple[int, ...]
+    element: str = "bfloat16"
+    order: tuple[int, ...] | None = None
+    result: bool = False
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        strides, step = [0] * len(self.shape), 1
+        for dim in reversed(self.order or tuple(range(len(self.shape)))):
+            strides[dim], step = step, step * self.shape[dim]
+        return tuple(strides)
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A launch: arguments without the constants, the grid (0: as many as there are multiprocessors,
+    at most so many as follow), and what it is measured by: operations or bytes."""
+
+    name: str
+    arguments: tuple[Any, ...]
+    grid: tuple[int, ...]
+    operations: float = 0
+    bytes: float = 0
+
+
+@dataclass(frozen=True)
+class Case:
+    """A configuration of a kernel, compiled once for all its problems."""
+
+    sample: str
+    kernel: str
+    configuration: str
+    constants: tuple[Any, ...]
+    problems: tuple[Problem, ...]
+    hints: dict[str, int] = field(default_factory=dict[str, int])
+
+
+SQUARES = ((512,) * 3, (1024,) * 3, (2048,) * 3, (4096,) * 3, (8192,) * 3)
+OTHERS = (
+    (16, 4096, 4096), (128, 4096, 4096), (512, 4096, 4096), (2048, 11008, 4096),
+    (4096, 4096, 14336), (8192, 1024, 8192),
+)  # fmt: skip
+TILES = (
+    (64, 64, 64), (64, 128, 64), (64, 256, 64), (128, 64, 64), (128, 128, 32), (128, 128, 64),
+    (128, 128, 128), (128, 256, 32), (128, 256, 64), (256, 64, 64), (256, 128, 32), (256, 128, 64),
+)  # fmt: skip
+PERSISTENT = ((64, 256, 64), (128, 128, 64), (128, 256, 64), (256, 128, 64))
+
+
+def cases() -> Iterator[Case]:
+    """Every kernel in every configuration."""
+    for tile in TILES:
+        yield _matmul("bfloat16", "bfloat16", tile, (*SQUARES, *OTHERS))
+    for tile in PERSISTENT:
+        yield _matmul("bfloat16", "bfloat16", tile, (*SQUARES, *OTHERS), persistent=True)
+    for tile in ((64, 64, 32), (128, 128, 32)):
+        yield _matmul("float32", "float32", tile, SQUARES[2:4])
+    for tile in ((128, 128, 128), (128, 256, 128)):
+        yield _matmul("float8_e4m3fn", "bfloat16", tile, SQUARES[2:])
+    yield from _attention()
+    yield from _memory_bound()
+    yield _batched((128, 256, 64))
+
+
+def _matmul(
+    element: str, result: str, tile: tuple[int, int, int],
+    sizes: Sequence[tuple[int, int, int]], *, persistent: bool = False,
+) -> Case:  # fmt: skip
+    problems: list[Problem] = []
+    for m, n, k in sizes:
+        ctas = math.ceil(m / tile[0]) * math.ceil(n / tile[1])
+        # Of fp8 the tensor cores take K contiguous alone.
+        order = (1, 0) if element.startswith("float8") else None
+        arguments = (
+            Matrix((m, k), element), Matrix((k, n), element, order),
+            Matrix((m, n), result, result=True),
+        )  # fmt: skip
+        grid = (0, ctas) if persistent else (ctas,)
+        problems.append(Problem(f"{m}x{n}x{k}", arguments, grid, operations=2.0 * m * n * k))
+    kernel = "persistent_matmul_kernel" if persistent else "matmul_kernel"
+    name = f"{element} {'x'.join(map(str, tile))}{' persistent' if persistent else ''}"
+    return Case("MatMul", kernel, name, tile, tuple(problems))
+
+
+def _batched(tile: tuple[int, int, int]) -> Case:
+    batch, m, n, k = 16, 1024, 1024, 1024
+    arguments = (
+        Matrix((batch, m, k)), Matrix((batch, k, n)), Matrix((batch, m, n), result=True)
+    )  # fmt: skip
+    grid = (batch, math.ceil(m / tile[0]), math.ceil(n / tile[1]))
+    problem = Problem(f"{batch}x{m}x{n}x{k}", arguments, grid, operations=2.0 * batch * m * n * k)
+    return Case("BatchMatMul", "batch_matmul_kernel", "x".join(map(str, tile)), tile, (problem,))
+
+
+ATTENTION = ((4, 16, 2048, 64), (2, 16, 4096, 64), (2, 16, 4096, 128), (1, 16, 8192, 128))
+
+
+def _attention() -> Iterator[Case]:
+    for depth in (64, 128):
+        for causal in (False, True):
+            for rows, columns, occupancy in (
+                (256, 128, 1), (128, 128, 2), (128, 128, 1), (128, 64, 2), (128, 64, 1),
+                (64, 64, 4), (64, 64, 2), (64, 32, 2),
+            ):  # fmt: skip
+                problems: list[Problem] = []
+                for batch, heads, length, own in ATTENTION:
+                    if own != depth:
+                        continue
+                    shape = batch, heads, length, depth
+                    arrays = [Matrix(shape) for _ in range(3)]
+                    scale = 1 / math.sqrt(depth)
+                    arguments = (*arrays, Matrix(shape, result=True), scale, 0)
+                    work = 4.0 * batch * heads * length * length * depth / (2 if causal else 1)
+                    grid = math.ceil(length / rows), batch * heads
+                    problems.append(Problem("x".join(map(str, shape)), arguments, grid, work))
+                name = f"{'causal ' if causal else ''}d{depth} {rows}x{columns} occ{occupancy}"
+                # Tile sizes divide the lengths: EVEN_K.
+                constants = (depth, 16, rows, columns, 1, causal, True)
+                yield Case("AttentionFMHA", "fmha_kernel", name, constants, tuple(problems),
+                           {"occupancy": occupancy})  # fmt: skip
+
+
+def _memory_bound() -> Iterator[Case]:
+    count = 1 << 26
+    vector = Matrix((count,), "float32")
+    out = Matrix((count,), "float32", result=True)
+    for tile in (1024, 4096):
+        problem = Problem(f"{count}", (vector, vector, out), (count // tile,), bytes=12.0 * count)
+        yield Case("VectorAddition", "vec_add_kernel_1d", f"f32 {tile}", (tile,), (problem,))
+    size = 8192
+    for tile in ((64, 64), (128, 128)):
+        grid = (size // tile[0], size // tile[1])
+        arguments = (Matrix((size, size), "float16"), Matrix((size, size), "float16", result=True))
+        problem = Problem(f"{size}x{size}", arguments, grid, bytes=4.0 * size * size)
+        yield Case("Transpose", "transpose_kernel", f"f16 {tile[0]}x{tile[1]}", tile, (problem,))
+    rows, columns = 16384, 4096
+    for tile in (1024, 4096):
+        arguments = (
+            Matrix((rows, columns)), Matrix((columns,)), Matrix((columns,)),
+            Matrix((rows, columns), result=True), Matrix((rows,), "float32", result=True),
+            Matrix((rows,), "float32", result=True), 1e-5,
+        )  # fmt: skip
+        problem = Problem(f"{rows}x{columns}", arguments, (rows,), bytes=4.0 * rows * columns)
+        yield Case("LayerNorm", "layer_norm_fwd", f"bf16 {tile}", (tile,), (problem,))
+
+
+# --- bytecode and cubins --------------------------------------------------------------------------
+
+
+def bytecode(case: Case, checkout: Path) -> bytes:
+    """The bytecode of a case, as cuTile makes it for such arguments."""
+    kernel = getattr(_sample(case.sample, checkout), case.kernel)
+    compilation, ct = (importlib.import_module(name) for name in
+                       ("cuda.tile.compilation", "cuda.tile"))  # fmt: skip
+    constraints = [
+        _constraint(argument, ct, compilation) for argument in case.problems[0].arguments
+    ]
+    constraints += [compilation.ConstantConstraint(constant) for constant in case.constants]
+    convention = compilation.CallingConvention.cutile_python_v2()
+    signature = compilation.KernelSignature(constraints, convention, symbol="k")
+    if case.hints:
+        kernel = kernel.replace_hints(**case.hints)
+    file = io.BytesIO()
+    compilation.export_kernel(
+        kernel, [signature], file, gpu_code=None, output_format="tileir_bytecode",
+        bytecode_version=VERSION,
+    )  # fmt: skip
+    return file.getvalue()
+
+
+def _constraint(argument: Any, ct: Any, compilation: Any) -> Any:
+    if not isinstance(argument, Matrix):
+        return compilation.ScalarConstraint(ct.float32 if isinstance(argument, float) else ct.int32)
+    dtype, strides = getattr(ct, argument.element), argument.strides
+    per = CHUNK // (dtype.bitwidth // 8)
+    return compilation.ArrayConstraint(
+        dtype, len(argument.shape), index_dtype=ct.int32, stride_lower_bound_incl=0,
+        alias_groups=(), may_alias_internally=False,
+        stride_constant=[1 if stride == 1 else None for stride in strides],
+        stride_divisible_by=[1 if stride == 1 or stride % per else per for stride in strides],
+        shape_divisible_by=[1 if size % CHUNK else CHUNK for size in argument.shape],
+        base_addr_divisible_by=CHUNK,
+    )  # fmt: skip
+
+
+class _Names(type):
+    """A class of which a sample needs names alone."""
+
+    def __getattr__(cls, name: str) -> Any:
+        return _Names(name, (), {})
+
+
+class _Missing(types.ModuleType):
+    """A module of which a sample needs names alone."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return _Names(name, (), {})
+
+
+def _sample(name: str, checkout: Path) -> Any:
+    for folder in (checkout, checkout / "samples"):
+        if str(folder) not in sys.path:
+            sys.path.insert(0, str(folder))
+    try:
+        importlib.import_module("torch")
+    except ImportError:
+        for module in ("torch", "torch.nn", "torch.nn.functional", "torch.nn.attention"):
+            sys.modules.setdefault(module, _Missing(module))
+            parent, _, child = module.rpartition(".")
+            if parent:
+                setattr(sys.modules[parent], child, sys.modules[module])
+    return importlib.import_module(f"samples.{name}")
+
+
+def cubin(code: bytes, tileiras: str, arch: str, folder: Path) -> bytes | None:
+    """The cubin that tileiras makes of bytecode; None where it refuses it."""
+    source, result = folder / "kernel.tileirbc", folder / "kernel.cubin"
+    source.write_bytes(code)
+    command = [tileiras, "--gpu-name", arch, "-o", str(result), str(source)]
+    done = subprocess.run(command, check=False, capture_output=True, text=True)
+    if done.returncode:
+        print(done.stderr.strip().splitlines()[-1:], file=sys.stderr)
+        return None
+    return result.read_bytes()

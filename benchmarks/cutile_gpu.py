@@ -1,0 +1,332 @@
+"""cuTile's samples on the GPU of this machine: compiled by us, by tileiras, and the libraries.
+
+    python benchmarks/cutile_gpu.py FOLDER --prepare --checkout CUTILE [--tileiras PATH]  # anywhere
+    python benchmarks/cutile_gpu.py FOLDER [--only WORD ...] [--json] [--all]      # with the GPU
+
+`--prepare` writes the bytecode of every sample, configuration by configuration, and the cubin that
+tileiras makes of it where there is one. The run compiles the bytecode, launches both, and checks
+what they leave against torch. Time is device time by CUDA events, median of 20 launches, the L2
+flushed before each; the best configuration counts (`--all` prints each).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import pickle
+import shutil
+import statistics
+import sys
+import tempfile
+from collections import defaultdict
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import cutile_cases
+from cutile_cases import Case, Matrix, Problem
+
+import tilewright as tw
+
+ARCH = "sm_90a"
+LAUNCHES, FLUSHED = 20, 1 << 28
+Launch = Callable[[], None]
+
+
+def prepare(folder: Path, checkout: Path, tileiras: str | None, only: list[str]) -> None:
+    """Write one file a case."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as scratch:
+        for number, case in enumerate(cutile_cases.cases()):
+            if not _chosen(case, only):
+                continue
+            code = cutile_cases.bytecode(case, checkout)
+            cubin = None
+            if tileiras is not None:
+                cubin = cutile_cases.cubin(code, tileiras, ARCH.rstrip("a"), Path(scratch))
+            row = {"case": case, "bytecode": code, "cubin": cubin}
+            (folder / f"{number:03}.pkl").write_bytes(pickle.dumps(row))
+            print(f"{case.sample} {case.configuration}: {'no ' if cubin is None else ''}cubin")
+
+
+def _chosen(case: Case, only: list[str]) -> bool:
+    name = f"{case.sample} {case.configuration}"
+    return not only or any(word in name for word in only)
+
+
+# --- the GPU --------------------------------------------------------------------------------------
+
+
+class Bench:
+    """Arrays of a problem on the GPU, and launches on them."""
+
+    def __init__(self, case: Case, problem: Problem) -> None:
+        import torch
+
+        self.torch, self.case, self.problem = torch, case, problem
+        torch.manual_seed(0)
+        self.arguments = [
+            self._array(one) if isinstance(one, Matrix) else one for one in problem.arguments
+        ]
+        self.flush = torch.empty(FLUSHED // 4, dtype=torch.int32, device="cuda")
+        sms = torch.cuda.get_device_properties(0).multi_processor_count
+        grid = problem.grid
+        self.grid = (min(sms, grid[1]), 1, 1) if grid[0] == 0 else (*grid, 1, 1)[:3]
+
+    def _array(self, matrix: Matrix) -> Any:
+        torch = self.torch
+        order = matrix.order or tuple(range(len(matrix.shape)))
+        dense = [matrix.shape[dim] for dim in order]
+        array = torch.randn(dense, device="cuda").to(getattr(torch, matrix.element))
+        return array.permute([order.index(dim) for dim in range(len(order))])
+
+    @property
+    def flat(self) -> list[Any]:
+        """The kernel's flat parameters."""
+        values: list[Any] = []
+        for argument in self.arguments:
+            if hasattr(argument, "shape"):
+                values += [argument, *argument.shape, *argument.stride()]
+            else:
+                values.append(argument)
+        return values
+
+    def results(self) -> list[Any]:
+        """The arrays that the kernel writes."""
+        return [
+            array for matrix, array in zip(self.problem.arguments, self.arguments, strict=True)
+            if isinstance(matrix, Matrix) and matrix.result
+        ]  # fmt: skip
+
+    def ours(self, kernel: tw.Kernel) -> Launch:
+        """A launch of our kernel."""
+        from tilewright.arguments.binding import Binding
+        from tilewright.launcher import device_memory
+
+        entry = kernel.entry()
+        function = kernel.load(entry)
+        assert entry.block is not None
+        block = entry.block
+        args = [_dense(value) for value in self.flat]
+        values = entry.values(Binding(entry.arguments, args, device_memory(), on_gpu=True))
+        stream = self.torch.cuda.current_stream().cuda_stream
+        return lambda: function.start(values, self.grid, block, stream)
+
+    def theirs(self, kernel: tw.Kernel, cubin: bytes) -> Launch:
+        """A launch of tileiras's cubin, which knows its own threads."""
+        from tilewright import launcher
+
+        module = launcher.call("cuModuleLoadData", cubin)
+        flat = self.flat
+        types = [type_ for _, type_ in kernel.entry().parameters[: len(flat)]]
+        function = launcher.function(module, "k", types, 0)
+        values = [_bits(value, type_) for value, type_ in zip(flat, types, strict=True)]
+        stream = self.torch.cuda.current_stream().cuda_stream
+        return lambda: function.start(values, self.grid, (1, 1, 1), stream)
+
+    def milliseconds(self, launch: Launch) -> float:
+        """The median device time of a launch."""
+        torch = self.torch
+        for _ in range(3):
+            launch()
+        times: list[float] = []
+        for _ in range(LAUNCHES):
+            before, after = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+            self.flush.zero_()
+            before.record()
+            launch()
+            after.record()
+            after.synchronize()
+            times.append(before.elapsed_time(after))
+        return statistics.median(times)
+
+    def checked(self, launch: Launch, reference: list[Any] | None) -> float:
+        """The time of a launch whose first result is right."""
+        torch = self.torch
+        for result in self.results():
+            result.fill_(float("nan"))
+        took = self.milliseconds(launch)
+        if reference is not None:
+            got, want = self.results()[0].float(), reference[0].float()
+            error = (torch.linalg.norm(got - want) / torch.linalg.norm(want)).item()
+            assert error < 2e-2, f"wrong result, by {error}"
+        return took
+
+
+def _dense(value: Any) -> Any:
+    """An array as memory: of a transposed one the memory behind it."""
+    if hasattr(value, "stride") and not value.is_contiguous():
+        return value.t() if value.ndim == 2 else value.contiguous()
+    return value
+
+
+def _bits(value: Any, type_: str) -> int:
+    import struct
+
+    if hasattr(value, "data_ptr"):
+        return value.data_ptr()
+    if isinstance(value, float):
+        return struct.unpack("I", struct.pack("f", value))[0]
+    return int(value) % (1 << int(type_[1:]))
+
+
+def library(bench: Bench) -> tuple[Launch, str] | None:
+    """The library's launch of the same work, through torch."""
+    torch, arguments = bench.torch, bench.arguments
+    match bench.case.sample:
+        case "MatMul" | "BatchMatMul" if bench.case.configuration.startswith("float8"):
+            a, b, c = arguments
+            one = torch.ones((), device="cuda")
+            options = {"out_dtype": torch.bfloat16, "use_fast_accum": True}
+            return (lambda: torch._scaled_mm(a, b, one, one, **options)), "cuBLAS"
+        case "MatMul" | "BatchMatMul":
+            a, b, c = arguments
+            torch.backends.cuda.matmul.allow_tf32 = True
+            return (lambda: torch.matmul(a, b, out=c)), "cuBLAS"
+        case "AttentionFMHA":
+            from torch.nn.attention import SDPBackend, sdpa_kernel
+
+            q, k, v, out, scale, _ = arguments
+            causal = "causal" in bench.case.configuration
+
+            def run() -> None:
+                with sdpa_kernel(SDPBackend.CUDNN_ATTENTION):
+                    result = torch.nn.functional.scaled_dot_product_attention(
+                        q, k, v, is_causal=causal, scale=scale
+                    )
+                bench.latest = result  # type: ignore[attr-defined]
+
+            return run, "cuDNN"
+        case "VectorAddition":
+            a, b, c = arguments
+            return (lambda: torch.add(a, b, out=c)), "torch"
+        case "Transpose":
+            x, y = arguments
+            return (lambda: y.copy_(x.t())), "torch"
+        case _:
+            x, y = arguments[0], arguments[3]
+            return (lambda: y.copy_(x)), "copy"
+
+
+def expected(bench: Bench) -> list[Any] | None:
+    """The first result, by torch."""
+    torch, arguments = bench.torch, bench.arguments
+    match bench.case.sample:
+        case "MatMul" | "BatchMatMul":
+            return [arguments[0].float() @ arguments[1].float()]
+        case "AttentionFMHA":
+            q, k, v, _, scale, _ = arguments
+            causal = "causal" in bench.case.configuration
+            return [torch.nn.functional.scaled_dot_product_attention(
+                q, k, v, is_causal=causal, scale=scale)]  # fmt: skip
+        case "VectorAddition":
+            return [arguments[0] + arguments[1]]
+        case "Transpose":
+            return [arguments[0].t()]
+        case _:
+            x, w, b = (one.float() for one in arguments[:3])
+            return [torch.nn.functional.layer_norm(x, x.shape[-1:], w, b, arguments[-1])]
+
+
+Row = dict[str, Any]
+
+
+def measure(path: Path, libraries: dict[str, tuple[float, str]]) -> list[Row]:
+    """The rates of one case, a row for each problem."""
+    stored = pickle.loads(path.read_bytes())
+    case: Case = stored["case"]
+    rows: list[Row] = []
+    try:
+        kernel = tw.compile(stored["bytecode"], ARCH)
+    except tw.CompileError as error:
+        print(f"{case.sample} {case.configuration}: {error}", file=sys.stderr)
+        return rows
+    for problem in case.problems:
+        bench = Bench(case, problem)
+        work = problem.operations or problem.bytes
+        reference = expected(bench)
+        key = f"{case.sample} {case.configuration.split()[0]} {problem.name}"
+        if "causal" in case.configuration:
+            key = f"{case.sample} causal {problem.name}"
+        row: Row = {"work": key, "unit": "TFLOP/s" if problem.operations else "TB/s",
+                    "configuration": case.configuration}  # fmt: skip
+        launches = {"ours": lambda bench=bench: bench.ours(kernel)}
+        if stored["cubin"] is not None:
+            launches["tileiras"] = lambda bench=bench: bench.theirs(kernel, stored["cubin"])
+        for name, made in launches.items():
+            try:
+                row[name] = work / bench.checked(made(), reference) / 1e9
+            except (AssertionError, RuntimeError) as error:
+                print(f"{key} {case.configuration} {name}: {error}", file=sys.stderr)
+        if key not in libraries:
+            peer = library(bench)
+            if peer is not None:
+                libraries[key] = work / bench.milliseconds(peer[0]) / 1e9, peer[1]
+        if key in libraries:
+            row["library"], row["which"] = libraries[key]
+        rows.append(row)
+    return rows
+
+
+def table(rows: list[Row]) -> str:
+    """The best configuration of each work, ours beside the others."""
+    by_work: dict[str, list[Row]] = defaultdict(list)
+    for row in rows:
+        by_work[row["work"]].append(row)
+    lines = [f"{'':44} {'ours':>8} {'tileiras':>8} {'library':>8} {'/til.':>6} {'/lib.':>6}"]
+    ratios: list[float] = []
+    for work, own in by_work.items():
+        best = {name: max((row for row in own if name in row), key=lambda row: row[name],
+                default=None) for name in ("ours", "tileiras", "library")}  # fmt: skip
+        rate = {name: None if row is None else row[name] for name, row in best.items()}
+        digits = ".3f" if own[0]["unit"] == "TB/s" else ".1f"
+        shown = [f"{format(number, digits) if number else '-':>8}" for number in rate.values()]
+        for other in ("tileiras", "library"):
+            ratio = rate["ours"] / rate[other] if rate["ours"] and rate[other] else None
+            shown.append("     -" if ratio is None else f"{ratio:6.2f}")
+            if ratio is not None and other == "tileiras":
+                ratios.append(ratio)
+        ours = best["ours"]
+        chosen = "" if ours is None else ours["configuration"]
+        lines.append(f"{work:44} {' '.join(shown)}  {own[0]['unit']}  {chosen}")
+    if ratios:
+        mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
+        lines.append(f"geometric mean of ours / tileiras: {mean:.3f} over {len(ratios)}")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Prepare, or measure and print the table."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--prepare", action="store_true")
+    parser.add_argument("--checkout", type=Path, help="a checkout of cutile-python")
+    parser.add_argument("--tileiras", default=shutil.which("tileiras"))
+    parser.add_argument("--only", nargs="*", default=[], help="words in a case's name")
+    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--all", action="store_true", help="a line for each configuration")
+    options = parser.parse_args()
+    if options.prepare:
+        if options.checkout is None:
+            parser.error("expected --checkout with --prepare")
+        prepare(options.folder, options.checkout, options.tileiras, options.only)
+        return
+    rows: list[Row] = []
+    libraries: dict[str, tuple[float, str]] = {}
+    for path in sorted(options.folder.glob("*.pkl")):
+        if not _chosen(pickle.loads(path.read_bytes())["case"], options.only):
+            continue
+        for row in measure(path, libraries):
+            rows.append(row)
+            if options.all:
+                rates = "  ".join(f"{name} {row[name]:.3f}" for name in
+                                  ("ours", "tileiras", "library") if name in row)  # fmt: skip
+                print(
+                    f"{row['work']:40} {row['configuration']:34} {rates} {row['unit']}", flush=True
+                )
+    print(json.dumps(rows, indent=1) if options.json else table(rows))
+
+
+if __name__ == "__main__":
+    main()

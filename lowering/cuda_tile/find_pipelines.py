@@ -1,0 +1,271 @@
+"""Which loads come by TMA, ahead of their use: those whose tiles warpgroups multiply.
+
+In a loop a load is ahead by stages: where a tile lies must follow from the loop's variable and from
+what is known before the loop, and nothing in the loop may have written it. What is loaded once,
+before any loop, has one stage.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
+
+from tilewright.dialects.cuda_tile.ops import core, integer
+from tilewright.dialects.cuda_tile.ops.control_flow import ContinueOp, ForOp
+from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFOp, MmaIOp
+from tilewright.dialects.cuda_tile.ops.miscellaneous import AssumeOp
+from tilewright.dialects.cuda_tile.ops.module import EntryOp
+from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp, StoreViewTkoOp
+from tilewright.dialects.cuda_tile.types import TileType
+from tilewright.dialects.cute_nvgpu.lattice.targets import Target
+from tilewright.dialects.cute_nvgpu.ops.address import bytes_of
+from tilewright.lowering.cuda_tile.cost_model import STORED, products_of, stage_count
+from tilewright.lowering.cuda_tile.elements import scalar_type, shape_of
+from tilewright.lowering.cuda_tile.layouts import dim_bits, inverse, permutation_of
+from tilewright.lowering.cuda_tile.tensor_maps import BoxedAccess, boxed_load
+
+_SCALAR = (
+    core.ConstantOp, core.SelectOp, core.ReshapeOp, core.BroadcastOp, AssumeOp, integer.AddIOp,
+    integer.SubIOp, integer.MulIOp, integer.DivIOp, integer.RemIOp, integer.MinIOp, integer.MaxIOp,
+    integer.CmpIOp, integer.XOrIOp, integer.AndIOp, integer.OrIOp, integer.ShLIOp, integer.ShRIOp,
+)  # fmt: skip
+"""The ops that may be computed a second time, of a later iteration."""
+
+
+@dataclass(eq=False)
+class LoadGroup:
+    """Loads that the same multiplication waits for: they share mbarriers. `trailing` where that
+    multiplication is in flight while the next iteration begins."""
+
+    product: Operation
+    loads: list[BoxedAccess] = field(default_factory=list[BoxedAccess])
+    trailing: bool = False
+
+    @property
+    def bytes(self) -> int:
+        """The bytes that a stage's mbarrier counts."""
+        return sum(load.order.elements * load.order.order.size for load in self.loads)
+
+
+@dataclass(eq=False)
+class LoadPipeline:
+    """The loads of a loop, or of the kernel before any loop, where `loop` is none."""
+
+    loop: ForOp | None
+    groups: list[LoadGroup]
+    stages: int = 1
+    slice: list[Operation] = field(default_factory=list[Operation])
+    """The ops of the loop's body that say where tiles lie, in order."""
+
+    @property
+    def shape(self) -> tuple[tuple[tuple[int, int, Attribute], ...], ...]:
+        """The memory that it takes: loops of one shape, one after the other, share it."""
+        return tuple(
+            tuple(
+                (load.order.elements, load.order.width, load.map_type.element_type)
+                for load in group.loads
+            )
+            for group in self.groups
+        )
+
+
+@dataclass(eq=False)
+class Pipelines:
+    """The pipelines of a kernel, and why other loads have none."""
+
+    by_loop: dict[ForOp | None, LoadPipeline] = field(
+        default_factory=dict[ForOp | None, LoadPipeline]
+    )
+    refused: dict[LoadViewTkoOp, str] = field(default_factory=dict[LoadViewTkoOp, str])
+
+    def of(self, load: LoadViewTkoOp) -> tuple[LoadPipeline, LoadGroup, BoxedAccess] | None:
+        """Where a load belongs to."""
+        for pipeline in self.by_loop.values():
+            for group in pipeline.groups:
+                for boxed in group.loads:
+                    if boxed.op is load:
+                        return pipeline, group, boxed
+        return None
+
+    def rings(self) -> list[list[LoadPipeline]]:
+        """The pipelines by whom they share memory with: those of one shape of which none runs
+        within another one."""
+        rings: list[list[LoadPipeline]] = []
+        for pipeline in self.by_loop.values():
+            ring = next((ring for ring in rings if _fits(pipeline, ring)), None)
+            if ring is None:
+                rings.append([pipeline])
+            else:
+                ring.append(pipeline)
+        return rings
+
+
+def _fits(pipeline: LoadPipeline, ring: list[LoadPipeline]) -> bool:
+    return all(
+        pipeline.loop is not None
+        and other.loop is not None
+        and pipeline.shape == other.shape
+        and not pipeline.loop.is_ancestor(other.loop)
+        and not other.loop.is_ancestor(pipeline.loop)
+        for other in ring
+    )
+
+
+Stores = Mapping[StoreViewTkoOp, BoxedAccess]
+"""The stores that TMA makes."""
+
+
+def find_pipelines(entry: EntryOp, arch: Target | None, stored: Stores) -> Pipelines:
+    """The pipelines of a kernel."""
+    plan = Pipelines()
+    products = products_of(entry, arch)
+    if not products or arch is None:
+        return plan
+    for product in products:
+        for operand in (product.lhs, product.rhs):
+            load = _loaded(operand)
+            if load is None or plan.of(load) is not None or load in plan.refused:
+                continue
+            boxed = boxed_load(load, arch)
+            if not isinstance(boxed, str) and not _is_readable(boxed, operand, product):
+                boxed = "wgmma reads elements of its size along K alone"
+            why = boxed if isinstance(boxed, str) else _add(boxed, product, entry, plan)
+            if why is not None:
+                plan.refused[load] = why
+    _choose_stages(entry, arch, plan, stored)
+    return plan
+
+
+def _loaded(value: SSAValue) -> LoadViewTkoOp | None:
+    """The load whose elements a tile has, all of them, in whatever order."""
+    while isinstance(value.owner, core.ReshapeOp | core.PermuteOp):
+        value = value.owner.source
+    return value.owner if isinstance(value.owner, LoadViewTkoOp) else None
+
+
+def _is_readable(boxed: BoxedAccess, operand: SSAValue, product: MmaFOp | MmaIOp) -> bool:
+    """True where `wgmma` can read a tile as it lies: of elements that are not of 2 bytes, rows run
+    along K."""
+    if boxed.order.order.size == 2:
+        return True
+    bits, value = set(boxed.order.run), operand
+    chain: list[core.PermuteOp] = []
+    while isinstance(value.owner, core.ReshapeOp | core.PermuteOp):
+        if isinstance(value.owner, core.PermuteOp):
+            chain.append(value.owner)
+        value = value.owner.source
+    for op in reversed(chain):
+        moved = inverse(permutation_of(op))
+        bits = {moved[bit] for bit in bits}
+    along_k = dim_bits(shape_of(operand))[-1 if operand is product.lhs else -2]
+    return bits <= set(along_k)
+
+
+def _add(
+    boxed: BoxedAccess, product: MmaFOp | MmaIOp, entry: EntryOp, plan: Pipelines
+) -> str | None:
+    """Give a load its place; else why it has none."""
+    parent = boxed.op.parent_op()
+    loop = parent if isinstance(parent, ForOp) else None
+    if loop is None and parent is not entry:
+        return "it is in a branch, or in a loop of unknown length"
+    needed: dict[Operation, None] = {}
+    if loop is not None:
+        if not _has_simple_way(loop, entry):
+            return "its loop is in a branch within a loop, or in one of unknown length"
+        if product.parent is not boxed.op.parent:
+            return "its product is in another block"
+        if not all(_follows(index, loop, needed) for index in boxed.op.index):
+            return "where it lies depends on more than the loop's variable"
+    pipeline = plan.by_loop.setdefault(loop, LoadPipeline(loop, []))
+    group = next((group for group in pipeline.groups if group.product is product), None)
+    if group is None or loop is None:
+        group = LoadGroup(product, trailing=loop is not None and is_trailing(product, loop))
+        pipeline.groups.append(group)
+    group.loads.append(boxed)
+    if loop is not None:
+        wanted = {*pipeline.slice, *needed}
+        pipeline.slice = [op for op in loop.region.block.ops if op in wanted]
+    return None
+
+
+def _has_simple_way(loop: ForOp, entry: EntryOp) -> bool:
+    """True where all that is around a loop are loops over ranges, whose variables count its uses,
+    or where no loop is around it."""
+    around: list[Operation] = []
+    parent = loop.parent_op()
+    while parent is not None and parent is not entry:
+        around.append(parent)
+        parent = parent.parent_op()
+    return all(isinstance(op, ForOp) for op in around)
+
+
+def _follows(value: SSAValue, loop: ForOp, needed: dict[Operation, None]) -> bool:
+    """True where a scalar can be computed for any iteration; adds the ops of the body that it
+    needs."""
+    block = loop.region.block
+    if isinstance(value, BlockArgument):
+        return value.block is not block or value is block.args[0]
+    owner = value.owner
+    assert isinstance(owner, Operation)
+    if owner.parent is not block:
+        return True
+    if not isinstance(owner, _SCALAR) or shape_of(value) != ():
+        return False
+    if not all(_follows(operand, loop, needed) for operand in owner.operands):
+        return False
+    needed[owner] = None
+    return True
+
+
+def is_trailing(product: Operation, loop: ForOp) -> bool:
+    """True of a multiplication that adds to what the loop carries, whose result goes on to the next
+    iteration alone."""
+    (result,) = product.results
+    last, acc = loop.region.block.last_op, product.operands[2]
+    if not isinstance(last, ContinueOp) or len(list(result.uses)) != 1:
+        return False
+    if not isinstance(acc, BlockArgument) or acc.block is not loop.region.block:
+        return False
+    place = acc.index - 1
+    return len(list(acc.uses)) == 1 and last.operands[place] is result
+
+
+def _choose_stages(entry: EntryOp, arch: Target, plan: Pipelines, stored: Stores) -> None:
+    """Give loops their stages; those without room have none."""
+    beside = _beside(entry, stored) + sum(
+        load.order.bytes
+        for pipeline in plan.by_loop.values()
+        if pipeline.loop is None
+        for group in pipeline.groups
+        for load in group.loads
+    )
+    rings = [ring for ring in plan.rings() if ring[0].loop is not None]
+    total = sum(_room(ring[0]) for ring in rings)
+    for pipeline in [pipeline for ring in rings for pipeline in ring]:
+        pipeline.stages = stage_count(entry, arch, total, beside)
+        if pipeline.stages == 0:
+            del plan.by_loop[pipeline.loop]
+            for group in pipeline.groups:
+                for load in group.loads:
+                    plan.refused[load.op] = "shared memory has no room for two stages"
+
+
+def _room(pipeline: LoadPipeline) -> int:
+    return sum(load.order.bytes for group in pipeline.groups for load in group.loads)
+
+
+def _beside(entry: EntryOp, stored: Stores) -> int:
+    """The shared memory in which tiles change layout before they are stored."""
+    return max(_stored(entry, stored), default=0)
+
+
+def _stored(entry: EntryOp, stored: Stores) -> Iterator[int]:
+    for op in entry.walk():
+        if isinstance(op, StoreViewTkoOp):
+            tile = op.tile.type
+            assert isinstance(tile, TileType)
+            size = tile.elements * bytes_of(scalar_type(op, tile.element_type))
+            yield min(size, STORED) if op in stored else size

@@ -1,0 +1,137 @@
+"""Ops of Tile IR in terms of others, where these say all that there is to it: what is left is what
+the rules of `convert_*` know."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from xdsl.dialects.builtin import (
+    Float8E4M3FNType,
+    Float8E5M2Type,
+    Float8E8M0FNUType,
+    Float16Type,
+    Float32Type,
+    Float64Type,
+)
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from tilewright.dialects.cuda_tile.attributes import RoundingModeAttr, SignednessAttr
+from tilewright.dialects.cuda_tile.enums import RoundingMode, Signedness
+from tilewright.dialects.cuda_tile.ops import core
+from tilewright.dialects.cuda_tile.ops.conversions import FToFOp, IToFOp
+from tilewright.dialects.cuda_tile.ops.floating_point import FPowIOp, MulFOp, PowOp
+from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFOp, MmaFScaledOp
+from tilewright.dialects.cuda_tile.ops.module import EntryOp
+from tilewright.dialects.cuda_tile.types import TileType
+from tilewright.dialects.cute_nvgpu.lattice.targets import Target
+from tilewright.lowering.cuda_tile.elements import element_of, shape_of, tile_type
+from tilewright.lowering.cuda_tile.mma_layouts import atom_of
+
+_F16, _F32, _F64 = Float16Type(), Float32Type(), Float64Type()
+_ROUNDING = {"rounding_mode": RoundingModeAttr(RoundingMode.NEAREST_EVEN)}
+_FP8_SINCE = 89
+"""The first target whose MMAs multiply floats of 8 bits."""
+
+
+def legalize(entry: EntryOp, arch: Target | None) -> None:
+    """Rewrite the ops of an entry that no rule lowers as they are."""
+    for op in list(entry.walk()):
+        match op:
+            case FPowIOp():
+                _replace(op, _whole_power(op, _Before(op)))
+            case MmaFOp() if _is_fp8(op) and arch is not None and arch.number < _FP8_SINCE:
+                _replace(op, _fp8_product(op, _Before(op)))
+            case MmaFScaledOp():
+                _replace(op, _scaled_product(op, _Before(op)))
+            case _:
+                pass
+
+
+def _replace(op: Operation, result: SSAValue) -> None:
+    result.name_hint = op.results[0].name_hint
+    op.results[0].replace_all_uses_with(result)
+    Rewriter.erase_op(op)
+
+
+class _Before:
+    """Ops of Tile IR in front of one, at its place."""
+
+    def __init__(self, op: Operation) -> None:
+        self._op = op
+
+    def add(
+        self, kind: type[Operation], operands: Sequence[SSAValue], type_: Attribute, **given: Any
+    ) -> SSAValue:
+        """The result of an op."""
+        new = kind.create(operands=operands, result_types=[type_], properties=given)
+        new.location = self._op.location
+        Rewriter.insert_op(new, InsertPoint.before(self._op))
+        return new.results[0]
+
+    def float(self, value: SSAValue, element: Attribute) -> SSAValue:
+        """A tile of floats as one of other floats."""
+        if element_of(value) == element:
+            return value
+        return self.add(FToFOp, [value], tile_type(value).with_element(element), **_ROUNDING)
+
+    def repeated(self, value: SSAValue, axis: int, times: int) -> SSAValue:
+        """A tile whose elements along an axis stand there several times each."""
+        *outer, extent = shape_of(value)[: axis + 1]
+        inner, element = shape_of(value)[axis + 1 :], element_of(value)
+        for kind, shape in (
+            (core.ReshapeOp, (*outer, extent, 1, *inner)),
+            (core.BroadcastOp, (*outer, extent, times, *inner)),
+            (core.ReshapeOp, (*outer, extent * times, *inner)),
+        ):
+            value = self.add(kind, [value], TileType.get(shape, element))
+        return value
+
+
+def _whole_power(op: FPowIOp, before: _Before) -> SSAValue:
+    """x to an integer: in f64, rounded once."""
+    exponent = tile_type(op.exponent).with_element(_F64)
+    signed = {"signedness": SignednessAttr(Signedness.SIGNED), **_ROUNDING}
+    operands = [
+        before.float(op.source, _F64),
+        before.add(IToFOp, [op.exponent], exponent, **signed),
+    ]
+    power = before.add(PowOp, operands, operands[0].type)
+    return before.float(power, element_of(op.result))
+
+
+def _is_fp8(op: MmaFOp) -> bool:
+    return isinstance(element_of(op.lhs), Float8E4M3FNType | Float8E5M2Type)
+
+
+def _fp8_product(op: MmaFOp, before: _Before) -> SSAValue:
+    """A product of floats of 8 bits, each of which is an f16."""
+    a, b = (before.float(operand, _F16) for operand in (op.lhs, op.rhs))
+    acc = before.float(op.acc, _F32)
+    return before.float(before.add(MmaFOp, [a, b, acc], acc.type), element_of(op.result))
+
+
+def _scaled_product(op: MmaFScaledOp, before: _Before) -> SSAValue:
+    """A scaled product: of f16, where an MMA multiplies that, whose sums over the elements of a
+    scale factor are scaled, in f64 where the factors are powers of two as far as 2^127; else of
+    f64, of which each is scaled."""
+    powers = isinstance(element_of(op.lhs_scale), Float8E8M0FNUType)
+    a, b = (before.float(operand, _F16) for operand in (op.lhs, op.rhs))
+    if atom_of(MmaFOp.create(operands=[a, b, op.acc], result_types=[op.result.type])) is not None:
+        scales = [
+            before.float(scale, _F64 if powers else _F32) for scale in (op.lhs_scale, op.rhs_scale)
+        ]
+        return before.add(MmaFScaledOp, [a, b, op.acc, *scales], op.result.type)
+    block = shape_of(op.lhs)[-1] // shape_of(op.lhs_scale)[-1]
+    rank = len(shape_of(op.lhs))
+    scaled: list[SSAValue] = []
+    for operand, scale, axis in (
+        (op.lhs, op.lhs_scale, rank - 1),
+        (op.rhs, op.rhs_scale, rank - 2),
+    ):
+        wide = before.float(operand, _F64)
+        factor = before.repeated(before.float(scale, _F64), axis, block)
+        scaled.append(before.add(MulFOp, [wide, factor], wide.type, **_ROUNDING))
+    acc = before.float(op.acc, _F64)
+    return before.float(before.add(MmaFOp, [*scaled, acc], acc.type), _F32)

@@ -1,0 +1,170 @@
+"""The playground in headless Chromium: what a user types, and what they see. `make test-browser`.
+
+Without a Chromium and its driver every test is an error: Debian has both as chromium and
+chromium-driver.
+"""
+
+from __future__ import annotations
+
+import base64
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from threading import Thread
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+from selenium import webdriver
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support.ui import Select, WebDriverWait
+
+import tilewright as tw
+from tilewright.tools.playground.server import PlaygroundServer
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+SECONDS = 30
+
+
+class Page:
+    """The page, and what is on it by id."""
+
+    def __init__(self, driver: webdriver.Chrome):
+        self.driver = driver
+
+    def __getitem__(self, name: str) -> Any:
+        return self.driver.find_element(By.ID, name)
+
+    def all(self, selector: str) -> list[Any]:
+        return self.driver.find_elements(By.CSS_SELECTOR, selector)
+
+    def until(self, condition: Callable[[], Any]) -> Any:
+        """The first true value of a condition, within a time."""
+        return WebDriverWait(self.driver, SECONDS).until(lambda _: condition())
+
+    def view(self, name: str) -> None:
+        self.all(f"nav [data-view={name}]")[0].click()
+
+    def type(self, name: str, text: str) -> None:
+        self[name].send_keys(Keys.CONTROL, "a")
+        self[name].send_keys(text)
+
+    def set(self, text: str) -> None:
+        """Put a text into the editor, as pasting it does."""
+        fill = (
+            "const text = document.getElementById('text'); text.value = arguments[0];"
+            "text.dispatchEvent(new Event('input'));"
+        )
+        self.driver.execute_script(fill, text)
+
+    def drawn(self, selector: str) -> list[list[str]]:
+        """The cells of the pictures that are seen there."""
+
+        def cells(image: Any) -> list[str]:
+            kind, _, data = image.get_attribute("src").partition(",")
+            raw = self.driver.execute_script("return decodeURIComponent(arguments[0])", data)
+            svg = base64.b64decode(raw).decode() if kind.endswith("base64") else raw
+            found = ElementTree.fromstring(svg).findall("{*}text[@class='cell']")
+            return [cell.text or "" for cell in found]
+
+        images = self.all(f"{selector} img")
+        assert all(image.get_property("naturalWidth") > 0 for image in images)
+        return [cells(image) for image in images]
+
+
+def installed(program: str) -> str:
+    """The path of a program that has to be here."""
+    path = shutil.which(program)
+    assert path is not None, f"no {program}: apt-get install chromium chromium-driver"
+    return path
+
+
+@pytest.fixture(scope="module")
+def page() -> Iterator[Page]:
+    options = webdriver.ChromeOptions()
+    for option in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"):
+        options.add_argument(option)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    options.binary_location = installed("chromium")
+    service = webdriver.ChromeService(installed("chromedriver"))
+    with PlaygroundServer(0, EXAMPLES) as server, webdriver.Chrome(options, service) as driver:
+        thread = Thread(target=server.serve_forever)
+        thread.start()
+        driver.set_window_size(1400, 900)
+        driver.get(f"http://127.0.0.1:{server.server_port}/")
+        page = Page(driver)
+        page.until(lambda: page["text"].get_property("value"))
+        yield page
+        severe = [entry for entry in driver.get_log("browser") if entry["level"] == "SEVERE"]
+        server.shutdown()
+        thread.join()
+        assert not severe
+
+
+def test_a_mistake_is_marked_while_typing(page: Page) -> None:
+    text = page["text"].get_property("value")
+    page.set(text.replace("16x8x16", "16x8x12"))
+    page.until(lambda: page.all("#marks mark"))
+    [marked] = page.all("#marks mark")
+    assert marked.get_property("textContent") == "16x8x12"
+    [said] = page.all("#diagnostics button")
+    assert said.text.startswith("10:40: 'sm80.mma' expected") and "16x8x16" in said.text
+    said.click()
+    chosen = "const text = document.activeElement;" \
+        "return text.value.slice(text.selectionStart, text.selectionEnd)"  # fmt: skip
+    assert page.driver.execute_script(chosen) == "16x8x12"
+    page["text"].send_keys("16x8x16")
+    page.until(lambda: not page.all("#diagnostics li"))
+    assert page["text"].get_property("value") == text
+
+
+def test_a_layout_at_the_cursor_is_drawn(page: Page) -> None:
+    text = page["text"].get_property("value")
+    move = "arguments[0].focus(); arguments[0].setSelectionRange(arguments[1], arguments[1])"
+    page.driver.execute_script(move, page["text"], text.index("((4,8)") + 3)
+    page.until(lambda: page.all("#about img"))
+    [cells] = page.drawn("#about")
+    assert len(cells) == 256 and cells[:3] == ["0", "16", "8"]
+    page.driver.execute_script(move, page["text"], text.index("sm80.mma") + 3)
+    page.until(lambda: "mma.sync.aligned.m16n8k16" in page["about"].text)
+
+
+def test_levels_down_to_ptx(page: Page) -> None:
+    Select(page["file"]).select_by_visible_text("mma.mlir")
+    text = (EXAMPLES / "mma.mlir").read_text()
+    page.until(lambda: page["text"].get_property("value") == text)
+    Select(page["arch"]).select_by_visible_text("sm_90a")
+    page["lower"].click()
+    page.until(lambda: page.all("#levels button"))
+    tabs = {tab.text: tab for tab in page.all("#levels button")}
+    assert list(tabs)[-1] == "PTX"
+    ptx = tw.compile(text, "sm_90a", name="mma.mlir").ptx
+    assert page["level"].get_property("textContent") == ptx
+    tabs["convert-cute-nvgpu-to-ptx"].click()
+    assert "ptx.entry" in page["level"].text
+
+
+def test_layout_algebra(page: Page) -> None:
+    page.view("layouts")
+    page.until(lambda: page["result"].text == "((3,4),(2,2)):((8,1),(24,4))")
+    assert len(page.drawn("#pictures")) == 2
+    Select(page["operation"]).select_by_visible_text("complement")
+    page.type("a", "4:2")
+    page.type("b", "16")
+    page.until(lambda: page["result"].text == "(2,2):(1,8)")
+    assert page.drawn("#pictures")[-1] == ["0", "8", "1", "9"]
+    page["reuse"].click()
+    page.until(lambda: page["a"].get_property("value") == "(2,2):(1,8)")
+    page.type("b", "((")
+    page.until(lambda: page["wrong"].text.startswith("b: expected"))
+
+
+def test_an_instruction(page: Page) -> None:
+    page.view("instruction")
+    page.until(lambda: "computes" in page["explanation"].text)
+    page.until(lambda: len(page.all("#fragments img")) == 4)
+    assert page.drawn("#fragments")[0][:3] == ["T0V0", "T0V1", "T1V0"]
+    page.type("mnemonic", "mma.sync.aligned.m16n8k16.row.col.f32.tf32.tf32.f32")
+    page.until(lambda: "nearest legal" in page["illegal"].text)
+    assert not page.all("#fragments img")

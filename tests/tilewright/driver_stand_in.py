@@ -1,0 +1,91 @@
+"""A stand-in for the CUDA driver: device memory is this process's, and a launch runs the kernel's
+PTX-level IR on it, with the values that the launch was given and no others."""
+
+from __future__ import annotations
+
+import ctypes
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import tilewright as tw
+
+ARCH = "sm_90a"
+
+
+class OnGpu:
+    """An array that says that it is on the GPU, by `__cuda_array_interface__` or by DLPack."""
+
+    def __init__(self, array: NDArray[Any], *, dlpack: bool = False) -> None:
+        self.array = array
+        if dlpack:
+            self.__dlpack__ = array.__dlpack__
+            self.__dlpack_device__ = lambda: (2, 0)
+        else:
+            self.__cuda_array_interface__ = array.__array_interface__
+
+
+class Driver:
+    """`cuda.bindings.driver`, as far as launches need it. `memory` are the arrays that addresses
+    may point to; `launches` are (grid, block, stream, values) of each launch."""
+
+    CUresult = SimpleNamespace(CUDA_SUCCESS=0)
+    CUjit_option = SimpleNamespace(CU_JIT_ERROR_LOG_BUFFER=0, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES=1)
+    CUdevice_attribute = SimpleNamespace(
+        CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR=9,
+        CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR=0,
+    )
+
+    def __init__(self, bytecode: bytes, memory: list[NDArray[Any]]) -> None:
+        self.bytecode, self.memory = bytecode, memory
+        self.texts: list[str] = []
+        self.launches: list[tuple[Any, ...]] = []
+        self.synchronized: list[int] = []
+
+    def __getattr__(self, name: str) -> Any:
+        if not name.startswith("cu"):
+            raise AttributeError(name)
+        return lambda *_: (0, 1)
+
+    def cuDeviceGetAttribute(self, attribute: int, device: int) -> tuple[int, int]:
+        return 0, attribute
+
+    def cuModuleLoadDataEx(self, text: bytes, *_: Any) -> tuple[int, int]:
+        self.texts.append(text.rstrip(b"\0").decode())
+        return 0, 1
+
+    def cuMemAlloc(self, size: int) -> tuple[int, int]:
+        self.memory.append(np.zeros(size, np.uint8))
+        return 0, self.memory[-1].ctypes.data
+
+    def cuMemcpyHtoD(self, there: int, here: int, size: int) -> tuple[int]:
+        ctypes.memmove(there, here, size)
+        return (0,)
+
+    def cuMemcpyDtoH(self, here: int, there: int, size: int) -> tuple[int]:
+        ctypes.memmove(here, there, size)
+        return (0,)
+
+    def cuStreamSynchronize(self, stream: int) -> tuple[int]:
+        self.synchronized.append(stream)
+        return (0,)
+
+    def cuLaunchKernel(self, function: int, *given: Any) -> tuple[int]:
+        grid, block, stream, (values, kinds) = given[:3], given[3:6], given[7], given[8]
+        self.launches.append((grid, block, stream, values))
+        args = [self._argument(*pair) for pair in zip(values, kinds, strict=True)]
+        after = iter(tw.interpret(self.bytecode, "k", grid=grid, args=args, level="ptx", arch=ARCH))
+        for arg in args:
+            if isinstance(arg, np.ndarray):
+                np.copyto(arg, next(after))
+        return (0,)
+
+    def _argument(self, value: int, kind: Any) -> Any:
+        """An array for an address, a number for bits; those of f32 are no small integer."""
+        if kind is ctypes.c_uint64:
+            (array,) = [array for array in self.memory if array.ctypes.data == value]
+            return array.view(np.float32)
+        number = np.uint32(value)
+        return float(number.view(np.float32)) if value >= 1 << 24 else value

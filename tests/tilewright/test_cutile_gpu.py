@@ -1,0 +1,113 @@
+"""cuTile Python kernels on a GPU, as far as can be seen without one: the signature, and a launch
+whose driver runs the PTX-level IR on the values that it is given."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import cuda.tile as ct
+import ml_dtypes
+import numpy as np
+import pytest
+from bridge_kernels import add, of_list, of_pair
+from driver_stand_in import ARCH, Driver, OnGpu
+
+import tilewright as tw
+from tilewright import cutile, launcher, ptxas
+from tilewright.cutile_parameters import parameters_of
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TILEWRIGHT_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(cutile, "_KERNELS", {})
+
+
+def stand_in(monkeypatch: pytest.MonkeyPatch, kernel: Any, args: Any, *memory: Any) -> Driver:
+    """A driver for launches of a kernel on arrays in its memory."""
+    driver = Driver(cutile.bytecode(kernel, args), list(memory))
+    monkeypatch.setattr(launcher, "_driver", lambda: driver)
+    return driver
+
+
+def aligned(size: int, dtype: Any = np.float32, offset: int = 0) -> Any:
+    """An array whose address is so many bytes behind a multiple of 64."""
+    room = np.zeros(size * np.dtype(dtype).itemsize + 128, np.uint8)
+    first = -room.ctypes.data % 64 + offset
+    return room[first : first + size * np.dtype(dtype).itemsize].view(dtype)
+
+
+@pytest.mark.parametrize("dlpack", [False, True])
+def test_a_launch_on_arrays_of_the_gpu(monkeypatch: pytest.MonkeyPatch, dlpack: bool) -> None:
+    a, b, c = np.arange(100, dtype=np.float32), np.ones(100, np.float32), np.zeros(100, np.float32)
+    args = tuple(OnGpu(array, dlpack=dlpack) for array in (a, b, c))
+    driver = stand_in(monkeypatch, add, (a, b, c, 32), a, b, c)
+    for _ in range(2):
+        cutile.launch((4,), add, (*args, 32), stream=SimpleNamespace(cuda_stream=77))
+    assert (c == np.arange(100) + 1).all()
+    assert len(driver.texts) == 1 and ".target sm_" in driver.texts[0]
+    assert ptxas.assemble(driver.texts[0], ARCH).clean
+    grid, block, stream, values = driver.launches[1]
+    assert (grid, stream) == ((4, 1, 1), 77) and len(driver.launches) == 2
+    assert values == (a.ctypes.data, 100, 1, b.ctypes.data, 100, 1, c.ctypes.data, 100, 1)
+    assert block == cutile.compile(add, (*args, 32), ARCH).entry().block
+    assert not driver.synchronized
+
+
+def test_a_script_on_the_gpu_with_arrays_of_numpy(monkeypatch: pytest.MonkeyPatch) -> None:
+    a, b, c = np.arange(16, dtype=np.float32), np.ones(16, np.float32), np.zeros(16, np.float32)
+    args = ((a, b), c, (0.5, 3))
+    driver = stand_in(monkeypatch, of_pair, args)
+    with cutile.on_gpu():
+        ct.launch(None, (1,), of_pair, args)
+        with pytest.raises(tw.ExecutionError, match="arrays of NumPy that share no memory"):
+            ct.launch(None, (1,), of_pair, ((a, a), c, (0.5, 3)))
+    assert (c == (a + b) * 0.5 + 3).all()
+    assert driver.synchronized == [0]
+
+
+def test_lists_are_tables_on_the_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    arrays = [np.full((4, 8), 2.0**i, np.float32) for i in range(3)]
+    total = np.zeros((4, 8), np.float32)
+    driver = stand_in(monkeypatch, of_list, (arrays, total), *arrays, total)
+    started: list[Any] = []
+    monkeypatch.setattr(driver, "cuLaunchKernel", lambda *given: (0, started.append(given))[:1])
+    cutile.launch((1,), of_list, ([OnGpu(array) for array in arrays], OnGpu(total)))
+    (values, _) = started[0][9]
+    (table,) = [array for array in driver.memory if array.ctypes.data == values[0]]
+    assert table.view(np.int64).reshape(3, 5).tolist() == [
+        [array.ctypes.data, 4, 8, 8, 1] for array in arrays
+    ]
+    assert values[1] == 3
+
+
+def test_what_a_launch_assumes() -> None:
+    """Of whole 16 bytes, and 16 elements, are those that are so."""
+    rows = aligned(64 * 40, np.float16).reshape(64, 40)
+    for array, base, strides, shape in [
+        (rows, 16, (8, 1), (16, 1)),
+        (rows[:, 4:36], 1, (8, 1), (16, 16)),
+        (aligned(64 * 36, ml_dtypes.bfloat16).reshape(64, 36), 16, (1, 1), (16, 1)),
+    ]:
+        (parameter, *_) = parameters_of(add, (array, array, array, 16))
+        constraint = parameter.constraint([array], aligned=True)
+        assert constraint.base_addr_divisible_by == base
+        assert constraint.stride_divisible_by == strides
+        assert constraint.shape_divisible_by == shape
+        assert constraint.stride_constant == (None, 1)
+
+
+def test_what_is_assumed_makes_wide_accesses() -> None:
+    texts = [
+        cutile.compile(add, (*(aligned(1024, offset=offset) for _ in range(3)), 1024), ARCH).ptx
+        for offset in (0, 4)
+    ]
+    assert ".v4" in texts[0] and ".v4" not in texts[1]
+
+
+def test_arrays_of_both_places_are_refused() -> None:
+    a, c = np.zeros(16, np.float32), OnGpu(np.zeros(16, np.float32))
+    with pytest.raises(tw.ExecutionError, match="all arrays on the GPU or all on the CPU"):
+        cutile.launch((1,), add, (a, a, c, 16))

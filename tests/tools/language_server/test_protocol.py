@@ -1,0 +1,284 @@
+"""The language server as an editor has it: one process, JSON-RPC on its stdin and stdout."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+import subprocess
+import sys
+from base64 import b64decode
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+from tilewright.tools.instructions.explanation import explanation
+from tilewright.tools.tilewright import main
+
+ROOT = Path(__file__).parents[3]
+MMA = (ROOT / "examples" / "mma.mlir").read_text()
+BF16 = "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32"
+BLOCKS = """\
+// 😀 %x is no value here
+func.func @count(%n: index) -> index {
+  %zero = arith.constant 0 : index
+  cf.br ^head(%zero : index)
+^head(%i: index):
+  %done = arith.cmpi eq, %i, %n : index
+  cf.cond_br %done, ^end, ^body
+^body:
+  %one = arith.constant 1 : index
+  %next = arith.addi %i, %one : index
+  cf.br ^head(%next : index)
+^end:
+  func.return %i : index
+}
+func.func @twice(%n: index) -> index {
+  %a = func.call @count(%n) : (index) -> index
+  func.return %a : index
+}
+"""
+PTX = f"""\
+.version 8.0
+.target sm_90a // the target
+.visible .entry k(.param .u64 k_param_0)
+{{
+  .reg .b32 %r<8>;
+  .reg .pred %p1;
+$again: ld.param.u64 %rd1, [k_param_0];
+  @%p1 {BF16}
+    {{%r0, %r1, %r2, %r3}}, {{%r0, %r1, %r2, %r3}}, {{%r4}}, {{%r0, %r1, %r2, %r3}};
+  mma.sync.aligned.m16n8k16.row.col.f32.tf32.tf32.f32 {{%r0}}, {{%r1}}, {{%r2}}, {{%r3}};
+  bra $again;
+  frobnicate.u32 %r1;
+}}
+"""
+
+
+class Editor:
+    """The client's end: requests with their answers, and the diagnostics published last."""
+
+    def __init__(self) -> None:
+        command = [sys.executable, "-m", "tilewright.tools.tilewright", "lsp", "--arch", "sm_90a"]
+        self.server = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.numbers = itertools.count(1)
+        self.diagnostics: dict[str, dict[str, Any]] = {}
+        self.texts: dict[str, str] = {}
+
+    def send(self, method: str, parameters: Any, **more: Any) -> None:
+        message = {"jsonrpc": "2.0", "method": method, "params": parameters, **more}
+        body = json.dumps(message).encode()
+        assert self.server.stdin is not None
+        self.server.stdin.write(b"Content-Length: %d\r\n\r\n%s" % (len(body), body))
+        self.server.stdin.flush()
+
+    def read(self) -> dict[str, Any]:
+        """The next message; what is published is kept."""
+        assert self.server.stdout is not None
+        length = 0
+        while (line := self.server.stdout.readline().strip()) or not length:
+            assert line, "the server left"
+            name, _, value = line.partition(b":")
+            length = int(value) if name == b"Content-Length" else length
+        message = json.loads(self.server.stdout.read(length))
+        if message.get("method") == "textDocument/publishDiagnostics":
+            self.diagnostics[message["params"]["uri"]] = message["params"]
+        return message
+
+    def ask(self, method: str, parameters: Any) -> Any:
+        """The result of a request."""
+        number = next(self.numbers)
+        self.send(method, parameters, id=number)
+        while (message := self.read()).get("id") != number:
+            pass
+        assert "error" not in message, message
+        return message["result"]
+
+    def open(self, name: str, text: str) -> list[dict[str, Any]]:
+        """Open a file: its diagnostics."""
+        uri = f"file:///folder/{name}"
+        self.texts[uri] = text
+        item = {"uri": uri, "languageId": "x", "version": 1, "text": text}
+        self.send("textDocument/didOpen", {"textDocument": item})
+        return self.published(uri, 1)
+
+    def published(self, uri: str, version: int) -> list[dict[str, Any]]:
+        while self.diagnostics.get(uri, {}).get("version") != version:
+            self.read()
+        return self.diagnostics[uri]["diagnostics"]
+
+    def at(self, name: str, what: str, more: int = 0) -> dict[str, Any]:
+        """The place of a text's piece, in UTF-16 code units as the protocol counts."""
+        uri = f"file:///folder/{name}"
+        ahead = self.texts[uri][: self.texts[uri].index(what) + more]
+        line = ahead.rpartition("\n")[2]
+        place = {"line": ahead.count("\n"), "character": len(line.encode("utf-16-le")) // 2}
+        return {"textDocument": {"uri": uri}, "position": place}
+
+    def piece(self, name: str, place: dict[str, Any]) -> tuple[int, str]:
+        """The line (from 1) and the text of a range."""
+        start, end = place["start"], place["end"]
+        line = self.texts[f"file:///folder/{name}"].split("\n")[start["line"]].encode("utf-16-le")
+        assert start["line"] == end["line"]
+        return start["line"] + 1, line[2 * start["character"] : 2 * end["character"]].decode(
+            "utf-16-le"
+        )
+
+
+@pytest.fixture(scope="module")
+def editor() -> Iterator[Editor]:
+    editor = Editor()
+    answer = editor.ask("initialize", {"capabilities": {}, "processId": None})["capabilities"]
+    assert {"hoverProvider", "definitionProvider", "completionProvider"} <= answer.keys()
+    editor.send("initialized", {})
+    assert editor.open("mma.mlir", MMA) == []
+    editor.open("blocks.mlir", BLOCKS)
+    editor.open("kernel.ptx", PTX)
+    yield editor
+    editor.ask("shutdown", None)
+    editor.send("exit", None)
+    assert editor.server.wait(10) == 0
+
+
+def test_diagnostics_follow_what_is_typed(editor: Editor) -> None:
+    uri = "file:///folder/typed.mlir"
+    assert editor.open("typed.mlir", MMA) == []
+    place = editor.at("typed.mlir", "16x8x16")["position"]
+    end = {"line": place["line"], "character": place["character"] + len("16x8x16")}
+    change = {"range": {"start": place, "end": end}, "text": "16x8x12"}
+    document = {"uri": uri, "version": 2}
+    editor.send("textDocument/didChange", {"textDocument": document, "contentChanges": [change]})
+    [wrong] = editor.published(uri, 2)
+    editor.texts[uri] = MMA.replace("16x8x16", "16x8x12")
+    assert editor.piece("typed.mlir", wrong["range"]) == (10, "16x8x12")
+    assert wrong["message"].endswith("got 16x8x12; nearest legal: 16x8x8, 16x8x16")
+    whole = {"textDocument": {"uri": uri, "version": 3}, "contentChanges": [{"text": MMA}]}
+    editor.send("textDocument/didChange", whole)
+    assert editor.published(uri, 3) == []
+
+
+def test_diagnostics_of_the_stages(editor: Editor) -> None:
+    text = (ROOT / "examples" / "gemm_sm100.mlir").read_text()
+    [wrong] = editor.open("sm100.mlir", text)
+    assert wrong["message"].endswith("got target sm_90a")
+    assert editor.piece("sm100.mlir", wrong["range"])[1].startswith("cute_nvgpu.tmem.alloc")
+
+
+def test_every_fault_has_its_place(editor: Editor) -> None:
+    text = BLOCKS.replace("func.return %i", "func.return %done").replace(
+        "arith.addi %i, %one", "arith.addi %i, %unknown"
+    )
+    [wrong] = editor.open("wrong.mlir", text)
+    assert editor.piece("wrong.mlir", wrong["range"]) == (10, "%unknown")
+
+
+def test_diagnostics_of_ptx(editor: Editor) -> None:
+    """By the target that it names; an instruction that nobody judges is none."""
+    wrong = editor.open("other.ptx", PTX)
+    assert [one["range"]["start"]["line"] + 1 for one in wrong] == [8, 10]
+    assert [one["range"]["start"]["character"] for one in wrong] == [7, 2]
+    assert "got {%r4}" in wrong[0]["message"] and "16x8x8" in wrong[1]["message"]
+    older = editor.open("older.ptx", PTX.replace("sm_90a", "sm_75").replace("{%r4}", "{%r4, %r5}"))
+    assert "sm_80" in older[0]["message"]
+
+
+@pytest.mark.parametrize(("name", "what"), [("mma.mlir", "sm80.mma"), ("kernel.ptx", "mma.sync")])
+def test_hovers_explain_an_instruction(name: str, what: str, editor: Editor) -> None:
+    shown = editor.ask("textDocument/hover", editor.at(name, what, 2))
+    assert "\n".join(explanation(BF16)) in shown["contents"]["value"]
+
+
+def test_hovers_say_why_there_is_none(editor: Editor) -> None:
+    shown = editor.ask("textDocument/hover", editor.at("kernel.ptx", "f32.tf32"))
+    assert "nearest legal" in shown["contents"]["value"]
+
+
+def test_without_pygls_it_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    server = "tilewright.tools.language_server.server"
+    monkeypatch.delitem(sys.modules, server, raising=False)
+    monkeypatch.setitem(sys.modules, "lsprotocol", None)
+    with pytest.raises(SystemExit) as leaving:
+        main(["lsp"])
+    assert leaving.value.code == 1
+    assert capsys.readouterr().err.endswith("nearest legal: pip install tilewright[lsp]\n")
+
+
+def test_hovers_know_values_and_ops(editor: Editor) -> None:
+    shown = editor.ask("textDocument/hover", editor.at("blocks.mlir", "%one :", 1))
+    assert "%one : index" in shown["contents"]["value"]
+    assert editor.piece("blocks.mlir", shown["range"]) == (10, "%one")
+    shown = editor.ask("textDocument/hover", editor.at("mma.mlir", "fragment.splat"))
+    assert "Every element of the fragment is the scalar." in shown["contents"]["value"]
+    assert editor.ask("textDocument/hover", editor.at("blocks.mlir", "😀")) is None
+
+
+def test_hovers_draw_layouts(editor: Editor) -> None:
+    editor.open(
+        "layout.mlir", '!t = !cute_nvgpu.fragment<8xbf16, "((4,8),(2,2,2)):((32,1),(16,8,128))">'
+    )
+    shown = editor.ask("textDocument/hover", editor.at("layout.mlir", "((4,8)"))["contents"][
+        "value"
+    ]
+    [image] = re.findall(r"\(data:image/svg\+xml;base64,(.*?)\)", shown)
+    cells = ElementTree.fromstring(b64decode(image)).findall("{*}text[@class='cell']")
+    assert [cell.text for cell in cells[:9]] == [
+        str(index) for index in (0, 16, 8, 24, 128, 144, 136, 152, 32)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "what", "more", "line", "defined"),
+    [
+        ("mma.mlir", "%a, %b", 1, 7, "%a"),
+        ("mma.mlir", "!c\n", 1, 3, "!c"),
+        ("blocks.mlir", "%i, %n", 0, 5, "%i"),
+        ("blocks.mlir", "%n : index\n  cf", 1, 2, "%n"),
+        ("blocks.mlir", "%n) :", 1, 15, "%n"),
+        ("blocks.mlir", "^end, ", 1, 12, "^end"),
+        ("blocks.mlir", "^head(%next", 1, 5, "^head"),
+        ("blocks.mlir", "@count(%n) :", 1, 2, "@count"),
+        ("kernel.ptx", "%r4}", 1, 5, "%r<8>"),
+        ("kernel.ptx", "%p1 mma", 1, 6, "%p1"),
+        ("kernel.ptx", "$again;", 1, 7, "$again"),
+        ("kernel.ptx", "k_param_0]", 1, 3, "k_param_0"),
+    ],
+)  # fmt: skip
+def test_definitions(
+    name: str, what: str, more: int, line: int, defined: str, editor: Editor
+) -> None:
+    found = editor.ask("textDocument/definition", editor.at(name, what, more))
+    assert editor.piece(name, found["range"]) == (line, defined)
+
+
+@pytest.mark.parametrize(
+    ("name", "typed", "expected"),
+    [
+        ("t.mlir", "  cute_nvgpu.wgmma.f", ["cute_nvgpu.wgmma.fence"]),
+        ("t.mlir", "  cute_nvg", ["cute_nvgpu."]),
+        ("t.mlir", "  %d = cute_nvgpu.sm89.mma %a, %b, %c <16x8x1", ["16x8x16, "]),
+        ("t.mlir", "!t = !cute_nvgpu.sm90.mma<64x8x8, ", [
+            "64x8x8, elem_type = (tf32, tf32, f32), ",
+        ]),
+        ("t.mlir", "  %d = cute_nvgpu.sm100.mma %a, %b, %c <", []),
+        ("t.mlir", "  func.return %la", ["%lane"]),
+        ("t.ptx", "  mma.sync.aligned.m16n8k32.row.col.f32.e", [
+            "mma.sync.aligned.m16n8k32.row.col.f32.e4m3.",
+            "mma.sync.aligned.m16n8k32.row.col.f32.e5m2.",
+        ]),
+    ],
+)  # fmt: skip
+def test_completions(name: str, typed: str, expected: list[str], editor: Editor) -> None:
+    """Of what sm_90a runs: a piece where more may follow, all where nothing else does."""
+    number = next(editor.numbers)
+    name = f"{number}{name}"
+    ahead = MMA.partition("  func.return")[0] if name.endswith("mlir") else ".target sm_90a\n"
+    editor.open(name, f"{ahead}{typed}\n}}")
+    listed = editor.ask("textDocument/completion", editor.at(name, f"{typed}\n}}", len(typed)))
+    assert [item["label"] for item in listed["items"]] == expected
+    for item in listed["items"]:
+        assert typed.endswith(editor.piece(name, item["textEdit"]["range"])[1])

@@ -1,0 +1,273 @@
+"""The playground over HTTP: answers to its own page, and to nobody else."""
+
+from __future__ import annotations
+
+import base64
+import http.client
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from threading import Thread
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+import tilewright as tw
+from tilewright.dialects import cute
+from tilewright.pipeline import verified
+from tilewright.tools.playground.server import LARGEST, MEMORY, PlaygroundServer
+from tilewright.tools.playground.worker import Unanswered, Worker
+from tilewright.tools.tilewright import main
+
+EXAMPLES = Path(__file__).parents[3] / "examples"
+MMA = (EXAMPLES / "mma.mlir").read_text()
+GEMM = (EXAMPLES / "tile_gemm_sm80.mlir").read_text()
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PlaygroundServer]:
+    """A server whose folder has two files to read, one of them too large, and others."""
+    outside = tmp_path_factory.mktemp("outside")
+    (outside / "secret.mlir").write_text("secret")
+    folder = tmp_path_factory.mktemp("folder")
+    (folder / "mma.mlir").write_text(MMA)
+    (folder / "large.ptx").write_text("x" * (LARGEST + 1))
+    (folder / "notes.txt").write_text("notes")
+    (folder / "inner").mkdir()
+    (folder / "inner" / "deep.mlir").write_text(MMA)
+    (folder / "link.mlir").symlink_to(outside / "secret.mlir")
+    with PlaygroundServer(0, folder) as server:
+        thread = Thread(target=server.serve_forever)
+        thread.start()
+        yield server
+        server.shutdown()
+        thread.join()
+
+
+def ask(
+    server: PlaygroundServer, method: str, path: str, body: Any = None, **headers: str
+) -> tuple[int, bytes, http.client.HTTPMessage]:
+    """Status, content and headers of an answer; `body` goes as JSON unless it is bytes."""
+    connection = http.client.HTTPConnection("127.0.0.1", server.server_port, timeout=60)
+    sent = {"Content-Type": "application/json"} | {
+        k.replace("_", "-"): v for k, v in headers.items()
+    }
+    raw = body if isinstance(body, bytes) or body is None else json.dumps(body).encode()
+    connection.request(method, path, raw, sent)
+    reply = connection.getresponse()
+    content = reply.read()
+    connection.close()
+    return reply.status, content, reply.headers
+
+
+def answer(server: PlaygroundServer, question: str, **fields: str) -> dict[str, Any]:
+    status, content, _ = ask(server, "POST", f"/{question}", fields)
+    assert status == 200, content
+    return json.loads(content)
+
+
+def test_the_page_needs_nothing_from_elsewhere(server: PlaygroundServer) -> None:
+    status, page, headers = ask(server, "GET", "/")
+    assert status == 200 and b"<textarea" in page
+    assert "default-src 'none'" in headers["Content-Security-Policy"]
+    for reference in re.findall(rb'(?:src|href)="([^"]+)"', page):
+        if reference != b"data:,":
+            status, content, _ = ask(server, "GET", f"/{reference.decode()}")
+            assert status == 200 and not re.search(rb"https?://(?!www\.w3\.org/)", content)
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({"Host": "localhost:PORT"}, 200),
+        ({"Host": "127.0.0.1:PORT", "Origin": "http://127.0.0.1:PORT"}, 200),
+        ({"Host": "127.0.0.1:1"}, 403),
+        ({"Host": "127.0.0.1"}, 403),
+        ({"Host": "evil.example:PORT"}, 403),
+        ({"Origin": "http://evil.example"}, 403),
+        ({"Origin": "http://127.0.0.1:1"}, 403),
+        ({"Origin": "https://127.0.0.1:PORT"}, 403),
+        ({"Origin": "null"}, 403),
+    ],
+)
+def test_another_site_gets_nothing(
+    headers: dict[str, str], status: int, server: PlaygroundServer
+) -> None:
+    filled = {
+        name: value.replace("PORT", str(server.server_port)) for name, value in headers.items()
+    }
+    for method, path, body in (("GET", "/setup", None), ("POST", "/layout", b"{}")):
+        replied, content, sent = ask(server, method, path, body, **filled)
+        assert replied == (status if method == "GET" or status == 403 else 400)
+        assert "Access-Control-Allow-Origin" not in sent
+        assert status == 200 or b"sm_90a" not in content
+
+
+def test_it_listens_on_this_machine_alone(server: PlaygroundServer) -> None:
+    assert server.socket.getsockname()[0] == "127.0.0.1"
+
+
+def test_the_folders_files_can_be_read(server: PlaygroundServer) -> None:
+    setup = json.loads(ask(server, "GET", "/setup")[1])
+    assert setup["files"] == ["large.ptx", "mma.mlir"]
+    assert json.loads(ask(server, "GET", "/file?name=mma.mlir")[1]) == {"text": MMA}
+    assert ask(server, "GET", "/file?name=large.ptx")[0] == 413
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["link.mlir", "notes.txt", "inner/deep.mlir", "../outside0/secret.mlir", "/etc/passwd", "",
+     "%2e%2e%2foutside0%2fsecret.mlir", "mma.mlir%00"],
+)  # fmt: skip
+def test_no_other_file_can(name: str, server: PlaygroundServer) -> None:
+    assert ask(server, "GET", f"/file?name={name}")[0] == 404
+    assert ask(server, "GET", f"/{name}x")[0] == 404
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "headers", "status"),
+    [
+        ("POST", "/layout", b"x" * (LARGEST + 1), {}, 413),
+        ("POST", "/layout", b"{}", {"Content-Length": "9" * 20}, 413),
+        ("POST", "/layout", b"{}", {"Content-Length": "-2"}, 411),
+        ("POST", "/layout", b"{}", {"Content-Type": "text/plain"}, 415),
+        ("POST", "/layout", b"{", {}, 400),
+        ("POST", "/layout", b"[" * 100_000, {}, 400),
+        ("POST", "/layout", [1], {}, 400),
+        ("POST", "/layout", {"a": "4:1", "b": "2:1"}, {}, 400),
+        ("POST", "/layout", {"operation": "exec", "a": "4:1", "b": "2:1"}, {}, 400),
+        ("POST", "/layout", {"operation": "coalesce", "a": 4, "b": ""}, {}, 400),
+        ("POST", "/check", {"text": "", "name": "a.mlir", "arch": "sm_1"}, {}, 400),
+        ("POST", "/setup", b"{}", {}, 404),
+        ("PUT", "/file", b"x", {}, 501),
+    ],
+)
+def test_wrong_requests(
+    method: str,
+    path: str,
+    body: Any,
+    headers: dict[str, str],
+    status: int,
+    server: PlaygroundServer,
+) -> None:
+    assert ask(server, method, path, body, **headers)[0] == status
+
+
+def test_diagnostics_have_the_places_that_browsers_count(server: PlaygroundServer) -> None:
+    text = "// 😀\n" + MMA.replace("16x8x16", "16x8x12")
+    [wrong] = answer(server, "check", text=text, name="k.mlir", arch="")["diagnostics"]
+    units = text.encode("utf-16-le")[2 * wrong["start"] : 2 * wrong["end"]]
+    assert units.decode("utf-16-le") == "16x8x12" and "nearest legal" in wrong["message"]
+    assert answer(server, "check", text=MMA, name="k.mlir", arch="sm_90a") == {"diagnostics": []}
+
+
+def test_every_level_is_there(server: PlaygroundServer) -> None:
+    shown = answer(server, "levels", text=GEMM, name="k.mlir", arch="sm_80")
+    names = [level["name"] for level in shown["levels"]]
+    assert names[0] == "verified" and names[-2:] == ["convert-cute-nvgpu-to-ptx", "PTX"]
+    assert shown["levels"][-1]["text"] == tw.compile(GEMM, "sm_80", name="k.mlir").ptx
+    for level in shown["levels"][:-1]:
+        assert verified(level["text"])[0].body.ops
+
+
+def test_a_level_that_fails_is_marked(server: PlaygroundServer) -> None:
+    shown = answer(server, "levels", text=GEMM, name="k.mlir", arch="sm_70")
+    [wrong] = shown["diagnostics"]
+    assert shown["levels"] and "sm_80" in wrong["message"] and wrong["end"] > wrong["start"] > 0
+
+
+def test_pictures_at_the_cursor(server: PlaygroundServer) -> None:
+    text = '!t = !cute_nvgpu.fragment<4xf32, "((4,8),(2,2)):((32,1),(16,8))">'
+    fields = {"text": text, "name": "k.mlir", "arch": "", "offset": str(text.index("((4") + 1)}
+    shown = answer(server, "about", **fields)["markdown"]
+    [image] = re.findall(r"base64,(.*?)\)", shown)
+    assert (
+        len(ElementTree.fromstring(base64.b64decode(image)).findall("{*}text[@class='cell']"))
+        == 128
+    )
+
+
+@pytest.mark.parametrize(
+    ("operation", "a", "b", "expected"),
+    [
+        ("composition", "20:2", "(5,4):(4,1)", "(5,4):(8,2)"),
+        ("complement", "4:2", "16", "(2,2):(1,8)"),
+        ("logical_divide", "16:1", "4:2", "(4,(2,2)):(2,(1,8))"),
+        ("zipped_divide", "(6,8):(8,1)", "(3,4)", "((3,4),(2,2)):((8,1),(24,4))"),
+        ("zipped_divide", "(6,8):(8,1)", "[3:2; 4]", None),
+        ("right_inverse", "(2,4):(4,1)", "", "(4,2):(2,1)"),
+        ("left_inverse", "(4,2):(1,10)", "nonsense", "(10,2):(1,4)"),
+    ],
+)
+def test_layout_algebra(
+    operation: str, a: str, b: str, expected: str | None, server: PlaygroundServer
+) -> None:
+    shown = answer(server, "layout", operation=operation, a=a, b=b)
+    if expected is None:
+        tiler = (cute.Layout.parse("3:2"), 4)
+        expected = str(cute.zipped_divide(cute.parse_layout(a), tiler))
+    assert shown["result"] == expected
+    drawn = ElementTree.fromstring(shown["pictures"][-1]["svg"]).findall("{*}text[@class='cell']")
+    layout = cute.Layout.parse(expected)
+    assert sorted(int(cell.text or "") for cell in drawn) == sorted(
+        map(layout, range(layout.size()))
+    )
+
+
+@pytest.mark.parametrize(
+    ("operation", "a", "b", "field"),
+    [
+        ("composition", "20:", "4:1", "a"),
+        ("composition", "20:2", "(5,4", "b"),
+        ("composition", "(6,4):(1,7)", "4:5", "result"),
+        ("complement", "4:1", "((((", "b"),
+    ],
+)
+def test_wrong_layouts(
+    operation: str, a: str, b: str, field: str, server: PlaygroundServer
+) -> None:
+    shown = answer(server, "layout", operation=operation, a=a, b=b)
+    assert shown["field"] == field and shown["error"] and "result" not in shown
+
+
+def test_a_large_layout_is_not_drawn(server: PlaygroundServer) -> None:
+    shown = answer(server, "layout", operation="coalesce", a="(512,512):(1,512)", b="")
+    assert shown["result"] == "262144:1" and "svg" not in shown["pictures"][0]
+
+
+def test_instructions(server: PlaygroundServer) -> None:
+    mnemonic = "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32"
+    shown = answer(server, "instruction", mnemonic=mnemonic, arch="")
+    assert "computes" in shown["text"] and len(shown["pictures"]) == 4
+    assert "sm_80" in answer(server, "instruction", mnemonic=mnemonic, arch="sm_75")["error"]
+    plain = answer(server, "instruction", mnemonic="wgmma.fence.sync.aligned", arch="sm_90a")
+    assert "computes" in plain["text"] and not plain["pictures"]
+
+
+def test_a_question_that_takes_too_long_is_ended() -> None:
+    """The process that works on it, too: the next one answers."""
+    worker = Worker(0.01, MEMORY)
+    question = {"operation": "coalesce", "a": "(2,2):(1,2)", "b": ""}
+    with pytest.raises(Unanswered, match=r"within 0\.01 seconds"):
+        worker.ask("layout", question)
+    worker._seconds = 60
+    assert worker.ask("layout", question)["result"] == "4:1"
+    worker.stop()
+
+
+def test_a_process_that_ends_is_started_anew() -> None:
+    worker = Worker(60, 1 << 20)  # not enough to start with
+    with pytest.raises(Unanswered, match="out of memory perhaps"):
+        worker.ask("layout", {})
+    worker.stop()
+
+
+@pytest.mark.parametrize("words", [["serve", "no/such/folder"], ["serve", "--port", "99999"]])
+def test_wrong_usage(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as leaving:
+        main(words)
+    assert leaving.value.code == 1
+    said = capsys.readouterr()
+    assert said.err.startswith("error: ") and not said.out

@@ -1,0 +1,52 @@
+"""DLPack: where a tensor is on the GPU, from the capsule that its library gives."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+CUDA = 2
+"""DLPack's number of memory of a CUDA device."""
+
+_CODES = {0: "int", 1: "uint", 2: "float", 4: "bfloat", 6: "bool"}
+
+
+class _Tensor(ctypes.Structure):
+    """DLTensor, the first member of DLManagedTensor (dlpack.h)."""
+
+    _fields_ = (
+        ("data", ctypes.c_void_p),
+        ("device_type", ctypes.c_int32),
+        ("device_id", ctypes.c_int32),
+        ("ndim", ctypes.c_int32),
+        ("code", ctypes.c_uint8),
+        ("bits", ctypes.c_uint8),
+        ("lanes", ctypes.c_uint16),
+        ("shape", ctypes.POINTER(ctypes.c_int64)),
+        ("strides", ctypes.POINTER(ctypes.c_int64)),
+        ("byte_offset", ctypes.c_uint64),
+    )
+
+
+def on_cuda(tensor: Any) -> bool:
+    """True of a tensor that DLPack says is on a CUDA device."""
+    where = getattr(tensor, "__dlpack_device__", None)
+    return callable(where) and where()[0] == CUDA
+
+
+def described(tensor: Any) -> tuple[tuple[int, ...], tuple[int, ...] | None, str, int, int]:
+    """Shape, strides in elements (None: row-major), NumPy's name of the element type, its bytes,
+    and the address. Raises ValueError for elements that are no numbers of whole bytes."""
+    capsule = tensor.__dlpack__()
+    pointer_of: Any = ctypes.pythonapi.PyCapsule_GetPointer
+    pointer_of.restype, pointer_of.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    own = _Tensor.from_address(pointer_of(capsule, b"dltensor"))
+    name = _CODES.get(own.code)
+    if name is None or own.lanes != 1 or own.bits % 8:
+        raise ValueError(f"elements of whole bytes, got DLPack's type {own.code} of {own.bits}")
+    shape, strides = (
+        tuple(part[axis] for axis in range(own.ndim)) if part else None
+        for part in (own.shape, own.strides)
+    )
+    dtype = name if name == "bool" else f"{name}{own.bits}"
+    return shape or (), strides, dtype, own.bits // 8, (own.data or 0) + own.byte_offset

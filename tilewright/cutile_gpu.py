@@ -1,0 +1,105 @@
+"""cuTile Python kernels on the GPU of this machine: bytecode through tilewright's PTX, and its
+launch on a stream."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tilewright import launcher
+from tilewright.arguments.arrays import ArrayArgument
+from tilewright.arguments.binding import Binding
+from tilewright.arguments.extents import check_launch
+from tilewright.cutile_parameters import CutileParameter
+from tilewright.kernel import Extents, Kernel
+from tilewright.kernel_record import kernel_of, record_of
+from tilewright.lowering.interpreter.cuda_tile.allocations import ArrayTable
+from tilewright.lowering.interpreter.errors import ExecutionError
+
+_SAMPLES = 5
+
+
+def compiled(bytecode: bytes, arch: str, name: str = "<bytecode>") -> Kernel:
+    """The kernel of bytecode, from the cache of compiled kernels where it is there. Raises
+    CompileError and TargetError."""
+    from tilewright.compile_cache import cached, key_of
+    from tilewright.compiler import compile
+
+    def make() -> Any:
+        return record_of(compile(bytecode, arch, name=name, unproven="ignore"))
+
+    return kernel_of(cached(key_of(bytecode, arch=arch), make))
+
+
+def start(
+    kernel: Kernel, parameters: Sequence[CutileParameter], grid: Extents, stream: Any = None
+) -> None:
+    """Launch a kernel on its parameters, without waiting for it but where arrays of NumPy, which
+    are copied to the GPU and back, or lists are among them.
+
+    Raises ExecutionError for arguments that do not fit, `tilewright.launcher.LaunchError` where
+    there is no GPU, or where the launch fails.
+    """
+    entry = kernel.entry()
+    block = entry.block or (1, 1, 1)
+    check_launch(entry.name, grid, block, None, entry.cluster)
+    handle = launcher.stream_handle(stream)
+    function = kernel.load(entry)
+    _check_apart(parameters)
+    with launcher.device_memory() as memory, launcher.device_memory() as tables:
+        flat = [part for parameter in parameters for _, part in parameter.flat()]
+        args = [_table(part, tables) if isinstance(part, ArrayTable) else part for part in flat]
+        binding = Binding(entry.arguments, args, memory, on_gpu=True)
+        function.start(entry.values(binding), grid, block, handle)
+        if binding.placed:
+            launcher.call("cuStreamSynchronize", handle)
+            arrays = [part for part in flat if isinstance(part, np.ndarray)]
+            for array, content in zip(arrays, binding.results(memory.contents()), strict=True):
+                np.copyto(array, content)
+
+
+def _check_apart(parameters: Sequence[CutileParameter]) -> None:
+    """Raise ExecutionError where arrays of NumPy that would be copied share memory."""
+    arrays = [
+        array for parameter in parameters for array in parameter.arrays()
+        if isinstance(array, np.ndarray)
+    ]  # fmt: skip
+    for i, array in enumerate(arrays):
+        if any(np.may_share_memory(array, other) for other in arrays[:i]):
+            raise ExecutionError(
+                "expected arrays of NumPy that share no memory, as each is copied to the GPU; "
+                "nearest legal: arrays on the GPU"
+            )
+
+
+def _table(table: ArrayTable, memory: Any) -> ArrayArgument:
+    """A list of arrays in memory of the GPU."""
+    rows: list[list[int]] = []
+    for array in table.arrays:
+        if not isinstance(array, ArrayArgument):
+            raise ExecutionError("expected a list of arrays on the GPU, got one of NumPy")
+        rows.append([array.address, *array.shape, *array.strides])
+    words = np.array(rows, np.int64)
+    address = memory.place("list", words.view(np.uint8).reshape(-1))
+    return ArrayArgument((words.size,), (1,), "int64", 8, address=address)
+
+
+def microseconds(run: Any, stream: Any) -> list[float]:
+    """The times of a few launches on a stream by the driver's events, after one without."""
+    handle = launcher.stream_handle(stream)
+    run()
+    begin, end = launcher.call("cuEventCreate", 0), launcher.call("cuEventCreate", 0)
+    samples: list[float] = []
+    try:
+        for _ in range(_SAMPLES):
+            launcher.call("cuEventRecord", begin, handle)
+            run()
+            launcher.call("cuEventRecord", end, handle)
+            launcher.call("cuEventSynchronize", end)
+            samples.append(1e3 * launcher.call("cuEventElapsedTime", begin, end))
+    finally:
+        for event in (begin, end):
+            launcher.call("cuEventDestroy", event)
+    return samples

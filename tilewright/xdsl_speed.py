@@ -1,0 +1,231 @@
+"""What xDSL does for every op, done faster: the same results and the same errors.
+
+`isinstance` asks a class of IR for itself, without the virtual subclasses that none of them has;
+ops are walked by one generator, not by one for every region around them; and what an op's
+definition says of its types and attributes is verified once for all ops that have the same ones.
+"""
+
+from __future__ import annotations
+
+from abc import ABCMeta
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Protocol
+
+from xdsl.dialects.builtin import UNKNOWN_LOC, IntegerAttr, LocationAttr, StringAttr
+from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue, SSAValues, Use
+from xdsl.ir.core import BlockOps, IRWithName, IRWithUses, _IRNode
+from xdsl.irdl import (
+    AttrConstraint,
+    IRDLOperation,
+    OpDef,
+    RangeConstraint,
+    VariadicDef,
+    operations,
+)
+from xdsl.irdl.operations import BaseAccessor, VarIRConstruct
+from xdsl.traits import OpTrait
+
+# pyright: reportPrivateUsage=false
+
+
+class IRMeta(type(Protocol)):
+    """The metaclass of classes of IR, whose instances are those of the classes that inherit."""
+
+    __instancecheck__ = type.__instancecheck__
+    __subclasscheck__ = type.__subclasscheck__
+
+
+def install() -> None:
+    """Make xDSL faster, once and for all."""
+    if isinstance(Operation, IRMeta):
+        return
+    for root in (_IRNode, IRWithUses, IRWithName, Attribute, AttrConstraint, RangeConstraint):
+        _inherit_only(root)
+    classes: list[Any] = [Operation, Region, Block]
+    for class_, children in zip(classes, (_of_op, _of_region, _of_block), strict=True):
+        class_.walk = _walking(class_.walk, children)
+    nodes: list[Any] = [_IRNode, SSAValue, Use, IRDLOperation]
+    for node in nodes:
+        node.__hash__, node.__eq__ = object.__hash__, object.__eq__
+    operation: Any = Operation
+    operation.__init__ = _init
+    fast: Any = BlockOps
+    fast.__iter__ = _ops
+    accessor: Any = BaseAccessor
+    accessor.__get__ = _get
+    definition: Any = OpDef
+    definition.verify = _verify
+    operations.verify_variadic_size = _counted
+
+
+def _inherit_only(class_: Any) -> None:
+    """Make IRMeta the metaclass of a class and of all that inherit from it."""
+    if type(class_) is ABCMeta:
+        class_.__class__ = IRMeta
+    for inheriting in class_.__subclasses__():
+        _inherit_only(inheriting)
+
+
+# Walks
+
+
+def _walking(general: Callable[..., Any], children: Callable[[Any], Any]) -> Any:
+    """The walk of a node, forwards and an op before its regions; of others the general one."""
+
+    def walk(self: Any, *, reverse: bool = False, region_first: bool = False) -> Any:
+        if reverse or region_first:
+            return general(self, reverse=reverse, region_first=region_first)
+        return children(self)
+
+    return walk
+
+
+def _of_op(root: Operation) -> Iterator[Operation]:
+    yield root
+    for region in root.regions:
+        yield from _of_region(region)
+
+
+def _of_region(region: Region) -> Iterator[Operation]:
+    for block in region.blocks:
+        yield from _of_block(block)
+
+
+def _of_block(block: Block) -> Iterator[Operation]:
+    """The ops of a block, each before those in its regions; what follows an op is asked for before
+    the op is given, as xDSL does, so that it may be erased then."""
+    stack: list[Iterator[Block] | Operation] = []
+    op = block._first_op
+    while True:
+        while op is not None:
+            following = op._next_op
+            yield op
+            if op.regions:
+                if following is not None:
+                    stack.append(following)
+                for region in reversed(op.regions):
+                    stack.append(iter(region.blocks))
+                break
+            op = following
+        op = None
+        while stack and op is None:
+            item = stack[-1]
+            if isinstance(item, Operation):
+                op = item
+                stack.pop()
+            elif (inner := next(item, None)) is not None:
+                op = inner._first_op
+            else:
+                stack.pop()
+        if op is None:
+            return
+
+
+def _ops(ops: BlockOps) -> Iterator[Operation]:
+    return _from(ops.block._first_op)
+
+
+def _from(op: Operation | None) -> Iterator[Operation]:
+    while op is not None:
+        following = op._next_op
+        yield op
+        op = following
+
+
+# Ops
+
+
+def _init(
+    self: Any,
+    *,
+    operands: Sequence[SSAValue] = (),
+    result_types: Sequence[Attribute] = (),
+    properties: Mapping[str, Attribute] = {},
+    attributes: Mapping[str, Attribute] = {},
+    location: LocationAttr | None = None,
+    successors: Sequence[Block] = (),
+    regions: Sequence[Region] = (),
+) -> None:
+    self._operands = values = SSAValues(operands)
+    self._operand_uses = uses = tuple([Use(self, index) for index in range(len(values))])
+    for value, use in zip(values, uses, strict=True):
+        value.add_use(use)
+    self.results = SSAValues([OpResult(type_, self, i) for i, type_ in enumerate(result_types)])
+    self.properties, self.attributes = dict(properties), dict(attributes)
+    self.location = UNKNOWN_LOC if location is None else location
+    if successors:
+        self.successors = successors
+    for region in regions:
+        self.add_region(region)
+    self.__post_init__()
+
+
+def _get(accessor: Any, op: Any, _class: Any = None) -> Any:
+    match accessor.construct:
+        case VarIRConstruct.OPERAND:
+            return accessor.index(op._operands)
+        case VarIRConstruct.RESULT:
+            return accessor.index(op.results)
+        case VarIRConstruct.REGION:
+            return accessor.index(op.regions)
+        case _:
+            return accessor.index(op.successors)
+
+
+# Verification
+
+_verify_all = OpDef.verify
+_verify_counts = operations.verify_variadic_size
+_inert = OpTrait.verify
+_verified: dict[tuple[Any, ...], Any] = {}
+"""What has been verified, by the identities of all that verification asks, which it holds."""
+_MOST_VERIFIED = 1 << 15
+
+
+def _verify(definition: OpDef, op: Operation) -> None:
+    """Verify an op by its definition. Attributes never change: what was right of some stays so."""
+    if op.regions:
+        return _verify_all(definition, op)
+    properties, attributes, operands = op.properties, op.attributes, op._operands
+    types = [value._type for value in operands]
+    types += [value._type for value in op.results]
+    key = (
+        id(definition), len(operands), len(op._successors), len(properties),
+        *map(id, types), *properties, *map(_identity, properties.values()),
+        *attributes, *map(_identity, attributes.values()),
+    )  # fmt: skip
+    if key not in _verified:
+        _verify_all(definition, op)
+        if len(_verified) >= _MOST_VERIFIED:
+            _verified.clear()
+        _verified[key] = definition, types, *properties.values(), *attributes.values()
+        return None
+    for trait in definition.traits:
+        if type(trait).verify is not _inert:
+            trait.verify(op)
+    return None
+
+
+def _identity(attribute: Any) -> Any:
+    """What no other attribute is: of those that are made anew for each op their content."""
+    class_ = type(attribute)
+    if class_ is StringAttr:
+        return attribute.data
+    if class_ is IntegerAttr:
+        return attribute.value.data, id(attribute.type)
+    return id(attribute)
+
+
+def _counted(op: Operation, definition: Any, construct: VarIRConstruct) -> None:
+    """Verify the number of operands, results, regions or successors: mostly one for each."""
+    counts = definition.__dict__.get("_counts")
+    if counts is None:
+        counts = definition._counts = {
+            each: None
+            if any(isinstance(field, VariadicDef) for _, field in fields)
+            else len(fields)
+            for each in VarIRConstruct
+            for fields in (operations.get_construct_defs(definition, each),)
+        }
+    if counts[construct] != len(operations.get_op_constructs(op, construct)):
+        _verify_counts(op, definition, construct)

@@ -1,0 +1,47 @@
+"""Compile IR to PTX: Tile IR, text or bytecode, or MLIR at any other level.
+
+tilewright compile FILE --arch TARGET [-o FILE.ptx] [--remarks]
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from tilewright.diagnostic import CompileError
+from tilewright.tools.commands.input import InputError, read_source, read_target
+from tilewright.tools.output import UnwritableError, write_whole
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", help="IR, or - for stdin")
+    parser.add_argument("--arch", metavar="TARGET", required=True, help="the target: sm_90a")
+    parser.add_argument("-o", "--output", metavar="FILE", help="the PTX: stdout if left out")
+    parser.add_argument(
+        "--remarks",
+        action="store_true",
+        help="say on stderr what was chosen and why: what goes through shared memory, what is not "
+        "copied by TMA, and, where there is a ptxas, what spills",
+    )
+
+
+def run(options: argparse.Namespace) -> None:
+    """Write the PTX, and print the remarks."""
+    from tilewright.compiler import compile
+    from tilewright.ptxas import PtxasNotFound, find_ptxas
+
+    assemble = options.remarks
+    if assemble:
+        try:
+            find_ptxas()
+        except PtxasNotFound as error:
+            print(f"remark: no spills are known: {error}", file=sys.stderr)
+            assemble = False
+    arch, source = read_target(options.arch).name, read_source(options.file)
+    try:
+        kernel = compile(source, arch, name=options.file, assemble=assemble)
+        write_whole(options.output, kernel.ptx)
+    except (CompileError, UnwritableError) as error:
+        raise InputError(str(error), located=isinstance(error, CompileError)) from None
+    for remark in kernel.remarks if options.remarks else ():
+        print(remark, file=sys.stderr)

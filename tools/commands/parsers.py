@@ -1,0 +1,41 @@
+"""The commands of `tilewright` by name, and the parser of each one's arguments."""
+
+from __future__ import annotations
+
+import argparse
+from importlib import import_module
+from types import ModuleType
+
+COMMANDS = {
+    "atoms": "list the atom lattice",
+    "compile": "compile IR to PTX, with remarks on what was chosen",
+    "explain": "say what a PTX mnemonic is, or why there is none such",
+    "explain-layouts": "say where the tiles of Tile IR kernels are, and why",
+    "check-ptx": "judge PTX mnemonics, one JSON line each",
+    "layout": "show which thread holds which element of an operand",
+    "desc": "explain or build the shared-memory descriptors of wgmma",
+    "bank-conflicts": "predict the bank conflicts of kernels of tiles",
+    "select": "list the atoms that compute a tile, best first, and why",
+    "cache": "say what the cache of compiled kernels holds, or empty it",
+    "run": "execute a kernel on .npy files, on the CPU or on the GPU",
+    "serve": "open the playground in a browser on this machine",
+    "lsp": "serve an editor: diagnostics, hovers, definitions, completion",
+    "completion": "print the completion script of a shell",
+}
+
+
+def command_module(name: str) -> ModuleType:
+    """The module of a command, imported only where it is chosen."""
+    return import_module(f"tilewright.tools.commands.{name.replace('-', '_')}")
+
+
+def command_parser(name: str, command: ModuleType) -> argparse.ArgumentParser:
+    """The parser of a command's arguments."""
+    parser = argparse.ArgumentParser(
+        f"tilewright {name}",
+        description=command.__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    command.add_arguments(parser)
+    return parser

@@ -1,0 +1,35 @@
+"""Serve the playground to a browser on this machine: IR with its diagnostics, its levels down to
+PTX and pictures of its layouts; the layout algebra; instructions explained. FOLDER's `.mlir` and
+`.ptx` files can be opened in it; nothing is written. Nobody else can reach it: it listens on
+127.0.0.1, and answers its own page alone. Ctrl-C ends it.
+"""
+
+from __future__ import annotations
+
+import argparse
+from contextlib import suppress
+from pathlib import Path
+
+from tilewright.tools.commands.input import InputError
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("folder", metavar="FOLDER", nargs="?", help="whose files can be opened")
+    parser.add_argument(
+        "--port", metavar="N", type=int, default=8765, help="(8765); 0 takes a free one"
+    )
+
+
+def run(options: argparse.Namespace) -> None:
+    from tilewright.tools.playground.server import PlaygroundServer
+
+    folder = None if options.folder is None else Path(options.folder)
+    if folder is not None and not folder.is_dir():
+        raise InputError(f"expected a folder, got '{folder}'")
+    try:
+        server = PlaygroundServer(options.port, folder)
+    except (OSError, OverflowError) as error:
+        raise InputError(f"cannot listen on port {options.port}: {error}") from None
+    with server, suppress(KeyboardInterrupt):
+        print(f"http://127.0.0.1:{server.server_port}/", flush=True)
+        server.serve_forever()
