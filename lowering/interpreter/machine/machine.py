@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import partial
 from itertools import groupby, pairwise
 from math import prod
 from typing import Any, NoReturn
@@ -58,7 +57,7 @@ from tilewright.lowering.interpreter.program import (
     Suspend,
     named,
 )
-from tilewright.lowering.interpreter.share import Share
+from tilewright.lowering.interpreter.share import Share, print_text
 from tilewright.lowering.interpreter.values import Bits, Lanes, is_array, joined, take
 
 RESIDENT_THREADS = 8192
@@ -148,7 +147,7 @@ class Launch:
     max_steps: int | None = None
     races: str = "ignore"
     share: Share | None = None
-    say: Callable[[str], Any] = partial(print, end="")
+    say: Callable[[str], Any] = print_text
     explain: Callable[[Machine, Gang, Operation, int | None, str], list[str]] | None = None
 
     @property
