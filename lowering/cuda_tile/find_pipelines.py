@@ -283,8 +283,12 @@ def _choose_stages(entry: EntryOp, arch: Target, plan: Pipelines, stored: Stores
     )
     rings = [ring for ring in plan.rings() if ring[0].loop is not None]
     total = sum(_room(ring[0]) for ring in rings)
+    alone = all(
+        group.product in pipeline.trailing
+        for ring in rings for pipeline in ring for group in pipeline.groups
+    )  # fmt: skip
     for pipeline in [pipeline for ring in rings for pipeline in ring]:
-        pipeline.stages, plan.ctas = stages_and_ctas(entry, arch, total, beside)
+        pipeline.stages, plan.ctas = stages_and_ctas(entry, arch, total, beside, alone=alone)
         if pipeline.stages == 0:
             del plan.by_loop[pipeline.loop]
             for group in pipeline.groups:
