@@ -231,6 +231,11 @@ def float_resized(kernel: Kernel, value: SSAValue, type_: Attribute) -> SSAValue
     return kernel.emit(arith.TruncFOp, [value], type_)
 
 
+def float_or_same(kernel: Kernel, value: SSAValue, type_: Attribute) -> SSAValue:
+    """A value in the type that is wanted."""
+    return value if value.type == type_ else float_resized(kernel, value, type_)
+
+
 _FP8_SINCE = 89
 """The first target that converts floats of 8 bits."""
 

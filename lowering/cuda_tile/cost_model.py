@@ -23,7 +23,7 @@ from tilewright.dialects.cute_nvgpu.lattice.shared_memory import shared_memory_l
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
 from tilewright.lowering.cuda_tile.elements import shape_of
 from tilewright.lowering.cuda_tile.hints import hint
-from tilewright.lowering.cuda_tile.warpgroup_layouts import multiplies_by_warpgroups
+from tilewright.lowering.cuda_tile.warpgroup_layouts import is_added, multiplies_by_warpgroups
 
 _FEWEST, _USUAL, _MOST = 32, 128, 256
 _PER_THREAD, _CROWDED = 8, 128
@@ -34,6 +34,8 @@ _TALL = 128
 
 _REGISTERS, _BESIDE = 65536, 32
 """The registers of a multiprocessor, and those of a thread beside accumulators, at least."""
+_ADDED = 64
+"""The accumulators beside those that they are added to."""
 _SPARE = 8
 """The registers by which an estimate may be wrong."""
 _WITH_PRODUCER = 128
@@ -79,7 +81,9 @@ def _accumulators(entry: EntryOp, arch: Target) -> int:
     """The accumulators of a thread: those of products side by side in a block count together."""
     threads, blocks = thread_count(entry, arch), dict[Block | None, int]()
     for op in products_of(entry, arch):
-        blocks[op.parent] = blocks.get(op.parent, 0) + prod(shape_of(op.result)) // threads
+        own = prod(shape_of(op.result)) // threads
+        own += min(own, _ADDED) if is_added(op) else 0
+        blocks[op.parent] = blocks.get(op.parent, 0) + own
     return max(blocks.values(), default=0)
 
 

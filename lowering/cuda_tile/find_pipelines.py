@@ -26,6 +26,7 @@ from tilewright.lowering.cuda_tile.cost_model import STORED, products_of, stages
 from tilewright.lowering.cuda_tile.elements import element_of, scalar_type, shape_of
 from tilewright.lowering.cuda_tile.layouts import bits_of, dim_bits, permutation_of
 from tilewright.lowering.cuda_tile.tensor_maps import BoxedAccess, boxed_load
+from tilewright.lowering.cuda_tile.warpgroup_layouts import is_added
 
 SCALAR = (
     core.ConstantOp, core.SelectOp, core.ReshapeOp, core.BroadcastOp, AssumeOp, integer.AddIOp,
@@ -261,6 +262,8 @@ def is_trailing(product: Operation, loop: ForOp) -> bool:
     (result,) = product.results
     last, acc = loop.region.block.last_op, product.operands[2]
     if not isinstance(last, ContinueOp) or len(list(result.uses)) != 1:
+        return False
+    if isinstance(product, MmaFOp) and is_added(product):
         return False
     if not isinstance(acc, BlockArgument) or acc.block is not loop.region.block:
         return False
