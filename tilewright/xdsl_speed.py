@@ -230,11 +230,11 @@ def _counted(op: Operation, definition: Any, construct: VarIRConstruct) -> None:
     counts = definition.__dict__.get("_counts")
     if counts is None:
         counts = definition._counts = {
-            each: None
+            part: None
             if any(isinstance(field, VariadicDef) for _, field in fields)
             else len(fields)
-            for each in VarIRConstruct
-            for fields in (operations.get_construct_defs(definition, each),)
+            for part in VarIRConstruct
+            for fields in (operations.get_construct_defs(definition, part),)
         }
     if counts[construct] != len(operations.get_op_constructs(op, construct)):
         _verify_counts(op, definition, construct)
