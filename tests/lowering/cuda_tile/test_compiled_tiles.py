@@ -128,7 +128,7 @@ def test_nothing_is_left_unproven() -> None:
 
 
 def test_what_does_not_lower_is_said_at_its_place() -> None:
-    text = entry("%x: tile<f32>", "    %y = addf %x, %x rounding<zero> : tile<f32>")
-    with pytest.raises(tw.CompileError, match="rounding<zero> has no lowering") as raised:
+    text = entry("%x: tile<f64>", "    %y = addf %x, %x rounding<zero> : tile<f64>")
+    with pytest.raises(tw.CompileError, match="rounding<zero> of f64 has no lowering") as raised:
         tw.compile(text, "sm_90a")
     assert raised.value.diagnostic.line == 3
