@@ -83,6 +83,8 @@ def _index_space(op: views.GetIndexSpaceShapeOp, kernel: Kernel) -> None:
 
 @finds(views.LoadViewTkoOp)
 def _loaded(op: views.LoadViewTkoOp, table: LayoutTable) -> TileLayout:
+    if (wanted := table.wanted.get(op)) is not None:
+        return wanted
     return access_layout(op, table)
 
 
