@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from xdsl.ir import Operation, SSAValue
@@ -53,6 +53,7 @@ class Breakpoints:
     values: Sequence[Shown] = ()
     hits: int = 1
     say: Callable[[str], Any] = print
+    level: ClassVar[str | None] = None
     _met: Counter[int] = field(default_factory=Counter[int])
 
     def watch(self, program: Program, builder: Builder, launch: Launch) -> None:

@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from math import prod
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -138,10 +138,12 @@ class TimedWait:
 
 
 class Timeline:
-    """The events of a run: give it to `tilewright.interpret` as `timeline`.
+    """The events of a run: give it to `tilewright.interpret` among `watchers`.
 
     Of the first wave of CTAs the first `warps` are recorded, at the level of PTX instructions.
     """
+
+    level: ClassVar[str | None] = "ptx"
 
     def __init__(self, warps: int = WARPS):
         self.events: list[Event] = []
