@@ -6,7 +6,7 @@ JOBS ?= 2
 # Tests start hundreds of processes: without bytecode each would compile the package anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-browser suite check lint typed types conformance bench bench-gpu golden-update clean
+.PHONY: demo test test-browser docs suite check lint typed types conformance bench bench-gpu golden-update clean
 
 ## demo: compile, check, interpret and (with a GPU) launch examples/gemm_sm80.mlir
 demo: $(VENV)/demo.stamp
@@ -23,6 +23,10 @@ suite: $(VENV)/test.stamp
 ## test-browser: the playground in headless Chromium; needs Debian's chromium and chromium-driver
 test-browser: $(VENV)/browser.stamp
 	$(BIN)/python -m pytest tests/browser/playground.py
+
+## docs: the documentation site, in build/site
+docs: $(VENV)/docs.stamp
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 
 ## check: lint and types, no GPU, under a minute
 check: lint types

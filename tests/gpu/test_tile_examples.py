@@ -11,7 +11,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from numpy.typing import NDArray
 
@@ -22,7 +21,7 @@ TESTS = Path(__file__).parents[1] / "lowering"
 sys.path += [str(TESTS), str(TESTS / "tile")]
 
 import test_tile_examples as examples  # noqa: E402
-from printing_kernel import FAILED, KERNEL, PRINTED  # noqa: E402
+from printing_kernel import FAILED, PRINTED  # noqa: E402
 
 
 def run_on_chip(
@@ -73,11 +72,7 @@ def test_attention(causal: int) -> None:
 def test_what_is_printed(n: int) -> None:
     """Where an assertion fails the kernel ends with an error, and says so before: in a process of
     its own, whose context is lost."""
-    done = subprocess.run([sys.executable, __file__, str(n)], capture_output=True, text=True)
+    script = [sys.executable, str(TESTS / "printing_kernel.py"), str(n)]
+    done = subprocess.run(script, capture_output=True, text=True)
     printed = PRINTED.format(n=n, fits=int(n > 1)) + (FAILED if n == 1 else "")
     assert (done.returncode, done.stdout) == (int(n == 1), printed), done.stderr
-
-
-if __name__ == "__main__":
-    kernel, out = tw.compile(KERNEL, "sm_90a"), np.zeros(2, np.int32)
-    kernel.launch(int(sys.argv[1]), 0.5, 65, out, grid=(1,), block=(2,))

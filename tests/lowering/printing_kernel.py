@@ -1,4 +1,11 @@
-"""A kernel that prints at every step, and calls a device function: what it prints is known."""
+"""A kernel that prints at every step, and calls a device function: what it prints is known. As a
+script: run it on the GPU of this machine, `python printing_kernel.py N`."""
+
+import sys
+
+import numpy as np
+
+import tilewright as tw
 
 KERNEL = """
 func.func @f(%n: i32, %x: f16, %s: !cute.shape<"(?,4)">) -> i32 {
@@ -31,3 +38,7 @@ n {n} x 0.5
 65 A 1 {fits} 100%
 """
 FAILED = "block: [0,0,0], thread: [1,0,0] Assertion `t < n, 100%` failed.\n"
+
+if __name__ == "__main__":
+    kernel, out = tw.compile(KERNEL, "sm_90a"), np.zeros(2, np.int32)
+    kernel.launch(int(sys.argv[1]), 0.5, 65, out, grid=(1,), block=(2,))
