@@ -173,8 +173,8 @@ const resources = () => {
   const roof = data.roofline;
   if (roof?.chip) {
     const us = time => `${time.toPrecision(3)} µs`;
-    unhide("resources", table(`Roofline of the run on ${roof.chip}`, ["flop", "bytes asked of global memory", "flop/byte", "ridge", "tensor cores", "memory", "bound by"],
-      [{ cells: [roof.flops.toLocaleString(), roof.bytes.toLocaleString(), roof.intensity?.toFixed(1), roof.ridge.toFixed(0), us(roof.compute_us), us(roof.memory_us), roof.bound] }]));
+    unhide("resources", table(`Roofline of the run on ${roof.chip}`, ["flop", "bytes asked of global memory", "flop/byte", "ridge", "tensor cores", "memory", "bound by", "the model's first CTAs"],
+      [{ cells: [roof.flops.toLocaleString(), roof.bytes.toLocaleString(), roof.intensity?.toFixed(1), roof.ridge.toFixed(0), us(roof.compute_us), us(roof.memory_us), roof.bound, us(roof.model_us)] }]));
   }
 };
 
@@ -238,7 +238,7 @@ const timeline = () => {
   const run = data.timeline;
   if (!run?.events.length) return;
   $("timeline").hidden = false;
-  $("clock").textContent = `${run.cycles.toLocaleString()} cycles of the latency model, ${run.blocks.length} CTAs${run.cut ? ", the first events only" : ""}. The wheel zooms, dragging moves; a click lights the line up.`;
+  $("clock").textContent = `${run.cycles.toLocaleString()} cycles of the latency model, ${run.blocks.length} CTA${run.blocks.length > 1 ? "s" : ""}${run.cut ? ", the first events only" : ""}. The wheel zooms, dragging moves; a click lights the line up.`;
   const canvas = $("timeline").querySelector("canvas"), lanes = new Map(), HIGH = 15;
   for (const event of run.events) {
     const kind = run.names[event[2]][0], flight = kind === "run" || kind === "wait" ? "" : kind;

@@ -51,11 +51,11 @@ def descriptors(modules: Iterable[ModuleOp]) -> list[dict[str, Any]]:
 
 def pictures(modules: Iterable[ModuleOp]) -> list[Picture]:
     """Each layout, and each operand of each kind of MMA, once; with the first line that has it."""
-    seen = dict[str, Picture]()
+    seen, atoms = dict[str, Picture](), set[Any]()
     for module in modules:
         for op in module.walk():
             line = at(op.location, "").line
-            for kind, drawing in _of(op, seen):
+            for kind, drawing in _of(op, seen, atoms):
                 if drawing.title not in seen and len(seen) < MOST:
                     seen[drawing.title] = encoded(kind, drawing, line)
     return list(seen.values())
@@ -80,7 +80,10 @@ def encoded(kind: str, drawing: Drawing, line: int | None) -> Picture:
     }
 
 
-def _of(op: Operation, seen: dict[str, Picture]) -> Iterator[tuple[str, Drawing]]:
+def _of(
+    op: Operation, seen: dict[str, Picture], atoms: set[Any]
+) -> Iterator[tuple[str, Drawing]]:
+    """The drawings of an op that are not yet among those that were seen."""
     for value in (*op.results, *op.operands):
         layout = _layout(value)
         if layout is not None and str(layout) not in seen:
@@ -89,8 +92,9 @@ def _of(op: Operation, seen: dict[str, Picture]) -> Iterator[tuple[str, Drawing]
             with suppress(LayoutError):
                 yield ("matrix of a descriptor" if descriptor else kind), _drawn(layout)
     atom = getattr(op, "mma_atom", None)
-    if atom is None or f"mma {atom}" in seen:
+    if atom is None or atom in atoms:
         return
+    atoms.add(atom)
     with suppress(AtomError, AttributeError, LayoutError, ValueError):
         for operand in fragment_operands(atom):
             if operand in ("A", "B", "C", "D", "E"):

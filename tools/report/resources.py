@@ -1,5 +1,5 @@
-"""The resources of a kernel on an SM: registers, shared memory, the CTAs that fit, and the times below which
-a run cannot be.
+"""The resources of a kernel on an SM: registers, shared memory, the CTAs that fit, and the times
+below which a run cannot be.
 
 Limits: CUDA C++ Programming Guide, technical specifications by compute capability. Chips: NVIDIA's
 data sheets of A100 SXM 80 GB, RTX 4090, H100 SXM, B200 and RTX 5090.

@@ -127,6 +127,10 @@ class RunWatch:
 
         return watched
 
+    def _conflicts_of(self, line: int | None, op: Operation) -> LineConflicts:
+        own = LineConflicts(op.name.removeprefix("ptx."))
+        return self.conflicts.setdefault(line or 0, own)
+
     def _conflict(
         self, conflict: LineConflicts, gang: Gang, address: Any, offset: int, width: int
     ) -> None:
