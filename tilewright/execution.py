@@ -31,7 +31,7 @@ from tilewright.lowering.interpreter.arithmetic.mma import NUMERICS
 from tilewright.lowering.interpreter.errors import ExecutionError
 from tilewright.lowering.interpreter.machine.global_memory import GlobalMemory
 from tilewright.lowering.interpreter.machine.machine import Launch
-from tilewright.lowering.interpreter.share import Elsewhere, Share, refuse
+from tilewright.lowering.interpreter.share import Elsewhere, Share, refuse_text
 from tilewright.lowering.interpreter.timeline.record import Timeline
 from tilewright.lowering.ptx.registers import RegisterNames
 from tilewright.passes.check_target import required_targets
@@ -162,8 +162,7 @@ def _interpret_share(
     text: str | bytes, kernel: str | None, share: Share, **settings: Any
 ) -> list[NDArray[Any]]:
     """A share of a run. In it all is an error that is one in any run."""
-    refused = partial(refuse, "what the kernel prints")
-    return _interpret(text, kernel, **settings, races="error", share=share, say=refused)
+    return _interpret(text, kernel, **settings, races="error", share=share, say=refuse_text)
 
 
 def _interpret(

@@ -46,5 +46,5 @@ def test_what_is_no_module_is_told(tmp_path: Path, capsys: pytest.CaptureFixture
 
 
 def test_coordinates_that_are_partitioned_are_no_memory(capsys):
-    main(["bank-conflicts", str(EXAMPLES / "tile_attention_sm100.mlir")])
+    main(["bank-conflicts", str(EXAMPLE.with_name("tile_attention_sm100.mlir"))])
     assert capsys.readouterr().out.startswith("line  op")

@@ -243,7 +243,7 @@ def _interpret(
         if timeline is not None:
             from tilewright.lowering.interpreter.timeline.chrome import trace_json
 
-            _write_bytes(options.trace, trace_json(timeline, name).encode())
+            _write_bytes(str(options.trace), trace_json(timeline, name).encode())
         return results
 
 

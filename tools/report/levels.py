@@ -154,14 +154,16 @@ def sass(ptx: str, arch: str, lines: list[int | None]) -> list[Level]:
             [str(assembler), f"-arch={arch}", "-lineinfo", "text.ptx", "-o", "text.cubin"],
             [disassembler, "-gp", "-c", "text.cubin"],
         )
+        said = ""
         for command in commands:
             run = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
             if run.returncode:
                 return []
+            said = run.stdout
     shown: list[str] = []
     of: list[int | None] = []
     line: int | None = None
-    for words in run.stdout.splitlines():
+    for words in said.splitlines():
         if (place := _SASS_LINE.match(words)) is not None:
             number = int(place[1])
             line = lines[number - 1] if number <= len(lines) else None

@@ -58,7 +58,7 @@ def report(
         data |= {
             "kernel": entry.sym_name.data,
             "shared": shared_map(entry),
-            "resources": resources(levels.ptx, arch, entry, threads),
+            "resources": resources(levels.ptx, arch, levels.modules["ptx"], entry, threads),
         }
     return page(data)
 

@@ -34,6 +34,7 @@ def descriptors(modules: Iterable[ModuleOp]) -> list[dict[str, Any]]:
     """The matrix and instruction descriptors of a kernel, each once, as tables of their fields."""
     seen = dict[str, dict[str, Any]]()
     for op in (op for module in modules for op in module.walk()):
+        any_op: Any = op
         words: list[Any] = []
         with suppress(DescriptorError, AttributeError):
             words += [
@@ -42,7 +43,7 @@ def descriptors(modules: Iterable[ModuleOp]) -> list[dict[str, Any]]:
                 if isinstance(result.type, SmemDescViewType)
             ]
         with suppress(DescriptorError, AttributeError):
-            words.append(op.instruction_descriptor)
+            words.append(any_op.instruction_descriptor)
         for word in words:
             text = word._repr_html_()
             seen.setdefault(text, {"html": text, "line": at(op.location, "").line})
@@ -80,9 +81,7 @@ def encoded(kind: str, drawing: Drawing, line: int | None) -> Picture:
     }
 
 
-def _of(
-    op: Operation, seen: dict[str, Picture], atoms: set[Any]
-) -> Iterator[tuple[str, Drawing]]:
+def _of(op: Operation, seen: dict[str, Picture], atoms: set[Any]) -> Iterator[tuple[str, Drawing]]:
     """The drawings of an op that are not yet among those that were seen."""
     for value in (*op.results, *op.operands):
         layout = _layout(value)
@@ -124,7 +123,7 @@ def _layout(value: SSAValue) -> Layout | ComposedLayout | None:
             layout = type_.tensor.layout
         elif isinstance(type_, SmemDescViewType):
             layout = type_.layout.data
-        elif isinstance(type_, MemRefType):
+        elif type_.name == MemRefType.name:
             layout = layout_of(type_)
         elif type_.name == "cute.layout":
             layout = parse_layout(str(type_).split('"')[1])

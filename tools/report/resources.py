@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any
 
+from xdsl.dialects.builtin import ModuleOp
+
 from tilewright.dialects.cute_nvgpu.lattice.targets import TARGETS, target
 from tilewright.dialects.ptx.control_flow import EntryOp
 from tilewright.lowering.interpreter.timeline.latencies import multiply_adds
@@ -47,12 +49,14 @@ REGISTERS, GRANULE, RESERVED = 65536, 256, 1024
 the system keeps of each CTA."""
 
 
-def resources(ptx: str, arch: str, entry: EntryOp, threads: int | None) -> list[dict[str, Any]]:
+def resources(
+    ptx: str, arch: str, module: ModuleOp, entry: EntryOp, threads: int | None
+) -> list[dict[str, Any]]:
     """A row for each target that runs the kernel: what ptxas gives it, and the CTAs that fit."""
     name = entry.sym_name.data
     declared = None if entry.reqntid is None else prod(entry.reqntid.get_values())
     threads, own = declared or threads, target(arch)
-    needed = required_targets(entry)
+    needed = required_targets(module)
     names = [arch] if own.suffix else [
         other.name for other in TARGETS.values()
         if not other.suffix and other.number in SMS and all(map(other.supports, needed))

@@ -4,9 +4,10 @@ how much was multiplied and moved."""
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from math import prod
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from xdsl.ir import Operation
@@ -32,6 +33,10 @@ COLUMN = 0xFFFF
 """The bits of an address of tensor memory that are its column."""
 
 
+Note = Callable[[Machine, Gang], None]
+"""A note taken behind a step."""
+
+
 @dataclass
 class LineConflicts:
     """The accesses of a line to shared memory: their op, how many there were, and how many ways the
@@ -53,7 +58,7 @@ class RunWatch:
     )
     products: Counter[int] = field(default_factory=Counter[int])
     octets: int = 0
-    level: ClassVar[str | None] = "ptx"
+    level: str | None = "ptx"
     _steps: int = 0
 
     def watch(self, program: Program, builder: Builder, launch: Launch) -> None:
@@ -64,60 +69,7 @@ class RunWatch:
             ]
 
     def _watched(self, op: Operation, step: Step, builder: Builder) -> Step:
-        space = getattr(getattr(op, "space", None), "data", "")
-        line = at(op.location, "").line
-        note: Any = None
-        if isinstance(op, MatrixCopyOp) or (isinstance(op, LdOp | StOp) and space == "shared"):
-            slot, offset = builder.slot(op.address), op.offset.value.data
-            width = 16 if isinstance(op, MatrixCopyOp) else _width(op)
-            conflict = self.conflicts.setdefault(
-                line or 0, LineConflicts(op.name.removeprefix("ptx."))
-            )
-
-            def note(machine: Machine, gang: Gang) -> None:
-                self._conflict(conflict, gang, gang.regs[slot], offset, width)
-
-        elif isinstance(op, LdOp | StOp) and space == "global":
-            width = _width(op)
-
-            def note(machine: Machine, gang: Gang) -> None:
-                self.octets += gang.count * width
-
-        elif op.name == "ptx.cp.async":
-            size: int = op.properties["size"].value.data  # type: ignore[attr-defined]
-
-            def note(machine: Machine, gang: Gang) -> None:
-                self.octets += gang.count * size
-
-        elif isinstance(op, TensorCopyOp):
-            slot = builder.slot(op.map)  # type: ignore[attr-defined]
-
-            def note(machine: Machine, gang: Gang) -> None:
-                image = machine.memory.tensor_map(int(np.ravel(gang.regs[slot])[0]))
-                self.octets += gang.count * prod(image.box.shape) * image.box.element.bytes
-
-        elif isinstance(op, WarpMmaOp | WgmmaOp):
-            atom, group = op.mma_atom, 128 if isinstance(op, WgmmaOp) else WARP
-
-            def note(machine: Machine, gang: Gang) -> None:
-                self.products[atom.element("A").bits] += gang.count // group * prod(atom.shape)
-
-        elif isinstance(op, Tcgen05MmaOp):
-            d, idesc = builder.slots((op.d, op.idesc))
-
-            def note(machine: Machine, gang: Gang) -> None:
-                atom = op.atom_of(int(np.ravel(gang.regs[idesc])[0]))
-                self.products[atom.element("A").bits] += gang.count * prod(atom.shape)
-                self._column(gang.regs[d], atom.shape[1], op, line)
-
-        elif isinstance(op, AccessOp):
-            slot, offset = builder.slot(op.address), op.offset.value.data
-            values = [*op.results, *op.operands[1:]]
-            count = max((len(list(_registers(value.type))) for value in values), default=1)
-
-            def note(machine: Machine, gang: Gang) -> None:
-                self._column(gang.regs[slot] + np.uint32(offset), count, op, line)
-
+        note = self._access(op, builder) or self._product(op, builder)
         if note is None:
             return step
 
@@ -126,6 +78,61 @@ class RunWatch:
             note(machine, gang)
 
         return watched
+
+    def _access(self, op: Operation, builder: Builder) -> Note | None:
+        """The note of an access to shared or global memory."""
+        any_op: Any = op
+        space = any_op.space.data if isinstance(op, LdOp | StOp) else ""
+        if isinstance(op, MatrixCopyOp) or space == "shared":
+            slot, offset = builder.slot(any_op.address), any_op.offset.value.data
+            width = 16 if isinstance(op, MatrixCopyOp) else _width(op)
+            conflicts = self._conflicts_of(at(op.location, "").line, op)
+            return lambda machine, gang: self._conflict(
+                conflicts, gang, gang.regs[slot], offset, width
+            )
+        if isinstance(op, TensorCopyOp):
+            map_ = builder.slot(any_op.map)
+
+            def copy(machine: Machine, gang: Gang) -> None:
+                image = machine.memory.tensor_map(int(np.ravel(gang.regs[map_])[0]))
+                self.octets += gang.count * prod(image.box.shape) * image.box.element.bytes
+
+            return copy
+        if space == "global" or op.name == "ptx.cp.async":
+            size: int = _width(op) if space else any_op.size.value.data
+
+            def move(machine: Machine, gang: Gang) -> None:
+                self.octets += gang.count * size
+
+            return move
+        return None
+
+    def _product(self, op: Operation, builder: Builder) -> Note | None:
+        """The note of an MMA, or of an access to tensor memory."""
+        any_op: Any = op
+        line = at(op.location, "").line
+        if isinstance(op, WarpMmaOp | WgmmaOp):
+            atom, group = op.mma_atom, 128 if isinstance(op, WgmmaOp) else WARP
+
+            def multiply(machine: Machine, gang: Gang) -> None:
+                self.products[atom.element("A").bits] += gang.count // group * prod(atom.shape)
+
+            return multiply
+        if isinstance(op, Tcgen05MmaOp):
+            d, idesc = builder.slots((op.d, op.idesc))
+
+            def umma(machine: Machine, gang: Gang) -> None:
+                atom = op.atom_of(int(np.ravel(gang.regs[idesc])[0]))
+                self.products[atom.element("A").bits] += gang.count * prod(atom.shape)
+                self._column(gang.regs[d], atom.shape[1], op, line)
+
+            return umma
+        if isinstance(op, AccessOp):
+            slot, offset = builder.slot(any_op.address), np.uint32(op.offset.value.data)
+            values = [*op.results, *op.operands[1:]]
+            count = max((len(_registers(value.type)) for value in values), default=1)
+            return lambda machine, gang: self._column(gang.regs[slot] + offset, count, op, line)
+        return None
 
     def _conflicts_of(self, line: int | None, op: Operation) -> LineConflicts:
         own = LineConflicts(op.name.removeprefix("ptx."))
