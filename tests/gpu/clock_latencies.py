@@ -65,7 +65,7 @@ CHAINS = {
     "mma": Chain("ptx.mma", MMA, arch="sm_80"),
     "wgmma": Chain(
         "ptx.wgmma.mma_async", WGMMA, threads=128, arch="sm_90a",
-        turn=multiply_cycles("sm_90a", (64, 256, 16), 16, warp=False),
+        turn=multiply_cycles("sm_90a", 64 * 256 * 16, 16, warp=False),
     ),
 }  # fmt: skip
 
