@@ -75,7 +75,7 @@ def main() -> None:
         alone, wall, cpu = run(None)
         shared, shared_wall, own = run(executor)
     assert (alone == shared).all()
-    shares = [each.result() for each in executor.times]
+    shares = [seconds.result() for seconds in executor.times]
     longest = max(shares) + own
     print(f"{n} x {n} x {k}, {grid[0] * grid[1]} CTAs, {os.cpu_count()} cores")
     print(f"one process: {wall:.2f} s, {cpu:.2f} s of a processor")

@@ -18,10 +18,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from typing import Any, TypeAlias, TypeVar
 
-from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, IntegerType, UnitAttr, i64
+from xdsl.dialects.builtin import (
+    DenseArrayBase,
+    IntegerAttr,
+    IntegerType,
+    StringAttr,
+    UnitAttr,
+    i64,
+)
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
@@ -89,6 +96,7 @@ def fields_op(name: str, row: Any = None) -> Callable[[type[_Op]], type[_Op]]:
     return define
 
 
+@lru_cache(1 << 12, typed=True)
 def number(value: int) -> IntegerAttr[IntegerType]:
     """A number as a property."""
     return IntegerAttr(value, i64)
@@ -144,6 +152,7 @@ def _maker(field: PropertyDef) -> Callable[[Any], Attribute]:
 _OF: dict[type[Attribute], Any] = {
     UnitAttr: lambda _: UnitAttr(),  # pyright: ignore[reportUnknownLambdaType]
     IntegerAttr: number,
+    StringAttr: lru_cache(1 << 12)(StringAttr),
     DenseArrayBase: partial(DenseArrayBase.from_list, i64),
 }
 """The makers of attributes that take more than their value."""

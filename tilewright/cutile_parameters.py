@@ -120,7 +120,8 @@ class CutileParameter:
         shared = next(
             (constraint for constraint in described if constraint.alias_groups), described[0]
         )
-        same = all(_assumed(constraint) == _assumed(shared) for constraint in described)
+        wanted = _assumed(shared, aligned)
+        same = all(_assumed(constraint, aligned) == wanted for constraint in described)
         if not same:
             shared = self._array_constraint(elements[0], annotation, arrays, False, assume=False)
         return import_module("cuda.tile.compilation").ListConstraint(
@@ -207,10 +208,11 @@ def _alignment(array: AnyArray) -> dict[str, Any]:
     }
 
 
-def _assumed(constraint: Any) -> tuple[Any, ...]:
+def _assumed(constraint: Any, aligned: bool) -> tuple[Any, ...]:
     """The assumptions on one array of a list, which have to hold for all of them."""
-    names = ("stride_constant", "shape_constant", "stride_divisible_by", "shape_divisible_by",
-             "base_addr_divisible_by")  # fmt: skip
+    names = ["stride_constant", "shape_constant"]
+    if aligned:
+        names += ["stride_divisible_by", "shape_divisible_by", "base_addr_divisible_by"]
     return tuple(getattr(constraint, name) for name in names)
 
 

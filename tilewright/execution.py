@@ -26,8 +26,9 @@ from tilewright.diagnostic import CompileError, Diagnostic
 from tilewright.dialects.cute_nvgpu.lattice.targets import lowest, target
 from tilewright.dialects.ptx.control_flow import EntryOp
 from tilewright.guard import guard
-from tilewright.lowering.interpreter import run_kernel
+from tilewright.lowering.interpreter import Watcher, run_kernel
 from tilewright.lowering.interpreter.arithmetic.mma import NUMERICS
+from tilewright.lowering.interpreter.breakpoints import Breakpoints
 from tilewright.lowering.interpreter.errors import ExecutionError
 from tilewright.lowering.interpreter.machine.global_memory import GlobalMemory
 from tilewright.lowering.interpreter.machine.machine import Launch
@@ -87,6 +88,7 @@ def interpret(
     races: Races | None = None,
     executor: Executor | None = None,
     timeline: Timeline | None = None,
+    breakpoints: Breakpoints | None = None,
 ) -> list[NDArray[Any]]:
     """Run a kernel on the CPU and return its arrays, in order, as they are after the run.
 
@@ -108,7 +110,8 @@ def interpret(
     run in which nothing can end a loop that spins is an error too.
     `executor`: the CTAs are shared out to its workers, processes here or on other machines; what is
     returned, raised or printed is the same without it. A `timeline` gets what the first CTAs' warps
-    do and when, by a model of the chip, at level "ptx" and in the order of the text.
+    do and when, by a model of the chip, at level "ptx" and in the order of the text;
+    `breakpoints` show values where threads come to lines.
 
     CUDA Tile IR, as text, module or bytecode, is the level "program": `args` are the entry's flat
     parameters, an array of any dtype for a pointer to its first element; there is no `block`, which
@@ -139,6 +142,7 @@ def interpret(
                 f"level={level!r}, schedule={schedule}, executor={executor}"
             )
         settings["level"] = "ptx"
+    watchers = [watcher for watcher in (timeline, breakpoints) if watcher is not None]
     elsewhere = None
     if executor is not None:
         text = str(module_or_text) if isinstance(module_or_text, ModuleOp) else module_or_text
@@ -151,7 +155,7 @@ def interpret(
         races=races,
         progress=progress,
         elsewhere=elsewhere,
-        timeline=timeline,
+        watchers=watchers,
     )
 
 
@@ -181,7 +185,7 @@ def _interpret(
     share: Share | None = None,
     elsewhere: Elsewhere | None = None,
     say: Callable[[str], Any] | None = None,
-    timeline: Timeline | None = None,
+    watchers: Sequence[Watcher] = (),
 ) -> list[NDArray[Any]]:
     """`interpret`, or a share of it."""
     module, source = verified(module_or_text, name)
@@ -194,6 +198,11 @@ def _interpret(
         lower_programs(module, arch, source)
         block = _extents(find_kernel(module, kernel, name), "gpu.known_block_size", "")
     elif is_tile_ir(module):
+        if watchers:
+            raise ExecutionError(
+                "expected a kernel of threads to break in, got Tile IR, whose blocks are whole; "
+                "nearest legal: level 'tile', 'atom' or 'ptx'"
+            )
         if schedule is not None:
             raise ExecutionError(
                 f"expected no schedule for Tile IR, whose blocks run one by one, got {schedule}"
@@ -233,7 +242,7 @@ def _interpret(
         share=share,
         elsewhere=elsewhere,
         say=say,
-        timeline=timeline,
+        watchers=watchers,
     ).arrays
 
 
@@ -267,7 +276,7 @@ def run(
     share: Share | None = None,
     elsewhere: Elsewhere | None = None,
     say: Callable[[str], Any] | None = None,
-    timeline: Timeline | None = None,
+    watchers: Sequence[Watcher] = (),
 ) -> Run:
     """`interpret` below the program level, with the count of operations: an op executed by one
     thread is one. `source` is the text of a module that is already read."""
@@ -306,7 +315,7 @@ def run(
     with guard("interpret", module, source, name):
         registers = RegisterNames(op.body).registers if isinstance(op, EntryOp) else None
         values = interpreted_values(op, binding)
-        executed = run_kernel(op, launch, memory, values, registers, timeline)
+        executed = run_kernel(op, launch, memory, values, registers, watchers)
     return Run(_results(binding, memory), executed)
 
 

@@ -75,14 +75,14 @@ def _faults(module: ModuleOp, text: str | None) -> list[Diagnostic]:
 
 
 _RUNNERS = ("guard", "pipeline", "verification", "xdsl_speed", "tools.tilewright_opt")
-"""Modules that run what is not theirs: passes, targets, verifiers."""
+"""Modules that run what is not theirs: passes, targets, verifiers, xDSL's own code."""
 
 
 def stopped_in_xdsl(error: Exception) -> bool:
     """True where code of xDSL's stopped that no code of ours, but for the runners, had called."""
     modules = [frame.f_globals["__name__"] for frame, _ in walk_tb(error.__traceback__)]
     ours = {name.removeprefix("tilewright.") for name in modules if name.startswith("tilewright.")}
-    return modules[-1].startswith("xdsl.") and ours <= {*_RUNNERS}
+    return modules[-1].startswith(("xdsl.", "tilewright.xdsl_")) and ours <= {*_RUNNERS}
 
 
 def _named(op: Operation, message: str) -> str:

@@ -22,7 +22,7 @@ from xdsl.irdl import (
     VariadicDef,
     operations,
 )
-from xdsl.irdl.operations import BaseAccessor, VarIRConstruct
+from xdsl.irdl.operations import BaseAccessor, BeforeVariadicSingleAccessor, VarIRConstruct
 from xdsl.traits import OpTrait
 
 # pyright: reportPrivateUsage=false
@@ -51,8 +51,9 @@ def install() -> None:
     operation.__init__ = _init
     fast: Any = BlockOps
     fast.__iter__ = _ops
-    accessor: Any = BaseAccessor
-    accessor.__get__ = _get
+    accessors: list[Any] = [BaseAccessor, BeforeVariadicSingleAccessor]
+    for accessor, get in zip(accessors, (_get, _get_one), strict=True):
+        accessor.__get__ = get
     definition: Any = OpDef
     definition.verify = _verify
     operations.verify_variadic_size = _counted
@@ -160,16 +161,24 @@ def _init(
     self.__post_init__()
 
 
+_OPERAND, _RESULT = VarIRConstruct.OPERAND, VarIRConstruct.RESULT
+_item = tuple.__getitem__
+
+
 def _get(accessor: Any, op: Any, _class: Any = None) -> Any:
-    match accessor.construct:
-        case VarIRConstruct.OPERAND:
-            return accessor.index(op._operands)
-        case VarIRConstruct.RESULT:
-            return accessor.index(op.results)
-        case VarIRConstruct.REGION:
-            return accessor.index(op.regions)
-        case _:
-            return accessor.index(op.successors)
+    construct = accessor.construct
+    if construct is _OPERAND:
+        return accessor.index(op._operands)
+    return accessor.index(operations.get_op_constructs(op, construct))
+
+
+def _get_one(accessor: Any, op: Any, _class: Any = None) -> Any:
+    construct = accessor.construct
+    if construct is _OPERAND:
+        return _item(op._operands, accessor.idx)
+    if construct is _RESULT:
+        return _item(op.results, accessor.idx)
+    return operations.get_op_constructs(op, construct)[accessor.idx]
 
 
 # Verification

@@ -128,6 +128,9 @@ def _operand_forms(row: ScalarRow, form: str) -> Sequence[OperandForm]:
     return row.operands(form)
 
 
+_form = cache(StringAttr)
+
+
 class ScalarOp(PtxOp):
     """`MNEMONIC.form d, a, b, ...;` on single registers, no side effect."""
 
@@ -148,7 +151,7 @@ class ScalarOp(PtxOp):
         return cls.create(
             operands=inputs,
             result_types=[reg(REGISTER_OF[cls.ROW.forms[form].result])],
-            properties={"form": StringAttr(form)},
+            properties={"form": _form(form)},
         )
 
     @property

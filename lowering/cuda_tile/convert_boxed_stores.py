@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from functools import partial
 
-from xdsl.dialects.builtin import i32
 from xdsl.ir import SSAValue
 
 from tilewright.dialects.cuda_tile.ops.memory import MakeTokenOp

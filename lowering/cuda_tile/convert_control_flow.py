@@ -12,8 +12,8 @@ from dataclasses import replace
 from itertools import islice
 from typing import Protocol
 
-from xdsl.dialects import arith, cf, scf
-from xdsl.dialects.builtin import IntegerAttr, i1, i64
+from xdsl.dialects import cf, scf
+from xdsl.dialects.builtin import i1
 from xdsl.dialects.ub import PoisonOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.traits import IsTerminator
@@ -30,15 +30,15 @@ from tilewright.dialects.cuda_tile.ops.control_flow import (
 from tilewright.dialects.cuda_tile.ops.memory import LoadPtrTkoOp, MemoryOp
 from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp
 from tilewright.dialects.cuda_tile.types import TileType
-from tilewright.lowering.cuda_tile.convert_elementwise import RELATIONS, on_integers
-from tilewright.lowering.cuda_tile.convert_pipelines import Range, Ring, Rings, StagePlace
+from tilewright.lowering.cuda_tile.convert_pipelines import Range, Rings, place_rings, places_of
 from tilewright.lowering.cuda_tile.convert_warpgroup_matrix import (
     AccumulatorTile,
     accumulator_type,
     accumulators,
 )
-from tilewright.lowering.cuda_tile.kernel import Kernel, known_integer, lowers
+from tilewright.lowering.cuda_tile.kernel import Kernel, lowers
 from tilewright.lowering.cuda_tile.layouts import TileLayout
+from tilewright.lowering.cuda_tile.loop_bounds import loop_bounds, loop_variable
 from tilewright.lowering.cuda_tile.warpgroup_groups import MmaGroup
 from tilewright.lowering.cuda_tile.warpgroup_layouts import WarpgroupLayouts
 
@@ -261,74 +261,37 @@ class _Again:
         return self._carried.registers(terminator.operands)
 
 
-def _bounds(op: ForOp, kernel: Kernel) -> list[SSAValue]:
-    """The bounds and the step, in 64 bits where the number behind the last one may be none of its
-    type, or is unsigned."""
-    bounds = [kernel.scalar(bound) for bound in (op.lower_bound, op.upper_bound, op.step)]
-    width = bounds[0].type.bitwidth  # type: ignore[attr-defined]
-    unsigned = op.unsigned_cmp is not None
-    known = [known_integer(bound) for bound in bounds[1:]]
-    if None not in known and sum(map(int, known)) < 1 << (width - 1) and not unsigned:  # type: ignore[arg-type]
-        return bounds
-    if width == 64:
-        return bounds
-    cast = arith.ExtUIOp if unsigned else arith.ExtSIOp
-    return [kernel.emit(cast, [bound], i64) for bound in bounds]
-
-
-def _iterations(
-    kernel: Kernel, lower: SSAValue, upper: SSAValue, step: SSAValue
-) -> tuple[SSAValue, SSAValue, SSAValue]:
-    """From zero to the number of iterations of an unsigned loop, by one."""
-    zero, one = kernel.constant(0, i64), kernel.constant(1, i64)
-    less = IntegerAttr(RELATIONS["less_than"][1], i64)
-    some = kernel.emit(arith.CmpiOp, [lower, upper], i1, predicate=less)
-    distance = on_integers(kernel, arith.SubiOp, upper, lower)
-    count = on_integers(kernel, arith.CeilDivUIOp, distance, step)
-    return zero, kernel.emitter.select(some, count, zero), one
-
-
 @lowers(ForOp)
 def _for(op: ForOp, kernel: Kernel) -> None:
     source, ahead = op.region.block, Rings.in_kernel(kernel)
     own, rings = ahead.of(op), ahead.carried_by(op)
-    bounds = Range(*_bounds(op, kernel))
+    bounds = Range(*loop_bounds(op, kernel))
     carried = CarriedTiles(source.args[1:], kernel)
     initial, leaf = carried.registers(op.init_values), _Again(op, carried)
     kernel.groups.wait()
     if own is not None:
         own.before_loop(bounds)
-    begun = _places(rings)
+    begun = places_of(rings)
     types = [bounds.lower.type, *leaf.types, *(value.type for value in begun)]
     block, end = Block(arg_types=types), 1 + len(leaf.types)
     outer, flushed = _enter_body(op, block, block.args[1:end], carried, kernel)
-    _place_rings(rings, block.args[end:])
-    kernel.count(op, block.args[0])
+    place_rings(rings, block.args[end:])
+    kernel.count(op, loop_variable(op, block.args[0], kernel))
     if own is not None:
         _fly(own.begin(block.args[0]), op, source.args[1:], kernel)
     values = _lower_from(source.first_op, kernel, leaf)
     if own is not None:
         own.end()
     kernel.groups.settle([] if own is None else own.flying)
-    kernel.emitter.add(scf.YieldOp(*values, *_places(rings)))
+    kernel.emitter.add(scf.YieldOp(*values, *places_of(rings)))
     _leave_body(op, outer, flushed, kernel)
     loop = scf.ForOp(bounds.lower, bounds.upper, bounds.step, [*initial, *begun], Region(block))
     results, passed = CarriedTiles(op.results, kernel), kernel.emitter.add(loop).results
     results.bind(passed[: end - 1])
     results.bind_again(op.init_values, op)
-    _place_rings(rings, passed[end - 1 :])
+    place_rings(rings, passed[end - 1 :])
     if own is not None:
         _fly(own.after_loop(bounds), op, op.results, kernel)
-
-
-def _places(rings: Sequence[Ring]) -> list[SSAValue]:
-    return [value for ring in rings for value in (ring.place.stage, ring.place.parity)]
-
-
-def _place_rings(rings: Sequence[Ring], values: Sequence[SSAValue]) -> None:
-    """Say where rings are now."""
-    for i, ring in enumerate(rings):
-        ring.place = StagePlace(values[2 * i], values[2 * i + 1])
 
 
 def _fly(

@@ -31,7 +31,6 @@ from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.lowering.cuda_tile.convert_elementwise import (
     EXACT,
     RELATIONS,
-    check_rounding,
     elementwise,
     on_floats,
     on_integers,
@@ -42,6 +41,7 @@ from tilewright.lowering.cuda_tile.elements import element_of
 from tilewright.lowering.cuda_tile.float_remainder import remainder64
 from tilewright.lowering.cuda_tile.kernel import Kernel, lowers
 from tilewright.lowering.cuda_tile.narrow_floats import (
+    DIRECTIONS,
     NARROW,
     POWERS,
     decoded,
@@ -82,7 +82,6 @@ def half_octet(kernel: Kernel, octet: SSAValue, *, signed: bool) -> SSAValue:
 
 @lowers(conversions.IToFOp)
 def _integer_to_float(op: conversions.IToFOp, kernel: Kernel) -> None:
-    check_rounding(op)
     type_ = kernel.scalar_type(op, op.to)
     kind = arith.SIToFPOp if word(op, "signedness") == "signed" else arith.UIToFPOp
     to = element_of(op.to)
@@ -163,15 +162,12 @@ def float_converted(
         )
     rounded = float_resized(kernel, value, to)
     exact = value.type.bitwidth < to.bitwidth  # type: ignore[attr-defined]
-    if rounding not in _DIRECTIONS or exact or rounded.type == value.type:
+    if rounding not in DIRECTIONS or exact or rounded.type == value.type:
         return rounded
     wide = f64 if value.type == f64 else f32
     was, became = (float_resized(kernel, x, wide) for x in (value, rounded))
     above, below = is_above(kernel, became, was), is_above(kernel, was, became)
     return stepped(kernel, rounded, above, below, rounding)
-
-
-_DIRECTIONS = ("zero", "negative_inf", "positive_inf")
 
 
 def _widened(kernel: Kernel, value: SSAValue, source: Attribute) -> SSAValue:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects import func
+from xdsl.dialects import func, scf
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     ArrayAttr,
@@ -17,7 +17,7 @@ from xdsl.dialects.builtin import (
     UnitAttr,
     i32,
 )
-from xdsl.ir import Attribute, Block, Region, SSAValue
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
 from tilewright.diagnostic import file_location
@@ -32,6 +32,7 @@ from tilewright.lowering.cuda_tile import (
     convert_control_flow,
     convert_conversions,
     convert_elementwise,
+    convert_floats,
     convert_folds,
     convert_matrix,
     convert_output,
@@ -43,13 +44,15 @@ from tilewright.lowering.cuda_tile import (
 )
 from tilewright.lowering.cuda_tile.convert_boxed_stores import stored_boxes
 from tilewright.lowering.cuda_tile.convert_pipelines import Rings
-from tilewright.lowering.cuda_tile.cost_model import thread_count
+from tilewright.lowering.cuda_tile.convert_producer import Producer, needed_for_copies
+from tilewright.lowering.cuda_tile.cost_model import WARP, producer_pays, thread_count
 from tilewright.lowering.cuda_tile.elements import element_of, scalar_type
 from tilewright.lowering.cuda_tile.find_layouts import find_layouts
 from tilewright.lowering.cuda_tile.find_pipelines import find_pipelines
 from tilewright.lowering.cuda_tile.kernel import Kernel
 from tilewright.lowering.cuda_tile.layouts import log2
 from tilewright.lowering.cuda_tile.legalize import legalize
+from tilewright.lowering.cuda_tile.thread_read_layouts import thread_read_layouts
 from tilewright.lowering.tile.kernel import erase_unused
 from tilewright.passes.check_hazards import FROM_TILE_IR
 
@@ -59,6 +62,7 @@ _RULE_MODULES = (
     convert_control_flow,
     convert_conversions,
     convert_elementwise,
+    convert_floats,
     convert_folds,
     convert_matrix,
     convert_output,
@@ -75,15 +79,19 @@ def convert_entry(entry: EntryOp, arch: Target | None = None) -> func.FuncOp:
     legalize(entry, arch)
     source, block = entry.body.block, Block()
     threads = thread_count(entry, arch)
-    kernel = Kernel(block, find_layouts(source, log2(threads), arch), arch)
+    stored = stored_boxes(entry, arch)
+    plan = find_pipelines(entry, arch, stored)
+    wanted = thread_read_layouts(plan, log2(threads), arch)
+    kernel = Kernel(block, find_layouts(source, log2(threads), arch, wanted), arch)
     kernel.at(entry)
     for i, argument in enumerate(source.args):
         kernel.place(argument, kernel.table.scalar, [_argument(entry, argument, i, kernel)])
-    kernel.stored = stored_boxes(entry, arch)
-    kernel.ahead = Rings(find_pipelines(entry, arch, kernel.stored), kernel)
-    convert_control_flow.lower_body(source, kernel)
-    kernel.groups.wait()
-    kernel.scratch.end()
+    kernel.stored, kernel.ahead = stored, Rings(plan, kernel)
+    own = needed_for_copies(entry, plan) if producer_pays(entry, arch) else None
+    if own is None:
+        _lower_body(source, kernel)
+    else:
+        _specialise(source, own, threads, kernel)
     kernel.scratch.finish()
     kernel.at(entry)
     kernel.emitter.add(func.ReturnOp())
@@ -93,7 +101,9 @@ def convert_entry(entry: EntryOp, arch: Target | None = None) -> func.FuncOp:
     _say_parts(entry, lowered, kernel)
     lowered.attributes["gpu.kernel"] = StringAttr("")
     lowered.attributes[FROM_TILE_IR] = UnitAttr()
-    lowered.attributes["gpu.known_block_size"] = DenseArrayBase.from_list(i32, [threads, 1, 1])
+    lowered.attributes["gpu.known_block_size"] = DenseArrayBase.from_list(
+        i32, [threads + (own is not None) * WARP, 1, 1]
+    )
     lowered.location = file_location(entry.location) or lowered.location
     return lowered
 
@@ -110,6 +120,40 @@ def _argument(entry: EntryOp, argument: SSAValue, place: int, kernel: Kernel) ->
     if not isinstance(element, PointerType):
         return given
     return kernel.emitter.once(("address", given), lambda: AddressOp(given))
+
+
+def _lower_body(source: Block, kernel: Kernel) -> None:
+    convert_control_flow.lower_body(source, kernel)
+    kernel.groups.wait()
+    kernel.scratch.end()
+
+
+def _specialise(source: Block, needed: set[Operation], threads: int, kernel: Kernel) -> None:
+    """A last warp of which one thread copies, and the threads in front of it."""
+    emitter, given = kernel.emitter, dict(kernel.values)
+    number = kernel.threads.number
+    computes = emitter.compare("lt", number, emitter.constant(threads, 32))
+    first = emitter.compare("eq", number, emitter.constant(threads, 32))
+
+    def compute() -> None:
+        kernel.scratch.sharers = threads
+        _lower_body(source, kernel)
+
+    def copy() -> None:
+        emitter.when(first, lambda: Producer(kernel, needed).walk(source))
+        kernel.values = dict(given)
+        Rings.in_kernel(kernel).restart()
+
+    produced = Block()
+    outer = emitter.enter(produced)
+    copy()
+    emitter.add(scf.YieldOp())
+    emitter.leave(outer)
+    outer = emitter.enter(computed := Block())
+    compute()
+    emitter.add(scf.YieldOp())
+    emitter.leave(outer)
+    emitter.add(scf.IfOp(computes, [], Region(computed), Region(produced)))
 
 
 def _say_parts(entry: EntryOp, lowered: func.FuncOp, kernel: Kernel) -> None:

@@ -69,7 +69,9 @@ class Ring:
             for group, own in zip(pipeline.groups, lines, strict=True):
                 self._lines.update(zip(group.loads, own, strict=True))
         zero = kernel.emitter.constant(0, 32)
-        self.place = StagePlace(zero, zero)
+        self.first = self.place = StagePlace(zero, zero)
+        self.produces = True
+        """True where those who read stages copy as well."""
         self.range: Range | None = None
         self.is_fresh = True
         """True where no loop has used it yet."""
@@ -166,6 +168,8 @@ class Ring:
         """Where there is an iteration so many on, copy what groups load for it, to a place."""
         kernel, emitter, bounds = self.kernel, self.kernel.emitter, self.range
         assert bounds is not None
+        if not self.produces:
+            return
         number = bounds.lower if bounds.number is None else bounds.number
         type_ = number.type
         if by:
@@ -249,21 +253,25 @@ class Ring:
         complete = [group for group in self.pipeline.groups if not group.trailing]
         if complete:
             self._ahead(complete, self._refilled(before), self.stages - 1)
-        carried: dict[Operation, MmaGroup] = {}
-        for group in self.pipeline.groups:
-            if group.trailing:
-                flight = MmaGroup(reads_scratch=not self._has_both(group))
-                flight.completed.append(partial(self._follow, group, before, follows))
-                carried[group.product] = flight
-        return carried
+        return self._flights(lambda group: partial(self._follow, group, before, follows))
+
+    def _flights(
+        self, follow: Callable[[LoadGroup], Callable[[], None]]
+    ) -> dict[Operation, MmaGroup]:
+        """The MMAs that are in flight from the iteration before, and what follows for the stages
+        that they read."""
+        flights: dict[Operation, MmaGroup] = {}
+        for product in self.pipeline.trailing:
+            own = [group for group in self.pipeline.groups if group.product is product]
+            direct = [load for group in own if group.trailing for load in group.loads]
+            flight = MmaGroup(reads_scratch=len(direct) < len({*product.operands[:2]}))
+            flight.completed += [follow(group) for group in own if group.trailing]
+            flights[product] = flight
+        return flights
 
     def _refilled(self, before: StagePlace) -> StagePlace:
         """The next use of the stage before."""
         return StagePlace(before.stage, self._other(before.parity))
-
-    def _has_both(self, group: LoadGroup) -> bool:
-        """True where the product reads stages alone."""
-        return len(group.loads) == len({*group.product.operands[:2]})
 
     def _follow(self, group: LoadGroup, before: StagePlace, follows: SSAValue) -> None:
         self.release(group, before, follows)
@@ -272,31 +280,30 @@ class Ring:
     def read(self, product: Operation, flight: MmaGroup) -> None:
         """Say which MMAs read the stages of a product: they are released with them, or else at the
         end of the iteration."""
+        if product in self.pipeline.trailing:
+            self.flying.append(flight)
         for group in self.pipeline.groups:
-            if group.product is product and group.trailing:
-                self.flying.append(flight)
-            elif group.product is product:
+            if group.product is product and not group.trailing:
                 release = partial(self.release, group, self.place)
                 alone = all(_is_read_by(load.op.tile, product) for load in group.loads)
-                (flight.completed if alone else self.left).append(release)
+                early = alone and not group.by_threads
+                (flight.completed if early else self.left).append(release)
 
     def end(self) -> None:
         """End an iteration."""
         for release in self.left:
             release()
+        self.advance()
+
+    def advance(self) -> None:
+        """Go on to the next stage."""
         self.place = self._moved(self.place, 1)
 
     def after_loop(self, bounds: Range) -> dict[Operation, MmaGroup]:
         """The MMAs in flight behind the loop, by product."""
         before = self._before(self.place)
         ran = self.kernel.emitter.compare("lt", bounds.lower, bounds.upper)
-        flights: dict[Operation, MmaGroup] = {}
-        for group in self.pipeline.groups:
-            if group.trailing:
-                flight = MmaGroup(reads_scratch=not self._has_both(group))
-                flight.completed.append(partial(self.release, group, before, ran))
-                flights[group.product] = flight
-        return flights
+        return self._flights(lambda group: partial(self.release, group, before, ran))
 
 
 def _is_read_by(value: SSAValue, product: Operation) -> bool:
@@ -369,10 +376,36 @@ class Rings:
             return None
         pipeline, group, load = planned
         ring = next(ring for ring in self.all if pipeline in ring.pipelines)
-        if pipeline.loop is None and op is group.loads[-1].op:
+        if pipeline.loop is None and op is group.loads[-1].op and ring.produces:
             first = ring._copies()
             self._kernel.emitter.when(first, partial(ring.copy, group, ring.place, fresh=True))
         tile = ring.tile(group, load)
         if op.result_token.first_use is not None:
             tile.ready()
         return tile
+
+    def produce(self, op: LoadViewTkoOp) -> None:
+        """Copy for a load, by the thread that does nothing else: a group with its last load."""
+        planned = self.plan.of(op)
+        if planned is None:
+            return
+        pipeline, group, _ = planned
+        ring = next(ring for ring in self.all if pipeline in ring.pipelines)
+        if op is group.loads[-1].op:
+            ring.copy(group, ring.place, fresh=pipeline.loop is None)
+
+    def restart(self) -> None:
+        """Begin anew, as those who read stages."""
+        for ring in self.all:
+            ring.produces, ring.place = False, ring.first
+
+
+def places_of(rings: Sequence[Ring]) -> list[SSAValue]:
+    """Where rings are: what loops carry."""
+    return [value for ring in rings for value in (ring.place.stage, ring.place.parity)]
+
+
+def place_rings(rings: Sequence[Ring], values: Sequence[SSAValue]) -> None:
+    """Say where rings are now."""
+    for i, ring in enumerate(rings):
+        ring.place = StagePlace(values[2 * i], values[2 * i + 1])

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from xdsl.ir import SSAValue
 
 from tilewright.dialects.cuda_tile.ops import memory
+from tilewright.lowering.cuda_tile.access import Access
 from tilewright.lowering.cuda_tile.elements import shape_of
 from tilewright.lowering.cuda_tile.find_layouts import LayoutTable, finds
 from tilewright.lowering.cuda_tile.kernel import Kernel, lowers
 from tilewright.lowering.cuda_tile.layouts import TileLayout
 from tilewright.lowering.cuda_tile.memory_access import (
-    Access,
     is_weak,
     load,
     load_strongly,

@@ -9,13 +9,13 @@ from xdsl.ir import Attribute, SSAValue
 from tilewright.dialects.cuda_tile.enums import PaddingValue
 from tilewright.dialects.cuda_tile.ops import views
 from tilewright.dialects.cute_nvgpu.ops.address import bytes_of
+from tilewright.lowering.cuda_tile.access import Access
 from tilewright.lowering.cuda_tile.convert_boxed_stores import store_boxed
 from tilewright.lowering.cuda_tile.elements import element_of, number_of, scalar_type
 from tilewright.lowering.cuda_tile.find_layouts import LayoutTable, finds
 from tilewright.lowering.cuda_tile.kernel import Kernel, lowers
 from tilewright.lowering.cuda_tile.layouts import WARP_BITS, TileLayout, dim_bits
 from tilewright.lowering.cuda_tile.memory_access import (
-    Access,
     is_weak,
     load,
     load_strongly,
@@ -83,6 +83,8 @@ def _index_space(op: views.GetIndexSpaceShapeOp, kernel: Kernel) -> None:
 
 @finds(views.LoadViewTkoOp)
 def _loaded(op: views.LoadViewTkoOp, table: LayoutTable) -> TileLayout:
+    if (wanted := table.wanted.get(op)) is not None:
+        return wanted
     return access_layout(op, table)
 
 

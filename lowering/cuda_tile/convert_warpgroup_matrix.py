@@ -16,6 +16,7 @@ from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFOp, MmaIOp
 from tilewright.dialects.cute_nvgpu.atoms.wgmma import WgmmaAtom
 from tilewright.dialects.cute_nvgpu.ops import wgmma_sync
 from tilewright.dialects.cute_nvgpu.ops.address import bytes_of
+from tilewright.dialects.cute_nvgpu.ops.fragment import CastOp
 from tilewright.dialects.cute_nvgpu.ops.sm90 import WGMMA_OPS
 from tilewright.dialects.cute_nvgpu.ops.smem_desc import MakeSmemDescOp
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
@@ -155,12 +156,17 @@ class WarpgroupProduct:
             return None
         width = layouts.values("A")
         type_ = FragmentType.of(layouts.atom.element("A"), width)
-        if type_.element_type != tile.element:
+        as_held = FragmentType.get(width, tile.element)
+        if type_.element_type != tile.element and layouts.atom.element("A").name != "tf32":
             return None
-        return {
-            place: from_elements(tile.elements[i * width : (i + 1) * width], type_, kernel.emitter)
-            for i, place in enumerate(layouts.fragments("A"))
-        }
+        fragments: dict[tuple[int, ...], SSAValue] = {}
+        for i, place in enumerate(layouts.fragments("A")):
+            own = tile.elements[i * width : (i + 1) * width]
+            fragment = from_elements(own, as_held, kernel.emitter)
+            if as_held != type_:
+                fragment = kernel.emitter.emit(CastOp(fragment, type_))
+            fragments[place] = fragment
+        return fragments
 
     # --- in shared memory ---
 

@@ -8,7 +8,7 @@ the layout that it comes with first.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -47,6 +47,8 @@ class LayoutTable:
         default_factory=dict[SSAValue, "WarpgroupLayouts"]
     )
     """How warpgroups share the multiplications whose results these are, or are carried on from."""
+    wanted: Mapping[Operation, TileLayout] = field(default_factory=dict[Operation, TileLayout])
+    """The layouts in which threads read what has been loaded ahead."""
     layouts: dict[SSAValue, TileLayout | None] = field(
         default_factory=dict[SSAValue, "TileLayout | None"]
     )
@@ -167,9 +169,14 @@ class LayoutTable:
         return changed
 
 
-def find_layouts(block: Block, thread_bits: int, arch: Target | None = None) -> LayoutTable:
-    """The layouts of a kernel's tiles."""
-    table = LayoutTable(thread_bits, arch)
+def find_layouts(
+    block: Block,
+    thread_bits: int,
+    arch: Target | None = None,
+    wanted: Mapping[Operation, TileLayout] | None = None,
+) -> LayoutTable:
+    """The layouts of a kernel's tiles; `wanted` of some loads."""
+    table = LayoutTable(thread_bits, arch, wanted=wanted or {})
     for argument in block.args:
         table.layouts[argument] = table.scalar
     table.find(block)

@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+from xdsl.dialects.builtin import i64
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 
-from tilewright.dialects.cuda_tile.ops import core, integer
+from tilewright.dialects.cuda_tile.ops import conversions, core, integer
 from tilewright.dialects.cuda_tile.ops.control_flow import ContinueOp, ForOp
 from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFOp, MmaIOp
 from tilewright.dialects.cuda_tile.ops.miscellaneous import AssumeOp
@@ -22,16 +23,22 @@ from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
 from tilewright.dialects.cute_nvgpu.ops.address import bytes_of
 from tilewright.lowering.cuda_tile.cost_model import STORED, products_of, stage_count
-from tilewright.lowering.cuda_tile.elements import scalar_type, shape_of
-from tilewright.lowering.cuda_tile.layouts import dim_bits, inverse, permutation_of
+from tilewright.lowering.cuda_tile.elements import element_of, scalar_type, shape_of
+from tilewright.lowering.cuda_tile.layouts import bits_of, dim_bits, permutation_of
 from tilewright.lowering.cuda_tile.tensor_maps import BoxedAccess, boxed_load
 
-_SCALAR = (
+SCALAR = (
     core.ConstantOp, core.SelectOp, core.ReshapeOp, core.BroadcastOp, AssumeOp, integer.AddIOp,
     integer.SubIOp, integer.MulIOp, integer.DivIOp, integer.RemIOp, integer.MinIOp, integer.MaxIOp,
     integer.CmpIOp, integer.XOrIOp, integer.AndIOp, integer.OrIOp, integer.ShLIOp, integer.ShRIOp,
 )  # fmt: skip
 """The ops that may be computed a second time, of a later iteration."""
+
+
+_CONVERSIONS = (
+    conversions.FToFOp, conversions.FToIOp, conversions.IToFOp, conversions.ExtIOp,
+    conversions.TruncIOp,
+)  # fmt: skip
 
 
 @dataclass(eq=False)
@@ -42,6 +49,8 @@ class LoadGroup:
     product: Operation
     loads: list[BoxedAccess] = field(default_factory=list[BoxedAccess])
     trailing: bool = False
+    by_threads: bool = False
+    """True where threads read the tiles: `wgmma` cannot as they lie, or they are converted first."""
 
     @property
     def bytes(self) -> int:
@@ -58,6 +67,13 @@ class LoadPipeline:
     stages: int = 1
     slice: list[Operation] = field(default_factory=list[Operation])
     """The ops of the loop's body that say where tiles lie, in order."""
+
+    @property
+    def trailing(self) -> list[Operation]:
+        """The multiplications that are in flight while the next iteration begins."""
+        products = dict.fromkeys(group.product for group in self.groups)
+        loop = self.loop
+        return [] if loop is None else [op for op in products if is_trailing(op, loop)]
 
     @property
     def shape(self) -> tuple[tuple[tuple[int, int, Attribute], ...], ...]:
@@ -125,64 +141,81 @@ def find_pipelines(entry: EntryOp, arch: Target | None, stored: Stores) -> Pipel
         return plan
     for product in products:
         for operand in (product.lhs, product.rhs):
-            load = _loaded(operand)
-            if load is None or plan.of(load) is not None or load in plan.refused:
+            source = loaded_by(operand)
+            if source is None or plan.of(source.load) is not None or source.load in plan.refused:
                 continue
-            boxed = boxed_load(load, arch)
-            if not isinstance(boxed, str) and not _is_readable(boxed, operand, product):
-                boxed = "wgmma reads elements of its size along K alone"
-            why = boxed if isinstance(boxed, str) else _add(boxed, product, entry, plan)
+            load, boxed = source.load, boxed_load(source.load, arch)
+            if isinstance(boxed, str):
+                plan.refused[load] = boxed
+                continue
+            direct = not source.converted and _is_readable(boxed, source, operand, product)
+            why = _add(boxed, product, entry, plan, by_threads=not direct)
             if why is not None:
                 plan.refused[load] = why
     _choose_stages(entry, arch, plan, stored)
     return plan
 
 
-def _loaded(value: SSAValue) -> LoadViewTkoOp | None:
-    """The load whose elements a tile has, all of them, in whatever order."""
-    while isinstance(value.owner, core.ReshapeOp | core.PermuteOp):
-        value = value.owner.source
-    return value.owner if isinstance(value.owner, LoadViewTkoOp) else None
+@dataclass(frozen=True, slots=True)
+class LoadedOperand:
+    """The load that an operand comes of, of its bits those of the loaded tile, and whether elements
+    are converted on the way."""
+
+    load: LoadViewTkoOp
+    bits: Mapping[int, int]
+    converted: bool
 
 
-def _is_readable(boxed: BoxedAccess, operand: SSAValue, product: MmaFOp | MmaIOp) -> bool:
+def loaded_by(operand: SSAValue) -> LoadedOperand | None:
+    """The load whose elements an operand has, all of them, in whatever order and type."""
+    bits = {bit: bit for bit in range(bits_of(shape_of(operand)))}
+    value, converted = operand, False
+    while isinstance(value.owner, (core.ReshapeOp, core.PermuteOp, *_CONVERSIONS)):
+        if isinstance(value.owner, core.PermuteOp):
+            moved = permutation_of(value.owner)
+            bits = {own: moved[bit] for own, bit in bits.items()}
+        converted |= isinstance(value.owner, _CONVERSIONS)
+        value = value.owner.operands[0]
+    load = value.owner
+    return LoadedOperand(load, bits, converted) if isinstance(load, LoadViewTkoOp) else None
+
+
+def _is_readable(
+    boxed: BoxedAccess, source: LoadedOperand, operand: SSAValue, product: MmaFOp | MmaIOp
+) -> bool:
     """True where `wgmma` can read a tile as it lies: of elements that are not of 2 bytes, rows run
     along K."""
-    if boxed.order.order.size == 2:
-        return True
-    bits, value = set(boxed.order.run), operand
-    chain: list[core.PermuteOp] = []
-    while isinstance(value.owner, core.ReshapeOp | core.PermuteOp):
-        if isinstance(value.owner, core.PermuteOp):
-            chain.append(value.owner)
-        value = value.owner.source
-    for op in reversed(chain):
-        moved = inverse(permutation_of(op))
-        bits = {moved[bit] for bit in bits}
-    along_k = dim_bits(shape_of(operand))[-1 if operand is product.lhs else -2]
-    return bits <= set(along_k)
+    depth = dim_bits(shape_of(operand))[-1 if operand is product.lhs else -2]
+    along_k = {source.bits[bit] for bit in depth}
+    return boxed.order.order.size == 2 or along_k.issuperset(boxed.order.run)
 
 
 def _add(
-    boxed: BoxedAccess, product: MmaFOp | MmaIOp, entry: EntryOp, plan: Pipelines
-) -> str | None:
+    boxed: BoxedAccess, product: MmaFOp | MmaIOp, entry: EntryOp, plan: Pipelines, *,
+    by_threads: bool,
+) -> str | None:  # fmt: skip
     """Give a load its place; else why it has none."""
     parent = boxed.op.parent_op()
     loop = parent if isinstance(parent, ForOp) else None
-    if loop is None and parent is not entry:
-        return "it is in a branch, or in a loop of unknown length"
+    if loop is None and (parent is not entry or by_threads):
+        return "it is in a branch, or in a loop of unknown length, or read once"
     needed: dict[Operation, None] = {}
     if loop is not None:
         if not _has_simple_way(loop, entry):
             return "its loop is in a branch within a loop, or in one of unknown length"
+        if loop.unsigned_cmp is not None and element_of(loop.lower_bound) == i64:
+            return "its loop counts in unsigned i64"
         if product.parent is not boxed.op.parent:
             return "its product is in another block"
         if not all(_follows(index, loop, needed) for index in boxed.op.index):
             return "where it lies depends on more than the loop's variable"
     pipeline = plan.by_loop.setdefault(loop, LoadPipeline(loop, []))
-    group = next((group for group in pipeline.groups if group.product is product), None)
-    if group is None or loop is None:
-        group = LoadGroup(product, trailing=loop is not None and is_trailing(product, loop))
+    for group in pipeline.groups:
+        if group.product is product and group.by_threads is by_threads and loop is not None:
+            break
+    else:
+        trailing = loop is not None and not by_threads and is_trailing(product, loop)
+        group = LoadGroup(product, trailing=trailing, by_threads=by_threads)
         pipeline.groups.append(group)
     group.loads.append(boxed)
     if loop is not None:
@@ -212,7 +245,7 @@ def _follows(value: SSAValue, loop: ForOp, needed: dict[Operation, None]) -> boo
     assert isinstance(owner, Operation)
     if owner.parent is not block:
         return True
-    if not isinstance(owner, _SCALAR) or shape_of(value) != ():
+    if not isinstance(owner, SCALAR) or shape_of(value) != ():
         return False
     if not all(_follows(operand, loop, needed) for operand in owner.operands):
         return False
@@ -235,12 +268,16 @@ def is_trailing(product: Operation, loop: ForOp) -> bool:
 
 def _choose_stages(entry: EntryOp, arch: Target, plan: Pipelines, stored: Stores) -> None:
     """Give loops their stages; those without room have none."""
-    beside = _beside(entry, stored) + sum(
-        load.order.bytes
-        for pipeline in plan.by_loop.values()
-        if pipeline.loop is None
-        for group in pipeline.groups
-        for load in group.loads
+    beside = (
+        _beside(entry, stored)
+        + _staged(plan)
+        + sum(
+            load.order.bytes
+            for pipeline in plan.by_loop.values()
+            if pipeline.loop is None
+            for group in pipeline.groups
+            for load in group.loads
+        )
     )
     rings = [ring for ring in plan.rings() if ring[0].loop is not None]
     total = sum(_room(ring[0]) for ring in rings)
@@ -260,6 +297,19 @@ def _room(pipeline: LoadPipeline) -> int:
 def _beside(entry: EntryOp, stored: Stores) -> int:
     """The shared memory in which tiles change layout before they are stored."""
     return max(_stored(entry, stored), default=0)
+
+
+def _staged(plan: Pipelines) -> int:
+    """The shared memory in which threads lay down what they have converted."""
+    return max(
+        (
+            sum(load.order.bytes for load in group.loads)
+            for pipeline in plan.by_loop.values()
+            for group in pipeline.groups
+            if group.by_threads
+        ),
+        default=0,
+    )
 
 
 def _stored(entry: EntryOp, stored: Stores) -> Iterator[int]:

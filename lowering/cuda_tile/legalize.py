@@ -31,6 +31,7 @@ from tilewright.lowering.cuda_tile.mma_layouts import atom_of
 
 _F16, _F32, _F64 = Float16Type(), Float32Type(), Float64Type()
 _ROUNDING = {"rounding_mode": RoundingModeAttr(RoundingMode.NEAREST_EVEN)}
+_SQUARE = 2
 _FP8_SINCE = 89
 """The first target whose MMAs multiply floats of 8 bits."""
 
@@ -89,8 +90,20 @@ class _Before:
         return value
 
 
+def _constant(value: SSAValue) -> int | None:
+    """The integer that every element of a tile is."""
+    while isinstance(value.owner, core.ReshapeOp | core.BroadcastOp):
+        value = value.owner.source
+    constant: Any = value.owner.value if isinstance(value.owner, core.ConstantOp) else None
+    return (
+        int(constant.array().reshape(-1)[0]) if constant is not None and constant.is_splat else None
+    )
+
+
 def _whole_power(op: FPowIOp, before: _Before) -> SSAValue:
-    """x to an integer: in f64, rounded once."""
+    """x to an integer: its square, which is rounded once; else in f64, rounded once."""
+    if _constant(op.exponent) == _SQUARE:
+        return before.add(MulFOp, [op.source, op.source], op.result.type, **_ROUNDING)
     exponent = tile_type(op.exponent).with_element(_F64)
     signed = {"signedness": SignednessAttr(Signedness.SIGNED), **_ROUNDING}
     operands = [

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import IntegerType
@@ -14,19 +13,11 @@ from tilewright.dialects.cuda_tile.enums import MemoryOrderingSemantics, MemoryS
 from tilewright.dialects.cuda_tile.ops.memory import MemoryOp
 from tilewright.dialects.cute_nvgpu.lattice.atomics import ATOMICS
 from tilewright.dialects.cute_nvgpu.ops import address
+from tilewright.lowering.cuda_tile.access import Access
+from tilewright.lowering.cuda_tile.convert_elementwise import on_floats
 from tilewright.lowering.cuda_tile.kernel import Kernel
 from tilewright.lowering.cuda_tile.layouts import TileLayout
-
-
-@dataclass(frozen=True, slots=True)
-class Access:
-    """Registers whose elements lie side by side from an address plus some bytes on, and the
-    condition under which they are accessed."""
-
-    registers: Sequence[int]
-    address: SSAValue
-    offset: int
-    condition: SSAValue | None
+from tilewright.lowering.cuda_tile.narrow_atomics import updated
 
 
 def is_weak(op: MemoryOp) -> bool:
@@ -34,15 +25,13 @@ def is_weak(op: MemoryOp) -> bool:
     return op.ordering is MemoryOrderingSemantics.WEAK
 
 
-def _form(op: MemoryOp, operation: str, type_: Attribute) -> str:
-    bits = 8 * address.bytes_of(type_)
-    if bits < 32:
-        raise OpError(
-            op,
-            f"'{op.name}' {op.ordering.value} of {type_} has no lowering to cute; nearest legal: "
-            "weak, or elements of 32 or 64 bits",
-        )
-    return f"{operation}.b{bits}"
+def _form(operation: str, type_: Attribute) -> str:
+    return f"{operation}.b{8 * address.bytes_of(type_)}"
+
+
+def _is_narrow(type_: Attribute) -> bool:
+    """True of elements that no atomic operation but one is for."""
+    return address.bytes_of(type_) < 4
 
 
 def load_strongly(
@@ -55,9 +44,12 @@ def load_strongly(
 ) -> Sequence[SSAValue]:
     """The elements of a load that others may write at the same time: an atomic operation that
     changes nothing, of threads that hold the same by the first."""
-    zeros = [kernel.constant(0, element)] * layout.count
-    form = _form(op, "or", element)
-    results = atomically(op, form, accesses, layout, [zeros], kernel, padding)
+    if _is_narrow(element):
+        results = updated(op, accesses, layout, element, padding, kernel)
+    else:
+        zeros = [kernel.constant(0, element)] * layout.count
+        form = _form("or", element)
+        results = atomically(op, form, accesses, layout, [zeros], kernel, padding)
     return kernel.scratch.told(layout, results) if layout.idle else results
 
 
@@ -69,7 +61,11 @@ def store_strongly(
     kernel: Kernel,
 ) -> None:
     """Store what others may read at the same time, by exchanges."""
-    atomically(op, _form(op, "exch", elements[0].type), accesses, layout, [elements], kernel)
+    type_ = elements[0].type
+    if _is_narrow(type_):
+        updated(op, accesses, layout, type_, elements, kernel, lambda i, old: elements[i])
+    else:
+        atomically(op, _form("exch", type_), accesses, layout, [elements], kernel)
 
 
 def load(
@@ -113,6 +109,12 @@ def atomically(
 ) -> list[SSAValue]:  # fmt: skip
     """The words that an atomic operation finds; of registers that are not accessed the first value,
     or others."""
+    if form in ATOMICS and not _runs(form, kernel):
+        (values,) = columns
+        return updated(
+            op, accesses, layout, values[0].type, otherwise or values, kernel,
+            lambda i, old: on_floats(kernel, arith.AddfOp, old, values[i]),
+        )  # fmt: skip
     if form not in ATOMICS:
         raise OpError(op, f"'{op.name}' as {form} has no lowering to cute; nearest legal: "
                       "operations on i32, i64, f32 and f64")  # fmt: skip
@@ -141,6 +143,11 @@ def atomically(
                 result = kernel.emit(arith.BitcastOp, [result], type_)
             results[register] = result
     return [results[register] for register in range(layout.count)]
+
+
+def _runs(form: str, kernel: Kernel) -> bool:
+    """True where the target has an atomic operation."""
+    return kernel.arch is None or kernel.arch.supports(ATOMICS[form].target)
 
 
 def _word(value: SSAValue, form: str, kernel: Kernel) -> SSAValue:

@@ -173,6 +173,9 @@ _GREATER = 2
 """arith's number of the ordered relation."""
 
 
+DIRECTIONS = ("zero", "negative_inf", "positive_inf")
+
+
 def stepped(
     kernel: Kernel, value: SSAValue, above: SSAValue, below: SSAValue, rounding: str
 ) -> SSAValue:

@@ -13,12 +13,15 @@ from xdsl.dialects.builtin import IntegerAttr, MemRefType, NoneAttr, UnitAttr, i
 from xdsl.ir import Attribute, SSAValue
 
 from tilewright.dialects.cute.types.memref import Space, SpaceAttr
-from tilewright.dialects.cute_nvgpu.ops import address, tma
+from tilewright.dialects.cute_nvgpu.ops import address, sync, tma
 from tilewright.lowering.cuda_tile.layouts import TileLayout
 from tilewright.lowering.cuda_tile.shared_matrices import ALIGNMENT, MatrixOrder
 from tilewright.lowering.cuda_tile.shared_order import CHUNK, SharedOrder, converting
 from tilewright.lowering.cuda_tile.threads import ThreadNumber
 from tilewright.lowering.tile.emitter import Emitter
+
+_OWN_BARRIER = 1
+"""The barrier of the threads that compute, where others copy."""
 
 
 def _bytes(count: int) -> MemRefType[Attribute]:
@@ -68,6 +71,8 @@ class Scratch:
     def __init__(self, emitter: Emitter, threads: ThreadNumber) -> None:
         self.emitter, self.threads = emitter, threads
         self.state = False
+        self.sharers: int | None = None
+        """The threads that meet at barriers, where they are not all of the CTA."""
         self.copied = False
         """True where TMA has stored a tile."""
         self._plain = _Line(emitter, CHUNK, _bytes)
@@ -84,7 +89,10 @@ class Scratch:
 
     def barrier(self) -> None:
         """Wait for all threads of the CTA."""
-        self.emitter.add(gpu.BarrierOp())
+        if self.sharers is None:
+            self.emitter.add(gpu.BarrierOp())
+        else:
+            self.emitter.add(sync.BarSyncOp(_OWN_BARRIER, self.sharers))
         self.state = False
         for told in self.on_barrier:
             told()

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from tilewright.lowering.cuda_tile.layouts import TileLayout, log2, spread
+from tilewright.lowering.cuda_tile.layouts import WARP_BITS, TileLayout, log2, spread
 
 CHUNK = 16
 """The most bytes that one access moves, and a row of a matrix of ldmatrix."""
@@ -18,6 +18,8 @@ _BANK, _BANKS = 4, 32
 """The bytes of a bank, and how many there are."""
 LINE_BITS = (4, 5, 6)
 """The bits of an address that say which chunk of a line of all banks it is in."""
+_LINE = 128
+"""The bytes of all banks."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +89,25 @@ def converting(source: TileLayout, target: TileLayout, size: int) -> SharedOrder
     reads = [bit for bit in target.registers if bit not in both][: widest - len(both)]
     first = [*both, *reads]
     order = [*first, *sorted(bits.difference(first))]
-    return SharedOrder({bit: i for i, bit in enumerate(order)}, size)
+    plain = SharedOrder({bit: i for i, bit in enumerate(order)}, size)
+    swizzle: dict[int, int] = {}
+    for layout in (source, target):
+        swizzle |= _apart(plain, layout, swizzle)
+    return SharedOrder(plain.position, size, swizzle)
+
+
+def _apart(order: SharedOrder, layout: TileLayout, known: Mapping[int, int]) -> dict[int, int]:
+    """The bits of an element's number that turn chunks of a line, so that the lanes that access
+    shared memory at once do so in different banks: whole lines apart they would not."""
+    together = log2(_LINE // (order.size << order.run_bits(layout)))
+    lanes = [bit for bit in layout.threads[: min(together, WARP_BITS)] if bit is not None]
+    inside = {order.position[bit] + log2(order.size) for bit in lanes}
+    inside |= {known[bit] for bit in lanes if bit in known}
+    free = [line for line in LINE_BITS if line not in inside]
+    far = [
+        bit for bit in lanes if order.size << order.position[bit] >= _LINE and bit not in known
+    ]
+    return dict(zip(far, free, strict=False))
 
 
 def rows_of_chunks(run: Sequence[int], rows: Sequence[int], size: int) -> SharedOrder:

@@ -7,7 +7,9 @@ ops do.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from functools import partial
+from typing import Any, Protocol
 
 from xdsl.ir import Operation
 
@@ -19,11 +21,18 @@ from tilewright.lowering.interpreter.builder import Builder
 from tilewright.lowering.interpreter.machine.global_memory import GlobalMemory
 from tilewright.lowering.interpreter.machine.machine import Launch, run_grid
 from tilewright.lowering.interpreter.ops import base, instructions, tile
+from tilewright.lowering.interpreter.program import Program
 from tilewright.lowering.interpreter.register_builder import Allocation, RegisterBuilder
-from tilewright.lowering.interpreter.timeline.record import Timeline
+from tilewright.lowering.interpreter.state import thread_state
 
 RULES_OF = (base, instructions, tile)
 """Importing them fills the table of rules."""
+
+
+class Watcher(Protocol):
+    """Who watches a program run, as timelines and breakpoints do: it wraps the program's steps."""
+
+    def watch(self, program: Program, builder: Builder, launch: Launch) -> None: ...
 
 
 def run_kernel(
@@ -32,10 +41,10 @@ def run_kernel(
     memory: GlobalMemory,
     arguments: list[Any],
     registers: Allocation | None = None,
-    timeline: Timeline | None = None,
+    watchers: Sequence[Watcher] = (),
 ) -> int:
-    """Run a kernel, a `ptx.entry` on `registers`, of which a `timeline` may be kept. Returns how
-    many thread-steps it took.
+    """Run a kernel, a `ptx.entry` on `registers`, as `watchers` watch it. Returns how many
+    thread-steps it took.
 
     Raises OpError for an op that has no semantics, ExecutionError for what no kernel may do.
     """
@@ -45,6 +54,7 @@ def run_kernel(
     program = builder.build(body, shared)
     if (why := why_too_much(program.shared_bytes, target(launch.arch))) is not None:
         raise OpError(op, f"'{op.name}' {why}")
-    if timeline is not None:
-        timeline.watch(program, builder.slots, launch)
+    launch.explain = partial(thread_state, builder.registers)
+    for watcher in watchers:
+        watcher.watch(program, builder, launch)
     return run_grid(program, launch, memory, arguments)

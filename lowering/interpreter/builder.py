@@ -91,6 +91,11 @@ class Builder:
             self._registers += 1
         return self._slots[value]
 
+    @property
+    def registers(self) -> dict[SSAValue, int]:
+        """The register of each value that has one."""
+        return self._slots
+
     def slots(self, values: Sequence[SSAValue]) -> tuple[int, ...]:
         """The registers of some values."""
         return tuple(self.slot(value) for value in values)

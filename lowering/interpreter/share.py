@@ -68,6 +68,11 @@ Elsewhere = Callable[[Sequence[Octets], int], int | None]
 operations of threads it took; None, and nothing is changed, where they have to run in one place."""
 
 
+def print_text(text: str) -> None:
+    """Write the text of a kernel, as it is, to where `print` goes."""
+    print(text, end="")
+
+
 def refuse(what: Any) -> NoReturn:
     """End a share that does what depends on the order of CTAs."""
     raise OrderMatters(f"expected no order of CTAs to matter, got {what}")

@@ -103,6 +103,7 @@ class Conversion:
         self.blocks: dict[Block, Block] = {}
         self._home: dict[SSAValue, Scope] = {}
         self._location: LocationAttr | None = None
+        self._places: dict[tuple[str, int], NameLoc] = {}
         self._blocks = 0
 
     # Values
@@ -133,9 +134,16 @@ class Conversion:
         rule = RULES.get(type(op))
         if rule is None:
             raise OpError(op, f"'{op.name}' has no lowering to ptx")
-        outer, self._location = self._location, NameLoc(StringAttr(op.name), op.location)
+        outer, self._location = self._location, self._place_of(op)
         rule(op, self)
         self._location = outer
+
+    def _place_of(self, op: Operation) -> LocationAttr:
+        """The location of what an op becomes; the source keeps its own alive."""
+        key = op.name, id(op.location)
+        if (place := self._places.get(key)) is None:
+            place = self._places[key] = NameLoc(StringAttr(op.name), op.location)
+        return place
 
     def lower_block(self, block: Block) -> None:
         """Lower the ops of a block but its terminator, into the current scope."""

@@ -433,3 +433,15 @@ def test_a_trace_of_what_has_none(options, place, capsys):
     error = refused(capsys, axpy, "x.npy", "r.npy=100", "2", "100", "--trace", "t.json", *options)
     assert "expected level 'ptx', no schedule and no executor for a timeline" in error
     assert not Path("t.json").exists()
+
+
+def test_breakpoints(place, capsys):
+    axpy("x.npy", "r.npy=100:f32", "2", "100", "--break", "9", "--print", "%i[5]", "--print", "%xi")
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("line 9: 'arith.mulf' by 100 threads")
+    assert lines[2:4] == ["  %i[5] = 5", f"  %xi = {', '.join(f'{i}.0' for i in range(8))}, ..."]
+
+
+def test_what_is_printed_at_no_line(place, capsys):
+    error = refused(capsys, axpy, "x.npy", "r.npy=100", "2", "100", "--print", "%i")
+    assert "expected --break LINE for --print, got none" in error

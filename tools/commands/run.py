@@ -72,6 +72,30 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="write when each warp of the first blocks ran and waited, by a model of the chip, as "
         "trace events, which Perfetto opens; implies --level ptx",
     )
+    for option, metavar, what in (
+        ("--break", "LINE", "show the values of --print where threads come to this line of FILE"),
+        (
+            "--print",
+            "NAME[THREAD]",
+            "a value to show there, of all threads or of [THREAD,BLOCK]",
+        ),
+    ):
+        parser.add_argument(
+            option,
+            metavar=metavar,
+            action="append",
+            default=[],
+            help=what,
+            dest="lines" if option == "--break" else "shown",
+            type=_at_least(1) if option == "--break" else str,
+        )
+    parser.add_argument(
+        "--hits",
+        metavar="N",
+        type=_at_least(1),
+        default=1,
+        help="show them the first N times that threads come to each line (default: 1)",
+    )
     parser.add_argument("--device", action="store_true", help="launch it on the GPU instead")
     parser.add_argument("--quiet", action="store_true", help="no progress bar, no summary")
 
@@ -172,6 +196,7 @@ def _interpret(
     """The memrefs, of these names, after the run, in order."""
     from tilewright.execution import Timeline
     from tilewright.executors import executor_of
+    from tilewright.lowering.interpreter.breakpoints import Breakpoints, Shown
     from tilewright.schedules import under_schedules
     from tilewright.tools.commands.render_progress import ProgressBar
 
@@ -204,6 +229,12 @@ def _interpret(
                     raise InputError(f"cannot use --executor: {error}") from None
             if not options.schedules:
                 run, executor = partial(run, executor=executor, progress=progress.update), None
+            if options.shown and not options.lines:
+                raise InputError("expected --break LINE for --print, got none")
+            if options.lines:
+                shown = [Shown.parse(text) for text in options.shown]
+                points = Breakpoints(options.lines, shown, options.hits)
+                run = partial(run, breakpoints=points)
             timeline = None if options.trace is None else Timeline()
             if timeline is not None:
                 run = partial(run, timeline=timeline)
@@ -248,9 +279,9 @@ def _launch(
 
 def _check_for_device(options: argparse.Namespace) -> None:
     """Raise InputError for options of the interpreter: a GPU has an order of its own."""
-    for option in ("races", "schedule", "schedules", "max_steps", "executor", "trace"):
+    for option in ("races", "schedule", "schedules", "max_steps", "executor", "trace", "lines"):
         if getattr(options, option):
-            name = option.replace("_", "-")
+            name = option.replace("_", "-").replace("lines", "break")
             raise InputError(f"expected no --{name} with --device, which only interpretation has")
 
 

@@ -18,6 +18,7 @@ OPERATIONS: dict[str, tuple[str, ...]] = {
     "bf16": ("add.noftz",),
     "f32": ("add",),
     "f64": ("add",),
+    "b16": ("cas",),
     "b32": ("and", "or", "xor", "exch", "cas"),
     "b64": ("and", "or", "xor", "exch", "cas"),
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import Builtin, IntAttr, NoneAttr, UnitAttr
@@ -63,6 +64,13 @@ def unpacked_of(type_: Attribute) -> ElementType:
     return _UNPACKED_OF[type_]
 
 
+@lru_cache(1 << 10)
+def _plain(count: int, element_type: Attribute, unpacked: bool) -> FragmentType:
+    """The fragment without its layout."""
+    mark = UnitAttr() if unpacked else NoneAttr()
+    return FragmentType(IntAttr(count), element_type, NoneAttr(), mark)
+
+
 @irdl_attr_definition
 class FragmentType(ParametrizedAttribute, TypeAttribute):
     """The registers that each thread of a warp holds of a matrix, or of a tensor.
@@ -90,12 +98,8 @@ class FragmentType(ParametrizedAttribute, TypeAttribute):
         unpacked: bool = False,
     ) -> FragmentType:
         """The fragment of `count` elements a thread, with or without its layout."""
-        return cls(
-            IntAttr(count),
-            element_type,
-            NoneAttr() if layout is None else LayoutType.get(layout),
-            UnitAttr() if unpacked else NoneAttr(),
-        )
+        plain = _plain(count, element_type, unpacked)
+        return plain if layout is None else plain.with_layout(layout)
 
     @classmethod
     def of(cls, element: ElementType, count: int) -> FragmentType:

@@ -179,7 +179,13 @@ def _fused(element: Element, mode: Rounding) -> Ternary:
     def narrow(x: Tile, y: Tile, z: Tile) -> Tile:
         # Rounded to odd in f32, the exact sum still knows its side of every 16-bit boundary.
         wide = [tile.astype(np.float64) for tile in (x, y, z)]
-        return encode(_odd_sum(wide[0] * wide[1], wide[2]), fmt, mode).view(dtype)
+        product = wide[0] * wide[1]
+        total = _odd_sum(product, wide[2])
+        if mode == "rm":
+            # Terms that cancel make -0.
+            cancel = (total == 0) & (np.signbit(product) | np.signbit(wide[2]))
+            total = np.where(cancel, -0.0, total)
+        return encode(total, fmt, mode).view(dtype)
 
     return narrow
 

@@ -18,7 +18,7 @@ from tilewright.lowering.interpreter.cuda_tile.float_functions import Numerics
 from tilewright.lowering.interpreter.cuda_tile.footprints import mark
 from tilewright.lowering.interpreter.cuda_tile.values import Rows
 from tilewright.lowering.interpreter.errors import ExecutionError, Fault
-from tilewright.lowering.interpreter.share import BufferUse, Elsewhere, Share, refuse
+from tilewright.lowering.interpreter.share import BufferUse, Elsewhere, Share, print_text, refuse
 
 Races: TypeAlias = Literal["error", "warn", "ignore"]
 
@@ -39,11 +39,6 @@ class Blocks(Protocol):
     def blocks(self) -> Rows: ...
 
 
-def _write(text: str) -> None:
-    """Write what a kernel prints, as it is, to where `print` goes."""
-    print(text, end="")
-
-
 @dataclass(frozen=True, slots=True)
 class Launch:
     """How to run a kernel. `source` is the text that diagnostics quote; `say` takes what the
@@ -55,7 +50,7 @@ class Launch:
     races: Races = "error"
     source: str | None = None
     max_steps: int | None = None
-    say: Callable[[str], Any] = _write
+    say: Callable[[str], Any] = print_text
     progress: Callable[[int, int], None] | None = None
     share: Share | None = None
     elsewhere: Elsewhere | None = None
@@ -109,7 +104,7 @@ class Machine:
         return known
 
     def uses(self) -> list[BufferUse]:
-        """What the blocks did to each allocation."""
+        """The blocks' accesses to each allocation."""
         return [self._use(allocation) for allocation in self.memory.all]
 
     def _use(self, allocation: Allocation) -> BufferUse:

@@ -94,7 +94,7 @@ class GlobalAccesses:
         self._end_writes(list(self._writing))
 
     def uses(self) -> list[BufferUse]:
-        """What was done to each buffer."""
+        """The accesses to each buffer."""
         return [self._use(allocation.data) for allocation in self._memory.allocations]
 
     def _use(self, data: NDArray[np.uint8]) -> BufferUse:

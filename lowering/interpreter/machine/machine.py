@@ -57,7 +57,7 @@ from tilewright.lowering.interpreter.program import (
     Suspend,
     named,
 )
-from tilewright.lowering.interpreter.share import Share
+from tilewright.lowering.interpreter.share import Share, print_text
 from tilewright.lowering.interpreter.values import Bits, Lanes, is_array, joined, take
 
 RESIDENT_THREADS = 8192
@@ -129,17 +129,12 @@ def _place(gang: Gang) -> int:
     return gang.block.number
 
 
-def _write(text: str) -> None:
-    """Write what a kernel prints, as it is, to where `print` goes."""
-    print(text, end="")
-
-
 @dataclass
 class Launch:
     """The parameters of a run: grid and block, numerics, and the file of its code; the seed of its
-    schedule, how many steps its gangs may take in each wave, and what becomes of races on global
-    memory: "error", "warn" or "ignore"; the share of the grid that runs, and what takes the text
-    that the kernel prints."""
+    schedule, how many steps its gangs may take in each wave, what becomes of races on global memory
+    ("error", "warn" or "ignore"), the share of the grid that runs, what takes the text that the
+    kernel prints, and what says more of an op that went wrong."""
 
     grid: Dim
     block: Dim
@@ -152,7 +147,8 @@ class Launch:
     max_steps: int | None = None
     races: str = "ignore"
     share: Share | None = None
-    say: Callable[[str], Any] = _write
+    say: Callable[[str], Any] = print_text
+    explain: Callable[[Machine, Gang, Operation, int | None, str], list[str]] | None = None
 
     @property
     def threads(self) -> int:
@@ -302,7 +298,7 @@ class Machine:
         except Fault as fault:
             assert op is not None
             lane = None if fault.lane is None else int(gang.lanes[fault.lane % gang.count])
-            self.fail(op, fault.message + self._livelock.suspicion, lane)
+            self.fail(op, fault.message + self._livelock.suspicion, lane, gang)
 
     def _count(self, gang: Gang, block: CodeBlock, most: int) -> None:
         """End a run that takes more steps than it may where it spends the latter half of them."""
@@ -382,7 +378,7 @@ class Machine:
             first.awaited.resume(first.lanes)
         except Fault as fault:
             lane = None if fault.lane is None else int(first.lanes[fault.lane])
-            self.fail(first.awaited.op, fault.message, lane)
+            self.fail(first.awaited.op, fault.message, lane, first)
         first.awaited = None
         return parts
 
@@ -414,11 +410,20 @@ class Machine:
 
     # Errors
 
-    def fail(self, op: Operation, message: str, lane: int | None) -> NoReturn:
-        """Raise ExecutionError for an op."""
-        place = "" if lane is None else f" ({self._special.where(lane)})"
+    def where(self, lane: int) -> str:
+        """The block and the thread of a thread slot."""
+        return self._special.where(lane)
+
+    def fail(
+        self, op: Operation, message: str, lane: int | None, gang: Gang | None = None
+    ) -> NoReturn:
+        """Raise ExecutionError for an op of a gang."""
+        place = "" if lane is None else f" ({self.where(lane)})"
         diagnostic = at(op.location, f"'{op.name}' {message}{place}", self.launch.source)
-        raise ExecutionError(str(diagnostic)) from None
+        notes = [str(diagnostic)]
+        if gang is not None and self.launch.explain is not None:
+            notes += self.launch.explain(self, gang, op, lane, message)
+        raise ExecutionError("\n".join(notes)) from None
 
 
 def run_grid(program: Program, launch: Launch, memory: GlobalMemory, arguments: list[Any]) -> int:

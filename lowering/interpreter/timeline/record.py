@@ -1,4 +1,4 @@
-"""What the warps of a run did and when: a program of PTX instructions, watched as it runs.
+"""The events of a run, warp by warp: a program of PTX instructions, watched as it runs.
 
 The steps of the program are wrapped, and nothing else knows of it. A step runs for a gang at once;
 of each of its warps the clock goes on by the row of the op in `latencies`, from when its operands
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from bisect import insort
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from math import prod
 from typing import Any
@@ -25,6 +25,7 @@ from tilewright.dialects.ptx.matrix import WarpMmaOp
 from tilewright.dialects.ptx.registers import NameOp, UndefOp
 from tilewright.dialects.ptx.tcgen05_mma import Tcgen05MmaOp
 from tilewright.dialects.ptx.wgmma import WgmmaOp
+from tilewright.lowering.interpreter.builder import Builder
 from tilewright.lowering.interpreter.machine.barriers import BarrierWait
 from tilewright.lowering.interpreter.machine.machine import Gang, Launch, Machine
 from tilewright.lowering.interpreter.machine.mbarrier import MbarrierWait
@@ -38,7 +39,7 @@ from tilewright.lowering.interpreter.timeline.latencies import (
 )
 from tilewright.lowering.interpreter.values import spread
 
-Slots = Callable[[Iterable[SSAValue]], tuple[int, ...]]
+Slots = Callable[[Sequence[SSAValue]], tuple[int, ...]]
 
 WARPS = 64
 """The warps of the first CTAs of which everything is recorded."""
@@ -63,13 +64,13 @@ ARRIVING = (
     "ptx.cp.async.bulk.tensor.load",
     "ptx.tcgen05.commit",
 )
-"""What may complete the phase of an mbarrier."""
+"""The ops that may complete the phase of an mbarrier."""
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """What a warp of a CTA did, or what ran beside it: `kind` is "run", "wait" (for what `name`
-    says) or the pipe where it was in flight; cycles."""
+    """A thing that a warp of a CTA did, or that ran beside it: `kind` is "run", "wait" (for what
+    `name` says) or the pipe where it was in flight; cycles."""
 
     cta: int
     warp: int
@@ -160,9 +161,9 @@ class Timeline:
 
     # Watching a program
 
-    def watch(self, program: Program, slots: Slots, launch: Launch) -> None:
+    def watch(self, program: Program, builder: Builder, launch: Launch) -> None:
         """Wrap the steps of a program."""
-        self.arch = launch.arch
+        self.arch, slots = launch.arch, builder.slots
         for block in program.blocks:
             block.steps[:] = [
                 (op, step if isinstance(op, UndefOp) else self._timed(op, step, slots), writes)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from xdsl.dialects import arith, gpu, memref
-from xdsl.dialects.builtin import IntegerAttr, IntegerType, i1
+from xdsl.dialects.builtin import IntegerAttr, i1
 from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects.cute.types.memref import Space, is_memref
@@ -156,7 +156,7 @@ class Values(Slice):
         kind = type(op)
         if (function := BINARY.get(kind)) is not None:
             a, b = sources
-            bit = op.results[0].type == IntegerType(1)
+            bit = op.results[0].type == i1
 
             def binary(mask: Mask) -> None:
                 value = function(self.env[a], self.env[b])  # type: ignore[index]

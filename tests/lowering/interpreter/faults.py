@@ -113,13 +113,14 @@ def fault(
         name = LOWERED.get(op, op) if level == "ptx" else op
         place = re.match(rf"faults\.mlir:{line}:(\d+): error: '{re.escape(name)}' ", message)
         assert place is not None, message
-        head, shown, caret = message.split("\n")
+        head, shown, caret, *notes = message.split("\n")
         assert shown == text.splitlines()[line - 1]
         assert caret == " " * (int(place[1]) - 1) + "^"
         for word in words:
             assert word in head, message
         if other is not None:
             assert f"at faults.mlir:{other} " in head, message
+            assert notes[-2:] == ["note: the other access is", text.splitlines()[other - 1]]
         if thread is not None:
             assert "block (0,0,0), thread ({},{},{})".format(*thread) in head, message
 

@@ -1,0 +1,111 @@
+"""A warp of its own for the copies by TMA: what is left of a kernel is where tiles lie.
+
+It goes through the kernel's loops and computes their bounds and the indices of what is loaded;
+whatever else the kernel does, the warps that read the stages do in the other branch:
+
+    if the thread is in the last warp:  if it is its first thread:  for ...: wait until the stage is
+                                                                    empty, copy
+    else:                               the kernel, without copies
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import chain
+
+from xdsl.dialects import scf
+from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
+
+from tilewright.dialects.cuda_tile.ops import core, views
+from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
+from tilewright.dialects.cuda_tile.ops.module import EntryOp
+from tilewright.dialects.cuda_tile.types import TileType
+from tilewright.lowering.cuda_tile.convert_pipelines import Rings, place_rings, places_of
+from tilewright.lowering.cuda_tile.find_pipelines import SCALAR, Pipelines
+from tilewright.lowering.cuda_tile.kernel import Kernel
+from tilewright.lowering.cuda_tile.loop_bounds import loop_bounds, loop_variable
+
+_PLACES = (
+    *SCALAR, core.GetTileBlockIdOp, core.GetNumTileBlocksOp, views.GetIndexSpaceShapeOp,
+    views.GetTensorShapeOp, views.MakeTensorViewOp, views.MakePartitionViewOp,
+    views.MakeStridedViewOp,
+)  # fmt: skip
+"""The ops that say where tiles lie."""
+
+
+def needed_for_copies(entry: EntryOp, plan: Pipelines) -> set[Operation] | None:
+    """The ops that say where what is loaded lies, and how often; None where it depends on more than
+    parameters, the block's number and loops' variables."""
+    needed: set[Operation] = set()
+    loads = [
+        load.op
+        for pipeline in plan.by_loop.values()
+        for group in pipeline.groups
+        for load in group.loads
+    ]
+    loops = {loop for load in loads for loop in _around(load)}
+    wanted = chain(
+        (index for load in loads for index in load.index),
+        (bound for loop in loops for bound in (loop.lower_bound, loop.upper_bound, loop.step)),
+    )
+    if not loops or not all(_add(value, loops, needed) for value in wanted):
+        return None
+    return needed
+
+
+def _around(op: Operation) -> Iterator[ForOp]:
+    parent = op.parent_op()
+    while parent is not None:
+        if isinstance(parent, ForOp):
+            yield parent
+        parent = parent.parent_op()
+
+
+def _add(value: SSAValue, loops: set[ForOp], needed: set[Operation]) -> bool:
+    if isinstance(value, BlockArgument):
+        holder = value.block.parent_op()
+        return isinstance(holder, EntryOp) or (holder in loops and value.index == 0)
+    owner = value.owner
+    if owner in needed:
+        return True
+    if not isinstance(owner, _PLACES) or any(
+        isinstance(result.type, TileType) and result.type.rank for result in owner.results
+    ):
+        return False
+    needed.add(owner)
+    return all(_add(operand, loops, needed) for operand in owner.operands)
+
+
+class Producer:
+    """The walk of the warp that copies."""
+
+    def __init__(self, kernel: Kernel, needed: set[Operation]) -> None:
+        self.kernel, self.needed, self.rings = kernel, needed, Rings.in_kernel(kernel)
+
+    def walk(self, block: Block) -> None:
+        """Copy what a block loads."""
+        for op in block.ops:
+            self.kernel.at(op)
+            if op in self.needed:
+                self.kernel.lower(op)
+            elif isinstance(op, ForOp) and self.rings.carried_by(op):
+                self._loop(op)
+            elif isinstance(op, views.LoadViewTkoOp):
+                self.rings.produce(op)
+
+    def _loop(self, op: ForOp) -> None:
+        kernel, emitter = self.kernel, self.kernel.emitter
+        rings, own = self.rings.carried_by(op), self.rings.of(op)
+        lower, upper, step = loop_bounds(op, kernel)
+        begun = places_of(rings)
+        block = Block(arg_types=[lower.type, *(value.type for value in begun)])
+        outer = emitter.enter(block)
+        place_rings(rings, block.args[1:])
+        kernel.count(op, loop_variable(op, block.args[0], kernel))
+        self.walk(op.region.block)
+        if own is not None:
+            own.advance()
+        emitter.add(scf.YieldOp(*places_of(rings)))
+        emitter.leave(outer)
+        loop = scf.ForOp(lower, upper, step, begun, Region(block))
+        place_rings(rings, emitter.add(loop).results)

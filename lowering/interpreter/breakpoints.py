@@ -1,0 +1,145 @@
+"""Breakpoints: what values are where a line of the source is reached, in the order of the run."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from xdsl.ir import Operation, SSAValue
+
+from tilewright.diagnostic import at
+from tilewright.lowering.interpreter.builder import Builder
+from tilewright.lowering.interpreter.errors import ExecutionError
+from tilewright.lowering.interpreter.machine.machine import Gang, Launch, Machine
+from tilewright.lowering.interpreter.program import Program, Suspend
+from tilewright.lowering.interpreter.state import Registers, shown, uniform
+
+_EXPRESSION = re.compile(r"%([\w.$-]+)(?:\[(\d+)(?:,\s*(\d+))?\])?")
+FEW = 8
+"""Threads of which a value is shown that differs among them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """`%name`, `%name[thread]` or `%name[thread, block]`, both by their numbers."""
+
+    text: str
+    name: str
+    thread: int | None
+    block: int
+
+    @classmethod
+    def parse(cls, text: str) -> Shown:
+        """Raises ExecutionError for what is none."""
+        match = _EXPRESSION.fullmatch(text.strip())
+        if match is None:
+            raise ExecutionError(
+                f"expected %name, %name[thread] or %name[thread,block] to print, got '{text}'"
+            )
+        thread = None if match[2] is None else int(match[2])
+        return cls(text.strip(), match[1], thread, int(match[3] or 0))
+
+
+@dataclass
+class Breakpoints:
+    """Lines at which values are shown, the first `hits` times that threads come there. Values are
+    those of the level that runs; `say` takes the text."""
+
+    lines: Sequence[int]
+    values: Sequence[Shown] = ()
+    hits: int = 1
+    say: Callable[[str], Any] = print
+    _met: Counter[int] = field(default_factory=Counter[int])
+
+    def watch(self, program: Program, builder: Builder, launch: Launch) -> None:
+        """Stop at the first op of each line in each block of a program. Raises ExecutionError
+        for lines and names that it has not."""
+        registers, source = builder.registers, (launch.source or "").splitlines()
+        named = {value.name_hint: value for value in registers if value.name_hint}
+        for expression in self.values:
+            if expression.name not in named:
+                names = ", ".join(f"%{name}" for name in sorted(named))
+                raise ExecutionError(f"expected a value of {names} to print, got {expression.text}")
+        met = set[int]()
+        for block in program.blocks:
+            seen = set[int]()
+            for number, (op, step, writes) in enumerate(block.steps):
+                line = at(op.location, "").line
+                if line in self.lines and line not in seen:
+                    seen.add(line)
+                    watched = self._before(op, line, step, registers, source)
+                    block.steps[number] = op, watched, writes
+            ending = block.ending
+            if isinstance(ending, Suspend) and block.ending_op is not None:
+                line = at(block.ending_op.location, "").line
+                if line in self.lines and line not in seen:
+                    seen.add(line)
+                    begin = self._before(block.ending_op, line, ending.begin, registers, source)
+                    block.ending = Suspend(begin, ending.following)
+            met |= seen
+        for line in self.lines:
+            if line not in met:
+                lines = sorted({at(op.location, "").line or 0 for b in program.blocks
+                                for op, _, _ in b.steps} - {0})  # fmt: skip
+                nearest = min(lines, key=lambda other: abs(other - line), default=None)
+                raise ExecutionError(
+                    f"expected a line that has an op of the kernel to break at, got {line}; "
+                    f"nearest legal: {nearest}"
+                )
+
+    def _before(
+        self, op: Operation, line: int, step: Callable[[Any, Any], Any], registers: Registers,
+        source: Sequence[str],
+    ) -> Callable[[Any, Any], Any]:  # fmt: skip
+        def stopping(machine: Machine, gang: Gang) -> Any:
+            self._met[line] += 1
+            if self._met[line] <= self.hits:
+                self.say("\n".join(self._state(op, line, machine, gang, registers, source)))
+            return step(machine, gang)
+
+        return stopping
+
+    def _state(
+        self, op: Operation, line: int, machine: Machine, gang: Gang, registers: Registers,
+        source: Sequence[str],
+    ) -> list[str]:  # fmt: skip
+        first = machine.where(int(gang.lanes[0]))
+        words = [f"line {line}: '{op.name}' by {gang.count} threads, {first} first"]
+        if line <= len(source):
+            words.append(source[line - 1].rstrip())
+        return words + [
+            text for wanted in self.values for text in self._shown(wanted, machine, gang, registers)
+        ]
+
+    def _shown(
+        self, wanted: Shown, machine: Machine, gang: Gang, registers: Registers
+    ) -> list[str]:
+        value, register = _latest(wanted.name, gang, registers)
+        if value is None:
+            return [f"  {wanted.text} has no value yet"]
+        if wanted.thread is None:
+            lanes = range(1 if uniform(register) else min(gang.count, FEW))
+        else:
+            lane = wanted.block * machine.slots + wanted.thread
+            place = int(np.searchsorted(gang.lanes, lane))
+            if place == gang.count or gang.lanes[place] != lane:
+                return [f"  {wanted.text}: that thread is not among those here"]
+            lanes = range(place, place + 1)
+        texts = [shown(register, value.type, lane) for lane in lanes]
+        if wanted.thread is not None:
+            return [f"  {wanted.text} = {texts[0]}"]
+        if uniform(register) or (len(set(texts)) == 1 and gang.count <= FEW):
+            return [f"  {wanted.text} = {texts[0]} in all of them"]
+        return [f"  {wanted.text} = {', '.join(texts)}{', ...' * (gang.count > FEW)}"]
+
+
+def _latest(name: str, gang: Gang, registers: Registers) -> tuple[SSAValue | None, Any]:
+    """The last value of a name that the threads have."""
+    for value, slot in reversed(registers.items()):
+        if value.name_hint == name and slot < len(gang.regs) and gang.regs[slot] is not None:
+            return value, gang.regs[slot]
+    return None, None
