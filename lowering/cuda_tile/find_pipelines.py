@@ -95,7 +95,7 @@ class Pipelines:
     by_loop: dict[ForOp | None, LoadPipeline] = field(
         default_factory=dict[ForOp | None, LoadPipeline]
     )
-    refused: dict[LoadViewTkoOp, str] = field(default_factory=dict[LoadViewTkoOp, str])
+    refused: dict[Operation, str] = field(default_factory=dict[Operation, str])
     ctas: int = 1
     """The CTAs that share a multiprocessor."""
 
