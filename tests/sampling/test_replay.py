@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
-from replay import main
+import replay
 
 
-def test_a_replay(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "test_it.py").write_text(
-        "def test_right():\n    pass\n\ndef test_wrong():\n    assert 0\n"
-    )
-    assert main([str(tmp_path), "--jobs", "1"]) == 1
+def test_a_replay(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """Every test is in one batch, and a batch that fails is told."""
+    names = [
+        f"tests/sampling/test_campaign.py::test_{word}"
+        for word in ("none", "what_hangs_is_stopped")
+    ]
+    monkeypatch.setattr(replay, "collected", lambda words: names)
+    assert replay.main(["--jobs", "2"]) == 1
     said = capsys.readouterr().out
-    assert "FAILED" in said and "test_wrong" in said
+    assert "test_none" in said and "1 passed" in said
     assert said.endswith("2 tests in 2 batches, of which 1 failed\n")
