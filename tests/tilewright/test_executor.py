@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Generator
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
@@ -65,6 +66,12 @@ def test_processes(processes: Executor) -> None:
     ours = gemm(processes, progress=lambda *counts: done.append(counts))
     assert (ours == gemm(None)).all()
     assert done == [(2, 4), (4, 4)]
+
+
+def test_a_worker_that_dies() -> None:
+    with ProcessPoolExecutor(2) as pool, pytest.raises(tw.ExecutionError, match="go on to the end"):
+        pool.submit(os._exit, 3)
+        gemm(pool)
 
 
 def test_a_dask_cluster() -> None:
