@@ -204,3 +204,12 @@ def test_names_that_no_executor_has(name: str) -> None:
         executor_of(name),
     ):
         pass
+
+
+def test_clusters_stay_whole() -> None:
+    text = kernel(CTA + OWN, attributes=', "gpu.known_cluster_size" = array<i32: 2, 1, 1>')
+    executor = Counting(3)
+    launch: Any = {"grid": (4,), "block": (64,), "args": [np.zeros(256, np.int32)]}
+    (array,) = tw.interpret(text, arch="sm_90", executor=executor, **launch)
+    assert array.tolist() == list(range(256))
+    assert sorted(share.ctas for share in executor.answers) == [0, 2, 2]
