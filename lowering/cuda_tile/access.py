@@ -1,4 +1,4 @@
-"""What a thread accesses in one instruction."""
+"""An access of a thread to memory, by one instruction."""
 
 from __future__ import annotations
 

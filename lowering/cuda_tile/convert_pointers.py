@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from xdsl.ir import SSAValue
 
 from tilewright.dialects.cuda_tile.ops import memory
+from tilewright.dialects.cuda_tile.types import PointerType
 from tilewright.lowering.cuda_tile.access import Access
-from tilewright.lowering.cuda_tile.elements import shape_of
+from tilewright.lowering.cuda_tile.elements import check_whole_bytes, element_of, shape_of
 from tilewright.lowering.cuda_tile.find_layouts import LayoutTable, finds
 from tilewright.lowering.cuda_tile.kernel import Kernel, lowers
 from tilewright.lowering.cuda_tile.layouts import TileLayout
@@ -67,6 +68,9 @@ def pointed(
     pointers: SSAValue, mask: SSAValue | None, layout: TileLayout, kernel: Kernel
 ) -> list[Access]:
     """The accesses of each thread to what a tile of pointers points to."""
+    pointer = element_of(pointers)
+    assert isinstance(pointer, PointerType) and kernel.op is not None
+    check_whole_bytes(kernel.op, pointer.pointee_type)
     addresses = kernel.elements(pointers, layout)
     conditions: Sequence[SSAValue | None] = [None] * layout.count
     if mask is not None:

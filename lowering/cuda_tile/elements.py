@@ -22,7 +22,12 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tilewright.diagnostic import OpError
-from tilewright.dialects.cuda_tile.element_types import I4, WIDE_FLOATS, Float8E5M3FNUType
+from tilewright.dialects.cuda_tile.element_types import (
+    ELEMENT_OF,
+    I4,
+    WIDE_FLOATS,
+    Float8E5M3FNUType,
+)
 from tilewright.dialects.cuda_tile.elements import dtype_of
 from tilewright.dialects.cuda_tile.type_text import shown
 from tilewright.dialects.cuda_tile.types import PointerType, TileType
@@ -51,6 +56,13 @@ def scalar_type(op: Operation, element: Attribute) -> Attribute:
             f"{', '.join(map(shown, _HELD))}",
         )
     return _HELD[element]
+
+
+def check_whole_bytes(op: Operation, element: Attribute) -> None:
+    """Raise OpError for memory whose bytes hold two elements."""
+    if ELEMENT_OF[element].bits == 4:
+        raise OpError(op, f"'{op.name}' of {shown(element)} in memory has no lowering to cute; "
+                      "nearest legal: i8, and unpack")  # fmt: skip
 
 
 def tile_type(value: SSAValue) -> TileType:

@@ -92,8 +92,8 @@ def in_words(layout: TileLayout, shape: Sequence[int]) -> str:
     ]
     words = ", ".join(parts) or "one element"
     alike = layout.threads.count(None)
-    held = f", the same in {1 << alike} threads" if alike else ""
-    return f"{words}{held} = {layout.text()}"
+    shared = f", the same in {1 << alike} threads" if alike else ""
+    return f"{words}{shared} = {layout.text()}"
 
 
 def _extents(bits: Sequence[int | None], shape: Sequence[int]) -> list[int]:

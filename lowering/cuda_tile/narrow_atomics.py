@@ -39,10 +39,10 @@ def updated(
             word = place.swapped(None, None)
             if update is not None:
                 word = place.loop(word, lambda old, register=register: update(register, old))
-            found = place.element_of(word)
+            old = place.element_of(word)
             if condition is not None:
-                found = kernel.emitter.select(condition, found, otherwise[register])
-            results[register] = found
+                old = kernel.emitter.select(condition, old, otherwise[register])
+            results[register] = old
     return [results[register] for register in range(layout.count)]
 
 

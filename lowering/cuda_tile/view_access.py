@@ -20,7 +20,7 @@ from tilewright.dialects.cuda_tile.types import (
     TensorViewType,
     TileView,
 )
-from tilewright.lowering.cuda_tile.elements import element_of
+from tilewright.lowering.cuda_tile.elements import check_whole_bytes, element_of
 from tilewright.lowering.cuda_tile.facts import ANYTHING, divisor
 from tilewright.lowering.cuda_tile.find_layouts import LayoutTable
 from tilewright.lowering.cuda_tile.layouts import TileLayout, dim_bits, log2
@@ -142,6 +142,7 @@ def access_layout(op: ViewAccess, table: LayoutTable) -> TileLayout:
     """The layout in which the threads of a warp access neighbours, in runs as wide as may be."""
     dimensions = tile_dimensions(op)
     along = contiguous(dimensions)
+    check_whole_bytes(op, tensor_of(op.view).result.type.element_type)  # type: ignore[attr-defined]
     _remark_width(op, dimensions)
     bits = dim_bits(op.view_type.tile_shape)
     order = [] if along is None else list(bits[along])

@@ -107,6 +107,36 @@ def test_what_is_assumed_makes_wide_accesses() -> None:
     assert ".v4" in texts[0] and ".v4" not in texts[1]
 
 
+@ct.kernel
+def rounds_down(a, c):
+    x = ct.load(a, (0,), (64,))
+    ct.store(c, (0,), ct.add(x, x, rounding_mode=ct.RoundingMode.RM))
+
+
+def test_what_does_not_compile_is_shown_at_its_line() -> None:
+    a = np.zeros(64, np.float64)
+    with pytest.raises(tw.CompileError) as caught:
+        cutile.compile(rounds_down, (a, a), ARCH)
+    head, line, caret = str(caught.value).split("\n")
+    assert "test_cutile_gpu.py:" in head and "rounding<negative_inf> of f64 has no" in head
+    assert line[len(caret) - 1 :].startswith("ct.add(x, x, rounding_mode")
+
+
+def test_compiled_kernels_outlive_a_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the cache gives back is what was compiled, remarks and tensor maps included."""
+    args = (aligned(4096, np.float16).reshape(64, 64), aligned(4096, np.float16).reshape(64, 64))
+    first = cutile.compile(turn, args, ARCH)
+    monkeypatch.setattr(cutile, "_KERNELS", {})
+    monkeypatch.setattr("tilewright.compiler.compile", None)
+    second = cutile.compile(turn, args, ARCH)
+    assert first is not second and first == second and first.remarks
+
+
+@ct.kernel
+def turn(a, c):
+    ct.store(c, (0, 0), ct.transpose(ct.load(a, (0, 0), (64, 64)) + 1))
+
+
 def test_arrays_of_both_places_are_refused() -> None:
     a, c = np.zeros(16, np.float32), OnGpu(np.zeros(16, np.float32))
     with pytest.raises(tw.ExecutionError, match="all arrays on the GPU or all on the CPU"):

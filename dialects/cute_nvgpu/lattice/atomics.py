@@ -27,7 +27,8 @@ OPERATIONS: dict[str, tuple[str, ...]] = {
 SCOPES = ("gpu", "sys")
 """Whose threads see the operations in one order."""
 
-_TARGETS = {"bf16": needs("sm_90", (7, 8))}
+_HALVES = needs("sm_70", (6, 3))
+_TARGETS = {"bf16": needs("sm_90", (7, 8)), "f16": _HALVES, "b16": _HALVES}
 """Needs of some types beyond the baseline."""
 
 

@@ -156,6 +156,10 @@ def maximum_or_minimum(
 
     def run(x: Tile, y: Tile) -> Tile:
         result = ufunc(x, y)
+        nan = np.isnan(result)
+        if not propagate_nan and nan.any():
+            # NumPy's own do not leave out NaNs that signal.
+            result = np.where(nan, np.where(np.isnan(x), y, x), result)
         zeros = result == 0
         if zeros.any() and (zeros := zeros & (x == y)).any():
             # NumPy takes either of +0 and -0.

@@ -268,7 +268,7 @@ def shapes() -> Iterator[Case]:
         yield kernel("broadcast", f"broadcast {element}", body, ((element, 8), both[1]))
         line = f"    %r = select %x2, %x0, %x1 : tile<{SIZE}xi1>, tile<{SIZE}x{element}>\n"
         yield pointwise("select", f"select {element}", line, (element, element, "i1"), element)
-        number = {"i1": "true", "f8E8M0FNU": "2.0", "fnv8E5M3FNU": "2.0"}.get(
+        number = {"i1": "true", "f8E8M0FNU": "2.0", "fnv8E5M3FNU": "0x40"}.get(
             element, "3" if element in INTEGERS else "1.5"
         )
         line = f"    %r = constant <{element}: {number}> : tile<{SIZE}x{element}>\n"
@@ -443,13 +443,12 @@ def memory() -> Iterator[Case]:
 def views() -> Iterator[Case]:
     for element in (*INTEGERS, *FLOATS, *NARROW):
         tensor = f"tensor_view<24x32x{element}, strides=[32,1]>"
-        head = (
-            "".join(
-                f"    %v{i} = make_tensor_view %p{i}, shape = [24, 32], strides = [32, 1] : {tensor}\n"
-                for i in (0, 1)
-            )
-            + "    %zero = constant <i32: 0> : tile<i32>\n    %one = constant <i32: 1> : tile<i32>\n"
+        extents = "shape = [24, 32], strides = [32, 1]"
+        head = "".join(
+            f"    %v{i} = make_tensor_view %p{i}, {extents} : {tensor}\n" for i in (0, 1)
         )
+        for name, number in (("zero", 0), ("one", 1)):
+            head += f"    %{name} = constant <i32: {number}> : tile<i32>\n"
         sizes = ((element, 24 * 32),) * 2
         kinds = {
             "make_partition_view": f"partition_view<tile=(16x16), padding_value = zero, {tensor}>",

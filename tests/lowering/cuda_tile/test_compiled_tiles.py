@@ -127,8 +127,49 @@ def test_nothing_is_left_unproven() -> None:
     assert got[0] == 2
 
 
+def test_tiles_are_printed_whole(capsys: pytest.CaptureFixture[str]) -> None:
+    """As the interpreter of Tile IR prints them: nested, by the block's first thread."""
+    body = """
+    %i = iota : tile<64xi32>
+    %h = reshape %i : tile<64xi32> -> tile<4x16xi32>
+    %s = constant <i64: -7> : tile<i64>
+    %j = iota : tile<2xi8>
+    %f = itof %j signed : tile<2xi8> -> tile<2xf16>
+    %t = print_tko "a %d %% %5.2f b %lld\\n", %h, %f, %s
+        : tile<4x16xi32>, tile<2xf16>, tile<i64> -> token
+"""
+    said: list[str] = []
+    for level in ("program", "ptx"):
+        run("%p: tile<ptr<i32>>", body, [np.zeros(1, np.int32)], level=level)
+        said.append(capsys.readouterr().out)
+    assert said[0] == said[1]
+    rows = ", ".join(str(list(range(first, first + 16))) for first in range(0, 64, 16))
+    assert said[0] == f"a [{rows}] % [ 0.00,  1.00] b -7\n"
+
+
+def test_unsigned_loops_of_64_bits_count_to_the_end() -> None:
+    body = """
+    %lower = constant <i64: -20> : tile<i64>
+    %upper = constant <i64: -8> : tile<i64>
+    %step = constant <i64: 3> : tile<i64>
+    %zero = constant <i64: 0> : tile<i64>
+    %sum = for unsigned %k in (%lower to %upper, step %step) : tile<i64>
+        iter_values(%acc = %zero) -> (tile<i64>) {
+      %n = addi %acc, %k : tile<i64>
+      continue %n : tile<i64>
+    }
+    %none = for unsigned %k in (%upper to %lower, step %step) : tile<i64>
+        iter_values(%acc = %sum) -> (tile<i64>) {
+      continue %zero : tile<i64>
+    }
+    %t = store_ptr_tko weak %p, %none : tile<ptr<i64>>, tile<i64> -> token
+"""
+    (got,) = compiled("%p: tile<ptr<i64>>", body, [np.zeros(1, np.int64)])
+    assert got[0] == -20 - 17 - 14 - 11
+
+
 def test_what_does_not_lower_is_said_at_its_place() -> None:
-    text = entry("%x: tile<f32>", "    %y = addf %x, %x rounding<zero> : tile<f32>")
-    with pytest.raises(tw.CompileError, match="rounding<zero> has no lowering") as raised:
+    text = entry("%x: tile<f64>", "    %y = addf %x, %x rounding<zero> : tile<f64>")
+    with pytest.raises(tw.CompileError, match="rounding<zero> of f64 has no lowering") as raised:
         tw.compile(text, "sm_90a")
     assert raised.value.diagnostic.line == 3
