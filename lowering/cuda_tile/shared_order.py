@@ -104,9 +104,7 @@ def _apart(order: SharedOrder, layout: TileLayout, known: Mapping[int, int]) -> 
     inside = {order.position[bit] + log2(order.size) for bit in lanes}
     inside |= {known[bit] for bit in lanes if bit in known}
     free = [line for line in LINE_BITS if line not in inside]
-    far = [
-        bit for bit in lanes if order.size << order.position[bit] >= _LINE and bit not in known
-    ]
+    far = [bit for bit in lanes if order.size << order.position[bit] >= _LINE and bit not in known]
     return dict(zip(far, free, strict=False))
 
 
