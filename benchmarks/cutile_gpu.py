@@ -187,7 +187,7 @@ def library(bench: Bench) -> tuple[Launch, str] | None:
         case "AttentionFMHA":
             from torch.nn.attention import SDPBackend, sdpa_kernel
 
-            q, k, v, out, scale, _ = arguments
+            q, k, v, _out, scale, _ = arguments
             causal = "causal" in bench.case.configuration
 
             def run() -> None:

@@ -12,6 +12,7 @@ from inspect import cleandoc
 from pathlib import Path
 from typing import Any
 
+from overview_picture import overview
 from public_pages import api_page, commands_page
 from xdsl.ir import Operation
 
@@ -475,6 +476,7 @@ def why_no_traits(atom: MmaAtom | UmmaAtom) -> str | None:
 
 
 PAGES = {
+    "tilewright.svg": overview,
     "api.md": api_page,
     "commands.md": commands_page,
     "ops.md": ops_page,

@@ -70,6 +70,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
         "instructions",
         "language_server",
         "commands",
+        "report",
         "playground",
         "",
     ),

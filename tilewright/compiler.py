@@ -89,7 +89,8 @@ def compile(
         Entry.of(op, arguments.get(op.sym_name.data) or kernel_parameters(op)) for op in lowered
     ]
     resources = _resources(text, arch, name) if assemble else None
-    return Kernel(text, tuple(entries), arch, resources, (*remarks, *_spills(resources or {})))
+    told = (*remarks, *_spills(resources or {}))
+    return Kernel(text, tuple(entries), arch, resources, told, (module_or_text, name))
 
 
 def _spills(resources: Mapping[str, KernelResources]) -> Iterator[Remark]:

@@ -28,11 +28,10 @@ from tilewright.dialects.ptx.control_flow import EntryOp
 from tilewright.guard import guard
 from tilewright.lowering.interpreter import Watcher, run_kernel
 from tilewright.lowering.interpreter.arithmetic.mma import NUMERICS
-from tilewright.lowering.interpreter.breakpoints import Breakpoints
 from tilewright.lowering.interpreter.errors import ExecutionError
 from tilewright.lowering.interpreter.machine.global_memory import GlobalMemory
 from tilewright.lowering.interpreter.machine.machine import Launch
-from tilewright.lowering.interpreter.share import Elsewhere, Share, refuse
+from tilewright.lowering.interpreter.share import Elsewhere, Share, refuse_text
 from tilewright.lowering.interpreter.timeline.record import Timeline
 from tilewright.lowering.ptx.registers import RegisterNames
 from tilewright.passes.check_target import required_targets
@@ -87,8 +86,7 @@ def interpret(
     max_steps: int | None = None,
     races: Races | None = None,
     executor: Executor | None = None,
-    timeline: Timeline | None = None,
-    breakpoints: Breakpoints | None = None,
+    watchers: Sequence[Watcher] = (),
 ) -> list[NDArray[Any]]:
     """Run a kernel on the CPU and return its arrays, in order, as they are after the run.
 
@@ -109,9 +107,9 @@ def interpret(
     `races` says what becomes of races on global memory: "error" by default, "warn" or "ignore". A
     run in which nothing can end a loop that spins is an error too.
     `executor`: the CTAs are shared out to its workers, processes here or on other machines; what is
-    returned, raised or printed is the same without it. A `timeline` gets what the first CTAs' warps
-    do and when, by a model of the chip, at level "ptx" and in the order of the text;
-    `breakpoints` show values where threads come to lines.
+    returned, raised or printed is the same without it. `watchers` watch it run:
+    a `tilewright.Timeline` gets what the first CTAs' warps do and when, by a model of the chip, at
+    level "ptx" and in the order of the text; `Breakpoints` show values where threads come to lines.
 
     CUDA Tile IR, as text, module or bytecode, is the level "program": `args` are the entry's flat
     parameters, an array of any dtype for a pointer to its first element; there is no `block`, which
@@ -135,14 +133,15 @@ def interpret(
         "schedule": schedule,
         "max_steps": max_steps,
     }
-    if timeline is not None:
-        if schedule is not None or executor is not None or level not in (None, "ptx"):
+    if watchers and executor is not None:
+        raise ExecutionError(f"expected no executor for a run that is watched, got {executor}")
+    if any(watcher.level == "ptx" for watcher in watchers):
+        if schedule is not None or level not in (None, "ptx"):
             raise ExecutionError(
-                "expected level 'ptx', no schedule and no executor for a timeline, got "
-                f"level={level!r}, schedule={schedule}, executor={executor}"
+                "expected level 'ptx' and no schedule for a timeline, got "
+                f"level={level!r}, schedule={schedule}"
             )
         settings["level"] = "ptx"
-    watchers = [watcher for watcher in (timeline, breakpoints) if watcher is not None]
     elsewhere = None
     if executor is not None:
         text = str(module_or_text) if isinstance(module_or_text, ModuleOp) else module_or_text
@@ -163,8 +162,7 @@ def _interpret_share(
     text: str | bytes, kernel: str | None, share: Share, **settings: Any
 ) -> list[NDArray[Any]]:
     """A share of a run. In it all is an error that is one in any run."""
-    refused = partial(refuse, "what the kernel prints")
-    return _interpret(text, kernel, **settings, races="error", share=share, say=refused)
+    return _interpret(text, kernel, **settings, races="error", share=share, say=refuse_text)
 
 
 def _interpret(

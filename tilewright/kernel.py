@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 from tilewright.arguments.parameters import Parameter, own_parameters
@@ -81,13 +82,15 @@ class Entry:
 class Kernel:
     """Compiled code: `ptx` for the driver, `entries` the kernels in it, `arch` what it was
     compiled for; `resources` what each kernel takes of an SM by its name, where ptxas was asked;
-    `remarks` what a user may want to know of what was chosen."""
+    `remarks` what a user may want to know of what was chosen; `made_from` the IR and the name of
+    its file, where they are known."""
 
     ptx: str
     entries: tuple[Entry, ...]
     arch: str
     resources: Mapping[str, KernelResources] | None = None
     remarks: tuple[Remark, ...] = ()
+    made_from: Any = field(default=None, compare=False, repr=False)
     _loaded: dict[Any, Any] = field(default_factory=dict[Any, Any], compare=False, repr=False)
 
     @property
@@ -102,6 +105,22 @@ class Kernel:
             names = ", ".join(entry.name for entry in self.entries)
             raise ValueError(f"expected the name of one kernel, got {name!r}; legal: {names}")
         return named[0]
+
+    def report(self, kernel: str | None = None, run: Mapping[str, Any] | None = None) -> str:
+        """One HTML page that shows a kernel at every level, as `tilewright report` writes it. `run`
+        are the `grid`, `block` and `args` of a run, for `tilewright.interpret`, which it shows
+        too."""
+        from tilewright.tools.report.page import report, report_of_ptx
+
+        if self.made_from is None:
+            return report_of_ptx(self.ptx, self.arch)
+        source, name = self.made_from
+        return report(source, self.arch, name=name, kernel=kernel, run=run)
+
+    def _repr_html_(self) -> str:
+        """The report, in a frame of a notebook."""
+        page = escape(self.report(None if len(self.entries) == 1 else self.entries[0].name))
+        return f'<iframe srcdoc="{page}" style="width:100%;height:48rem;border:0"></iframe>'
 
     def load(self, entry: Entry) -> DeviceFunction:
         """A kernel on the GPU of this machine, ready to start; PTX is assembled on first use.

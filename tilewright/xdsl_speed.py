@@ -1,4 +1,4 @@
-"""What xDSL does for every op, done faster: the same results and the same errors.
+"""Faster ways for xDSL to do its work on every op: the same results and the same errors.
 
 `isinstance` asks a class of IR for itself, without the virtual subclasses that none of them has;
 ops are walked by one generator, not by one for every region around them; and what an op's
@@ -187,7 +187,7 @@ _verify_all = OpDef.verify
 _verify_counts = operations.verify_variadic_size
 _inert = OpTrait.verify
 _verified: dict[tuple[Any, ...], Any] = {}
-"""What has been verified, by the identities of all that verification asks, which it holds."""
+"""Ops that were right, by the identities of all that verification asks, which are held here."""
 _MOST_VERIFIED = 1 << 15
 
 
@@ -216,7 +216,7 @@ def _verify(definition: OpDef, op: Operation) -> None:
 
 
 def _identity(attribute: Any) -> Any:
-    """What no other attribute is: of those that are made anew for each op their content."""
+    """A key that no other attribute has: the content of those that are made anew for each op."""
     class_ = type(attribute)
     if class_ is StringAttr:
         return attribute.data
@@ -230,11 +230,11 @@ def _counted(op: Operation, definition: Any, construct: VarIRConstruct) -> None:
     counts = definition.__dict__.get("_counts")
     if counts is None:
         counts = definition._counts = {
-            each: None
+            part: None
             if any(isinstance(field, VariadicDef) for _, field in fields)
             else len(fields)
-            for each in VarIRConstruct
-            for fields in (operations.get_construct_defs(definition, each),)
+            for part in VarIRConstruct
+            for fields in (operations.get_construct_defs(definition, part),)
         }
     if counts[construct] != len(operations.get_op_constructs(op, construct)):
         _verify_counts(op, definition, construct)

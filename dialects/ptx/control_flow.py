@@ -62,6 +62,10 @@ _PARAMETER_LAYOUT: dict[str, tuple[int, int]] = {
 }
 """The bytes of each, and what they are aligned to."""
 
+MIN_CTAS = "nvvm.minctasm"
+"""The attribute of a kernel that says how many of its CTAs a multiprocessor is to hold: registers
+are given out accordingly (`.minnctapersm`). PTX ISA 11.4.5."""
+
 _CLUSTERS = needs("sm_90", (7, 8))
 
 

@@ -11,6 +11,7 @@ from xdsl.dialects.builtin import (
     ArrayAttr,
     DenseArrayBase,
     DictionaryAttr,
+    IntegerAttr,
     MemRefType,
     ModuleOp,
     StringAttr,
@@ -27,6 +28,7 @@ from tilewright.dialects.cuda_tile.types import PointerType
 from tilewright.dialects.cute.types.argument import FROM, SIGNATURE, ArgumentAttr
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target, target
 from tilewright.dialects.cute_nvgpu.ops.address import AddressOp
+from tilewright.dialects.ptx.control_flow import MIN_CTAS
 from tilewright.lowering.cuda_tile import (
     convert_atomics,
     convert_control_flow,
@@ -45,7 +47,7 @@ from tilewright.lowering.cuda_tile import (
 from tilewright.lowering.cuda_tile.convert_boxed_stores import stored_boxes
 from tilewright.lowering.cuda_tile.convert_pipelines import Rings
 from tilewright.lowering.cuda_tile.convert_producer import Producer, needed_for_copies
-from tilewright.lowering.cuda_tile.cost_model import WARP, producer_pays, thread_count
+from tilewright.lowering.cuda_tile.cost_model import WARP, bounded_ctas, producer_pays, thread_count
 from tilewright.lowering.cuda_tile.elements import element_of, scalar_type
 from tilewright.lowering.cuda_tile.find_layouts import find_layouts
 from tilewright.lowering.cuda_tile.find_pipelines import find_pipelines
@@ -90,7 +92,9 @@ def convert_entry(entry: EntryOp, arch: Target | None = None) -> func.FuncOp:
     for i, argument in enumerate(source.args):
         kernel.place(argument, kernel.table.scalar, [_argument(entry, argument, i, kernel)])
     kernel.stored, kernel.ahead = stored, Rings(plan, kernel)
-    own = needed_for_copies(entry, plan) if producer_pays(entry, arch) else None
+    own = None
+    if arch is not None and producer_pays(entry, arch, plan.ctas):
+        own = needed_for_copies(entry, plan)
     if own is None:
         _lower_body(source, kernel)
     else:
@@ -104,9 +108,10 @@ def convert_entry(entry: EntryOp, arch: Target | None = None) -> func.FuncOp:
     _say_parts(entry, lowered, kernel)
     lowered.attributes["gpu.kernel"] = StringAttr("")
     lowered.attributes[FROM_TILE_IR] = UnitAttr()
-    lowered.attributes["gpu.known_block_size"] = DenseArrayBase.from_list(
-        i32, [threads + (own is not None) * WARP, 1, 1]
-    )
+    threads += (own is not None) * WARP
+    lowered.attributes["gpu.known_block_size"] = DenseArrayBase.from_list(i32, [threads, 1, 1])
+    if arch is not None and bounded_ctas(entry, arch, threads, plan.ctas):
+        lowered.attributes[MIN_CTAS] = IntegerAttr(plan.ctas, i32)
     lowered.location = file_location(entry.location) or lowered.location
     return lowered
 

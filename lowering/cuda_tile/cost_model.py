@@ -1,11 +1,13 @@
 """The cost model: threads of a CTA, CTAs of a multiprocessor, stages.
 
 A warpgroup multiplies 64 rows; two share a tile of 128 or more, as each then reads its half of A
-alone and has half of the accumulators. A copy from memory by TMA takes 1.6 to 2.4 us from an L2 that
-has been flushed (H100), in which a CTA multiplies 4 to 20 of its tiles: all of the shared memory is
-stages, and a CTA has a multiprocessor to itself, unless the kernel hints at more and the registers
-hold them. A warp of its own then copies, as soon as a stage is free; of several CTAs one thread
-of those that compute does, which keeps one stage less in flight.
+alone and has half of the accumulators.
+
+A copy by TMA takes 1.6 to 2.4 us where the L2 has been flushed (H100), in which a CTA multiplies 4
+to 20 of its tiles. So all of the shared memory is stages, and a CTA has a multiprocessor to itself,
+unless the kernel hints at more and the registers hold them. A warp of its own copies as soon as a
+stage is free, where the registers have room for it; else a thread that computes, once the MMAs of
+the iteration before are complete, which keeps one stage less in flight.
 """
 
 from __future__ import annotations
@@ -32,6 +34,8 @@ _TALL = 128
 
 _REGISTERS, _BESIDE = 65536, 32
 """The registers of a multiprocessor, and those of a thread beside accumulators, at least."""
+_SPARE = 8
+"""The registers by which an estimate may be wrong."""
 _WITH_PRODUCER = 128
 """The accumulators of a thread from which on a warp more leaves too few registers for the rest."""
 _MOST_STAGES, _OWN = 12, 1024
@@ -71,15 +75,6 @@ def thread_count(entry: EntryOp, arch: Target | None = None) -> int:
     return _MOST if largest >= _CROWDED * _MOST // 2 else count
 
 
-def ctas_per_multiprocessor(entry: EntryOp, arch: Target) -> int:
-    """The CTAs that are to share a multiprocessor: as hinted, else one, whose stages cover the time
-    that a copy from memory takes."""
-    wanted = hint(entry, "occupancy", arch) or 1
-    threads = thread_count(entry, arch)
-    registers = _accumulators(entry, arch) + _BESIDE
-    return max(min(_REGISTERS // (threads * registers), wanted), 1)
-
-
 def _accumulators(entry: EntryOp, arch: Target) -> int:
     """The accumulators of a thread: those of products side by side in a block count together."""
     threads, blocks = thread_count(entry, arch), dict[Block | None, int]()
@@ -88,20 +83,38 @@ def _accumulators(entry: EntryOp, arch: Target) -> int:
     return max(blocks.values(), default=0)
 
 
-def producer_pays(entry: EntryOp, arch: Target | None) -> bool:
-    """True where a warp of its own is to copy: a CTA that has a multiprocessor to itself. Several
-    hide what one of them waits for, and a warp more takes their registers."""
-    if arch is None or ctas_per_multiprocessor(entry, arch) > 1:
+def registers_of(entry: EntryOp, arch: Target) -> int:
+    """The registers that a thread needs, at least."""
+    return _accumulators(entry, arch) + _BESIDE
+
+
+def _held(threads: int, registers: int) -> int:
+    """The CTAs that the registers of a multiprocessor hold: warps take them eight at a time for
+    each thread."""
+    return _REGISTERS // (threads * (-(-registers // 8) * 8))
+
+
+def producer_pays(entry: EntryOp, arch: Target, ctas: int) -> bool:
+    """True where a warp of its own is to copy: where the registers have room for it."""
+    threads = thread_count(entry, arch) + WARP
+    if _accumulators(entry, arch) > _WITH_PRODUCER:
         return False
-    return _accumulators(entry, arch) <= _WITH_PRODUCER
+    return _held(threads, registers_of(entry, arch)) >= ctas
 
 
-def stage_count(entry: EntryOp, arch: Target, stage: int, beside: int) -> int:
-    """The stages of a loop whose loads take so many bytes each time, `beside` what else the kernel
-    has in shared memory; 0 where there is no room for two."""
-    limit = shared_memory_limit(arch)
-    for ctas in range(ctas_per_multiprocessor(entry, arch), 0, -1):
+def bounded_ctas(entry: EntryOp, arch: Target, threads: int, ctas: int) -> bool:
+    """True where so many CTAs of a multiprocessor leave each thread registers enough."""
+    return ctas > 1 and _held(threads, registers_of(entry, arch) + _SPARE) >= ctas
+
+
+def stages_and_ctas(entry: EntryOp, arch: Target, stage: int, beside: int) -> tuple[int, int]:
+    """The stages of loops whose loads take so many bytes each time, `beside` what else the kernel
+    has in shared memory, 0 where there is no room for two; and how many CTAs share a
+    multiprocessor: as hinted, else one."""
+    limit, wanted = shared_memory_limit(arch), hint(entry, "occupancy", arch) or 1
+    most = _held(thread_count(entry, arch), registers_of(entry, arch))
+    for ctas in range(max(min(wanted, most), 1), 0, -1):
         room = (limit + _OWN) // ctas - _OWN - beside
         if room >= 2 * stage:
-            return min(room // stage, _MOST_STAGES)
-    return 0
+            return min(room // stage, _MOST_STAGES), ctas
+    return 0, 1

@@ -22,7 +22,7 @@ from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp, StoreViewTkoO
 from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
 from tilewright.dialects.cute_nvgpu.ops.address import bytes_of
-from tilewright.lowering.cuda_tile.cost_model import STORED, products_of, stage_count
+from tilewright.lowering.cuda_tile.cost_model import STORED, products_of, stages_and_ctas
 from tilewright.lowering.cuda_tile.elements import element_of, scalar_type, shape_of
 from tilewright.lowering.cuda_tile.layouts import bits_of, dim_bits, permutation_of
 from tilewright.lowering.cuda_tile.tensor_maps import BoxedAccess, boxed_load
@@ -50,7 +50,7 @@ class LoadGroup:
     loads: list[BoxedAccess] = field(default_factory=list[BoxedAccess])
     trailing: bool = False
     by_threads: bool = False
-    """True where threads read the tiles: `wgmma` cannot as they lie, or they are converted first."""
+    """True where threads read the tiles: `wgmma` cannot as they lie, or they are converted."""
 
     @property
     def bytes(self) -> int:
@@ -95,6 +95,8 @@ class Pipelines:
         default_factory=dict[ForOp | None, LoadPipeline]
     )
     refused: dict[LoadViewTkoOp, str] = field(default_factory=dict[LoadViewTkoOp, str])
+    ctas: int = 1
+    """The CTAs that share a multiprocessor."""
 
     def of(self, load: LoadViewTkoOp) -> tuple[LoadPipeline, LoadGroup, BoxedAccess] | None:
         """Where a load belongs to."""
@@ -282,7 +284,7 @@ def _choose_stages(entry: EntryOp, arch: Target, plan: Pipelines, stored: Stores
     rings = [ring for ring in plan.rings() if ring[0].loop is not None]
     total = sum(_room(ring[0]) for ring in rings)
     for pipeline in [pipeline for ring in rings for pipeline in ring]:
-        pipeline.stages = stage_count(entry, arch, total, beside)
+        pipeline.stages, plan.ctas = stages_and_ctas(entry, arch, total, beside)
         if pipeline.stages == 0:
             del plan.by_loop[pipeline.loop]
             for group in pipeline.groups:

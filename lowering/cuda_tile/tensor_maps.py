@@ -50,8 +50,8 @@ _ARGUMENT, _NUMBER = 0, 1
 
 @dataclass(frozen=True, eq=False)
 class BoxedAccess:
-    """A load or a store by TMA: the argument of the map, the order in which the tile lies in shared memory,
-    and along which of its dimensions each dimension of the tensor runs, if any."""
+    """A load or a store by TMA: the argument of the map, the order in which the tile lies in shared
+    memory, and along which of its dimensions each dimension of the tensor runs, if any."""
 
     op: LoadViewTkoOp | StoreViewTkoOp
     source: ArgumentAttr

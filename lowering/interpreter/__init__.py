@@ -30,7 +30,11 @@ RULES_OF = (base, instructions, tile)
 
 
 class Watcher(Protocol):
-    """Who watches a program run, as timelines and breakpoints do: it wraps the program's steps."""
+    """Who watches a program run, as timelines and breakpoints do: it wraps the program's steps, at
+    its `level`, where it has one."""
+
+    @property
+    def level(self) -> str | None: ...
 
     def watch(self, program: Program, builder: Builder, launch: Launch) -> None: ...
 

@@ -53,6 +53,7 @@ class Breakpoints:
     values: Sequence[Shown] = ()
     hits: int = 1
     say: Callable[[str], Any] = print
+    level: str | None = field(default=None, init=False)
     _met: Counter[int] = field(default_factory=Counter[int])
 
     def watch(self, program: Program, builder: Builder, launch: Launch) -> None:
@@ -69,14 +70,14 @@ class Breakpoints:
             seen = set[int]()
             for number, (op, step, writes) in enumerate(block.steps):
                 line = at(op.location, "").line
-                if line in self.lines and line not in seen:
+                if line is not None and line in self.lines and line not in seen:
                     seen.add(line)
                     watched = self._before(op, line, step, registers, source)
                     block.steps[number] = op, watched, writes
             ending = block.ending
             if isinstance(ending, Suspend) and block.ending_op is not None:
                 line = at(block.ending_op.location, "").line
-                if line in self.lines and line not in seen:
+                if line is not None and line in self.lines and line not in seen:
                     seen.add(line)
                     begin = self._before(block.ending_op, line, ending.begin, registers, source)
                     block.ending = Suspend(begin, ending.following)
@@ -139,7 +140,7 @@ class Breakpoints:
 
 def _latest(name: str, gang: Gang, registers: Registers) -> tuple[SSAValue | None, Any]:
     """The last value of a name that the threads have."""
-    for value, slot in reversed(registers.items()):
+    for value, slot in reversed(list(registers.items())):
         if value.name_hint == name and slot < len(gang.regs) and gang.regs[slot] is not None:
             return value, gang.regs[slot]
     return None, None

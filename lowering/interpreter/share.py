@@ -78,6 +78,11 @@ def refuse(what: Any) -> NoReturn:
     raise OrderMatters(f"expected no order of CTAs to matter, got {what}")
 
 
+def refuse_text(text: str) -> NoReturn:
+    """End a share that prints."""
+    refuse(f"the text {text!r} to print")
+
+
 def merge(buffers: Sequence[Octets], shares: Sequence[Share]) -> bool:
     """Put what all shares wrote into the buffers; False, and nothing is changed, where one touched
     what another wrote."""

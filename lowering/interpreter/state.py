@@ -166,8 +166,8 @@ def _address(
             element = element if element is not None and element.itemsize == view.width else None
             return address, view.width, str(view.space) == "smem", element
     space = getattr(getattr(op, "space", None), "data", "")
-    address = getattr(op, "address", None)
-    if space not in ("global", "shared") or not isinstance(address, SSAValue):
+    address: Any = getattr(op, "address", None)
+    if space not in ("global", "shared") or address is None:
         return None
     value = _value(registers, gang, address)
     if not is_array(value):

@@ -155,7 +155,7 @@ class RegisterNames:
 
     @cached_property
     def _is_joined(self) -> bool:
-        """True: on first asking, give d of a wgmma the registers of c, then block arguments those
+        """True; on first asking, give d of a wgmma the registers of c, then block arguments those
         of what is passed to them, loops' edges first; then accumulate in place where c and d are of
         one kind and c is not read again."""
         region = self._region

@@ -8,7 +8,7 @@ from functools import cached_property
 from io import StringIO
 from itertools import takewhile
 
-from xdsl.dialects.builtin import ModuleOp, NameLoc
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp, NameLoc
 from xdsl.ir import Block, Operation, SSAValue
 
 from tilewright.diagnostic import OpError, file_location
@@ -16,7 +16,14 @@ from tilewright.dialects.cute_nvgpu.lattice.shared_memory import STATIC_SHARED_L
 from tilewright.dialects.cute_nvgpu.lattice.targets import BASELINE, Target, TargetError, lowest
 from tilewright.dialects.ptx import registers
 from tilewright.dialects.ptx.calls import VPRINTF, VprintfOp
-from tilewright.dialects.ptx.control_flow import TENSORMAP, BraOp, CondBraOp, EntryOp, RetOp
+from tilewright.dialects.ptx.control_flow import (
+    MIN_CTAS,
+    TENSORMAP,
+    BraOp,
+    CondBraOp,
+    EntryOp,
+    RetOp,
+)
 from tilewright.dialects.ptx.instruction import PtxOp
 from tilewright.dialects.ptx.mbarrier import TryWaitParityOp
 from tilewright.dialects.ptx.types import reg
@@ -120,7 +127,10 @@ class KernelText:
         bound = ""
         if self.entry.reqntid is not None:
             bound = f"\n.reqntid {', '.join(map(str, self.entry.reqntid.get_values()))}"
-            if any(isinstance(op, SetmaxnregOp) for op in self.entry.walk()):
+            least = self.entry.attributes.get(MIN_CTAS)
+            if isinstance(least, IntegerAttr):
+                bound += f"\n.minnctapersm {least.value.data}"
+            elif any(isinstance(op, SetmaxnregOp) for op in self.entry.walk()):
                 # Otherwise ptxas ignores setmaxnreg, not knowing the registers at entry (C7508).
                 bound += "\n.minnctapersm 1"
         if self.entry.cluster is not None:

@@ -23,7 +23,13 @@ from tilewright.dialects.cute_nvgpu.ops.register_mma import RegisterMmaOp
 from tilewright.dialects.cute_nvgpu.types.tensor_map import TENSOR_MAP, TmaDescriptorType
 from tilewright.dialects.gpu import ReturnOp
 from tilewright.dialects.ptx import matrix, synchronization
-from tilewright.dialects.ptx.control_flow import PARAMETER_TYPES, TENSORMAP, EntryOp, RetOp
+from tilewright.dialects.ptx.control_flow import (
+    MIN_CTAS,
+    PARAMETER_TYPES,
+    TENSORMAP,
+    EntryOp,
+    RetOp,
+)
 from tilewright.dialects.ptx.convert import CvtaOp
 from tilewright.dialects.ptx.data_movement import (
     CpAsyncCommitGroupOp,
@@ -171,6 +177,8 @@ def convert_kernel(op: gpu.FuncOp | func.FuncOp, arch: Target | None = None) -> 
         tuple(part.attributes for part in passed),
     )
     entry.location = op.location
+    if MIN_CTAS in op.attributes:
+        entry.attributes[MIN_CTAS] = op.attributes[MIN_CTAS]
     signature = op.attributes.get(SIGNATURE)
     if signature is None and _has_structs(arguments):
         signature = ArrayAttr([argument.type for argument in arguments])

@@ -51,7 +51,8 @@ def _of_copy(op: CopyOp) -> Iterator[Conflicts]:
         if partition is None:
             continue
         type_, copy = partition.source.type, partition.copy.type
-        assert isinstance(type_, MemRefType) and isinstance(copy, TiledCopyType)
+        if not isinstance(type_, MemRefType) or not isinstance(copy, TiledCopyType):
+            continue  # coordinates that are partitioned as a tensor is
         tensor = type_.tensor
         if tensor.space == "smem" and layouts.known(tensor.modes):
             side = "D" if isinstance(partition, CopyPartitionDOp) else "S"

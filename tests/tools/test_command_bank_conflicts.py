@@ -43,3 +43,8 @@ def test_what_is_no_module_is_told(tmp_path: Path, capsys: pytest.CaptureFixture
         main(["bank-conflicts", str(path)])
     assert left.value.code == 1
     assert "wrong.mlir:1" in capsys.readouterr().err
+
+
+def test_coordinates_that_are_partitioned_are_no_memory(capsys):
+    main(["bank-conflicts", str(EXAMPLE.with_name("tile_attention_sm100.mlir"))])
+    assert capsys.readouterr().out.startswith("line  op")

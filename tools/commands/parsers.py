@@ -17,6 +17,7 @@ COMMANDS = {
     "bank-conflicts": "predict the bank conflicts of kernels of tiles",
     "select": "list the atoms that compute a tile, best first, and why",
     "cache": "say what the cache of compiled kernels holds, or empty it",
+    "report": "write one HTML page that shows a kernel, and a run of it",
     "run": "execute a kernel on .npy files, on the CPU or on the GPU",
     "serve": "open the playground in a browser on this machine",
     "lsp": "serve an editor: diagnostics, hovers, definitions, completion",

@@ -108,7 +108,7 @@ def add_launch_arguments(parser: argparse.ArgumentParser, *, block_required: boo
             f"--{name}",
             metavar="X,Y,Z",
             required=name == "grid" or block_required,
-            type=_extent,
+            type=extent,
             help=f"{what}; X, or X,Y too",
         )
     parser.add_argument(
@@ -146,7 +146,8 @@ def _at_least(least: int) -> Callable[[str], int]:
     return number
 
 
-def _extent(text: str) -> Extent:
+def extent(text: str) -> Extent:
+    """`X,Y,Z`, `X,Y` or `X`. Raises ArgumentTypeError."""
     words = text.split(",")
     if not 1 <= len(words) <= 3 or not all(word.isdecimal() and int(word) for word in words):
         raise argparse.ArgumentTypeError(f"expected X,Y,Z, each 1 or more, got '{text}'")
@@ -229,20 +230,20 @@ def _interpret(
                     raise InputError(f"cannot use --executor: {error}") from None
             if not options.schedules:
                 run, executor = partial(run, executor=executor, progress=progress.update), None
+            watchers: list[Any] = []
             if options.shown and not options.lines:
                 raise InputError("expected --break LINE for --print, got none")
             if options.lines:
                 shown = [Shown.parse(text) for text in options.shown]
-                points = Breakpoints(options.lines, shown, options.hits)
-                run = partial(run, breakpoints=points)
+                watchers.append(Breakpoints(options.lines, shown, options.hits))
             timeline = None if options.trace is None else Timeline()
-            if timeline is not None:
-                run = partial(run, timeline=timeline)
+            watchers += [] if timeline is None else [timeline]
+            run = partial(run, watchers=watchers)
             results = under_schedules(run, options.schedule, options.schedules, names, executor)
         if timeline is not None:
             from tilewright.lowering.interpreter.timeline.chrome import trace_json
 
-            _write_bytes(options.trace, trace_json(timeline, name).encode())
+            _write_bytes(str(options.trace), trace_json(timeline, name).encode())
         return results
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from html import escape
 
 from tilewright.dialects.cute_nvgpu.lattice.nearest import closest
 
@@ -83,3 +84,15 @@ def check_word(word: int, bits: int, fields: Iterable[BitField]) -> None:
                 f"expected {field.fixed} in bits {field.bits} ({field.words}), got "
                 f"{field.get(word)} in {word:#0{digits}x}; nearest legal: {nearest:#0{digits}x}"
             )
+
+
+def html(title: str, word: int, bits: int, fields: Iterable[tuple[BitField, object]]) -> str:
+    """A word as notebooks show it: its fields from the highest bit down, with their values."""
+    rows = [
+        f"<tr><td>{field.bits}</td><td>{escape(field.words)}</td><td>{escape(str(value))}</td></tr>"
+        for field, value in sorted(fields, key=lambda pair: -pair[0].low)
+    ]
+    return (
+        f"<table><caption><code>{escape(title)} {word:#0{bits // 4 + 2}x}</code></caption>"
+        f"<tr><th>bits</th><th>field</th><th>value</th></tr>{''.join(rows)}</table>"
+    )

@@ -20,6 +20,7 @@ from tilewright.dialects.cute_nvgpu.descriptors.bit_field import (
     BitField,
     DescriptorError,
     check_word,
+    html,
 )
 from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import MajorMode
 from tilewright.dialects.cute_nvgpu.lattice.nearest import closest
@@ -197,6 +198,13 @@ class InstructionDescriptor:
     def encode(self) -> int:
         """The 32-bit word."""
         return sum(field.put(getattr(self, field.name)) for field in FIELDS[self.kind])
+
+    def _repr_html_(self) -> str:
+        """The descriptor in a notebook: its fields."""
+        fields = ((field.bits, getattr(self, field.name)) for field in FIELDS[self.kind])
+        return html(
+            f"tcgen05.mma kind::{self.kind} instruction descriptor", self.encode(), 32, fields
+        )
 
     @staticmethod
     def decode(word: int, kind: UmmaKind) -> InstructionDescriptor:

@@ -27,6 +27,7 @@ from tilewright.dialects.cute_nvgpu.descriptors.bit_field import (
     BitField,
     DescriptorError,
     check_word,
+    html,
 )
 from tilewright.dialects.cute_nvgpu.lattice.nearest import closest
 
@@ -221,6 +222,11 @@ class SmemDescriptor:
     def encode(self) -> int:
         """The 64-bit word."""
         return sum(field.put(self.value(field)) for field in self.format.fields)
+
+    def _repr_html_(self) -> str:
+        """The descriptor in a notebook: its fields."""
+        fields = ((field, self.value(field)) for field in self.format.fields)
+        return html(f"{self.format.name} matrix descriptor", self.encode(), 64, fields)
 
     @staticmethod
     def decode(word: int, format: DescriptorFormat = WGMMA) -> SmemDescriptor:

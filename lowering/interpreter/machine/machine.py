@@ -190,7 +190,7 @@ class Machine:
         self.shared = SharedMemory(
             len(ctas), program.shared_bytes, self.slots, self.clocks, self.remote, accesses, cluster
         )
-        self.schedule = Schedule(launch.schedule)
+        self.schedule = Schedule(launch.schedule, self.slots)
         self.mbarriers = Mbarriers(self.shared, self.clocks, self.schedule, cluster)
         self.registers = RegisterFile(len(ctas) * self.slots, self.shared.op_names)
         self.tensor = TensorMemory(self.clocks, self.shared, len(ctas) * self.slots)

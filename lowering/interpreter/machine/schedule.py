@@ -43,7 +43,8 @@ class Landing:
 class Schedule:
     """The order of one run: of the text or, with a seed, a random one."""
 
-    def __init__(self, seed: int | None):
+    def __init__(self, seed: int | None, slots: int):
+        self._slots = slots
         self._random = None if seed is None else np.random.default_rng(seed)
         self._landings: list[Landing] = []
         self._landing = 0.0 if self._random is None else float(self._random.choice(LANDING))
@@ -122,6 +123,8 @@ class Schedule:
         """The threads of a gang that run first, whole warpgroups; None means all of them."""
         if self._random is None or self._random.random() < 0.5:
             return None
-        teams, team = np.unique(lanes // TEAM, return_inverse=True)
+        # A CTA need not have whole warpgroups.
+        number = lanes // self._slots * self._slots + lanes % self._slots // TEAM
+        teams, team = np.unique(number, return_inverse=True)
         chosen = self._random.random(len(teams)) < 0.5
         return None if chosen.all() or not chosen.any() else chosen[team]

@@ -105,12 +105,12 @@ def multiply_adds(arch: str, bits: int) -> int:
     return rates[min(width for width in rates if width >= bits)]
 
 
-def multiply_cycles(arch: str, shape: tuple[int, int, int], bits: int, *, warp: bool) -> int:
-    """The turn of an MMA on the tensor cores of an SM or, of a warp's, on one of the four."""
-    m, n, k = shape
+def multiply_cycles(arch: str, products: int, bits: int, *, warp: bool) -> int:
+    """The turn of an MMA of so many products on the tensor cores of an SM; of a warp's, on one of
+    the four."""
     rate = multiply_adds(arch, bits) / (4 if warp else 1)
     rate *= WARP_SHARE if warp and _number(arch) == 90 else 1
-    return max(1, round(m * n * k / rate))
+    return max(1, round(products / rate))
 
 
 def _number(arch: str) -> int:

@@ -138,10 +138,12 @@ class TimedWait:
 
 
 class Timeline:
-    """The events of a run: give it to `tilewright.interpret` as `timeline`.
+    """The events of a run: give it to `tilewright.interpret` among `watchers`.
 
     Of the first wave of CTAs the first `warps` are recorded, at the level of PTX instructions.
     """
+
+    level: str | None = "ptx"
 
     def __init__(self, warps: int = WARPS):
         self.events: list[Event] = []
@@ -231,14 +233,15 @@ class Timeline:
             atom = op.mma_atom
             bits = atom.element("A").bits
             warp = not isinstance(op, WgmmaOp)
-            return multiply_cycles(arch, tuple(atom.shape), bits, warp=warp)
+            return multiply_cycles(arch, prod(atom.shape), bits, warp=warp)
         if isinstance(op, Tcgen05MmaOp):
             (slot,) = slots([op.idesc])
             atom = op.atom_of(int(np.ravel(gang.regs[slot])[0]))
-            cycles = multiply_cycles(arch, tuple(atom.shape), atom.element("A").bits, warp=False)
+            cycles = multiply_cycles(arch, prod(atom.shape), atom.element("A").bits, warp=False)
             return -(-cycles // atom.cta_group)
         if isinstance(op, TensorCopyOp):
-            (slot,) = slots([op.map])
+            any_op: Any = op
+            (slot,) = slots([any_op.map])
             image = machine.memory.tensor_map(int(np.ravel(gang.regs[slot])[0]))
             size = prod(image.box.shape) * image.box.element.bytes
             return -(-size // TMA_BYTES)
@@ -308,7 +311,8 @@ class Timeline:
 
     def _arrive(self, op: Operation, machine: Machine, warps: list[int]) -> None:
         """Warps arrive at a barrier of their CTA, and go on."""
-        barrier: int = op.properties["barrier"].value.data  # type: ignore[attr-defined]
+        any_op: Any = op
+        barrier: int = any_op.barrier.value.data
         for warp in warps:
             number = warp * WARP // machine.slots * 16 + barrier
             phase = int(machine.barriers.completed[number])

@@ -29,7 +29,7 @@ def said(line: str, *values: str, hits: int = 1, **launch: Any) -> str:
         [LINES[line]], [Shown.parse(value) for value in values], hits, texts.append
     )
     settings: Any = {"grid": (2,), "block": (64,), "args": [np.zeros(64, np.int32)], **launch}
-    tw.interpret(TEXT, breakpoints=points, **settings)
+    tw.interpret(TEXT, watchers=[points], **settings)
     return "\n".join(texts)
 
 
@@ -69,7 +69,7 @@ def test_what_cannot_be_shown(wrong: str) -> None:
 def test_a_line_without_an_op() -> None:
     points, args = Breakpoints([900]), [np.zeros(64, np.int32)]
     with pytest.raises(tw.ExecutionError, match=f"got 900; nearest legal: {LINES['%more =']}"):
-        tw.interpret(TEXT, grid=(1,), block=(64,), args=args, breakpoints=points)
+        tw.interpret(TEXT, grid=(1,), block=(64,), args=args, watchers=[points])
 
 
 def message(body: str, level: str = "atom", **launch: Any) -> list[str]:

@@ -30,7 +30,7 @@ def gemm() -> tuple[tw.Timeline, Any]:
     timeline, text = tw.Timeline(), (EXAMPLES / "gemm_sm90.mlir").read_text()
     args, _ = gemm_sm90_arguments(M, N, K)
     launch: Any = {"grid": (1,), "block": (384,), "args": args, "arch": "sm_90a"}
-    result = tw.interpret(text, "gemm", timeline=timeline, **launch)
+    result = tw.interpret(text, "gemm", watchers=[timeline], **launch)
     plain = tw.interpret(text, "gemm", level="ptx", **launch)
     pairs = zip(result, plain, strict=True)
     assert all(np.array_equal(one, other, equal_nan=True) for one, other in pairs)
@@ -81,7 +81,9 @@ def test_a_barrier_ends_for_all_when_the_last_one_has_come() -> None:
   }
   "gpu.barrier"() : () -> ()"""
     args = [np.zeros(64, np.int32)]
-    tw.interpret(kernel(body), grid=(2,), block=(64,), args=args, timeline=timeline, races="ignore")
+    tw.interpret(
+        kernel(body), grid=(2,), block=(64,), args=args, watchers=[timeline], races="ignore"
+    )
     waits = [e for e in timeline.events if (e.cta, e.kind, e.name) == (0, "wait", "bar.sync")]
     early, late = sorted(waits, key=lambda event: event.end - event.start, reverse=True)
     assert early.end == late.end and (early.warp, late.warp) == (1, 0)
@@ -118,8 +120,8 @@ def test_rows_are_of_ops_that_there_are() -> None:
 @pytest.mark.parametrize("wrong", [{"level": "tile"}, {"schedule": 1}])
 def test_settings_that_have_no_timeline(wrong: dict[str, Any]) -> None:
     launch: Any = {"grid": (1,), "block": (64,), "args": [np.zeros(64, np.int32)], **wrong}
-    with pytest.raises(tw.ExecutionError, match="expected level 'ptx', no schedule"):
-        tw.interpret(kernel(""), timeline=tw.Timeline(), **launch)
+    with pytest.raises(tw.ExecutionError, match="expected level 'ptx' and no schedule"):
+        tw.interpret(kernel(""), watchers=[tw.Timeline()], **launch)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,199 @@
+"""Products of warpgroups, TMA and pipelines: PTX for Hopper equals the program level."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "interpreter" / "cuda_tile"))
+
+from tile_ir import entry
+
+import tilewright as tw
+from tilewright import ptxas
+
+RNG = np.random.default_rng(0)
+DTYPES: dict[str, Any] = {
+    "f16": np.float16, "bf16": ml_dtypes.bfloat16, "tf32": np.float32, "f32": np.float32,
+    "f8E4M3FN": ml_dtypes.float8_e4m3fn, "f8E5M2": ml_dtypes.float8_e5m2, "i8": np.int8,
+    "i32": np.int32,
+}  # fmt: skip
+
+
+def matrix(name: str, rows: str, columns: str, element: str, tile: str, order: str = "") -> str:
+    """IR for %NAME: the tiles of a matrix at %NAME_p whose rows are multiples of 16 bytes; with an
+    order its columns are contiguous."""
+    step = 16 // np.dtype(DTYPES[element]).itemsize
+    strides, view = ("%{0}_s, 1", "?,1") if not order else ("1, %{0}_s", "1,?")
+    type_ = f"tensor_view<?x?x{element}, strides=[{view}]>"
+    return f"""
+    %{name}_a = assume div_by<16>, %{name}_p : tile<ptr<{element}>>
+    %{name}_s = assume div_by<{step}>, %{name}_l : tile<i32>
+    %{name}_v = make_tensor_view %{name}_a, shape = [{rows}, {columns}],
+        strides = [{strides.format(name)}] : tile<i32> -> {type_}
+    %{name} = make_partition_view %{name}_v
+        : partition_view<tile=({tile}), padding_value = zero, {type_}>
+"""
+
+
+def product(
+    types: tuple[str, str], tile: tuple[int, int, int], *, b_order: str = "",
+    persistent: bool = False, hints: str = "", convert: str = "",
+) -> str:  # fmt: skip
+    """A @k of C = A B, tile after tile of K; with `convert`, elements are converted first."""
+    (a, c), (m, n, k) = types, tile
+    memory, sign = convert or a, " signed signed" if a == "i8" else ""
+    op = "mmai" if a == "i8" else "mmaf"
+    view_a = f"partition_view<tile=({m}x{k}), padding_value = zero, tensor_view<?x?x{memory}, strides=[?,1]>>"
+    steps = "1,?" if b_order else "?,1"
+    view_b = f"partition_view<tile=({k}x{n}), padding_value = zero, tensor_view<?x?x{memory}, strides=[{steps}]>>"
+    view_c = (
+        f"partition_view<tile=({m}x{n}), padding_value = zero, tensor_view<?x?x{c}, strides=[?,1]>>"
+    )
+    loads = f"""
+      %x, %t0 = load_view_tko weak %A[%i, %q]{hints} : {view_a}, tile<i32>
+          -> tile<{m}x{k}x{memory}>, token
+      %y, %t1 = load_view_tko weak %B[%q, %j]{hints} : {view_b}, tile<i32>
+          -> tile<{k}x{n}x{memory}>, token
+"""
+    x, y = "%x", "%y"
+    if convert:
+        x, y = "%u", "%w"
+        for new, old, shape in ((x, "%x", f"{m}x{k}"), (y, "%y", f"{k}x{n}")):
+            loads += f"      {new} = ftof {old} : tile<{shape}x{memory}> -> tile<{shape}x{a}>\n"
+    zero = "i32: 0" if c == "i32" else f"{c}: 0.0"
+    body = f"""
+    %zero = constant <{zero}> : tile<{m}x{n}x{c}>
+    %sum = for %q in (%o to %steps, step %one) : tile<i32> iter_values(%acc = %zero)
+        -> (tile<{m}x{n}x{c}>) {{
+{loads}
+      %next = {op} {x}, {y}, %acc{sign}
+          : tile<{m}x{k}x{a}>, tile<{k}x{n}x{a}>, tile<{m}x{n}x{c}>
+      continue %next : tile<{m}x{n}x{c}>
+    }}
+    %t = store_view_tko weak %sum, %C[%i, %j] : tile<{m}x{n}x{c}>, {view_c}, tile<i32> -> token
+"""
+    if persistent:
+        body = f"    for %i in (%bx to %M, step %gx) : tile<i32> {{\n{body}\n    }}\n"
+    names = ["%A_p", "%B_p", "%C_p"]
+    parameters = ", ".join(
+        f"{name}: tile<ptr<{memory if i < 2 else c}>>, {name[:2]}_l: tile<i32>"
+        for i, name in enumerate(names)
+    )
+    start = "%i, %j, %bz" if not persistent else "%bx, %j, %bz"
+    setup = f"""
+    %o = constant <i32: 0> : tile<i32>
+    %one = constant <i32: 1> : tile<i32>
+    {start} = get_tile_block_id : tile<i32>
+    %gx, %gy, %gz = get_num_tile_blocks : tile<i32>
+"""
+    setup += matrix("A", "%m", "%k", memory, f"{m}x{k}")
+    setup += matrix("B", "%k", "%n", memory, f"{k}x{n}", b_order)
+    setup += matrix("C", "%m", "%n", c, f"{m}x{n}")
+    setup += f"    %M, %steps = get_index_space_shape %A : {view_a} -> tile<i32>\n"
+    sizes = "%m: tile<i32>, %n: tile<i32>, %k: tile<i32>"
+    return entry(f"{parameters}, {sizes}", setup + body)
+
+
+def operand(rows: int, columns: int, element: str, order: str = "") -> NDArray[Any]:
+    dtype = DTYPES[element]
+    shape = (columns, rows) if order else (rows, columns)
+    if dtype is np.int8:
+        return RNG.integers(-128, 128, shape, dtype=np.int8)
+    return RNG.standard_normal(shape).astype(dtype)
+
+
+def check(
+    text: str, sizes: tuple[int, int, int], types: tuple[str, str, str], grid: tuple[int, int],
+    *, b_order: str = "", schedule: int | None = None,
+) -> None:  # fmt: skip
+    """At the `ptx` level the result is that of the program level, bit for bit."""
+    m, n, k = sizes
+    a, b = operand(m, k, types[0]), operand(k, n, types[1], b_order)
+    c = np.zeros((m, n), DTYPES[types[2]])
+    args = [part for array in (a, b, c) for part in (array, array.shape[1])] + [m, n, k]
+    want = tw.interpret(text, "k", grid=grid, args=args)[2]
+    got = tw.interpret(text, "k", grid=grid, args=args, level="ptx", schedule=schedule)[2]
+    assert np.abs(want.astype(np.float64)).max() > 0
+    assert (got.view(np.uint8) == want.view(np.uint8)).all()
+
+
+def test_a_pipeline_of_boxes() -> None:
+    """Edges along every dimension, more steps than stages, copies that complete late."""
+    text = product(("bf16", "f32"), (128, 64, 16))
+    ptx = tw.compile(text, "sm_90a").ptx
+    assert "wgmma.mma_async" in ptx and "cp.async.bulk.tensor.2d.shared" in ptx
+    assert "wgmma.wait_group.sync.aligned 1" in ptx
+    check(text, (136, 56, 216), ("bf16", "bf16", "f32"), (2, 1), schedule=3)
+
+
+@pytest.mark.parametrize(
+    "types, k, order",
+    [
+        (("f16", "f16"), 32, ""),
+        (("f8E4M3FN", "f32"), 64, "columns"),
+        (("f8E5M2", "f32"), 32, ""),
+        (("i8", "i32"), 32, "columns"),
+    ],
+)
+def test_types_and_orders(types: tuple[str, str], k: int, order: str) -> None:
+    """Of elements of 8 bits, rows of B along N are turned on the way."""
+    text = product(types, (64, 32, k), b_order=order)
+    assert "wgmma.mma_async" in tw.compile(text, "sm_90a").ptx
+    check(text, (64, 32, 2 * k + 16), (types[0], *types), (1, 1), b_order=order)
+
+
+def test_converted_operands_come_ahead() -> None:
+    """tf32: A goes to registers, B anew to shared memory."""
+    text = product(("tf32", "f32"), (64, 32, 32), convert="f32")
+    assert "cp.async.bulk.tensor.2d.shared" in tw.compile(text, "sm_90a").ptx
+    check(text, (64, 32, 72), ("f32", "f32", "f32"), (1, 1))
+
+
+def test_stages_go_on_from_tile_to_tile() -> None:
+    text = product(("bf16", "f32"), (64, 32, 32), persistent=True)
+    check(text, (192, 32, 136), ("bf16", "bf16", "f32"), (2, 1), schedule=1)
+
+
+def test_what_is_not_proven_has_no_boxes() -> None:
+    text = product(("bf16", "f32"), (64, 32, 32)).replace("div_by<8>", "div_by<4>")
+    ptx = tw.compile(text, "sm_90a").ptx
+    assert "cp.async.bulk.tensor.2d.shared" not in ptx and "wgmma.mma_async" in ptx
+    check(text, (64, 32, 68), ("bf16", "bf16", "f32"), (1, 1))
+
+
+def test_hints_are_honoured() -> None:
+    hints = " optimization_hints = <default = {allow_tma = false}>"
+    ptx = tw.compile(product(("bf16", "f32"), (64, 32, 32), hints=hints), "sm_90a").ptx
+    assert "cp.async.bulk.tensor.2d.shared::cluster" not in ptx
+
+
+def test_other_targets_have_none_of_it() -> None:
+    for arch in ("sm_80", "sm_90", "sm_120a"):
+        assert "wgmma" not in tw.compile(product(("bf16", "f32"), (64, 32, 32)), arch).ptx
+
+
+def test_no_warnings_no_spills() -> None:
+    text = product(("bf16", "f32"), (128, 256, 64))
+    kernel = tw.compile(text, "sm_90a")
+    report = ptxas.assemble(kernel.ptx, "sm_90a")
+    assert report.ok and not report.warnings
+    assert report.kernels["k"].spill_stores == 0
+    assert kernel.entry().block == (288, 1, 1)
+
+
+def test_a_tensor_without_elements_has_a_map() -> None:
+    """K = 0: nothing is loaded, the sums are zeros."""
+    text = product(("bf16", "f32"), (64, 32, 32))
+    args: list[Any] = [np.zeros(8, ml_dtypes.bfloat16), 8] * 2
+    c = np.ones((64, 32), np.float32)
+    got = tw.interpret(
+        text, "k", grid=(1, 1), args=[*args, c, 32, 64, 32, 0], level="ptx", arch="sm_90a"
+    )[2]
+    assert (got == 0).all()

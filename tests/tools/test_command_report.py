@@ -1,0 +1,209 @@
+"""`tilewright report`: what its page holds, read without a browser."""
+
+from __future__ import annotations
+
+import json
+import re
+from functools import cache
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import tilewright as tw
+from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import SmemDescriptor
+from tilewright.tools.report.page import report
+from tilewright.tools.report.resources import occupancy
+from tilewright.tools.tilewright import main
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+class Page(HTMLParser):
+    """The elements of a page, and its data."""
+
+    def __init__(self, text: str):
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.inside, self.data = "", ""
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        self.inside = dict(attrs).get("id") or tag
+
+    def handle_endtag(self, tag: str) -> None:
+        self.inside = ""
+
+    def handle_data(self, data: str) -> None:
+        if self.inside == "data":
+            self.data += data
+
+
+def data_of(text: str) -> dict[str, Any]:
+    return json.loads(Page(text).data)
+
+
+def source(name: str) -> str:
+    return (EXAMPLES / f"{name}.mlir").read_text()
+
+
+@cache
+def hopper() -> dict[str, Any]:
+    """The page of a run of Hopper's GEMM of tiles, C = A B'."""
+    rng = np.random.default_rng(0)
+    a, b = (rng.standard_normal((rows, 128)).astype(ml_dtypes.bfloat16) for rows in (128, 256))
+    args = [a, b, np.zeros((128, 256), np.float32)]
+    launch = {"grid": (1,), "block": (384,), "args": args}
+    return data_of(report(source("tile_gemm_sm90"), name="gemm.mlir", run=launch))
+
+
+def level(name: str) -> dict[str, Any]:
+    return next(level for level in hopper()["levels"] if level["name"] == name)
+
+
+def lines_of(name: str, words: str) -> set[int | None]:
+    """The lines of the source that the lines with these words are of."""
+    pairs = zip(level(name)["text"].splitlines(), level(name)["lines"], strict=True)
+    return {line for text, line in pairs if words in text}
+
+
+def test_the_page_needs_nothing_but_itself() -> None:
+    text = report(source("mma"))
+    for tag, attributes in Page(text).tags:
+        for name, value in attributes.items():
+            assert name not in ("src", "href") or value is None or value.startswith("data:"), tag
+    assert not re.search(r"@import|url\(|https?://(?!www\.w3\.org/)", text)
+
+
+def test_levels_keep_the_lines_of_the_source() -> None:
+    assert [level["name"] for level in hopper()["levels"]][:4] == ["source", "atoms", "ptx", "PTX"]
+    (gemm,) = [n for n, line in enumerate(level("source")["text"].splitlines(), 1)
+               if "cute.gemm" in line]  # fmt: skip
+    for name, words in (
+        ("atoms", "cute_nvgpu.sm90.mma %"),
+        ("ptx", "ptx.wgmma.mma_async"),
+        ("PTX", "wgmma.mma_async"),
+    ):
+        assert gemm in lines_of(name, words)
+        assert lines_of(name, words) <= {gemm}
+    assert all(len(one["lines"]) == len(one["text"].splitlines()) for one in hopper()["levels"])
+
+
+def test_machine_code_is_of_the_same_lines() -> None:
+    (gemm,) = lines_of("PTX", "wgmma.mma_async")
+    assert gemm in lines_of("SASS", "HGMMA")
+
+
+def test_layouts_fragments_and_descriptors_are_drawn() -> None:
+    kinds = {picture["kind"] for picture in hopper()["pictures"]}
+    assert kinds >= {"swizzled layout", "fragment", "matrix of a descriptor"}
+    stage = next(p for p in hopper()["pictures"] if p["title"].endswith("(128,64,3):(64,1,8192)"))
+    # Row 1 of a swizzle of 128 bytes: its first 16 bytes are where the second ones would be.
+    assert stage["texts"][1][0] == "72" and len(stage["texts"]) == 128
+    fragment = next(p for p in hopper()["pictures"] if p["title"].startswith("wgmma"))
+    assert fragment["texts"][0][0] == "T0V0" and fragment["numbers"][1][0] == 4
+    (descriptor,) = {d["html"] for d in hopper()["descriptors"]}
+    assert SmemDescriptor(0, 16, 1024, 128)._repr_html_() == descriptor
+    assert "swizzling mode" in descriptor
+
+
+def test_shared_memory_has_its_regions_with_their_accesses() -> None:
+    regions = hopper()["shared"]["regions"]
+    assert [region["first"] for region in regions][:2] == [0, 49152]
+    assert sum(region["bytes"] for region in regions) == hopper()["shared"]["bytes"]
+    kinds = {access["kind"] for access in regions[0]["accesses"]}
+    assert kinds == {"copy", "multiply"}
+    assert {a["kind"] for a in regions[2]["accesses"]} == {"mbarrier"}
+
+
+def test_resources_and_roofline() -> None:
+    (row,) = hopper()["resources"]
+    assert row["target"] == "sm_90a" and row["ctas"] == 1 and row["bound"] == "registers"
+    assert hopper()["roofline"]["flops"] == 2 * 128 * 256 * 128
+    assert hopper()["roofline"]["bytes"] == 2 * (128 + 256) * 128 + 4 * 128 * 256
+
+
+@pytest.mark.parametrize(
+    "number, registers, shared, threads, ctas, bound",
+    [(80, 32, 0, 256, 8, "threads"), (80, 128, 0, 256, 2, "registers"),
+     (90, 32, 100 * 1024, 128, 2, "shared memory"), (86, 16, 0, 32, 16, "CTAs")],
+)  # fmt: skip
+def test_occupancy(
+    number: int, registers: int, shared: int, threads: int, ctas: int, bound: str
+) -> None:
+    """As NVIDIA's occupancy calculator has it."""
+    row = occupancy(number, registers, shared, threads)
+    assert (row["ctas"], row["bound"]) == (ctas, bound)
+
+
+def test_the_timeline_is_in_the_page() -> None:
+    timeline = hopper()["timeline"]
+    names = {tuple(pair) for pair in timeline["names"]}
+    assert {("wgmma", "wgmma.mma_async"), ("tma", "cp.async.bulk.tensor.load")} <= names
+    assert max(start + length for *_, start, length, _ in timeline["events"]) == timeline["cycles"]
+
+
+def test_bank_conflicts_of_a_run() -> None:
+    """Every thread of a warp reads the first column of rows of 128 bytes."""
+    text = """func.func @k(%p: memref<?xf32>) attributes {gpu.kernel} {
+  %t = "gpu.thread_id"() <{dimension = #gpu<dim x>}> : () -> index
+  %s = memref.alloc() : memref<32x32xf32, #cute<space smem>>
+  %c0 = arith.constant 0 : index
+  %v = memref.load %p[%t] : memref<?xf32>
+  memref.store %v, %s[%t, %c0] : memref<32x32xf32, #cute<space smem>>
+  memref.store %v, %s[%c0, %t] : memref<32x32xf32, #cute<space smem>>
+  func.return
+}"""
+    launch = {"grid": (1,), "block": (32,), "args": [np.ones(32, np.float32)]}
+    rows = data_of(report(text, run=launch))["run_conflicts"]
+    assert [(row["line"], row["ways"]) for row in rows] == [(6, 32), (7, 1)]
+
+
+def test_an_error_of_the_run_is_in_the_page() -> None:
+    launch = {"grid": (2,), "block": (64,),
+              "args": [np.zeros(100, np.float32), np.zeros(100, np.float32), 2.0, 128]}  # fmt: skip
+    data = data_of(report(source("axpy"), name="axpy.mlir", run=launch))
+    (error,) = data["errors"]
+    assert error.startswith("axpy.mlir:7:5: error: 'memref.load' read out of bounds")
+    assert "is outside" in error.splitlines()[-1]
+    assert data["timeline"]["events"]
+
+
+def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    page = tmp_path / "r.html"
+    axpy = str(EXAMPLES / "axpy.mlir")
+    launch = ["--grid", "2", "--block", "64", "100", "100", "2.0", "100"]
+    main(["report", axpy, "-o", str(page), *launch])
+    data = data_of(page.read_text())
+    assert capsys.readouterr().out == f"{page}\n"
+    assert data["kernel"] == "axpy" and not data["errors"] and data["grid"] == 2
+    assert {row["target"] for row in data["resources"]} >= {"sm_80", "sm_90", "sm_120"}
+    with pytest.raises(SystemExit):
+        main(["report", axpy, "-o", str(page), "100"])
+    assert "expected --grid for a run, got none" in capsys.readouterr().err
+
+
+def test_compiled_kernels_show_themselves() -> None:
+    kernel = tw.compile(source("mma"), "sm_80")
+    assert "fragment" in {picture["kind"] for picture in data_of(kernel.report())["pictures"]}
+    assert kernel._repr_html_().startswith('<iframe srcdoc="&lt;!doctype html&gt;')
+    bare = tw.Kernel(kernel.ptx, kernel.entries, kernel.arch)
+    assert data_of(bare.report())["levels"][0]["name"] == "PTX"
+
+
+def test_tile_ir_from_the_program_down() -> None:
+    fixtures = EXAMPLES.parent / "tests/lowering/interpreter/cuda_tile/fixtures"
+    data = data_of(report((fixtures / "saxpy.tileirbc").read_bytes(), "sm_90a"))
+    names = [level["name"] for level in data["levels"]]
+    assert names[:2] == ["program", "cute"] and "PTX" in names
+    program, ptx = (
+        {line for text, line in zip(one["text"].splitlines(), one["lines"], strict=True)
+         if words in text}
+        for name, words in (("program", "store_view_tko"), ("PTX", "st.global"))
+        for one in data["levels"] if one["name"] == name
+    )  # fmt: skip
+    assert program & ptx - {None}

@@ -1,0 +1,57 @@
+"""Write one HTML page of a kernel, which needs no network: its text at every level, with lines that
+light up together, its layouts, fragments and descriptors drawn, its shared and tensor memory, and
+what an SM gives it. With --grid and --block, and the kernel's arguments, the kernel runs on the
+CPU: the page has its timeline, its bank conflicts and, where it fails, the state.
+
+  tilewright report FILE -o report.html
+  tilewright report FILE --grid 2,2 --block 128 [-o report.html] ARG...
+
+An ARG is what `tilewright run` takes, or a shape, 256x64, for an array of random elements.
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from tilewright.tools.commands.input import InputError, read_source, read_target
+from tilewright.tools.commands.run import extent
+from tilewright.tools.output import UnwritableError, write_whole
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", metavar="FILE", help="IR text, or Tile IR bytecode; - is stdin")
+    parser.add_argument("arguments", metavar="ARG", nargs="*", help="of a run; see above")
+    parser.add_argument("-o", "--output", metavar="PAGE.html", default="report.html")
+    parser.add_argument("--arch", metavar="TARGET", help="the chip (default: the lowest it needs)")
+    parser.add_argument("--kernel", metavar="NAME", help="which kernel; needed where FILE has more")
+    for name, what in (("grid", "blocks of the grid"), ("block", "threads of a block")):
+        parser.add_argument(f"--{name}", metavar="X,Y,Z", type=extent, help=f"of a run: {what}")
+    parser.add_argument("--seed", type=int, default=0, help="of random elements")
+
+
+def run(options: argparse.Namespace) -> None:
+    """Write the page."""
+    if options.arch is not None:
+        read_target(options.arch)
+    source = read_source(options.file)
+    name = "<stdin>" if options.file == "-" else options.file
+    from tilewright.diagnostic import CompileError
+    from tilewright.execution import ExecutionError, kernel_signature
+    from tilewright.tools.commands.run_argument import read_trial_arguments
+    from tilewright.tools.report.page import report
+
+    try:
+        launch = None
+        if options.grid is not None:
+            parameters = kernel_signature(source, options.kernel, name)
+            args = read_trial_arguments(options.arguments, parameters, options.seed)
+            launch = {"grid": options.grid, "block": options.block, "args": args}
+        elif options.arguments or options.block:
+            raise InputError("expected --grid for a run, got none")
+        text = report(source, options.arch, name=name, kernel=options.kernel, run=launch)
+        write_whole(options.output, text)
+    except (CompileError, ExecutionError) as error:
+        raise InputError(str(error), located=": error: " in str(error)) from None
+    except UnwritableError as error:
+        raise InputError(str(error)) from None
+    print(options.output)

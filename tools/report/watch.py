@@ -1,0 +1,168 @@
+"""A run watched for the page: bank conflicts by line, the columns of tensor memory over time, and
+how much was multiplied and moved."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from math import prod
+from typing import Any
+
+import numpy as np
+from xdsl.ir import Operation
+
+from tilewright.diagnostic import at
+from tilewright.dialects.cute_nvgpu.descriptors.bank_conflicts import ways
+from tilewright.dialects.ptx.bulk_copy import TensorCopyOp
+from tilewright.dialects.ptx.data_movement import LdOp, StOp
+from tilewright.dialects.ptx.matrix import WarpMmaOp
+from tilewright.dialects.ptx.matrix_copy import MatrixCopyOp
+from tilewright.dialects.ptx.tcgen05_access import AccessOp
+from tilewright.dialects.ptx.tcgen05_mma import Tcgen05MmaOp
+from tilewright.dialects.ptx.wgmma import WgmmaOp
+from tilewright.lowering.interpreter.builder import Builder
+from tilewright.lowering.interpreter.machine.machine import Gang, Launch, Machine
+from tilewright.lowering.interpreter.program import Program, Step
+from tilewright.lowering.interpreter.values import spread
+
+WARP = 32
+MOST = 64
+"""Accesses of a line whose conflicts are counted: they repeat."""
+COLUMN = 0xFFFF
+"""The bits of an address of tensor memory that are its column."""
+
+
+Note = Callable[[Machine, Gang], None]
+"""A note taken behind a step."""
+
+
+@dataclass
+class LineConflicts:
+    """The accesses of a line to shared memory: their op, how many there were, and how many ways the
+    slowest of them conflicted."""
+
+    op: str
+    accesses: int = 0
+    ways: int = 1
+
+
+@dataclass
+class RunWatch:
+    """The results of a run: conflicts by line, (step, first column, columns, op, line) of tensor
+    memory, multiply-adds by bits, bytes of global memory."""
+
+    conflicts: dict[int, LineConflicts] = field(default_factory=dict[int, LineConflicts])
+    columns: list[tuple[int, int, int, str, int | None]] = field(
+        default_factory=list[tuple[int, int, int, str, int | None]]
+    )
+    products: Counter[int] = field(default_factory=Counter[int])
+    octets: int = 0
+    level: str | None = "ptx"
+    _steps: int = 0
+
+    def watch(self, program: Program, builder: Builder, launch: Launch) -> None:
+        """Wrap the steps of a program that access memory or multiply."""
+        for block in program.blocks:
+            block.steps[:] = [
+                (op, self._watched(op, step, builder), writes) for op, step, writes in block.steps
+            ]
+
+    def _watched(self, op: Operation, step: Step, builder: Builder) -> Step:
+        note = self._access(op, builder) or self._product(op, builder)
+        if note is None:
+            return step
+
+        def watched(machine: Machine, gang: Gang) -> None:
+            step(machine, gang)
+            note(machine, gang)
+
+        return watched
+
+    def _access(self, op: Operation, builder: Builder) -> Note | None:
+        """The note of an access to shared or global memory."""
+        any_op: Any = op
+        space = any_op.space.data if isinstance(op, LdOp | StOp) else ""
+        if isinstance(op, MatrixCopyOp) or space == "shared":
+            slot, offset = builder.slot(any_op.address), any_op.offset.value.data
+            width = 16 if isinstance(op, MatrixCopyOp) else _width(op)
+            conflicts = self._conflicts_of(at(op.location, "").line, op)
+            return lambda machine, gang: self._conflict(
+                conflicts, gang, gang.regs[slot], offset, width
+            )
+        if isinstance(op, TensorCopyOp):
+            map_ = builder.slot(any_op.map)
+
+            def copy(machine: Machine, gang: Gang) -> None:
+                image = machine.memory.tensor_map(int(np.ravel(gang.regs[map_])[0]))
+                self.octets += gang.count * prod(image.box.shape) * image.box.element.bytes
+
+            return copy
+        if space == "global" or op.name == "ptx.cp.async":
+            size: int = _width(op) if space else any_op.size.value.data
+
+            def move(machine: Machine, gang: Gang) -> None:
+                self.octets += gang.count * size
+
+            return move
+        return None
+
+    def _product(self, op: Operation, builder: Builder) -> Note | None:
+        """The note of an MMA, or of an access to tensor memory."""
+        any_op: Any = op
+        line = at(op.location, "").line
+        if isinstance(op, WarpMmaOp | WgmmaOp):
+            atom, group = op.mma_atom, 128 if isinstance(op, WgmmaOp) else WARP
+
+            def multiply(machine: Machine, gang: Gang) -> None:
+                self.products[atom.element("A").bits] += gang.count // group * prod(atom.shape)
+
+            return multiply
+        if isinstance(op, Tcgen05MmaOp):
+            d, idesc = builder.slots((op.d, op.idesc))
+
+            def umma(machine: Machine, gang: Gang) -> None:
+                atom = op.atom_of(int(np.ravel(gang.regs[idesc])[0]))
+                self.products[atom.element("A").bits] += gang.count * prod(atom.shape)
+                self._column(gang.regs[d], atom.shape[1], op, line)
+
+            return umma
+        if isinstance(op, AccessOp):
+            slot, offset = builder.slot(any_op.address), np.uint32(op.offset.value.data)
+            values = [*op.results, *op.operands[1:]]
+            count = max((len(_registers(value.type)) for value in values), default=1)
+            return lambda machine, gang: self._column(gang.regs[slot] + offset, count, op, line)
+        return None
+
+    def _conflicts_of(self, line: int | None, op: Operation) -> LineConflicts:
+        own = LineConflicts(op.name.removeprefix("ptx."))
+        return self.conflicts.setdefault(line or 0, own)
+
+    def _conflict(
+        self, conflict: LineConflicts, gang: Gang, address: Any, offset: int, width: int
+    ) -> None:
+        conflict.accesses += 1
+        if conflict.accesses > MOST:
+            return
+        places = spread(address, gang.count).astype(np.int64) + offset
+        first = gang.lanes // WARP == gang.lanes[0] // WARP
+        conflict.ways = max(conflict.ways, ways(places[first].tolist(), width))
+
+    def _column(self, address: Any, count: int, op: Operation, line: int | None) -> None:
+        self._steps += 1
+        first = int(np.ravel(address)[0]) & COLUMN
+        name = op.name.removeprefix("ptx.")
+        if len(self.columns) < 5000:
+            self.columns.append((self._steps, first, count, name, line))
+
+
+def _width(op: Operation) -> int:
+    """The bytes of a thread's access."""
+    value = op.results[0] if op.results else op.operands[1]
+    return sum(_registers(value.type))
+
+
+def _registers(type_: Any) -> list[int]:
+    """The bytes of each register of a type."""
+    kind = type_.kind.data
+    return [int(kind[1:]) // 8 if kind[1:].isdigit() else 1] * max(type_.count.data, 1)
