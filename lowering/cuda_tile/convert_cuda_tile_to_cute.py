@@ -56,6 +56,7 @@ from tilewright.lowering.cuda_tile.find_pipelines import Pipelines, Stores, find
 from tilewright.lowering.cuda_tile.kernel import Kernel
 from tilewright.lowering.cuda_tile.layouts import log2
 from tilewright.lowering.cuda_tile.legalize import legalize
+from tilewright.lowering.cuda_tile.remarks import remark
 from tilewright.lowering.cuda_tile.thread_read_layouts import thread_read_layouts
 from tilewright.lowering.tile.kernel import erase_unused
 from tilewright.passes.check_hazards import FROM_TILE_IR
@@ -87,6 +88,8 @@ def convert_entry(entry: EntryOp, arch: Target | None = None) -> func.FuncOp:
         lowered, scratch = _converted(entry, arch, stored, plan)
         room = math.inf if arch is None else shared_memory_limit(arch)
         if scratch <= beside or plan.bytes + scratch <= room:
+            for load, why in plan.refused.items():
+                remark(load, "pipeline", f"'{load.name}' is not loaded ahead by TMA: {why}")
             return lowered
         # Stages have taken what is needed to change layouts.
         beside = scratch
