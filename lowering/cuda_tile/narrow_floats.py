@@ -181,7 +181,7 @@ def stepped(
 ) -> SSAValue:
     """A float, rounded to nearest, in a directed rounding: `above` and `below` say that it is
     greater and less than what was rounded."""
-    width = value.type.bitwidth  # type: ignore[attr-defined]
+    width: int = value.type.bitwidth  # type: ignore[attr-defined]
     bits = Bits(kernel, IntegerType(width))
     word = _as(kernel, value, bits.type)
     negative = kernel.emitter.compare("lt", word, bits.constant(0))
