@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
+from threading import Lock
 from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import ModuleOp
@@ -37,7 +40,31 @@ if TYPE_CHECKING:
     from tilewright.verify_by_running import Trial
 
 
+_YOUNG = 500_000
+"""As many objects as the garbage collector lets come before it looks at them."""
+_compiling: list[tuple[int, int, int]] = []
+_compilations = Lock()
+
+
+@contextmanager
+def _seldom_collecting() -> Generator[None]:
+    """Lets the garbage collector look seldom: IR is full of cycles, and most of it stays till the
+    end. The last of the compilations that run at a time gives back how it was before the first."""
+    with _compilations:
+        _compiling.append(gc.get_threshold())
+        gc.set_threshold(max(_YOUNG, _compiling[0][0]), *_compiling[0][1:])
+    try:
+        yield
+    finally:
+        with _compilations:
+            before = _compiling[0]
+            _compiling.pop()
+            if not _compiling:
+                gc.set_threshold(*before)
+
+
 @deep_recursion()
+@_seldom_collecting()
 def compile(
     module_or_text: ModuleOp | str | bytes,
     arch: str,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
 from tilewright.dialects.cute.int_tuple import ScaledBasis, is_tuple
@@ -53,7 +53,7 @@ class Typed(NamedTuple):
     @property
     def text(self) -> str:
         """How the value is written."""
-        return tile_text(self.value) if self.kind == "tile" else value_text(self.value)
+        return _text(self.kind, self.value)
 
     @property
     def printf_format(self) -> str:
@@ -64,6 +64,12 @@ class Typed(NamedTuple):
     def quoted(self) -> str:
         """The type as diagnostics name it."""
         return f"'{self}'"
+
+
+@lru_cache(1 << 12)
+def _text(kind: str, value: Any) -> str:
+    """How a value is written; equal ones are written alike."""
+    return tile_text(value) if kind == "tile" else value_text(value)
 
 
 _TENSOR_READERS = {"memref": read_tensor, "coord_tensor": read_coord_tensor}

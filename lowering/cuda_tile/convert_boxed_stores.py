@@ -1,7 +1,7 @@
 """Stores of whole tiles by TMA: threads lay the tile down in shared memory, one of them copies it.
 
 A tile of more than `ROOM` bytes goes through that much memory in rounds: before threads write it
-anew, the copies of the round before have read it. Copies are complete when the kernel ends.
+anew, the copies of the round before have read it. Copies are complete when the kernel is.
 """
 
 from __future__ import annotations

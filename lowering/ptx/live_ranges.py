@@ -92,7 +92,9 @@ class RegisterRanges:
 def _overlap(few: Ranges, many: Ranges) -> bool:
     if len(few) > len(many):
         few, many = many, few
-    return any(_meet(intervals, many[block]) for block, intervals in few.items() if block in many)
+    return bool(few) and any(
+        _meet(intervals, many[block]) for block, intervals in few.items() if block in many
+    )
 
 
 def _union(intervals: list[Interval]) -> list[Interval]:

@@ -27,7 +27,7 @@ def shape_of(type_: Attribute) -> tuple[int, ...]:
 
 def is_vector_op(op: Operation) -> bool:
     """An op computes on vectors."""
-    return any(isa(value.type, VectorType) for value in (*op.operands, *op.results))
+    return any(isinstance(value.type, VectorType) for value in (*op.operands, *op.results))
 
 
 def elementwise_types(op: Operation) -> list[VectorType]:

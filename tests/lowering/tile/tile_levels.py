@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from typing import Any
+from zlib import crc32
 
 import numpy as np
+from covering import THOROUGH
 
 import tilewright as tw
+from tilewright.parsing import parse_module
 
 LEVELS = ("tile", "atom", "ptx")
 HEAD = """
@@ -35,11 +38,18 @@ def kernel(arguments: str, body: str, threads: int = 32) -> str:
     )
 
 
+def levels_of(text: str, args: tuple[Any, ...]) -> tuple[str, ...]:
+    """The levels to run: where the run goes to the lowest, the one between for a third of all."""
+    sample = f"{text}{[np.shape(array) for array in args]}"
+    return LEVELS if THOROUGH or crc32(sample.encode()) % 3 == 0 else (LEVELS[0], LEVELS[-1])
+
+
 def run(text: str, *args: Any, threads: int = 32, **launch: Any) -> list[np.ndarray]:
     """The arrays after a run, which every level must give bit for bit."""
     launch = {"grid": (1,), "block": (threads,), "arch": "sm_90a", **launch}
-    found = [tw.interpret(text, args=args, level=level, **launch) for level in LEVELS]
-    for level, arrays in zip(LEVELS[1:], found[1:], strict=True):
+    levels, module = levels_of(text, args), parse_module(text)
+    found = [tw.interpret(module, args=args, level=level, **launch) for level in levels]
+    for level, arrays in zip(levels[1:], found[1:], strict=True):
         for first, other in zip(found[0], arrays, strict=True):
             assert first.tobytes() == other.tobytes(), f"level {level} differs"
     return found[0]
