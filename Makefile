@@ -54,9 +54,11 @@ conformance: $(VENV)/test.stamp
 bench: $(VENV)/bench.stamp
 	$(BIN)/python benchmarks/run.py
 
-## bench-gpu: speed of the kernels, needs a GPU
+## bench-gpu: speed of the kernels, needs a GPU; CUTILE_CASES, a folder that `benchmarks/cutile_gpu.py
+## --prepare` made, adds cuTile's samples beside tileiras and the libraries
 bench-gpu: $(VENV)/bench-gpu.stamp
 	$(BIN)/python benchmarks/gemm_gpu.py
+	$(if $(CUTILE_CASES),$(BIN)/python benchmarks/cutile_gpu.py $(CUTILE_CASES))
 
 $(VENV)/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "python3 >= 3.11 is needed")'

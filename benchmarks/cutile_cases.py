@@ -18,6 +18,8 @@ from pathlib import Path
 from typing import Any
 
 VERSION = "13.4"
+OWN = "cutile_kernels"
+"""The module of the kernels that no sample has."""
 CHUNK = 16
 """The bytes, and the elements, that cuTile looks for in addresses, strides and shapes."""
 
@@ -89,6 +91,8 @@ def cases() -> Iterator[Case]:
     yield from _attention()
     yield from _memory_bound()
     yield _batched((128, 256, 64))
+    yield _batched((128, 128, 64))
+    yield from _rows()
 
 
 def _matmul(
@@ -173,6 +177,18 @@ def _memory_bound() -> Iterator[Case]:
         yield Case("LayerNorm", "layer_norm_fwd", f"bf16 {tile}", (tile,), (problem,))
 
 
+def _rows() -> Iterator[Case]:
+    """Kernels of our own, a row of a matrix for each block."""
+    rows, columns = 16384, 4096
+    x, y = Matrix((rows, columns)), Matrix((rows, columns), result=True)
+    work = 4.0 * rows * columns
+    name, tile = f"{rows}x{columns}", (columns,)
+    problem = Problem(name, (x, y), (rows,), bytes=work)
+    yield Case(OWN, "softmax", "softmax bf16", tile, (problem,))
+    problem = Problem(name, (x, Matrix((columns,)), y, 1e-5), (rows,), bytes=work)
+    yield Case(OWN, "rms_norm", "RMSNorm bf16", tile, (problem,))
+
+
 # --- bytecode and cubins --------------------------------------------------------------------------
 
 
@@ -240,7 +256,7 @@ def _sample(name: str, checkout: Path) -> Any:
             parent, _, child = module.rpartition(".")
             if parent:
                 setattr(sys.modules[parent], child, sys.modules[module])
-    return importlib.import_module(f"samples.{name}")
+    return importlib.import_module(name if name == OWN else f"samples.{name}")
 
 
 def cubin(code: bytes, tileiras: str, arch: str, folder: Path) -> bytes | None:

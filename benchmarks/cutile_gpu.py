@@ -204,6 +204,9 @@ def library(bench: Bench) -> tuple[Launch, str] | None:
         case "Transpose":
             x, y = arguments
             return (lambda: y.copy_(x.t())), "torch"
+        case cutile_cases.OWN:
+            x, y = arguments[0], bench.results()[0]
+            return (lambda: y.copy_(x)), "copy"
         case _:
             x, y = arguments[0], arguments[3]
             return (lambda: y.copy_(x)), "copy"
@@ -224,6 +227,11 @@ def expected(bench: Bench) -> list[Any] | None:
             return [arguments[0] + arguments[1]]
         case "Transpose":
             return [arguments[0].t()]
+        case cutile_cases.OWN if bench.case.kernel == "softmax":
+            return [torch.softmax(arguments[0].float(), -1)]
+        case cutile_cases.OWN:
+            x, w = (one.float() for one in arguments[:2])
+            return [x * torch.rsqrt(x.square().mean(-1, keepdim=True) + arguments[-1]) * w]
         case _:
             x, w, b = (one.float() for one in arguments[:3])
             return [torch.nn.functional.layer_norm(x, x.shape[-1:], w, b, arguments[-1])]
@@ -246,7 +254,8 @@ def measure(path: Path, libraries: dict[str, tuple[float, str]]) -> list[Row]:
         bench = Bench(case, problem)
         work = problem.operations or problem.bytes
         reference = expected(bench)
-        key = f"{case.sample} {case.configuration.split()[0]} {problem.name}"
+        word = "" if case.sample == "BatchMatMul" else f" {case.configuration.split()[0]}"
+        key = f"{case.sample}{word} {problem.name}".removeprefix(f"{cutile_cases.OWN} ")
         if "causal" in case.configuration:
             key = f"{case.sample} causal {problem.name}"
         row: Row = {"work": key, "unit": "TFLOP/s" if problem.operations else "TB/s",

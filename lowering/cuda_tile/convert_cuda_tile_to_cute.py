@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from xdsl.context import Context
@@ -26,6 +27,7 @@ from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cuda_tile.ops.module import ModuleOp as TileModuleOp
 from tilewright.dialects.cuda_tile.types import PointerType
 from tilewright.dialects.cute.types.argument import FROM, SIGNATURE, ArgumentAttr
+from tilewright.dialects.cute_nvgpu.lattice.shared_memory import shared_memory_limit
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target, target
 from tilewright.dialects.cute_nvgpu.ops.address import AddressOp
 from tilewright.dialects.ptx.control_flow import MIN_CTAS
@@ -50,7 +52,7 @@ from tilewright.lowering.cuda_tile.convert_producer import Producer, needed_for_
 from tilewright.lowering.cuda_tile.cost_model import WARP, bounded_ctas, producer_pays, thread_count
 from tilewright.lowering.cuda_tile.elements import element_of, scalar_type
 from tilewright.lowering.cuda_tile.find_layouts import find_layouts
-from tilewright.lowering.cuda_tile.find_pipelines import find_pipelines
+from tilewright.lowering.cuda_tile.find_pipelines import Pipelines, Stores, find_pipelines
 from tilewright.lowering.cuda_tile.kernel import Kernel
 from tilewright.lowering.cuda_tile.layouts import log2
 from tilewright.lowering.cuda_tile.legalize import legalize
@@ -80,12 +82,25 @@ _RULE_MODULES = (
 def convert_entry(entry: EntryOp, arch: Target | None = None) -> func.FuncOp:
     """The kernel of threads of an entry. Raises OpError where something does not lower."""
     legalize(entry, arch)
+    stored, beside = stored_boxes(entry, arch), 0
+    while True:
+        plan = find_pipelines(entry, arch, stored, beside)
+        lowered, scratch = _converted(entry, arch, stored, plan)
+        room = math.inf if arch is None else shared_memory_limit(arch)
+        if scratch <= beside or plan.bytes + scratch <= room:
+            for load, why in plan.refused.items():
+                remark(load, "pipeline", f"'{load.name}' is not loaded ahead by TMA: {why}")
+            return lowered
+        # Stages have taken what is needed to change layouts.
+        beside = scratch
+
+
+def _converted(
+    entry: EntryOp, arch: Target | None, stored: Stores, plan: Pipelines
+) -> tuple[func.FuncOp, int]:
+    """The kernel of threads, and the shared memory that it takes beside stages."""
     source, block = entry.body.block, Block()
     threads = thread_count(entry, arch)
-    stored = stored_boxes(entry, arch)
-    plan = find_pipelines(entry, arch, stored)
-    for load, why in plan.refused.items():
-        remark(load, "pipeline", f"'{load.name}' is not loaded ahead by TMA: {why}")
     wanted = thread_read_layouts(plan, log2(threads), arch)
     kernel = Kernel(block, find_layouts(source, log2(threads), arch, wanted), arch)
     kernel.at(entry)
@@ -113,7 +128,7 @@ def convert_entry(entry: EntryOp, arch: Target | None = None) -> func.FuncOp:
     if arch is not None and bounded_ctas(entry, arch, threads, plan.ctas):
         lowered.attributes[MIN_CTAS] = IntegerAttr(plan.ctas, i32)
     lowered.location = file_location(entry.location) or lowered.location
-    return lowered
+    return lowered, kernel.scratch.bytes
 
 
 def _argument(entry: EntryOp, argument: SSAValue, place: int, kernel: Kernel) -> SSAValue:

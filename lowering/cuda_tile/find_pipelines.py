@@ -42,6 +42,10 @@ _CONVERSIONS = (
 )  # fmt: skip
 
 
+_MBARRIER = 8
+"""The bytes of an mbarrier."""
+
+
 @dataclass(eq=False)
 class LoadGroup:
     """Loads that the same multiplication waits for: they share mbarriers. `trailing` where that
@@ -108,6 +112,14 @@ class Pipelines:
                         return pipeline, group, boxed
         return None
 
+    @property
+    def bytes(self) -> int:
+        """The shared memory of stages and their mbarriers."""
+        first = [ring[0] for ring in self.rings()]
+        return sum(
+            one.stages * (_room(one) + 2 * _MBARRIER * len(one.groups)) for one in first
+        )  # fmt: skip
+
     def rings(self) -> list[list[LoadPipeline]]:
         """The pipelines by whom they share memory with: those of one shape of which none runs
         within another one."""
@@ -136,8 +148,10 @@ Stores = Mapping[StoreViewTkoOp, BoxedAccess]
 """The stores that TMA makes."""
 
 
-def find_pipelines(entry: EntryOp, arch: Target | None, stored: Stores) -> Pipelines:
-    """The pipelines of a kernel."""
+def find_pipelines(
+    entry: EntryOp, arch: Target | None, stored: Stores, beside: int = 0
+) -> Pipelines:
+    """The pipelines of a kernel, which leave so much shared memory at least."""
     plan = Pipelines()
     products = products_of(entry, arch)
     if not products or arch is None:
@@ -155,7 +169,7 @@ def find_pipelines(entry: EntryOp, arch: Target | None, stored: Stores) -> Pipel
             why = _add(boxed, product, entry, plan, by_threads=not direct)
             if why is not None:
                 plan.refused[load] = why
-    _choose_stages(entry, arch, plan, stored)
+    _choose_stages(entry, arch, plan, max(beside, _beside(entry, stored) + _staged(plan)))
     return plan
 
 
@@ -271,18 +285,14 @@ def is_trailing(product: Operation, loop: ForOp) -> bool:
     return len(list(acc.uses)) == 1 and last.operands[place] is result
 
 
-def _choose_stages(entry: EntryOp, arch: Target, plan: Pipelines, stored: Stores) -> None:
+def _choose_stages(entry: EntryOp, arch: Target, plan: Pipelines, beside: int) -> None:
     """Give loops their stages; those without room have none."""
-    beside = (
-        _beside(entry, stored)
-        + _staged(plan)
-        + sum(
-            load.order.bytes
-            for pipeline in plan.by_loop.values()
-            if pipeline.loop is None
-            for group in pipeline.groups
-            for load in group.loads
-        )
+    beside += sum(
+        load.order.bytes
+        for pipeline in plan.by_loop.values()
+        if pipeline.loop is None
+        for group in pipeline.groups
+        for load in group.loads
     )
     rings = [ring for ring in plan.rings() if ring[0].loop is not None]
     total = sum(_room(ring[0]) for ring in rings)

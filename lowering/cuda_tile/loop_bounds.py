@@ -5,6 +5,7 @@ from __future__ import annotations
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import IntegerAttr, IntegerType, i1, i64
 from xdsl.ir import SSAValue
+from xdsl.utils.hints import isa
 
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
 from tilewright.lowering.cuda_tile.convert_elementwise import RELATIONS, on_integers
@@ -25,7 +26,7 @@ def loop_bounds(op: ForOp, kernel: Kernel) -> tuple[SSAValue, SSAValue, SSAValue
     )
     if is_counted(op):
         return _iterations(kernel, lower, upper, step)
-    assert isinstance(lower.type, IntegerType)
+    assert isa(lower.type, IntegerType)
     width = lower.type.bitwidth
     unsigned, last, by = op.unsigned_cmp is not None, known_integer(upper), known_integer(step)
     small = last is not None and by is not None and last + by < 1 << (width - 1)

@@ -80,6 +80,14 @@ class Scratch:
         self.on_barrier: list[Callable[[], None]] = []
         self.before_reuse: list[Callable[[], None]] = []
 
+    @property
+    def bytes(self) -> int:
+        """The shared memory that it takes."""
+        sizes = (
+            line.size * address.bytes_of(element) for (element, _), line in self._lines.items()
+        )
+        return self._plain.size + sum(-(-size // ALIGNMENT) * ALIGNMENT for size in sizes)
+
     def finish(self) -> None:
         """Allocate as much as was used."""
         for line in (self._plain, *self._lines.values()):

@@ -44,9 +44,10 @@ def matrix(name: str, rows: str, columns: str, element: str, tile: str, order: s
 
 def product(
     types: tuple[str, str], tile: tuple[int, int, int], *, b_order: str = "",
-    persistent: bool = False, hints: str = "", convert: str = "",
+    persistent: bool = False, hints: str = "", convert: str = "", more: bool = False,
 ) -> str:  # fmt: skip
-    """A @k of C = A B, tile after tile of K; with `convert`, elements are converted first."""
+    """A @k of C = A B, tile after tile of K; with `convert`, elements are converted first, with
+    `more` it is C += A B."""
     (a, c), (m, n, k) = types, tile
     memory, sign = convert or a, " signed signed" if a == "i8" else ""
     op = "mmai" if a == "i8" else "mmaf"
@@ -72,8 +73,13 @@ def product(
         for new, old, shape in ((x, "%x", f"{m}x{k}"), (y, "%y", f"{k}x{n}")):
             loads += f"      {new} = ftof {old} : tile<{shape}x{memory}> -> tile<{shape}x{a}>\n"
     zero = "i32: 0" if c == "i32" else f"{c}: 0.0"
+    begin = f"%zero = constant <{zero}> : tile<{m}x{n}x{c}>"
+    if more:
+        begin = f"""%zero, %t2 = load_view_tko weak %C[%i, %j] : {view_c}, tile<i32>
+        -> tile<{m}x{n}x{c}>, token"""
+    after = " token = %t2" if more else ""
     body = f"""
-    %zero = constant <{zero}> : tile<{m}x{n}x{c}>
+    {begin}
     %sum = for %q in (%o to %steps, step %one) : tile<i32> iter_values(%acc = %zero)
         -> (tile<{m}x{n}x{c}>) {{
 {loads}
@@ -81,7 +87,8 @@ def product(
           : tile<{m}x{k}x{a}>, tile<{k}x{n}x{a}>, tile<{m}x{n}x{c}>
       continue %next : tile<{m}x{n}x{c}>
     }}
-    %t = store_view_tko weak %sum, %C[%i, %j] : tile<{m}x{n}x{c}>, {view_c}, tile<i32> -> token
+    %t = store_view_tko weak %sum, %C[%i, %j]{after} : tile<{m}x{n}x{c}>, {view_c}, tile<i32>
+        -> token
 """
     if persistent:
         body = f"    for %i in (%bx to %M, step %gx) : tile<i32> {{\n{body}\n    }}\n"
@@ -163,6 +170,13 @@ def test_converted_operands_come_ahead() -> None:
 def test_stages_go_on_from_tile_to_tile() -> None:
     text = product(("bf16", "f32"), (64, 32, 32), persistent=True)
     check(text, (192, 32, 136), ("bf16", "bf16", "f32"), (2, 1), schedule=1)
+
+
+def test_stages_leave_room_to_change_layouts() -> None:
+    """Sums that begin with C come through shared memory."""
+    text = product(("bf16", "f32"), (64, 256, 32), more=True)
+    assert "cp.async.bulk.tensor.2d.shared" in tw.compile(text, "sm_90a").ptx
+    check(text, (64, 256, 40), ("bf16", "bf16", "f32"), (1, 1))
 
 
 def test_what_is_not_proven_has_no_boxes() -> None:
