@@ -19,6 +19,7 @@ SCRIPTS = (
     "tileir_bytecode.py",
     "layout_algebra.py",
     "interpret_gemm.py",
+    "executor.py",
     "mma_numerics.py",
 )
 

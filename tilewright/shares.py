@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import Executor, as_completed
+from concurrent.futures import BrokenExecutor, Executor, as_completed
 from typing import Any
 
 import numpy as np
@@ -22,27 +22,42 @@ def shared_out(
     executor: Executor, run: RunShare, progress: Callable[[int, int], None] | None
 ) -> Elsewhere:
     """How a grid is shared out to an executor. What a worker cannot do, or did wrong, is done again
-    in one place: whatever is to be said of it is said there."""
+    in one place: whatever is to be said of it is said there. Raises ExecutionError where a worker
+    dies."""
 
     def elsewhere(buffers: Sequence[NDArray[np.uint8]], ctas: int) -> int | None:
-        count = min(workers_of(executor), ctas)
-        if count < 2:
+        try:
+            shares = _shares(executor, run, progress, ctas)
+        except BrokenExecutor as error:
+            raise ExecutionError(
+                f"expected an executor whose workers go on to the end, got: {error}"
+            ) from None
+        if not shares or not merge(buffers, shares):
             return None
-        futures = [executor.submit(_run, run, Share(number, count)) for number in range(count)]
-        shares: list[Share] = []
-        for future in as_completed(futures):
-            share = future.result()
-            if share is None:
-                for other in futures:
-                    other.cancel()
-                return None
-            shares.append(share)
-            if progress is not None:
-                progress(sum(share.ctas for share in shares), ctas)
-        shares.sort(key=lambda share: share.number)
-        return sum(share.executed for share in shares) if merge(buffers, shares) else None
+        return sum(share.executed for share in shares)
 
     return elsewhere
+
+
+def _shares(
+    executor: Executor, run: RunShare, progress: Callable[[int, int], None] | None, ctas: int
+) -> list[Share]:
+    """The shares of so many CTAs after their runs, in order; none where one fails."""
+    count = min(workers_of(executor), ctas)
+    if count < 2:
+        return []
+    futures = [executor.submit(_run, run, Share(number, count)) for number in range(count)]
+    shares: list[Share] = []
+    for future in as_completed(futures):
+        share = future.result()
+        if share is None:
+            for other in futures:
+                other.cancel()
+            return []
+        shares.append(share)
+        if progress is not None:
+            progress(sum(share.ctas for share in shares), ctas)
+    return sorted(shares, key=lambda share: share.number)
 
 
 def _run(run: RunShare, share: Share) -> Share | None:

@@ -1,7 +1,7 @@
 """Stores of whole tiles by TMA: threads lay the tile down in shared memory, one of them copies it.
 
 A tile of more than `ROOM` bytes goes through that much memory in rounds: before threads write it
-anew, the copies of the round before have read it. Copies are complete when the kernel ends.
+anew, the copies of the round before have read it. Copies are complete when the kernel is.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from tilewright.lowering.cuda_tile.boxes import box_corners
 from tilewright.lowering.cuda_tile.cost_model import STORED, products_of
 from tilewright.lowering.cuda_tile.kernel import Kernel
 from tilewright.lowering.cuda_tile.layouts import TileLayout
+from tilewright.lowering.cuda_tile.remarks import remark
 from tilewright.lowering.cuda_tile.shared_order import SharedOrder
 from tilewright.lowering.cuda_tile.tensor_maps import BoxedAccess, boxed_store
 
@@ -32,6 +33,13 @@ def stored_boxes(entry: EntryOp, arch: Target | None) -> dict[StoreViewTkoOp, Bo
         return {}
     stores = (op for op in entry.walk() if isinstance(op, StoreViewTkoOp))
     boxed = {op: boxed_store(op, arch) for op in stores}
+    for op, access in boxed.items():
+        why = access
+        if isinstance(access, BoxedAccess):
+            small = access.order.bytes < _SMALLEST
+            why = f"a tile of less than {_SMALLEST} bytes is not worth it" if small else None
+        if why is not None:
+            remark(op, "tma", f"'{op.name}' does not store by TMA: {why}")
     return {
         op: access
         for op, access in boxed.items()

@@ -25,9 +25,14 @@ from tilewright.diagnostic import OpError
 from tilewright.dialects.cuda_tile.element_types import I4, WIDE_FLOATS, Float8E5M3FNUType
 from tilewright.dialects.cuda_tile.ops import conversions
 from tilewright.dialects.cuda_tile.ops.floating_point import RemFOp
+from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFOp
 from tilewright.dialects.cuda_tile.ops.miscellaneous import AssumeOp
 from tilewright.dialects.cuda_tile.type_text import shown
 from tilewright.dialects.cuda_tile.types import TileType
+from tilewright.dialects.cute_nvgpu.atoms.conversion import find_conversion
+from tilewright.dialects.cute_nvgpu.ops.fragment_arithmetic import ConvertOp
+from tilewright.dialects.cute_nvgpu.types.conversion import ConvertAttr
+from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
 from tilewright.lowering.cuda_tile.convert_elementwise import (
     EXACT,
     RELATIONS,
@@ -49,6 +54,7 @@ from tilewright.lowering.cuda_tile.narrow_floats import (
     is_above,
     stepped,
 )
+from tilewright.lowering.tile.registers import extracted, from_elements
 
 
 @lowers(conversions.ExtIOp, conversions.TruncIOp)
@@ -135,7 +141,34 @@ def _float_to_float(op: conversions.FToFOp, kernel: Kernel) -> None:
     source, to = element_of(op.from_), element_of(op.to)
     rounding = word(op, "rounding_mode", "nearest_even")
     _check_known(op, to)
+    rounds = kernel.arch is not None and kernel.arch.number >= _TF32_SINCE
+    if rounds and _is_multiplied_alone(op, rounding):
+        elementwise(op, kernel, lambda x: _for_products(kernel, x))
+        return
     elementwise(op, kernel, lambda x: float_converted(kernel, x, source, to, rounding))
+
+
+def _is_multiplied_alone(op: conversions.FToFOp, rounding: str) -> bool:
+    """True of f32 as tf32 for products alone, which do not tell one NaN from another."""
+    types = shown(element_of(op.from_)), shown(element_of(op.to))
+    readers = (use.operation for use in op.to.uses)
+    return (
+        types == ("f32", "tf32")
+        and rounding == "nearest_even"
+        and all(isinstance(reader, MmaFOp) for reader in readers)
+    )
+
+
+_TF32_SINCE = 90
+"""The first target whose `cvt` rounds to tf32 as Tile IR does."""
+
+
+def _for_products(kernel: Kernel, value: SSAValue) -> SSAValue:
+    """An f32 rounded to tf32 by one instruction. NaN is another one."""
+    one = FragmentType.get(1, value.type)
+    fragment = from_elements([value], one, kernel.emitter)
+    convert = ConvertOp(fragment, one, atom=ConvertAttr(find_conversion("rn.tf32.f32")))
+    return extracted(kernel.emitter.emit(convert), 0, kernel.emitter)
 
 
 def _check_known(op: Operation, to: Attribute) -> None:
@@ -196,6 +229,11 @@ def float_resized(kernel: Kernel, value: SSAValue, type_: Attribute) -> SSAValue
         wide = Float32Type() if own.bitwidth == 16 else Float16Type()
         value = kernel.emit(arith.ExtFOp, [value], wide)
     return kernel.emit(arith.TruncFOp, [value], type_)
+
+
+def float_or_same(kernel: Kernel, value: SSAValue, type_: Attribute) -> SSAValue:
+    """A value in the type that is wanted."""
+    return value if value.type == type_ else float_resized(kernel, value, type_)
 
 
 _FP8_SINCE = 89

@@ -54,6 +54,7 @@ from tilewright.lowering.cuda_tile.find_pipelines import find_pipelines
 from tilewright.lowering.cuda_tile.kernel import Kernel
 from tilewright.lowering.cuda_tile.layouts import log2
 from tilewright.lowering.cuda_tile.legalize import legalize
+from tilewright.lowering.cuda_tile.remarks import remark
 from tilewright.lowering.cuda_tile.thread_read_layouts import thread_read_layouts
 from tilewright.lowering.tile.kernel import erase_unused
 from tilewright.passes.check_hazards import FROM_TILE_IR
@@ -83,6 +84,8 @@ def convert_entry(entry: EntryOp, arch: Target | None = None) -> func.FuncOp:
     threads = thread_count(entry, arch)
     stored = stored_boxes(entry, arch)
     plan = find_pipelines(entry, arch, stored)
+    for load, why in plan.refused.items():
+        remark(load, "pipeline", f"'{load.name}' is not loaded ahead by TMA: {why}")
     wanted = thread_read_layouts(plan, log2(threads), arch)
     kernel = Kernel(block, find_layouts(source, log2(threads), arch, wanted), arch)
     kernel.at(entry)

@@ -14,7 +14,7 @@ from tilewright.dialects.cute_nvgpu.atoms.atom import MmaAtom
 from tilewright.dialects.cute_nvgpu.ops import fragment
 from tilewright.dialects.cute_nvgpu.ops.mma import MMA_OPS
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
-from tilewright.lowering.cuda_tile.convert_conversions import float_resized
+from tilewright.lowering.cuda_tile.convert_conversions import float_or_same, float_resized
 from tilewright.lowering.cuda_tile.convert_elementwise import (
     on_floats,
     on_integers,
@@ -128,11 +128,6 @@ class AtomProduct:
                 value = emitter.emit(fragment.CastOp(value, wanted))
             fragments[place] = value
         return fragments
-
-
-def float_or_same(kernel: Kernel, value: SSAValue, type_: Attribute) -> SSAValue:
-    """A value in the type that is wanted."""
-    return value if value.type == type_ else float_resized(kernel, value, type_)
 
 
 # --- without atoms ---

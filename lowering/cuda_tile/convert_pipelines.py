@@ -175,11 +175,11 @@ class Ring:
         if by:
             far = kernel.constant(by, type_)
             number = emitter.binary("add", number, emitter.binary("mul", bounds.step, far))
-        copies = kernel.both(self._copies(), emitter.compare("lt", number, bounds.upper))
+        copies = kernel.both(self.copies(), emitter.compare("lt", number, bounds.upper))
         assert copies is not None
         emitter.when(copies, partial(self._copy_of, groups, place, number, fresh))
 
-    def _copies(self) -> SSAValue:
+    def copies(self) -> SSAValue:
         """True in the thread that copies."""
         emitter = self.kernel.emitter
         return emitter.compare("eq", self.kernel.threads.number, emitter.constant(0, 32))
@@ -191,7 +191,8 @@ class Ring:
         kernel, loop = self.kernel, self.pipeline.loop
         assert loop is not None
         variable = loop.region.block.args[0]
-        changed = [variable, *(result for op in self.pipeline.slice for result in op.results)]
+        changed: list[SSAValue] = [variable]
+        changed += [result for op in self.pipeline.slice for result in op.results]
         before = {value: kernel.values[value] for value in changed if value in kernel.values}
         kernel.count(loop, number)
         for op in self.pipeline.slice:
@@ -377,7 +378,7 @@ class Rings:
         pipeline, group, load = planned
         ring = next(ring for ring in self.all if pipeline in ring.pipelines)
         if pipeline.loop is None and op is group.loads[-1].op and ring.produces:
-            first = ring._copies()
+            first = ring.copies()
             self._kernel.emitter.when(first, partial(ring.copy, group, ring.place, fresh=True))
         tile = ring.tile(group, load)
         if op.result_token.first_use is not None:

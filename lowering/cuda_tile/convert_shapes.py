@@ -30,7 +30,7 @@ from tilewright.lowering.cuda_tile.shared_order import SharedOrder, row_major
 from tilewright.lowering.cuda_tile.shared_tiles import SharedTile
 from tilewright.lowering.cuda_tile.threads import scaled
 
-_TABLE = 64
+_TABLE = 4096
 """The elements of a constant that are chosen among by the thread's number."""
 
 

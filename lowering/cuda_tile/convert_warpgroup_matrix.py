@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from xdsl.dialects import arith
 from xdsl.dialects.builtin import Float16Type, Float32Type, i1, i32
 from xdsl.ir import Attribute, SSAValue
 
@@ -21,16 +22,19 @@ from tilewright.dialects.cute_nvgpu.ops.sm90 import WGMMA_OPS
 from tilewright.dialects.cute_nvgpu.ops.smem_desc import MakeSmemDescOp
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
 from tilewright.dialects.cute_nvgpu.types.smem_desc_view import SmemDescViewType
-from tilewright.lowering.cuda_tile.convert_conversions import float_resized
+from tilewright.lowering.cuda_tile.convert_conversions import float_or_same, float_resized
+from tilewright.lowering.cuda_tile.convert_elementwise import on_floats
 from tilewright.lowering.cuda_tile.kernel import Kernel, PlacedTile
 from tilewright.lowering.cuda_tile.layouts import TileLayout, log2
 from tilewright.lowering.cuda_tile.shared_matrices import MatrixOrder
 from tilewright.lowering.cuda_tile.shared_tiles import SharedTile
 from tilewright.lowering.cuda_tile.warpgroup_groups import MmaGroup
 from tilewright.lowering.cuda_tile.warpgroup_layouts import (
+    ADDED_DEPTH,
     WARPGROUP_BITS,
     WarpgroupLayouts,
     atom_of_majors,
+    is_added,
 )
 from tilewright.lowering.tile.registers import extracted, from_elements
 
@@ -112,35 +116,71 @@ class WarpgroupProduct:
     def multiply(self) -> None:
         """Emit it."""
         kernel, op, layouts = self.kernel, self.op, self.layouts
-        emitter = kernel.emitter
-        zero = is_zero(op.acc)
         registers = self._in_registers()
         a, b = self._operands(registers is None)
         majors = ("k" if a is None else a.major, "k" if b is None else b.major)
         assert b is not None
-        atom = atom_of_majors(layouts, *majors, registers=a is None)
-        sums = dict(zip(layouts.fragments("C"), accumulators(op.acc, layouts, kernel), strict=True))
-        emitter.add(wgmma_sync.WgmmaFenceOp())
-        step = atom.shape[2]
-        for k in range(0, layouts.extents["k"], step):
-            for place in sums:
-                batch, m, n, _ = place
-                left = registers[batch, m, 0, k] if registers is not None else self._descriptor(
-                    a, "A", batch, m, k
-                )  # fmt: skip
-                inputs = [left, self._descriptor(b, "B", batch, n, k), sums[place]]
-                flag = kernel.constant(0, i1) if zero and not k else None
-                sums[place] = emitter.emit(WGMMA_OPS[atom.op](inputs, atom, scale_d=flag))
+        self.registers, self.a, self.b = registers, a, b
+        self.atom = atom_of_majors(layouts, *majors, registers=a is None)
+        if is_added(op):
+            self._add()
+            return
+        zero, places = is_zero(op.acc), layouts.fragments("C")
+        sums = dict(zip(places, accumulators(op.acc, layouts, kernel), strict=True))
+        kernel.emitter.add(wgmma_sync.WgmmaFenceOp())
+        for k in range(0, layouts.extents["k"], self.atom.shape[2]):
+            for place in places:
+                sums[place] = self._issue(place, k, sums[place], fresh=zero and not k)
         kernel.groups.commit(self.group)
         result = AccumulatorTile(layouts, tuple(sums.values()), self.group)
-        wanted = kernel.scalar_type(op, op.result)
+        own, wanted = layouts.layout("C"), kernel.scalar_type(op, op.result)
         if wanted != accumulator_type(layouts).element_type:
-            own = layouts.layout("C")
             narrow = [float_resized(kernel, x, wanted) for x in result.elements_in(own, kernel)]  # type: ignore[arg-type]
             kernel.place(op.result, own, narrow)
             return
         kernel[op.result] = result
         kernel.groups.wait(1)
+
+    def _issue(
+        self, place: tuple[int, int, int, int], k: int, acc: SSAValue, *, fresh: bool
+    ) -> SSAValue:
+        """One `wgmma`, to accumulators that do not count where they are `fresh`."""
+        kernel, (batch, m, n, _) = self.kernel, place
+        if self.registers is not None:
+            left = self.registers[batch, m, 0, k]
+        else:
+            left = self._descriptor(self.a, "A", batch, m, k)
+        inputs = [left, self._descriptor(self.b, "B", batch, n, k), acc]
+        flag = kernel.constant(0, i1) if fresh else None
+        return kernel.emitter.emit(WGMMA_OPS[self.atom.op](inputs, self.atom, scale_d=flag))
+
+    def _add(self) -> None:
+        """Sums of so much of K as 14 bits are enough for, each added in f32; one fragment after the
+        other, so that registers suffice."""
+        kernel, op, layouts = self.kernel, self.op, self.layouts
+        own, type_ = layouts.layout("C"), accumulator_type(layouts)
+        wide, width = type_.element_type, layouts.values("C")
+        totals = [float_or_same(kernel, x, wide) for x in kernel.elements(op.acc, own)]
+        zero = from_elements([kernel.constant(0, wide)] * width, type_, kernel.emitter)
+        depth, step = layouts.extents["k"], self.atom.shape[2]
+        rounds = [
+            (i, place, k)
+            for i, place in enumerate(layouts.fragments("C"))
+            for k in range(0, depth, ADDED_DEPTH)
+        ]
+        for i, place, begin in rounds:
+            acc = zero
+            kernel.emitter.add(wgmma_sync.WgmmaFenceOp())
+            for k in range(begin, min(begin + ADDED_DEPTH, depth), step):
+                acc = self._issue(place, k, acc, fresh=k == begin)
+            last = (i, place, begin) == rounds[-1]
+            kernel.groups.commit(self.group if last else MmaGroup(self.group.reads_scratch))
+            kernel.groups.wait()
+            for j in range(width):
+                part, at = extracted(acc, j, kernel.emitter), i * width + j
+                totals[at] = on_floats(kernel, arith.AddfOp, totals[at], part)
+        wanted = kernel.scalar_type(op, op.result)
+        kernel.place(op.result, own, [float_or_same(kernel, x, wanted) for x in totals])
 
     # --- A in registers ---
 

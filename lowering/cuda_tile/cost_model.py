@@ -5,7 +5,7 @@ alone and has half of the accumulators.
 
 A copy by TMA takes 1.6 to 2.4 us where the L2 has been flushed (H100), in which a CTA multiplies 4
 to 20 of its tiles. So all of the shared memory is stages, and a CTA has a multiprocessor to itself,
-unless the kernel hints at more and the registers hold them. A warp of its own copies as soon as a
+unless the kernel hints at more. A warp of its own copies as soon as a
 stage is free, where the registers have room for it; else a thread that computes, once the MMAs of
 the iteration before are complete, which keeps one stage less in flight.
 """
@@ -23,7 +23,7 @@ from tilewright.dialects.cute_nvgpu.lattice.shared_memory import shared_memory_l
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
 from tilewright.lowering.cuda_tile.elements import shape_of
 from tilewright.lowering.cuda_tile.hints import hint
-from tilewright.lowering.cuda_tile.warpgroup_layouts import multiplies_by_warpgroups
+from tilewright.lowering.cuda_tile.warpgroup_layouts import is_added, multiplies_by_warpgroups
 
 _FEWEST, _USUAL, _MOST = 32, 128, 256
 _PER_THREAD, _CROWDED = 8, 128
@@ -34,13 +34,15 @@ _TALL = 128
 
 _REGISTERS, _BESIDE = 65536, 32
 """The registers of a multiprocessor, and those of a thread beside accumulators, at least."""
+_ADDED = 64
+"""The accumulators beside those that they are added to."""
 _SPARE = 8
 """The registers by which an estimate may be wrong."""
 _WITH_PRODUCER = 128
 """The accumulators of a thread from which on a warp more leaves too few registers for the rest."""
-_MOST_STAGES, _OWN = 12, 1024
-"""The stages from which on more hide nothing, and the shared memory that a CTA takes beside its
-own."""
+_MOST_STAGES, _FEW_STAGES, _OWN = 12, 3, 1024
+"""The stages from which on more hide nothing, of loops that only multiply and of others, and the
+shared memory that a CTA takes beside its own."""
 
 WARP = 32
 STORED = 1 << 15
@@ -79,7 +81,9 @@ def _accumulators(entry: EntryOp, arch: Target) -> int:
     """The accumulators of a thread: those of products side by side in a block count together."""
     threads, blocks = thread_count(entry, arch), dict[Block | None, int]()
     for op in products_of(entry, arch):
-        blocks[op.parent] = blocks.get(op.parent, 0) + prod(shape_of(op.result)) // threads
+        own = prod(shape_of(op.result)) // threads
+        own += min(own, _ADDED) if is_added(op) else 0
+        blocks[op.parent] = blocks.get(op.parent, 0) + own
     return max(blocks.values(), default=0)
 
 
@@ -107,14 +111,17 @@ def bounded_ctas(entry: EntryOp, arch: Target, threads: int, ctas: int) -> bool:
     return ctas > 1 and _held(threads, registers_of(entry, arch) + _SPARE) >= ctas
 
 
-def stages_and_ctas(entry: EntryOp, arch: Target, stage: int, beside: int) -> tuple[int, int]:
+def stages_and_ctas(
+    entry: EntryOp, arch: Target, stage: int, beside: int, *, alone: bool
+) -> tuple[int, int]:
     """The stages of loops whose loads take so many bytes each time, `beside` what else the kernel
     has in shared memory, 0 where there is no room for two; and how many CTAs share a
-    multiprocessor: as hinted, else one."""
+    multiprocessor: as hinted, else one. Loops that do not multiply `alone` leave memory to more
+    CTAs, which multiply in the meantime."""
     limit, wanted = shared_memory_limit(arch), hint(entry, "occupancy", arch) or 1
     most = _held(thread_count(entry, arch), registers_of(entry, arch))
     for ctas in range(max(min(wanted, most), 1), 0, -1):
         room = (limit + _OWN) // ctas - _OWN - beside
         if room >= 2 * stage:
-            return min(room // stage, _MOST_STAGES), ctas
+            return min(room // stage, _MOST_STAGES if alone else _FEW_STAGES), ctas
     return 0, 1

@@ -22,10 +22,11 @@ from tilewright.dialects.cuda_tile.ops.control_flow import (
     LoopOp,
     YieldOp,
 )
+from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFOp
 from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
 from tilewright.lowering.cuda_tile.layouts import TileLayout, bits_of, blocked
-from tilewright.lowering.cuda_tile.warpgroup_layouts import WarpgroupLayouts
+from tilewright.lowering.cuda_tile.warpgroup_layouts import WarpgroupLayouts, is_added
 from tilewright.lowering.op_rules import OpRules
 
 Layouts = Sequence[TileLayout | None]
@@ -136,6 +137,8 @@ class LayoutTable:
         """Let a loop carry accumulators as they are."""
         products = [self.products.get(source) for source in sources]
         product = products[0] if products and products == products[:1] * len(products) else None
+        if any(isinstance(source.owner, MmaFOp) and is_added(source.owner) for source in sources):
+            return
         if product is not None and product.layout("C") == self.layouts[argument]:
             self.products[argument] = self.products[result] = product
 

@@ -26,6 +26,7 @@ from tilewright.lowering.cuda_tile.cost_model import STORED, products_of, stages
 from tilewright.lowering.cuda_tile.elements import element_of, scalar_type, shape_of
 from tilewright.lowering.cuda_tile.layouts import bits_of, dim_bits, permutation_of
 from tilewright.lowering.cuda_tile.tensor_maps import BoxedAccess, boxed_load
+from tilewright.lowering.cuda_tile.warpgroup_layouts import is_added
 
 SCALAR = (
     core.ConstantOp, core.SelectOp, core.ReshapeOp, core.BroadcastOp, AssumeOp, integer.AddIOp,
@@ -94,7 +95,7 @@ class Pipelines:
     by_loop: dict[ForOp | None, LoadPipeline] = field(
         default_factory=dict[ForOp | None, LoadPipeline]
     )
-    refused: dict[LoadViewTkoOp, str] = field(default_factory=dict[LoadViewTkoOp, str])
+    refused: dict[Operation, str] = field(default_factory=dict[Operation, str])
     ctas: int = 1
     """The CTAs that share a multiprocessor."""
 
@@ -262,6 +263,8 @@ def is_trailing(product: Operation, loop: ForOp) -> bool:
     last, acc = loop.region.block.last_op, product.operands[2]
     if not isinstance(last, ContinueOp) or len(list(result.uses)) != 1:
         return False
+    if isinstance(product, MmaFOp) and is_added(product):
+        return False
     if not isinstance(acc, BlockArgument) or acc.block is not loop.region.block:
         return False
     place = acc.index - 1
@@ -283,8 +286,12 @@ def _choose_stages(entry: EntryOp, arch: Target, plan: Pipelines, stored: Stores
     )
     rings = [ring for ring in plan.rings() if ring[0].loop is not None]
     total = sum(_room(ring[0]) for ring in rings)
+    alone = all(
+        group.product in pipeline.trailing
+        for ring in rings for pipeline in ring for group in pipeline.groups
+    )  # fmt: skip
     for pipeline in [pipeline for ring in rings for pipeline in ring]:
-        pipeline.stages, plan.ctas = stages_and_ctas(entry, arch, total, beside)
+        pipeline.stages, plan.ctas = stages_and_ctas(entry, arch, total, beside, alone=alone)
         if pipeline.stages == 0:
             del plan.by_loop[pipeline.loop]
             for group in pipeline.groups:

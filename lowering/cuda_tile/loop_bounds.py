@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import IntegerAttr, i1, i64
+from xdsl.dialects.builtin import IntegerAttr, IntegerType, i1, i64
 from xdsl.ir import SSAValue
 
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
@@ -25,7 +25,8 @@ def loop_bounds(op: ForOp, kernel: Kernel) -> tuple[SSAValue, SSAValue, SSAValue
     )
     if is_counted(op):
         return _iterations(kernel, lower, upper, step)
-    width = lower.type.bitwidth  # type: ignore[attr-defined]
+    assert isinstance(lower.type, IntegerType)
+    width = lower.type.bitwidth
     unsigned, last, by = op.unsigned_cmp is not None, known_integer(upper), known_integer(step)
     small = last is not None and by is not None and last + by < 1 << (width - 1)
     if (small and not unsigned) or width == 64:

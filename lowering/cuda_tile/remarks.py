@@ -11,17 +11,13 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal
 
 from xdsl.ir import Operation
 
 from tilewright.diagnostic import Diagnostic, line_of, place_of
 
-RemarkKind = Literal[
-    "layout", "conversion", "bank-conflict", "vector", "tma", "mma", "pipeline", "shared-memory",
-    "spill", "hint",
-]  # fmt: skip
-KINDS: tuple[str, ...] = get_args(RemarkKind)
+RemarkKind = Literal["conversion", "bank-conflict", "vector", "tma", "pipeline", "spill", "hint"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -168,9 +168,9 @@ class Scratch:
         emitter.when(first, lambda: emitter.add(tma.BulkWaitGroupOp(0, read=flag)))
 
     def end(self) -> None:
-        """Wait for the copies."""
+        """Wait until copies have read the memory; they are complete when the kernel is."""
         if self.copied:
-            self._wait_for_copies(read=False)
+            self._wait_for_copies(read=True)
 
     # --- layouts ---
 

@@ -11,8 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from xdsl.ir import Operation
+
 from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFOp, MmaIOp
-from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
 from tilewright.lowering.cuda_tile.elements import shape_of
 from tilewright.lowering.cuda_tile.find_pipelines import Pipelines, loaded_by
@@ -24,7 +25,7 @@ from tilewright.lowering.cuda_tile.warpgroup_layouts import warpgroup_layouts
 
 def thread_read_layouts(
     plan: Pipelines, thread_bits: int, arch: Target | None
-) -> dict[LoadViewTkoOp, TileLayout]:
+) -> dict[Operation, TileLayout]:
     """The layouts of the loads that threads read, where one is better than a load's own."""
     return {
         load.op: layout

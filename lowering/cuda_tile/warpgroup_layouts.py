@@ -22,6 +22,8 @@ from tilewright.lowering.cuda_tile.mma_layouts import PTX_NAMES, Bit, MmaLayouts
 WARPGROUP_BITS = 7
 _ROWS, _COLUMNS, _MOST_COLUMNS, _DEPTH = 64, 8, 256, 32
 """The rows, the fewest and the most columns of a wgmma, and the bytes of K."""
+_ADDED_COLUMNS, ADDED_DEPTH = 128, 128
+"""The columns that are multiplied at once, and how much of K, where sums are added in f32."""
 _TARGET = target("sm_90a")
 
 
@@ -64,7 +66,8 @@ def warpgroup_layouts(
     columns = shape_of(op.rhs)[-1]
     groups = 1 << (thread_bits - WARPGROUP_BITS)
     across = max(groups * _ROWS // rows, 1)
-    own = min(max(columns // across, _COLUMNS), _MOST_COLUMNS)
+    most = _ADDED_COLUMNS if is_added(op) else _MOST_COLUMNS
+    own = min(max(columns // across, _COLUMNS), most)
     size = _bytes(types[0])
     try:
         atom = find_wgmma("sm90.mma", (_ROWS, own, _DEPTH // size), types)
@@ -92,6 +95,12 @@ def _types(op: MmaFOp | MmaIOp) -> tuple[str, str, str] | None:
     if rows < _ROWS or columns < _COLUMNS or depth * _bytes(types[0]) < _DEPTH:
         return None
     return types
+
+
+def is_added(op: MmaFOp | MmaIOp) -> bool:
+    """True of a product of floats of 8 bits, whose sums `wgmma` keeps in 14 bits: it is computed by
+    itself, and added in f32."""
+    return isinstance(op, MmaFOp) and shown(element_of(op.lhs)) in PTX_NAMES
 
 
 def _bytes(name: str) -> int:

@@ -36,7 +36,7 @@ def collected(words: Sequence[str]) -> list[str]:
 def replay(names: Sequence[str]) -> tuple[int, str]:
     """Run tests by their names: the exit status, and what was said."""
     run = subprocess.run([*PYTEST, *names], cwd=ROOT, capture_output=True, text=True, check=False)
-    return run.returncode, run.stdout
+    return run.returncode, run.stderr + run.stdout
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

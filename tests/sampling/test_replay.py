@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from replay import main
+import replay
+
+FAILS_ON_3 = "import sys; print(*sys.argv[1:], 'ran'); sys.exit('3' in sys.argv)"
 
 
-def test_a_replay(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "test_it.py").write_text(
-        "def test_right():\n    pass\n\ndef test_wrong():\n    assert 0\n"
-    )
-    assert main([str(tmp_path), "--jobs", "1"]) == 1
-    said = capsys.readouterr().out
-    assert "FAILED" in said and "test_wrong" in said
-    assert said.endswith("2 tests in 2 batches, of which 1 failed\n")
+def test_a_replay(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """Every test is in one batch, and a batch that fails is told."""
+    monkeypatch.setattr(replay, "collected", lambda words: list("123456"))
+    monkeypatch.setattr(replay, "PYTEST", (sys.executable, "-Sc", FAILS_ON_3))
+    monkeypatch.setattr(replay, "executor_of", lambda name: ThreadPoolExecutor(1))
+    assert replay.main([]) == 1
+    assert capsys.readouterr().out.split("\n") == [
+        "1 5 ran", "2 6 ran", "3 ran", "", "4 ran",
+        "6 tests in 4 batches, of which 1 failed", "",
+    ]  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Generator
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
@@ -65,6 +66,12 @@ def test_processes(processes: Executor) -> None:
     ours = gemm(processes, progress=lambda *counts: done.append(counts))
     assert (ours == gemm(None)).all()
     assert done == [(2, 4), (4, 4)]
+
+
+def test_a_worker_that_dies() -> None:
+    with ProcessPoolExecutor(2) as pool, pytest.raises(tw.ExecutionError, match="go on to the end"):
+        pool.submit(os._exit, 3)
+        gemm(pool)
 
 
 def test_a_dask_cluster() -> None:
@@ -197,3 +204,12 @@ def test_names_that_no_executor_has(name: str) -> None:
         executor_of(name),
     ):
         pass
+
+
+def test_clusters_stay_whole() -> None:
+    text = kernel(CTA + OWN, attributes=', "gpu.known_cluster_size" = array<i32: 2, 1, 1>')
+    executor = Counting(3)
+    launch: Any = {"grid": (4,), "block": (64,), "args": [np.zeros(256, np.int32)]}
+    (array,) = tw.interpret(text, arch="sm_90", executor=executor, **launch)
+    assert array.tolist() == list(range(256))
+    assert sorted(share.ctas for share in executor.answers) == [0, 2, 2]

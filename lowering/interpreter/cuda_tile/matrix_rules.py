@@ -43,6 +43,7 @@ Product = Callable[[Tile, Tile, Tile], Tile]
 FLOAT32 = element_of(Float32Type())
 _BITS_OF_K = 256
 """Bits of K that one wgmma, tcgen05.mma or m16n8 instruction multiplies."""
+_ADDED_DEPTH = 128
 _ROWS_OF_MMA, _ROWS_OF_WGMMA = 16, 64
 """Tiles of fewer rows are multiplied otherwise (mma.sync and below: H200 records)."""
 
@@ -76,6 +77,9 @@ def _float_product(a: Element, c: Element, rows: int, options: Options) -> Produ
             model = model_for(options.arch, *types[:2], types[3], unit)
         except NumericsError:
             continue
+        if unit == "wgmma" and a.bits == 8:
+            # Hopper's tensor cores keep sums of such products in 14 bits.
+            return lambda x, y, z: _added(x, y, z, c, types, model, step)
         return lambda x, y, z: _in_steps(x, y, z, c, types, model, step)
     # No such instruction: tileiras computes in f16, which holds every fp8 value.
     half = element_of(Float16Type())
@@ -130,6 +134,18 @@ def _in_steps(
     for begin in range(0, x.shape[-1], step):
         part = slice(begin, begin + step)
         total = _dot(x[..., part], y[..., part, :], total, c, types, model)
+    return total
+
+
+def _added(
+    x: Tile, y: Tile, z: Tile, c: Element, types: tuple[str, ...], model: Any, step: int
+) -> Tile:
+    """Sums of 128 of K each, added in f32, as cuBLAS does without its fast accumulation."""
+    total = z
+    for begin in range(0, x.shape[-1], _ADDED_DEPTH):
+        part = slice(begin, begin + _ADDED_DEPTH)
+        left, right = x[..., part], y[..., part, :]
+        total = total + _in_steps(left, right, np.zeros_like(z), c, types, model, step)
     return total
 
 

@@ -274,8 +274,8 @@ def shapes() -> Iterator[Case]:
         line = f"    %r = constant <{element}: {number}> : tile<{SIZE}x{element}>\n"
         body = line + stored("r", "p0", element, (SIZE,))
         yield kernel("constant", f"constant {element}", body, ((element, SIZE),))
-    for count in (8, 64):
-        numbers = ", ".join(str(n * n - 30) for n in range(count))
+    for count in (8, 1024):
+        numbers = ", ".join(str(n * n % 1000 - 30) for n in range(count))
         body = f"    %r = constant <i16: [{numbers}]> : tile<{count}xi16>\n"
         body += stored("r", "p0", "i16", (count,))
         yield kernel("constant", f"constant of {count}", body, (("i16", count),))

@@ -50,11 +50,15 @@ def product(
     (a, c), (m, n, k) = types, tile
     memory, sign = convert or a, " signed signed" if a == "i8" else ""
     op = "mmai" if a == "i8" else "mmaf"
-    view_a = f"partition_view<tile=({m}x{k}), padding_value = zero, tensor_view<?x?x{memory}, strides=[?,1]>>"
     steps = "1,?" if b_order else "?,1"
-    view_b = f"partition_view<tile=({k}x{n}), padding_value = zero, tensor_view<?x?x{memory}, strides=[{steps}]>>"
-    view_c = (
-        f"partition_view<tile=({m}x{n}), padding_value = zero, tensor_view<?x?x{c}, strides=[?,1]>>"
+    view_a, view_b, view_c = (
+        f"partition_view<tile=({rows}x{columns}), padding_value = zero, "
+        f"tensor_view<?x?x{element}, strides=[{strides}]>>"
+        for rows, columns, element, strides in (
+            (m, k, memory, "?,1"),
+            (k, n, memory, steps),
+            (m, n, c, "?,1"),
+        )
     )
     loads = f"""
       %x, %t0 = load_view_tko weak %A[%i, %q]{hints} : {view_a}, tile<i32>
