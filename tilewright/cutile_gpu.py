@@ -55,7 +55,7 @@ def start(
         function.start(entry.values(binding), grid, block, handle)
         if binding.placed:
             launcher.call("cuStreamSynchronize", handle)
-            arrays = [part for part in flat if isinstance(part, np.ndarray)]
+            arrays: list[Any] = [part for part in flat if isinstance(part, np.ndarray)]
             for array, content in zip(arrays, binding.results(memory.contents()), strict=True):
                 np.copyto(array, content)
 

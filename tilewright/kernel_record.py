@@ -66,7 +66,8 @@ def _parameter_record(parameter: Parameter) -> Sequence[str | None]:
 
 def _parameter(row: Any) -> Parameter:
     name, text, type_, source = row
-    return Parameter(name, text, type_ and _attribute(type_), source and _attribute(source))
+    of: Any = source and _attribute(source)
+    return Parameter(name, text, type_ and _attribute(type_), of)
 
 
 @cache

@@ -96,9 +96,10 @@ def _context() -> Any:
 def stream_handle(stream: Any) -> int:
     """The driver's number of a stream of torch (`cuda_stream`), CuPy (`ptr`) or any library
     (`__cuda_stream__`), or that number itself; None is the default stream."""
-    protocol = getattr(stream, "__cuda_stream__", None)
+    protocol: Any = getattr(stream, "__cuda_stream__", None)
     if protocol is not None:
-        return int((protocol() if callable(protocol) else protocol)[1])
+        pair: Any = protocol() if callable(protocol) else protocol
+        return int(pair[1])
     for name in ("cuda_stream", "ptr"):
         if hasattr(stream, name):
             return int(getattr(stream, name))

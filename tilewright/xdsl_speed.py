@@ -61,8 +61,8 @@ def install() -> None:
 
 def _inherit_only(class_: Any) -> None:
     """Make IRMeta the metaclass of a class and of all that inherit from it."""
-    if type(class_) is ABCMeta:
-        class_.__class__ = IRMeta
+    if isinstance(class_, ABCMeta) and not isinstance(class_, IRMeta):
+        class_.__class__ = IRMeta  # pyright: ignore[reportAttributeAccessIssue]
     for inheriting in class_.__subclasses__():
         _inherit_only(inheriting)
 
@@ -162,7 +162,7 @@ def _init(
 
 
 _OPERAND, _RESULT = VarIRConstruct.OPERAND, VarIRConstruct.RESULT
-_item = tuple.__getitem__
+_item: Any = tuple[Any, ...].__getitem__
 
 
 def _get(accessor: Any, op: Any, _class: Any = None) -> Any:
@@ -178,7 +178,7 @@ def _get_one(accessor: Any, op: Any, _class: Any = None) -> Any:
         return _item(op._operands, accessor.idx)
     if construct is _RESULT:
         return _item(op.results, accessor.idx)
-    return operations.get_op_constructs(op, construct)[accessor.idx]
+    return accessor.index(operations.get_op_constructs(op, construct))
 
 
 # Verification
@@ -215,13 +215,12 @@ def _verify(definition: OpDef, op: Operation) -> None:
     return None
 
 
-def _identity(attribute: Any) -> Any:
+def _identity(attribute: Attribute) -> Any:
     """A key that no other attribute has: the content of those that are made anew for each op."""
-    class_ = type(attribute)
-    if class_ is StringAttr:
+    if isinstance(attribute, StringAttr):
         return attribute.data
-    if class_ is IntegerAttr:
-        return attribute.value.data, id(attribute.type)
+    if isinstance(attribute, IntegerAttr):
+        return attribute.value.data, id(vars(attribute)["type"])
     return id(attribute)
 
 

@@ -119,7 +119,7 @@ class WarpMmaOp(PtxOp):
         except AtomError as error:
             raise VerifyException(f"'{self.name}' {error}") from None
         count, ids = len(atom.inputs), reg("b16")
-        if len(self.inputs) < count or any(each.type != ids for each in self.inputs[count:]):
+        if len(self.inputs) < count or any(value.type != ids for value in self.inputs[count:]):
             raise VerifyException(
                 f"'{self.name}' expected operands {', '.join(atom.inputs)}, "
                 f"got {len(self.inputs)} ({atom.mnemonic})"

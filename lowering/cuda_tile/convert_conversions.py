@@ -244,6 +244,7 @@ def _to_tf32(kernel: Kernel, value: SSAValue, rounding: str) -> SSAValue:
     """The 10 highest bits of an f32's fraction, rounded on bits: numbers alone."""
     f32, word32 = Float32Type(), IntegerType(32)
     wide = value if value.type == Float64Type() else None
+    lost: SSAValue | None = None
     value = float_resized(kernel, value, f32)
     if wide is not None:
         # Rounded to zero, and a last bit that says that there is more.
@@ -252,7 +253,7 @@ def _to_tf32(kernel: Kernel, value: SSAValue, rounding: str) -> SSAValue:
         value = stepped(kernel, value, above, below, "zero")
         lost = on_integers(kernel, arith.OrIOp, above, below)
     bits = kernel.emit(arith.BitcastOp, [value], word32)
-    if wide is not None:
+    if lost is not None:
         sticky = kernel.emit(arith.ExtUIOp, [lost], word32)
         bits = on_integers(kernel, arith.OrIOp, bits, sticky)
     more = kernel.constant({"zero": 0}.get(rounding, 0x1000), word32)

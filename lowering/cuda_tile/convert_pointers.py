@@ -100,7 +100,10 @@ def _join(op: memory.JoinTokensOp, kernel: Kernel) -> None:
 
 
 @lowers(memory.MemoryFenceAliasTkoOp, memory.GdcWaitTkoOp, memory.GdcLaunchDependentsTkoOp)
-def _same_token(op: memory.MemoryFenceAliasTkoOp, kernel: Kernel) -> None:
+def _same_token(
+    op: memory.MemoryFenceAliasTkoOp | memory.GdcWaitTkoOp | memory.GdcLaunchDependentsTkoOp,
+    kernel: Kernel,
+) -> None:
     """A kernel that is launched behind another starts when that is complete: there is nothing to
     wait for, and nothing may start before it ends."""
     if not isinstance(op, memory.MemoryFenceAliasTkoOp):

@@ -27,17 +27,17 @@ from tilewright.lowering.tile.registers import extracted, from_elements
 
 @finds(MmaFScaledOp)
 def _product_layout(op: MmaFScaledOp, table: LayoutTable) -> TileLayout:
-    atom = atom_of(op)
+    atom = atom_of(op)  # type: ignore[arg-type]
     if atom is None:
         return table.default(shape_of(op.acc))
-    return MmaLayouts.of(op, atom, table.thread_bits).layout("C")
+    return MmaLayouts.of(op, atom, table.thread_bits).layout("C")  # type: ignore[arg-type]
 
 
 @lowers(MmaFScaledOp)
 def _multiply(op: MmaFScaledOp, kernel: Kernel) -> None:
-    atom = atom_of(op)
+    atom = atom_of(op)  # type: ignore[arg-type]
     assert atom is not None
-    _ScaledProduct(op, atom, kernel).multiply()
+    _ScaledProduct(op, atom, kernel).multiply()  # type: ignore[arg-type]
 
 
 class _ScaledProduct(AtomProduct):

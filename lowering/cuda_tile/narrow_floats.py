@@ -8,6 +8,7 @@ on the bits of normal numbers, and by adding a large power of two below those.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import (
@@ -181,7 +182,8 @@ def stepped(
 ) -> SSAValue:
     """A float, rounded to nearest, in a directed rounding: `above` and `below` say that it is
     greater and less than what was rounded."""
-    width = value.type.bitwidth  # type: ignore[attr-defined]
+    type_: Any = value.type
+    width = int(type_.bitwidth)
     bits = Bits(kernel, IntegerType(width))
     word = _as(kernel, value, bits.type)
     negative = kernel.emitter.compare("lt", word, bits.constant(0))

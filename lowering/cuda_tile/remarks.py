@@ -47,7 +47,8 @@ def remark(op: Operation, kind: RemarkKind, text: str) -> None:
     """Say something of an op to whoever collects remarks; `text` names the op where it matters."""
     remarks = _COLLECTED.get()
     if remarks is not None:
-        remarks.setdefault(Remark(kind, text, *(place_of(op.location) or ())))
+        file, line, column = place_of(op.location) or (None, None, None)
+        remarks.setdefault(Remark(kind, text, file, line, column))
 
 
 @contextmanager

@@ -57,7 +57,7 @@ GLOBAL = "ld.global.cv.u64 %rd1, [%rd1];"
 CHAINS = {
     "add": Chain("ptx.add", "add.u32 %r0, %r0, %r1;"),
     "fma": Chain("ptx.fma", "fma.rn.f32 %f0, %f0, %f1, %f1;"),
-    "ex2": Chain("ptx.ex2", "ex2.approx.f32 %f0, %f0;"),
+    "ex2": Chain("ptx.ex2", "ex2.approx.f32 %f0, %f0;", "cvt.rn.f32.u32 %f0, %r0;"),
     "shfl.sync": Chain("ptx.shfl.sync", "shfl.sync.bfly.b32 %r0, %r0, 1, 31, -1;"),
     "ld.shared": Chain("ptx.ld", "ld.shared.u32 %r0, [%r0];", SHARED, "shared"),
     "ld.global": Chain("ptx.ld", GLOBAL, space="global", words=LARGE),

@@ -68,7 +68,7 @@ def test_layouts_in_words(file: Path, capsys: pytest.CaptureFixture[str]) -> Non
     )
     assert "lanes 1x32, warps 2x2 = (128,32):(1,128); neighbours in memory" in load
     assert "lanes 32x1, warps 2x2" in permute and permute.endswith("; that of its source")
-    assert "1 conversions:" in said and "conflicts 4 ways where it is written" in said
+    assert "1 conversions:" in said and "wants 64x64xf16 of 'cuda_tile.permute'" in said
 
 
 @pytest.mark.parametrize("command", [["compile", "--arch", "sm_80"], ["explain-layouts"]])

@@ -30,8 +30,8 @@ class _Tensor(ctypes.Structure):
 
 def on_cuda(tensor: Any) -> bool:
     """True of a tensor that DLPack says is on a CUDA device."""
-    where = getattr(tensor, "__dlpack_device__", None)
-    return callable(where) and where()[0] == CUDA
+    where: Any = getattr(tensor, "__dlpack_device__", None)
+    return where is not None and bool(where()[0] == CUDA)
 
 
 def described(tensor: Any) -> tuple[tuple[int, ...], tuple[int, ...] | None, str, int, int]:

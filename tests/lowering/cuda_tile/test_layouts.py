@@ -16,7 +16,7 @@ from tilewright.lowering.cuda_tile.layouts import (
     permuted_bits,
     spread,
 )
-from tilewright.lowering.cuda_tile.shared_order import rows_of_chunks
+from tilewright.lowering.cuda_tile.shared_order import row_major, rows_of_chunks
 
 
 def numbers(layout: TileLayout) -> NDArray[np.int64]:
@@ -60,3 +60,13 @@ def test_swizzled_rows_lie_in_different_banks(columns: int, size: int) -> None:
         assert len({address // 16 % 8 for address in matrix}) == 8
     line = [order.at(column) for column in range(0, min(columns, 8 * chunk), chunk)]
     assert len({address // 16 % 8 for address in line}) == len(line)
+
+
+def test_lanes_that_conflict() -> None:
+    """Rows of 256 bytes begin in one bank: 8 lanes of 16 bytes each, or 32 of 4; neighbours do
+    not."""
+    order = row_major(12, 4)
+    rows = (*range(6, 11), None, None)
+    assert order.conflicts(TileLayout(rows, (0, 1, 2, 3, 4, 5, 11))) == 8
+    assert row_major(12, 4).conflicts(TileLayout(rows, (11,))) == 32
+    assert order.conflicts(blocked(range(12), 7)) == 1
