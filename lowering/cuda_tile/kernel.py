@@ -8,7 +8,7 @@ block is one thread of control.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Protocol
@@ -111,7 +111,7 @@ class Kernel:
         self.op: Operation | None = None
         self.maps: dict[ArgumentAttr, SSAValue] = {}
         self.ahead: LoadsAhead
-        self.stored: dict[StoreViewTkoOp, BoxedAccess] = {}
+        self.stored: Mapping[StoreViewTkoOp, BoxedAccess] = {}
 
     # --- values ---
 
