@@ -94,29 +94,39 @@ MODULES = modules()
 
 
 @cache
+def imports(path: Path) -> tuple[tuple[ast.Import | ast.ImportFrom, bool], ...]:
+    """The imports of a file, and whether they run when it is imported itself."""
+    return tuple(_imports(ast.parse(path.read_text()), now=True))
+
+
+def _imports(node: ast.AST, *, now: bool) -> Iterator[tuple[ast.Import | ast.ImportFrom, bool]]:
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.Import | ast.ImportFrom):
+            yield child, now
+        elif not isinstance(child, ast.expr):  # no expression imports anything
+            late = isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef) or (
+                isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test)
+            )
+            yield from _imports(child, now=now and not late)
+
+
+@cache
 def imported(name: str) -> tuple[tuple[str, bool], ...]:
     """What a module imports (by full name), and whether when it is imported itself."""
-    return tuple(_imported(name, ast.parse(MODULES[name].read_text())))
+    return tuple(_imported(name))
 
 
-def _imported(name: str, tree: ast.Module) -> Iterator[tuple[str, bool]]:
-    late = {
-        id(inner)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.If)
-        and (not isinstance(node, ast.If) or "TYPE_CHECKING" in ast.unparse(node.test))
-        for inner in ast.walk(node)
-    }
-    for node in ast.walk(tree):
+def _imported(name: str) -> Iterator[tuple[str, bool]]:
+    for node, now in imports(MODULES[name]):
         if isinstance(node, ast.Import):
             for alias in node.names:
-                yield alias.name, id(node) not in late
-        elif isinstance(node, ast.ImportFrom):
+                yield alias.name, now
+        else:
             assert node.level == 0, f"{name} imports relatively"
             base = node.module or ""
             for alias in node.names:
                 full = f"{base}.{alias.name}"
-                yield full if full in MODULES else base, id(node) not in late
+                yield full if full in MODULES else base, now
 
 
 def layer(name: str) -> str | None:
@@ -239,12 +249,12 @@ def test_nobody_imports_the_folders_by_their_bare_names() -> None:
     """`dialects` beside `tilewright.dialects` would be a second copy of every class."""
     wrong: list[str] = []
     for path in python_files():
-        for node in ast.walk(ast.parse(path.read_text())):
+        for node, _ in imports(path):
             names = (
                 [alias.name for alias in node.names]
                 if isinstance(node, ast.Import)
                 else [node.module or ""]
-                if isinstance(node, ast.ImportFrom) and not node.level
+                if not node.level
                 else []
             )
             wrong += [f"{path}: {name}" for name in names if name.split(".")[0] in FOLDERS]

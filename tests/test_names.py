@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDERS = ("dialects", "passes", "lowering", "tools", "tilewright", "benchmarks", "examples")
-TREES = {
-    path.relative_to(ROOT): ast.parse(path.read_text())
-    for folder in FOLDERS
-    for path in sorted((ROOT / folder).rglob("*.py"))
-}
+
+
+@cache
+def trees() -> dict[Path, ast.Module]:
+    return {
+        path.relative_to(ROOT): ast.parse(path.read_text())
+        for folder in FOLDERS
+        for path in sorted((ROOT / folder).rglob("*.py"))
+    }
+
 
 SHARED = {
     # The interpreter of programs of tiles, that of threads, the check that follows threads' roles.
@@ -32,7 +38,7 @@ def test_a_class_name_means_one_thing() -> None:
     """Ops are called after their op, whatever its dialect."""
     names = Counter(
         node.name
-        for tree in TREES.values()
+        for tree in trees().values()
         for node in tree.body
         if isinstance(node, ast.ClassDef) and not node.name.endswith("Op")
     )
@@ -42,7 +48,7 @@ def test_a_class_name_means_one_thing() -> None:
 def test_variables_are_called_after_the_thing() -> None:
     empty = [
         f"{path}:{node.lineno} {name}"
-        for path, tree in TREES.items()
+        for path, tree in trees().items()
         for node in ast.walk(tree)
         for name in (
             [node.id]
@@ -61,7 +67,7 @@ def test_variables_are_called_after_the_thing() -> None:
 def test_docstrings_begin_with_what_the_thing_is() -> None:
     asking = [
         f"{path}:{node.lineno}"
-        for path, tree in TREES.items()
+        for path, tree in trees().items()
         for node in ast.walk(tree)
         if isinstance(node, ast.Expr)
         and isinstance(node.value, ast.Constant)
