@@ -24,7 +24,14 @@ PLACED = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("name", PLACED)
+SAMPLE = (
+    "f16-into-f16", "tf32", "e2m3-e3m2", "s8-u8", "f16-tmem", "sp-bf16-selector", "ws-32",
+    "ws-sp-64-e4m3", "mxf8f6f4-id", "mxf4-sp", "pair-128-tmem", "mxf4nvf4-pair-128", "mxf4nvf4-k96",
+)  # fmt: skip
+"""One of each place of operands, kind of elements and group; `test_umma` has the arithmetic."""
+
+
+@pytest.mark.parametrize("name", PLACED if THOROUGH else SAMPLE)
 def test_a_kernel_does_what_the_instruction_does(name: str) -> None:
     u = CASES[name]
     images = build(u)
