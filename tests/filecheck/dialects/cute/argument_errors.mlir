@@ -1,6 +1,6 @@
 // RUN: tilewright-opt %s --split-input-file --verify-diagnostics
 
-// expected-error @+1 {{argument expected a part of value, pointer, shape, stride, tensor_map, field, got address}}
+// expected-error @+1 {{argument expected a part of value, pointer, shape, stride, tensor_map, flat_map, field, got address}}
 func.func @f(%a: index {cute.from = #cute.argument<0, address>})
 
 // -----
