@@ -25,7 +25,7 @@ from tilewright.lowering.cuda_tile.elements import shape_of
 from tilewright.lowering.cuda_tile.find_layouts import LayoutTable, finds
 from tilewright.lowering.cuda_tile.kernel import Kernel, is_float, lowers
 from tilewright.lowering.cuda_tile.layouts import TileLayout, dim_bits
-from tilewright.lowering.cuda_tile.mma_layouts import MmaLayouts, atom_of
+from tilewright.lowering.cuda_tile.mma_layouts import MmaLayouts, Multiplication, atom_of
 from tilewright.lowering.cuda_tile.staged_operands import StagedOperand
 from tilewright.lowering.cuda_tile.warpgroup_layouts import warpgroup_layouts
 from tilewright.lowering.tile.registers import extracted, from_elements
@@ -62,7 +62,7 @@ def _multiply(op: MmaFOp | MmaIOp, kernel: Kernel) -> None:
 class AtomProduct:
     """A multiplication by atoms."""
 
-    def __init__(self, op: MmaFOp | MmaIOp, atom: MmaAtom, kernel: Kernel) -> None:
+    def __init__(self, op: Multiplication, atom: MmaAtom, kernel: Kernel) -> None:
         self.op, self.atom, self.kernel = op, atom, kernel
         self.layouts = MmaLayouts.of(op, atom, kernel.table.thread_bits)
 

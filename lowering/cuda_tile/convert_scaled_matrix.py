@@ -27,17 +27,17 @@ from tilewright.lowering.tile.registers import extracted, from_elements
 
 @finds(MmaFScaledOp)
 def _product_layout(op: MmaFScaledOp, table: LayoutTable) -> TileLayout:
-    atom = atom_of(op)  # type: ignore[arg-type]
+    atom = atom_of(op)
     if atom is None:
         return table.default(shape_of(op.acc))
-    return MmaLayouts.of(op, atom, table.thread_bits).layout("C")  # type: ignore[arg-type]
+    return MmaLayouts.of(op, atom, table.thread_bits).layout("C")
 
 
 @lowers(MmaFScaledOp)
 def _multiply(op: MmaFScaledOp, kernel: Kernel) -> None:
-    atom = atom_of(op)  # type: ignore[arg-type]
+    atom = atom_of(op)
     assert atom is not None
-    _ScaledProduct(op, atom, kernel).multiply()  # type: ignore[arg-type]
+    _ScaledProduct(op, atom, kernel).multiply()
 
 
 class _ScaledProduct(AtomProduct):

@@ -10,7 +10,11 @@ from dataclasses import dataclass
 from functools import cache
 from typing import ClassVar
 
-from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFOp, MmaIOp
+from tilewright.dialects.cuda_tile.ops.matrix_multiply import (
+    MmaFOp,
+    MmaFScaledOp,
+    MmaIOp,
+)
 from tilewright.dialects.cuda_tile.type_text import shown
 from tilewright.dialects.cute import Layout
 from tilewright.dialects.cute_nvgpu.atoms.atom import MmaAtom
@@ -24,7 +28,10 @@ PTX_NAMES = {"f8E4M3FN": "e4m3", "f8E5M2": "e5m2"}
 """PTX's names of the element types of 8 bits."""
 
 
-def atom_of(op: MmaFOp | MmaIOp) -> MmaAtom | None:
+Multiplication = MmaFOp | MmaIOp | MmaFScaledOp
+
+
+def atom_of(op: Multiplication) -> MmaAtom | None:
     """The atom of a multiplication; None where tiles are too small for one, or no tensor core
     multiplies their elements."""
     *_, rows, depth = shape_of(op.lhs)
@@ -79,7 +86,7 @@ class MmaLayouts:
     """The bits of a thread's number among those that multiply together."""
 
     @classmethod
-    def of(cls, op: MmaFOp | MmaIOp, atom: MmaAtom, thread_bits: int) -> MmaLayouts:
+    def of(cls, op: Multiplication, atom: MmaAtom, thread_bits: int) -> MmaLayouts:
         """Those of an op."""
         *batch, rows, depth = shape_of(op.lhs)
         extents = {"b": (batch or [1])[0], "m": rows, "n": shape_of(op.rhs)[-1], "k": depth}

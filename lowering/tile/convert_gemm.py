@@ -21,6 +21,7 @@ from tilewright.dialects.cute_nvgpu.ops.fragment_arithmetic import FmaOp
 from tilewright.dialects.cute_nvgpu.ops.mma import MMA_OPS
 from tilewright.dialects.cute_nvgpu.ops.sm90 import WGMMA_OPS
 from tilewright.dialects.cute_nvgpu.ops.sm100 import UMMA_OPS
+from tilewright.dialects.cute_nvgpu.ops.umma import IDS
 from tilewright.dialects.cute_nvgpu.ops.wgmma_sync import WgmmaFenceOp
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
 from tilewright.lowering.tile.access import register_places
@@ -30,8 +31,6 @@ from tilewright.lowering.tile.emitter import zero_constant
 from tilewright.lowering.tile.kernel import Kernel, lowers, static_extents, undefined
 from tilewright.lowering.tile.registers import NeverWritten, from_elements
 from tilewright.lowering.tile.written_registers import WRITES
-
-_IDS: dict[Operand, str] = {"E": "selector", "SFA": "sfa_id", "SFB": "sfb_id"}
 
 WRITES[GemmOp] = lambda op: op.d
 
@@ -79,7 +78,7 @@ class Gemm:
                 tensors: dict[str, SSAValue] = {"D": inputs["C"], **inputs}
                 ordered = [tensors[name] for name in op.TENSORS]
                 modifiers: dict[str, Any] = {
-                    name: ids[which] for which, name in _IDS.items() if which in ids
+                    name: ids[which] for which, name in IDS.items() if which in ids
                 }
                 emitter.add(op(ordered, atom, enable_input_d=flag, **modifiers))
                 return

@@ -11,6 +11,7 @@ from xdsl.irdl import AttrSizedOperandSegments, operand_def, opt_operand_def, op
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute import Layout, equivalent
+from tilewright.dialects.cute.atoms import Operand
 from tilewright.dialects.cute.types.algebra import LayoutType
 from tilewright.dialects.cute.types.memref import Space, SpaceAttr, layout_of
 from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
@@ -40,7 +41,7 @@ _SPELLED = {"E": "$e `[` $selector `]`"} | {
 """The tensors with what stands in brackets behind them."""
 
 
-_IDS = {"E": "selector", "SFA": "sfa_id", "SFB": "sfb_id"}
+IDS: dict[Operand, str] = {"E": "selector", "SFA": "sfa_id", "SFB": "sfb_id"}
 """The properties that hold what stands there."""
 
 
@@ -88,7 +89,7 @@ class UmmaOp(CtaGroupOp, NvgpuOp):
         """The MMA of tensors in the order of `TENSORS`; ids and selectors left out are 0."""
         fields: dict[str, Field] = {
             **{name.lower(): value for name, value in zip(self.TENSORS, tensors, strict=True)},
-            **dict.fromkeys((_IDS[name] for name in self.TENSORS if name in _IDS), 0),
+            **dict.fromkeys((IDS[name] for name in self.TENSORS if name in IDS), 0),
             **modifiers,
         }
         super().__init__(atom=UMMA_ATOM_TYPES[atom.op](atom), **fields)
@@ -174,7 +175,7 @@ class UmmaOp(CtaGroupOp, NvgpuOp):
         """The instruction descriptor that `idesc` is. Raises AtomError or DescriptorError where it
         is not the atom's."""
         descriptor = InstructionDescriptor.decode(word, self.row.kind)
-        ids = {name: getattr(descriptor, name) for name in _IDS.values()}
+        ids = {name: getattr(descriptor, name) for name in IDS.values()}
         own = self.mma_atom.descriptor(negated=self.negated, **ids)
         if own != descriptor:
             raise DescriptorError(
@@ -206,7 +207,7 @@ class UmmaOp(CtaGroupOp, NvgpuOp):
             _ = self.instruction_descriptor
         except (AtomError, DescriptorError) as error:
             raise VerifyException(f"'{self.name}' {error}") from None
-        if self.idesc is not None and any(map(self._number, _IDS.values())):
+        if self.idesc is not None and any(map(self._number, IDS.values())):
             raise VerifyException(f"'{self.name}' expected ids of 0 beside idesc, which has them")
         self._verify_modifiers()
 
