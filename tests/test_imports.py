@@ -49,6 +49,18 @@ ROOMS: dict[str, tuple[str, ...]] = {
     ),
     "tilewright.passes": ("analysis", ""),
     "tilewright.lowering": ("ptx", "to_ptx", "tile", "to_base"),
+    "tilewright.lowering.cuda_tile": (
+        "layouts",
+        "analysis",
+        "kernel",
+        "arithmetic",
+        "tiles",
+        "pipelines",
+        "memory",
+        "products",
+        "control_flow",
+        "",
+    ),
     "tilewright.lowering.interpreter": (
         "errors",
         "share",

@@ -31,33 +31,38 @@ from tilewright.dialects.cute_nvgpu.lattice.shared_memory import shared_memory_l
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target, target
 from tilewright.dialects.cute_nvgpu.ops.address import AddressOp
 from tilewright.dialects.ptx.control_flow import MIN_CTAS
-from tilewright.lowering.cuda_tile import (
-    convert_atomics,
-    convert_control_flow,
+from tilewright.lowering.cuda_tile.analysis.cost_model import (
+    WARP,
+    bounded_ctas,
+    producer_pays,
+    thread_count,
+)
+from tilewright.lowering.cuda_tile.analysis.find_pipelines import Pipelines, Stores, find_pipelines
+from tilewright.lowering.cuda_tile.analysis.remarks import remark
+from tilewright.lowering.cuda_tile.analysis.thread_read_layouts import thread_read_layouts
+from tilewright.lowering.cuda_tile.arithmetic import (
     convert_conversions,
     convert_elementwise,
     convert_floats,
-    convert_folds,
-    convert_matrix,
-    convert_output,
     convert_packing,
+)
+from tilewright.lowering.cuda_tile.control_flow import convert_control_flow
+from tilewright.lowering.cuda_tile.convert_producer import Producer, needed_for_copies
+from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
+from tilewright.lowering.cuda_tile.layouts.elements import element_of, scalar_type
+from tilewright.lowering.cuda_tile.layouts.find_layouts import find_layouts
+from tilewright.lowering.cuda_tile.layouts.layouts import log2
+from tilewright.lowering.cuda_tile.legalize import legalize
+from tilewright.lowering.cuda_tile.memory import (
+    convert_atomics,
+    convert_output,
     convert_pointers,
-    convert_scaled_matrix,
-    convert_shapes,
     convert_views,
 )
-from tilewright.lowering.cuda_tile.convert_boxed_stores import stored_boxes
-from tilewright.lowering.cuda_tile.convert_pipelines import Rings
-from tilewright.lowering.cuda_tile.convert_producer import Producer, needed_for_copies
-from tilewright.lowering.cuda_tile.cost_model import WARP, bounded_ctas, producer_pays, thread_count
-from tilewright.lowering.cuda_tile.elements import element_of, scalar_type
-from tilewright.lowering.cuda_tile.find_layouts import find_layouts
-from tilewright.lowering.cuda_tile.find_pipelines import Pipelines, Stores, find_pipelines
-from tilewright.lowering.cuda_tile.kernel import Kernel
-from tilewright.lowering.cuda_tile.layouts import log2
-from tilewright.lowering.cuda_tile.legalize import legalize
-from tilewright.lowering.cuda_tile.remarks import remark
-from tilewright.lowering.cuda_tile.thread_read_layouts import thread_read_layouts
+from tilewright.lowering.cuda_tile.pipelines.convert_boxed_stores import stored_boxes
+from tilewright.lowering.cuda_tile.pipelines.convert_pipelines import Rings
+from tilewright.lowering.cuda_tile.products import convert_matrix, convert_scaled_matrix
+from tilewright.lowering.cuda_tile.tiles import convert_folds, convert_shapes
 from tilewright.lowering.tile.kernel import erase_unused
 from tilewright.passes.check_hazards import FROM_TILE_IR
 

@@ -26,8 +26,8 @@ from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFOp, MmaFScaled
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
-from tilewright.lowering.cuda_tile.elements import element_of, shape_of, tile_type
-from tilewright.lowering.cuda_tile.mma_layouts import atom_of
+from tilewright.lowering.cuda_tile.layouts.elements import element_of, shape_of, tile_type
+from tilewright.lowering.cuda_tile.layouts.mma_layouts import atom_of
 
 _F16, _F32, _F64 = Float16Type(), Float32Type(), Float64Type()
 _ROUNDING = {"rounding_mode": RoundingModeAttr(RoundingMode.NEAREST_EVEN)}

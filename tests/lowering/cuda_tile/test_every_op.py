@@ -24,7 +24,7 @@ from tile_ir import entry
 import tilewright as tw
 from tilewright import ptxas
 from tilewright.lowering.cuda_tile import convert_cuda_tile_to_cute
-from tilewright.lowering.cuda_tile.kernel import RULES
+from tilewright.lowering.cuda_tile.kernel.kernel import RULES
 
 TARGETS = (
     "sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_110a", "sm_120a", "sm_121a",
