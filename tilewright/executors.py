@@ -11,7 +11,8 @@ from contextlib import contextmanager
 from importlib import import_module
 from typing import Any, TypeVar
 
-Item, Result = TypeVar("Item"), TypeVar("Result")
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 KINDS = "processes:N, dask:ADDRESS, mpi"
 

@@ -43,7 +43,7 @@ class Tally:
     points: int = 0
     legal: int = 0
     undocumented: int = 0
-    disagreements: list[Disagreement] = field(default_factory=list)
+    disagreements: list[Disagreement] = field(default_factory=list[Disagreement])
 
     @property
     def agreement(self) -> float:

@@ -107,7 +107,7 @@ class Family:
     def __post_init__(self) -> None:
         known = _words(self.axes)
         for box in self.documented:
-            for name in known | box.words:
+            for name in {*known, *box.words}:
                 words = box.words.get(name, ("",))
                 if not set(words) <= known.get(name, set()):
                     raise ValueError(f"{self.name}: no {words} on the axis '{name}'")
@@ -122,7 +122,7 @@ class Family:
     def point(self, index: int) -> Point:
         """The point of that number; the last axis runs fastest."""
         chosen: list[tuple[str, Value]] = []
-        for names, values in reversed(self.axes.items()):
+        for names, values in reversed(list(self.axes.items())):
             index, place = divmod(index, len(values))
             chosen.append((names, values[place]))
         return _bind(reversed(chosen))

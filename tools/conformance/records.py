@@ -158,11 +158,11 @@ def records(path: Path) -> Iterator[tuple[str, Record]]:
 
 def _record(data: bytes) -> Record:
     try:
-        record = _PlainUnpickler(io.BytesIO(data)).load()
+        record: Record = _PlainUnpickler(io.BytesIO(data)).load()
+        missing = FIELDS - record.keys()
     except Exception as error:  # unpickling what is no pickle raises anything
         raise RecordError(f"expected a record, got: {error}") from None
-    if not isinstance(record, dict) or (missing := FIELDS - record.keys()):
-        missing = FIELDS if not isinstance(record, dict) else missing
+    if missing:
         raise RecordError(f"expected a record with {', '.join(sorted(missing))}")
     return record
 
@@ -179,14 +179,16 @@ def arguments(record: Record) -> tuple[list[Any], list[int]]:
     constraints = re.findall(r"\b(Constant|Array|Scalar)Constraint\(", record["sig"])
     flat: list[Any] = []
     arrays: list[int] = []
-    for i, (kind, argument) in enumerate(zip(constraints, record["before"], strict=True)):
+    given: list[Any] = record["before"]
+    for i, (kind, argument) in enumerate(zip(constraints, given, strict=True)):
         if kind == "Constant":
             continue
         if not isinstance(argument, dict):
             flat.append(argument)
             continue
         arrays.append(i)
-        flat += [array_of(argument), *argument["shape"], *argument["stride"]]
+        packed: Any = argument
+        flat += [array_of(packed), *packed["shape"], *packed["stride"]]
     return flat, arrays
 
 
@@ -240,7 +242,8 @@ def excess(got: NDArray[Any], want: NDArray[Any], bounds: list[Bound]) -> float:
 
 
 def _ulp(size: NDArray[np.float64], dtype: np.dtype[Any]) -> NDArray[np.float64]:
-    info = ml_dtypes.finfo(dtype)
+    any_ml_dtypes: Any = ml_dtypes
+    info = any_ml_dtypes.finfo(dtype)
     exponent = np.maximum(np.frexp(size)[1] - 1, info.minexp)
     return np.ldexp(1.0, exponent - info.nmant)
 
@@ -312,18 +315,19 @@ def _run(
 ) -> tuple[ModuleOp, list[int], list[NDArray[Any]]]:
     module, _ = verified(record["bytecode"], name)
     flat, arrays = arguments(record)
-    grid, arch = (*record["grid"], 1, 1)[:3], arch or record.get("arch", DEFAULT_ARCH)
+    x, y, z, *_ = (*record["grid"], 1, 1)
+    grid, chip = (x, y, z), arch or str(record.get("arch", DEFAULT_ARCH))
     if level == "device":
-        kernel = compile(module, arch, name=name)
+        kernel = compile(module, chip, name=name)
         block = kernel.entry("k").block
         assert block is not None
         return module, arrays, kernel.launch(*flat, grid=grid, block=block)
     if level != "program":
         results = interpret(
-            module, "k", grid=grid, args=flat, level=level, arch=arch, races=races, name=name
+            module, "k", grid=grid, args=flat, level=level, arch=chip, races=races, name=name
         )
         return module, arrays, results
-    launch = TileLaunch(grid, arch=arch, races=races)
+    launch = TileLaunch(grid, arch=chip, races=races)
     return module, arrays, run_tile_kernel(module, "k", launch, flat, name)
 
 
