@@ -183,12 +183,11 @@ def arguments(record: Record) -> tuple[list[Any], list[int]]:
     for i, (kind, argument) in enumerate(zip(constraints, given, strict=True)):
         if kind == "Constant":
             continue
-        if not isinstance(argument, dict):
+        if not hasattr(argument, "keys"):
             flat.append(argument)
             continue
         arrays.append(i)
-        packed: Any = argument
-        flat += [array_of(packed), *packed["shape"], *packed["stride"]]
+        flat += [array_of(argument), *argument["shape"], *argument["stride"]]
     return flat, arrays
 
 
