@@ -233,7 +233,7 @@ class WarpgroupProduct:
                 laid_down[operand] = _OperandMatrices(
                     line, at, order, view, self._major(operand, order)
                 )
-            kernel.emitter.add(wgmma_sync.FenceProxyAsyncOp())
+            kernel.emitter.add(wgmma_sync.FenceProxyAsyncOp(space="shared::cta"))
             kernel.scratch.written()
         return laid_down.get("A"), laid_down["B"]
 

@@ -70,11 +70,11 @@ FAULTS = {
         "        cute_nvgpu.cp.async.bulk.wait_group 0 read\n", "", "write of shared memory that",
     ),
     "stored before it is laid down": (
-        "      cute_nvgpu.fence.proxy.async\n      cute_nvgpu.bar.sync 1 threads 256\n",
-        "      cute_nvgpu.fence.proxy.async\n", "ordered by no barrier",
+        "      cute_nvgpu.fence.proxy.async in \"shared::cta\"\n      cute_nvgpu.bar.sync 1 threads 256\n",
+        "      cute_nvgpu.fence.proxy.async in \"shared::cta\"\n", "ordered by no barrier",
     ),
     "stored without a fence": (
-        "      cute_nvgpu.fence.proxy.async\n", "", "no fence.proxy.async of its thread follows it",
+        "      cute_nvgpu.fence.proxy.async in \"shared::cta\"\n", "", "no fence.proxy.async of its thread follows it",
     ),
     "left before it is stored": (
         "      cute_nvgpu.cp.async.bulk.wait_group 0\n    }", "    }", "ends the kernel while",
