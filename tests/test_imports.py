@@ -30,6 +30,7 @@ LAYERS: tuple[tuple[str, str], ...] = (
     ("dialects", "tilewright.dialects.printf_format"),
     ("dialects", "tilewright.dialects.ptx"),
     ("dialects", "tilewright.dialects.register_origins"),
+    ("dialects", "tilewright.dialects.signature"),
     ("passes", "tilewright.passes"),
     ("lowering", "tilewright.lowering"),
     ("tools", "tilewright.tools"),

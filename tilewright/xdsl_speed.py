@@ -11,7 +11,7 @@ from abc import ABCMeta
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
-from xdsl.dialects.builtin import UNKNOWN_LOC, IntegerAttr, LocationAttr, StringAttr
+from xdsl.dialects.builtin import UNKNOWN_LOC, LocationAttr
 from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue, SSAValues, Use
 from xdsl.ir.core import BlockOps, IRWithName, IRWithUses, _IRNode
 from xdsl.irdl import (
@@ -24,6 +24,8 @@ from xdsl.irdl import (
 )
 from xdsl.irdl.operations import BaseAccessor, BeforeVariadicSingleAccessor, VarIRConstruct
 from xdsl.traits import OpTrait
+
+from tilewright.dialects.signature import FactsBySignature, signature
 
 # pyright: reportPrivateUsage=false
 
@@ -186,42 +188,24 @@ def _get_one(accessor: Any, op: Any, _class: Any = None) -> Any:
 _verify_all = OpDef.verify
 _verify_counts = operations.verify_variadic_size
 _inert = OpTrait.verify
-_verified: dict[tuple[Any, ...], Any] = {}
-"""Ops that were right, by the identities of all that verification asks, which are held here."""
-_MOST_VERIFIED = 1 << 15
+_verified = FactsBySignature[tuple[OpTrait, ...]]()
+"""Of ops that were right: the traits that ask more than the definition says."""
 
 
 def _verify(definition: OpDef, op: Operation) -> None:
     """Verify an op by its definition. Attributes never change: what was right of some stays so."""
     if op.regions:
         return _verify_all(definition, op)
-    properties, attributes, operands = op.properties, op.attributes, op._operands
-    types = [value._type for value in operands]
-    types += [value._type for value in op.results]
-    key = (
-        id(definition), len(operands), len(op._successors), len(properties),
-        *map(id, types), *properties, *map(_identity, properties.values()),
-        *attributes, *map(_identity, attributes.values()),
-    )  # fmt: skip
-    if key not in _verified:
+    key = (id(definition), signature(op))
+    traits = _verified.get(key)
+    if traits is None:
         _verify_all(definition, op)
-        if len(_verified) >= _MOST_VERIFIED:
-            _verified.clear()
-        _verified[key] = definition, types, *properties.values(), *attributes.values()
+        asking = [trait for trait in definition.traits if type(trait).verify is not _inert]
+        _verified.put(key, op, tuple(asking))
         return None
-    for trait in definition.traits:
-        if type(trait).verify is not _inert:
-            trait.verify(op)
+    for trait in traits:
+        trait.verify(op)
     return None
-
-
-def _identity(attribute: Attribute) -> Any:
-    """A key that no other attribute has: the content of those that are made anew for each op."""
-    if isinstance(attribute, StringAttr):
-        return attribute.data
-    if isinstance(attribute, IntegerAttr):
-        return attribute.value.data, id(vars(attribute)["type"])
-    return id(attribute)
 
 
 def _counted(op: Operation, definition: Any, construct: VarIRConstruct) -> None:

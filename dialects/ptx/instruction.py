@@ -46,6 +46,9 @@ which the form of the operand writes them; None where the operand is left out.""
 class PtxOp(FieldsOp):
     """Any op of the dialect that stands for an instruction."""
 
+    ASKS_OPERANDS: ClassVar[bool] = False
+    """True where what is legal, or what the target needs, hangs on what the operands come from."""
+
     @property
     def mnemonic(self) -> str:
         """The PTX mnemonic."""
