@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Generic, TypeVar
 
-from xdsl.dialects.builtin import IntegerAttr, StringAttr
+from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, StringAttr, UnitAttr
 from xdsl.ir import Attribute, Operation
 
 # pyright: reportPrivateUsage=false
@@ -43,7 +43,9 @@ def _identity(attribute: Attribute) -> Any:
         return attribute.data
     if kind is IntegerAttr:
         return attribute.value.data, id(attribute.type)
-    return id(attribute)
+    if kind is DenseArrayBase:
+        return attribute.data.data, id(attribute.elt_type)
+    return kind if kind is UnitAttr else id(attribute)
 
 
 class FactsBySignature(Generic[_Fact]):

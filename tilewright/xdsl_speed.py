@@ -23,7 +23,7 @@ from xdsl.irdl import (
     operations,
 )
 from xdsl.irdl.operations import BaseAccessor, BeforeVariadicSingleAccessor, VarIRConstruct
-from xdsl.traits import OpTrait
+from xdsl.traits import IsolatedFromAbove, OpTrait
 
 from tilewright.dialects.signature import FactsBySignature, signature
 
@@ -59,6 +59,8 @@ def install() -> None:
     definition: Any = OpDef
     definition.verify = _verify
     operations.verify_variadic_size = _counted
+    isolated: Any = IsolatedFromAbove
+    isolated.verify = _isolated
 
 
 def _inherit_only(class_: Any) -> None:
@@ -187,6 +189,7 @@ def _get_one(accessor: Any, op: Any, _class: Any = None) -> Any:
 
 _verify_all = OpDef.verify
 _verify_counts = operations.verify_variadic_size
+_verify_isolated = IsolatedFromAbove.verify
 _inert = OpTrait.verify
 _verified = FactsBySignature[tuple[OpTrait, ...]]()
 """Of ops that were right: the traits that ask more than the definition says."""
@@ -205,6 +208,22 @@ def _verify(definition: OpDef, op: Operation) -> None:
         return None
     for trait in traits:
         trait.verify(op)
+    return None
+
+
+def _isolated(trait: IsolatedFromAbove, op: Operation) -> None:
+    """Verify that nothing in an op uses a value around it: most are defined in the same block."""
+    regions = list(op.regions)
+    while regions:
+        for block in regions.pop().blocks:
+            for inner in block.ops:
+                for operand in inner._operands:
+                    owner = operand.owner
+                    if (owner if isinstance(owner, Block) else owner.parent) is not block:
+                        if not op.is_ancestor(owner) or owner is op:
+                            return _verify_isolated(trait, op)
+                if inner.regions and not inner.has_trait(IsolatedFromAbove):
+                    regions += inner.regions
     return None
 
 

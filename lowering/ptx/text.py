@@ -94,6 +94,7 @@ class KernelText:
         self._trampolines: list[tuple[str, Edge]] = []
         self._body = StringIO()
         self._comment: str | None = None
+        self._sources: dict[int, str | None] = {}  # by the identities of locations
 
     @property
     def name(self) -> str:
@@ -165,8 +166,9 @@ class KernelText:
     def _block(self, block: Block, following: Block | None, *, first: bool) -> None:
         if not first:
             self._body.write(f"{self._labels[block]}:\n")
+        last = block.last_op
         for op in block.ops:
-            if op is block.last_op:
+            if op is last:
                 self._terminator(op, following)
             else:
                 self.instruction(op)
@@ -289,10 +291,14 @@ class KernelText:
 
     def line(self, text: str, op: Operation | None = None) -> None:
         """One line of the body, after a comment that names the source op where it changes."""
-        comment = None if op is None else _source(op)
-        if comment is not None and comment != self._comment:
-            self._body.write(f"\t// {comment}\n")
-            self._comment = comment
+        if op is not None:
+            place = id(op.location)
+            if place not in self._sources:
+                self._sources[place] = _source(op)
+            comment = self._sources[place]
+            if comment is not None and comment != self._comment:
+                self._body.write(f"\t// {comment}\n")
+                self._comment = comment
         self._body.write(f"\t{text}\n")
 
     def register(self, value: SSAValue) -> str:
