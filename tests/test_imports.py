@@ -27,6 +27,7 @@ LAYERS: tuple[tuple[str, str], ...] = (
     ("dialects", "tilewright.dialects.contents"),
     ("dialects", "tilewright.dialects.fields"),
     ("dialects", "tilewright.dialects.gpu"),
+    ("dialects", "tilewright.dialects.once"),
     ("dialects", "tilewright.dialects.printf_format"),
     ("dialects", "tilewright.dialects.ptx"),
     ("dialects", "tilewright.dialects.register_origins"),

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from abc import ABCMeta
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any, Protocol
 
 from xdsl.dialects.builtin import UNKNOWN_LOC, LocationAttr
@@ -51,6 +52,8 @@ def install() -> None:
         node.__hash__, node.__eq__ = object.__hash__, object.__eq__
     operation: Any = Operation
     operation.__init__ = _init
+    block: Any = Block
+    block._attach_op = _attach
     fast: Any = BlockOps
     fast.__iter__ = _ops
     accessors: list[Any] = [BaseAccessor, BeforeVariadicSingleAccessor]
@@ -139,6 +142,9 @@ def _from(op: Operation | None) -> Iterator[Operation]:
 
 # Ops
 
+_attach_any = Block._attach_op
+_no_more = Operation.__post_init__
+
 
 def _init(
     self: Any,
@@ -162,7 +168,26 @@ def _init(
         self.successors = successors
     for region in regions:
         self.add_region(region)
-    self.__post_init__()
+    # An implicit builder takes the place of Operation's own.
+    if Operation.__post_init__ is not _no_more or _has_defaults(type(self)):
+        self.__post_init__()
+
+
+@cache
+def _has_defaults(class_: type[Operation]) -> bool:
+    """True where an op may get properties or attributes that it was not given, or does more."""
+    if class_.__post_init__ is not IRDLOperation.__post_init__:
+        return True
+    definition = class_.get_irdl_definition()  # type: ignore[attr-defined]
+    fields = (*definition.properties.values(), *definition.attributes.values())
+    return any(field.default_value is not None for field in fields)
+
+
+def _attach(block: Block, op: Operation) -> None:
+    """Let an op be one of a block: one without regions contains no block."""
+    if op.parent is not None or op.regions:
+        _attach_any(block, op)
+    op.parent = block
 
 
 _OPERAND, _RESULT = VarIRConstruct.OPERAND, VarIRConstruct.RESULT
@@ -219,9 +244,9 @@ def _isolated(trait: IsolatedFromAbove, op: Operation) -> None:
             for inner in block.ops:
                 for operand in inner._operands:
                     owner = operand.owner
-                    if (owner if isinstance(owner, Block) else owner.parent) is not block:
-                        if not op.is_ancestor(owner) or owner is op:
-                            return _verify_isolated(trait, op)
+                    where = owner if isinstance(owner, Block) else owner.parent
+                    if where is not block and (owner is op or not op.is_ancestor(owner)):
+                        return _verify_isolated(trait, op)
                 if inner.regions and not inner.has_trait(IsolatedFromAbove):
                     regions += inner.regions
     return None

@@ -215,9 +215,7 @@ class RegisterNames:
             root, kind = dest.root, dest.kind
             if root is not slot.root:
                 constant = self._constants.get(slot)
-                word = (
-                    self._name(slot.root) if constant is None else immediate(constant, kind)
-                )
+                word = self._name(slot.root) if constant is None else immediate(constant, kind)
                 moves.append(RegisterMove(kind, self._name(root), word))
         return moves
 
