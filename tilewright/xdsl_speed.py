@@ -12,13 +12,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, Protocol
 
-from xdsl.dialects.builtin import UNKNOWN_LOC, LocationAttr
+from xdsl.dialects.builtin import UNKNOWN_LOC, DenseArrayBase, LocationAttr, i32
 from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue, SSAValues, Use
 from xdsl.ir.core import BlockOps, IRWithName, IRWithUses, _IRNode
 from xdsl.irdl import (
     AttrConstraint,
+    AttrSizedOperandSegments,
     IRDLOperation,
     OpDef,
+    OptionalDef,
     RangeConstraint,
     VariadicDef,
     operations,
@@ -62,6 +64,7 @@ def install() -> None:
     definition: Any = OpDef
     definition.verify = _verify
     operations.verify_variadic_size = _counted
+    operations.irdl_op_init = _build
     isolated: Any = IsolatedFromAbove
     isolated.verify = _isolated
 
@@ -181,6 +184,77 @@ def _has_defaults(class_: type[Operation]) -> bool:
     definition = class_.get_irdl_definition()  # type: ignore[attr-defined]
     fields = (*definition.properties.values(), *definition.attributes.values())
     return any(field.default_value is not None for field in fields)
+
+
+_built = operations.irdl_op_init
+
+
+def _build(self: Any, op_def: Any, *, operands: Any, result_types: Any, **rest: Any) -> None:
+    """Initialise an op of its fields, if it has values and attributes alone."""
+    plan = op_def.__dict__.get("_plan")
+    if plan is None:
+        plan = op_def._plan = _plan(op_def)
+    values = types = None
+    if plan and not rest["regions"] and not rest["successors"]:
+        values = _flattened(operands, plan[0], SSAValue)
+        types = _flattened(result_types, plan[1], Attribute)
+    if values is None or types is None:
+        _built(self, op_def, operands=operands, result_types=result_types, **rest)
+        return
+    fields = {
+        part: {name: value for name, value in rest[part].items() if value is not None}
+        for part in ("properties", "attributes")
+    }
+    if plan[2] is not None:
+        fields[plan[2]][AttrSizedOperandSegments.attribute_name] = _segments(values[1])
+    _init(self, operands=values[0], result_types=types[0], **fields)
+
+
+def _plan(op_def: OpDef) -> tuple[Any, ...]:
+    """For each operand and result how many values it may have at least and at most, and where the
+    numbers of operands stand; nothing for an op that has more than these."""
+    options = [(type(option), getattr(option, "as_property", None)) for option in op_def.options]
+    where = {True: "properties", False: "attributes"}
+    if op_def.regions or op_def.successors or len(options) > 1:
+        return ()
+    if options and options[0][0] is not AttrSizedOperandSegments:
+        return ()
+    counts = [
+        [
+            (0, 1) if isinstance(field, OptionalDef)
+            else (0, 1 << 30) if isinstance(field, VariadicDef) else (1, 1)
+            for _, field in fields
+        ]
+        for fields in (op_def.operands, op_def.results)
+    ]  # fmt: skip
+    return (*counts, where[bool(options[0][1])] if options else None)
+
+
+def _flattened(
+    given: Sequence[Any], counts: Sequence[tuple[int, int]], kind: type
+) -> tuple[list[Any], tuple[int, ...]] | None:
+    """The values of fields and how many each has; None where they are not as they should be."""
+    values, sizes = list[Any](), list[int]()
+    if len(given) != len(counts):
+        return None
+    for one, (least, most) in zip(given, counts, strict=True):
+        if isinstance(one, kind):
+            values.append(one)
+            sizes.append(1)
+            continue
+        some = () if one is None else one
+        if not isinstance(some, list | tuple) or not least <= len(some) <= most:
+            return None
+        if (one is None and most != 1) or not all(isinstance(value, kind) for value in some):
+            return None
+        values += some
+        sizes.append(len(some))
+    return values, tuple(sizes)
+
+
+@cache
+def _segments(sizes: tuple[int, ...]) -> DenseArrayBase:
+    return DenseArrayBase.from_list(i32, sizes)
 
 
 def _attach(block: Block, op: Operation) -> None:
