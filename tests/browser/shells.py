@@ -25,7 +25,8 @@ BEGIN = {
 bind -x '"\\C-x": printf "%s" "$READLINE_LINE" > {line}.new; mv {line}.new {line}'
 """,
     "zsh": """PS1=; fpath=({script:h} $fpath); autoload -U compinit; compinit -u -d {script}.dump
-show() {{ print -rn -- "$BUFFER" > {line}.new; mv {line}.new {line} }}; zle -N show; bindkey '^X' show
+show() {{ print -rn -- "$BUFFER" > {line}.new; mv {line}.new {line} }}
+zle -N show; bindkey '^X' show
 """,
 }
 COMMANDS = {"bash": ["bash", "--norc", "--noprofile", "-i"], "zsh": ["zsh", "-f", "-i"]}

@@ -244,7 +244,8 @@ def _interpret(
         if timeline is not None:
             from tilewright.lowering.interpreter.timeline.chrome import trace_json
 
-            _write_bytes(str(options.trace), trace_json(timeline, name).encode())
+            text = source if isinstance(source, str) else None
+            _write_bytes(str(options.trace), trace_json(timeline, name, text).encode())
         return results
 
 
