@@ -1,0 +1,132 @@
+"""Which multiplications are made by `tcgen05.mma`, and in which columns of tensor memory their
+accumulators are.
+
+What a loop carries, what it comes from and what is added to it have the same columns, so that MMAs
+add to what is there. Whether that is so decides no result: a value that somebody reads after its
+columns have been written anew is loaded before (`kernel.tensor_memory`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from xdsl.dialects.builtin import IntegerAttr, i32
+from xdsl.ir import BlockArgument, Operation, SSAValue
+
+from tilewright.dialects.cuda_tile.ops.control_flow import (
+    ContinueOp,
+    ForOp,
+    IfOp,
+    YieldOp,
+)
+from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFOp, MmaIOp
+from tilewright.dialects.cuda_tile.ops.module import EntryOp
+from tilewright.dialects.cuda_tile.types import TileType
+from tilewright.dialects.cute_nvgpu.lattice.targets import Target
+from tilewright.dialects.cute_nvgpu.lattice.tmem import COLUMNS, DATACENTER_BLACKWELL
+from tilewright.lowering.cuda_tile.analysis.hints import hint
+from tilewright.lowering.cuda_tile.analysis.remarks import remark
+from tilewright.lowering.cuda_tile.layouts.layouts import WARP_BITS
+from tilewright.lowering.cuda_tile.layouts.mma_layouts import product_types
+from tilewright.lowering.cuda_tile.layouts.tensor_memory_layouts import (
+    ACCUMULATORS,
+    Accumulators,
+    extents_of,
+    tensor_core_atom,
+)
+
+_CARRIED = 1
+"""Behind which argument of a loop's body those that it carries are."""
+
+
+def place_accumulators(entry: EntryOp, arch: Target | None) -> None:
+    """Give the accumulators of multiplications their columns, as `cute.accumulators` says; what
+    has none is multiplied otherwise."""
+    if arch is None or not arch.supports(DATACENTER_BLACKWELL):
+        return
+    products = [op for op in entry.walk() if isinstance(op, MmaFOp | MmaIOp)]
+    leaves = any(_leaves_loop(op) for op in entry.walk() if isinstance(op, IfOp))
+    shared = _SharedColumns(entry)
+    room = COLUMNS // max(hint(entry, "occupancy", arch) or 1, 1)
+    places: dict[tuple[SSAValue, str], int] = {}
+    taken = 0
+    for op in products:
+        why, types = _why_none(op, entry, arch, leaves), product_types(op)
+        if why is None and types is not None:
+            key = shared.of(op.result), types[2]
+            if key not in places:
+                columns = Accumulators(extents_of(op), types[2], 0, WARP_BITS).columns
+                if taken + columns > room:
+                    why = f"{columns} columns more than {taken} of {room} are taken"
+                else:
+                    places[key] = taken
+                    taken += columns
+            if key in places:
+                op.attributes[ACCUMULATORS] = IntegerAttr(places[key], i32)
+        if why is not None:
+            remark(op, "tensor-memory", f"'{op.name}' has no accumulators in tensor memory: {why}")
+
+
+def _why_none(op: MmaFOp | MmaIOp, entry: EntryOp, arch: Target, leaves: bool) -> str | None:
+    if tensor_core_atom(op, arch) is None:
+        return "tcgen05.mma multiplies no such types, or no tiles as small"
+    if leaves:
+        return "a branch of the kernel leaves a loop"
+    if not all(isinstance(holder, ForOp) for holder in _around(op, entry)):
+        return "it is in a branch, or in a loop of unknown length"
+    return None
+
+
+def _around(op: Operation, entry: EntryOp) -> Iterator[Operation]:
+    holder = op.parent_op()
+    while holder is not None and holder is not entry:
+        yield holder
+        holder = holder.parent_op()
+
+
+def _leaves_loop(op: IfOp) -> bool:
+    """True where a branch does not go on behind the `if`, which is not the kernel's own."""
+    if isinstance(op.parent_op(), EntryOp):
+        return False
+    blocks = [region.block for region in op.regions if region.blocks]
+    return any(not isinstance(block.last_op, YieldOp) for block in blocks)
+
+
+class _SharedColumns:
+    """Values that had better be in the same columns, as sets of which one stands for all."""
+
+    def __init__(self, entry: EntryOp) -> None:
+        self._parents: dict[SSAValue, SSAValue] = {}
+        for op in entry.walk():
+            if isinstance(op, MmaFOp | MmaIOp) and _may_be_there(op.acc):
+                self._join(op.result, op.acc)
+            elif isinstance(op, ForOp):
+                self._join_carried(op)
+
+    def of(self, value: SSAValue) -> SSAValue:
+        """The one that stands for a value."""
+        while (parent := self._parents.get(value, value)) is not value:
+            value = parent
+        return value
+
+    def _join(self, a: SSAValue, b: SSAValue) -> None:
+        self._parents[self.of(a)] = self.of(b)
+
+    def _join_carried(self, loop: ForOp) -> None:
+        block = loop.region.block
+        last = block.last_op
+        if not isinstance(last, ContinueOp):
+            return
+        rows = zip(block.args[_CARRIED:], loop.init_values, last.operands, loop.results, strict=True)
+        for argument, initial, again, result in rows:
+            if not isinstance(argument.type, TileType):
+                continue
+            self._join(argument, result)
+            for value in (initial, again):
+                if _may_be_there(value):
+                    self._join(value, argument)
+
+
+def _may_be_there(value: SSAValue) -> bool:
+    """True of what multiplications result in, or loops carry."""
+    return isinstance(value, BlockArgument) or isinstance(value.owner, MmaFOp | MmaIOp | ForOp)
