@@ -31,6 +31,7 @@ from tilewright.lowering.cuda_tile.layouts.mma_layouts import product_types
 from tilewright.lowering.cuda_tile.layouts.tensor_memory_layouts import (
     ACCUMULATORS,
     Accumulators,
+    accumulators_of,
     extents_of,
     tensor_core_atom,
 )
@@ -65,6 +66,19 @@ def place_accumulators(entry: EntryOp, arch: Target | None) -> None:
                 op.attributes[ACCUMULATORS] = IntegerAttr(places[key], i32)
         if why is not None:
             remark(op, "tensor-memory", f"'{op.name}' has no accumulators in tensor memory: {why}")
+
+
+def accumulator_columns(entry: EntryOp) -> int:
+    """The columns of tensor memory that a kernel's accumulators take."""
+    return max(
+        (
+            own.column + own.columns
+            for op in entry.walk()
+            if isinstance(op, MmaFOp | MmaIOp)
+            and (own := accumulators_of(op, WARP_BITS)) is not None
+        ),
+        default=0,
+    )
 
 
 def _why_none(op: MmaFOp | MmaIOp, entry: EntryOp, arch: Target, leaves: bool) -> str | None:

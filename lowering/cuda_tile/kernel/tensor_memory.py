@@ -29,6 +29,7 @@ from tilewright.dialects.cute_nvgpu.atoms.umma import UmmaAtom
 from tilewright.dialects.cute_nvgpu.lattice.tmem import ALLOCATIONS, LANES
 from tilewright.dialects.cute_nvgpu.ops import mbarrier, sync, tcgen05_sync, tmem, tmem_access
 from tilewright.dialects.cute_nvgpu.ops.address import bytes_of
+from tilewright.dialects.cute_nvgpu.ops.tmem_access import TmemShapeAttr
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
 from tilewright.lowering.cuda_tile.kernel.scratch import Scratch
 from tilewright.lowering.cuda_tile.layouts.layouts import WARP_BITS, TileLayout, log2, spread
@@ -71,7 +72,7 @@ class TensorMemory:
     def __init__(self, emitter: Emitter, threads: ThreadNumber, scratch: Scratch) -> None:
         self._emitter, self._threads, self._scratch = emitter, threads, scratch
         self.flying = self.touched = self.reads_scratch = False
-        self._parity: SSAValue | None = None
+        self.parity: SSAValue | None = None
         self._columns = 0
         self._tiles: dict[int, TensorTile] = {}
         self._base: SSAValue
@@ -81,7 +82,7 @@ class TensorMemory:
     @property
     def is_used(self) -> bool:
         """True of a kernel that has allocated some."""
-        return self._parity is not None
+        return self.parity is not None
 
     # --- allocation ---
 
@@ -108,7 +109,7 @@ class TensorMemory:
         emitter.add(gpu.BarrierOp())
         emitter.add(tcgen05_sync.FenceAfterThreadSyncOp())
         self._base = emitter.emit(tmem.RetrieveOp(slot, [at], tmem.allocation_type(self._columns)))
-        self._parity = emitter.constant(0, 32)
+        self.parity = emitter.constant(0, 32)
 
     def end(self) -> None:
         """Give the columns back, once nobody uses them."""
@@ -134,18 +135,18 @@ class TensorMemory:
 
     def wait(self) -> None:
         """Wait for all MMAs that may be in flight."""
-        if not self.flying or self._parity is None:
+        if not self.flying or self.parity is None:
             return
         # Whoever waited for the phase before has seen it.
         self.order()
         emitter, at = self._emitter, self._emitter.constant(0, None)
         emitter.when(
-            self.issues, lambda: emitter.add(tcgen05_sync.CommitOp(self._done, [at], None))
+            self.issues, lambda: emitter.add(tcgen05_sync.CommitOp(self._done, [at]))
         )
-        emitter.add(mbarrier.WaitOp(self._done, [at], self._parity))
+        emitter.add(mbarrier.WaitOp(self._done, [at], self.parity))
         emitter.add(sync.WarpSyncOp())
         emitter.add(tcgen05_sync.FenceAfterThreadSyncOp())
-        self._parity = emitter.binary("xor", self._parity, emitter.constant(1, 32))
+        self.parity = emitter.binary("xor", self.parity, emitter.constant(1, 32))
         self.flying = self.reads_scratch = False
         self.touched = True
 
@@ -172,12 +173,14 @@ class TensorMemory:
 
     # --- loops ---
 
+    def make_room_for_loop(self, op: Operation, kernel: Any) -> None:
+        """Before what a loop carries gets to its columns: load what its MMAs overwrite."""
+        for product in products_in(op):
+            self.make_room(kernel.table.products[product.results[0]].column, op, kernel)
+
     def enter_loop(self, op: Operation, kernel: Any) -> None:
         """Before a loop: what its body may rely on, at whose end `end_turn` makes it so again."""
         products = list(products_in(op))
-        for product in products:
-            column = kernel.table.products[product.results[0]].column
-            self.make_room(column, op, kernel)
         if not products or not _flies(op):
             self.wait()
         if products:
@@ -197,22 +200,20 @@ class TensorMemory:
 
     def carried(self, op: Operation) -> list[SSAValue]:
         """The values that a loop carries for the sake of the order."""
-        if self._parity is None or next(products_in(op), None) is None:
+        if self.parity is None or next(products_in(op), None) is None:
             return []
-        return [self._parity]
+        return [self.parity]
 
     def carry(self, values: Sequence[SSAValue]) -> None:
         """Say what those values are now."""
         for value in values:
-            self._parity = value
+            self.parity = value
 
-    def copied_parity(self) -> SSAValue | None:
-        """The parity here: branches leave it as it is."""
-        return self._parity
-
-    def restore_parity(self, parity: SSAValue | None) -> None:
-        """Behind a branch, in which MMAs were waited for or not issued."""
-        self._parity = parity
+    def leave_branch(self, parity: SSAValue | None) -> None:
+        """At the end of a branch, which was entered with that parity and behind which nothing is in
+        flight: MMAs are issued in none but those that all that follows is in."""
+        self.wait()
+        self.parity = parity
 
     # --- tiles ---
 
@@ -243,13 +244,14 @@ class TensorMemory:
         accumulators = tile.accumulators
         assert self.holds(tile, accumulators), "a tile is loaded before its columns are written"
         self.wait()
-        view, form = self._view(accumulators), self._form(accumulators, "pack")
+        view = self._view(accumulators)
+        shape, form = _form(accumulators, "pack")
         fragments: list[SSAValue] = []
         width = 0
         for at, count in self._runs(accumulators):
             type_ = FragmentType.get(count, accumulators.element)
             width = count
-            load = tmem_access.LoadOp(view, at, **form, result_types=(type_,))
+            load = tmem_access.LoadOp(view, at, type_, shape, **form)
             fragments.append(emitter.emit(load))
         emitter.add(tmem_access.WaitLoadOp())
         self.touched = True
@@ -259,23 +261,17 @@ class TensorMemory:
         """Write elements, which are in the accumulators' own layout."""
         emitter = self._emitter
         self.wait()
-        view, form = self._view(accumulators), self._form(accumulators, "unpack")
+        self._tiles.pop(accumulators.column, None)
+        view = self._view(accumulators)
+        shape, form = _form(accumulators, "unpack")
         for number, (at, count) in enumerate(self._runs(accumulators)):
             type_ = FragmentType.get(count, accumulators.element)
             own = elements[number * count : (number + 1) * count]
             emitter.add(
-                tmem_access.StoreOp(from_elements(own, type_, emitter), view, at, **form)
+                tmem_access.StoreOp(from_elements(own, type_, emitter), view, at, shape, **form)
             )
         emitter.add(tmem_access.WaitStoreOp())
         self.touched = True
-
-    def _form(self, accumulators: Accumulators, packs: str) -> dict[str, Attribute | None]:
-        half = accumulators.half_bit
-        form = tmem_access.access_form(
-            "32x32b" if half is None else "16x32bx2", None if half is None else 1 << half
-        )
-        narrow = bytes_of(accumulators.element) < bytes_of(i32)
-        return {**form, packs: UnitAttr() if narrow else None}
 
     def _view(self, accumulators: Accumulators) -> SSAValue:
         """The columns as elements."""
@@ -325,6 +321,16 @@ class TensorMemory:
                 assert own is not None
                 at = emitter.binary("add", own, at)
             yield [lane, emitter.resized(at, 32, None)], count
+
+
+def _form(accumulators: Accumulators, packs: str) -> tuple[TmemShapeAttr, dict[str, Any]]:
+    """The shape of accesses to accumulators, and what goes with it."""
+    half = accumulators.half_bit
+    shape = "32x32b" if half is None else "16x32bx2"
+    form: dict[str, Any] = {} if half is None else {"half": 1 << half}
+    if bytes_of(accumulators.element) < bytes_of(i32):
+        form[packs] = UnitAttr()
+    return TmemShapeAttr(shape), form
 
 
 def _flies(op: Operation) -> bool:
