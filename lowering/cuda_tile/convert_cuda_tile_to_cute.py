@@ -40,6 +40,7 @@ from tilewright.lowering.cuda_tile.analysis.cost_model import (
 from tilewright.lowering.cuda_tile.analysis.find_pipelines import Pipelines, Stores, find_pipelines
 from tilewright.lowering.cuda_tile.analysis.place_accumulators import (
     accumulator_columns,
+    forget_accumulators,
     place_accumulators,
 )
 from tilewright.lowering.cuda_tile.analysis.remarks import remark
@@ -100,6 +101,9 @@ def convert_entry(entry: EntryOp, arch: Target | None = None) -> func.FuncOp:
         if scratch <= beside or plan.bytes + scratch <= room:
             for load, why in plan.refused.items():
                 remark(load, "pipeline", f"'{load.name}' is not loaded ahead by TMA: {why}")
+            if plan.bytes + scratch > room and forget_accumulators(entry, "shared memory has no room"):
+                stored, beside = stored_boxes(entry, arch), 0
+                continue
             return lowered
         # Stages have taken what is needed to change layouts.
         beside = scratch

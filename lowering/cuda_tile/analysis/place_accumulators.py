@@ -9,9 +9,10 @@ columns have been written anew is loaded before (`kernel.tensor_memory`).
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from xdsl.dialects.builtin import IntegerAttr, i32
-from xdsl.ir import BlockArgument, Operation, SSAValue
+from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
 from tilewright.dialects.cuda_tile.ops.control_flow import (
     ContinueOp,
@@ -45,27 +46,101 @@ def place_accumulators(entry: EntryOp, arch: Target | None) -> None:
     has none is multiplied otherwise."""
     if arch is None or not arch.supports(DATACENTER_BLACKWELL):
         return
-    products = [op for op in entry.walk() if isinstance(op, MmaFOp | MmaIOp)]
     leaves = any(_leaves_loop(op) for op in entry.walk() if isinstance(op, IfOp))
-    shared = _SharedColumns(entry)
+    products: list[MmaFOp | MmaIOp] = []
+    for op in entry.walk():
+        if isinstance(op, MmaFOp | MmaIOp):
+            if (why := _why_none(op, entry, arch, leaves)) is None:
+                products.append(op)
+            else:
+                _refuse(op, why)
+    if not products:
+        return
     room = COLUMNS // max(hint(entry, "occupancy", arch) or 1, 1)
-    places: dict[tuple[SSAValue, str], int] = {}
     taken = 0
+    given: list[_Place] = []
+    for place in _places(entry, products):
+        other = next((other for other in given if other.may_be_shared_with(place)), None)
+        if other is not None:
+            place.column = other.column
+        elif taken + place.columns > room:
+            for op in place.products:
+                _refuse(op, f"{place.columns} columns more than {taken} of {room} are taken")
+            continue
+        else:
+            place.column, taken = taken, taken + place.columns
+        given.append(place)
+        for op in place.products:
+            op.attributes[ACCUMULATORS] = IntegerAttr(place.column, i32)
+
+
+def forget_accumulators(entry: EntryOp, why: str) -> bool:
+    """Take the columns away again; whether there were any."""
+    products = [op for op in entry.walk() if op.attributes.pop(ACCUMULATORS, None) is not None]
     for op in products:
-        why, types = _why_none(op, entry, arch, leaves), product_types(op)
-        if why is None and types is not None:
-            key = shared.of(op.result), types[2]
-            if key not in places:
-                columns = Accumulators(extents_of(op), types[2], 0, WARP_BITS).columns
-                if taken + columns > room:
-                    why = f"{columns} columns more than {taken} of {room} are taken"
-                else:
-                    places[key] = taken
-                    taken += columns
-            if key in places:
-                op.attributes[ACCUMULATORS] = IntegerAttr(places[key], i32)
-        if why is not None:
-            remark(op, "tensor-memory", f"'{op.name}' has no accumulators in tensor memory: {why}")
+        _refuse(op, why)
+    return bool(products)
+
+
+def _refuse(op: Operation, why: str) -> None:
+    remark(op, "tensor-memory", f"'{op.name}' has no accumulators in tensor memory: {why}")
+
+
+@dataclass(eq=False)
+class _Place:
+    """Columns that the accumulators of some products share, who else may have them: what `begins`
+    and `ends` elsewhere in the block that all products are in."""
+
+    columns: int
+    products: list[MmaFOp | MmaIOp]
+    begins: int
+    ends: int
+    column: int = 0
+
+    def may_be_shared_with(self, other: _Place) -> bool:
+        """True where the other is used behind this one alone."""
+        return self.columns == other.columns and (
+            self.ends < other.begins or other.ends < self.begins
+        )
+
+
+def _places(entry: EntryOp, products: list[MmaFOp | MmaIOp]) -> list[_Place]:
+    shared, places = _SharedColumns(entry), dict[tuple[SSAValue, str], _Place]()
+    block = _common_block(products, entry)
+    order = {op: i for i, op in enumerate(block.ops)}
+    for op in products:
+        types = product_types(op)
+        assert types is not None
+        columns = Accumulators(extents_of(op), types[2], 0, WARP_BITS).columns
+        key = shared.of(op.result), types[2]
+        place = places.setdefault(key, _Place(columns, [], len(order), 0))
+        place.products.append(op)
+    for (value, _), place in places.items():
+        users = [use.operation for member in shared.members(value) for use in member.uses]
+        for op in (*place.products, *users):
+            at = order.get(_within(op, block))
+            place.begins = min(place.begins, len(order) if at is None else at)
+            place.ends = max(place.ends, len(order) if at is None else at)
+    return list(places.values())
+
+
+def _common_block(products: list[MmaFOp | MmaIOp], entry: EntryOp) -> Block:
+    """The innermost block that all products are in."""
+    block, inner = entry.body.block, products[0].parent
+    while inner is not None and inner is not block:
+        if all(_within(op, inner) is not None for op in products):
+            return inner
+        holder = inner.parent_op()
+        inner = None if holder is None else holder.parent
+    return block
+
+
+def _within(op: Operation, block: Block) -> Operation | None:
+    """The op of a block that an op is in."""
+    holder: Operation | None = op
+    while holder is not None and holder.parent is not block:
+        holder = holder.parent_op()
+    return holder
 
 
 def accumulator_columns(entry: EntryOp) -> int:
@@ -123,8 +198,14 @@ class _SharedColumns:
             value = parent
         return value
 
+    def members(self, value: SSAValue) -> list[SSAValue]:
+        """The values for which one stands."""
+        return [value, *(other for other in self._parents if self.of(other) is value)]
+
     def _join(self, a: SSAValue, b: SSAValue) -> None:
-        self._parents[self.of(a)] = self.of(b)
+        a, b = self.of(a), self.of(b)
+        if a is not b:
+            self._parents[a] = b
 
     def _join_carried(self, loop: ForOp) -> None:
         block = loop.region.block
