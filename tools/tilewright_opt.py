@@ -246,7 +246,7 @@ class TilewrightOpt(xDSLOptMain):
 
 
 def _joined(written: Sequence[str | bytes]) -> str | bytes:
-    """The outputs of all chunks. Raises CompileError for bytecode beside others."""
+    """A run whose `--disable-verify` and `--syntax-highlight`, set in xDSL's classes, end with it."""
     if len(written) == 1:
         return written[0]
     text = [part for part in written if isinstance(part, str)]

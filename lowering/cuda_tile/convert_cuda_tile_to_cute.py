@@ -38,6 +38,11 @@ from tilewright.lowering.cuda_tile.analysis.cost_model import (
     thread_count,
 )
 from tilewright.lowering.cuda_tile.analysis.find_pipelines import Pipelines, Stores, find_pipelines
+from tilewright.lowering.cuda_tile.analysis.place_accumulators import (
+    accumulator_columns,
+    forget_accumulators,
+    place_accumulators,
+)
 from tilewright.lowering.cuda_tile.analysis.remarks import remark
 from tilewright.lowering.cuda_tile.analysis.thread_read_layouts import thread_read_layouts
 from tilewright.lowering.cuda_tile.arithmetic import (
@@ -87,6 +92,7 @@ _RULE_MODULES = (
 def convert_entry(entry: EntryOp, arch: Target | None = None) -> func.FuncOp:
     """The kernel of threads of an entry. Raises OpError where something does not lower."""
     legalize(entry, arch)
+    place_accumulators(entry, arch)
     stored, beside = stored_boxes(entry, arch), 0
     while True:
         plan = find_pipelines(entry, arch, stored, beside)
@@ -95,6 +101,9 @@ def convert_entry(entry: EntryOp, arch: Target | None = None) -> func.FuncOp:
         if scratch <= beside or plan.bytes + scratch <= room:
             for load, why in plan.refused.items():
                 remark(load, "pipeline", f"'{load.name}' is not loaded ahead by TMA: {why}")
+            if plan.bytes + scratch > room and forget_accumulators(entry, "shared memory has no room"):
+                stored, beside = stored_boxes(entry, arch), 0
+                continue
             return lowered
         # Stages have taken what is needed to change layouts.
         beside = scratch
@@ -111,6 +120,8 @@ def _converted(
     kernel.at(entry)
     for i, argument in enumerate(source.args):
         kernel.place(argument, kernel.table.scalar, [_argument(entry, argument, i, kernel)])
+    if (columns := accumulator_columns(entry)) > 0:
+        kernel.tensor.allocate(columns)
     kernel.stored, kernel.ahead = stored, Rings(plan, kernel)
     own = None
     if arch is not None and producer_pays(entry, arch, plan.ctas):
@@ -153,6 +164,7 @@ def _argument(entry: EntryOp, argument: SSAValue, place: int, kernel: Kernel) ->
 def _lower_body(source: Block, kernel: Kernel) -> None:
     convert_control_flow.lower_body(source, kernel)
     kernel.groups.wait()
+    kernel.tensor.end()
     kernel.scratch.end()
 
 

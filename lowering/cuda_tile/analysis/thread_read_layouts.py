@@ -45,9 +45,9 @@ def _layouts(
     size = load.order.order.size
     for name, operand in (("A", product.lhs), ("B", product.rhs)):
         source = loaded_by(operand)
-        if source is None or source.load is not load.op or layouts is None:
+        if source is None or source.load is not load.op:
             continue
-        if name == "A" and source.converted and size > 1:
+        if name == "A" and source.converted and size > 1 and layouts is not None:
             yield layouts.layout("A").renumbered(source.bits)
             return
         depth = dim_bits(shape_of(operand))[-1 if name == "A" else -2]
