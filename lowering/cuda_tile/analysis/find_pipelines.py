@@ -224,7 +224,7 @@ def _add(
             return "its loop counts in unsigned i64"
         if product.parent is not boxed.op.parent:
             return "its product is in another block"
-        if not all(_follows(index, loop, needed) for index in boxed.op.index):
+        if not all(follows(index, loop, needed) for index in boxed.op.index):
             return "where it lies depends on more than the loop's variable"
     pipeline = plan.by_loop.setdefault(loop, LoadPipeline(loop, []))
     for group in pipeline.groups:
@@ -252,7 +252,7 @@ def _has_simple_way(loop: ForOp, entry: EntryOp) -> bool:
     return all(isinstance(op, ForOp) for op in around)
 
 
-def _follows(value: SSAValue, loop: ForOp, needed: dict[Operation, None]) -> bool:
+def follows(value: SSAValue, loop: ForOp, needed: dict[Operation, None]) -> bool:
     """True where a scalar can be computed for any iteration; adds the ops of the body that it
     needs."""
     block = loop.region.block
@@ -264,7 +264,7 @@ def _follows(value: SSAValue, loop: ForOp, needed: dict[Operation, None]) -> boo
         return True
     if not isinstance(owner, SCALAR) or shape_of(value) != ():
         return False
-    if not all(_follows(operand, loop, needed) for operand in owner.operands):
+    if not all(follows(operand, loop, needed) for operand in owner.operands):
         return False
     needed[owner] = None
     return True

@@ -35,6 +35,7 @@ from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, lowers
 from tilewright.lowering.cuda_tile.kernel.warpgroup_groups import MmaGroup
 from tilewright.lowering.cuda_tile.layouts.layouts import TileLayout
 from tilewright.lowering.cuda_tile.layouts.warpgroup_layouts import WarpgroupLayouts
+from tilewright.lowering.cuda_tile.memory.convert_copied_loads import CopyRings
 from tilewright.lowering.cuda_tile.pipelines.convert_pipelines import (
     Range,
     Rings,
@@ -269,7 +270,7 @@ class _Again:
 @lowers(ForOp)
 def _for(op: ForOp, kernel: Kernel) -> None:
     source, ahead = op.region.block, Rings.in_kernel(kernel)
-    own, rings = ahead.of(op), ahead.carried_by(op)
+    own, rings, copies = ahead.of(op), ahead.carried_by(op), CopyRings.in_kernel(kernel).of(op)
     bounds = Range(*loop_bounds(op, kernel))
     carried = CarriedTiles(source.args[1:], kernel)
     initial, leaf = carried.registers(op.init_values), _Again(op, carried)
@@ -277,10 +278,15 @@ def _for(op: ForOp, kernel: Kernel) -> None:
     if own is not None:
         own.before_loop(bounds)
     begun = places_of(rings)
+    if copies is not None:
+        copies.before_loop(bounds)
+        begun.append(copies.start)
     types = [bounds.lower.type, *leaf.types, *(value.type for value in begun)]
     block, end = Block(arg_types=types), 1 + len(leaf.types)
     outer, flushed = _enter_body(op, block, block.args[1:end], carried, kernel)
     place_rings(rings, block.args[end:])
+    if copies is not None:
+        copies.begin(block.args[-1], block.args[0])
     kernel.count(op, loop_variable(op, block.args[0], kernel))
     if own is not None:
         _fly(own.begin(block.args[0]), op, source.args[1:], kernel)
@@ -288,13 +294,16 @@ def _for(op: ForOp, kernel: Kernel) -> None:
     if own is not None:
         own.end()
     kernel.groups.settle([] if own is None else own.flying)
-    kernel.emitter.add(scf.YieldOp(*values, *places_of(rings)))
+    stages = [] if copies is None else [copies.next()]
+    kernel.emitter.add(scf.YieldOp(*values, *places_of(rings), *stages))
     _leave_body(op, outer, flushed, kernel)
     loop = scf.ForOp(bounds.lower, bounds.upper, bounds.step, [*initial, *begun], Region(block))
     results, passed = CarriedTiles(op.results, kernel), kernel.emitter.add(loop).results
     results.bind(passed[: end - 1])
     results.bind_again(op.init_values, op)
     place_rings(rings, passed[end - 1 :])
+    if copies is not None:
+        copies.after_loop()
     if own is not None:
         _fly(own.after_loop(bounds), op, op.results, kernel)
 

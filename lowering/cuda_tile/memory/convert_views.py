@@ -90,7 +90,8 @@ def _loaded(op: views.LoadViewTkoOp, table: LayoutTable) -> TileLayout:
 
 @lowers(views.LoadViewTkoOp)
 def _load(op: views.LoadViewTkoOp, kernel: Kernel) -> None:
-    if (ahead := kernel.ahead.load(op)) is not None:
+    ahead = kernel.ahead.load(op) or kernel.copied.load(op)
+    if ahead is not None:
         token = Token() if op.token is None else kernel[op.token]
         kernel[op.tile], kernel[op.result_token] = ahead, token
         return

@@ -1,0 +1,204 @@
+"""Which loads of loops come by `cp.async`, ahead of their use: those whose tiles `mma.sync`
+multiplies.
+
+Every thread copies its part of a tile, up to 16 bytes at a time, to a stage in shared memory, where
+MMAs read it as it lies. Where a tile lies must follow from the loop's variable and from what is
+known before the loop, and nothing in the loop may have written it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from xdsl.dialects.builtin import i64
+from xdsl.ir import Operation, SSAValue
+
+from tilewright.dialects.cuda_tile.enums import MemoryOrderingSemantics, PaddingValue
+from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
+from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFOp, MmaFScaledOp, MmaIOp
+from tilewright.dialects.cuda_tile.ops.module import EntryOp
+from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp
+from tilewright.dialects.cuda_tile.types import GatherScatterViewType
+from tilewright.dialects.cute_nvgpu.lattice import CP_ASYNC
+from tilewright.dialects.cute_nvgpu.lattice.targets import Target
+from tilewright.dialects.cute_nvgpu.ops.address import bytes_of
+from tilewright.lowering.cuda_tile.analysis.cost_model import copy_stages
+from tilewright.lowering.cuda_tile.analysis.find_pipelines import Pipelines, follows, loaded_by
+from tilewright.lowering.cuda_tile.analysis.hints import hint
+from tilewright.lowering.cuda_tile.analysis.tensor_maps import reads_only
+from tilewright.lowering.cuda_tile.analysis.view_access import (
+    contiguous,
+    extents_of,
+    run_bits,
+    tensor_of,
+    tile_dimensions,
+)
+from tilewright.lowering.cuda_tile.layouts.elements import element_of, scalar_type
+from tilewright.lowering.cuda_tile.layouts.layouts import TileLayout, blocked, dim_bits
+from tilewright.lowering.cuda_tile.layouts.mma_layouts import MmaLayouts, atom_of
+from tilewright.lowering.cuda_tile.layouts.shared_matrices import MatrixOrder
+from tilewright.lowering.cuda_tile.layouts.warpgroup_layouts import multiplies_by_warpgroups
+
+NARROWEST = min(CP_ASYNC.sizes["ca"])
+"""The fewest bytes that one copy moves."""
+
+
+@dataclass(frozen=True, eq=False)
+class CopiedLoad:
+    """A load by `cp.async`: how its tile lies in a stage, and the neighbours of one copy, as bits
+    of their number."""
+
+    op: LoadViewTkoOp
+    order: MatrixOrder
+    run: int
+
+    def layout(self, thread_bits: int) -> TileLayout:
+        """The elements that each thread copies."""
+        order = [*self.order.run, *self.order.above]
+        return blocked(order, thread_bits, self.run)
+
+
+@dataclass(eq=False)
+class CopiedLoop:
+    """The loads of a loop, in `stages`."""
+
+    loop: ForOp
+    loads: list[CopiedLoad] = field(default_factory=list[CopiedLoad])
+    stages: int = 0
+    slice: list[Operation] = field(default_factory=list[Operation])
+    """The ops of the loop's body that say where tiles lie, in order."""
+
+    @property
+    def stage(self) -> int:
+        """The bytes of a stage."""
+        return sum(load.order.bytes for load in self.loads)
+
+    @property
+    def bytes(self) -> int:
+        """The shared memory that it takes."""
+        return self.stages * self.stage
+
+
+@dataclass(eq=False)
+class CopiedLoads:
+    """The loads of a kernel that come by `cp.async`, by loop; why others do not; and the layouts in
+    which threads read those that are converted before they are multiplied."""
+
+    by_loop: dict[ForOp, CopiedLoop] = field(default_factory=dict[ForOp, CopiedLoop])
+    refused: dict[Operation, str] = field(default_factory=dict[Operation, str])
+    read: dict[Operation, TileLayout] = field(default_factory=dict[Operation, TileLayout])
+
+    @property
+    def bytes(self) -> int:
+        """The shared memory that loops take, one within another."""
+        return max((self._within(loop) for loop in self.by_loop), default=0)
+
+    def _within(self, loop: ForOp) -> int:
+        return sum(own.bytes for other, own in self.by_loop.items() if other.is_ancestor(loop))
+
+
+def find_copied_loads(
+    entry: EntryOp, arch: Target | None, plan: Pipelines, thread_bits: int, beside: int = 0
+) -> CopiedLoads:
+    """The loads by `cp.async` of a kernel, whose stages leave so much shared memory at least."""
+    copies = CopiedLoads()
+    if arch is None or not arch.supports(CP_ASYNC.target):
+        return copies
+    for product, operand, name in _operands(entry, arch):
+        source = loaded_by(operand)
+        if source is None or plan.of(source.load) is not None:
+            continue
+        load = source.load
+        if source.converted:
+            atom = atom_of(product)
+            assert atom is not None
+            own = MmaLayouts.of(product, atom, thread_bits).layout(name)
+            copies.read.setdefault(load, own.renumbered(source.bits))
+        if load in copies.refused or any(
+            load is own.op for loop in copies.by_loop.values() for own in loop.loads
+        ):
+            continue
+        why = _add(load, copies)
+        if why is not None:
+            copies.refused[load] = why
+    _choose_stages(entry, arch, copies, beside + plan.bytes)
+    copies.read = {
+        own.op: copies.read[own.op]
+        for loop in copies.by_loop.values()
+        for own in loop.loads
+        if own.op in copies.read
+    }
+    return copies
+
+
+def _operands(
+    entry: EntryOp, arch: Target
+) -> Iterator[tuple[MmaFOp | MmaIOp | MmaFScaledOp, SSAValue, str]]:
+    """What `mma.sync` multiplies."""
+    for op in entry.walk():
+        if not isinstance(op, MmaFOp | MmaIOp | MmaFScaledOp) or atom_of(op) is None:
+            continue
+        if isinstance(op, MmaFScaledOp) or not multiplies_by_warpgroups(op, arch):
+            yield op, op.lhs, "A"
+            yield op, op.rhs, "B"
+
+
+def _add(load: LoadViewTkoOp, copies: CopiedLoads) -> str | None:
+    """Give a load its place; else why it has none."""
+    loop = load.parent_op()
+    if not isinstance(loop, ForOp):
+        return "it is in no loop over a range, or in a branch within one"
+    if loop.unsigned_cmp is not None and element_of(loop.lower_bound) == i64:
+        return "its loop counts in unsigned i64"
+    copied = _copied(load)
+    if isinstance(copied, str):
+        return copied
+    tensor, needed = tensor_of(load.view), dict[Operation, None]()
+    sizes, strides = extents_of(tensor)
+    places = [*load.index, tensor.base]
+    places += [extent for extent in (*sizes, *strides) if not isinstance(extent, int)]
+    if not all(follows(value, loop, needed) for value in places):
+        return "where it lies depends on more than the loop's variable"
+    own = copies.by_loop.setdefault(loop, CopiedLoop(loop))
+    own.loads.append(copied)
+    wanted = {*own.slice, *needed}
+    own.slice = [op for op in loop.region.block.ops if op in wanted]
+    return None
+
+
+def _copied(op: LoadViewTkoOp) -> CopiedLoad | str:
+    """The copy that a load may be; else why not."""
+    if op.ordering is not MemoryOrderingSemantics.WEAK:
+        return "the access is not weak"
+    if isinstance(op.view_type, GatherScatterViewType):
+        return "the view gathers"
+    if not reads_only(op.token):
+        return "a write comes before it"
+    dimensions = tile_dimensions(op)
+    whole = all(dimension.within for dimension in dimensions)
+    if not whole and op.view_type.padding_value not in (None, PaddingValue.ZERO):
+        return "what lies outside of the tensor is not zero"
+    along, size = contiguous(dimensions), bytes_of(scalar_type(op, element_of(op.tile)))
+    run = run_bits(op, dimensions)
+    if along is None or size << run < NARROWEST:
+        return f"no {NARROWEST} bytes of it are known to be neighbours at a multiple of that"
+    bits = dim_bits(op.view_type.tile_shape)
+    above = [bit for i in reversed(range(len(bits))) if i != along for bit in bits[i]]
+    return CopiedLoad(op, MatrixOrder.of(bits[along], above, size), run)
+
+
+def _choose_stages(entry: EntryOp, arch: Target, copies: CopiedLoads, beside: int) -> None:
+    """Give loops their stages; those without room have none."""
+    for loop, own in list(copies.by_loop.items()):
+        around = sum(
+            other.bytes for outer, other in copies.by_loop.items()
+            if outer is not loop and outer.is_ancestor(loop)
+        )  # fmt: skip
+        hints = [hint(load.op, "latency", arch) for load in own.loads]
+        latency = max((number for number in hints if number is not None), default=None)
+        own.stages = copy_stages(entry, arch, own.stage, beside + around, latency)
+        if own.stages == 0:
+            del copies.by_loop[loop]
+            for load in own.loads:
+                copies.refused[load.op] = "shared memory has no room for two stages"
