@@ -133,9 +133,7 @@ def stages_and_ctas(
     return 0, 1
 
 
-def copy_stages(
-    entry: EntryOp, arch: Target, stage: int, beside: int, latency: int | None
-) -> int:
+def copy_stages(entry: EntryOp, arch: Target, stage: int, beside: int, latency: int | None) -> int:
     """The stages of a loop whose copies by `cp.async` take so many bytes each time: one more than
     are in flight, as far as memory goes; three leave memory to a second CTA, whose warps multiply
     while those of the first one wait."""

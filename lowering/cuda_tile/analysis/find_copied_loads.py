@@ -180,7 +180,7 @@ def _copied(op: LoadViewTkoOp) -> CopiedLoad | str:
     if not whole and op.view_type.padding_value not in (None, PaddingValue.ZERO):
         return "what lies outside of the tensor is not zero"
     along, size = contiguous(dimensions), bytes_of(scalar_type(op, element_of(op.tile)))
-    run = run_bits(op, dimensions)
+    run = run_bits(op, dimensions, divided=True)
     if along is None or size << run < NARROWEST:
         return f"no {NARROWEST} bytes of it are known to be neighbours at a multiple of that"
     bits = dim_bits(op.view_type.tile_shape)

@@ -11,7 +11,7 @@ of the loop is free for that.
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import i1
+from xdsl.dialects import arith
 from xdsl.ir import SSAValue
 
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
@@ -26,6 +26,8 @@ from tilewright.lowering.cuda_tile.analysis.find_copied_loads import (
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
 from tilewright.lowering.cuda_tile.kernel.shared_tiles import StageTile
 from tilewright.lowering.cuda_tile.layouts.shared_order import CHUNK
+from tilewright.lowering.cuda_tile.layouts.threads import scaled
+from tilewright.lowering.cuda_tile.memory.access import Access
 from tilewright.lowering.cuda_tile.memory.convert_views import tile_accesses
 from tilewright.lowering.cuda_tile.pipelines.convert_pipelines import Range, at_iteration
 
@@ -108,13 +110,11 @@ class CopyRing:
         cache = Cache.CG if size == CHUNK else Cache.CA
 
         def build() -> None:
-            for access in tile_accesses(load.op, layout, kernel):
+            for access in tile_accesses(load.op, layout, kernel, load.run):
                 at, inside = place(layout.places[access.registers[0]])
-                reads = kernel.both(runs, access.condition)
-                assert reads is not None and reads.type == i1
-                fill = emitter.select(
-                    reads, emitter.constant(size, 32), emitter.constant(0, 32)
-                )
+                reads, zero = kernel.both(runs, access.condition), emitter.constant(0, 32)
+                assert reads is not None
+                fill = emitter.select(reads, self._bytes(access, order.size), zero)
                 emitter.add(
                     address.CpAsyncOp(
                         at, access.address, access.offset, size, cache, inside + offset, fill=fill
@@ -126,6 +126,16 @@ class CopyRing:
             build()
         else:
             emitter.when(own, build)
+
+    def _bytes(self, access: Access, size: int) -> SSAValue:
+        """The bytes of a copy that lie within the tensor."""
+        emitter, count = self.kernel.emitter, len(access.registers)
+        if (left := access.left) is None:
+            return emitter.constant(count * size, 32)
+        width = left.type.bitwidth  # type: ignore[attr-defined]
+        most = emitter.constant(count, width)
+        some = self.kernel.emit(arith.MinUIOp, [left, most], left.type)
+        return scaled(emitter, emitter.resized(some, width, 32), size)
 
     def tile(self, load: CopiedLoad) -> StageTile:
         """The tile of a load in this iteration."""
