@@ -43,6 +43,8 @@ _SPARE = 8
 """The registers by which an estimate may be wrong."""
 _WITH_PRODUCER = 128
 """The accumulators of a thread from which on a warp more leaves too few registers for the rest."""
+_FRAGMENTS = 144
+"""The registers of a thread for accumulators and an operand's fragments."""
 _IN_FLIGHT = 3
 """The tiles of a load that `cp.async` keeps in flight while one is multiplied, unless its hint
 `latency` says how many."""
@@ -131,6 +133,12 @@ def stages_and_ctas(
         if room >= 2 * stage:
             return min(room // stage, _MOST_STAGES if alone else _FEW_STAGES), ctas
     return 0, 1
+
+
+def holds_fragments(sums: int, size: int) -> bool:
+    """True where the registers of a thread hold so many bytes of fragments of all of K, beside
+    accumulators."""
+    return sums + size // 4 <= _FRAGMENTS
 
 
 def copy_stages(entry: EntryOp, arch: Target, stage: int, beside: int, latency: int | None) -> int:

@@ -23,7 +23,7 @@ from tilewright.dialects.cuda_tile.types import GatherScatterViewType
 from tilewright.dialects.cute_nvgpu.lattice import CP_ASYNC
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
 from tilewright.dialects.cute_nvgpu.ops.address import bytes_of
-from tilewright.lowering.cuda_tile.analysis.cost_model import copy_stages
+from tilewright.lowering.cuda_tile.analysis.cost_model import copy_stages, holds_fragments
 from tilewright.lowering.cuda_tile.analysis.find_pipelines import Pipelines, follows, loaded_by
 from tilewright.lowering.cuda_tile.analysis.hints import hint
 from tilewright.lowering.cuda_tile.analysis.tensor_maps import reads_only
@@ -36,7 +36,7 @@ from tilewright.lowering.cuda_tile.analysis.view_access import (
 )
 from tilewright.lowering.cuda_tile.layouts.elements import element_of, scalar_type
 from tilewright.lowering.cuda_tile.layouts.layouts import TileLayout, blocked, dim_bits
-from tilewright.lowering.cuda_tile.layouts.mma_layouts import MmaLayouts, atom_of
+from tilewright.lowering.cuda_tile.layouts.mma_layouts import MmaLayouts, Multiplication, atom_of
 from tilewright.lowering.cuda_tile.layouts.shared_matrices import MatrixOrder
 from tilewright.lowering.cuda_tile.layouts.warpgroup_layouts import multiplies_by_warpgroups
 
@@ -110,10 +110,7 @@ def find_copied_loads(
         if source is None or plan.of(source.load) is not None:
             continue
         load = source.load
-        if source.converted:
-            atom = atom_of(product)
-            assert atom is not None
-            own = MmaLayouts.of(product, atom, thread_bits).layout(name)
+        if source.converted and (own := _read(product, operand, name, thread_bits)) is not None:
             copies.read.setdefault(load, own.renumbered(source.bits))
         if load in copies.refused or any(
             load is own.op for loop in copies.by_loop.values() for own in loop.loads
@@ -132,9 +129,7 @@ def find_copied_loads(
     return copies
 
 
-def _operands(
-    entry: EntryOp, arch: Target
-) -> Iterator[tuple[MmaFOp | MmaIOp | MmaFScaledOp, SSAValue, str]]:
+def _operands(entry: EntryOp, arch: Target) -> Iterator[tuple[Multiplication, SSAValue, str]]:
     """What `mma.sync` multiplies."""
     for op in entry.walk():
         if not isinstance(op, MmaFOp | MmaIOp | MmaFScaledOp) or atom_of(op) is None:
@@ -142,6 +137,19 @@ def _operands(
         if isinstance(op, MmaFScaledOp) or not multiplies_by_warpgroups(op, arch):
             yield op, op.lhs, "A"
             yield op, op.rhs, "B"
+
+
+def _read(
+    product: Multiplication, operand: SSAValue, name: str, thread_bits: int
+) -> TileLayout | None:
+    """The layout in which threads read what is converted: as the MMA takes it, where registers
+    suffice for that."""
+    atom = atom_of(product)
+    assert atom is not None
+    layouts = MmaLayouts.of(product, atom, thread_bits)
+    own, sums = layouts.layout(name), layouts.layout("C").count
+    size = bytes_of(scalar_type(product, element_of(operand)))
+    return own if holds_fragments(sums, own.count * size) else None
 
 
 def _add(load: LoadViewTkoOp, copies: CopiedLoads) -> str | None:

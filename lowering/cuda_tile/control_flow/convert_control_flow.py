@@ -47,6 +47,7 @@ from tilewright.lowering.cuda_tile.products.convert_warpgroup_matrix import (
     accumulator_type,
     accumulators,
 )
+from tilewright.lowering.cuda_tile.products.kept_operands import KeptOperands
 
 
 class RegionEnd(Protocol):
@@ -278,9 +279,12 @@ def _for(op: ForOp, kernel: Kernel) -> None:
     if own is not None:
         own.before_loop(bounds)
     begun = places_of(rings)
+    kept = KeptOperands(op, kernel)
     if copies is not None:
         copies.before_loop(bounds)
         begun.append(copies.start)
+    elif kept:
+        kernel.scratch.barrier()
     types = [bounds.lower.type, *leaf.types, *(value.type for value in begun)]
     block, end = Block(arg_types=types), 1 + len(leaf.types)
     outer, flushed = _enter_body(op, block, block.args[1:end], carried, kernel)
@@ -304,6 +308,7 @@ def _for(op: ForOp, kernel: Kernel) -> None:
     place_rings(rings, passed[end - 1 :])
     if copies is not None:
         copies.after_loop()
+    kept.release()
     if own is not None:
         _fly(own.after_loop(bounds), op, op.results, kernel)
 
