@@ -130,7 +130,7 @@ def find_copied_loads(
 
 
 def _operands(entry: EntryOp, arch: Target) -> Iterator[tuple[Multiplication, SSAValue, str]]:
-    """What `mma.sync` multiplies."""
+    """The operands of multiplications by `mma.sync`."""
     for op in entry.walk():
         if not isinstance(op, MmaFOp | MmaIOp | MmaFScaledOp) or atom_of(op) is None:
             continue
