@@ -99,6 +99,7 @@ def convert_entry(entry: EntryOp, arch: Target | None = None) -> func.FuncOp:
         copies = find_copied_loads(entry, arch, plan, threads, beside)
         lowered, scratch = _converted(entry, arch, stored, plan, copies)
         room = math.inf if arch is None else shared_memory_limit(arch)
+        scratch += copies.beside
         others = scratch - copies.bytes
         if others <= beside or plan.bytes + scratch <= room:
             for load, why in plan.refused.items():

@@ -1,5 +1,5 @@
-"""Which loads of loops come by `cp.async`, ahead of their use: those whose tiles `mma.sync`
-multiplies.
+"""Which loads of loops come by `cp.async`, ahead of their use: those whose tiles are multiplied,
+and that TMA does not make.
 
 Every thread copies its part of a tile, up to 16 bytes at a time, to a stage in shared memory, where
 MMAs read it as it lies. Where a tile lies must follow from the loop's variable and from what is
@@ -9,14 +9,14 @@ known before the loop, and nothing in the loop may have written it.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from xdsl.dialects.builtin import i64
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from tilewright.dialects.cuda_tile.enums import MemoryOrderingSemantics, PaddingValue
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
-from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFOp, MmaFScaledOp, MmaIOp
+from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFOp, MmaIOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp
 from tilewright.dialects.cuda_tile.types import GatherScatterViewType
@@ -24,9 +24,16 @@ from tilewright.dialects.cute_nvgpu.lattice import CP_ASYNC
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
 from tilewright.dialects.cute_nvgpu.ops.address import bytes_of
 from tilewright.lowering.cuda_tile.analysis.cost_model import copy_stages, holds_fragments
-from tilewright.lowering.cuda_tile.analysis.find_pipelines import Pipelines, follows, loaded_by
+from tilewright.lowering.cuda_tile.analysis.find_pipelines import (
+    LoadedOperand,
+    Pipelines,
+    follows,
+    is_readable,
+    loaded_by,
+)
 from tilewright.lowering.cuda_tile.analysis.hints import hint
 from tilewright.lowering.cuda_tile.analysis.tensor_maps import reads_only
+from tilewright.lowering.cuda_tile.analysis.thread_read_layouts import thread_read_layout
 from tilewright.lowering.cuda_tile.analysis.view_access import (
     contiguous,
     extents_of,
@@ -47,11 +54,13 @@ NARROWEST = min(CP_ASYNC.sizes["ca"])
 @dataclass(frozen=True, eq=False)
 class CopiedLoad:
     """A load by `cp.async`: how its tile lies in a stage, and the neighbours of one copy, as bits
-    of their number."""
+    of their number; `as_matrix` where `wgmma` reads the stage."""
 
     op: LoadViewTkoOp
     order: MatrixOrder
     run: int
+    element: Attribute
+    as_matrix: bool
 
     def layout(self, thread_bits: int) -> TileLayout:
         """The elements that each thread copies."""
@@ -79,6 +88,32 @@ class CopiedLoop:
         """The shared memory that it takes."""
         return self.stages * self.stage
 
+    @property
+    def matrices(self) -> list[CopiedLoad]:
+        """The loads that `wgmma` reads, each in memory of its own."""
+        return [load for load in self.loads if load.as_matrix]
+
+    def line(self, load: CopiedLoad) -> LineKey:
+        """The memory of such a load, which loops that do not run within one another share."""
+        around = [op for op in _around(self.loop) if isinstance(op, ForOp)]
+        number = self.matrices.index(load)
+        return (
+            number,
+            len(around),
+            self.stages * load.order.elements,
+            load.order.width,
+            load.element,
+        )
+
+
+LineKey = tuple[int, int, int, int, Attribute]
+
+
+def _around(op: Operation) -> Iterator[Operation]:
+    while (parent := op.parent_op()) is not None:
+        yield parent
+        op = parent
+
 
 @dataclass(eq=False)
 class CopiedLoads:
@@ -94,6 +129,14 @@ class CopiedLoads:
         """The shared memory that loops take, one within another."""
         return max((self._within(loop) for loop in self.by_loop), default=0)
 
+    @property
+    def beside(self) -> int:
+        """The part of that which is no memory in which tiles change layout."""
+        lines: dict[LineKey, int] = {}
+        for own in self.by_loop.values():
+            lines |= {own.line(load): own.stages * load.order.bytes for load in own.matrices}
+        return sum(lines.values())
+
     def _within(self, loop: ForOp) -> int:
         return sum(own.bytes for other, own in self.by_loop.items() if other.is_ancestor(loop))
 
@@ -105,63 +148,66 @@ def find_copied_loads(
     copies = CopiedLoads()
     if arch is None or not arch.supports(CP_ASYNC.target):
         return copies
-    for product, operand, name in _operands(entry, arch):
+    tried = set[Operation]()
+    for product, operand, name in _operands(entry):
         source = loaded_by(operand)
-        if source is None or plan.of(source.load) is not None:
+        if source is None or plan.of(source.load) is not None or source.load in tried:
             continue
-        load = source.load
-        if source.converted and (own := _read(product, operand, name, thread_bits)) is not None:
-            copies.read.setdefault(load, own.renumbered(source.bits))
-        if load in copies.refused or any(
-            load is own.op for loop in copies.by_loop.values() for own in loop.loads
-        ):
-            continue
-        why = _add(load, copies)
-        if why is not None:
-            copies.refused[load] = why
+        tried.add(source.load)
+        copied = _copied(source.load)
+        if not isinstance(copied, str):
+            if isinstance(product, MmaFOp | MmaIOp) and multiplies_by_warpgroups(product, arch):
+                direct = is_readable(copied.order, source, operand, product)
+                copied = replace(copied, as_matrix=direct)
+                order = copied.order
+                layouts = thread_read_layout(source.load, order, product, thread_bits, arch)
+                read = None if direct else next(layouts, None)
+            else:
+                read = _read(product, source, operand, name, thread_bits)
+            copied = _add(copied, copies, plan)
+            if copied is None and read is not None:
+                copies.read[source.load] = read
+        if copied is not None:
+            copies.refused[source.load] = copied
     _choose_stages(entry, arch, copies, beside + plan.bytes)
-    copies.read = {
-        own.op: copies.read[own.op]
-        for loop in copies.by_loop.values()
-        for own in loop.loads
-        if own.op in copies.read
-    }
+    for load in copies.refused:
+        copies.read.pop(load, None)
     return copies
 
 
-def _operands(entry: EntryOp, arch: Target) -> Iterator[tuple[Multiplication, SSAValue, str]]:
-    """The operands of multiplications by `mma.sync`."""
+def _operands(entry: EntryOp) -> Iterator[tuple[Multiplication, SSAValue, str]]:
+    """The operands of multiplications by MMAs."""
     for op in entry.walk():
-        if not isinstance(op, MmaFOp | MmaIOp | MmaFScaledOp) or atom_of(op) is None:
-            continue
-        if isinstance(op, MmaFScaledOp) or not multiplies_by_warpgroups(op, arch):
+        if isinstance(op, Multiplication) and atom_of(op) is not None:
             yield op, op.lhs, "A"
             yield op, op.rhs, "B"
 
 
 def _read(
-    product: Multiplication, operand: SSAValue, name: str, thread_bits: int
+    product: Multiplication, source: LoadedOperand, operand: SSAValue, name: str, thread_bits: int
 ) -> TileLayout | None:
     """The layout in which threads read what is converted: as the MMA takes it, where registers
     suffice for that."""
+    if not source.converted:
+        return None
     atom = atom_of(product)
     assert atom is not None
     layouts = MmaLayouts.of(product, atom, thread_bits)
     own, sums = layouts.layout(name), layouts.layout("C").count
     size = bytes_of(scalar_type(product, element_of(operand)))
-    return own if holds_fragments(sums, own.count * size) else None
+    return own.renumbered(source.bits) if holds_fragments(sums, own.count * size) else None
 
 
-def _add(load: LoadViewTkoOp, copies: CopiedLoads) -> str | None:
+def _add(copied: CopiedLoad, copies: CopiedLoads, plan: Pipelines) -> str | None:
     """Give a load its place; else why it has none."""
+    load = copied.op
     loop = load.parent_op()
     if not isinstance(loop, ForOp):
         return "it is in no loop over a range, or in a branch within one"
     if loop.unsigned_cmp is not None and element_of(loop.lower_bound) == i64:
         return "its loop counts in unsigned i64"
-    copied = _copied(load)
-    if isinstance(copied, str):
-        return copied
+    if copied.as_matrix and loop in plan.by_loop:
+        return "other loads of its loop come by TMA"
     tensor, needed = tensor_of(load.view), dict[Operation, None]()
     sizes, strides = extents_of(tensor)
     places = [*load.index, tensor.base]
@@ -187,13 +233,15 @@ def _copied(op: LoadViewTkoOp) -> CopiedLoad | str:
     whole = all(dimension.within for dimension in dimensions)
     if not whole and op.view_type.padding_value not in (None, PaddingValue.ZERO):
         return "what lies outside of the tensor is not zero"
-    along, size = contiguous(dimensions), bytes_of(scalar_type(op, element_of(op.tile)))
+    element = scalar_type(op, element_of(op.tile))
+    along, size = contiguous(dimensions), bytes_of(element)
     run = run_bits(op, dimensions, divided=True)
     if along is None or size << run < NARROWEST:
         return f"no {NARROWEST} bytes of it are known to be neighbours at a multiple of that"
     bits = dim_bits(op.view_type.tile_shape)
     above = [bit for i in reversed(range(len(bits))) if i != along for bit in bits[i]]
-    return CopiedLoad(op, MatrixOrder.of(bits[along], above, size), run)
+    order = MatrixOrder.of(bits[along], above, size)
+    return CopiedLoad(op, order, run, element, as_matrix=False)
 
 
 def _choose_stages(entry: EntryOp, arch: Target, copies: CopiedLoads, beside: int) -> None:

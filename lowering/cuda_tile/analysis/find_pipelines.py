@@ -26,6 +26,7 @@ from tilewright.lowering.cuda_tile.analysis.cost_model import STORED, products_o
 from tilewright.lowering.cuda_tile.analysis.tensor_maps import BoxedAccess, boxed_load
 from tilewright.lowering.cuda_tile.layouts.elements import element_of, scalar_type, shape_of
 from tilewright.lowering.cuda_tile.layouts.layouts import bits_of, dim_bits, permutation_of
+from tilewright.lowering.cuda_tile.layouts.shared_matrices import MatrixOrder
 from tilewright.lowering.cuda_tile.layouts.warpgroup_layouts import is_added
 
 SCALAR = (
@@ -165,7 +166,7 @@ def find_pipelines(
             if isinstance(boxed, str):
                 plan.refused[load] = boxed
                 continue
-            direct = not source.converted and _is_readable(boxed, source, operand, product)
+            direct = is_readable(boxed.order, source, operand, product)
             why = _add(boxed, product, entry, plan, by_threads=not direct)
             if why is not None:
                 plan.refused[load] = why
@@ -197,14 +198,16 @@ def loaded_by(operand: SSAValue) -> LoadedOperand | None:
     return LoadedOperand(load, bits, converted) if isinstance(load, LoadViewTkoOp) else None
 
 
-def _is_readable(
-    boxed: BoxedAccess, source: LoadedOperand, operand: SSAValue, product: MmaFOp | MmaIOp
+def is_readable(
+    order: MatrixOrder, source: LoadedOperand, operand: SSAValue, product: MmaFOp | MmaIOp
 ) -> bool:
     """True where `wgmma` can read a tile as it lies: of elements that are not of 2 bytes, rows run
     along K."""
+    if source.converted:
+        return False
     depth = dim_bits(shape_of(operand))[-1 if operand is product.lhs else -2]
     along_k = {source.bits[bit] for bit in depth}
-    return boxed.order.order.size == 2 or along_k.issuperset(boxed.order.run)
+    return order.order.size == 2 or along_k.issuperset(order.run)
 
 
 def _add(

@@ -282,7 +282,7 @@ def _for(op: ForOp, kernel: Kernel) -> None:
     kept = KeptOperands(op, kernel)
     if copies is not None:
         copies.before_loop(bounds)
-        begun.append(copies.start)
+        begun.append(copies.stage)
     elif kept:
         kernel.scratch.barrier()
     types = [bounds.lower.type, *leaf.types, *(value.type for value in begun)]

@@ -13,7 +13,6 @@ sys.path.insert(0, str(Path(__file__).parent))
 from test_warpgroups import DTYPES, operand, product
 
 import tilewright as tw
-from tilewright import ptxas
 
 COPY = "cp.async.cg.shared.global"
 
@@ -41,6 +40,25 @@ def test_stages_of_copies(arch: str) -> None:
     ptx = tw.compile(text, arch).ptx
     assert COPY in ptx and "cp.async.wait_group 2" in ptx and "st.shared" not in ptx
     check(text, arch, (72, 56, 216), ("bf16", "bf16", "f32"), (2, 1), schedule=3)
+
+
+@pytest.mark.parametrize(
+    "types, order, convert",
+    [
+        (("bf16", "f32"), "", ""),
+        (("f16", "f32"), "columns", ""),
+        (("f8E4M3FN", "f32"), "", ""),
+        (("tf32", "f32"), "", "f32"),
+    ],
+)
+def test_warpgroups_read_copies(types: tuple[str, str], order: str, convert: str) -> None:
+    """Where TMA is not to be used: as they lie, turned, or converted."""
+    hints = " optimization_hints = <default = {allow_tma = false}>"
+    text = product(types, (64, 32, 32), b_order=order, hints=hints, convert=convert)
+    ptx = tw.compile(text, "sm_90a").ptx
+    assert "wgmma.mma_async" in ptx and COPY in ptx and "tensor.2d.shared" not in ptx
+    memory = (convert or types[0],) * 2
+    check(text, "sm_90a", (72, 32, 112), (*memory, types[1]), (2, 1), b_order=order, schedule=2)
 
 
 @pytest.mark.parametrize(
