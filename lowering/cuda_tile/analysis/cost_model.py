@@ -66,9 +66,12 @@ def products_of(entry: EntryOp, arch: Target | None) -> list[MmaFOp | MmaIOp]:
 
 
 def thread_count(entry: EntryOp, arch: Target | None = None) -> int:
-    """The threads of a kernel's CTAs: as many warpgroups as its multiplications keep busy, else
-    from its largest tile."""
+    """The threads of a kernel's CTAs: as hinted, else as many warpgroups as its multiplications
+    keep busy, else from its largest tile."""
     products = [shape_of(op.result)[-2:] for op in products_of(entry, arch)]
+    warps = hint(entry, "num_worker_warps_per_cta", arch)
+    if warps is not None:
+        return max(warps * WARP, _USUAL if products else WARP)
     if products:
         two = any(m >= _TALL or m * n >= _CROWDED * _USUAL for m, n in products)
         return _MOST if two else _USUAL
@@ -141,11 +144,11 @@ def holds_fragments(sums: int, size: int) -> bool:
     return sums + size // 4 <= _FRAGMENTS
 
 
-def copy_stages(entry: EntryOp, arch: Target, stage: int, beside: int, latency: int | None) -> int:
+def copy_stages(entry: EntryOp, arch: Target, stage: int, beside: int, flying: int | None) -> int:
     """The stages of a loop whose copies by `cp.async` take so many bytes each time: one more than
     are in flight, as far as memory goes; three leave memory to a second CTA, whose warps multiply
     while those of the first one wait."""
-    wanted = 1 + (latency or _IN_FLIGHT)
+    wanted = 1 + (flying or _IN_FLIGHT)
     ctas = hint(entry, "occupancy", arch) or 2
     for count in range(ctas, 0, -1):
         room = (shared_memory_limit(arch) + _OWN) // count - _OWN - beside

@@ -31,7 +31,7 @@ from tilewright.lowering.cuda_tile.analysis.find_pipelines import (
     is_readable,
     loaded_by,
 )
-from tilewright.lowering.cuda_tile.analysis.hints import hint
+from tilewright.lowering.cuda_tile.analysis.hints import latency
 from tilewright.lowering.cuda_tile.analysis.tensor_maps import reads_only
 from tilewright.lowering.cuda_tile.analysis.thread_read_layouts import thread_read_layout
 from tilewright.lowering.cuda_tile.analysis.view_access import (
@@ -251,9 +251,8 @@ def _choose_stages(entry: EntryOp, arch: Target, copies: CopiedLoads, beside: in
             other.bytes for outer, other in copies.by_loop.items()
             if outer is not loop and outer.is_ancestor(loop)
         )  # fmt: skip
-        hints = [hint(load.op, "latency", arch) for load in own.loads]
-        latency = max((number for number in hints if number is not None), default=None)
-        own.stages = copy_stages(entry, arch, own.stage, beside + around, latency)
+        flying = latency((load.op for load in own.loads), arch)
+        own.stages = copy_stages(entry, arch, own.stage, beside + around, flying)
         if own.stages == 0:
             del copies.by_loop[loop]
             for load in own.loads:
