@@ -37,6 +37,10 @@ from tilewright.lowering.cuda_tile.analysis.cost_model import (
     producer_pays,
     thread_count,
 )
+from tilewright.lowering.cuda_tile.analysis.find_copied_loads import (
+    CopiedLoads,
+    find_copied_loads,
+)
 from tilewright.lowering.cuda_tile.analysis.find_pipelines import Pipelines, Stores, find_pipelines
 from tilewright.lowering.cuda_tile.analysis.place_accumulators import (
     accumulator_columns,
@@ -64,6 +68,7 @@ from tilewright.lowering.cuda_tile.memory import (
     convert_pointers,
     convert_views,
 )
+from tilewright.lowering.cuda_tile.memory.convert_copied_loads import CopyRings
 from tilewright.lowering.cuda_tile.pipelines.convert_boxed_stores import stored_boxes
 from tilewright.lowering.cuda_tile.pipelines.convert_pipelines import Rings
 from tilewright.lowering.cuda_tile.products import convert_matrix, convert_scaled_matrix
@@ -96,26 +101,34 @@ def convert_entry(entry: EntryOp, arch: Target | None = None) -> func.FuncOp:
     stored, beside = stored_boxes(entry, arch), 0
     while True:
         plan = find_pipelines(entry, arch, stored, beside)
-        lowered, scratch = _converted(entry, arch, stored, plan)
+        threads = log2(thread_count(entry, arch))
+        copies = find_copied_loads(entry, arch, plan, threads, beside)
+        lowered, scratch = _converted(entry, arch, stored, plan, copies)
         room = math.inf if arch is None else shared_memory_limit(arch)
-        if scratch <= beside or plan.bytes + scratch <= room:
+        scratch += copies.beside
+        others = scratch - copies.bytes
+        if others <= beside or plan.bytes + scratch <= room:
             for load, why in plan.refused.items():
                 remark(load, "pipeline", f"'{load.name}' is not loaded ahead by TMA: {why}")
-            if plan.bytes + scratch > room and forget_accumulators(entry, "shared memory has no room"):
+            if plan.bytes + scratch > room and forget_accumulators(
+                entry, "shared memory has no room"
+            ):
                 stored, beside = stored_boxes(entry, arch), 0
                 continue
+            for load, why in copies.refused.items():
+                remark(load, "pipeline", f"'{load.name}' is not loaded ahead by cp.async: {why}")
             return lowered
         # Stages have taken what is needed to change layouts.
-        beside = scratch
+        beside = others
 
 
 def _converted(
-    entry: EntryOp, arch: Target | None, stored: Stores, plan: Pipelines
+    entry: EntryOp, arch: Target | None, stored: Stores, plan: Pipelines, copies: CopiedLoads
 ) -> tuple[func.FuncOp, int]:
     """The kernel of threads, and the shared memory that it takes beside stages."""
     source, block = entry.body.block, Block()
     threads = thread_count(entry, arch)
-    wanted = thread_read_layouts(plan, log2(threads), arch)
+    wanted = {**thread_read_layouts(plan, log2(threads), arch), **copies.read}
     kernel = Kernel(block, find_layouts(source, log2(threads), arch, wanted), arch)
     kernel.at(entry)
     for i, argument in enumerate(source.args):
@@ -123,6 +136,7 @@ def _converted(
     if (columns := accumulator_columns(entry)) > 0:
         kernel.tensor.allocate(columns)
     kernel.stored, kernel.ahead = stored, Rings(plan, kernel)
+    kernel.copied = CopyRings(copies, kernel)
     own = None
     if arch is not None and producer_pays(entry, arch, plan.ctas):
         own = needed_for_copies(entry, plan)

@@ -212,7 +212,9 @@ class _SharedColumns:
         last = block.last_op
         if not isinstance(last, ContinueOp):
             return
-        rows = zip(block.args[_CARRIED:], loop.init_values, last.operands, loop.results, strict=True)
+        rows = zip(
+            block.args[_CARRIED:], loop.init_values, last.operands, loop.results, strict=True
+        )
         for argument, initial, again, result in rows:
             if not isinstance(argument.type, TileType):
                 continue

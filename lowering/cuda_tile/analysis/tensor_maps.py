@@ -87,7 +87,7 @@ def boxed_load(op: LoadViewTkoOp, arch: Target | None) -> BoxedAccess | str:
         return why
     if op.view_type.padding_value not in (None, PaddingValue.ZERO):
         return "what lies outside of the tensor is not zero"
-    if not _reads_only(op.token):
+    if not reads_only(op.token):
         return "a write comes before it"
     return _boxed(op)
 
@@ -153,7 +153,7 @@ def _is_weak(op: MemoryOp) -> bool:
     return op.ordering is MemoryOrderingSemantics.WEAK
 
 
-def _reads_only(token: SSAValue | None) -> bool:
+def reads_only(token: SSAValue | None) -> bool:
     """True where nothing behind a token has written memory."""
     if token is None:
         return True
@@ -161,9 +161,9 @@ def _reads_only(token: SSAValue | None) -> bool:
         case MakeTokenOp():
             return True
         case JoinTokensOp() as joined:
-            return all(map(_reads_only, joined.tokens))
+            return all(map(reads_only, joined.tokens))
         case LoadViewTkoOp() | LoadPtrTkoOp() as load:
-            return _is_weak(load) and _reads_only(load.token)
+            return _is_weak(load) and reads_only(load.token)
         case _:
             return False
 

@@ -110,6 +110,14 @@ class LoadsAhead(Protocol):
         ...
 
 
+class CopiesAhead(Protocol):
+    """Loads that threads copy ahead of where they stand."""
+
+    def load(self, op: LoadViewTkoOp) -> LoweredTile | None:
+        """The tile of a load that is; None of any other."""
+        ...
+
+
 class Kernel:
     """Lowers the body of one entry, to the end of a block at a time."""
 
@@ -126,6 +134,7 @@ class Kernel:
         self.op: Operation | None = None
         self.maps: dict[ArgumentAttr, SSAValue] = {}
         self.ahead: LoadsAhead
+        self.copied: CopiesAhead
         self.stored: Mapping[StoreViewTkoOp, BoxedAccess] = {}
 
     # --- values ---

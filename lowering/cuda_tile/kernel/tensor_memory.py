@@ -11,12 +11,12 @@ phases are counted in the order of the text; loops in which MMAs are issued carr
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from xdsl.dialects import gpu, memref
-from xdsl.dialects.builtin import IntegerAttr, MemRefType, NoneAttr, UnitAttr, i32, i64
+from xdsl.dialects.builtin import MemRefType, NoneAttr, UnitAttr, i32, i64
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tilewright.dialects.cuda_tile.ops.control_flow import ContinueOp, ForOp
@@ -32,7 +32,7 @@ from tilewright.dialects.cute_nvgpu.ops.address import bytes_of
 from tilewright.dialects.cute_nvgpu.ops.tmem_access import TmemShapeAttr
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
 from tilewright.lowering.cuda_tile.kernel.scratch import Scratch
-from tilewright.lowering.cuda_tile.layouts.layouts import WARP_BITS, TileLayout, log2, spread
+from tilewright.lowering.cuda_tile.layouts.layouts import WARP_BITS, TileLayout, log2
 from tilewright.lowering.cuda_tile.layouts.tensor_memory_layouts import (
     Accumulators,
     in_tensor_memory,
@@ -140,9 +140,7 @@ class TensorMemory:
         # Whoever waited for the phase before has seen it.
         self.order()
         emitter, at = self._emitter, self._emitter.constant(0, None)
-        emitter.when(
-            self.issues, lambda: emitter.add(tcgen05_sync.CommitOp(self._done, [at]))
-        )
+        emitter.when(self.issues, lambda: emitter.add(tcgen05_sync.CommitOp(self._done, [at])))
         emitter.add(mbarrier.WaitOp(self._done, [at], self.parity))
         emitter.add(sync.WarpSyncOp())
         emitter.add(tcgen05_sync.FenceAfterThreadSyncOp())
@@ -285,9 +283,7 @@ class TensorMemory:
         emitter = self._emitter
         type_ = MemRefType(element, shape, LayoutType.get(layout), SpaceAttr(Space.TMEM))
         begin = [emitter.constant(0, None), emitter.constant(column, None)]
-        return emitter.once(
-            ("tmem", column, type_), lambda: tmem.SliceOp(self._base, begin, type_)
-        )
+        return emitter.once(("tmem", column, type_), lambda: tmem.SliceOp(self._base, begin, type_))
 
     def block(
         self, accumulators: Accumulators, atom: UmmaAtom, batch: int, row: int, column: int
@@ -355,7 +351,11 @@ def _is_used_later(value: SSAValue, writer: Operation, column: int, kernel: Any)
     for use in value.uses:
         own = _ancestor(use.operation, block)
         if holder is None or own is None or own.is_before_in_block(holder):
-            if holder is not None and own is not None and _is_lazy_later(use.operation, writer, column, kernel):
+            if (
+                holder is not None
+                and own is not None
+                and _is_lazy_later(use.operation, writer, column, kernel)
+            ):
                 return True
             continue
         if use.operation is writer and _is_addend(writer, use.index, column, kernel):

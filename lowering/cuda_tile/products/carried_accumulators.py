@@ -1,4 +1,4 @@
-"""Accumulators that loops carry: fragments of `wgmma`, or columns of tensor memory, which stay where
+"""Accumulators that loops carry: fragments of `wgmma`, columns of tensor memory, which stay where
 they are."""
 
 from __future__ import annotations
