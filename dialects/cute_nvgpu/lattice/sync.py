@@ -143,8 +143,7 @@ FENCE_PROXY_ASYNC = InstructionRow(
     "9.7.13.4",
 )
 FENCED_SPACES = ("shared::cta", "shared::cluster")
-"""What a `fence.proxy.async` of shared memory alone may name: cheaper, as it waits for no
-write to global memory."""
+"""The spaces of a `fence.proxy.async` that waits for no write to global memory."""
 ORDERING: tuple[InstructionRow, ...] = (
     WGMMA_FENCE,
     WGMMA_COMMIT_GROUP,
