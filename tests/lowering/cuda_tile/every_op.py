@@ -110,7 +110,7 @@ def floating() -> Iterator[Case]:
             ("addf", 2), ("subf", 2), ("mulf", 2), ("divf", 2), ("sqrt", 1), ("fma", 3),
         ):  # fmt: skip
             yield _plain(op, arity, element, " rounding<nearest_even>")
-            for rounding in DIRECTED if element != "f64" else ():
+            for rounding in DIRECTED:
                 yield _plain(op, arity, element, f" rounding<{rounding}>")
             if element == "f32" and op != "sqrt":
                 yield _plain(op, arity, element, " rounding<nearest_even> flush_to_zero")
