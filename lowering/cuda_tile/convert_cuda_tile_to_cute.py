@@ -23,7 +23,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
 from tilewright.diagnostic import file_location
-from tilewright.dialects.cuda_tile.ops.module import EntryOp
+from tilewright.dialects.cuda_tile.ops.module import EntryOp, GlobalOp
 from tilewright.dialects.cuda_tile.ops.module import ModuleOp as TileModuleOp
 from tilewright.dialects.cuda_tile.types import PointerType
 from tilewright.dialects.cute.types.argument import FROM, SIGNATURE, ArgumentAttr
@@ -54,7 +54,9 @@ from tilewright.lowering.cuda_tile.layouts.find_layouts import find_layouts
 from tilewright.lowering.cuda_tile.layouts.layouts import log2
 from tilewright.lowering.cuda_tile.legalize import legalize
 from tilewright.lowering.cuda_tile.memory import (
+    convert_allocations,
     convert_atomics,
+    convert_globals,
     convert_output,
     convert_pointers,
     convert_views,
@@ -74,6 +76,7 @@ _RULE_MODULES = (
     convert_elementwise,
     convert_floats,
     convert_folds,
+    convert_globals,
     convert_matrix,
     convert_output,
     convert_packing,
@@ -112,15 +115,18 @@ def _converted(
     for i, argument in enumerate(source.args):
         kernel.place(argument, kernel.table.scalar, [_argument(entry, argument, i, kernel)])
     kernel.stored, kernel.ahead = stored, Rings(plan, kernel)
+    heap = convert_allocations.take_heap(entry, kernel)
     own = None
-    if arch is not None and producer_pays(entry, arch, plan.ctas):
+    if heap is None and arch is not None and producer_pays(entry, arch, plan.ctas):
         own = needed_for_copies(entry, plan)
     if own is None:
         _lower_body(source, kernel)
     else:
         _specialise(source, own, threads, kernel)
-    kernel.scratch.finish()
     kernel.at(entry)
+    if heap is not None:
+        convert_allocations.give_back(heap, kernel)
+    kernel.scratch.finish()
     kernel.emitter.add(func.ReturnOp())
     erase_unused(block)
     types = [argument.type for argument in block.args]
@@ -216,8 +222,10 @@ class ConvertCudaTileToCutePass(ModulePass):
         chip = None if self.arch is None else target(self.arch)
         block = op.body.block
         for holder in [inner for inner in block.ops if isinstance(inner, TileModuleOp | EntryOp)]:
-            for entry in holder.walk():
-                if isinstance(entry, EntryOp):
-                    block.insert_op_before(convert_entry(entry, chip), holder)
+            for entry in [inner for inner in holder.walk() if isinstance(inner, EntryOp)]:
+                block.insert_op_before(convert_entry(entry, chip), holder)
+            for variable in holder.walk():
+                if isinstance(variable, GlobalOp):
+                    block.insert_op_before(convert_globals.module_variable(variable), holder)
             holder.detach()
             holder.erase(safe_erase=False)

@@ -13,6 +13,7 @@ from tilewright.dialects.ptx import (
     data_movement,
     logic,
     matrix,
+    module_variables,
     registers,
     synchronization,
     wmma,
@@ -72,6 +73,16 @@ def _sreg(op: registers.SregOp, builder: Builder) -> Step:
 @runs(registers.SharedAddressOp)
 def _shared_address(op: registers.SharedAddressOp, builder: Builder) -> Step:
     return constant(op, builder, np.array([op.offset.value.data], dtype=np.uint32))
+
+
+@runs(module_variables.GlobalAddressOp)
+def _global_address(op: module_variables.GlobalAddressOp, builder: Builder) -> Step:
+    name, dest = op.variable.data, builder.slot(op.result)
+
+    def step(machine: Machine, gang: Gang) -> None:
+        gang.regs[dest] = np.array([machine.memory.variables[name]], dtype=np.uint64)
+
+    return step
 
 
 @runs(registers.MovOp)
