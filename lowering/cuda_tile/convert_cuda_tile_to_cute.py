@@ -48,6 +48,7 @@ from tilewright.lowering.cuda_tile.arithmetic import (
 )
 from tilewright.lowering.cuda_tile.control_flow import convert_control_flow
 from tilewright.lowering.cuda_tile.convert_producer import Producer, needed_for_copies
+from tilewright.lowering.cuda_tile.kernel import grid_dependencies
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
 from tilewright.lowering.cuda_tile.layouts.elements import element_of, scalar_type
 from tilewright.lowering.cuda_tile.layouts.find_layouts import find_layouts
@@ -84,6 +85,7 @@ _RULE_MODULES = (
     convert_scaled_matrix,
     convert_shapes,
     convert_views,
+    grid_dependencies,
 )
 
 
@@ -115,6 +117,8 @@ def _converted(
     for i, argument in enumerate(source.args):
         kernel.place(argument, kernel.table.scalar, [_argument(entry, argument, i, kernel)])
     kernel.stored, kernel.ahead = stored, Rings(plan, kernel)
+    if grid_dependencies.waits_first(entry):
+        grid_dependencies.wait_for_grids(kernel)
     heap = convert_allocations.take_heap(entry, kernel)
     own = None
     if heap is None and arch is not None and producer_pays(entry, arch, plan.ctas):
@@ -122,7 +126,8 @@ def _converted(
     if own is None:
         _lower_body(source, kernel)
     else:
-        _specialise(source, own, threads, kernel)
+        waits = grid_dependencies.waits_later(entry)
+        _specialise(source, own, threads, kernel, waits=waits)
     kernel.at(entry)
     if heap is not None:
         convert_allocations.give_back(heap, kernel)
@@ -162,8 +167,11 @@ def _lower_body(source: Block, kernel: Kernel) -> None:
     kernel.scratch.end()
 
 
-def _specialise(source: Block, needed: set[Operation], threads: int, kernel: Kernel) -> None:
-    """A last warp of which one thread copies, and the threads in front of it."""
+def _specialise(
+    source: Block, needed: set[Operation], threads: int, kernel: Kernel, *, waits: bool
+) -> None:
+    """A last warp of which one thread copies, and the threads in front of it; where a kernel waits
+    for the grids before it, the one that copies does so first."""
     emitter, given = kernel.emitter, dict(kernel.values)
     number = kernel.threads.number
     computes = emitter.compare("lt", number, emitter.constant(threads, 32))
@@ -173,8 +181,13 @@ def _specialise(source: Block, needed: set[Operation], threads: int, kernel: Ker
         kernel.scratch.sharers = threads
         _lower_body(source, kernel)
 
+    def produce() -> None:
+        if waits:
+            grid_dependencies.wait_for_grids(kernel)
+        Producer(kernel, needed).walk(source)
+
     def copy() -> None:
-        emitter.when(first, lambda: Producer(kernel, needed).walk(source))
+        emitter.when(first, produce)
         kernel.values = dict(given)
         Rings.in_kernel(kernel).restart()
 

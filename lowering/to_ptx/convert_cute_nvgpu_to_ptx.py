@@ -139,6 +139,16 @@ def _warp_sync(op: sync.WarpSyncOp, to: Conversion) -> None:
     to.add(synchronization.WarpSyncOp())
 
 
+@lowers(sync.GridDependencyWaitOp)
+def _wait_for_grids(op: sync.GridDependencyWaitOp, to: Conversion) -> None:
+    to.add(synchronization.GridDependencyWaitOp())
+
+
+@lowers(sync.LaunchDependentsOp)
+def _launch_dependents(op: sync.LaunchDependentsOp, to: Conversion) -> None:
+    to.add(synchronization.LaunchDependentsOp())
+
+
 # Kernels
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+from xdsl.ir import Operation
 
 from tilewright.dialects.contents import ops_of
+from tilewright.dialects.cute_nvgpu.ops import sync
 from tilewright.dialects.ptx import (
     approximate,
     arithmetic,
@@ -267,3 +269,14 @@ def _mma(op: matrix.WarpMmaOp, builder: Builder) -> Step:
         gang.regs[dest] = d[:, 0] if single else d
 
     return step
+
+
+@runs(
+    synchronization.GridDependencyWaitOp,
+    synchronization.LaunchDependentsOp,
+    sync.GridDependencyWaitOp,
+    sync.LaunchDependentsOp,
+)
+def _grids_alone(op: Operation, builder: Builder) -> Step:
+    """One kernel runs alone."""
+    return lambda machine, gang: None
