@@ -65,7 +65,7 @@ def products_in(op: Operation) -> Iterator[Operation]:
     return (inner for inner in op.walk() if in_tensor_memory(inner))
 
 
-class TensorMemory:
+class AccumulatorMemory:
     """What a kernel has in tensor memory. `flying`: MMAs may be in flight; `touched`: threads have
     loaded or stored since MMAs were last ordered behind them."""
 
