@@ -111,7 +111,8 @@ class Bench:
         args = [_dense(value) for value in self.flat]
         values = entry.values(Binding(entry.arguments, args, device_memory(), on_gpu=True))
         stream = self.torch.cuda.current_stream().cuda_stream
-        return lambda: function.start(values, self.grid, block, stream)
+        grid = entry.grid(self.grid)
+        return lambda: function.start(values, grid, block, stream)
 
     def theirs(self, kernel: tw.Kernel, cubin: bytes) -> Launch:
         """A launch of tileiras's cubin, which knows its own threads."""

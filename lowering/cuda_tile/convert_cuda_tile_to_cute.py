@@ -30,7 +30,7 @@ from tilewright.dialects.cute.types.argument import FROM, SIGNATURE, ArgumentAtt
 from tilewright.dialects.cute_nvgpu.lattice.shared_memory import shared_memory_limit
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target, target
 from tilewright.dialects.cute_nvgpu.ops.address import AddressOp
-from tilewright.dialects.ptx.control_flow import MIN_CTAS
+from tilewright.dialects.ptx.control_flow import BLOCK_CTAS, MIN_CTAS
 from tilewright.lowering.cuda_tile.analysis.cost_model import (
     WARP,
     bounded_ctas,
@@ -60,8 +60,9 @@ from tilewright.lowering.cuda_tile.memory import (
     convert_views,
 )
 from tilewright.lowering.cuda_tile.pipelines.convert_boxed_stores import stored_boxes
-from tilewright.lowering.cuda_tile.pipelines.convert_pipelines import Rings
+from tilewright.lowering.cuda_tile.pipelines.convert_pipelines import Rings, meet
 from tilewright.lowering.cuda_tile.products import convert_matrix, convert_scaled_matrix
+from tilewright.lowering.cuda_tile.split_blocks import split_blocks
 from tilewright.lowering.cuda_tile.tiles import convert_folds, convert_shapes
 from tilewright.lowering.tile.kernel import erase_unused
 from tilewright.passes.check_hazards import FROM_TILE_IR
@@ -87,14 +88,17 @@ _RULE_MODULES = (
 def convert_entry(entry: EntryOp, arch: Target | None = None) -> func.FuncOp:
     """The kernel of threads of an entry. Raises OpError where something does not lower."""
     legalize(entry, arch)
+    blocks = split_blocks(entry, arch)
     stored, beside = stored_boxes(entry, arch), 0
     while True:
-        plan = find_pipelines(entry, arch, stored, beside)
+        plan = find_pipelines(entry, arch, stored, beside, blocks)
         lowered, scratch = _converted(entry, arch, stored, plan)
         room = math.inf if arch is None else shared_memory_limit(arch)
         if scratch <= beside or plan.bytes + scratch <= room:
             for load, why in plan.refused.items():
                 remark(load, "pipeline", f"'{load.name}' is not loaded ahead by TMA: {why}")
+            if blocks.ctas > 1:
+                lowered.attributes[BLOCK_CTAS] = IntegerAttr(blocks.ctas, i32)
             return lowered
         # Stages have taken what is needed to change layouts.
         beside = scratch
@@ -121,6 +125,8 @@ def _converted(
         _specialise(source, own, threads, kernel)
     kernel.scratch.finish()
     kernel.at(entry)
+    if plan.cluster > 1:
+        meet(kernel)
     kernel.emitter.add(func.ReturnOp())
     erase_unused(block)
     types = [argument.type for argument in block.args]
@@ -130,6 +136,9 @@ def _converted(
     lowered.attributes[FROM_TILE_IR] = UnitAttr()
     threads += (own is not None) * WARP
     lowered.attributes["gpu.known_block_size"] = DenseArrayBase.from_list(i32, [threads, 1, 1])
+    if plan.cluster > 1:
+        size = DenseArrayBase.from_list(i32, [plan.cluster, 1, 1])
+        lowered.attributes["gpu.known_cluster_size"] = size
     if arch is not None and bounded_ctas(entry, arch, threads, plan.ctas):
         lowered.attributes[MIN_CTAS] = IntegerAttr(plan.ctas, i32)
     lowered.location = file_location(entry.location) or lowered.location

@@ -46,6 +46,14 @@ _MBARRIER = 8
 """The bytes of an mbarrier."""
 
 
+@dataclass(frozen=True)
+class SharedBlocks:
+    """How many CTAs share a tile block, and the accesses whose tiles each of them has a part of."""
+
+    ctas: int = 1
+    parts: frozenset[Operation] = frozenset()
+
+
 @dataclass(eq=False)
 class LoadGroup:
     """Loads that the same multiplication waits for: they share mbarriers. `trailing` where that
@@ -56,6 +64,11 @@ class LoadGroup:
     trailing: bool = False
     by_threads: bool = False
     """True where threads read the tiles: `wgmma` cannot as they lie, or they are converted."""
+
+    @property
+    def ctas(self) -> int:
+        """The CTAs that load for each other."""
+        return max(load.ctas for load in self.loads)
 
     @property
     def bytes(self) -> int:
@@ -81,11 +94,11 @@ class LoadPipeline:
         return [] if loop is None else [op for op in products if is_trailing(op, loop)]
 
     @property
-    def shape(self) -> tuple[tuple[tuple[int, int, Attribute], ...], ...]:
+    def shape(self) -> tuple[tuple[tuple[int, int, int, Attribute], ...], ...]:
         """The memory that it takes: loops of one shape, one after the other, share it."""
         return tuple(
             tuple(
-                (load.order.elements, load.order.width, load.map_type.element_type)
+                (load.order.elements, load.order.width, load.ctas, load.map_type.element_type)
                 for load in group.loads
             )
             for group in self.groups
@@ -102,6 +115,8 @@ class Pipelines:
     refused: dict[Operation, str] = field(default_factory=dict[Operation, str])
     ctas: int = 1
     """The CTAs that share a multiprocessor."""
+    cluster: int = 1
+    """The CTAs that load for each other."""
 
     def of(self, load: LoadViewTkoOp) -> tuple[LoadPipeline, LoadGroup, BoxedAccess] | None:
         """Where a load belongs to."""
@@ -149,9 +164,11 @@ Stores = Mapping[StoreViewTkoOp, BoxedAccess]
 
 
 def find_pipelines(
-    entry: EntryOp, arch: Target | None, stored: Stores, beside: int = 0
-) -> Pipelines:
-    """The pipelines of a kernel, which leave so much shared memory at least."""
+    entry: EntryOp, arch: Target | None, stored: Stores, beside: int = 0,
+    blocks: SharedBlocks | None = None,
+) -> Pipelines:  # fmt: skip
+    """The pipelines of a kernel, which leave so much shared memory at least; of a block that CTAs
+    share, what several of them need they load for each other."""
     plan = Pipelines()
     products = products_of(entry, arch)
     if not products or arch is None:
@@ -161,7 +178,14 @@ def find_pipelines(
             source = loaded_by(operand)
             if source is None or plan.of(source.load) is not None or source.load in plan.refused:
                 continue
-            load, boxed = source.load, boxed_load(source.load, arch)
+            load, ctas = source.load, 1
+            if (
+                blocks is not None
+                and load not in blocks.parts
+                and isinstance(load.parent_op(), ForOp)
+            ):
+                ctas = blocks.ctas
+            boxed = boxed_load(load, arch, ctas)
             if isinstance(boxed, str):
                 plan.refused[load] = boxed
                 continue
@@ -170,6 +194,8 @@ def find_pipelines(
             if why is not None:
                 plan.refused[load] = why
     _choose_stages(entry, arch, plan, max(beside, _beside(entry, stored) + _staged(plan)))
+    ahead = [group for pipeline in plan.by_loop.values() for group in pipeline.groups]
+    plan.cluster = max((group.ctas for group in ahead), default=1)
     return plan
 
 

@@ -22,10 +22,10 @@ from tilewright.dialects.cuda_tile.ops import core
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
 from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp
 from tilewright.dialects.cute.types.memref import Space, SpaceAttr
-from tilewright.dialects.cute_nvgpu.ops import mbarrier, sync, tma, warp_specialization
+from tilewright.dialects.cute_nvgpu.ops import cluster, mbarrier, sync, tma, warp_specialization
 from tilewright.lowering.cuda_tile.analysis.find_pipelines import LoadGroup, LoadPipeline, Pipelines
 from tilewright.lowering.cuda_tile.analysis.tensor_maps import BoxedAccess
-from tilewright.lowering.cuda_tile.kernel.coordinates import box_corners
+from tilewright.lowering.cuda_tile.kernel.coordinates import boxes
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
 from tilewright.lowering.cuda_tile.kernel.shared_tiles import SharedTile
 from tilewright.lowering.cuda_tile.kernel.warpgroup_groups import MmaGroup
@@ -101,11 +101,11 @@ class Ring:
     def initialise(self, readers: int) -> None:
         """Make the mbarriers, by one thread; so many warps read."""
         emitter = self.kernel.emitter
-        for full, empty in self._made_barriers:
+        for (full, empty), group in zip(self._made_barriers, self.pipelines[0].groups, strict=True):
             for stage in range(self.stages):
                 at = emitter.constant(stage, None)
                 emitter.add(mbarrier.InitOp(full, [at], 1))
-                emitter.add(mbarrier.InitOp(empty, [at], readers))
+                emitter.add(mbarrier.InitOp(empty, [at], readers * group.ctas))
 
     # --- places ---
 
@@ -156,11 +156,13 @@ class Ring:
     def _copy(self, load: BoxedAccess, full: SSAValue, stage: SSAValue, start: SSAValue) -> None:
         kernel, emitter = self.kernel, self.kernel.emitter
         map_, line = kernel.tensor_map(load.source), self._lines[load]
-        for number, coordinates in enumerate(box_corners(load, kernel)):
-            at = start
-            if number:
-                at = emitter.binary("add", start, emitter.constant(number * load.box, None))
-            emitter.add(tma.TmaLoadOp(map_, coordinates, line, [at], full, [stage]))
+        rank = mask = None
+        if load.ctas > 1:
+            rank = emitter.once((cluster.RankOp,), cluster.RankOp)
+            mask = emitter.constant((1 << load.ctas) - 1, 16)
+        for coordinates, place in boxes(load, kernel, rank):
+            at = start if place is None else emitter.binary("add", start, place)
+            emitter.add(tma.TmaLoadOp(map_, coordinates, line, [at], full, [stage], mask=mask))
 
     def _ahead(
         self, groups: Sequence[LoadGroup], place: StagePlace, by: int, *, fresh: bool = False
@@ -231,8 +233,17 @@ class Ring:
         leader = emitter.emit(warp_specialization.ElectSyncOp())
         says = self.kernel.both(leader, condition)
         assert says is not None
-        arrive = partial(mbarrier.ArriveOp, empty, [self._index(place.stage)])
-        emitter.when(says, lambda: emitter.add(arrive()))
+        emitter.when(says, partial(self._arrive, empty, self._index(place.stage), group.ctas))
+
+    def _arrive(self, empty: SSAValue, at: SSAValue, ctas: int) -> None:
+        """Tell every CTA that copies to the stage."""
+        emitter = self.kernel.emitter
+        if ctas == 1:
+            emitter.add(mbarrier.ArriveOp(empty, [at]))
+            return
+        for number in range(ctas):
+            rank = emitter.constant(number, 32)
+            emitter.add(cluster.MbarrierArriveOp(empty, [at], rank, reads=True))
 
     # --- the loop ---
 
@@ -330,7 +341,10 @@ class Rings:
         emitter = kernel.emitter
         first = emitter.compare("eq", kernel.threads.number, emitter.constant(0, 32))
         emitter.when(first, self._initialise)
-        emitter.add(gpu.BarrierOp())
+        if plan.cluster == 1:
+            emitter.add(gpu.BarrierOp())
+        else:
+            meet(kernel)
 
     def _initialise(self) -> None:
         for ring in self.all:
@@ -399,6 +413,12 @@ class Rings:
         """Begin anew, as those who read stages."""
         for ring in self.all:
             ring.produces, ring.place = False, ring.first
+
+
+def meet(kernel: Kernel) -> None:
+    """Wait for all threads of the cluster."""
+    for op in (sync.WarpSyncOp, cluster.ArriveOp, cluster.WaitOp):
+        kernel.emitter.add(op())
 
 
 def places_of(rings: Sequence[Ring]) -> list[SSAValue]:
