@@ -71,6 +71,7 @@ class Bench:
         ]
         self.flush = torch.empty(FLUSHED // 4, dtype=torch.int32, device="cuda")
         sms = torch.cuda.get_device_properties(0).multi_processor_count
+        sms //= case.hints.get("num_ctas", 1)
         grid = problem.grid
         self.grid = (min(sms, grid[1]), 1, 1) if grid[0] == 0 else (*grid, 1, 1)[:3]
 
