@@ -63,6 +63,7 @@ from tilewright.lowering.cuda_tile.pipelines.convert_boxed_stores import stored_
 from tilewright.lowering.cuda_tile.pipelines.convert_pipelines import Rings, meet
 from tilewright.lowering.cuda_tile.products import convert_matrix, convert_scaled_matrix
 from tilewright.lowering.cuda_tile.split_blocks import split_blocks
+from tilewright.lowering.cuda_tile.split_turns import split_turns
 from tilewright.lowering.cuda_tile.tiles import convert_folds, convert_shapes
 from tilewright.lowering.tile.kernel import erase_unused
 from tilewright.passes.check_hazards import FROM_TILE_IR
@@ -89,6 +90,7 @@ def convert_entry(entry: EntryOp, arch: Target | None = None) -> func.FuncOp:
     """The kernel of threads of an entry. Raises OpError where something does not lower."""
     legalize(entry, arch)
     blocks = split_blocks(entry, arch)
+    split_turns(entry, arch)
     stored, beside = stored_boxes(entry, arch), 0
     while True:
         plan = find_pipelines(entry, arch, stored, beside, blocks)

@@ -42,19 +42,15 @@ def access_part(
     )
 
 
-def count_part(op: core.IotaOp, parts: int, number: SSAValue) -> None:
-    """Let those who read an `iota`, which will have the type of a part, count from where the part
-    begins."""
-    type_ = tile_type(op.result)
-    shape, at = (type_.shape[0] // parts,), OpsAt(InsertPoint.after(op), op)
-    uses, element = list(op.result.uses), type_.element_type
+def counted_part(op: core.IotaOp, number: SSAValue) -> SSAValue:
+    """What an `iota` that has the type of a part counts from where the part begins."""
+    type_, at = tile_type(op.result), OpsAt(InsertPoint.after(op), op)
+    element = type_.element_type
     first = at.resized(number, element)
-    first = at.binary(integer.MulIOp, first, at.constant(shape[0], element))
-    for kind, wide in ((core.ReshapeOp, (1,)), (core.BroadcastOp, shape)):
-        first = at.add(kind.create(operands=[first], result_types=[TileType.get(wide, element)]))
-    total = at.binary(integer.AddIOp, op.result, first, TileType.get(shape, element))
-    for use in uses:
-        use.operation.operands[use.index] = total
+    first = at.binary(integer.MulIOp, first, at.constant(type_.elements, element))
+    for kind, shape in ((core.ReshapeOp, (1,)), (core.BroadcastOp, type_.shape)):
+        first = at.add(kind.create(operands=[first], result_types=[TileType.get(shape, element)]))
+    return at.binary(integer.AddIOp, op.result, first)
 
 
 class OpsAt:
@@ -76,15 +72,12 @@ class OpsAt:
         value = ElementsAttr.of_array(type_, np.array(number, dtype_of(element)))
         return self.add(core.ConstantOp.create(properties={"value": value}, result_types=[type_]))
 
-    def binary(
-        self, kind: type[Operation], a: SSAValue, b: SSAValue, type_: Attribute | None = None
-    ) -> SSAValue:  # fmt: skip
+    def binary(self, kind: type[Operation], a: SSAValue, b: SSAValue) -> SSAValue:  # fmt: skip
         """The result of an op on integers."""
         given: dict[str, Attribute] = {}
         if kind is integer.ShRIOp:
             given["signedness"] = SignednessAttr(Signedness.UNSIGNED)
-        types = [type_ or a.type]
-        return self.add(kind.create(operands=[a, b], result_types=types, properties=given))
+        return self.add(kind.create(operands=[a, b], result_types=[a.type], properties=given))
 
     def resized(self, value: SSAValue, element: Attribute) -> SSAValue:
         """An i32 that is not negative, as an integer of another type."""

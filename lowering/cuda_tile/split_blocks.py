@@ -56,7 +56,7 @@ from tilewright.lowering.cuda_tile.analysis.split_dimensions import (
 from tilewright.lowering.cuda_tile.analysis.tensor_maps import is_weak, reads_only
 from tilewright.lowering.cuda_tile.layouts.elements import shape_of, tile_type
 from tilewright.lowering.cuda_tile.layouts.layouts import log2
-from tilewright.lowering.cuda_tile.part_accesses import OpsAt, access_part, count_part
+from tilewright.lowering.cuda_tile.part_accesses import OpsAt, access_part, counted_part
 
 _CLUSTERS = target("sm_90")
 _MOST = 8
@@ -141,16 +141,19 @@ def _rewritten(split: SplitTiles) -> SharedBlocks:
         if isinstance(op, LoadViewTkoOp | StoreViewTkoOp) and op.tile in split.axes:
             access_part(op, split.axes[op.tile], split.parts, number)
             parts.add(op)
-        elif isinstance(op, core.IotaOp) and op.result in split.axes:
-            count_part(op, split.parts, number)
     for value in split.axes:
         made, type_ = value.owner, split.type_of(value)
         if isinstance(made, core.ConstantOp):
             made.properties["value"] = ElementsAttr(type_, made.elements.data)
         if isinstance(made, AssumeOp):
             value.replace_all_uses_with(made.value)
-        else:
-            Rewriter.replace_value_with_new_type(value, type_)
+            continue
+        uses = list(value.uses)
+        Rewriter.replace_value_with_new_type(value, type_)
+        if isinstance(made, core.IotaOp):
+            total = counted_part(made, number)
+            for use in uses:
+                use.operation.operands[use.index] = total
     return SharedBlocks(split.parts, frozenset(parts))
 
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 from math import prod
 
 from xdsl.ir import Block
+from xdsl.traits import IsTerminator
 
 from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFOp, MmaIOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
@@ -37,6 +38,8 @@ _TALL = 128
 
 _REGISTERS, _BESIDE = 65536, 32
 """The registers of a multiprocessor, and those of a thread beside accumulators, at least."""
+_MOST_REGISTERS = 255
+"""The registers of a thread, at most."""
 _ADDED = 64
 """The accumulators beside those that they are added to."""
 _SPARE = 8
@@ -88,6 +91,19 @@ def _accumulators(entry: EntryOp, arch: Target) -> int:
         own += min(own, _ADDED) if is_added(op) else 0
         blocks[op.parent] = blocks.get(op.parent, 0) + own
     return max(blocks.values(), default=0)
+
+
+def in_turns(entry: EntryOp, arch: Target) -> int:
+    """Into how many parts tiles are split by rows, one computed after the other: into two where the
+    accumulators of products side by side, not all of which a loop carries, leave a thread too few
+    registers, and all warpgroups have work in each part."""
+    products = products_of(entry, arch)
+    passed = [
+        all(use.operation.has_trait(IsTerminator) for use in op.results[0].uses) for op in products
+    ]
+    if all(passed) or _accumulators(entry, arch) <= _MOST_REGISTERS - _BESIDE:
+        return 1
+    return 2 if all(shape_of(op.result)[-2] >= 2 * _TALL for op in products) else 1
 
 
 def registers_of(entry: EntryOp, arch: Target) -> int:

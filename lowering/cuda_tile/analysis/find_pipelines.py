@@ -56,11 +56,13 @@ class SharedBlocks:
 
 @dataclass(eq=False)
 class LoadGroup:
-    """Loads that the same multiplication waits for: they share mbarriers. `trailing` where that
-    multiplication is in flight while the next iteration begins."""
+    """Loads that the same multiplication waits for: they share mbarriers. In the end `product` is
+    the last one that reads them, `trailing` where that is in flight while the next iteration
+    begins; `alone` where none but multiplications of its block read them."""
 
     product: Operation
     loads: list[BoxedAccess] = field(default_factory=list[BoxedAccess])
+    alone: bool = False
     trailing: bool = False
     by_threads: bool = False
     """True where threads read the tiles: `wgmma` cannot as they lie, or they are converted."""
@@ -193,10 +195,33 @@ def find_pipelines(
             why = _add(boxed, product, entry, plan, by_threads=not direct)
             if why is not None:
                 plan.refused[load] = why
+    for pipeline in plan.by_loop.values():
+        for group in pipeline.groups:
+            _find_readers(group, pipeline.loop)
     _choose_stages(entry, arch, plan, max(beside, _beside(entry, stored) + _staged(plan)))
     ahead = [group for pipeline in plan.by_loop.values() for group in pipeline.groups]
     plan.cluster = max((group.ctas for group in ahead), default=1)
     return plan
+
+
+def _find_readers(group: LoadGroup, loop: ForOp | None) -> None:
+    """Find out who reads what a group loads."""
+    readers = [op for load in group.loads for op in _readers(load.op.tile)]
+    block = group.product.parent
+    own = [op for op in readers if isinstance(op, MmaFOp | MmaIOp) and op.parent is block]
+    group.alone = not group.by_threads and len(own) == len(readers)
+    if own and block is not None:
+        group.product = max(own, key=block.get_operation_index)
+    if loop is not None:
+        group.trailing = group.alone and is_trailing(group.product, loop)
+
+
+def _readers(value: SSAValue) -> Iterator[Operation]:
+    for use in value.uses:
+        if isinstance(use.operation, core.ReshapeOp | core.PermuteOp):
+            yield from _readers(use.operation.results[0])
+        else:
+            yield use.operation
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,8 +282,7 @@ def _add(
         if group.product is product and group.by_threads is by_threads and loop is not None:
             break
     else:
-        trailing = loop is not None and not by_threads and is_trailing(product, loop)
-        group = LoadGroup(product, trailing=trailing, by_threads=by_threads)
+        group = LoadGroup(product, by_threads=by_threads)
         pipeline.groups.append(group)
     group.loads.append(boxed)
     if loop is not None:

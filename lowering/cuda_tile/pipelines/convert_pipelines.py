@@ -18,7 +18,6 @@ from xdsl.dialects import gpu, memref
 from xdsl.dialects.builtin import IntegerAttr, MemRefType, NoneAttr, i64
 from xdsl.ir import Operation, SSAValue
 
-from tilewright.dialects.cuda_tile.ops import core
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
 from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp
 from tilewright.dialects.cute.types.memref import Space, SpaceAttr
@@ -297,9 +296,13 @@ class Ring:
         for group in self.pipeline.groups:
             if group.product is product and not group.trailing:
                 release = partial(self.release, group, self.place)
-                alone = all(_is_read_by(load.op.tile, product) for load in group.loads)
-                early = alone and not group.by_threads
-                (flight.completed if early else self.left).append(release)
+                if not group.alone and not group.by_threads:
+                    release = partial(self._release_after, flight, release)
+                (flight.completed if group.alone else self.left).append(release)
+
+    def _release_after(self, flight: MmaGroup, release: Callable[[], None]) -> None:
+        self.kernel.groups.complete(flight)
+        release()
 
     def end(self) -> None:
         """End an iteration."""
@@ -316,18 +319,6 @@ class Ring:
         before = self._before(self.place)
         ran = self.kernel.emitter.compare("lt", bounds.lower, bounds.upper)
         return self._flights(lambda group: partial(self.release, group, before, ran))
-
-
-def _is_read_by(value: SSAValue, product: Operation) -> bool:
-    """True where nothing else reads a tile."""
-    return all(
-        use.operation is product
-        or (
-            isinstance(use.operation, core.ReshapeOp | core.PermuteOp)
-            and _is_read_by(use.operation.results[0], product)
-        )
-        for use in value.uses
-    )
 
 
 class Rings:
