@@ -34,6 +34,7 @@ from tilewright.dialects.ptx.control_flow import BLOCK_CTAS, MIN_CTAS
 from tilewright.lowering.cuda_tile.analysis.cost_model import (
     WARP,
     bounded_ctas,
+    is_crowded,
     producer_pays,
     thread_count,
 )
@@ -115,6 +116,7 @@ def _converted(
     wanted = thread_read_layouts(plan, log2(threads), arch)
     kernel = Kernel(block, find_layouts(source, log2(threads), arch, wanted), arch)
     kernel.at(entry)
+    kernel.groups.one_by_one = arch is not None and is_crowded(entry, arch)
     for i, argument in enumerate(source.args):
         kernel.place(argument, kernel.table.scalar, [_argument(entry, argument, i, kernel)])
     kernel.stored, kernel.ahead = stored, Rings(plan, kernel)

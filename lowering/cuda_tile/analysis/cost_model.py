@@ -93,17 +93,21 @@ def _accumulators(entry: EntryOp, arch: Target) -> int:
     return max(blocks.values(), default=0)
 
 
-def in_turns(entry: EntryOp, arch: Target) -> int:
-    """Into how many parts tiles are split by rows, one computed after the other: into two where the
-    accumulators of products side by side, not all of which a loop carries, leave a thread too few
-    registers, and all warpgroups have work in each part."""
-    products = products_of(entry, arch)
+def is_crowded(entry: EntryOp, arch: Target) -> bool:
+    """True where the accumulators of products side by side, not all of which a loop carries, leave
+    a thread too few registers."""
     passed = [
-        all(use.operation.has_trait(IsTerminator) for use in op.results[0].uses) for op in products
+        all(use.operation.has_trait(IsTerminator) for use in op.results[0].uses)
+        for op in products_of(entry, arch)
     ]
-    if all(passed) or _accumulators(entry, arch) <= _MOST_REGISTERS - _BESIDE:
-        return 1
-    return 2 if all(shape_of(op.result)[-2] >= 2 * _TALL for op in products) else 1
+    return not all(passed) and _accumulators(entry, arch) > _MOST_REGISTERS - _BESIDE
+
+
+def in_turns(entry: EntryOp, arch: Target) -> int:
+    """Into how many parts tiles are split by rows, one computed after the other: into two where
+    registers are crowded and all warpgroups have work in each part."""
+    tall = all(shape_of(op.result)[-2] >= 2 * _TALL for op in products_of(entry, arch))
+    return 2 if tall and is_crowded(entry, arch) else 1
 
 
 def registers_of(entry: EntryOp, arch: Target) -> int:
