@@ -142,8 +142,8 @@ ATTENTION = ((4, 16, 2048, 64), (2, 16, 4096, 64), (2, 16, 4096, 128), (1, 16, 8
 def _attention() -> Iterator[Case]:
     for depth in (64, 128):
         for causal in (False, True):
-            for rows, columns, occupancy in (
-                (256, 128, 1), (128, 128, 2), (128, 128, 1), (128, 64, 2), (128, 64, 1),
+            for rows, columns, occupancy, *ctas in (
+                (256, 128, 1, 2), (256, 128, 1), (128, 128, 2), (128, 128, 1), (128, 64, 2), (128, 64, 1),
                 (64, 64, 4), (64, 64, 2), (64, 32, 2),
             ):  # fmt: skip
                 problems: list[Problem] = []
@@ -160,8 +160,10 @@ def _attention() -> Iterator[Case]:
                 name = f"{'causal ' if causal else ''}d{depth} {rows}x{columns} occ{occupancy}"
                 # Tile sizes divide the lengths: EVEN_K.
                 constants = (depth, 16, rows, columns, 1, causal, True)
-                yield Case("AttentionFMHA", "fmha_kernel", name, constants, tuple(problems),
-                           {"occupancy": occupancy})  # fmt: skip
+                hints = {"occupancy": occupancy}
+                if ctas:
+                    name, hints["num_ctas"] = f"{name} ctas{ctas[0]}", ctas[0]
+                yield Case("AttentionFMHA", "fmha_kernel", name, constants, tuple(problems), hints)
 
 
 def _memory_bound() -> Iterator[Case]:
