@@ -46,7 +46,7 @@ types: typed
 ## conformance: the verifier against ptxas on every tensor-core instruction, half an hour; the laws
 ## of layouts on many examples; every case of which `make test` has a sample
 conformance: $(VENV)/test.stamp
-	$(BIN)/python tests/conformance/ptxas_lattice.py
+	$(BIN)/tilewright conformance lattice --jobs $(JOBS)
 	$(BIN)/python -m pytest -n $(JOBS) --hypothesis-profile=thorough tests/dialects/cute tests/lowering/test_cute_to_base.py
 	TILEWRIGHT_THOROUGH=1 $(BIN)/python -m pytest -n $(JOBS)
 

@@ -80,6 +80,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
         "output",
         "render_table",
         "instructions",
+        "conformance",
         "language_server",
         "commands",
         "report",

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Callable, Generator
-from concurrent.futures import Executor, ProcessPoolExecutor
+from collections import deque
+from collections.abc import Callable, Generator, Iterable
+from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from contextlib import contextmanager
 from importlib import import_module
-from typing import Any
+from typing import Any, TypeVar
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 KINDS = "processes:N, dask:ADDRESS, mpi"
 
@@ -43,6 +47,24 @@ def workers_of(executor: Executor) -> int:
     if client is not None:
         return sum(client.nthreads().values()) or 1
     return getattr(executor, "_max_workers", None) or os.cpu_count() or 1
+
+
+def in_order(
+    executor: Executor, function: Callable[[Item], Result], items: Iterable[Item]
+) -> Generator[Result]:
+    """The results of a function of each item, in order; workers are sent only a few items more
+    than they are at, and nothing new where the results are no longer asked for."""
+    waiting = deque[Future[Result]]()
+    try:
+        for item in items:
+            waiting.append(executor.submit(function, item))
+            if len(waiting) > 2 * workers_of(executor):
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+    finally:
+        for future in waiting:
+            future.cancel()
 
 
 def add_executor_option(parser: argparse.ArgumentParser, default: str) -> None:

@@ -35,7 +35,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tilewright.tools.commands.input import InputError, read_source, read_target
+from tilewright.tools.commands.input import InputError, chosen_executor, read_source, read_target
 from tilewright.tools.output import UnwritableError, write_whole
 
 if TYPE_CHECKING:
@@ -196,7 +196,6 @@ def _interpret(
 ) -> list[NDArray[Any]]:
     """The memrefs, of these names, after the run, in order."""
     from tilewright.execution import Timeline
-    from tilewright.executors import executor_of
     from tilewright.lowering.interpreter.breakpoints import Breakpoints, Shown
     from tilewright.schedules import under_schedules
     from tilewright.tools.commands.render_progress import ProgressBar
@@ -224,10 +223,7 @@ def _interpret(
         with ExitStack() as stack:
             executor = None
             if options.executor is not None:
-                try:
-                    executor = stack.enter_context(executor_of(options.executor))
-                except (ValueError, ImportError, OSError) as error:
-                    raise InputError(f"cannot use --executor: {error}") from None
+                executor = stack.enter_context(chosen_executor(options.executor))
             if not options.schedules:
                 run, executor = partial(run, executor=executor, progress=progress.update), None
             watchers: list[Any] = []
