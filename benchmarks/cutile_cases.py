@@ -143,8 +143,8 @@ def _attention() -> Iterator[Case]:
     for depth in (64, 128):
         for causal in (False, True):
             for rows, columns, occupancy, *ctas in (
-                (256, 128, 1, 2), (256, 128, 1), (128, 128, 2), (128, 128, 1), (128, 64, 2), (128, 64, 1),
-                (64, 64, 4), (64, 64, 2), (64, 32, 2),
+                (256, 128, 1, 2), (256, 128, 1), (128, 128, 2), (128, 128, 1), (128, 64, 2),
+                (128, 64, 1), (64, 64, 4), (64, 64, 2), (64, 32, 2),
             ):  # fmt: skip
                 problems: list[Problem] = []
                 for batch, heads, length, own in ATTENTION:
