@@ -62,7 +62,7 @@ from tilewright.lowering.cuda_tile.memory import (
 )
 from tilewright.lowering.cuda_tile.pipelines.convert_boxed_stores import stored_boxes
 from tilewright.lowering.cuda_tile.pipelines.convert_pipelines import Rings, meet
-from tilewright.lowering.cuda_tile.products import convert_matrix, convert_scaled_matrix
+from tilewright.lowering.cuda_tile.products import convert_matrix
 from tilewright.lowering.cuda_tile.split_blocks import split_blocks
 from tilewright.lowering.cuda_tile.split_turns import split_turns
 from tilewright.lowering.cuda_tile.tiles import convert_folds, convert_shapes
@@ -81,7 +81,6 @@ _RULE_MODULES = (
     convert_output,
     convert_packing,
     convert_pointers,
-    convert_scaled_matrix,
     convert_shapes,
     convert_views,
 )
