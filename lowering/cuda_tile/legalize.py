@@ -181,13 +181,12 @@ def _scaled_product(op: MmaFScaledOp, before: _Before) -> SSAValue:
     scale factor are scaled; else of f64, of which each is scaled."""
     blocks = shape_of(op.lhs_scale)[-1]
     block, rank = shape_of(op.lhs)[-1] // blocks, len(shape_of(op.lhs))
-    a, b = (before.float(operand, _F16) for operand in (op.lhs, op.rhs))
     total, type_ = op.acc, tile_type(op.acc)
     zero = before.constant(0.0, type_)
     for number in range(blocks):
         parts = [
-            before.part(value, axis, number, extent)
-            for value, axis, extent in ((a, rank - 1, block), (b, rank - 2, block))
+            before.float(before.part(value, axis, number, block), _F16)
+            for value, axis in ((op.lhs, rank - 1), (op.rhs, rank - 2))
         ]
         product = MmaFOp.create(operands=[*parts, zero], result_types=[type_])
         if atom_of(product) is None:
