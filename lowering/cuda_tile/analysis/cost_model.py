@@ -23,6 +23,7 @@ from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.dialects.cute_nvgpu.lattice.shared_memory import shared_memory_limit
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
 from tilewright.lowering.cuda_tile.analysis.hints import hint
+from tilewright.lowering.cuda_tile.analysis.remarks import remark
 from tilewright.lowering.cuda_tile.layouts.elements import shape_of
 from tilewright.lowering.cuda_tile.layouts.warpgroup_layouts import (
     is_added,
@@ -30,6 +31,8 @@ from tilewright.lowering.cuda_tile.layouts.warpgroup_layouts import (
 )
 
 _FEWEST, _USUAL, _MOST = 32, 128, 256
+_MOST_WORKERS, _WORKERS = 512, "num_worker_warps_per_cta"
+"""The threads that may compute, and the hint that says how many warps do."""
 _PER_THREAD, _CROWDED = 8, 128
 """The elements of the largest tile for each thread: from which on a thread more is worth it, and
 from which on more than the usual number of threads."""
@@ -64,9 +67,15 @@ def products_of(entry: EntryOp, arch: Target | None) -> list[MmaFOp | MmaIOp]:
 
 
 def thread_count(entry: EntryOp, arch: Target | None = None) -> int:
-    """The threads of a kernel's CTAs: as many warpgroups as its multiplications keep busy, else
-    from its largest tile."""
+    """The threads of a kernel's CTAs that compute: as hinted, where that can be, else as many
+    warpgroups as its multiplications keep busy, else from its largest tile."""
     products = [shape_of(op.result)[-2:] for op in products_of(entry, arch)]
+    warps = hint(entry, _WORKERS, arch)
+    if warps is not None:
+        if not products or _USUAL <= warps * WARP <= _MOST_WORKERS:
+            return warps * WARP
+        remark(entry, "hint", f"{_WORKERS} = {warps} is not honoured: products of warpgroups want "
+               f"{_USUAL // WARP} to {_MOST_WORKERS // WARP} warps")  # fmt: skip
     if products:
         two = any(m >= _TALL or m * n >= _CROWDED * _USUAL for m, n in products)
         return _MOST if two else _USUAL
@@ -135,16 +144,21 @@ def bounded_ctas(entry: EntryOp, arch: Target, threads: int, ctas: int) -> bool:
 
 
 def stages_and_ctas(
-    entry: EntryOp, arch: Target, stage: int, beside: int, *, alone: bool
-) -> tuple[int, int]:
+    entry: EntryOp, arch: Target, stage: int, beside: int, *, alone: bool,
+    latency: int | None = None,
+) -> tuple[int, int]:  # fmt: skip
     """The stages of loops whose loads take so many bytes each time, `beside` what else the kernel
     has in shared memory, 0 where there is no room for two; and how many CTAs share a
     multiprocessor: as hinted, else one. Loops that do not multiply `alone` leave memory to more
-    CTAs, which multiply in the meantime."""
+    CTAs, which multiply in the meantime. Loads of a `latency` are so many iterations ahead at
+    most."""
     limit, wanted = shared_memory_limit(arch), hint(entry, "occupancy", arch) or 1
     most = _held(thread_count(entry, arch), registers_of(entry, arch))
+    stages = _MOST_STAGES if alone else _FEW_STAGES
+    if latency is not None:
+        stages = min(stages, latency + 1)
     for ctas in range(max(min(wanted, most), 1), 0, -1):
         room = (limit + _OWN) // ctas - _OWN - beside
         if room >= 2 * stage:
-            return min(room // stage, _MOST_STAGES if alone else _FEW_STAGES), ctas
+            return min(room // stage, stages), ctas
     return 0, 1

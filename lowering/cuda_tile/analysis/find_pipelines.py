@@ -23,6 +23,8 @@ from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
 from tilewright.dialects.cute_nvgpu.ops.address import bytes_of
 from tilewright.lowering.cuda_tile.analysis.cost_model import STORED, products_of, stages_and_ctas
+from tilewright.lowering.cuda_tile.analysis.hints import hint
+from tilewright.lowering.cuda_tile.analysis.remarks import remark
 from tilewright.lowering.cuda_tile.analysis.tensor_maps import BoxedAccess, boxed_load
 from tilewright.lowering.cuda_tile.layouts.elements import element_of, scalar_type, shape_of
 from tilewright.lowering.cuda_tile.layouts.layouts import bits_of, dim_bits, permutation_of
@@ -351,7 +353,16 @@ def _choose_stages(entry: EntryOp, arch: Target, plan: Pipelines, beside: int) -
         for ring in rings for pipeline in ring for group in pipeline.groups
     )  # fmt: skip
     for pipeline in [pipeline for ring in rings for pipeline in ring]:
-        pipeline.stages, plan.ctas = stages_and_ctas(entry, arch, total, beside, alone=alone)
+        hints = [(load.op, hint(load.op, "latency", arch)) for group in pipeline.groups
+                 for load in group.loads]  # fmt: skip
+        latency = max((n for _, n in hints if n is not None), default=None)
+        pipeline.stages, plan.ctas = stages_and_ctas(
+            entry, arch, total, beside, alone=alone, latency=latency
+        )
+        for load, wanted in hints:
+            if wanted is not None and pipeline.stages < wanted + 1:
+                remark(load, "hint", f"latency = {wanted} is not honoured: {pipeline.stages} "
+                       f"stages, not {wanted + 1}, are what pays or has room")  # fmt: skip
         if pipeline.stages == 0:
             del plan.by_loop[pipeline.loop]
             for group in pipeline.groups:
