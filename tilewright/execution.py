@@ -24,7 +24,7 @@ from tilewright.arguments.parameters import (
 )
 from tilewright.diagnostic import CompileError, Diagnostic
 from tilewright.dialects.cute_nvgpu.lattice.targets import lowest, target
-from tilewright.dialects.ptx.control_flow import EntryOp
+from tilewright.dialects.ptx.control_flow import EntryOp, block_ctas
 from tilewright.guard import guard
 from tilewright.lowering.interpreter import Watcher, run_kernel
 from tilewright.lowering.interpreter.arithmetic.mma import NUMERICS
@@ -292,6 +292,7 @@ def run(
     op = find_kernel(module, kernel, name)
     chip = _lowest_target(module) if arch is None else target(arch).name
     ctas, threads = checked_extents("grid", grid), checked_extents("block", block)
+    ctas = checked_extents("grid", (ctas[0] * block_ctas(op), *ctas[1:]))
     launch = Launch(ctas, threads, numerics, chip, source, progress)
     memory, symbol = GlobalMemory(), symbol_of(op)
     known_block = _extents(op, "gpu.known_block_size", "reqntid")
