@@ -5,7 +5,6 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
 
 from xdsl.ir import Block
 
@@ -49,11 +48,11 @@ class Slot:
     def live(self, predecessors: Mapping[Block, Sequence[Block]]) -> Ranges:
         """Where the slot is live, found backwards from its uses."""
         last: dict[Block, int] = {}
-        work: list[Block] = []
-        for block, position in chain.from_iterable(self.uses):
-            if position > last.get(block, -2):
-                last[block] = position
-                work.append(block)
+        for uses in self.uses:
+            for block, position in uses:
+                if position > last.get(block, -2):
+                    last[block] = position
+        work = list(last)
         seen: set[Block] = set()
         while work:
             block = work.pop()

@@ -10,11 +10,11 @@ there has no such choice (`in_flight`): that is joined first, and where it overl
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
-from xdsl.ir import Block, Region, SSAValue
+from xdsl.ir import Block, Operation, Region, SSAValue
 
 from tilewright.dialects.ptx.instruction import PtxOp
 from tilewright.dialects.ptx.matrix import WarpMmaOp
@@ -27,7 +27,7 @@ from tilewright.dialects.ptx.types import RegType
 from tilewright.dialects.ptx.wgmma import WgmmaOp
 from tilewright.lowering.ptx.edges import edges_of
 from tilewright.lowering.ptx.in_flight import InFlightRegisters, RegisterConflict, Tie
-from tilewright.lowering.ptx.instructions import immediate, takes_immediate
+from tilewright.lowering.ptx.instructions import Shape, immediate
 from tilewright.lowering.ptx.live_ranges import RegisterRanges, Slot, Uses
 
 PREFIXES: dict[str, str] = {
@@ -67,7 +67,6 @@ class RegisterNames:
         self._words: dict[SSAValue, list[str]] = {}
         self.counts: dict[str, int] = dict.fromkeys(PREFIXES, 0)
         self._define(region)
-        self._read(region)
         self.in_flight = InFlightRegisters(region, self._slots.__getitem__)
         self.conflicts = [*self._apart(self.in_flight.ties, unite=True), *self.in_flight.conflicts]
 
@@ -84,7 +83,11 @@ class RegisterNames:
         for block in region.blocks:
             for argument in block.args:
                 self._slots[argument] = self._fresh(argument, block, -1)
+            for edge in edges_of(block.last_op):
+                self._predecessors[edge.dest].append(block)
             for position, op in enumerate(block.ops):
+                if op.operands:
+                    self._read(op, block, position)
                 if isinstance(op, ListMakeOp | ListGetOp):
                     names.append(op)
                     continue
@@ -112,20 +115,17 @@ class RegisterNames:
         if not all(parts):
             return False
         slots = self._slots[op.result] = [slot for part in parts for slot in part]
-        uses = self._uses[op.result] = []
+        uses = self._uses.setdefault(op.result, [])
         for slot in slots:
             slot.uses.append(uses)
         return True
 
-    def _read(self, region: Region) -> None:
-        for block in region.blocks:
-            for edge in edges_of(block.last_op):
-                self._predecessors[edge.dest].append(block)
-            for position, op in enumerate(block.ops):
-                # What a result is where its instruction is not executed is read after it.
-                later = op.unguarded if isinstance(op, PtxOp) else None
-                for operand in op.operands:
-                    self._uses[operand].append((block, position + (operand is later)))
+    def _read(self, op: Operation, block: Block, position: int) -> None:
+        # What a result is where its instruction is not executed is read after it.
+        later = op.unguarded if isinstance(op, PtxOp) else None
+        here, behind = (block, position), (block, position + 1)
+        for operand in op.operands:
+            self._uses.setdefault(operand, []).append(behind if operand is later else here)
 
     # Live ranges
 
@@ -235,6 +235,7 @@ class RegisterNames:
         return f"{PREFIXES[kind]}{self.counts[kind]}"
 
 
-def needs_register(constant: ConstOp) -> bool:
+def needs_register(constant: ConstOp, shapes: Mapping[Operation, Shape]) -> bool:
     """True where some reader of the constant takes a register alone."""
-    return any(not takes_immediate(use.operation, use.index) for use in constant.result.uses)
+    uses = constant.result.uses
+    return not all(shapes[use.operation].immediates[use.index] for use in uses)
