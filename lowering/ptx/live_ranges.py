@@ -17,8 +17,8 @@ TO_THE_END = 1 << 30
 """Past the last op of any block."""
 
 
-Uses = list[tuple[Block, int]]
-"""The places where a value is read."""
+Uses = dict[Block, int]
+"""The last place in each block where a value is read."""
 
 
 @dataclass(eq=False, slots=True)
@@ -49,7 +49,7 @@ class Slot:
         """Where the slot is live, found backwards from its uses."""
         last: dict[Block, int] = {}
         for uses in self.uses:
-            for block, position in uses:
+            for block, position in uses.items():
                 if position > last.get(block, -2):
                     last[block] = position
         work = list(last)

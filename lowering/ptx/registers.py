@@ -104,7 +104,7 @@ class RegisterNames:
     def _fresh(self, value: SSAValue, block: Block, position: int) -> list[Slot]:
         type_ = value.type
         assert isinstance(type_, RegType)
-        kind, uses = type_.kind.data, self._uses.setdefault(value, [])
+        kind, uses = type_.kind.data, self._uses.setdefault(value, {})
         return [Slot(kind, block, position, [uses]) for _ in range(type_.count.data)]
 
     def _named(self, op: ListMakeOp | ListGetOp) -> bool:
@@ -115,7 +115,7 @@ class RegisterNames:
         if not all(parts):
             return False
         slots = self._slots[op.result] = [slot for part in parts for slot in part]
-        uses = self._uses.setdefault(op.result, [])
+        uses = self._uses.setdefault(op.result, {})
         for slot in slots:
             slot.uses.append(uses)
         return True
@@ -123,9 +123,9 @@ class RegisterNames:
     def _read(self, op: Operation, block: Block, position: int) -> None:
         # What a result is where its instruction is not executed is read after it.
         later = op.unguarded if isinstance(op, PtxOp) else None
-        here, behind = (block, position), (block, position + 1)
         for operand in op.operands:
-            self._uses.setdefault(operand, []).append(behind if operand is later else here)
+            uses = self._uses.setdefault(operand, {})
+            uses[block] = max(position + (operand is later), uses.get(block, position))
 
     # Live ranges
 
