@@ -82,6 +82,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
         "output",
         "render_table",
         "instructions",
+        "conformance",
         "language_server",
         "commands",
         "report",

@@ -14,8 +14,8 @@ from tilewright.dialects.cute.symbolic.scalar import Scalar
 from tilewright.dialects.cute.symbolic.tuples import (
     basis_image,
     compact_col_major,
-    is_static,
     is_scalar,
+    is_static,
     multiplied,
     product,
     tuple_sum,
