@@ -63,6 +63,7 @@ class RegisterNames:
         self._unions: dict[tuple[RegisterRanges, RegisterRanges], RegisterRanges | None] = {}
         self._predecessors: dict[Block, list[Block]] = defaultdict(list)
         self._constants: dict[Slot, ConstOp] = {}
+        self._mmas: list[WgmmaOp | WarpMmaOp] = []
         self._names: dict[Slot, str] = {}
         self._words: dict[SSAValue, list[str]] = {}
         self.counts: dict[str, int] = dict.fromkeys(PREFIXES, 0)
@@ -95,6 +96,8 @@ class RegisterNames:
                     self._slots[result] = self._fresh(result, block, position)
                 if isinstance(op, ConstOp):
                     self._constants[self._slots[op.result][0]] = op
+                elif isinstance(op, WgmmaOp | WarpMmaOp):
+                    self._mmas.append(op)
         while names:
             # What dominates a block may come after it in the text.
             later = [op for op in names if not self._named(op)]
@@ -156,7 +159,7 @@ class RegisterNames:
         of what is passed to them, loops' edges first; then accumulate in place where c and d are of
         one kind and c is not read again."""
         region = self._region
-        self._join_accumulators(region, WgmmaOp)
+        self._join_accumulators(WgmmaOp)
         order = {block: index for index, block in enumerate(region.blocks)}
         edges = [
             edge
@@ -169,15 +172,14 @@ class RegisterNames:
             for argument, value in zip(edge.dest.args, edge.values, strict=True):
                 for a, b in zip(self._slots[argument], self._slots[value], strict=True):
                     self._unite(a, b)
-        self._join_accumulators(region, WarpMmaOp)
+        self._join_accumulators(WarpMmaOp)
         return True
 
-    def _join_accumulators(self, region: Region, op_type: type[WarpMmaOp] | type[WgmmaOp]) -> None:
-        for block in region.blocks:
-            for op in block.ops:
-                if isinstance(op, op_type) and op.c.type == op.d.type:
-                    for a, b in zip(self._slots[op.c], self._slots[op.d], strict=True):
-                        self._unite(a, b)
+    def _join_accumulators(self, op_type: type[WarpMmaOp] | type[WgmmaOp]) -> None:
+        for op in self._mmas:
+            if isinstance(op, op_type) and op.c.type == op.d.type:
+                for a, b in zip(self._slots[op.c], self._slots[op.d], strict=True):
+                    self._unite(a, b)
 
     def _unite(self, a: Slot, b: Slot) -> None:
         """Join two registers if they may be one. A constant has its own: moves take it as it is,

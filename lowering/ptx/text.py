@@ -219,6 +219,8 @@ class KernelText:
     def _moves(self, edge: Edge) -> None:
         """The edge's parallel moves in an order that overwrites nothing still to be read."""
         waiting = self._pending(edge)
+        if not waiting:
+            return
         touched = not self._unfenced.isdisjoint(into for _, into, _ in waiting)
         while waiting:
             ready = next(
