@@ -20,7 +20,6 @@ from covering import THOROUGH, covering, themselves
 
 import tilewright as tw
 from tilewright.lowering.to_ptx.conversion import RULES
-from tilewright.parsing import parse_module
 
 LANES = 192
 INTEGERS = ("i8", "i16", "i32", "i64", "index")
@@ -184,9 +183,8 @@ class Code:
         """Run both levels, require equal bits of every output, and return them."""
         outputs = [np.zeros(LANES, container(type_)) for _, type_ in self.outputs]
         text, args = self.text(), [*inputs, *outputs]
-        module = parse_module(text)
         atom, ptx = (
-            tw.interpret(module, grid=(1,), block=(LANES,), args=args, arch="sm_90", level=level)
+            tw.interpret(text, grid=(1,), block=(LANES,), args=args, arch="sm_90", level=level)
             for level in ("atom", "ptx")
         )
         for place, (before, after) in enumerate(zip(atom, ptx, strict=True)):
