@@ -67,6 +67,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "tilewright.tools": (
         "output",
         "render_table",
+        "worker",
         "instructions",
         "conformance",
         "language_server",

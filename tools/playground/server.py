@@ -23,13 +23,12 @@ from tilewright.dialects.cute_nvgpu.lattice.targets import TARGETS
 from tilewright.tools.output import last_words
 from tilewright.tools.playground.answers import ANSWERS
 from tilewright.tools.playground.layouts import OPERATIONS
-from tilewright.tools.playground.worker import Unanswered, Worker
+from tilewright.tools.worker import MEMORY, Unanswered, Worker
 
 LOOPBACK = "127.0.0.1"
 LARGEST = 1 << 18
 """Bytes of a question or of a file, at most."""
 SECONDS = 20.0
-MEMORY = 4 << 30
 _IDLE = 30
 """Seconds that a connection may say nothing."""
 _SUFFIXES = (".mlir", ".ptx")
@@ -65,7 +64,7 @@ class PlaygroundServer(ThreadingHTTPServer):
     def __init__(self, port: int, folder: Path | None, *, seconds: float = SECONDS):
         super().__init__((LOOPBACK, port), _Handler)
         self.folder = None if folder is None else folder.resolve()
-        self.worker = Worker(seconds, MEMORY)
+        self.worker = Worker(seconds, MEMORY, "tilewright.tools.playground.answers")
 
     @property
     def hosts(self) -> frozenset[str]:
