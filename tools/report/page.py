@@ -22,6 +22,7 @@ from tilewright.tools.report.levels import Levels, levels_of, of_ptx, sass
 from tilewright.tools.report.memory import shared_map
 from tilewright.tools.report.pictures import descriptors, pictures
 from tilewright.tools.report.resources import resources, roofline
+from tilewright.tools.report.tensor_memory import picture
 from tilewright.tools.report.watch import RunWatch
 
 MOST_EVENTS = 60_000
@@ -128,6 +129,7 @@ def _run(
         interpret(module_or_text, kernel, arch=arch, name=name, watchers=[timeline, watch], **run)
     except (ExecutionError, CompileError) as error:
         errors.append(str(_own_error(module_or_text, arch, name, kernel, run) or error))
+    watch.allocations()
     events = timeline.events[:MOST_EVENTS]
     names = sorted({(event.kind, event.name) for event in events})
     numbers = {pair: number for number, pair in enumerate(names)}
@@ -150,7 +152,7 @@ def _run(
             for line, conflict in sorted(watch.conflicts.items())
             if conflict.accesses
         ],
-        "columns": watch.columns,
+        "columns": picture(watch.lifetimes, watch.columns),
         "roofline": roofline(arch, dict(watch.products), watch.octets, timeline.cycles),
         "grid": grid,
     }  # fmt: skip
