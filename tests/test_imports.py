@@ -67,6 +67,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "tilewright.tools": (
         "output",
         "render_table",
+        "web_page",
         "worker",
         "instructions",
         "conformance",

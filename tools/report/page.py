@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from importlib.resources import files
 from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp
@@ -24,7 +23,9 @@ from tilewright.tools.report.pictures import descriptors, pictures
 from tilewright.tools.report.resources import resources, roofline
 from tilewright.tools.report.tensor_memory import picture
 from tilewright.tools.report.watch import RunWatch
+from tilewright.tools.web_page import part, web_page
 
+PACKAGE = "tilewright.tools.report"
 MOST_EVENTS = 60_000
 """Events of the timeline that the page draws."""
 
@@ -74,12 +75,10 @@ def report_of_ptx(ptx: str, arch: str) -> str:
 
 def page(data: Mapping[str, Any]) -> str:
     """The file: the page's own text, style and script, and the data."""
-    own = files("tilewright.tools.report")
-    html, css, script = ((own / f"page.{kind}").read_text() for kind in ("html", "css", "js"))
+    style, script = (part(PACKAGE, kind) for kind in ("css", "js"))
     text = json.dumps(data, separators=(",", ":")).replace("</", "<\\/")
-    return (
-        html.replace("/*style*/", css).replace("/*script*/", script).replace("/*data*/null", text)
-    )
+    html = web_page(PACKAGE, "report", f"<style>{style}</style>")
+    return html.replace("/*script*/", script).replace("/*data*/null", text)
 
 
 def _arch(module_or_text: ModuleOp | str | bytes, name: str) -> str:
