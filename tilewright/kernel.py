@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from tilewright.arguments.binding import Binding
     from tilewright.launcher import DeviceFunction
-    from tilewright.lowering.cuda_tile.remarks import Remark
+    from tilewright.lowering.cuda_tile.analysis.remarks import Remark
     from tilewright.ptxas import KernelResources
 
 Extents = tuple[int, int, int]

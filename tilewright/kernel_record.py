@@ -13,7 +13,7 @@ from xdsl.parser import Parser
 
 from tilewright.arguments.parameters import Parameter
 from tilewright.kernel import Entry, Kernel
-from tilewright.lowering.cuda_tile.remarks import Remark
+from tilewright.lowering.cuda_tile.analysis.remarks import Remark
 from tilewright.parsing import default_context
 
 

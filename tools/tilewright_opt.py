@@ -10,8 +10,8 @@ import argparse
 import atexit
 import io
 import sys
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager, suppress
 from functools import cached_property
 from importlib.metadata import version
 from inspect import signature
@@ -19,7 +19,9 @@ from itertools import pairwise
 from typing import IO, TYPE_CHECKING, Any, ClassVar
 
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Attribute
 from xdsl.utils.arg_spec import parse_spec
+from xdsl.utils.diagnostic import Diagnostic as XDSLDiagnostic
 from xdsl.utils.exceptions import ArgSpecParseError
 from xdsl.xdsl_opt_main import xDSLOptMain
 
@@ -255,13 +257,24 @@ def _joined(written: Sequence[str | bytes]) -> str | bytes:
     return "// -----\n".join(text)
 
 
+@contextmanager
+def _flags_of_one_run() -> Generator[None]:
+    """A run; `--disable-verify` and `--syntax-highlight`, set in classes of xDSL, end with it."""
+    verify, colored = Attribute.__post_init__, XDSLDiagnostic.colored
+    try:
+        yield
+    finally:
+        Attribute.__post_init__, XDSLDiagnostic.colored = verify, colored
+
+
 def main(
     arguments: Sequence[str] | None = None, driver: type[TilewrightOpt] = TilewrightOpt
 ) -> None:
     """The console script."""
     replace_closed_stdout()
     try:
-        driver("tilewright's modular optimizer driver", arguments).run()
+        with _flags_of_one_run():
+            driver("tilewright's modular optimizer driver", arguments).run()
         sys.stdout.flush()
     except BrokenPipeError:
         drop_stdout()

@@ -1,0 +1,43 @@
+"""Sizes, strides and indices of views in the width that they are computed in, and the coordinates
+of boxes, as copies by TMA name them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import i32
+from xdsl.ir import Attribute, SSAValue
+
+from tilewright.lowering.cuda_tile.analysis.tensor_maps import BoxedAccess
+from tilewright.lowering.cuda_tile.analysis.view_access import Extent, tile_dimensions
+from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
+from tilewright.lowering.cuda_tile.layouts.threads import scaled
+
+
+def wide(kernel: Kernel, extent: Extent, type_: Attribute) -> SSAValue:
+    """A size, a stride or an index, which read as unsigned, in an integer type."""
+    if isinstance(extent, int):
+        return kernel.constant(extent, type_)  # type: ignore[arg-type]
+    value = kernel.scalar(extent)
+    own, wanted = value.type.bitwidth, type_.bitwidth  # type: ignore[attr-defined]
+    if own == wanted:
+        return value
+    return kernel.emit(arith.ExtUIOp if own < wanted else arith.TruncIOp, [value], type_)  # type: ignore[arg-type]
+
+
+def box_corners(access: BoxedAccess, kernel: Kernel) -> Iterator[list[SSAValue]]:
+    """The coordinates of the first element of each box of a tile, outermost first."""
+    emitter, indices = kernel.emitter, list(access.op.index)
+    dimensions, corner = tile_dimensions(access.op), list[SSAValue]()
+    for along in access.along:
+        at = emitter.constant(0, 32)
+        if along is not None:
+            at = scaled(emitter, wide(kernel, indices[along], i32), dimensions[along].step)
+        corner.append(at)
+    for number in range(access.boxes):
+        last = corner[-1]
+        if number:
+            far = emitter.constant(number << access.order.row, 32)
+            last = emitter.binary("add", last, far)
+        yield [emitter.resized(value, 32, None) for value in (*corner[:-1], last)]
