@@ -1,9 +1,10 @@
 """Which loads of loops come by `cp.async`, ahead of their use: those whose tiles are multiplied,
-and that TMA does not make.
+and that TMA does not make; and those of loops that multiply nothing.
 
 Every thread copies its part of a tile, up to 16 bytes at a time, to a stage in shared memory, where
-MMAs read it as it lies. Where a tile lies must follow from the loop's variable and from what is
-known before the loop, and nothing in the loop may have written it.
+MMAs read it as it lies, or, where nothing is multiplied, the thread itself does. Where a tile lies
+must follow from the loop's variable and from what is known before the loop, and nothing in the loop
+may have written it.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from xdsl.dialects.builtin import i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tilewright.dialects.cuda_tile.enums import MemoryOrderingSemantics, PaddingValue
-from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
+from tilewright.dialects.cuda_tile.ops.control_flow import ForOp, LoopOp
 from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFOp, MmaIOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp
@@ -45,6 +46,7 @@ from tilewright.lowering.cuda_tile.layouts.elements import element_of, scalar_ty
 from tilewright.lowering.cuda_tile.layouts.layouts import TileLayout, blocked, dim_bits
 from tilewright.lowering.cuda_tile.layouts.mma_layouts import MmaLayouts, Multiplication, atom_of
 from tilewright.lowering.cuda_tile.layouts.shared_matrices import MatrixOrder
+from tilewright.lowering.cuda_tile.layouts.shared_order import CHUNK
 from tilewright.lowering.cuda_tile.layouts.warpgroup_layouts import multiplies_by_warpgroups
 
 NARROWEST = min(CP_ASYNC.sizes["ca"])
@@ -54,13 +56,15 @@ NARROWEST = min(CP_ASYNC.sizes["ca"])
 @dataclass(frozen=True, eq=False)
 class CopiedLoad:
     """A load by `cp.async`: how its tile lies in a stage, and the neighbours of one copy, as bits
-    of their number; `as_matrix` where `wgmma` reads the stage."""
+    of their number; `as_matrix` where `wgmma` reads the stage, `private` where every thread reads
+    what it has copied."""
 
     op: LoadViewTkoOp
     order: MatrixOrder
     run: int
     element: Attribute
-    as_matrix: bool
+    as_matrix: bool = False
+    private: bool = False
 
     def layout(self, thread_bits: int) -> TileLayout:
         """The elements that each thread copies."""
@@ -87,6 +91,11 @@ class CopiedLoop:
     def bytes(self) -> int:
         """The shared memory that it takes."""
         return self.stages * self.stage
+
+    @property
+    def private(self) -> bool:
+        """True where no thread reads what another one copies."""
+        return all(load.private for load in self.loads)
 
     @property
     def matrices(self) -> list[CopiedLoad]:
@@ -118,7 +127,7 @@ def _around(op: Operation) -> Iterator[Operation]:
 @dataclass(eq=False)
 class CopiedLoads:
     """The loads of a kernel that come by `cp.async`, by loop; why others do not; and the layouts in
-    which threads read those that are converted before they are multiplied."""
+    which threads read those that are not multiplied as they lie."""
 
     by_loop: dict[ForOp, CopiedLoop] = field(default_factory=dict[ForOp, CopiedLoop])
     refused: dict[Operation, str] = field(default_factory=dict[Operation, str])
@@ -169,6 +178,12 @@ def find_copied_loads(
                 copies.read[source.load] = read
         if copied is not None:
             copies.refused[source.load] = copied
+    for load in _streamed(entry):
+        copied = _streamed_copy(load, thread_bits)
+        if isinstance(copied, CopiedLoad) and (why := _add(copied, copies, plan)) is None:
+            copies.read[load] = copied.layout(thread_bits)
+        else:
+            copies.refused[load] = copied if isinstance(copied, str) else why
     _choose_stages(entry, arch, copies, beside + plan.bytes)
     for load in copies.refused:
         copies.read.pop(load, None)
@@ -181,6 +196,25 @@ def _operands(entry: EntryOp) -> Iterator[tuple[Multiplication, SSAValue, str]]:
         if isinstance(op, Multiplication) and atom_of(op) is not None:
             yield op, op.lhs, "A"
             yield op, op.rhs, "B"
+
+
+def _streamed(entry: EntryOp) -> Iterator[LoadViewTkoOp]:
+    """The loads of loops that multiply nothing and have no loops in them."""
+    for loop in entry.walk():
+        if isinstance(loop, ForOp) and not any(
+            isinstance(op, Multiplication | ForOp | LoopOp) for op in loop.region.walk()
+        ):
+            yield from (op for op in loop.region.block.ops if isinstance(op, LoadViewTkoOp))
+
+
+def _streamed_copy(load: LoadViewTkoOp, thread_bits: int) -> CopiedLoad | str:
+    """The copy of a load that is not multiplied; else why there is none."""
+    copied = _copied(load)
+    if isinstance(copied, CopiedLoad):
+        if copied.order.order.size << copied.run < CHUNK or copied.layout(thread_bits).idle:
+            return f"not every thread copies {CHUNK} bytes"
+        return replace(copied, private=True)
+    return copied
 
 
 def _read(
@@ -241,7 +275,7 @@ def _copied(op: LoadViewTkoOp) -> CopiedLoad | str:
     bits = dim_bits(op.view_type.tile_shape)
     above = [bit for i in reversed(range(len(bits))) if i != along for bit in bits[i]]
     order = MatrixOrder.of(bits[along], above, size)
-    return CopiedLoad(op, order, run, element, as_matrix=False)
+    return CopiedLoad(op, order, run, element)
 
 
 def _choose_stages(entry: EntryOp, arch: Target, copies: CopiedLoads, beside: int) -> None:
@@ -252,8 +286,10 @@ def _choose_stages(entry: EntryOp, arch: Target, copies: CopiedLoads, beside: in
             if outer is not loop and outer.is_ancestor(loop)
         )  # fmt: skip
         flying = latency((load.op for load in own.loads), arch)
-        own.stages = copy_stages(entry, arch, own.stage, beside + around, flying)
+        own.stages = copy_stages(
+            entry, arch, own.stage, beside + around, flying, streams=own.private
+        )
         if own.stages == 0:
             del copies.by_loop[loop]
             for load in own.loads:
-                copies.refused[load.op] = "shared memory has no room for two stages"
+                copies.refused[load.op] = "shared memory has no room for two stages of each CTA"

@@ -5,8 +5,9 @@
              read k - 1; copy k + stages - 1 to where that was; multiply k
 
 Every thread copies its part, and closes a group for every iteration, whether there is one to copy
-for or not. The stages are the beginning of the memory in which tiles change layout, which outside
-of the loop is free for that; those that `wgmma` reads have their own.
+for or not. Where every thread reads what it has copied there is no barrier. The stages are the
+beginning of the memory in which tiles change layout, which outside of the loop is free for that;
+those that `wgmma` reads have their own.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from tilewright.lowering.cuda_tile.analysis.find_copied_loads import (
     CopiedLoop,
     LineKey,
 )
-from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
+from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, LoweredTile, PlacedTile
 from tilewright.lowering.cuda_tile.kernel.shared_tiles import SharedTile, StageTile
 from tilewright.lowering.cuda_tile.layouts.shared_matrices import ALIGNMENT
 from tilewright.lowering.cuda_tile.layouts.shared_order import CHUNK
@@ -82,7 +83,8 @@ class CopyRing:
         emitter.add(copy.CpAsyncWaitGroupOp(ahead - 1))
         if self._lines:
             emitter.add(wgmma_sync.FenceProxyAsyncOp())
-        kernel.scratch.barrier()
+        if not self.plan.private:
+            kernel.scratch.barrier()
         first = emitter.compare("eq", stage, emitter.constant(0, 32))
         less = emitter.binary("sub", stage, emitter.constant(1, 32))
         before = emitter.select(first, emitter.constant(ahead, 32), less)
@@ -158,11 +160,16 @@ class CopyRing:
         some = self.kernel.emit(arith.MinUIOp, [left, most], left.type)
         return scaled(emitter, emitter.resized(some, width, 32), size)
 
-    def tile(self, load: CopiedLoad) -> StageTile | SharedTile:
+    def tile(self, load: CopiedLoad) -> LoweredTile:
         """The tile of a load in this iteration."""
         emitter, order = self.kernel.emitter, load.order
         if load not in self._lines:
-            return StageTile(self._base(load, self.stage), order.order, load.element)
+            tile = StageTile(self._base(load, self.stage), order.order, load.element)
+            if not load.private:
+                return tile
+            layout = load.layout(self.kernel.table.thread_bits)
+            elements = tuple(tile.elements_in(layout, self.kernel))
+            return PlacedTile(layout, elements, load.element)
         start = scaled(emitter, self.stage, order.bytes // order.order.size)
         start = emitter.resized(start, 32, None)
         return SharedTile(self._lines[load], start, order, load.element, lambda: None)
@@ -188,7 +195,7 @@ class CopyRings:
         """The ring of a loop."""
         return self._rings.get(loop)
 
-    def load(self, op: LoadViewTkoOp) -> StageTile | SharedTile | None:
+    def load(self, op: LoadViewTkoOp) -> LoweredTile | None:
         """The tile of a load that was made ahead; None of any other."""
         loop = op.parent_op()
         ring = self._rings.get(loop) if isinstance(loop, ForOp) else None

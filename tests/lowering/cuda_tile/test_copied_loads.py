@@ -178,3 +178,52 @@ def test_chained_products_stay_in_registers() -> None:
     wide_q, wide_k, wide_v = (x.astype(np.float32) for x in (q, k, v))
     want = (wide_q @ wide_k.T).astype(np.float16).astype(np.float32) @ wide_v
     assert np.abs(got - want).max() <= 2e-3 * np.abs(want).max()
+
+
+STREAM = """
+    %i, %by, %bz = get_tile_block_id : tile<i32>
+    %o = constant <i32: 0> : tile<i32>
+    %one = constant <i32: 1> : tile<i32>
+    %zero = constant <f32: 0.0> : tile<{tile}xf32>
+"""
+
+
+def streamed(tile: int, token: str = "") -> str:
+    """A @k of sums of rows, a chunk at a time, of which it writes one for each place in a chunk."""
+    tiles = view("f32", f"1x{tile}")
+    body = STREAM.format(tile=f"1x{tile}")
+    for name, columns in (("A", "%n"), ("C", "%d")):
+        body += matrix(name, "%m", columns, "f32", f"1x{tile}")
+    body += f"""
+    %rows, %steps = get_index_space_shape %A : {tiles} -> tile<i32>
+    %first = store_view_tko weak %zero, %C[%i, %o] : tile<1x{tile}xf32>, {tiles}, tile<i32> -> token
+    %sum = for %j in (%o to %steps, step %one) : tile<i32> iter_values(%acc = %zero)
+        -> (tile<1x{tile}xf32>) {{
+      %x, %t0 = load_view_tko weak %A[%i, %j]{token} : {tiles}, tile<i32>
+          -> tile<1x{tile}xf32>, token
+      %next = addf %acc, %x rounding<nearest_even> : tile<1x{tile}xf32>
+      continue %next : tile<1x{tile}xf32>
+    }}
+    %u = store_view_tko weak %sum, %C[%i, %o] token = %first
+        : tile<1x{tile}xf32>, {tiles}, tile<i32> -> token
+"""
+    names = ", ".join(f"%{name}_p: tile<ptr<f32>>, %{name}_l: tile<i32>" for name in "AC")
+    return entry(f"{names}, %m: tile<i32>, %n: tile<i32>, %d: tile<i32>", body)
+
+
+@pytest.mark.parametrize("arch", ["sm_80", "sm_90a"])
+def test_streams_are_copied_ahead(arch: str) -> None:
+    """Every thread reads what it has copied: no barrier."""
+    text = streamed(512)
+    ptx = tw.compile(text, arch).ptx
+    loop = ptx.partition("$for1:")[2].partition("bra.uni $for1")[0]
+    assert COPY in loop and "bar.sync" not in loop and "ld.global" not in loop
+    a = operand(3, 2700, "f32")
+    args = [a, 2700, np.zeros((3, 512), np.float32), 512, 3, 2700, 512]
+    got = tw.interpret(text, "k", grid=(3,), args=args, level="ptx", arch=arch, schedule=4)[1]
+    chunks = np.pad(a, ((0, 0), (0, 6 * 512 - 2700))).reshape(3, 6, 512)
+    assert (got == np.cumsum(chunks, axis=1, dtype=np.float32)[:, -1]).all()
+
+
+def test_what_is_written_before_is_not_copied_ahead() -> None:
+    assert COPY not in tw.compile(streamed(512, " token = %first"), "sm_80").ptx
