@@ -42,6 +42,11 @@ from tilewright.lowering.cuda_tile.analysis.find_copied_loads import (
     find_copied_loads,
 )
 from tilewright.lowering.cuda_tile.analysis.find_pipelines import Pipelines, Stores, find_pipelines
+from tilewright.lowering.cuda_tile.analysis.place_accumulators import (
+    accumulator_columns,
+    forget_accumulators,
+    place_accumulators,
+)
 from tilewright.lowering.cuda_tile.analysis.remarks import remark
 from tilewright.lowering.cuda_tile.analysis.thread_read_layouts import thread_read_layouts
 from tilewright.lowering.cuda_tile.arithmetic import (
@@ -92,6 +97,7 @@ _RULE_MODULES = (
 def convert_entry(entry: EntryOp, arch: Target | None = None) -> func.FuncOp:
     """The kernel of threads of an entry. Raises OpError where something does not lower."""
     legalize(entry, arch)
+    place_accumulators(entry, arch)
     stored, beside = stored_boxes(entry, arch), 0
     while True:
         plan = find_pipelines(entry, arch, stored, beside)
@@ -104,6 +110,11 @@ def convert_entry(entry: EntryOp, arch: Target | None = None) -> func.FuncOp:
         if others <= beside or plan.bytes + scratch <= room:
             for load, why in plan.refused.items():
                 remark(load, "pipeline", f"'{load.name}' is not loaded ahead by TMA: {why}")
+            if plan.bytes + scratch > room and forget_accumulators(
+                entry, "shared memory has no room"
+            ):
+                stored, beside = stored_boxes(entry, arch), 0
+                continue
             for load, why in copies.refused.items():
                 remark(load, "pipeline", f"'{load.name}' is not loaded ahead by cp.async: {why}")
             return lowered
@@ -122,6 +133,8 @@ def _converted(
     kernel.at(entry)
     for i, argument in enumerate(source.args):
         kernel.place(argument, kernel.table.scalar, [_argument(entry, argument, i, kernel)])
+    if (columns := accumulator_columns(entry)) > 0:
+        kernel.tensor.allocate(columns)
     kernel.stored, kernel.ahead = stored, Rings(plan, kernel)
     kernel.copied = CopyRings(copies, kernel)
     own = None
@@ -165,6 +178,7 @@ def _argument(entry: EntryOp, argument: SSAValue, place: int, kernel: Kernel) ->
 def _lower_body(source: Block, kernel: Kernel) -> None:
     convert_control_flow.lower_body(source, kernel)
     kernel.groups.wait()
+    kernel.tensor.end()
     kernel.scratch.end()
 
 

@@ -23,6 +23,7 @@ from tilewright.dialects.cute_nvgpu.lattice.shared_memory import shared_memory_l
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
 from tilewright.lowering.cuda_tile.analysis.hints import hint
 from tilewright.lowering.cuda_tile.layouts.elements import shape_of
+from tilewright.lowering.cuda_tile.layouts.tensor_memory_layouts import in_tensor_memory
 from tilewright.lowering.cuda_tile.layouts.warpgroup_layouts import (
     is_added,
     multiplies_by_warpgroups,
@@ -60,10 +61,11 @@ STORED = 1 << 15
 
 
 def products_of(entry: EntryOp, arch: Target | None) -> list[MmaFOp | MmaIOp]:
-    """The multiplications that warpgroups make."""
+    """The multiplications by asynchronous MMAs."""
     return [
         op for op in entry.walk()
-        if isinstance(op, MmaFOp | MmaIOp) and multiplies_by_warpgroups(op, arch)
+        if isinstance(op, MmaFOp | MmaIOp)
+        and (multiplies_by_warpgroups(op, arch) or in_tensor_memory(op))
     ]  # fmt: skip
 
 

@@ -46,9 +46,9 @@ def thread_read_layout(
     size = order.order.size
     for name, operand in (("A", product.lhs), ("B", product.rhs)):
         source = loaded_by(operand)
-        if source is None or source.load is not load or layouts is None:
+        if source is None or source.load is not load:
             continue
-        if name == "A" and source.converted and size > 1:
+        if name == "A" and source.converted and size > 1 and layouts is not None:
             yield layouts.layout("A").renumbered(source.bits)
             return
         depth = dim_bits(shape_of(operand))[-1 if name == "A" else -2]

@@ -24,6 +24,7 @@ from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.dialects.cute import Layout
 from tilewright.dialects.cute_nvgpu.atoms.atom import MmaAtom
 from tilewright.dialects.cute_nvgpu.atoms.lookup import parse
+from tilewright.dialects.cute_nvgpu.atoms.umma import UmmaAtom
 from tilewright.dialects.cute_nvgpu.atoms.wgmma import WgmmaAtom
 from tilewright.lowering.cuda_tile.layouts.elements import element_of, shape_of
 from tilewright.lowering.cuda_tile.layouts.layouts import WARP_BITS, TileLayout, dim_bits, log2
@@ -66,6 +67,18 @@ def signs_of(op: MmaIOp) -> tuple[str, str]:
     """s or u, of A and of B."""
     left, right = (str(sign.data.value)[0] for sign in (op.signedness_lhs, op.signedness_rhs))  # type: ignore[attr-defined]
     return left, right
+
+
+def product_types(op: MmaFOp | MmaIOp) -> tuple[str, str, str] | None:
+    """PTX's names of the types of A, B and D of asynchronous MMAs; None where they multiply no such
+    types."""
+    a, c = shown(element_of(op.lhs)), shown(element_of(op.acc))
+    if isinstance(op, MmaIOp):
+        left, right = signs_of(op)
+        return f"{left}8", f"{right}8", "s32"
+    if a in PTX_NAMES:
+        return PTX_NAMES[a], PTX_NAMES[a], "f32"
+    return (a, a, c) if a in ("f16", "bf16", "tf32") else None
 
 
 def is_chained(op: Multiplication) -> bool:
@@ -118,7 +131,7 @@ Bit = tuple[str, int]
 class MmaLayouts:
     """The layouts of the operands of a multiplication."""
 
-    atom: MmaAtom | WgmmaAtom
+    atom: MmaAtom | WgmmaAtom | UmmaAtom
     extents: dict[str, int]
     thread_bits: int
     chained: bool = False
@@ -216,3 +229,16 @@ class MmaLayouts:
                 at[mode] |= (place >> bit & 1) << i
             coordinates.append((at["b"], at["m"], at["n"], at["k"]))
         return coordinates
+
+
+@dataclass(frozen=True)
+class AsyncLayouts(MmaLayouts):
+    """The layouts of a multiplication whose operands are matrices in shared memory."""
+
+    atom: WgmmaAtom | UmmaAtom
+
+    UNIT_BITS: ClassVar[int] = 7
+
+    def may_be_turned(self, size: int, across: int) -> bool:
+        """True where so many rows or columns of elements of `size` bytes need not lie along K."""
+        return size == 2

@@ -82,7 +82,7 @@ class CopyRing:
         self.stage, ahead = stage, self.plan.stages - 1
         emitter.add(copy.CpAsyncWaitGroupOp(ahead - 1))
         if self._lines:
-            emitter.add(wgmma_sync.FenceProxyAsyncOp())
+            emitter.add(wgmma_sync.FenceProxyAsyncOp(space="shared::cta"))
         if not self.plan.private:
             kernel.scratch.barrier()
         first = emitter.compare("eq", stage, emitter.constant(0, 32))

@@ -29,7 +29,12 @@ from tilewright.lowering.cuda_tile.layouts.elements import shape_of
 from tilewright.lowering.cuda_tile.layouts.find_layouts import LayoutTable, finds
 from tilewright.lowering.cuda_tile.layouts.layouts import TileLayout, dim_bits
 from tilewright.lowering.cuda_tile.layouts.mma_layouts import MmaLayouts, Multiplication, atom_of
+from tilewright.lowering.cuda_tile.layouts.tensor_memory_layouts import (
+    Accumulators,
+    accumulators_of,
+)
 from tilewright.lowering.cuda_tile.layouts.warpgroup_layouts import warpgroup_layouts
+from tilewright.lowering.cuda_tile.products.convert_tensor_core_matrix import TensorCoreProduct
 from tilewright.lowering.cuda_tile.products.convert_warpgroup_matrix import WarpgroupProduct
 from tilewright.lowering.cuda_tile.products.staged_operands import StagedOperand
 from tilewright.lowering.tile.registers import extracted, from_elements
@@ -40,7 +45,9 @@ _WIDEST_RUN = 2
 
 @finds(MmaFOp, MmaIOp)
 def _product_layout(op: MmaFOp | MmaIOp, table: LayoutTable) -> TileLayout:
-    product = warpgroup_layouts(op, table.thread_bits, table.arch)
+    product = accumulators_of(op, table.thread_bits)
+    if product is None:
+        product = warpgroup_layouts(op, table.thread_bits, table.arch)
     if product is not None:
         table.products[op.result] = product
         return product.layout("C")
@@ -53,7 +60,9 @@ def _product_layout(op: MmaFOp | MmaIOp, table: LayoutTable) -> TileLayout:
 @lowers(MmaFOp, MmaIOp)
 def _multiply(op: MmaFOp | MmaIOp, kernel: Kernel) -> None:
     atom, product = atom_of(op), kernel.table.products.get(op.result)
-    if product is not None:
+    if isinstance(product, Accumulators):
+        TensorCoreProduct(op, product, kernel).multiply()
+    elif product is not None:
         WarpgroupProduct(op, product, kernel).multiply()
     elif atom is None:
         _without_atoms(op, kernel)
