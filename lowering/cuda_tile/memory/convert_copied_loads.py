@@ -17,7 +17,7 @@ from xdsl.dialects.builtin import IntegerAttr, i64
 from xdsl.ir import SSAValue
 
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
-from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp
+from tilewright.dialects.cuda_tile.ops.memory import LoadPtrTkoOp
 from tilewright.dialects.cute_nvgpu.ops import address, copy, wgmma_sync
 from tilewright.dialects.cute_nvgpu.types.fragments import Cache
 from tilewright.lowering.cuda_tile.analysis.find_copied_loads import (
@@ -25,6 +25,7 @@ from tilewright.lowering.cuda_tile.analysis.find_copied_loads import (
     CopiedLoads,
     CopiedLoop,
     LineKey,
+    Load,
 )
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, LoweredTile, PlacedTile
 from tilewright.lowering.cuda_tile.kernel.shared_tiles import SharedTile, StageTile
@@ -32,6 +33,7 @@ from tilewright.lowering.cuda_tile.layouts.shared_matrices import ALIGNMENT
 from tilewright.lowering.cuda_tile.layouts.shared_order import CHUNK
 from tilewright.lowering.cuda_tile.layouts.threads import scaled
 from tilewright.lowering.cuda_tile.memory.access import Access
+from tilewright.lowering.cuda_tile.memory.convert_pointers import pointed
 from tilewright.lowering.cuda_tile.memory.convert_views import tile_accesses
 from tilewright.lowering.cuda_tile.pipelines.convert_pipelines import Range, at_iteration
 
@@ -132,8 +134,13 @@ class CopyRing:
         size = order.size << load.run
         cache = Cache.CG if size == CHUNK else Cache.CA
 
+        if isinstance(load.op, LoadPtrTkoOp):
+            accesses = pointed(load.op.source, load.op.mask, layout, kernel, load.run)
+        else:
+            accesses = tile_accesses(load.op, layout, kernel, load.run)
+
         def build() -> None:
-            for access in tile_accesses(load.op, layout, kernel, load.run):
+            for access in accesses:
                 at, inside = place(layout.places[access.registers[0]])
                 reads, zero = kernel.both(runs, access.condition), emitter.constant(0, 32)
                 assert reads is not None
@@ -195,7 +202,7 @@ class CopyRings:
         """The ring of a loop."""
         return self._rings.get(loop)
 
-    def load(self, op: LoadViewTkoOp) -> LoweredTile | None:
+    def load(self, op: Load) -> LoweredTile | None:
         """The tile of a load that was made ahead; None of any other."""
         loop = op.parent_op()
         ring = self._rings.get(loop) if isinstance(loop, ForOp) else None

@@ -28,7 +28,7 @@ from tilewright.lowering.cuda_tile.memory.memory_access import (
 
 @finds(memory.LoadPtrTkoOp)
 def _loaded(op: memory.LoadPtrTkoOp, table: LayoutTable) -> TileLayout:
-    layout = table.layouts.get(op.source)
+    layout = table.wanted.get(op) or table.layouts.get(op.source)
     if layout is not None:
         return layout
     bits = range(bits_of(shape_of(op.result)))
@@ -37,6 +37,9 @@ def _loaded(op: memory.LoadPtrTkoOp, table: LayoutTable) -> TileLayout:
 
 @lowers(memory.LoadPtrTkoOp)
 def _load(op: memory.LoadPtrTkoOp, kernel: Kernel) -> None:
+    if (ahead := kernel.copied.load(op)) is not None:
+        kernel[op.result], kernel[op.result_token] = ahead, token_of(op.token, kernel) or Token()
+        return
     layout = kernel.layout(op.result)
     assert layout is not None
     type_ = kernel.scalar_type(op, op.result)
