@@ -84,6 +84,8 @@ class CopiedLoop:
     loop: ForOp
     loads: list[CopiedLoad] = field(default_factory=list[CopiedLoad])
     stages: int = 0
+    trailing: bool = False
+    """True where MMAs that read a stage may be in flight while the next iteration begins."""
     slice: list[Operation] = field(default_factory=list[Operation])
     """The ops of the loop's body that say where tiles lie, in order."""
 
@@ -96,6 +98,11 @@ class CopiedLoop:
     def bytes(self) -> int:
         """The shared memory that it takes."""
         return self.stages * self.stage
+
+    @property
+    def ahead(self) -> int:
+        """The iterations that copies are ahead."""
+        return self.stages - 1 - self.trailing
 
     @property
     def private(self) -> bool:
@@ -185,10 +192,11 @@ def find_copied_loads(
             copies.refused[source.load] = copied
     for load in _streamed(entry):
         copied = _streamed_copy(load, thread_bits)
-        if isinstance(copied, CopiedLoad) and (why := _add(copied, copies, plan)) is None:
+        why = copied if isinstance(copied, str) else _add(copied, copies, plan)
+        if why is not None:
+            copies.refused[load] = why
+        elif isinstance(copied, CopiedLoad):
             copies.read[load] = copied.layout(thread_bits)
-        else:
-            copies.refused[load] = copied if isinstance(copied, str) else why
     _choose_stages(entry, arch, copies, beside + plan.bytes)
     for load in copies.refused:
         copies.read.pop(load, None)
@@ -245,13 +253,12 @@ def _add(copied: CopiedLoad, copies: CopiedLoads, plan: Pipelines) -> str | None
         return "it is in no loop over a range, or in a branch within one"
     if loop.unsigned_cmp is not None and element_of(loop.lower_bound) == i64:
         return "its loop counts in unsigned i64"
-    if copied.as_matrix and loop in plan.by_loop:
-        return "other loads of its loop come by TMA"
     needed = dict[Operation, None]()
     if not all(follows(value, loop, needed) for value in _places(load)):
         return "where it lies depends on more than the loop's variable"
     own = copies.by_loop.setdefault(loop, CopiedLoop(loop))
     own.loads.append(copied)
+    own.trailing |= copied.as_matrix and loop in plan.by_loop
     wanted = {*own.slice, *needed}
     own.slice = [op for op in loop.region.block.ops if op in wanted]
     return None
@@ -304,7 +311,7 @@ def _choose_stages(entry: EntryOp, arch: Target, copies: CopiedLoads, beside: in
         own.stages = copy_stages(
             entry, arch, own.stage, beside + around, flying, streams=own.private
         )
-        if own.stages == 0:
+        if own.ahead < 1:
             del copies.by_loop[loop]
             for load in own.loads:
-                copies.refused[load.op] = "shared memory has no room for two stages of each CTA"
+                copies.refused[load.op] = "shared memory has no room for its stages"

@@ -5,16 +5,18 @@
              read k - 1; copy k + stages - 1 to where that was; multiply k
 
 Every thread copies its part, and closes a group for every iteration, whether there is one to copy
-for or not. Where every thread reads what it has copied there is no barrier. The stages are the
-beginning of the memory in which tiles change layout, which outside of the loop is free for that;
-those that `wgmma` reads have their own.
+for or not. Where MMAs of k - 1 may read its stage still, those of k - 2 do not: copies are one
+iteration less ahead. Where every thread reads what it has copied there is no barrier. The stages
+are the beginning of the memory in which tiles change layout, which outside of the loop is free for
+that; those that `wgmma` reads have their own.
 """
 
 from __future__ import annotations
 
 from xdsl.dialects import arith, memref
-from xdsl.dialects.builtin import IntegerAttr, i64
+from xdsl.dialects.builtin import IntegerAttr, IntegerType, i64
 from xdsl.ir import SSAValue
+from xdsl.utils.hints import isa
 
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
 from tilewright.dialects.cuda_tile.ops.memory import LoadPtrTkoOp
@@ -62,7 +64,7 @@ class CopyRing:
             self._bases[load] = emitter.emit(address.AddressOp(lines[key]))
 
     def before_loop(self, bounds: Range) -> None:
-        """Begin to fill all stages but one."""
+        """Begin to fill all stages but those that are read."""
         kernel, emitter, plan = self.kernel, self.kernel.emitter, self.plan
         self.bounds, base, offset = bounds, kernel.scratch.take(self._taken), 0
         kernel.scratch.reserved += self._taken
@@ -71,7 +73,7 @@ class CopyRing:
                 self._bases[load] = emitter.binary("add", base, emitter.constant(offset, 32))
                 offset += plan.stages * load.order.bytes
         number = bounds.lower
-        for stage in range(plan.stages - 1):
+        for stage in range(plan.ahead):
             if stage:
                 number = emitter.binary("add", number, bounds.step)
             self._copy(number, emitter.constant(stage, 32))
@@ -81,15 +83,17 @@ class CopyRing:
         """Begin an iteration: its stage is full, and the one before is filled anew."""
         kernel, emitter, bounds = self.kernel, self.kernel.emitter, self.bounds
         assert bounds is not None
-        self.stage, ahead = stage, self.plan.stages - 1
+        self.stage, ahead = stage, self.plan.ahead
         emitter.add(copy.CpAsyncWaitGroupOp(ahead - 1))
         if self._lines:
             emitter.add(wgmma_sync.FenceProxyAsyncOp(space="shared::cta"))
         if not self.plan.private:
             kernel.scratch.barrier()
-        first = emitter.compare("eq", stage, emitter.constant(0, 32))
-        less = emitter.binary("sub", stage, emitter.constant(1, 32))
-        before = emitter.select(first, emitter.constant(ahead, 32), less)
+        back = self.plan.stages - ahead
+        wraps = emitter.compare("lt", stage, emitter.constant(back, 32))
+        less = emitter.binary("sub", stage, emitter.constant(back, 32))
+        more = emitter.binary("add", stage, emitter.constant(ahead, 32))
+        before = emitter.select(wraps, more, less)
         far = kernel.constant(ahead, number.type)
         number = emitter.binary("add", number, emitter.binary("mul", bounds.step, far))
         self._copy(number, before)
@@ -162,7 +166,8 @@ class CopyRing:
         emitter, count = self.kernel.emitter, len(access.registers)
         if (left := access.left) is None:
             return emitter.constant(count * size, 32)
-        width = left.type.bitwidth  # type: ignore[attr-defined]
+        assert isa(left.type, IntegerType)
+        width = left.type.bitwidth
         most = emitter.constant(count, width)
         some = self.kernel.emit(arith.MinUIOp, [left, most], left.type)
         return scaled(emitter, emitter.resized(some, width, 32), size)
