@@ -8,6 +8,7 @@ from xdsl.ir import SSAValue
 
 from tilewright.dialects.cute_nvgpu.ops import address
 from tilewright.dialects.ptx.atomics import AtomOp
+from tilewright.dialects.ptx.calls import FreeOp, MallocOp
 from tilewright.dialects.ptx.data_movement import CpAsyncOp, LdOp, StOp
 from tilewright.dialects.ptx.logic import AndOp, OrOp, SelpOp, SetpOp, ShlOp, ShrOp
 from tilewright.dialects.ptx.matrix_copy import LdmatrixOp
@@ -25,6 +26,16 @@ _WORD = 4
 @lowers(address.AddressOp)
 def _address(op: address.AddressOp, to: Conversion) -> None:
     to[op.result] = to.tile(op.memref).address
+
+
+@lowers(address.AllocateOp)
+def _allocate(op: address.AllocateOp, to: Conversion) -> None:
+    to[op.result] = to.emit(MallocOp(op.size.value.data))
+
+
+@lowers(address.FreeOp)
+def _free(op: address.FreeOp, to: Conversion) -> None:
+    to.add(FreeOp(to[op.address]))
 
 
 def _space(op: address.LoadOp | address.StoreOp | address.AtomicOp) -> str:

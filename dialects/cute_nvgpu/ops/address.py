@@ -79,6 +79,36 @@ class AddressOp(BaselineOp):
             )
 
 
+@fields_op("cute_nvgpu.address.allocate")
+class AllocateOp(BaselineOp):
+    """The address of so many bytes of the device's heap, of the thread's own until it frees them: a
+    multiple of 16. Where there are none left, a trap.
+
+    ```mlir
+    %p = cute_nvgpu.address.allocate 4096
+    ```
+    """
+
+    size = prop_def(NUMBER)
+    result = result_def(i64)
+
+    assembly_format = "$size attr-dict"
+
+
+@fields_op("cute_nvgpu.address.free")
+class FreeOp(BaselineOp):
+    """Give memory of the heap back.
+
+    ```mlir
+    cute_nvgpu.address.free %p
+    ```
+    """
+
+    address = operand_def(i64)
+
+    assembly_format = "$address attr-dict"
+
+
 class _AccessOp(BaselineOp):
     """An access at an address plus a constant number of bytes."""
 

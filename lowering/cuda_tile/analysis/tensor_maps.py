@@ -22,6 +22,8 @@ from tilewright.dialects.cuda_tile.ops.control_flow import (
     YieldOp,
 )
 from tilewright.dialects.cuda_tile.ops.memory import (
+    GdcLaunchDependentsTkoOp,
+    GdcWaitTkoOp,
     JoinTokensOp,
     LoadPtrTkoOp,
     MakeTokenOp,
@@ -119,6 +121,8 @@ def _passed_on(op: Operation, index: int) -> list[SSAValue] | None:
             return [op.result_token]
         case JoinTokensOp():
             return [op.result]
+        case GdcWaitTkoOp() | GdcLaunchDependentsTkoOp():
+            return [op.result_token]
         case ContinueOp() | BreakOp() | YieldOp():
             holder = op.parent_op()
             while isinstance(op, ContinueOp | BreakOp) and isinstance(holder, IfOp):
@@ -164,6 +168,9 @@ def reads_only(token: SSAValue | None) -> bool:
             return all(map(reads_only, joined.tokens))
         case LoadViewTkoOp() | LoadPtrTkoOp() as load:
             return _is_weak(load) and reads_only(load.token)
+        case GdcWaitTkoOp() | GdcLaunchDependentsTkoOp() as grids:
+            # Whoever copies waits for the grids before this one first.
+            return reads_only(grids.token)
         case _:
             return False
 

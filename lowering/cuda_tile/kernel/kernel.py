@@ -29,7 +29,7 @@ from tilewright.lowering.cuda_tile.analysis.remarks import remark
 from tilewright.lowering.cuda_tile.analysis.tensor_maps import BoxedAccess
 from tilewright.lowering.cuda_tile.kernel.memory_order import MemoryOrder
 from tilewright.lowering.cuda_tile.kernel.scratch import Scratch
-from tilewright.lowering.cuda_tile.kernel.tensor_memory import TensorMemory
+from tilewright.lowering.cuda_tile.kernel.tensor_memory import AccumulatorMemory
 from tilewright.lowering.cuda_tile.kernel.warpgroup_groups import MmaGroup, MmaGroups
 from tilewright.lowering.cuda_tile.layouts.elements import (
     element_of,
@@ -130,7 +130,7 @@ class Kernel:
         self.order = MemoryOrder(self.scratch)
         self.groups = MmaGroups(self.emitter)
         self.scratch.before_reuse.append(self.groups.leave_scratch)
-        self.tensor = TensorMemory(self.emitter, self.threads, self.scratch)
+        self.tensor = AccumulatorMemory(self.emitter, self.threads, self.scratch)
         self.values: dict[SSAValue, Any] = {}
         self.op: Operation | None = None
         self.maps: dict[ArgumentAttr, SSAValue] = {}

@@ -5,12 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from tilewright.dialects.cute_nvgpu.ops import address
+from tilewright.dialects.ptx import calls
 from tilewright.lowering.interpreter.builder import Builder, Step, runs
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.ops.base.arith import container
 from tilewright.lowering.interpreter.ops.base.memref import load_chosen, load_words, store_words
 from tilewright.lowering.interpreter.ops.instructions.cute_nvgpu import copy_async
 from tilewright.lowering.interpreter.ops.instructions.ptx import moved
+from tilewright.lowering.interpreter.share import refuse
 from tilewright.lowering.interpreter.values import spread
 
 
@@ -21,6 +23,30 @@ def _address(op: address.AddressOp, builder: Builder) -> Step:
 
     def step(machine: Machine, gang: Gang) -> None:
         gang.regs[dest] = gang.regs[source].address.astype(dtype)
+
+    return step
+
+
+@runs(address.AllocateOp, calls.MallocOp)
+def _allocate(op: address.AllocateOp | calls.MallocOp, builder: Builder) -> Step:
+    dest, size = builder.slot(op.result), op.size.value.data
+
+    def step(machine: Machine, gang: Gang) -> None:
+        if machine.launch.share is not None:
+            refuse("memory of the heap")
+        places = [
+            machine.memory.place(f"the heap of thread {lane}", np.zeros(size, np.uint8))
+            for lane in gang.lanes.tolist()
+        ]
+        gang.regs[dest] = np.array(places, dtype=np.uint64)
+
+    return step
+
+
+@runs(address.FreeOp, calls.FreeOp)
+def _free(op: address.FreeOp | calls.FreeOp, builder: Builder) -> Step:
+    def step(machine: Machine, gang: Gang) -> None:
+        """Freed memory stays where it is: nothing else gets its addresses."""
 
     return step
 
