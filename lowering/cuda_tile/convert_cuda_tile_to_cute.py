@@ -37,7 +37,16 @@ from tilewright.lowering.cuda_tile.analysis.cost_model import (
     producer_pays,
     thread_count,
 )
+from tilewright.lowering.cuda_tile.analysis.find_copied_loads import (
+    CopiedLoads,
+    find_copied_loads,
+)
 from tilewright.lowering.cuda_tile.analysis.find_pipelines import Pipelines, Stores, find_pipelines
+from tilewright.lowering.cuda_tile.analysis.place_accumulators import (
+    accumulator_columns,
+    forget_accumulators,
+    place_accumulators,
+)
 from tilewright.lowering.cuda_tile.analysis.remarks import remark
 from tilewright.lowering.cuda_tile.analysis.thread_read_layouts import thread_read_layouts
 from tilewright.lowering.cuda_tile.arithmetic import (
@@ -62,6 +71,7 @@ from tilewright.lowering.cuda_tile.memory import (
     convert_pointers,
     convert_views,
 )
+from tilewright.lowering.cuda_tile.memory.convert_copied_loads import CopyRings
 from tilewright.lowering.cuda_tile.pipelines.convert_boxed_stores import stored_boxes
 from tilewright.lowering.cuda_tile.pipelines.convert_pipelines import Rings
 from tilewright.lowering.cuda_tile.products import convert_matrix, convert_scaled_matrix
@@ -92,31 +102,46 @@ _RULE_MODULES = (
 def convert_entry(entry: EntryOp, arch: Target | None = None) -> func.FuncOp:
     """The kernel of threads of an entry. Raises OpError where something does not lower."""
     legalize(entry, arch)
+    place_accumulators(entry, arch)
     stored, beside = stored_boxes(entry, arch), 0
     while True:
         plan = find_pipelines(entry, arch, stored, beside)
-        lowered, scratch = _converted(entry, arch, stored, plan)
+        threads = log2(thread_count(entry, arch))
+        copies = find_copied_loads(entry, arch, plan, threads, beside)
+        lowered, scratch = _converted(entry, arch, stored, plan, copies)
         room = math.inf if arch is None else shared_memory_limit(arch)
-        if scratch <= beside or plan.bytes + scratch <= room:
+        scratch += copies.beside
+        others = scratch - copies.bytes
+        if others <= beside or plan.bytes + scratch <= room:
             for load, why in plan.refused.items():
                 remark(load, "pipeline", f"'{load.name}' is not loaded ahead by TMA: {why}")
+            if plan.bytes + scratch > room and forget_accumulators(
+                entry, "shared memory has no room"
+            ):
+                stored, beside = stored_boxes(entry, arch), 0
+                continue
+            for load, why in copies.refused.items():
+                remark(load, "pipeline", f"'{load.name}' is not loaded ahead by cp.async: {why}")
             return lowered
         # Stages have taken what is needed to change layouts.
-        beside = scratch
+        beside = others
 
 
 def _converted(
-    entry: EntryOp, arch: Target | None, stored: Stores, plan: Pipelines
+    entry: EntryOp, arch: Target | None, stored: Stores, plan: Pipelines, copies: CopiedLoads
 ) -> tuple[func.FuncOp, int]:
     """The kernel of threads, and the shared memory that it takes beside stages."""
     source, block = entry.body.block, Block()
     threads = thread_count(entry, arch)
-    wanted = thread_read_layouts(plan, log2(threads), arch)
+    wanted = {**thread_read_layouts(plan, log2(threads), arch), **copies.read}
     kernel = Kernel(block, find_layouts(source, log2(threads), arch, wanted), arch)
     kernel.at(entry)
     for i, argument in enumerate(source.args):
         kernel.place(argument, kernel.table.scalar, [_argument(entry, argument, i, kernel)])
+    if (columns := accumulator_columns(entry)) > 0:
+        kernel.tensor.allocate(columns)
     kernel.stored, kernel.ahead = stored, Rings(plan, kernel)
+    kernel.copied = CopyRings(copies, kernel)
     if grid_dependencies.waits_first(entry):
         grid_dependencies.wait_for_grids(kernel)
     heap = convert_allocations.take_heap(entry, kernel)
@@ -164,6 +189,7 @@ def _argument(entry: EntryOp, argument: SSAValue, place: int, kernel: Kernel) ->
 def _lower_body(source: Block, kernel: Kernel) -> None:
     convert_control_flow.lower_body(source, kernel)
     kernel.groups.wait()
+    kernel.tensor.end()
     kernel.scratch.end()
 
 

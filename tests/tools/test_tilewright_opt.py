@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from xdsl.universe import Universe
+from xdsl.utils.diagnostic import Diagnostic
 
 from tilewright.passes.check_tmem import CheckTmemPass
 from tilewright.tools.expected_errors import Expectation, expectations
@@ -293,6 +294,13 @@ def test_a_use_before_its_definition(opt) -> None:
     run = opt(GOOD.replace("{\n", "{\n" + body, 1))
     assert run.status == 1 and "input.mlir:2:3: error: 'arith.addi' expected operand 0" in run.error
     assert opt(GOOD.replace("{\n", "{\n" + body, 1), "--disable-verify").status == 0
+
+
+def test_verification_is_off_for_one_run(opt) -> None:
+    wrong = f"func.func private @f() attributes {{x = {1 << 64} : i64}}\n"
+    assert opt(wrong, "--disable-verify", "--syntax-highlight").status == 0
+    run = opt(wrong)
+    assert run.status == 1 and "out of range" in run.error and not Diagnostic.colored
 
 
 def test_deep_nests(opt) -> None:

@@ -150,6 +150,8 @@ FENCE_PROXY_ASYNC = InstructionRow(
     (8, 0),
     "9.7.13.4",
 )
+FENCED_SPACES = ("shared::cta", "shared::cluster")
+"""The spaces of a `fence.proxy.async` that waits for no write to global memory."""
 ORDERING: tuple[InstructionRow, ...] = (
     WGMMA_FENCE,
     WGMMA_COMMIT_GROUP,

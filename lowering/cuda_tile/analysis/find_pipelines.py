@@ -26,6 +26,8 @@ from tilewright.lowering.cuda_tile.analysis.cost_model import STORED, products_o
 from tilewright.lowering.cuda_tile.analysis.tensor_maps import BoxedAccess, boxed_load
 from tilewright.lowering.cuda_tile.layouts.elements import element_of, scalar_type, shape_of
 from tilewright.lowering.cuda_tile.layouts.layouts import bits_of, dim_bits, permutation_of
+from tilewright.lowering.cuda_tile.layouts.shared_matrices import MatrixOrder
+from tilewright.lowering.cuda_tile.layouts.tensor_memory_layouts import in_tensor_memory
 from tilewright.lowering.cuda_tile.layouts.warpgroup_layouts import is_added
 
 SCALAR = (
@@ -58,6 +60,15 @@ class LoadGroup:
     """True where threads read the tiles: `wgmma` cannot as they lie, or they are converted."""
 
     @property
+    def released_by_mma(self) -> bool:
+        """True where the commit of MMAs in tensor memory releases a stage: nobody else reads it."""
+        return (
+            in_tensor_memory(self.product)
+            and not self.by_threads
+            and all(is_read_by(load.op.tile, self.product) for load in self.loads)
+        )
+
+    @property
     def bytes(self) -> int:
         """The bytes that a stage's mbarrier counts."""
         return sum(load.order.elements * load.order.order.size for load in self.loads)
@@ -78,15 +89,21 @@ class LoadPipeline:
         """The multiplications that are in flight while the next iteration begins."""
         products = dict.fromkeys(group.product for group in self.groups)
         loop = self.loop
-        return [] if loop is None else [op for op in products if is_trailing(op, loop)]
+        if loop is None:
+            return []
+        return [op for op in products if is_trailing(op, loop) and not in_tensor_memory(op)]
 
     @property
-    def shape(self) -> tuple[tuple[tuple[int, int, Attribute], ...], ...]:
-        """The memory that it takes: loops of one shape, one after the other, share it."""
+    def shape(self) -> tuple[tuple[bool, tuple[tuple[int, int, Attribute], ...]], ...]:
+        """The memory that it takes, and who releases it: loops of one shape, one after the other,
+        share it."""
         return tuple(
-            tuple(
-                (load.order.elements, load.order.width, load.map_type.element_type)
-                for load in group.loads
+            (
+                group.released_by_mma,
+                tuple(
+                    (load.order.elements, load.order.width, load.map_type.element_type)
+                    for load in group.loads
+                ),
             )
             for group in self.groups
         )
@@ -165,7 +182,7 @@ def find_pipelines(
             if isinstance(boxed, str):
                 plan.refused[load] = boxed
                 continue
-            direct = not source.converted and _is_readable(boxed, source, operand, product)
+            direct = is_readable(boxed.order, source, operand, product)
             why = _add(boxed, product, entry, plan, by_threads=not direct)
             if why is not None:
                 plan.refused[load] = why
@@ -197,14 +214,18 @@ def loaded_by(operand: SSAValue) -> LoadedOperand | None:
     return LoadedOperand(load, bits, converted) if isinstance(load, LoadViewTkoOp) else None
 
 
-def _is_readable(
-    boxed: BoxedAccess, source: LoadedOperand, operand: SSAValue, product: MmaFOp | MmaIOp
+def is_readable(
+    order: MatrixOrder, source: LoadedOperand, operand: SSAValue, product: MmaFOp | MmaIOp
 ) -> bool:
-    """True where `wgmma` can read a tile as it lies: of elements that are not of 2 bytes, rows run
-    along K."""
+    """True where an MMA can read a tile as it lies: rows of elements that are not of 2 bytes, or
+    of bytes where the accumulators are in tensor memory, run along K."""
+    if source.converted:
+        return False
+    if order.order.size == 1 and in_tensor_memory(product):
+        return True
     depth = dim_bits(shape_of(operand))[-1 if operand is product.lhs else -2]
     along_k = {source.bits[bit] for bit in depth}
-    return boxed.order.order.size == 2 or along_k.issuperset(boxed.order.run)
+    return order.order.size == 2 or along_k.issuperset(order.run)
 
 
 def _add(
@@ -224,7 +245,7 @@ def _add(
             return "its loop counts in unsigned i64"
         if product.parent is not boxed.op.parent:
             return "its product is in another block"
-        if not all(_follows(index, loop, needed) for index in boxed.op.index):
+        if not all(follows(index, loop, needed) for index in boxed.op.index):
             return "where it lies depends on more than the loop's variable"
     pipeline = plan.by_loop.setdefault(loop, LoadPipeline(loop, []))
     for group in pipeline.groups:
@@ -232,6 +253,7 @@ def _add(
             break
     else:
         trailing = loop is not None and not by_threads and is_trailing(product, loop)
+        trailing = trailing and not in_tensor_memory(product)
         group = LoadGroup(product, trailing=trailing, by_threads=by_threads)
         pipeline.groups.append(group)
     group.loads.append(boxed)
@@ -252,7 +274,7 @@ def _has_simple_way(loop: ForOp, entry: EntryOp) -> bool:
     return all(isinstance(op, ForOp) for op in around)
 
 
-def _follows(value: SSAValue, loop: ForOp, needed: dict[Operation, None]) -> bool:
+def follows(value: SSAValue, loop: ForOp, needed: dict[Operation, None]) -> bool:
     """True where a scalar can be computed for any iteration; adds the ops of the body that it
     needs."""
     block = loop.region.block
@@ -264,7 +286,7 @@ def _follows(value: SSAValue, loop: ForOp, needed: dict[Operation, None]) -> boo
         return True
     if not isinstance(owner, SCALAR) or shape_of(value) != ():
         return False
-    if not all(_follows(operand, loop, needed) for operand in owner.operands):
+    if not all(follows(operand, loop, needed) for operand in owner.operands):
         return False
     needed[owner] = None
     return True
@@ -285,6 +307,18 @@ def is_trailing(product: Operation, loop: ForOp) -> bool:
     return len(list(acc.uses)) == 1 and last.operands[place] is result
 
 
+def is_read_by(value: SSAValue, product: Operation) -> bool:
+    """True where nothing else reads a tile."""
+    return all(
+        use.operation is product
+        or (
+            isinstance(use.operation, core.ReshapeOp | core.PermuteOp)
+            and is_read_by(use.operation.results[0], product)
+        )
+        for use in value.uses
+    )
+
+
 def _choose_stages(entry: EntryOp, arch: Target, plan: Pipelines, beside: int) -> None:
     """Give loops their stages; those without room have none."""
     beside += sum(
@@ -297,7 +331,7 @@ def _choose_stages(entry: EntryOp, arch: Target, plan: Pipelines, beside: int) -
     rings = [ring for ring in plan.rings() if ring[0].loop is not None]
     total = sum(_room(ring[0]) for ring in rings)
     alone = all(
-        group.product in pipeline.trailing
+        pipeline.loop is not None and is_trailing(group.product, pipeline.loop)
         for ring in rings for pipeline in ring for group in pipeline.groups
     )  # fmt: skip
     for pipeline in [pipeline for ring in rings for pipeline in ring]:

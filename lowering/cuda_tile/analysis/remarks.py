@@ -17,7 +17,9 @@ from xdsl.ir import Operation
 
 from tilewright.diagnostic import Diagnostic, line_of, place_of
 
-RemarkKind = Literal["conversion", "bank-conflict", "vector", "tma", "pipeline", "spill", "hint"]
+RemarkKind = Literal[
+    "conversion", "bank-conflict", "vector", "tma", "pipeline", "tensor-memory", "spill", "hint"
+]
 
 
 @dataclass(frozen=True, slots=True)

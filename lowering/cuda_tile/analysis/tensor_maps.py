@@ -89,7 +89,7 @@ def boxed_load(op: LoadViewTkoOp, arch: Target | None) -> BoxedAccess | str:
         return why
     if op.view_type.padding_value not in (None, PaddingValue.ZERO):
         return "what lies outside of the tensor is not zero"
-    if not _reads_only(op.token):
+    if not reads_only(op.token):
         return "a write comes before it"
     return _boxed(op)
 
@@ -157,7 +157,7 @@ def _is_weak(op: MemoryOp) -> bool:
     return op.ordering is MemoryOrderingSemantics.WEAK
 
 
-def _reads_only(token: SSAValue | None) -> bool:
+def reads_only(token: SSAValue | None) -> bool:
     """True where nothing behind a token has written memory."""
     if token is None:
         return True
@@ -165,12 +165,12 @@ def _reads_only(token: SSAValue | None) -> bool:
         case MakeTokenOp():
             return True
         case JoinTokensOp() as joined:
-            return all(map(_reads_only, joined.tokens))
+            return all(map(reads_only, joined.tokens))
         case LoadViewTkoOp() | LoadPtrTkoOp() as load:
-            return _is_weak(load) and _reads_only(load.token)
+            return _is_weak(load) and reads_only(load.token)
         case GdcWaitTkoOp() | GdcLaunchDependentsTkoOp() as grids:
             # Whoever copies waits for the grids before this one first.
-            return _reads_only(grids.token)
+            return reads_only(grids.token)
         case _:
             return False
 

@@ -33,19 +33,22 @@ from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.lowering.cuda_tile.control_flow.loop_bounds import loop_bounds, loop_variable
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, lowers
 from tilewright.lowering.cuda_tile.kernel.warpgroup_groups import MmaGroup
+from tilewright.lowering.cuda_tile.layouts.find_layouts import AccumulatorLayouts
 from tilewright.lowering.cuda_tile.layouts.layouts import TileLayout
-from tilewright.lowering.cuda_tile.layouts.warpgroup_layouts import WarpgroupLayouts
+from tilewright.lowering.cuda_tile.memory.convert_copied_loads import CopyRings
 from tilewright.lowering.cuda_tile.pipelines.convert_pipelines import (
     Range,
     Rings,
     place_rings,
     places_of,
 )
-from tilewright.lowering.cuda_tile.products.convert_warpgroup_matrix import (
-    AccumulatorTile,
-    accumulator_type,
-    accumulators,
+from tilewright.lowering.cuda_tile.products.carried_accumulators import (
+    carried,
+    carried_tile,
+    carried_types,
 )
+from tilewright.lowering.cuda_tile.products.convert_warpgroup_matrix import AccumulatorTile
+from tilewright.lowering.cuda_tile.products.kept_operands import KeptOperands
 
 
 class RegionEnd(Protocol):
@@ -75,13 +78,13 @@ class CarriedTiles:
             for type_ in (
                 [self._kernel.scalar_type(op, value)] * layout.count
                 if product is None
-                else [accumulator_type(product)] * (layout.count // product.values("C"))
+                else carried_types(product)
             )
         ]
 
     def _rows(
         self, tiles: Sequence[SSAValue]
-    ) -> Iterator[tuple[SSAValue, TileLayout, WarpgroupLayouts | None]]:
+    ) -> Iterator[tuple[SSAValue, TileLayout, AccumulatorLayouts | None]]:
         return zip(tiles, self._layouts, self._products, strict=True)
 
     def registers(self, sources: Sequence[SSAValue]) -> list[SSAValue]:
@@ -93,7 +96,7 @@ class CarriedTiles:
             for register in (
                 self._kernel.elements(value, layout)
                 if product is None
-                else accumulators(value, product, self._kernel)
+                else carried(value, product, self._kernel)
             )
         ]
 
@@ -104,8 +107,8 @@ class CarriedTiles:
             if product is None:
                 self._kernel.place(value, layout, list(islice(coming, layout.count)))
             else:
-                own = tuple(islice(coming, layout.count // product.values("C")))
-                self._kernel[value] = AccumulatorTile(product, own, None)
+                own = tuple(islice(coming, len(carried_types(product))))
+                self._kernel[value] = carried_tile(product, own, self._kernel)
 
     def bind_tokens(self, sources: Sequence[Sequence[SSAValue]]) -> None:
         """Say that the tokens are behind all that may be passed."""
@@ -190,6 +193,8 @@ def _branch(op: IfOp, leaf: RegionEnd, kernel: Kernel) -> list[SSAValue]:
     emitter, order, scratch = kernel.emitter, kernel.order, kernel.scratch
     condition = kernel.scalar(op.condition)
     kernel.groups.wait()
+    kernel.tensor.wait()
+    parity = kernel.tensor.parity
     flushed, regions = order.flushed, list[Region]()
     read = scratch.state
     for region in (op.then_region, op.else_region):
@@ -198,6 +203,7 @@ def _branch(op: IfOp, leaf: RegionEnd, kernel: Kernel) -> list[SSAValue]:
         first = region.block.first_op if region.blocks else None
         values = _lower_from(first, kernel, leaf)
         kernel.groups.wait()
+        kernel.tensor.leave_branch(parity)
         emitter.add(scf.YieldOp(*values))
         regions.append(Region(emitter.block))
         emitter.leave(outer)
@@ -269,18 +275,31 @@ class _Again:
 @lowers(ForOp)
 def _for(op: ForOp, kernel: Kernel) -> None:
     source, ahead = op.region.block, Rings.in_kernel(kernel)
-    own, rings = ahead.of(op), ahead.carried_by(op)
+    own, rings, copies = ahead.of(op), ahead.carried_by(op), CopyRings.in_kernel(kernel).of(op)
     bounds = Range(*loop_bounds(op, kernel))
     carried = CarriedTiles(source.args[1:], kernel)
+    kernel.tensor.make_room_for_loop(op, kernel)
     initial, leaf = carried.registers(op.init_values), _Again(op, carried)
     kernel.groups.wait()
+    kernel.tensor.enter_loop(op, kernel)
     if own is not None:
         own.before_loop(bounds)
-    begun = places_of(rings)
+    order = kernel.tensor.carried(op)
+    begun = [*places_of(rings), *order]
+    kept = KeptOperands(op, kernel)
+    if copies is not None:
+        copies.before_loop(bounds)
+        begun.append(copies.stage)
+    elif kept:
+        kernel.scratch.barrier()
     types = [bounds.lower.type, *leaf.types, *(value.type for value in begun)]
     block, end = Block(arg_types=types), 1 + len(leaf.types)
     outer, flushed = _enter_body(op, block, block.args[1:end], carried, kernel)
     place_rings(rings, block.args[end:])
+    ordered = end + 2 * len(rings)
+    kernel.tensor.carry(block.args[ordered : ordered + len(order)])
+    if copies is not None:
+        copies.begin(block.args[-1], block.args[0])
     kernel.count(op, loop_variable(op, block.args[0], kernel))
     if own is not None:
         _fly(own.begin(block.args[0]), op, source.args[1:], kernel)
@@ -288,13 +307,19 @@ def _for(op: ForOp, kernel: Kernel) -> None:
     if own is not None:
         own.end()
     kernel.groups.settle([] if own is None else own.flying)
-    kernel.emitter.add(scf.YieldOp(*values, *places_of(rings)))
+    kernel.tensor.end_turn(op, kernel)
+    stages = [] if copies is None else [copies.next()]
+    kernel.emitter.add(scf.YieldOp(*values, *places_of(rings), *kernel.tensor.carried(op), *stages))
     _leave_body(op, outer, flushed, kernel)
     loop = scf.ForOp(bounds.lower, bounds.upper, bounds.step, [*initial, *begun], Region(block))
     results, passed = CarriedTiles(op.results, kernel), kernel.emitter.add(loop).results
     results.bind(passed[: end - 1])
     results.bind_again(op.init_values, op)
     place_rings(rings, passed[end - 1 :])
+    kernel.tensor.carry(passed[ordered - 1 : ordered - 1 + len(order)])
+    if copies is not None:
+        copies.after_loop()
+    kept.release()
     if own is not None:
         _fly(own.after_loop(bounds), op, op.results, kernel)
 
@@ -346,6 +371,7 @@ def _loop(op: LoopOp, kernel: Kernel) -> None:
     source = op.region.block
     carried, results = CarriedTiles(source.args, kernel), CarriedTiles(op.results, kernel)
     initial, leaf = carried.registers(op.init_values), _Turn(op, carried, results, kernel)
+    kernel.tensor.wait()
     before = Block(arg_types=leaf.again)
     outer, flushed = _enter_body(op, before, before.args, carried, kernel)
     goes_on, *values = _lower_from(source.first_op, kernel, leaf)

@@ -28,6 +28,7 @@ from tilewright.lowering.cuda_tile.analysis.remarks import remark
 from tilewright.lowering.cuda_tile.analysis.tensor_maps import BoxedAccess
 from tilewright.lowering.cuda_tile.kernel.memory_order import MemoryOrder
 from tilewright.lowering.cuda_tile.kernel.scratch import Scratch
+from tilewright.lowering.cuda_tile.kernel.tensor_memory import AccumulatorMemory
 from tilewright.lowering.cuda_tile.kernel.warpgroup_groups import MmaGroup, MmaGroups
 from tilewright.lowering.cuda_tile.layouts.elements import (
     element_of,
@@ -95,6 +96,27 @@ class LoadsAhead(Protocol):
         """Say which MMAs a product is, so that they free what was loaded for it."""
         ...
 
+    def is_read_in_place(self, product: Operation) -> bool:
+        """True of a product in tensor memory whose operands are read as they were loaded."""
+        ...
+
+    def commit(self, product: Operation) -> None:
+        """Let what was loaded for a product in tensor memory be free once its MMAs, which the
+        thread has just issued, are complete."""
+        ...
+
+    def issued(self, product: Operation) -> None:
+        """Say that they have been issued, in all threads."""
+        ...
+
+
+class CopiesAhead(Protocol):
+    """Loads that threads copy ahead of where they stand."""
+
+    def load(self, op: LoadViewTkoOp) -> LoweredTile | None:
+        """The tile of a load that is; None of any other."""
+        ...
+
 
 class Kernel:
     """Lowers the body of one entry, to the end of a block at a time."""
@@ -107,10 +129,12 @@ class Kernel:
         self.order = MemoryOrder(self.scratch)
         self.groups = MmaGroups(self.emitter)
         self.scratch.before_reuse.append(self.groups.leave_scratch)
+        self.tensor = AccumulatorMemory(self.emitter, self.threads, self.scratch)
         self.values: dict[SSAValue, Any] = {}
         self.op: Operation | None = None
         self.maps: dict[ArgumentAttr, SSAValue] = {}
         self.ahead: LoadsAhead
+        self.copied: CopiesAhead
         self.stored: Mapping[StoreViewTkoOp, BoxedAccess] = {}
 
     # --- values ---

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
 from tilewright.dialects.cuda_tile.ops.control_flow import (
     BreakOp,
@@ -26,9 +26,11 @@ from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFOp
 from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
 from tilewright.lowering.cuda_tile.layouts.layouts import TileLayout, bits_of, blocked
+from tilewright.lowering.cuda_tile.layouts.tensor_memory_layouts import Accumulators
 from tilewright.lowering.cuda_tile.layouts.warpgroup_layouts import WarpgroupLayouts, is_added
 from tilewright.lowering.op_rules import OpRules
 
+AccumulatorLayouts = WarpgroupLayouts | Accumulators
 Layouts = Sequence[TileLayout | None]
 Finder = Callable[[Any, "LayoutTable"], "TileLayout | None"]
 
@@ -44,10 +46,10 @@ class LayoutTable:
 
     thread_bits: int
     arch: Target | None = None
-    products: dict[SSAValue, WarpgroupLayouts] = field(
-        default_factory=dict[SSAValue, "WarpgroupLayouts"]
+    products: dict[SSAValue, AccumulatorLayouts] = field(
+        default_factory=dict[SSAValue, "AccumulatorLayouts"]
     )
-    """How warpgroups share the multiplications whose results these are, or are carried on from."""
+    """Where the accumulators are whose values these are, or are carried on from."""
     wanted: Mapping[Operation, TileLayout] = field(default_factory=dict[Operation, TileLayout])
     """The layouts in which threads read what has been loaded ahead."""
     layouts: dict[SSAValue, TileLayout | None] = field(
@@ -138,6 +140,9 @@ class LayoutTable:
         products = [self.products.get(source) for source in sources]
         product = products[0] if products and products == products[:1] * len(products) else None
         if any(isinstance(source.owner, MmaFOp) and is_added(source.owner) for source in sources):
+            return
+        others = argument.block.args if isinstance(argument, BlockArgument) else ()
+        if isinstance(product, Accumulators) and product in map(self.products.get, others):
             return
         if product is not None and product.layout("C") == self.layouts[argument]:
             self.products[argument] = self.products[result] = product

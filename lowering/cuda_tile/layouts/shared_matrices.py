@@ -1,4 +1,4 @@
-"""Matrices in shared memory as `wgmma` reads them and TMA writes them.
+"""Matrices in shared memory as `wgmma` and `tcgen05.mma` read them and TMA writes them.
 
 Rows of up to 128 bytes of the dimension that is contiguous lie one below the other, and such
 columns of rows one behind the other; a swizzle as wide as the rows keeps apart what is read at
@@ -19,7 +19,7 @@ from tilewright.dialects.cute import ComposedLayout, Layout, Swizzle
 from tilewright.dialects.cute.types.algebra import ComposedLayoutType
 from tilewright.dialects.cute.types.memref import Space, SpaceAttr
 from tilewright.dialects.cute_nvgpu.descriptors.bit_field import DescriptorError
-from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import WGMMA
+from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import DescriptorFormat
 from tilewright.dialects.cute_nvgpu.descriptors.solve_descriptor import solve
 from tilewright.dialects.cute_nvgpu.lattice.elements import ElementType
 from tilewright.dialects.cute_nvgpu.types.smem_desc_view import SmemDescViewType
@@ -59,16 +59,11 @@ class MatrixOrder:
 
     def renumbered(self, bits: Mapping[int, int]) -> MatrixOrder:
         """The order of the tile of whose numbers bit `bits[b]` is bit b here."""
-        order = self.order
         return MatrixOrder(
             tuple(bits[bit] for bit in self.run),
             tuple(bits[bit] for bit in self.above),
             self.row,
-            SharedOrder(
-                {bits[bit]: place for bit, place in order.position.items()},
-                order.size,
-                {bits[bit]: place for bit, place in order.swizzle.items()},
-            ),
+            self.order.renumbered(bits),
         )
 
     @property
@@ -106,12 +101,16 @@ class MatrixOrder:
         return ComposedLayout(self.swizzle, 0, plain) if self.swizzle.bits else plain
 
     def view(
-        self, across: Sequence[int], depth: Sequence[int], element: ElementType
+        self,
+        across: Sequence[int],
+        depth: Sequence[int],
+        element: ElementType,
+        format: DescriptorFormat,
     ) -> SmemDescViewType | None:
         """The type of such a matrix's descriptor; None where there is none."""
         layout = self.matrix(across, depth)
         try:
-            solve(layout, element.bits, format=WGMMA)
+            solve(layout, element.bits, format=format)
         except DescriptorError:
             return None
-        return SmemDescViewType.of(element, layout, WGMMA)
+        return SmemDescViewType.of(element, layout, format)

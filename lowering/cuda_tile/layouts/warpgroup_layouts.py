@@ -7,7 +7,6 @@ goes, so that each reads A once, then along N; what is left over is registers.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFOp, MmaIOp
 from tilewright.dialects.cuda_tile.type_text import shown
@@ -17,7 +16,16 @@ from tilewright.dialects.cute_nvgpu.atoms.wgmma_lookup import find_wgmma
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target, target
 from tilewright.lowering.cuda_tile.layouts.elements import element_of, shape_of
 from tilewright.lowering.cuda_tile.layouts.layouts import log2
-from tilewright.lowering.cuda_tile.layouts.mma_layouts import PTX_NAMES, Bit, MmaLayouts, signs_of
+from tilewright.lowering.cuda_tile.layouts.mma_layouts import (
+    PTX_NAMES,
+    AsyncLayouts,
+    Bit,
+    product_types,
+)
+from tilewright.lowering.cuda_tile.layouts.tensor_memory_layouts import (
+    bytes_of_name,
+    in_tensor_memory,
+)
 
 WARPGROUP_BITS = 7
 _ROWS, _COLUMNS, _MOST_COLUMNS, _DEPTH = 64, 8, 256, 32
@@ -28,10 +36,8 @@ _TARGET = target("sm_90a")
 
 
 @dataclass(frozen=True)
-class WarpgroupLayouts(MmaLayouts):
+class WarpgroupLayouts(AsyncLayouts):
     """The layouts of the operands of a multiplication by warpgroups."""
-
-    UNIT_BITS: ClassVar[int] = WARPGROUP_BITS
 
     @property
     def units(self) -> list[Bit | None]:
@@ -68,7 +74,7 @@ def warpgroup_layouts(
     across = max(groups * _ROWS // rows, 1)
     most = _ADDED_COLUMNS if is_added(op) else _MOST_COLUMNS
     own = min(max(columns // across, _COLUMNS), most)
-    size = _bytes(types[0])
+    size = bytes_of_name(types[0])
     try:
         atom = find_wgmma("sm90.mma", (_ROWS, own, _DEPTH // size), types)
     except AtomError:
@@ -80,19 +86,12 @@ def warpgroup_layouts(
 def _types(op: MmaFOp | MmaIOp) -> tuple[str, str, str] | None:
     """PTX's names of the types of A, B and D; None where the tiles are too small for `wgmma`, or
     it multiplies no such types."""
+    types = product_types(op)
+    if types is None:
+        return None
     *_, rows, depth = shape_of(op.lhs)
     columns = shape_of(op.rhs)[-1]
-    a, c = shown(element_of(op.lhs)), shown(element_of(op.acc))
-    if isinstance(op, MmaIOp):
-        left, right = signs_of(op)
-        types = (f"{left}8", f"{right}8", "s32")
-    elif a in PTX_NAMES:
-        types = (PTX_NAMES[a], PTX_NAMES[a], "f32")
-    elif a in ("f16", "bf16", "tf32"):
-        types = (a, a, c)
-    else:
-        return None
-    if rows < _ROWS or columns < _COLUMNS or depth * _bytes(types[0]) < _DEPTH:
+    if rows < _ROWS or columns < _COLUMNS or depth * bytes_of_name(types[0]) < _DEPTH:
         return None
     return types
 
@@ -100,11 +99,8 @@ def _types(op: MmaFOp | MmaIOp) -> tuple[str, str, str] | None:
 def is_added(op: MmaFOp | MmaIOp) -> bool:
     """True of a product of floats of 8 bits, whose sums `wgmma` keeps in 14 bits: it is computed by
     itself, and added in f32."""
-    return isinstance(op, MmaFOp) and shown(element_of(op.lhs)) in PTX_NAMES
-
-
-def _bytes(name: str) -> int:
-    return {"tf32": 4, "f16": 2, "bf16": 2}.get(name, 1)
+    fp8 = isinstance(op, MmaFOp) and shown(element_of(op.lhs)) in PTX_NAMES
+    return fp8 and not in_tensor_memory(op)
 
 
 def atom_of_majors(layouts: WarpgroupLayouts, a: str, b: str, *, registers: bool) -> WgmmaAtom:

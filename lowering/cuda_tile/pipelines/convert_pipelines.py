@@ -18,12 +18,23 @@ from xdsl.dialects import gpu, memref
 from xdsl.dialects.builtin import IntegerAttr, MemRefType, NoneAttr, i64
 from xdsl.ir import Operation, SSAValue
 
-from tilewright.dialects.cuda_tile.ops import core
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
 from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp
 from tilewright.dialects.cute.types.memref import Space, SpaceAttr
-from tilewright.dialects.cute_nvgpu.ops import mbarrier, sync, tma, warp_specialization
-from tilewright.lowering.cuda_tile.analysis.find_pipelines import LoadGroup, LoadPipeline, Pipelines
+from tilewright.dialects.cute_nvgpu.ops import (
+    mbarrier,
+    sync,
+    tcgen05_sync,
+    tma,
+    warp_specialization,
+)
+from tilewright.lowering.cuda_tile.analysis.find_pipelines import (
+    LoadGroup,
+    LoadPipeline,
+    Pipelines,
+    is_read_by,
+    loaded_by,
+)
 from tilewright.lowering.cuda_tile.analysis.tensor_maps import BoxedAccess
 from tilewright.lowering.cuda_tile.kernel.coordinates import box_corners
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
@@ -61,6 +72,7 @@ class Ring:
         self.pipelines, self.pipeline, self.kernel = pipelines, first, kernel
         self.stages = first.stages
         self._made_barriers = [(self._made(), self._made()) for _ in first.groups]
+        self._by_mma = [group.released_by_mma for group in first.groups]
         lines = [[self._line(load) for load in group.loads] for group in first.groups]
         self._barriers: dict[LoadGroup, tuple[SSAValue, SSAValue]] = {}
         self._lines: dict[BoxedAccess, SSAValue] = {}
@@ -99,13 +111,13 @@ class Ring:
             self.kernel.emitter.add(tma.PrefetchTensormapOp(map_))
 
     def initialise(self, readers: int) -> None:
-        """Make the mbarriers, by one thread; so many warps read."""
+        """Make the mbarriers, by one thread; so many warps, or MMAs of one thread, read."""
         emitter = self.kernel.emitter
-        for full, empty in self._made_barriers:
+        for (full, empty), by_mma in zip(self._made_barriers, self._by_mma, strict=True):
             for stage in range(self.stages):
                 at = emitter.constant(stage, None)
                 emitter.add(mbarrier.InitOp(full, [at], 1))
-                emitter.add(mbarrier.InitOp(empty, [at], readers))
+                emitter.add(mbarrier.InitOp(empty, [at], 1 if by_mma else readers))
 
     # --- places ---
 
@@ -187,22 +199,15 @@ class Ring:
     def _copy_of(
         self, groups: Sequence[LoadGroup], place: StagePlace, number: SSAValue, fresh: bool
     ) -> None:
-        """Copy for the iteration of a number: what says where tiles lie is computed for it."""
-        kernel, loop = self.kernel, self.pipeline.loop
+        """Copy for the iteration of a number."""
+        loop = self.pipeline.loop
         assert loop is not None
-        variable = loop.region.block.args[0]
-        changed: list[SSAValue] = [variable]
-        changed += [result for op in self.pipeline.slice for result in op.results]
-        before = {value: kernel.values[value] for value in changed if value in kernel.values}
-        kernel.count(loop, number)
-        for op in self.pipeline.slice:
-            kernel.lower(op)
-        for group in groups:
-            self.copy(group, place, fresh=fresh)
-        for value in changed:
-            del kernel.values[value]
-        kernel.values.update(before)
-        kernel.at(loop)
+
+        def build() -> None:
+            for group in groups:
+                self.copy(group, place, fresh=fresh)
+
+        at_iteration(self.kernel, loop, self.pipeline.slice, number, build)
 
     # --- the consumers ---
 
@@ -225,14 +230,16 @@ class Ring:
     def release(
         self, group: LoadGroup, place: StagePlace, condition: SSAValue | None = None
     ) -> None:
-        """Say that the warp has read a stage."""
+        """Say that the warp has read a stage. A condition is a branch around all of it: ptxas
+        keeps no MMA in flight where a thread is elected in front of it."""
+        if condition is not None:
+            self.kernel.emitter.when(condition, partial(self.release, group, place))
+            return
         emitter, (_, empty) = self.kernel.emitter, self._barriers[group]
         emitter.add(sync.WarpSyncOp())
         leader = emitter.emit(warp_specialization.ElectSyncOp())
-        says = self.kernel.both(leader, condition)
-        assert says is not None
         arrive = partial(mbarrier.ArriveOp, empty, [self._index(place.stage)])
-        emitter.when(says, lambda: emitter.add(arrive()))
+        emitter.when(leader, lambda: emitter.add(arrive()))
 
     # --- the loop ---
 
@@ -251,7 +258,11 @@ class Ring:
         self.range = Range(bounds.lower, bounds.upper, bounds.step, number)
         before = self._before(self.place)
         follows = self.kernel.emitter.compare("ne", number, bounds.lower)
-        complete = [group for group in self.pipeline.groups if not group.trailing]
+        complete = [
+            group
+            for group in self.pipeline.groups
+            if not group.trailing and not group.released_by_mma
+        ]
         if complete:
             self._ahead(complete, self._refilled(before), self.stages - 1)
         return self._flights(lambda group: partial(self._follow, group, before, follows))
@@ -283,12 +294,35 @@ class Ring:
         end of the iteration."""
         if product in self.pipeline.trailing:
             self.flying.append(flight)
-        for group in self.pipeline.groups:
-            if group.product is product and not group.trailing:
+        for group in self._groups_of(product):
+            if not group.trailing:
                 release = partial(self.release, group, self.place)
-                alone = all(_is_read_by(load.op.tile, product) for load in group.loads)
+                alone = all(is_read_by(load.op.tile, product) for load in group.loads)
                 early = alone and not group.by_threads
                 (flight.completed if early else self.left).append(release)
+
+    def commit(self, product: Operation) -> None:
+        """Let stages be empty once the MMAs of a product in tensor memory are complete; by the
+        thread that issued them."""
+        for group in self._groups_of(product):
+            if group.released_by_mma:
+                _, empty = self._barriers[group]
+                stage = self._index(self.place.stage)
+                self.kernel.emitter.add(tcgen05_sync.CommitOp(empty, [stage]))
+
+    def issued(self, product: Operation) -> None:
+        """Go on behind those MMAs: copy to the stage before, whose MMAs were issued earlier, and
+        release at the end of the iteration what others read too."""
+        for group in self._groups_of(product):
+            if group.released_by_mma:
+                self._ahead([group], self._refilled(self._before(self.place)), self.stages - 1)
+                continue
+            if not group.by_threads:
+                self.left.append(self.kernel.tensor.wait)
+            self.left.append(partial(self.release, group, self.place))
+
+    def _groups_of(self, product: Operation) -> list[LoadGroup]:
+        return [group for group in self.pipeline.groups if group.product is product]
 
     def end(self) -> None:
         """End an iteration."""
@@ -307,16 +341,23 @@ class Ring:
         return self._flights(lambda group: partial(self.release, group, before, ran))
 
 
-def _is_read_by(value: SSAValue, product: Operation) -> bool:
-    """True where nothing else reads a tile."""
-    return all(
-        use.operation is product
-        or (
-            isinstance(use.operation, core.ReshapeOp | core.PermuteOp)
-            and _is_read_by(use.operation.results[0], product)
-        )
-        for use in value.uses
-    )
+def at_iteration(
+    kernel: Kernel, loop: ForOp, slice_: Sequence[Operation], number: SSAValue,
+    build: Callable[[], None],
+) -> None:  # fmt: skip
+    """Emit something for the iteration of a number: the ops of a slice of the loop's body are
+    computed for it."""
+    changed: list[SSAValue] = [loop.region.block.args[0]]
+    changed += [result for op in slice_ for result in op.results]
+    before = {value: kernel.values[value] for value in changed if value in kernel.values}
+    kernel.count(loop, number)
+    for op in slice_:
+        kernel.lower(op)
+    build()
+    for value in changed:
+        del kernel.values[value]
+    kernel.values.update(before)
+    kernel.at(loop)
 
 
 class Rings:
@@ -366,9 +407,27 @@ class Rings:
 
     def read(self, product: Operation, flight: MmaGroup) -> None:
         """Say which MMAs a product is."""
-        for ring in self.all:
-            if ring.pipeline.loop is not None:
-                ring.read(product, flight)
+        for ring in self._running():
+            ring.read(product, flight)
+
+    def is_read_in_place(self, product: Operation) -> bool:
+        """True of a product all of whose operands MMAs read as they were loaded."""
+        sources = [loaded_by(operand) for operand in product.operands[:2]]
+        planned = [None if source is None else self.plan.of(source.load) for source in sources]
+        return all(plan is not None and not plan[1].by_threads for plan in planned)
+
+    def _running(self) -> list[Ring]:
+        return [ring for ring in self.all if ring.pipeline.loop is not None]
+
+    def commit(self, product: Operation) -> None:
+        """Let what was loaded for a product be free once its MMAs are complete."""
+        for ring in self._running():
+            ring.commit(product)
+
+    def issued(self, product: Operation) -> None:
+        """Go on behind a product's MMAs."""
+        for ring in self._running():
+            ring.issued(product)
 
     def load(self, op: LoadViewTkoOp) -> SharedTile | None:
         """The tile of a load that is made ahead; None of any other."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 from xdsl.dialects import arith
@@ -14,24 +13,18 @@ from xdsl.ir import Attribute, SSAValue
 
 from tilewright.dialects.cuda_tile.ops import core
 from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFOp, MmaIOp
-from tilewright.dialects.cute_nvgpu.atoms.wgmma import WgmmaAtom
 from tilewright.dialects.cute_nvgpu.ops import wgmma_sync
-from tilewright.dialects.cute_nvgpu.ops.address import bytes_of
 from tilewright.dialects.cute_nvgpu.ops.fragment import CastOp
 from tilewright.dialects.cute_nvgpu.ops.sm90 import WGMMA_OPS
-from tilewright.dialects.cute_nvgpu.ops.smem_desc import MakeSmemDescOp
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
-from tilewright.dialects.cute_nvgpu.types.smem_desc_view import SmemDescViewType
 from tilewright.lowering.cuda_tile.arithmetic.convert_conversions import (
     float_or_same,
     float_resized,
 )
 from tilewright.lowering.cuda_tile.arithmetic.convert_elementwise import on_floats
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, PlacedTile
-from tilewright.lowering.cuda_tile.kernel.shared_tiles import SharedTile
 from tilewright.lowering.cuda_tile.kernel.warpgroup_groups import MmaGroup
-from tilewright.lowering.cuda_tile.layouts.layouts import TileLayout, log2
-from tilewright.lowering.cuda_tile.layouts.shared_matrices import MatrixOrder
+from tilewright.lowering.cuda_tile.layouts.layouts import TileLayout
 from tilewright.lowering.cuda_tile.layouts.warpgroup_layouts import (
     ADDED_DEPTH,
     WARPGROUP_BITS,
@@ -39,6 +32,7 @@ from tilewright.lowering.cuda_tile.layouts.warpgroup_layouts import (
     atom_of_majors,
     is_added,
 )
+from tilewright.lowering.cuda_tile.products.shared_operands import SharedOperands
 from tilewright.lowering.tile.registers import extracted, from_elements
 
 Fragments = tuple[SSAValue, ...]
@@ -96,23 +90,12 @@ def is_zero(value: SSAValue) -> bool:
     return bool(number.is_splat) and not number.array().reshape(-1)[:1].view("u1").any()
 
 
-@dataclass(frozen=True, slots=True)
-class _OperandMatrices:
-    """An operand in shared memory: the line, where its tile begins there, how it lies, and a
-    descriptor's type."""
-
-    line: SSAValue
-    start: SSAValue | None
-    order: MatrixOrder
-    view: SmemDescViewType
-    major: str
-
-
 class WarpgroupProduct:
     """A multiplication by `wgmma`."""
 
     def __init__(self, op: MmaFOp | MmaIOp, layouts: WarpgroupLayouts, kernel: Kernel) -> None:
         self.op, self.layouts, self.kernel = op, layouts, kernel
+        self.shared = SharedOperands(layouts, kernel)
         self.group = MmaGroup()
         kernel.ahead.read(op, self.group)
 
@@ -120,11 +103,14 @@ class WarpgroupProduct:
         """Emit it."""
         kernel, op, layouts = self.kernel, self.op, self.layouts
         registers = self._in_registers()
-        a, b = self._operands(registers is None)
-        majors = ("k" if a is None else a.major, "k" if b is None else b.major)
-        assert b is not None
-        self.registers, self.a, self.b = registers, a, b
-        self.atom = atom_of_majors(layouts, *majors, registers=a is None)
+        wanted = {"A": op.lhs, "B": op.rhs} if registers is None else {"B": op.rhs}
+        operands, staged = self.shared.laid_down(wanted, kernel.scratch.written)
+        self.group.reads_scratch = staged
+        for matrices in operands.values():
+            matrices.ready()
+        self.registers, self.a, self.b = registers, operands.get("A"), operands["B"]
+        major = "k" if self.a is None else self.a.major
+        self.atom = atom_of_majors(layouts, major, self.b.major, registers=self.a is None)
         if is_added(op):
             self._add()
             return
@@ -152,8 +138,9 @@ class WarpgroupProduct:
         if self.registers is not None:
             left = self.registers[batch, m, 0, k]
         else:
-            left = self._descriptor(self.a, "A", batch, m, k)
-        inputs = [left, self._descriptor(self.b, "B", batch, n, k), acc]
+            assert self.a is not None
+            left = self.shared.descriptor(self.a, "A", batch, m, k)
+        inputs = [left, self.shared.descriptor(self.b, "B", batch, n, k), acc]
         flag = kernel.constant(0, i1) if fresh else None
         return kernel.emitter.emit(WGMMA_OPS[self.atom.op](inputs, self.atom, scale_d=flag))
 
@@ -210,115 +197,3 @@ class WarpgroupProduct:
                 fragment = kernel.emitter.emit(CastOp(fragment, type_))
             fragments[place] = fragment
         return fragments
-
-    # --- in shared memory ---
-
-    def _operands(self, both: bool) -> tuple[_OperandMatrices | None, _OperandMatrices | None]:
-        """A, unless it is in registers, and B in shared memory."""
-        kernel, op = self.kernel, self.op
-        wanted = {"A": op.lhs, "B": op.rhs} if both else {"B": op.rhs}
-        laid_down = {operand: self._there(operand, value) for operand, value in wanted.items()}
-        missing = [operand for operand, matrices in laid_down.items() if matrices is None]
-        if missing:
-            self.group.reads_scratch = True
-            staged = {operand: self._staged(operand, wanted[operand]) for operand in missing}
-            places = kernel.scratch.take_lines(
-                [(order, element) for order, element, *_ in staged.values()]
-            )
-            for (operand, (order, _, view, source, elements)), (line, start, base) in zip(
-                staged.items(), places, strict=True
-            ):
-                kernel.scratch.store(base, source, elements, order.order)
-                at = kernel.emitter.constant(start, None)
-                laid_down[operand] = _OperandMatrices(
-                    line, at, order, view, self._major(operand, order)
-                )
-            kernel.emitter.add(wgmma_sync.FenceProxyAsyncOp())
-            kernel.scratch.written()
-        return laid_down.get("A"), laid_down["B"]
-
-    def _there(self, operand: str, value: SSAValue) -> _OperandMatrices | None:
-        """An operand that lies in shared memory as the MMA can read it."""
-        tile = self.kernel.values[value]
-        if not isinstance(tile, SharedTile):
-            return None
-        view = self._view(operand, tile.order)
-        if view is None:
-            return None
-        tile.ready()
-        return _OperandMatrices(
-            tile.line, tile.start, tile.order, view, self._major(operand, tile.order)
-        )
-
-    def _bits(self, operand: str) -> tuple[list[int], list[int], list[int]]:
-        """The bits of an operand's rows or columns, of K, and of the batch."""
-        position, layouts = self.layouts.positions(operand), self.layouts
-        across, depth, batch = (
-            [position[mode, i] for i in range(log2(layouts.extents[mode]))]
-            for mode in ("m" if operand == "A" else "n", "k", "b")
-        )
-        return across, depth, batch
-
-    def _major(self, operand: str, order: MatrixOrder) -> str:
-        return "k" if order.run[0] in self._bits(operand)[1] else "mn"
-
-    def _view(self, operand: str, order: MatrixOrder) -> SmemDescViewType | None:
-        """The type of the descriptors of an operand's matrices."""
-        across, depth, _ = self._bits(operand)
-        atom = self.layouts.atom
-        assert isinstance(atom, WgmmaAtom)
-        major, element = self._major(operand, order), atom.element(operand)
-        whole = depth if major == "k" else across
-        if set(order.run) - set(whole) or (major == "mn" and order.order.size != 2):
-            return None
-        m, n, k = atom.shape
-        rows = across[: log2(m if operand == "A" else n)]
-        return order.view(rows, depth[: log2(k)], element)
-
-    def _staged(
-        self, operand: str, value: SSAValue
-    ) -> tuple[MatrixOrder, Attribute, SmemDescViewType, TileLayout, Sequence[SSAValue]]:
-        """How threads lay an operand down: along the dimension of which they hold neighbours."""
-        kernel, (across, depth, batch) = self.kernel, self._bits(operand)
-        source = kernel.table.of(value)
-        elements = kernel.elements(value, source)
-        size = bytes_of(elements[0].type)
-        first = source.registers[0] if source.registers else -1
-        runs = [(depth, across), (across, depth)]
-        if first in across and size == 2:
-            runs.reverse()
-        for run, above in runs:
-            order = MatrixOrder.of(run, [*above, *batch], size)
-            view = self._view(operand, order)
-            if view is not None:
-                return order, elements[0].type, view, source, elements
-        raise AssertionError(f"K-major matrices have descriptors: {self.op}")
-
-    def _descriptor(
-        self, matrices: _OperandMatrices | None, operand: str, batch: int, across: int, k: int
-    ) -> SSAValue:
-        """The descriptor of the warpgroup's matrix at coordinates along the batch, M or N, and
-        K."""
-        assert matrices is not None
-        kernel, position = self.kernel, self.layouts.positions(operand)
-        emitter, order = kernel.emitter, matrices.order.order
-        mode = "m" if operand == "A" else "n"
-        number = sum(
-            1 << position[name, i]
-            for name, value in ((mode, across), ("k", k), ("b", batch))
-            for i in range(log2(self.layouts.extents[name]))
-            if value >> i & 1
-        )
-        known = sum(1 << order.position[bit] for bit in order.position if number >> bit & 1)
-        weights = [0] * WARPGROUP_BITS + [
-            1 << order.position[position[bit]] if bit is not None and bit[0] == mode else 0
-            for bit in self.layouts.units
-        ]
-        at = emitter.constant(known, None)
-        own = kernel.threads.total(weights)
-        if own is not None:
-            at = emitter.binary("add", emitter.resized(own, 32, None), at)
-        if matrices.start is not None:
-            at = emitter.binary("add", matrices.start, at)
-        key = ("desc", matrices.line, at, matrices.view)
-        return emitter.once(key, partial(MakeSmemDescOp, matrices.line, [at], matrices.view))

@@ -9,7 +9,8 @@ from wgmma_kernels import Tile
 
 COLUMNS = 512
 CELLS = f'memref<128x{COLUMNS}xi32, !cute.layout<"(128,{COLUMNS}):(65536,1)">, #cute<space tmem>>'
-ONE = "!cute_nvgpu.fragment<1xi32>"
+FOUR, EIGHT = "!cute_nvgpu.fragment<4xi32>", "!cute_nvgpu.fragment<8xi32>"
+"""What one access of memory moves, and one of tensor memory: a step of a loop over the columns."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,8 @@ func.func @umma({arguments}, %gt: memref<?xi32>, %out: memref<?xi32>)
     attributes {{gpu.kernel{cluster}}} {{
   %t = "gpu.thread_id"() <{{dimension = #gpu<dim x>}}> : () -> index
   %c0 = arith.constant 0 : index
-  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %c8 = arith.constant 8 : index
   %c16 = arith.constant 16 : index
   %c32 = arith.constant 32 : index
   %c128 = arith.constant 128 : index
@@ -87,12 +89,14 @@ func.func @umma({arguments}, %gt: memref<?xi32>, %out: memref<?xi32>)
   cute_nvgpu.fence.proxy.async
   "gpu.barrier"() : () -> ()
   %cells = cute_nvgpu.tmem.retrieve %slot[%c0] : memref<1xi32, #cute<space smem>> -> {CELLS}
-  scf.for %i = %c0 to %columns step %c1 {{
+  scf.for %i = %c0 to %columns step %c8 {{
     %row = arith.muli %line, %columns : index
     %at = arith.addi %row, %i : index
-    %v = memref.load %gt[%at] : memref<?xi32>
-    %f = cute_nvgpu.fragment.splat %v : i32 -> {ONE}
-    cute_nvgpu.tmem.store %f, %cells[%lane, %i] shape 32x32b : {ONE}, {CELLS}
+    %next = arith.addi %at, %c4 : index
+    %f0 = cute_nvgpu.fragment.load %gt[%at] : memref<?xi32> -> {FOUR}
+    %f1 = cute_nvgpu.fragment.load %gt[%next] : memref<?xi32> -> {FOUR}
+    %f = cute_nvgpu.fragment.concat %f0, %f1 : {FOUR}, {FOUR} -> {EIGHT}
+    cute_nvgpu.tmem.store %f, %cells[%lane, %i] shape 32x32b : {EIGHT}, {CELLS}
   }}
   cute_nvgpu.tmem.wait_store
   cute_nvgpu.tcgen05.fence.before_thread_sync
@@ -126,13 +130,16 @@ func.func @umma({arguments}, %gt: memref<?xi32>, %out: memref<?xi32>)
 
     def _drain(self) -> str:
         return f"""
-  scf.for %i = %c0 to %columns step %c1 {{
+  scf.for %i = %c0 to %columns step %c8 {{
     %row = arith.muli %line, %columns : index
     %at = arith.addi %row, %i : index
-    %f = cute_nvgpu.tmem.load %cells[%lane, %i] shape 32x32b : {CELLS} -> {ONE}
+    %next = arith.addi %at, %c4 : index
+    %f = cute_nvgpu.tmem.load %cells[%lane, %i] shape 32x32b : {CELLS} -> {EIGHT}
     cute_nvgpu.tmem.wait_load
-    %v = cute_nvgpu.fragment.extract %f[0] : {ONE} -> i32
-    memref.store %v, %out[%at] : memref<?xi32>
+    %f0 = cute_nvgpu.fragment.slice %f[0] : {EIGHT} -> {FOUR}
+    %f1 = cute_nvgpu.fragment.slice %f[4] : {EIGHT} -> {FOUR}
+    cute_nvgpu.fragment.store %f0, %out[%at] : {FOUR}, memref<?xi32>
+    cute_nvgpu.fragment.store %f1, %out[%next] : {FOUR}, memref<?xi32>
   }}
   cute_nvgpu.tcgen05.fence.before_thread_sync
 {self.together}

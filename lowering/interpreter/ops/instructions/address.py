@@ -10,6 +10,7 @@ from tilewright.lowering.interpreter.builder import Builder, Step, runs
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.ops.base.arith import container
 from tilewright.lowering.interpreter.ops.base.memref import load_chosen, load_words, store_words
+from tilewright.lowering.interpreter.ops.instructions.cute_nvgpu import copy_async
 from tilewright.lowering.interpreter.ops.instructions.ptx import moved
 from tilewright.lowering.interpreter.share import refuse
 from tilewright.lowering.interpreter.values import spread
@@ -86,5 +87,19 @@ def _store(op: address.StoreOp, builder: Builder) -> Step:
         words = np.stack([spread(regs[slot], count).astype(dtype) for slot in sources], axis=1)
         kept = None if chosen is None else regs[chosen]
         store_words(machine, gang, at, words, number, shared=shared, chosen=kept)
+
+    return step
+
+
+@runs(address.CpAsyncOp)
+def _cp_async(op: address.CpAsyncOp, builder: Builder) -> Step:
+    dest, source, number = builder.slot(op.dest), builder.slot(op.source), builder.number(op)
+    fill = None if op.fill is None else builder.slot(op.fill)
+    size, below, above = op.size.value.data, op.offset.value.data, op.source_offset.value.data
+
+    def step(machine: Machine, gang: Gang) -> None:
+        regs = gang.regs
+        at, to = moved(regs[source], above), moved(regs[dest], below)
+        copy_async(machine, gang, to, at, size, None if fill is None else regs[fill], number)
 
     return step

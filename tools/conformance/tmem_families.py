@@ -15,9 +15,9 @@ What holds was found with ptxas 13.0 and 13.5; columns and registers are legal o
 
 from __future__ import annotations
 
-from documented_targets import FAMILIES_100_110_120, FAMILY_120
-from instruction_family import Family, Point, documented
-from operand_text import registers
+from tilewright.tools.conformance.documented_targets import FAMILIES_100_110_120, FAMILY_120
+from tilewright.tools.conformance.instruction_family import Family, Point, documented
+from tilewright.tools.conformance.operand_text import registers
 
 TCGEN05 = FAMILIES_100_110_120 - FAMILY_120
 _LD_RED = frozenset({"sm_103a", "sm_103f", "sm_110a", "sm_110f"})

@@ -11,9 +11,15 @@ Every point has the selector 0, which any of these instructions takes, but for t
 
 from __future__ import annotations
 
-from documented_targets import FAMILY_120, since
-from instruction_family import Documented, Family, Point, documented, within
-from mma_families import (
+from tilewright.tools.conformance.documented_targets import FAMILY_120, since
+from tilewright.tools.conformance.instruction_family import (
+    Documented,
+    Family,
+    Point,
+    documented,
+    within,
+)
+from tilewright.tools.conformance.mma_families import (
     ACCUMULATOR_PAIRS,
     F16,
     F16_OR_F32,
@@ -31,7 +37,7 @@ from mma_families import (
     TYPES,
     packs_e2m1,
 )
-from operand_text import product_operands
+from tilewright.tools.conformance.operand_text import product_operands
 
 SECTION = "9.7.14.6.3"
 ORDERED = ".sp::ordered_metadata"
@@ -47,7 +53,7 @@ def sparse_operands(point: Point) -> tuple[str, ...]:
     types = point["d"], point["a"], point["b"], point["c"]
     products = product_operands(point["shape"], types, sparse=True, packed=packs_e2m1(point))
     rest = ", %r0, " + point.get("selector", "0")
-    return tuple(each + rest for each in products)
+    return tuple(product + rest for product in products)
 
 
 def _sparse(
@@ -144,7 +150,7 @@ _SELECTOR_PRODUCT = {
     "satfinite": ("",),
     "d c": (("f16", "f16"), ("f32", "f32"), ("s32", "s32")),
     "a b": (
-        *((each, each) for each in MULTIPLICANDS),
+        *((kind, kind) for kind in MULTIPLICANDS),
         *(("s8", "u8"), ("u4", "s4"), ("e4m3", "e5m2"), ("e2m1", "e5m2")),
     ),
     "selector": ("-1", "0", "1", "2", "3", "4", "%r0"),

@@ -17,9 +17,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
-import ptxas_bulk
-import verifier_bulk
-from instruction_family import Candidate
+from tilewright.tools.conformance import ptxas_bulk, verifier_bulk
+from tilewright.tools.conformance.instruction_family import Candidate
 
 UNDOCUMENTED = "undocumented"
 
@@ -39,12 +38,12 @@ class Disagreement:
 
 @dataclass(slots=True)
 class Tally:
-    """What was found of a family for a target."""
+    """The findings of a family for a target."""
 
     points: int = 0
     legal: int = 0
     undocumented: int = 0
-    disagreements: list[Disagreement] = field(default_factory=list)
+    disagreements: list[Disagreement] = field(default_factory=list[Disagreement])
 
     @property
     def agreement(self) -> float:
@@ -60,7 +59,7 @@ class Tally:
 
 @dataclass(frozen=True, slots=True)
 class Oracles:
-    """Who is asked: the assembler and the verifier, each in bulk."""
+    """Who is asked: the assembler and the verifier, candidate in bulk."""
 
     taken: Callable[[Sequence[str], str], list[bool]] = ptxas_bulk.taken
     verdicts: Callable[[Sequence[str], str], list[bool]] = verifier_bulk.verdicts
@@ -73,9 +72,9 @@ ORACLES = Oracles()
 def compare(
     candidates: Sequence[Candidate], target: str, oracles: Oracles = ORACLES
 ) -> dict[str, Tally]:
-    """What was found of the candidates for the target, by family."""
+    """The tallies of the candidates for the target, by family."""
     taken = _any_taken(candidates, target, oracles)
-    verdicts = oracles.verdicts([each.judged for each in candidates], target)
+    verdicts = oracles.verdicts([candidate.judged for candidate in candidates], target)
     tallies: dict[str, Tally] = {}
     beyond: list[Candidate] = []
     for candidate, assembles, legal in zip(candidates, taken, verdicts, strict=True):
@@ -89,7 +88,7 @@ def compare(
         elif assembles and not listed:
             beyond.append(candidate)
     for candidate, why in zip(
-        beyond, oracles.reasons([each.judged for each in beyond], target), strict=True
+        beyond, oracles.reasons([candidate.judged for candidate in beyond], target), strict=True
     ):
         if UNDOCUMENTED not in why:
             wrong = f"is {UNDOCUMENTED}, the verifier says: {why}"
@@ -104,12 +103,12 @@ def refused(
 ) -> list[Candidate]:
     """The candidates that ptxas does not take for the target."""
     taken = _any_taken(candidates, target, oracles)
-    return [each for each, ok in zip(candidates, taken, strict=True) if not ok]
+    return [candidate for candidate, ok in zip(candidates, taken, strict=True) if not ok]
 
 
 def _any_taken(candidates: Sequence[Candidate], target: str, oracles: Oracles) -> Iterator[bool]:
-    """Whether ptxas takes one of each candidate's instructions."""
-    instructions = [each for candidate in candidates for each in candidate.instructions]
+    """True where ptxas takes one of a candidate's instructions, for each candidate."""
+    instructions = [text for candidate in candidates for text in candidate.instructions]
     answers = iter(oracles.taken(instructions, target))
     for candidate in candidates:
         yield any(list(islice(answers, len(candidate.instructions))))

@@ -11,9 +11,16 @@
 
 from __future__ import annotations
 
-from documented_targets import FAMILY_120, since
-from instruction_family import Boxes, Documented, Family, Point, documented, within
-from operand_text import product_operands
+from tilewright.tools.conformance.documented_targets import FAMILY_120, since
+from tilewright.tools.conformance.instruction_family import (
+    Boxes,
+    Documented,
+    Family,
+    Point,
+    documented,
+    within,
+)
+from tilewright.tools.conformance.operand_text import product_operands
 
 SECTION = "9.7.14.5.14"
 

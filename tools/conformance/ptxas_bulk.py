@@ -22,9 +22,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 
-from operand_text import REGISTERS
-
 from tilewright.ptxas import find_ptxas
+from tilewright.tools.conformance.operand_text import REGISTERS
 
 _LINES = 16384  # candidates in one text of the parser
 _FILES = 512  # candidates in one run of the assembler
@@ -37,7 +36,7 @@ _ERROR = re.compile(r"^ptxas (\S+), line (\d+)\s*;\s*(?:error|fatal)", re.MULTIL
 
 
 def taken(instructions: Sequence[str], target: str) -> list[bool]:
-    """Whether ptxas takes each instruction for the target, with the newest `.version` it has."""
+    """True where ptxas takes an instruction for the target, with the newest `.version` it has."""
     everything = range(len(instructions))
     parsed = [
         i for chosen in _slices(everything, _LINES) for i in _parsed(chosen, instructions, target)
@@ -95,7 +94,7 @@ def _assembled(chosen: Sequence[int], instructions: Sequence[str], target: str) 
 def _each_alone(
     chosen: Sequence[int], instructions: Sequence[str], target: str, spacers: int
 ) -> tuple[str, bool]:
-    """What the assembler says of files 0-0.ptx, 1-0.ptx ... of an instruction each, and whether
+    """The words of the assembler of files 0-0.ptx, 1-0.ptx ... of an instruction each, and whether
     all is well. Behind each stand empty kernels, 0-1.ptx ..., as many as `spacers`."""
     with tempfile.TemporaryDirectory(prefix="tilewright-lattice-") as folder:
         names: list[str] = []
@@ -113,7 +112,7 @@ def _in_halves(
     instructions: Sequence[str],
     target: str,
 ) -> Sequence[int]:
-    """What passes the stage where ptxas does not tell which is wrong; one alone is."""
+    """Those that pass the stage where ptxas does not tell which is wrong; one alone is."""
     if len(chosen) == 1:
         return ()
     middle = len(chosen) // 2
@@ -135,7 +134,7 @@ def kernel(lines: Iterable[str], target: str, entry: str) -> tuple[str, int]:
 
 
 def _run(folder: str, names: Sequence[str], arch: str) -> tuple[str, bool]:
-    """What ptxas says of the files, and whether all is well."""
+    """The words of ptxas on the files, and whether all is well."""
     run = subprocess.run(
         [find_ptxas(), "-O0", f"-arch={arch}", *names, "-o", "all.cubin"],
         cwd=folder,
@@ -156,4 +155,4 @@ def newest_version() -> str:
     listed = subprocess.run(
         [find_ptxas(), "--list-version"], capture_output=True, text=True, check=True
     )
-    return max(listed.stdout.split(), key=lambda each: [int(part) for part in each.split(".")])
+    return max(listed.stdout.split(), key=lambda version: [*map(int, version.split("."))])

@@ -14,10 +14,16 @@ from __future__ import annotations
 
 from itertools import product
 
-from documented_targets import since
-from instruction_family import Documented, Family, Point, documented
-from mma_families import ACCUMULATOR_PAIRS, F32, LAYOUTS, S32, SATFINITE
-from operand_text import product_operands, registers, shape_of, vector
+from tilewright.tools.conformance.documented_targets import since
+from tilewright.tools.conformance.instruction_family import Documented, Family, Point, documented
+from tilewright.tools.conformance.mma_families import (
+    ACCUMULATOR_PAIRS,
+    F32,
+    LAYOUTS,
+    S32,
+    SATFINITE,
+)
+from tilewright.tools.conformance.operand_text import product_operands, registers, shape_of, vector
 
 _LOAD, _STORE, _MMA = "9.7.14.4.3", "9.7.14.4.4", "9.7.14.4.5"
 
@@ -59,12 +65,12 @@ def _store(point: Point) -> tuple[str, ...]:
 
 def _product(point: Point) -> tuple[str, ...]:
     types = point["d"], point.get("a", "f16"), point.get("b", "f16"), point["c"]
-    found: list[str] = []
+    operands: list[str] = []
     for natural in product_operands(point["shape"], types):
         d, a, b, c = natural.split(", ")
         choices = product(_lengths("a", types[1], a), _lengths("b", types[2], b))
-        found += [f"{d}, {first}, {second}, {c}" for first, second in choices]
-    return tuple(found)
+        operands += [f"{d}, {first}, {second}, {c}" for first, second in choices]
+    return tuple(operands)
 
 
 def _memory(
@@ -158,7 +164,7 @@ _LAYOUT_AXES = {
     "blayout": LAYOUTS,
     "satfinite": SATFINITE,
 }
-_EQUAL = {"a b": tuple((each, each) for each in _MULTIPLICANDS), "d c": ACCUMULATOR_PAIRS}
+_EQUAL = {"a b": tuple((kind, kind) for kind in _MULTIPLICANDS), "d c": ACCUMULATOR_PAIRS}
 _SUMS = ("f16", "bf16", "f32", "f64", "s32")
 _BASE = ".sync.aligned.{alayout}.{blayout}.{shape}"
 _TYPED = ".{d}.{a}.{b}.{c}{satfinite}"

@@ -15,8 +15,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from documented_targets import KNOWN
-from instruction_family import Boxes, Family, Point, Value, documented, within
+from tilewright.tools.conformance.documented_targets import KNOWN
+from tilewright.tools.conformance.instruction_family import (
+    Boxes,
+    Family,
+    Point,
+    Value,
+    documented,
+    within,
+)
 
 _FAMILIES = frozenset({"sm_100a", "sm_100f", "sm_103a", "sm_103f", "sm_110a", "sm_110f"})
 _EACH = frozenset({"sm_100a", "sm_103a", "sm_110a"})
@@ -136,11 +143,11 @@ def _operand_boxes() -> Iterator[tuple[str, frozenset[str], dict[str, str | tupl
     for sp, metadata in (("", ""), (".sp", "[%r2], ")):
         of = {**common, "sp": (sp,), "metadata": (metadata,)}
         for group, lanes in (("1", _LANES_4), ("2", _LANES_8)):
-            each = {**of, "group": group, "lanes": ("", f"{lanes}, ")}
+            limits = {**of, "group": group, "lanes": ("", f"{lanes}, ")}
             section = _SPARSE if sp else _DENSE
-            yield section, _FAMILIES, {**each, "kind": "f16 tf32 f8f6f4", "more": ("",)}
-            yield section, _SCALES_D, {**each, "kind": "f16 tf32", "more": (", 0", ", 15")}
-            yield section, _INTEGER, {**each, "kind": "i8", "more": ("",)}
+            yield section, _FAMILIES, {**limits, "kind": "f16 tf32 f8f6f4", "more": ("",)}
+            yield section, _SCALES_D, {**limits, "kind": "f16 tf32", "more": (", 0", ", 15")}
+            yield section, _INTEGER, {**limits, "kind": "i8", "more": ("",)}
         stationary = {**of, "ws": ".ws", "group": "1", "lanes": ("",), "more": ("", ", %rd3")}
         yield _WS_SPARSE if sp else _WS, _FAMILIES, {**stationary, "kind": "f16 tf32 f8f6f4"}
 

@@ -1,23 +1,17 @@
-"""What is listed beside the tensor cores' instructions, with right and wrong operands.
+"""Instructions that are listed beside the tensor cores', with right and wrong operands.
 
 Every mnemonic of these listings stands with operands of the kinds that its forms name, then with
 each of them replaced, left out and repeated. `check-ptx` takes an instruction exactly where ptxas
 does, or calls it undocumented. Registers are of the right kinds: their names say nothing to
 `check-ptx`.
-
-    python tests/conformance/listed_operands.py sm_100a [NUMBER]
 """
 
 from __future__ import annotations
 
 import random
 import re
-import sys
 from collections.abc import Iterator
 from functools import cache
-
-import ptxas_bulk
-import verifier_bulk
 
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import (
     Address,
@@ -32,7 +26,7 @@ from tilewright.dialects.cute_nvgpu.lattice.operand_forms import (
     Vector,
 )
 from tilewright.dialects.cute_nvgpu.lattice.scalar import REGISTER_OF
-from tilewright.dialects.cute_nvgpu.lattice.targets import TARGETS
+from tilewright.tools.conformance import ptxas_bulk, verifier_bulk
 from tilewright.tools.instructions import plain
 from tilewright.tools.instructions.listing import Listing
 
@@ -113,7 +107,7 @@ def right(form: OperandForm) -> str:
 
 
 def wrong(form: OperandForm) -> Iterator[str]:
-    """What may stand in the place of an operand: some of it right, too."""
+    """The texts that may stand in the place of an operand: some of them right, too."""
     stem = NAMES[kind_of(form)]
     yield from _INTEGERS
     yield from _OTHERS
@@ -180,7 +174,7 @@ def _advised_against(line: str, why: str) -> bool:
 
 
 def quirk(line: str) -> bool:
-    """Whether it is known that ptxas takes the line."""
+    """True where it is known that ptxas takes the line."""
     return any(pattern.fullmatch(line) for pattern in QUIRKS)
 
 
@@ -188,15 +182,3 @@ def sample(number: int, seed: int, target: str) -> list[str]:
     """Some of the instructions, others for every target."""
     every = instructions()
     return random.Random(f"{seed} {target}").sample(every, min(number, len(every)))
-
-
-def main() -> int:
-    target, *number = sys.argv[1:]
-    assert target in TARGETS, target
-    found = disagreements(sample(int(number[0]) if number else 1 << 30, 0, target), target)
-    print(*found, sep="\n")
-    return 1 if found else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -36,7 +36,7 @@ class Documented:
     words: Mapping[str, tuple[str, ...]]
 
     def holds(self, point: Point) -> bool:
-        """Whether the point lies in the box, whatever the target."""
+        """True where the point lies in the box, whatever the target."""
         return all(word in self.words.get(name, ("",)) for name, word in point.items())
 
 
@@ -107,7 +107,7 @@ class Family:
     def __post_init__(self) -> None:
         known = _words(self.axes)
         for box in self.documented:
-            for name in known | box.words:
+            for name in {*known, *box.words}:
                 words = box.words.get(name, ("",))
                 if not set(words) <= known.get(name, set()):
                     raise ValueError(f"{self.name}: no {words} on the axis '{name}'")
@@ -122,7 +122,7 @@ class Family:
     def point(self, index: int) -> Point:
         """The point of that number; the last axis runs fastest."""
         chosen: list[tuple[str, Value]] = []
-        for names, values in reversed(self.axes.items()):
+        for names, values in reversed(list(self.axes.items())):
             index, place = divmod(index, len(values))
             chosen.append((names, values[place]))
         return _bind(reversed(chosen))
@@ -135,10 +135,11 @@ class Family:
         for box in self.documented:
             if target in box.targets:
                 choices = [_inside(box, *axis) for axis in self.axes.items()]
-                yield from (_bind(zip(self.axes, each, strict=True)) for each in product(*choices))
+                for values in product(*choices):
+                    yield _bind(zip(self.axes, values, strict=True))
 
     def documents(self, point: Point, target: str) -> bool:
-        """Whether the ISA lists the point for the target."""
+        """True where the ISA lists the point for the target."""
         return any(target in box.targets and box.holds(point) for box in self.documented)
 
     def sample(self, generator: random.Random, number: int, target: str) -> list[Point]:

@@ -16,9 +16,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from documented_targets import FAMILY_120, ONLY_120A_121A
-from instruction_family import Boxes, Documented, Family, Point, documented, within
-from mma_families import (
+from tilewright.tools.conformance.documented_targets import FAMILY_120, ONLY_120A_121A
+from tilewright.tools.conformance.instruction_family import (
+    Boxes,
+    Documented,
+    Family,
+    Point,
+    documented,
+    within,
+)
+from tilewright.tools.conformance.mma_families import (
     F32,
     FP8_FP6_FP4,
     KINDS,
@@ -28,9 +35,14 @@ from mma_families import (
     UNSCALED,
     dense_operands,
 )
-from mma_families import SECTION as DENSE_SECTION
-from sparse_families import FORMS, ORDERED, SPARSE_BOXES, sparse_operands
-from sparse_families import SECTION as SPARSE_SECTION
+from tilewright.tools.conformance.mma_families import SECTION as DENSE_SECTION
+from tilewright.tools.conformance.sparse_families import (
+    FORMS,
+    ORDERED,
+    SPARSE_BOXES,
+    sparse_operands,
+)
+from tilewright.tools.conformance.sparse_families import SECTION as SPARSE_SECTION
 
 MXF8F6F4, MXF4, MXF4NVF4 = KINDS[1:]
 
@@ -51,8 +63,8 @@ _SPARSE_TARGETS = {MXF8F6F4: FAMILY_120, MXF4: ONLY_120A_121A, MXF4NVF4: ONLY_12
 
 
 def scale_operands(point: Point) -> tuple[str, ...]:
-    """What follows the matrices: scale data and selectors where the mnemonic has .block_scale;
-    with and without them where it speaks of scales all the same."""
+    """The operands behind the matrices: scale data and selectors where the mnemonic has
+    .block_scale; with and without them where it speaks of scales all the same."""
     if not point["block_scale"] + point["scale_vec"] + point["stype"]:
         return ("",)
     ids_of_a = f"{{{point['byte_id_a']}, {point['thread_id_a']}}}"

@@ -9,9 +9,9 @@
 
 from __future__ import annotations
 
-from documented_targets import FAMILIES_100_110_120, since
-from instruction_family import Family, Point, documented
-from operand_text import registers, shape_of
+from tilewright.tools.conformance.documented_targets import FAMILIES_100_110_120, since
+from tilewright.tools.conformance.instruction_family import Family, Point, documented
+from tilewright.tools.conformance.operand_text import registers, shape_of
 
 _LDMATRIX, _STMATRIX, _MOVMATRIX = "9.7.14.5.15", "9.7.14.5.16", "9.7.14.5.17"
 

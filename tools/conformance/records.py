@@ -1,34 +1,22 @@
-"""NVIDIA's cuTile test kernels replayed against what a chip left in memory for them.
+"""Kernels of CUDA Tile IR replayed against what a chip left in memory for them.
 
-    python tests/conformance/cuda_tile_records.py records.tar      # or a folder of records
-    python tests/conformance/cuda_tile_records.py records.tar --text
-    python tests/conformance/cuda_tile_records.py records.tar --level ptx --arch sm_90a
-    python tests/conformance/cuda_tile_records.py records.tar --assemble sm_90a,sm_120a
-
-A record holds the bytecode, the arguments before and after (`tests/silicon/record_cuda_tile.py`
-makes them). Every array has to be equal bit for bit, NaN to NaN, where Tile IR defines the bits;
-where it does not, kernels that use such an operation stay within the bound of `BOUNDS`. With
-`--text` nothing is run: every module is printed in both forms, debug info included, and read again,
-and has to give the bytecode that it gave before. With `--level` it is compiled, and what it is
-compiled to is run on the CPU, with `--level device` on the GPU of this machine; with `--assemble`
-the PTX for each target has to assemble without a warning.
+A record holds the bytecode, the arguments before and after (the project's
+`tests/silicon/record_cuda_tile.py` makes them). Every array has to be equal bit for bit, NaN to
+NaN, where Tile IR defines the bits; where it does not, kernels that use such an operation stay
+within the bound of `BOUNDS`.
 """
 
 from __future__ import annotations
 
-import argparse
 import io
 import pickle
 import re
-import sys
 import tarfile
-import time
 import zlib
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import ml_dtypes
 import numpy as np
@@ -95,36 +83,36 @@ _BY_OP = {(bound.op, element): bound for bound in BOUNDS for element in bound.el
 
 
 @dataclass(frozen=True, slots=True)
-class Undefined:
-    """A test whose kernel does what Tile IR leaves undefined. `found`: what the error says when it
+class UndefinedKernel:
+    """A test whose kernel does what Tile IR leaves undefined. `error`: what the error says when it
     is run as it is; `equal`: whether the arrays are as the chip left them with races="ignore"."""
 
     test: str
     reason: str
-    found: str | None
+    error: str | None
     equal: bool
 
 
 UNDEFINED = (
-    Undefined(
+    UndefinedKernel(
         "test_tiled_view.py::test_tiled_view_padding_mode",
         "loads the tile at index 1 of a view that has one tile",
         "expected index 0 below 1",
         equal=True,
     ),
-    Undefined(
+    UndefinedKernel(
         "test_range.py::test_range_negative_step",
         "a `for` with step -2 (xfail in cutile-python)",
         "expected a positive step",
         equal=True,
     ),
-    Undefined(
+    UndefinedKernel(
         "test_atomic.py::test_mixed_scalar_tile_atomic[True]",
         "atomics on elements 1 to 4 of an array of one element",
         "expected an element of argument 0",
         equal=False,
     ),
-    Undefined(
+    UndefinedKernel(
         "test_copy.py::test_array_copy_2d_with_padding[PaddingMode.UNDETERMINED",
         "stores elements of tiles that lie outside of the array, loaded without padding_value",
         None,
@@ -139,23 +127,44 @@ _DTYPES: dict[str, Any] = {
 }
 
 
-class _Plain(pickle.Unpickler):
+class _PlainUnpickler(pickle.Unpickler):
     """Reads plain dicts, lists, numbers, strings and bytes, nothing else."""
 
     def find_class(self, module_name: str, global_name: str, /) -> Any:
         raise pickle.UnpicklingError(f"a record holds no {module_name}.{global_name}")
 
 
+class RecordError(Exception):
+    """A file that is no record: the reason."""
+
+
+FIELDS = {"test", "bytecode", "sig", "grid", "before", "after"}
+
+
 def records(path: Path) -> Iterator[tuple[str, Record]]:
-    """The records of a tar file or a folder, with their names."""
-    if path.is_dir():
-        for file in sorted(path.glob("*.pkl")):
-            yield file.stem, _Plain(io.BytesIO(file.read_bytes())).load()
-        return
-    with tarfile.open(path) as tar:
-        for member in sorted(tar.getmembers(), key=lambda member: member.name):
-            if (content := tar.extractfile(member)) is not None:
-                yield Path(member.name).stem, _Plain(io.BytesIO(content.read())).load()
+    """The records of a tar file or a folder, with their names. Raises RecordError."""
+    try:
+        if path.is_dir():
+            for file in sorted(path.glob("*.pkl")):
+                yield file.stem, _record(file.read_bytes())
+            return
+        with tarfile.open(path) as tar:
+            for member in sorted(tar.getmembers(), key=lambda member: member.name):
+                if (content := tar.extractfile(member)) is not None:
+                    yield Path(member.name).stem, _record(content.read())
+    except (OSError, tarfile.TarError) as error:
+        raise RecordError(str(error)) from None
+
+
+def _record(data: bytes) -> Record:
+    try:
+        record: Record = _PlainUnpickler(io.BytesIO(data)).load()
+        missing = FIELDS - record.keys()
+    except Exception as error:  # unpickling what is no pickle raises anything
+        raise RecordError(f"expected a record, got: {error}") from None
+    if missing:
+        raise RecordError(f"expected a record with {', '.join(sorted(missing))}")
+    return record
 
 
 def array_of(packed: dict[str, Any]) -> NDArray[Any]:
@@ -170,10 +179,11 @@ def arguments(record: Record) -> tuple[list[Any], list[int]]:
     constraints = re.findall(r"\b(Constant|Array|Scalar)Constraint\(", record["sig"])
     flat: list[Any] = []
     arrays: list[int] = []
-    for i, (kind, argument) in enumerate(zip(constraints, record["before"], strict=True)):
+    given: list[Any] = record["before"]
+    for i, (kind, argument) in enumerate(zip(constraints, given, strict=True)):
         if kind == "Constant":
             continue
-        if not isinstance(argument, dict):
+        if not hasattr(argument, "keys"):
             flat.append(argument)
             continue
         arrays.append(i)
@@ -183,8 +193,7 @@ def arguments(record: Record) -> tuple[list[Any], list[int]]:
 
 def open_ops(module: ModuleOp) -> list[Bound]:
     """The bounds of a kernel's operations whose bits Tile IR leaves open, without repetition."""
-    found = {bound: None for op in module.walk() for bound in _bounds_of(op)}
-    return list(found)
+    return list(dict.fromkeys(bound for op in module.walk() for bound in _bounds_of(op)))
 
 
 def _bounds_of(op: Operation) -> list[Bound]:
@@ -209,7 +218,7 @@ def difference(got: NDArray[Any], want: NDArray[Any]) -> NDArray[np.bool_]:
     words = np.dtype(f"u{want.dtype.itemsize}")
     differ = got.view(words) != want.view(words)
     if want.dtype.kind not in "iub":
-        wide = [each.astype(np.float64) for each in (got, want)]
+        wide = [array.astype(np.float64) for array in (got, want)]
         differ &= ~(np.isnan(wide[0]) & np.isnan(wide[1]))
     return differ
 
@@ -218,7 +227,7 @@ def excess(got: NDArray[Any], want: NDArray[Any], bounds: list[Bound]) -> float:
     """The largest error as a part of what the bounds together allow: up to 1 is within them."""
     if not bounds or want.dtype.kind in "iub":
         return np.inf
-    values = [each.astype(np.float64) for each in (got, want)]
+    values = [array.astype(np.float64) for array in (got, want)]
     finite = np.isfinite(values[0]) & np.isfinite(values[1])
     if (~finite & difference(got, want)).any():
         return np.inf
@@ -232,14 +241,18 @@ def excess(got: NDArray[Any], want: NDArray[Any], bounds: list[Bound]) -> float:
 
 
 def _ulp(size: NDArray[np.float64], dtype: np.dtype[Any]) -> NDArray[np.float64]:
-    info = ml_dtypes.finfo(dtype)
+    any_ml_dtypes: Any = ml_dtypes
+    info = any_ml_dtypes.finfo(dtype)
     exponent = np.maximum(np.frexp(size)[1] - 1, info.minexp)
     return np.ldexp(1.0, exponent - info.nmant)
 
 
+FAILED = "FAILED"
+
+
 @dataclass(slots=True)
-class Outcome:
-    """What became of one record: a verdict, and lines that say more."""
+class Replayed:
+    """The outcome of a replay: a verdict, and lines that say more."""
 
     verdict: str
     lines: list[str]
@@ -248,27 +261,27 @@ class Outcome:
 
 def replay(
     name: str, record: Record, level: Level | Literal["device"] = "program", arch: str | None = None
-) -> Outcome:
+) -> Replayed:
     """Run a record's kernel and compare its arrays."""
-    undefined = next((each for each in UNDEFINED if record["test"].startswith(each.test)), None)
+    undefined = next((known for known in UNDEFINED if record["test"].startswith(known.test)), None)
     compiled = level != "program"
     if undefined is not None and compiled and not undefined.equal:
-        return Outcome("undefined", [])
-    if undefined is not None and undefined.found is not None and not compiled:
+        return Replayed("undefined", [])
+    if undefined is not None and undefined.error is not None and not compiled:
         try:
             _run(name, record, "error")
         except ExecutionError as error:
-            if undefined.found not in str(error):
-                return Outcome("FAILED", [f"expected '{undefined.found}', got {error}"])
+            if undefined.error not in str(error):
+                return Replayed(FAILED, [f"expected '{undefined.error}', got {error}"])
         else:
-            return Outcome("FAILED", [f"expected '{undefined.found}', got no error"])
+            return Replayed(FAILED, [f"expected '{undefined.error}', got no error"])
         if not undefined.equal:
-            return Outcome("undefined", [])
+            return Replayed("undefined", [])
     try:
         races = "ignore" if undefined else "error"
         module, arrays, results = _run(name, record, races, level, arch)
     except Exception as error:  # noqa: BLE001: whatever went wrong is this record's verdict
-        return Outcome("FAILED", [f"{type(error).__name__}: {error}"])
+        return Replayed(FAILED, [f"{type(error).__name__}: {error}"])
     bounds, share, lines = open_ops(module), 0.0, list[str]()
     for i, got in zip(arrays, results, strict=True):
         want = array_of(record["after"][i])
@@ -283,13 +296,13 @@ def replay(
         )
     if undefined is not None:
         right = not lines if undefined.equal else True
-        return Outcome("undefined" if right else "FAILED", [] if right else lines)
+        return Replayed("undefined" if right else FAILED, [] if right else lines)
     if not lines:
-        return Outcome("equal", [])
+        return Replayed("equal", [])
     if share > 1:
         used = ", ".join(f"{bound.op} {bound.ulps}" for bound in bounds) or "none"
-        return Outcome("FAILED", [*lines, f"{share:.3g} of the bound ({used})"], share)
-    return Outcome("within bounds", lines, share)
+        return Replayed(FAILED, [*lines, f"{share:.3g} of the bound ({used})"], share)
+    return Replayed("within bounds", lines, share)
 
 
 def _run(
@@ -301,36 +314,37 @@ def _run(
 ) -> tuple[ModuleOp, list[int], list[NDArray[Any]]]:
     module, _ = verified(record["bytecode"], name)
     flat, arrays = arguments(record)
-    grid, arch = (*record["grid"], 1, 1)[:3], arch or record.get("arch", DEFAULT_ARCH)
+    x, y, z, *_ = (*record["grid"], 1, 1)
+    grid, chip = (x, y, z), arch or str(record.get("arch", DEFAULT_ARCH))
     if level == "device":
-        kernel = compile(module, arch, name=name)
+        kernel = compile(module, chip, name=name)
         block = kernel.entry("k").block
         assert block is not None
         return module, arrays, kernel.launch(*flat, grid=grid, block=block)
     if level != "program":
         results = interpret(
-            module, "k", grid=grid, args=flat, level=level, arch=arch, races=races, name=name
+            module, "k", grid=grid, args=flat, level=level, arch=chip, races=races, name=name
         )
         return module, arrays, results
-    launch = TileLaunch(grid, arch=arch, races=races)
+    launch = TileLaunch(grid, arch=chip, races=races)
     return module, arrays, run_tile_kernel(module, "k", launch, flat, name)
 
 
-def assembled(name: str, record: Record, archs: list[str]) -> Outcome:
+def assembled(name: str, record: Record, archs: list[str]) -> Replayed:
     """Compile a record's kernel, and assemble the PTX."""
     for arch in archs:
         try:
             ptx = compile(record["bytecode"], arch, name=name).ptx
         except Exception as error:  # noqa: BLE001: whatever went wrong is this record's verdict
-            return Outcome("FAILED", [f"{arch}: {type(error).__name__}: {error}"])
+            return Replayed(FAILED, [f"{arch}: {type(error).__name__}: {error}"])
         report = ptxas.assemble(ptx, arch)
         complaints = [*report.errors, *report.warnings]
         if complaints or not report.ok:
-            return Outcome("FAILED", [f"{arch}: {line}" for line in complaints])
-    return Outcome("assembles", [])
+            return Replayed(FAILED, [f"{arch}: {line}" for line in complaints])
+    return Replayed("assembles", [])
 
 
-def reread(name: str, record: Record) -> Outcome:
+def reread(name: str, record: Record) -> Replayed:
     """Print a record's module in both forms, and see whether what is read of them is the same."""
     module = read_bytecode(record["bytecode"], name).clone()
     for kept in module.walk():
@@ -352,46 +366,4 @@ def reread(name: str, record: Record) -> Outcome:
                 lines.append(f"the {form} form gives other bytecode")
         except CompileError as error:
             lines.append(f"the {form} form is not read: {error}")
-    return Outcome("FAILED" if lines else "the same from both texts", lines)
-
-
-def main() -> int:
-    """Replay every record; the exit status is 1 if one fails."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("path", type=Path, help="records.tar, or a folder of records")
-    parser.add_argument("--only", default="", help="records whose test or name contains this")
-    parser.add_argument("--details", action="store_true", help="show what is within bounds, too")
-    parser.add_argument("--text", action="store_true", help="print and read, run nothing")
-    parser.add_argument(
-        "--level", default="program", choices=[*get_args(Level), "device"], help="what is run"
-    )
-    parser.add_argument("--arch", help="the chip that computes")
-    parser.add_argument("--assemble", default="", help="targets: assemble for them, run nothing")
-    options = parser.parse_args()
-    verdicts: Counter[str] = Counter()
-    begun = time.perf_counter()
-    for name, record in records(options.path):
-        if options.only not in record["test"] and options.only not in name:
-            continue
-        if options.text:
-            outcome = reread(name, record)
-        elif options.assemble:
-            outcome = assembled(name, record, options.assemble.split(","))
-        else:
-            outcome = replay(name, record, options.level, options.arch)
-        verdicts[outcome.verdict] += 1
-        if outcome.verdict == "FAILED" or (options.details and outcome.lines):
-            print(f"{outcome.verdict}: {name} {record['test']} ({record['kernel']})")
-            print(*(f"    {line}" for line in outcome.lines), sep="\n")
-            if outcome.verdict == "within bounds":
-                print(f"    {outcome.share:.2f} of the bound")
-    for undefined in () if options.text or options.assemble else UNDEFINED:
-        print(f"undefined by design: {undefined.test}: {undefined.reason}")
-    total = sum(verdicts.values())
-    shown_counts = ", ".join(f"{count} {verdict}" for verdict, count in sorted(verdicts.items()))
-    print(f"{total} records: {shown_counts}; {time.perf_counter() - begun:.1f} s")
-    return 1 if verdicts["FAILED"] or not total else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    return Replayed(FAILED if lines else "the same from both texts", lines)

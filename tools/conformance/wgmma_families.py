@@ -23,9 +23,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from itertools import product
 
-from documented_targets import ONLY_90A, since
-from instruction_family import Boxes, Documented, Family, Point, Value, documented, within
-from operand_text import element_bits
+from tilewright.tools.conformance.documented_targets import ONLY_90A, since
+from tilewright.tools.conformance.instruction_family import (
+    Boxes,
+    Documented,
+    Family,
+    Point,
+    Value,
+    documented,
+    within,
+)
+from tilewright.tools.conformance.operand_text import element_bits
 
 _DENSE, _SPARSE = "9.7.15.5.2", "9.7.15.6.3"
 _ORDERING, _FENCE_PROXY = "9.7.15.7", "9.7.13.4"
@@ -136,12 +144,12 @@ def _with_places(boxes: Boxes) -> Iterator[Documented]:
 
 def _joined(*choices: tuple[str, ...]) -> tuple[str, ...]:
     """Every list of one of each, as operands: `1, -1`."""
-    return tuple(", ".join(each) for each in product(*choices))
+    return tuple(", ".join(words) for words in product(*choices))
 
 
 def _kept(axes: dict[str, tuple[Value, ...]], boxes: Boxes) -> Boxes:
     """The boxes of `_with_places` cut down to axes that may say nothing of their operands."""
-    names = {name for each in axes for name in each.split()}
+    names = {name for axis in axes for name in axis.split()}
     placed = [
         Documented(
             box.section,
@@ -200,11 +208,11 @@ _SPARSE_FORMS = tuple((str(2 * int(k)), *types) for k, *types in _FORMS if k != 
 
 _IMMEDIATES = (
     "",
-    *(each for n in range(1, 3) for each in _joined(*[(*_SCALES, "0")] * n)),
+    *(words for n in range(1, 3) for words in _joined(*[(*_SCALES, "0")] * n)),
     *(
-        ", ".join(each)
+        ", ".join(words)
         for n in range(1, 3)
-        for each in product(_joined(*[(*_SCALES, "0")] * 2), _joined(*[(*_TRANSPOSES, "2")] * n))
+        for words in product(_joined(*[(*_SCALES, "0")] * 2), _joined(*[(*_TRANSPOSES, "2")] * n))
     ),
     *("1, 1, 0, 0, 0", "%r0, 1", "1, 1, %r0, 0"),
 )

@@ -12,13 +12,13 @@ _COMMAND = (sys.executable, "-m", "tilewright.tools.tilewright", "check-ptx", "-
 
 
 def verdicts(lines: Sequence[str], target: str) -> list[bool]:
-    """Whether the verifier takes each line, a mnemonic or a whole instruction."""
-    return [each["ok"] for each in _asked(lines, target, "--brief")]
+    """True where the verifier takes a line, for each: a mnemonic or a whole instruction."""
+    return [answer["ok"] for answer in _asked(lines, target, "--brief")]
 
 
 def reasons(lines: Sequence[str], target: str) -> list[str]:
     """Why the verifier rejects each line; "" where it does not."""
-    return [each["why"] or "" for each in _asked(lines, target)]
+    return [answer["why"] or "" for answer in _asked(lines, target)]
 
 
 def _asked(lines: Sequence[str], target: str, *options: str) -> list[dict[str, Any]]:
@@ -34,5 +34,5 @@ def _asked(lines: Sequence[str], target: str, *options: str) -> list[dict[str, A
     if run.returncode:
         raise RuntimeError(f"check-ptx gives up for {target}: {run.stderr}")
     said = [json.loads(line) for line in run.stdout.splitlines()]
-    assert [each["ptx"] for each in said] == list(lines), "check-ptx answers line by line"
+    assert [answer["ptx"] for answer in said] == list(lines), "check-ptx answers line by line"
     return said
