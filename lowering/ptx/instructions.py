@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from xdsl.ir import Operation, SSAValue
+from xdsl.traits import IsTerminator
 from xdsl.utils.test_value import create_ssa_value
 
 from tilewright.diagnostic import OpError
@@ -24,8 +25,8 @@ from tilewright.dialects.ptx.types import RegType
 from tilewright.dialects.signature import FactsBySignature, signature
 
 
-class Place(NamedTuple):
-    """What stands in a place of an instruction's text: the registers of an operand or, counted on
+class OpPlace(NamedTuple):
+    """A place of an instruction's text: the registers of an operand or, counted on
     behind these, of a result; of -1 the symbol of the kernel's shared memory. A constant may stand
     there as a `literal` of that type, if its form takes it."""
 
@@ -37,11 +38,12 @@ class Place(NamedTuple):
 @dataclass(frozen=True, eq=False, slots=True)
 class Shape:
     """An instruction without its registers: its text with `%s` for each of these, the operands that
-    may be constants, and the needs of its target."""
+    may be constants, whether it is a terminator, and the needs of its target."""
 
     text: str
-    places: tuple[Place, ...]
+    places: tuple[OpPlace, ...]
     immediates: tuple[bool, ...]
+    ends_block: bool
     requirement: Requirement
 
     @classmethod
@@ -53,7 +55,7 @@ class Shape:
             properties=op.properties, attributes=op.attributes,
         )  # fmt: skip
         values += alike.results
-        written, places = list[str](), list[Place]()
+        written, places = list[str](), list[OpPlace]()
         given = alike.operand_values()
         for form in alike.operand_forms:
             if (items := given.get(form.name)) is not None:
@@ -64,32 +66,41 @@ class Shape:
                     words += _words(item, form, literal, values, places)
                 written.append(form.write(*words))
         operands = f" {', '.join(written)}" if written else ""
-        immediates = [
+        literals = [
             [place.literal is not None for place in places if place.value == index]
             for index in range(len(op.operands))
         ]
+        immediates = [bool(ways) and all(ways) for ways in literals]
+        if isinstance(op, BraOp | CondBraOp):
+            # The moves on its way are constants as well.
+            immediates = [index >= isinstance(op, CondBraOp) for index in range(len(immediates))]
         return cls(
             f"{alike.mnemonic.replace('%', '%%')}{operands};",
             tuple(places),
-            tuple(bool(ways) and all(ways) for ways in immediates),
+            tuple(immediates),
+            op.has_trait(IsTerminator),
             op.requirement(),
         )
 
 
 def _words(
-    item: Item, form: OperandForm, literal: str | None, values: list[SSAValue], places: list[Place]
+    item: Item,
+    form: OperandForm,
+    literal: str | None,
+    values: list[SSAValue],
+    places: list[OpPlace],
 ) -> Sequence[str]:
     """The words of a part of an operand; those that each op has for itself get a place."""
     match item:
         case SharedPlace(offset):
-            places.append(Place(-1, form, None))
+            places.append(OpPlace(-1, form, None))
             return (f"%s+{offset}" if offset else "%s",)
         case str():
             return (item.replace("%", "%%"),)
         case int():
             return (str(item) if literal is None else constant(item, literal),)
         case _:
-            places.append(Place(values.index(item), form, literal))
+            places.append(OpPlace(values.index(item), form, literal))
             assert isinstance(item.type, RegType)
             return ["%s"] * item.type.count.data
 
@@ -113,8 +124,6 @@ def _constant(value: SSAValue) -> int | None:
 
 def takes_immediate(op: Operation, index: int) -> bool:
     """True where operand `index` of the op may be written as a constant."""
-    if isinstance(op, BraOp | CondBraOp):
-        return index >= isinstance(op, CondBraOp)
     return isinstance(op, PtxOp) and shape_of(op).immediates[index]
 
 
