@@ -17,11 +17,7 @@ from tilewright.dialects.ptx.registers import MoveOp
 from tilewright.dialects.ptx.types import reg
 
 BYTES_ALONE = "expected elements of i8 that are given"
-<<<<<<< HEAD
-"""The condition on a `memref.global`."""
-=======
 """The rules of a `memref.global`."""
->>>>>>> main
 _ROW_BYTES = 64
 
 

@@ -43,11 +43,7 @@ class Watcher(Protocol):
 
 
 def module_variables(op: Operation) -> dict[str, bytes]:
-<<<<<<< HEAD
-    """The bytes of the variables of a kernel's module, by their names. Raises OpError for one whose
-=======
     """The contents of the variables of a kernel's module, by name. Raises OpError for one whose
->>>>>>> main
     bytes nobody gives."""
     variables: dict[str, bytes] = {}
     block = op.parent_block()
