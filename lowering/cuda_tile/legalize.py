@@ -230,11 +230,11 @@ def _scaled_sum(
         x, y = (before.float(scale, _F32) for scale in (left, right))
         factor = before.add(MulFOp, [x, y], type_, **_ROUNDING)
         return before.add(FmaOp, [part, factor, total], type_, **_ROUNDING)
-    halves = [[before.half(scale, up) for scale, up in zip((left, right), ups, strict=True)]
-              for ups in ((0, 1), (1, 0))]  # fmt: skip
-    first, second = (before.add(MulFOp, pair, type_, **_ROUNDING) for pair in halves)
-    scaled = before.add(MulFOp, [part, first], type_, **_ROUNDING)
-    return before.add(FmaOp, [scaled, second, total], type_, **_ROUNDING)
+    for scale, up in ((left, 0), (right, 1)):
+        part = before.add(MulFOp, [part, before.half(scale, up)], type_, **_ROUNDING)
+    rest = [before.half(scale, up) for scale, up in ((left, 1), (right, 0))]
+    factor = before.add(MulFOp, rest, type_, **_ROUNDING)
+    return before.add(FmaOp, [part, factor, total], type_, **_ROUNDING)
 
 
 def _product_of_scaled(op: MmaFScaledOp, before: _Before) -> SSAValue:
