@@ -247,8 +247,11 @@ class Kernel:
     def constant(self, number: Any, type_: Attribute) -> SSAValue:
         """A constant of a scalar type."""
         attribute = number_attribute(number, type_)
+        key: Any = attribute
+        if isinstance(attribute, IntegerAttr):
+            key = attribute.value.data, attribute.type.bitwidth  # quicker than its hash
         return self.emitter.once(
-            ("constant", attribute),
+            ("scalar", key),
             lambda: arith.ConstantOp.create(
                 properties={"value": attribute},
                 result_types=[attribute.get_type()],  # type: ignore[attr-defined]
