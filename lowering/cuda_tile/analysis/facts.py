@@ -1,4 +1,4 @@
-"""Facts of the integers and addresses of a kernel: their divisors."""
+"""Facts of the integers and addresses of a kernel: their divisors, and what is zero."""
 
 from __future__ import annotations
 
@@ -76,3 +76,14 @@ def _of_constant(op: core.ConstantOp) -> int:
     for number in array.reshape(-1)[: 1 if value.is_splat else None].tolist():
         common = gcd(common, int(number))
     return ANYTHING if common == 0 else common & -common
+
+
+def is_zero(value: SSAValue) -> bool:
+    """True of a constant tile of zeros."""
+    while isinstance(value.owner, core.ReshapeOp | core.BroadcastOp):
+        value = value.owner.source
+    constant: Any = value.owner
+    if not isinstance(constant, core.ConstantOp):
+        return False
+    number: Any = constant.value
+    return bool(number.is_splat) and not number.array().reshape(-1)[:1].view("u1").any()

@@ -21,6 +21,7 @@ from xdsl.traits import IsTerminator
 
 from tilewright.diagnostic import OpError, file_location
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
+from tilewright.dialects.cuda_tile.ops.memory import LoadPtrTkoOp
 from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp, StoreViewTkoOp
 from tilewright.dialects.cute.types.argument import ArgumentAttr
 from tilewright.dialects.cute_nvgpu.lattice.shared_memory import shared_memory_limit
@@ -115,7 +116,7 @@ class LoadsAhead(Protocol):
 class CopiesAhead(Protocol):
     """Loads that threads copy ahead of where they stand."""
 
-    def load(self, op: LoadViewTkoOp) -> LoweredTile | None:
+    def load(self, op: LoadViewTkoOp | LoadPtrTkoOp) -> LoweredTile | None:
         """The tile of a load that is; None of any other."""
         ...
 

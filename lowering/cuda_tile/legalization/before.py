@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+from xdsl.dialects.builtin import i32
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from tilewright.dialects.cuda_tile.attributes import RoundingModeAttr
+from tilewright.dialects.cuda_tile.elements import ElementsAttr, dtype_of
 from tilewright.dialects.cuda_tile.enums import RoundingMode
 from tilewright.dialects.cuda_tile.ops import core
 from tilewright.dialects.cuda_tile.ops.conversions import FToFOp
@@ -37,6 +40,23 @@ class Before:
         new.location = self._op.location
         Rewriter.insert_op(new, InsertPoint.before(self._op))
         return new
+
+    def constant(self, number: float, type_: TileType) -> SSAValue:
+        """A tile of one number."""
+        value = ElementsAttr.of_array(type_, np.array(number, dtype_of(type_.element_type)))
+        return self.add(core.ConstantOp, [], type_, value=value)
+
+    def part(self, value: SSAValue, axis: int, number: int, extent: int) -> SSAValue:
+        """A part of a tile along an axis, by its number among such parts."""
+        shape = [extent if i == axis else x for i, x in enumerate(shape_of(value))]
+        zero, place = (self.constant(i, TileType.get((), i32)) for i in (0, number))
+        indices = [place if i == axis else zero for i in range(len(shape))]
+        type_ = TileType.get(tuple(shape), element_of(value))
+        return self.add(core.ExtractOp, [value, *indices], type_)
+
+    def broadcast(self, value: SSAValue, shape: tuple[int, ...]) -> SSAValue:
+        """A tile repeated along the dimensions that it has one element of."""
+        return self.add(core.BroadcastOp, [value], TileType.get(shape, element_of(value)))
 
     def float(self, value: SSAValue, element: Attribute) -> SSAValue:
         """A tile of floats as one of other floats."""

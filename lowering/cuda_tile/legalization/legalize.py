@@ -8,7 +8,6 @@ from typing import Any
 from xdsl.dialects.builtin import (
     Float8E4M3FNType,
     Float8E5M2Type,
-    Float8E8M0FNUType,
     Float16Type,
     Float32Type,
     Float64Type,
@@ -27,8 +26,7 @@ from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFOp, MmaFScaled
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp, StoreViewTkoOp
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
-from tilewright.lowering.cuda_tile.layouts.elements import element_of, shape_of, tile_type
-from tilewright.lowering.cuda_tile.layouts.mma_layouts import atom_of
+from tilewright.lowering.cuda_tile.layouts.elements import element_of, tile_type
 from tilewright.lowering.cuda_tile.legalization.before import ROUNDING, Before
 from tilewright.lowering.cuda_tile.legalization.large_constants import is_large, loaded_constant
 from tilewright.lowering.cuda_tile.legalization.packed_views import (
@@ -36,6 +34,7 @@ from tilewright.lowering.cuda_tile.legalization.packed_views import (
     replace_load,
     replace_store,
 )
+from tilewright.lowering.cuda_tile.legalization.scaled_products import scaled_product
 
 _F16, _F32, _F64 = Float16Type(), Float32Type(), Float64Type()
 _SQUARE = 2
@@ -52,7 +51,7 @@ def legalize(entry: EntryOp, arch: Target | None) -> None:
             case MmaFOp() if _is_fp8(op) and arch is not None and arch.number < _FP8_SINCE:
                 _replace(op, _fp8_product(op, Before(op)))
             case MmaFScaledOp():
-                _replace(op, _scaled_product(op, Before(op)))
+                _replace(op, scaled_product(op, Before(op)))
             case LoadViewTkoOp() if is_packed(op):
                 replace_load(op, Before(op))
             case StoreViewTkoOp() if is_packed(op):
@@ -102,28 +101,3 @@ def _fp8_product(op: MmaFOp, before: Before) -> SSAValue:
     a, b = (before.float(operand, _F16) for operand in (op.lhs, op.rhs))
     acc = before.float(op.acc, _F32)
     return before.float(before.add(MmaFOp, [a, b, acc], acc.type), element_of(op.result))
-
-
-def _scaled_product(op: MmaFScaledOp, before: Before) -> SSAValue:
-    """A scaled product: of f16, where an MMA multiplies that, whose sums over the elements of a
-    scale factor are scaled, in f64 where the factors are powers of two as far as 2^127; else of
-    f64, of which each is scaled."""
-    powers = isinstance(element_of(op.lhs_scale), Float8E8M0FNUType)
-    a, b = (before.float(operand, _F16) for operand in (op.lhs, op.rhs))
-    if atom_of(MmaFOp.create(operands=[a, b, op.acc], result_types=[op.result.type])) is not None:
-        scales = [
-            before.float(scale, _F64 if powers else _F32) for scale in (op.lhs_scale, op.rhs_scale)
-        ]
-        return before.add(MmaFScaledOp, [a, b, op.acc, *scales], op.result.type)
-    block = shape_of(op.lhs)[-1] // shape_of(op.lhs_scale)[-1]
-    rank = len(shape_of(op.lhs))
-    scaled: list[SSAValue] = []
-    for operand, scale, axis in (
-        (op.lhs, op.lhs_scale, rank - 1),
-        (op.rhs, op.rhs_scale, rank - 2),
-    ):
-        wide = before.float(operand, _F64)
-        factor = before.repeated(before.float(scale, _F64), axis, block)
-        scaled.append(before.add(MulFOp, [wide, factor], wide.type, **ROUNDING))
-    acc = before.float(op.acc, _F64)
-    return before.float(before.add(MmaFOp, [*scaled, acc], acc.type), _F32)
