@@ -67,7 +67,7 @@ class OnGpu:
                 "version": 3, "strides": None}  # fmt: skip
 
     def read(self) -> Any:
-        """What it holds now."""
+        """The words that it holds now."""
         host = np.zeros(self.count, np.int32)
         launcher.call("cuMemcpyDtoH", host.ctypes.data, self.address, host.nbytes)
         return host

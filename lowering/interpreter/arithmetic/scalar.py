@@ -52,7 +52,11 @@ def scalar(mnemonic: str, form: str) -> Function:
 
 def _pointwise(compute: Callable[..., Any]) -> Callable[..., Function]:
     """An instruction whose values are NumPy's own operation on its type."""
-    return lambda type_, *_: _valued(compute, type_)
+
+    def build(type_: str, *_: str) -> Function:
+        return _valued(compute, type_)
+
+    return build
 
 
 def _valued(compute: Callable[..., Any], type_: str) -> Function:
