@@ -1,4 +1,4 @@
-"""What ops have alike whose definition says the same of both: a key of an op without its values.
+"""A key of an op without its values: ops that have it in common differ in these alone.
 
 Attributes never change, so that what was found of one op holds for all of its signature, as long as
 it follows from the op's class, properties, attributes, and the types of its operands and results.
