@@ -109,7 +109,7 @@ def test_fields_of_ops_are_those_of_xdsl() -> None:
     assert sizes.get_values() == (1, 2, 1, 0)
     with pytest.raises(ValueError, match="Expected 2 operand, but got 1"):
         AddiOp.build(operands=[a], result_types=[i32])
-    with pytest.raises(ValueError, match="non-variadic .*OPERAND 1 'rhs'"):
+    with pytest.raises(ValueError, match=r"non-variadic .*OPERAND 1 'rhs'"):
         AddiOp.build(operands=[a, None], result_types=[i32])
 
 
