@@ -1,4 +1,4 @@
-"""A key of an op without its values: ops that have it in common differ in these alone.
+"""Signatures: keys of ops without their values, equal for ops whose definition says the same.
 
 Attributes never change, so that what was found of one op holds for all of its signature, as long as
 it follows from the op's class, properties, attributes, and the types of its operands and results.

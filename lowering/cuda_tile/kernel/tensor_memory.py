@@ -66,7 +66,8 @@ def products_in(op: Operation) -> Iterator[Operation]:
 
 
 class AccumulatorMemory:
-    """What a kernel has in tensor memory. `flying`: MMAs may be in flight; `touched`: threads have
+    """The accumulators of a kernel in tensor memory. `flying`: MMAs may be in flight;
+    `touched`: threads have
     loaded or stored since MMAs were last ordered behind them."""
 
     def __init__(self, emitter: Emitter, threads: ThreadNumber, scratch: Scratch) -> None:
@@ -226,7 +227,7 @@ class AccumulatorMemory:
                 kernel.place(value, own, kernel.elements_of(tile, own))
 
     def place(self, accumulators: Accumulators) -> TensorTile:
-        """What the columns hold from here on, as a tile."""
+        """The tile that the columns hold from here on."""
         tile = TensorTile(accumulators)
         self._tiles[accumulators.column] = tile
         return tile

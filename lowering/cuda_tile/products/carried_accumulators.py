@@ -36,7 +36,7 @@ def carried(value: SSAValue, product: AccumulatorLayouts, kernel: Kernel) -> Seq
 def carried_tile(
     product: AccumulatorLayouts, parts: tuple[SSAValue, ...], kernel: Kernel
 ) -> LoweredTile:
-    """What is carried as a tile."""
+    """The tile that is carried."""
     if isinstance(product, Accumulators):
         return kernel.tensor.place(product)
     return AccumulatorTile(product, parts, None)

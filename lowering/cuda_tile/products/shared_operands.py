@@ -46,9 +46,9 @@ class SharedOperands:
         """Operands in shared memory, `written` behind threads that have laid some down; whether
         they have."""
         kernel = self.kernel
-        found = {operand: self._there(operand, value) for operand, value in wanted.items()}
-        missing = [operand for operand, matrices in found.items() if matrices is None]
-        there = {operand: matrices for operand, matrices in found.items() if matrices is not None}
+        lying = {operand: self._there(operand, value) for operand, value in wanted.items()}
+        missing = [operand for operand, matrices in lying.items() if matrices is None]
+        there = {operand: matrices for operand, matrices in lying.items() if matrices is not None}
         if not missing:
             return there, False
         staged = {operand: self._staged(operand, wanted[operand]) for operand in missing}
@@ -138,11 +138,12 @@ class SharedOperands:
             1 << order.position[position[bit]] if bit is not None and bit[0] == mode else 0
             for bit in self.layouts.units
         ]
-        at = emitter.constant(known, None)
-        own = kernel.threads.total(weights)
+        # The constant comes last: descriptors then differ by one.
+        at, own = matrices.start, kernel.threads.total(weights)
         if own is not None:
-            at = emitter.binary("add", emitter.resized(own, 32, None), at)
-        if matrices.start is not None:
-            at = emitter.binary("add", matrices.start, at)
+            own = emitter.resized(own, 32, None)
+            at = own if at is None else emitter.binary("add", at, own)
+        far = emitter.constant(known, None)
+        at = far if at is None else emitter.binary("add", at, far)
         key = ("desc", matrices.line, at, matrices.view)
         return emitter.once(key, partial(MakeSmemDescOp, matrices.line, [at], matrices.view))
