@@ -20,9 +20,10 @@ suite: $(VENV)/test.stamp
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 	$(BIN)/lit -j $(JOBS) tests/filecheck
 
-## test-browser: the playground in headless Chromium; needs Debian's chromium and chromium-driver
+## test-browser: the playground, and traces in Perfetto, in headless Chromium; completion in bash,
+## zsh and fish; needs Debian's chromium, chromium-driver, zsh and fish
 test-browser: $(VENV)/browser.stamp
-	$(BIN)/python -m pytest tests/browser/playground.py
+	$(BIN)/python -m pytest tests/browser/playground.py tests/browser/shells.py tests/browser/perfetto.py
 
 ## docs: the documentation site, in build/site
 docs: $(VENV)/docs.stamp
@@ -46,7 +47,7 @@ types: typed
 ## conformance: the verifier against ptxas on every tensor-core instruction, half an hour; the laws
 ## of layouts on many examples; every case of which `make test` has a sample
 conformance: $(VENV)/test.stamp
-	$(BIN)/python tests/conformance/ptxas_lattice.py
+	$(BIN)/tilewright conformance lattice --jobs $(JOBS)
 	$(BIN)/python -m pytest -n $(JOBS) --hypothesis-profile=thorough tests/dialects/cute tests/lowering/test_cute_to_base.py
 	TILEWRIGHT_THOROUGH=1 $(BIN)/python -m pytest -n $(JOBS)
 

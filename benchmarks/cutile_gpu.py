@@ -30,6 +30,7 @@ from cutile_cases import Case, Matrix, Problem
 import tilewright as tw
 
 ARCH = "sm_90a"
+"""The target of the cubins of tileiras."""
 LAUNCHES, FLUSHED = 20, 1 << 28
 Launch = Callable[[], None]
 
@@ -71,6 +72,7 @@ class Bench:
         ]
         self.flush = torch.empty(FLUSHED // 4, dtype=torch.int32, device="cuda")
         sms = torch.cuda.get_device_properties(0).multi_processor_count
+        sms //= case.hints.get("num_ctas", 1)
         grid = problem.grid
         self.grid = (min(sms, grid[1]), 1, 1) if grid[0] == 0 else (*grid, 1, 1)[:3]
 
@@ -111,7 +113,8 @@ class Bench:
         args = [_dense(value) for value in self.flat]
         values = entry.values(Binding(entry.arguments, args, device_memory(), on_gpu=True))
         stream = self.torch.cuda.current_stream().cuda_stream
-        return lambda: function.start(values, self.grid, block, stream)
+        grid = entry.grid(self.grid)
+        return lambda: function.start(values, grid, block, stream)
 
     def theirs(self, kernel: tw.Kernel, cubin: bytes) -> Launch:
         """A launch of tileiras's cubin, which knows its own threads."""
@@ -240,13 +243,13 @@ def expected(bench: Bench) -> list[Any] | None:
 Row = dict[str, Any]
 
 
-def measure(path: Path, libraries: dict[str, tuple[float, str]]) -> list[Row]:
-    """The rates of one case, a row for each problem."""
+def measure(path: Path, libraries: dict[str, tuple[float, str]], arch: str) -> list[Row]:
+    """The rates of one case, a row for each problem; ours is compiled for `arch`."""
     stored = pickle.loads(path.read_bytes())
     case: Case = stored["case"]
     rows: list[Row] = []
     try:
-        kernel = tw.compile(stored["bytecode"], ARCH)
+        kernel = tw.compile(stored["bytecode"], arch)
     except tw.CompileError as error:
         print(f"{case.sample} {case.configuration}: {error}", file=sys.stderr)
         return rows
@@ -313,6 +316,7 @@ def main() -> None:
     parser.add_argument("--checkout", type=Path, help="a checkout of cutile-python")
     parser.add_argument("--tileiras", default=shutil.which("tileiras"))
     parser.add_argument("--only", nargs="*", default=[], help="words in a case's name")
+    parser.add_argument("--arch", default=ARCH, help="the target that ours is compiled for")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--all", action="store_true", help="a line for each configuration")
     options = parser.parse_args()
@@ -326,7 +330,7 @@ def main() -> None:
     for path in sorted(options.folder.glob("*.pkl")):
         if not _chosen(pickle.loads(path.read_bytes())["case"], options.only):
             continue
-        for row in measure(path, libraries):
+        for row in measure(path, libraries, options.arch):
             rows.append(row)
             if options.all:
                 rates = "  ".join(f"{name} {row[name]:.3f}" for name in

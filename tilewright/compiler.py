@@ -21,7 +21,7 @@ from tilewright.dialects.ptx.control_flow import EntryOp
 from tilewright.guard import guard
 from tilewright.ir_dump import IRDump
 from tilewright.kernel import Entry, Kernel
-from tilewright.lowering.cuda_tile.remarks import Remark, collected
+from tilewright.lowering.cuda_tile.analysis.remarks import Remark, collected
 from tilewright.lowering.ptx.text import module_text
 from tilewright.passes.check_hazards import Unproven
 from tilewright.pipeline import (

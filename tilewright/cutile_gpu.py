@@ -11,7 +11,7 @@ import numpy as np
 from tilewright import launcher
 from tilewright.arguments.arrays import ArrayArgument
 from tilewright.arguments.binding import Binding
-from tilewright.arguments.extents import check_launch
+from tilewright.arguments.extents import check_launch, checked_extents
 from tilewright.cutile_parameters import CutileParameter
 from tilewright.kernel import Extents, Kernel
 from tilewright.kernel_record import kernel_of, record_of
@@ -34,16 +34,23 @@ def compiled(bytecode: bytes, arch: str, name: str = "<bytecode>") -> Kernel:
 
 
 def start(
-    kernel: Kernel, parameters: Sequence[CutileParameter], grid: Extents, stream: Any = None
+    kernel: Kernel,
+    parameters: Sequence[CutileParameter],
+    grid: Extents,
+    stream: Any = None,
+    *,
+    programmatic: bool = False,
 ) -> None:
     """Launch a kernel on its parameters, without waiting for it but where arrays of NumPy, which
-    are copied to the GPU and back, or lists are among them.
+    are copied to the GPU and back, or lists are among them. `programmatic`: it may start before the
+    kernel in front of it has ended.
 
     Raises ExecutionError for arguments that do not fit, `tilewright.launcher.LaunchError` where
     there is no GPU, or where the launch fails.
     """
     entry = kernel.entry()
     block = entry.block or (1, 1, 1)
+    grid = checked_extents("grid", entry.grid(grid))
     check_launch(entry.name, grid, block, None, entry.cluster)
     handle = launcher.stream_handle(stream)
     function = kernel.load(entry)
@@ -52,7 +59,8 @@ def start(
         flat = [part for parameter in parameters for _, part in parameter.flat()]
         args = [_table(part, tables) if isinstance(part, ArrayTable) else part for part in flat]
         binding = Binding(entry.arguments, args, memory, on_gpu=True)
-        function.start(entry.values(binding), grid, block, handle)
+        values = entry.values(binding)
+        function.start(values, grid, block, handle, programmatic=programmatic)
         if binding.placed:
             launcher.call("cuStreamSynchronize", handle)
             arrays: list[Any] = [part for part in flat if isinstance(part, np.ndarray)]

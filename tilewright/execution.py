@@ -24,10 +24,11 @@ from tilewright.arguments.parameters import (
 )
 from tilewright.diagnostic import CompileError, Diagnostic
 from tilewright.dialects.cute_nvgpu.lattice.targets import lowest, target
-from tilewright.dialects.ptx.control_flow import EntryOp
+from tilewright.dialects.ptx.control_flow import EntryOp, block_ctas
 from tilewright.guard import guard
 from tilewright.lowering.interpreter import Watcher, run_kernel
 from tilewright.lowering.interpreter.arithmetic.mma import NUMERICS
+from tilewright.lowering.interpreter.breakpoints import Breakpoints
 from tilewright.lowering.interpreter.errors import ExecutionError
 from tilewright.lowering.interpreter.machine.global_memory import GlobalMemory
 from tilewright.lowering.interpreter.machine.machine import Launch
@@ -199,10 +200,11 @@ def _interpret(
             verify(module, source)
         block = _extents(find_kernel(module, kernel, name), "gpu.known_block_size", "")
     elif is_tile_ir(module):
-        if watchers:
+        breakpoints = [watcher for watcher in watchers if isinstance(watcher, Breakpoints)]
+        if len(breakpoints) < len(watchers):
             raise ExecutionError(
-                "expected a kernel of threads to break in, got Tile IR, whose blocks are whole; "
-                "nearest legal: level 'tile', 'atom' or 'ptx'"
+                "expected Breakpoints to watch blocks of Tile IR, which are whole, got another "
+                "watcher; nearest legal: level 'tile', 'atom' or 'ptx'"
             )
         if schedule is not None:
             raise ExecutionError(
@@ -218,6 +220,7 @@ def _interpret(
             progress=progress,
             share=share,
             elsewhere=elsewhere,
+            breakpoints=breakpoints,
         )
         launch = launch if say is None else replace(launch, say=say)
         return run_tile_kernel(module, kernel, launch, args, name)
@@ -304,6 +307,7 @@ def run(
     op = find_kernel(module, kernel, name)
     chip = _lowest_target(module) if arch is None else target(arch).name
     ctas, threads = checked_extents("grid", grid), checked_extents("block", block)
+    ctas = checked_extents("grid", (ctas[0] * block_ctas(op), *ctas[1:]))
     launch = Launch(ctas, threads, numerics, chip, source, progress)
     memory, symbol = GlobalMemory(), symbol_of(op)
     known_block = _extents(op, "gpu.known_block_size", "reqntid")

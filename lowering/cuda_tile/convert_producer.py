@@ -20,10 +20,10 @@ from tilewright.dialects.cuda_tile.ops import core, views
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cuda_tile.types import TileType
-from tilewright.lowering.cuda_tile.convert_pipelines import Rings, place_rings, places_of
-from tilewright.lowering.cuda_tile.find_pipelines import SCALAR, Pipelines
-from tilewright.lowering.cuda_tile.kernel import Kernel
-from tilewright.lowering.cuda_tile.loop_bounds import loop_bounds, loop_variable
+from tilewright.lowering.cuda_tile.analysis.find_pipelines import SCALAR, Pipelines
+from tilewright.lowering.cuda_tile.control_flow.loop_bounds import loop_bounds, loop_variable
+from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
+from tilewright.lowering.cuda_tile.pipelines.convert_pipelines import Rings, place_rings, places_of
 
 _PLACES = (
     *SCALAR, core.GetTileBlockIdOp, core.GetNumTileBlocksOp, views.GetIndexSpaceShapeOp,

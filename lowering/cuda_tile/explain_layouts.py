@@ -14,11 +14,11 @@ from tilewright.dialects.cuda_tile.ops.control_flow import ForOp, IfOp, LoopOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
+from tilewright.lowering.cuda_tile.analysis.remarks import collected
 from tilewright.lowering.cuda_tile.convert_cuda_tile_to_cute import convert_entry, thread_count
-from tilewright.lowering.cuda_tile.elements import shape_of, tile_text
-from tilewright.lowering.cuda_tile.find_layouts import find_layouts
-from tilewright.lowering.cuda_tile.layouts import WARP_BITS, TileLayout, dim_bits, log2
-from tilewright.lowering.cuda_tile.remarks import collected
+from tilewright.lowering.cuda_tile.layouts.elements import shape_of, tile_text
+from tilewright.lowering.cuda_tile.layouts.find_layouts import find_layouts
+from tilewright.lowering.cuda_tile.layouts.layouts import WARP_BITS, TileLayout, dim_bits, log2
 
 _LOADS = (views.LoadViewTkoOp, memory.LoadPtrTkoOp, memory.AtomicRMWTkoOp, memory.AtomicCASTkoOp)
 _REASONS: tuple[tuple[tuple[type[Operation], ...], str], ...] = (

@@ -10,9 +10,9 @@ from xdsl.passes import ModulePass
 
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cuda_tile.types import TileType
-from tilewright.lowering.cuda_tile.cost_model import thread_count
-from tilewright.lowering.cuda_tile.find_layouts import find_layouts
-from tilewright.lowering.cuda_tile.layouts import log2
+from tilewright.lowering.cuda_tile.analysis.cost_model import thread_count
+from tilewright.lowering.cuda_tile.layouts.find_layouts import find_layouts
+from tilewright.lowering.cuda_tile.layouts.layouts import log2
 
 ANYWHERE = "anywhere"
 """The layout of a tile that is computed in the layout of whoever reads it."""

@@ -10,11 +10,11 @@ there has no such choice (`in_flight`): that is joined first, and where it overl
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
-from xdsl.ir import Block, Region, SSAValue
+from xdsl.ir import Block, Operation, Region, SSAValue
 
 from tilewright.dialects.ptx.instruction import PtxOp
 from tilewright.dialects.ptx.matrix import WarpMmaOp
@@ -27,8 +27,8 @@ from tilewright.dialects.ptx.types import RegType
 from tilewright.dialects.ptx.wgmma import WgmmaOp
 from tilewright.lowering.ptx.edges import edges_of
 from tilewright.lowering.ptx.in_flight import InFlightRegisters, RegisterConflict, Tie
-from tilewright.lowering.ptx.instructions import immediate, takes_immediate
-from tilewright.lowering.ptx.live_ranges import Ranges, RegisterRanges, Slot, Uses
+from tilewright.lowering.ptx.instructions import Shape, immediate
+from tilewright.lowering.ptx.live_ranges import RegisterRanges, Slot, Uses
 
 PREFIXES: dict[str, str] = {
     "pred": "%p",
@@ -57,16 +57,17 @@ class RegisterNames:
     def __init__(self, region: Region):
         self._region = region
         self._slots: dict[SSAValue, list[Slot]] = {}
-        self._parent: dict[Slot, Slot] = {}
         self._uses: dict[SSAValue, Uses] = {}
-        self._live: dict[tuple[object, ...], Ranges] = {}
+        self._known: dict[tuple[object, ...], RegisterRanges] = {}
         self._ranges: dict[Slot, RegisterRanges] = {}
+        self._unions: dict[tuple[RegisterRanges, RegisterRanges], RegisterRanges | None] = {}
         self._predecessors: dict[Block, list[Block]] = defaultdict(list)
         self._constants: dict[Slot, ConstOp] = {}
+        self._mmas: list[WgmmaOp | WarpMmaOp] = []
         self._names: dict[Slot, str] = {}
+        self._words: dict[SSAValue, list[str]] = {}
         self.counts: dict[str, int] = dict.fromkeys(PREFIXES, 0)
         self._define(region)
-        self._read(region)
         self.in_flight = InFlightRegisters(region, self._slots.__getitem__)
         self.conflicts = [*self._apart(self.in_flight.ties, unite=True), *self.in_flight.conflicts]
 
@@ -83,7 +84,11 @@ class RegisterNames:
         for block in region.blocks:
             for argument in block.args:
                 self._slots[argument] = self._fresh(argument, block, -1)
+            for edge in edges_of(block.last_op):
+                self._predecessors[edge.dest].append(block)
             for position, op in enumerate(block.ops):
+                if op.operands:
+                    self._read(op, block, position)
                 if isinstance(op, ListMakeOp | ListGetOp):
                     names.append(op)
                     continue
@@ -91,6 +96,8 @@ class RegisterNames:
                     self._slots[result] = self._fresh(result, block, position)
                 if isinstance(op, ConstOp):
                     self._constants[self._slots[op.result][0]] = op
+                elif isinstance(op, WgmmaOp | WarpMmaOp):
+                    self._mmas.append(op)
         while names:
             # What dominates a block may come after it in the text.
             later = [op for op in names if not self._named(op)]
@@ -100,7 +107,7 @@ class RegisterNames:
     def _fresh(self, value: SSAValue, block: Block, position: int) -> list[Slot]:
         type_ = value.type
         assert isinstance(type_, RegType)
-        kind, uses = type_.kind.data, self._uses.setdefault(value, [])
+        kind, uses = type_.kind.data, self._uses.setdefault(value, {})
         return [Slot(kind, block, position, [uses]) for _ in range(type_.count.data)]
 
     def _named(self, op: ListMakeOp | ListGetOp) -> bool:
@@ -111,37 +118,30 @@ class RegisterNames:
         if not all(parts):
             return False
         slots = self._slots[op.result] = [slot for part in parts for slot in part]
-        uses = self._uses[op.result] = []
+        uses = self._uses.setdefault(op.result, {})
         for slot in slots:
             slot.uses.append(uses)
         return True
 
-    def _read(self, region: Region) -> None:
-        for block in region.blocks:
-            for edge in edges_of(block.last_op):
-                self._predecessors[edge.dest].append(block)
-            for position, op in enumerate(block.ops):
-                # What a result is where its instruction is not executed is read after it.
-                later = op.unguarded if isinstance(op, PtxOp) else None
-                for operand in op.operands:
-                    self._uses[operand].append((block, position + (operand is later)))
+    def _read(self, op: Operation, block: Block, position: int) -> None:
+        # What a result is where its instruction is not executed is read after it.
+        later = op.unguarded if isinstance(op, PtxOp) else None
+        for operand in op.operands:
+            uses = self._uses.setdefault(operand, {})
+            uses[block] = max(position + (operand is later), uses.get(block, position))
 
     # Live ranges
 
-    def _find(self, slot: Slot) -> Slot:
-        while (parent := self._parent.get(slot)) is not None:
-            slot = parent
-        return slot
-
     def _ranges_of(self, root: Slot) -> RegisterRanges:
-        if root not in self._ranges:
+        ranges = self._ranges.get(root)
+        if ranges is None:
             # The registers of a list are mostly read together.
-            key = (root.block, root.position, *map(id, root.uses))
-            if (live := self._live.get(key)) is None:
-                live = self._live[key] = root.live(self._predecessors)
-            copied = {block: list(intervals) for block, intervals in live.items()}
-            self._ranges[root] = RegisterRanges(copied, root.flying())
-        return self._ranges[root]
+            key = (root.block, root.position, root.spans, *map(id, root.uses))
+            if (ranges := self._known.get(key)) is None:
+                ranges = RegisterRanges(root.live(self._predecessors), root.flying())
+                self._known[key] = ranges
+            self._ranges[root] = ranges
+        return ranges
 
     # Joining
 
@@ -150,7 +150,7 @@ class RegisterNames:
         for first, second, flight, op, edge in ties:
             if unite:
                 self._unite(second, first)
-            if self._find(first) is not self._find(second):
+            if first.root is not second.root:
                 yield RegisterConflict(flight, op, edge, first)
 
     @cached_property
@@ -159,7 +159,7 @@ class RegisterNames:
         of what is passed to them, loops' edges first; then accumulate in place where c and d are of
         one kind and c is not read again."""
         region = self._region
-        self._join_accumulators(region, WgmmaOp)
+        self._join_accumulators(WgmmaOp)
         order = {block: index for index, block in enumerate(region.blocks)}
         edges = [
             edge
@@ -172,49 +172,52 @@ class RegisterNames:
             for argument, value in zip(edge.dest.args, edge.values, strict=True):
                 for a, b in zip(self._slots[argument], self._slots[value], strict=True):
                     self._unite(a, b)
-        self._join_accumulators(region, WarpMmaOp)
+        self._join_accumulators(WarpMmaOp)
         return True
 
-    def _join_accumulators(self, region: Region, op_type: type[WarpMmaOp] | type[WgmmaOp]) -> None:
-        for block in region.blocks:
-            for op in block.ops:
-                if isinstance(op, op_type) and op.c.type == op.d.type:
-                    for a, b in zip(self._slots[op.c], self._slots[op.d], strict=True):
-                        self._unite(a, b)
+    def _join_accumulators(self, op_type: type[WarpMmaOp] | type[WgmmaOp]) -> None:
+        for op in self._mmas:
+            if isinstance(op, op_type) and op.c.type == op.d.type:
+                for a, b in zip(self._slots[op.c], self._slots[op.d], strict=True):
+                    self._unite(a, b)
 
     def _unite(self, a: Slot, b: Slot) -> None:
         """Join two registers if they may be one. A constant has its own: moves take it as it is,
         and ptxas would wait for an accumulator where what is read is the constant (C7517)."""
         if a in self._constants or b in self._constants:
             return
-        a, b = self._find(a), self._find(b)
-        if a is b or a.kind != b.kind or self._ranges_of(a).overlap(self._ranges_of(b)):
+        a, b = a.root, b.root
+        if a is b or a.kind != b.kind:
             return
-        self._ranges_of(a).add(self._ranges.pop(b))
-        self._parent[b] = a
+        both = self._ranges_of(a), self._ranges_of(b)
+        if both not in self._unions:
+            # So are those of the lists that they are joined with.
+            self._unions[both] = both[0].union(both[1])
+        if (union := self._unions[both]) is not None:
+            self._ranges[a], b.joined = union, a
 
     # Names
 
     def names(self, value: SSAValue) -> list[str]:
         """The registers of a value, named on first asking."""
-        return [self._name(slot) for slot in self.registers(value)]
+        if (words := self._words.get(value)) is None:
+            words = self._words[value] = [self._name(slot) for slot in self.registers(value)]
+        return words
 
     def registers(self, value: SSAValue) -> tuple[Slot, ...]:
         """The registers of a value, each as the one of all that it was joined with."""
         assert self._is_joined
-        return tuple(map(self._find, self._slots[value]))
+        return tuple([slot.root for slot in self._slots[value]])
 
     def moves(self, into: SSAValue, source: SSAValue) -> list[RegisterMove]:
         """The moves that give one value the registers of another, constants as immediates."""
         assert self._is_joined
         moves: list[RegisterMove] = []
         for dest, slot in zip(self._slots[into], self._slots[source], strict=True):
-            root, kind = self._find(dest), dest.kind
-            if root is not self._find(slot):
+            root, kind = dest.root, dest.kind
+            if root is not slot.root:
                 constant = self._constants.get(slot)
-                word = (
-                    self._name(self._find(slot)) if constant is None else immediate(constant, kind)
-                )
+                word = self._name(slot.root) if constant is None else immediate(constant, kind)
                 moves.append(RegisterMove(kind, self._name(root), word))
         return moves
 
@@ -234,6 +237,7 @@ class RegisterNames:
         return f"{PREFIXES[kind]}{self.counts[kind]}"
 
 
-def needs_register(constant: ConstOp) -> bool:
+def needs_register(constant: ConstOp, shapes: Mapping[Operation, Shape]) -> bool:
     """True where some reader of the constant takes a register alone."""
-    return any(not takes_immediate(use.operation, use.index) for use in constant.result.uses)
+    uses = constant.result.uses
+    return not all(shapes[use.operation].immediates[use.index] for use in uses)

@@ -15,7 +15,7 @@ from tilewright.diagnostic import OpError, file_location
 from tilewright.dialects.cute_nvgpu.lattice.shared_memory import STATIC_SHARED_LIMIT
 from tilewright.dialects.cute_nvgpu.lattice.targets import BASELINE, Target, TargetError, lowest
 from tilewright.dialects.ptx import registers
-from tilewright.dialects.ptx.calls import VPRINTF, VprintfOp
+from tilewright.dialects.ptx.calls import DriverCallOp
 from tilewright.dialects.ptx.control_flow import (
     MIN_CTAS,
     TENSORMAP,
@@ -26,10 +26,11 @@ from tilewright.dialects.ptx.control_flow import (
 )
 from tilewright.dialects.ptx.instruction import PtxOp
 from tilewright.dialects.ptx.mbarrier import TryWaitParityOp
+from tilewright.dialects.ptx.module_variables import GlobalOp
 from tilewright.dialects.ptx.types import reg
 from tilewright.dialects.ptx.warp_specialization import SetmaxnregOp
 from tilewright.dialects.ptx.wgmma import WgmmaFenceOp, WgmmaOp
-from tilewright.lowering.ptx.check_loadable import check_loadable
+from tilewright.lowering.ptx.check_loadable import Shapes, check_loadable
 from tilewright.lowering.ptx.edges import Edge, edges_of
 from tilewright.lowering.ptx.instructions import InstructionPrinter
 from tilewright.lowering.ptx.registers import RegisterMove, RegisterNames, needs_register
@@ -45,29 +46,33 @@ def module_text(module: ModuleOp, arch: Target | None = None) -> str:
     Raises OpError for any other top-level op, and where no target supports all instructions.
     """
     entries: list[EntryOp] = []
+    variables: list[GlobalOp] = []
     for op in module.body.block.ops:
+        if isinstance(op, GlobalOp):
+            variables.append(op)
+            continue
         if not isinstance(op, EntryOp):
             raise OpError(
                 op, f"the ptx target expected ptx.entry, got '{op.name}'; run "
                 "convert-cute-nvgpu-to-ptx first"
             )  # fmt: skip
         entries.append(op)
-    check_loadable(entries, arch)
-    required = [
-        op.requirement() for entry in entries for op in entry.walk() if isinstance(op, PtxOp)
-    ]
+    shapes = check_loadable(entries, variables, arch)
+    required = [entry.requirement() for entry in entries]
+    required += [shape.requirement for shape in set(shapes.values())]
     try:
         target = lowest({BASELINE.target, *(need.target for need in required)}, arch)
     except TargetError as error:
         raise OpError(module, str(error)) from error
     version = max([BASELINE.version, target.ptx_version, *(need.version for need in required)])
-    taken = {entry.sym_name.data for entry in entries}
-    kernels = [KernelText(entry, taken).text() for entry in entries]
-    prints = any(isinstance(op, VprintfOp) for entry in entries for op in entry.walk())
+    taken = {named.sym_name.data for named in (*variables, *entries)}
+    kernels = [KernelText(entry, shapes, taken).text() for entry in entries]
+    called = {op.DECLARATION: None for op in shapes if isinstance(op, DriverCallOp)}
     return (
         "// tilewright: PTX\n"
         f".version {version[0]}.{version[1]}\n.target {target}\n.address_size 64\n"
-        + (f"\n{VPRINTF}\n" if prints else "")
+        + "".join(f"\n{declaration}\n" for declaration in called)
+        + "".join(f"\n{variable.text()}" for variable in variables)
         + "".join(f"\n{kernel}" for kernel in kernels)
     )
 
@@ -76,8 +81,8 @@ class KernelText:
     """The text of one kernel, in a module that has `taken` some names. Raises OpError where a
     register would be moved in flight."""
 
-    def __init__(self, entry: EntryOp, taken: Collection[str] = ()):
-        self.entry = entry
+    def __init__(self, entry: EntryOp, shapes: Shapes, taken: Collection[str] = ()):
+        self.entry, self._shapes = entry, shapes
         [self.shared_name] = _unique([f"{self.name}_shared"], taken)
         self.registers = RegisterNames(entry.body)
         for conflict in self.registers.conflicts:
@@ -95,6 +100,7 @@ class KernelText:
         self._trampolines: list[tuple[str, Edge]] = []
         self._body = StringIO()
         self._comment: str | None = None
+        self._sources: dict[int, str | None] = {}  # by the identities of locations
 
     @property
     def name(self) -> str:
@@ -166,8 +172,9 @@ class KernelText:
     def _block(self, block: Block, following: Block | None, *, first: bool) -> None:
         if not first:
             self._body.write(f"{self._labels[block]}:\n")
+        last = block.last_op
         for op in block.ops:
-            if op is block.last_op:
+            if op is last:
                 self._terminator(op, following)
             else:
                 self.instruction(op)
@@ -212,6 +219,8 @@ class KernelText:
     def _moves(self, edge: Edge) -> None:
         """The edge's parallel moves in an order that overwrites nothing still to be read."""
         waiting = self._pending(edge)
+        if not waiting:
+            return
         touched = not self._unfenced.isdisjoint(into for _, into, _ in waiting)
         while waiting:
             ready = next(
@@ -246,35 +255,37 @@ class KernelText:
 
     def instruction(self, op: Operation) -> None:
         """Print one instruction. Raises OpError for an op that is none."""
-        match op:
-            case registers.NameOp():
-                pass
-            case registers.ConstOp() if not needs_register(op):
-                pass
-            case TryWaitParityOp():
-                self._ask_until_done(op)
-            case VprintfOp():
-                for text in op.text([self.register(value) for value in op.values]):
-                    self.line(text, op)
-            case PtxOp():
-                text = self._printer.text(op)
-                if isinstance(op, WgmmaOp):
-                    self._settle(op)
-                self.line(text if op.guard is None else f"@{self.register(op.guard)} {text}", op)
-                self._otherwise(op)
-            case _:
-                raise OpError(op, f"'{op.name}' has no PTX text")
+        if isinstance(op, registers.NameOp):
+            return
+        if isinstance(op, registers.ConstOp) and not needs_register(op, self._shapes):
+            return
+        if isinstance(op, TryWaitParityOp):
+            self._ask_until_done(op)
+        elif isinstance(op, DriverCallOp):
+            values = (*op.operands, *op.results)
+            for text in op.text([self.register(value) for value in values]):
+                self.line(text, op)
+        elif isinstance(op, PtxOp):
+            text = self._printer.text(op, self._shapes[op])
+            if isinstance(op, WgmmaOp):
+                self._settle(op)
+            if op.guard is None:
+                self.line(text, op)
+            else:
+                self._guarded(op, self.register(op.guard), text)
+        else:
+            raise OpError(op, f"'{op.name}' has no PTX text")
 
-    def _otherwise(self, op: PtxOp) -> None:
-        """Give the result where the instruction is not executed."""
-        if op.guard is not None and op.unguarded is not None:
-            guard = self.register(op.guard)
+    def _guarded(self, op: PtxOp, guard: str, text: str) -> None:
+        """An instruction under a predicate, and its result where it is not executed."""
+        self.line(f"@{guard} {text}", op)
+        if op.unguarded is not None:
             for kind, into, source in self.registers.moves(op.results[0], op.unguarded):
                 self.line(f"@!{guard} mov.{kind} {into}, {source};", op)
 
     def _ask_until_done(self, op: TryWaitParityOp) -> None:
         """The instruction waits for a while only: ask again until the phase is complete."""
-        text = self._printer.text(op)
+        text = self._printer.text(op, self._shapes[op])
         self.line("{ .reg .pred done;", op)
         self.line("again:")
         self.line(text)
@@ -290,10 +301,14 @@ class KernelText:
 
     def line(self, text: str, op: Operation | None = None) -> None:
         """One line of the body, after a comment that names the source op where it changes."""
-        comment = None if op is None else _source(op)
-        if comment is not None and comment != self._comment:
-            self._body.write(f"\t// {comment}\n")
-            self._comment = comment
+        if op is not None:
+            place = id(op.location)
+            if place not in self._sources:
+                self._sources[place] = _source(op)
+            comment = self._sources[place]
+            if comment is not None and comment != self._comment:
+                self._body.write(f"\t// {comment}\n")
+                self._comment = comment
         self._body.write(f"\t{text}\n")
 
     def register(self, value: SSAValue) -> str:

@@ -12,13 +12,17 @@ from xdsl.dialects.builtin import (
     BFloat16Type,
     Float16Type,
     Float32Type,
+    Float64Type,
     VectorType,
 )
 from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.hints import isa
 
+from tilewright.dialects.contents import ops_of
+from tilewright.dialects.cute_nvgpu.ops.rounded import RoundedOp
 from tilewright.dialects.math_functions.rounded_once import EXTREMES, odd_fma
+from tilewright.dialects.once import once_each
 from tilewright.dialects.ptx import arithmetic, logic
 from tilewright.dialects.ptx.approximate import RcpOp
 from tilewright.dialects.ptx.convert import CvtOp
@@ -29,7 +33,7 @@ from tilewright.lowering.to_ptx.conversion import Conversion, constant, lowers
 from tilewright.lowering.to_ptx.convert_arith import known_predicate, scalar
 from tilewright.lowering.to_ptx.programs import emitted
 
-F16, BF16 = Float16Type(), BFloat16Type()
+F16, BF16, F64 = Float16Type(), BFloat16Type(), Float64Type()
 _ONE = 0x3F800000
 """1.0 as f32."""
 
@@ -61,13 +65,15 @@ def widened(value: SSAValue, type_: Attribute, to: Conversion) -> SSAValue:
 
 def narrowed(value: SSAValue, type_: Attribute, to: Conversion) -> SSAValue:
     """An f32 value rounded to nearest even to f16 or bf16; for any other type as it is."""
-    if type_ in (F16, BF16):
-        return to.scalar(CvtOp, f"rn.{type_}.f32", value)
-    return value
+    if type_ == F16:
+        return to.scalar(CvtOp, "rn.f16.f32", value)
+    return to.scalar(CvtOp, "rn.bf16.f32", value) if type_ == BF16 else value
 
 
+@once_each
 def float_type(type_: Attribute) -> str:
-    return "f64" if str(type_) == "f64" else "f32"
+    """The instruction type of arithmetic on floats of a type."""
+    return "f64" if type_ == F64 else "f32"
 
 
 @lowers(*_FLOAT)
@@ -131,6 +137,17 @@ def _fma(op: math.FmaOp, to: Conversion) -> None:
         return
     form = f"rn.{'f16' if type_ == F16 else float_type(type_)}"
     to[op.result] = to.scalar(arithmetic.FmaOp, form, to[op.a], to[op.b], to[op.c])
+
+
+_BY_NAME: dict[str, type[ScalarOp]] = {
+    op.ROW.name: op for op in ops_of(arithmetic) if issubclass(op, ScalarOp)
+}
+
+
+@lowers(RoundedOp)
+def _rounded(op: RoundedOp, to: Conversion) -> None:
+    name, form = op.instruction
+    to[op.result] = to.scalar(_BY_NAME[name], form, *(to[operand] for operand in op.operands))
 
 
 # Of arith's order: ordered relations, ord, unordered relations, uno; 0 and 15 are constants.

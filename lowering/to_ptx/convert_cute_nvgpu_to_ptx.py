@@ -6,17 +6,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects import func, gpu
+from xdsl.dialects import func, gpu, memref
 from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, DictionaryAttr, ModuleOp
 from xdsl.dialects.llvm import LLVMStructType
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.traits import Pure
 
 from tilewright.diagnostic import OpError
 from tilewright.dialects.cute.types.argument import FROM, SIGNATURE, ArgumentAttr, sources_of
 from tilewright.dialects.cute.types.memref import is_memref
-from tilewright.dialects.cute_nvgpu.lattice.targets import Target, target
+from tilewright.dialects.cute_nvgpu.lattice.targets import Minimum, Target, target
 from tilewright.dialects.cute_nvgpu.ops import copy, sync, wmma
 from tilewright.dialects.cute_nvgpu.ops.mma import MMA_OPS
 from tilewright.dialects.cute_nvgpu.ops.register_mma import RegisterMmaOp
@@ -24,6 +25,7 @@ from tilewright.dialects.cute_nvgpu.types.tensor_map import TENSOR_MAP, TmaDescr
 from tilewright.dialects.gpu import ReturnOp
 from tilewright.dialects.ptx import matrix, synchronization
 from tilewright.dialects.ptx.control_flow import (
+    BLOCK_CTAS,
     MIN_CTAS,
     PARAMETER_TYPES,
     TENSORMAP,
@@ -38,6 +40,7 @@ from tilewright.dialects.ptx.data_movement import (
 )
 from tilewright.dialects.ptx.instruction import PtxOp
 from tilewright.dialects.ptx.logic import SetpOp
+from tilewright.dialects.ptx.module_variables import GlobalOp
 from tilewright.dialects.ptx.scalar_types import ScalarType, scalar_type
 from tilewright.dialects.ptx.types import reg
 from tilewright.lowering.ptx.rename_in_flight import rename_in_flight
@@ -66,7 +69,7 @@ from tilewright.lowering.to_ptx.convert_llvm import (
     leaves_of,
     register_types,
 )
-from tilewright.lowering.to_ptx.convert_memref import argument_tile, locate
+from tilewright.lowering.to_ptx.convert_memref import argument_tile, locate, module_variable
 
 # Importing them fills the table of rules.
 _RULE_MODULES = (
@@ -137,6 +140,16 @@ def _warp_sync(op: sync.WarpSyncOp, to: Conversion) -> None:
     to.add(synchronization.WarpSyncOp())
 
 
+@lowers(sync.GridDependencyWaitOp)
+def _wait_for_grids(op: sync.GridDependencyWaitOp, to: Conversion) -> None:
+    to.add(synchronization.GridDependencyWaitOp())
+
+
+@lowers(sync.LaunchDependentsOp)
+def _launch_dependents(op: sync.LaunchDependentsOp, to: Conversion) -> None:
+    to.add(synchronization.LaunchDependentsOp())
+
+
 # Kernels
 
 
@@ -177,8 +190,9 @@ def convert_kernel(op: gpu.FuncOp | func.FuncOp, arch: Target | None = None) -> 
         tuple(part.attributes for part in passed),
     )
     entry.location = op.location
-    if MIN_CTAS in op.attributes:
-        entry.attributes[MIN_CTAS] = op.attributes[MIN_CTAS]
+    for name in (MIN_CTAS, BLOCK_CTAS):
+        if name in op.attributes:
+            entry.attributes[name] = op.attributes[name]
     signature = op.attributes.get(SIGNATURE)
     if signature is None and _has_structs(arguments):
         signature = ArrayAttr([argument.type for argument in arguments])
@@ -299,22 +313,26 @@ class ConvertCuteNvgpuToPtxPass(ModulePass):
             for entry in entries:
                 _check_instructions(entry, arch)
         for top in list(op.body.block.ops):
-            if not isinstance(top, EntryOp):
+            if isinstance(top, memref.GlobalOp):
+                Rewriter.insert_op(module_variable(top), InsertPoint.before(top))
+            if not isinstance(top, EntryOp | GlobalOp):
                 top.detach()
-                top.erase(safe_erase=False)
         op.body.block.add_ops(entries)
 
 
 def _check_instructions(entry: EntryOp, arch: Target) -> None:
     """Raise OpError for the first instruction that the target does not have."""
+    supported = set[Minimum]()
     for op in entry.walk():
-        if isinstance(op, PtxOp) and not arch.supports(required := op.requirement().target):
-            raise OpError(op, f"{op.mnemonic} requires {required.at_least}, got target {arch}")
+        if isinstance(op, PtxOp) and (required := op.requirement().target) not in supported:
+            if not arch.supports(required):
+                raise OpError(op, f"{op.mnemonic} requires {required.at_least}, got target {arch}")
+            supported.add(required)
 
 
 def _kernels(top: Operation) -> list[gpu.FuncOp | func.FuncOp]:
     """The kernels in a top-level op. Raises OpError for an op that has no place beside them."""
-    if isinstance(top, EntryOp):
+    if isinstance(top, EntryOp | GlobalOp | memref.GlobalOp):
         return []
     if isinstance(top, gpu.ModuleOp):
         return [kernel for op in top.body.block.ops for kernel in _kernels(op)]

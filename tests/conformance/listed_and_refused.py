@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from instruction_family import Point
-from mma_families import FP8
+from tilewright.tools.conformance.instruction_family import Point
+from tilewright.tools.conformance.mma_families import FP8
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
-from agreement import Disagreement, Oracles, Tally, compare
-from instruction_family import spell
-from lattice_families import FAMILIES
-from ptxas_lattice import compare_sample, main, table
+
+from tilewright.tools.conformance.agreement import Disagreement, Oracles, Tally, compare
+from tilewright.tools.conformance.instruction_family import spell
+from tilewright.tools.conformance.lattice import compare_all, sampled, table
+from tilewright.tools.conformance.lattice_families import FAMILIES
 
 TARGET = "sm_90a"
 MMA = FAMILIES["mma"]
@@ -90,8 +91,8 @@ def test_tallies_add_up() -> None:
     assert (total.points, total.legal, total.agreement) == (4, 2, 75)
 
 
-def test_one_lie_of_the_verifier_among_true_verdicts(capsys: pytest.CaptureFixture[str]) -> None:
-    """Through the command: a verifier that is wrong about one instruction only."""
+def test_one_lie_of_the_verifier_among_true_verdicts() -> None:
+    """A verifier that is wrong about one instruction only."""
     lie = "ldmatrix.sync.aligned.m8n8.x2.shared.b16"
     truth = Oracles()
 
@@ -99,16 +100,16 @@ def test_one_lie_of_the_verifier_among_true_verdicts(capsys: pytest.CaptureFixtu
         said = truth.verdicts(lines, target)
         return [ok is not (line == lie) for line, ok in zip(lines, said, strict=True)]
 
-    given = ["--family", "ldmatrix", "--target", "sm_75", "--sample", "400"]
-    status = main([*given, "--list-disagreements"], replace(truth, verdicts=lying))
-    found = [line for line in capsys.readouterr().out.splitlines() if lie in line]
-    assert status == 1 and found
-    assert set(found) == {f"sm_75 ldmatrix: {lie} is legal, the verifier rejects it"}
+    tasks = list(sampled(["ldmatrix"], ["sm_75"], 400, 0, replace(truth, verdicts=lying)))
+    [tally] = compare_all(tasks).values()
+    assert {str(point) for point in tally.disagreements} == {
+        f"sm_75 ldmatrix: {lie} is legal, the verifier rejects it"
+    }
 
 
 def test_the_table() -> None:
     oracles = Oracles(nothing, everything, undocumented)
-    tallies = compare_sample(["movmatrix"], ["sm_75"], 8, 0, oracles)
+    tallies = compare_all(list(sampled(["movmatrix"], ["sm_75"], 8, 0, oracles)))
     head, row = table(tallies)
     assert head.split() == [
         *("family", "target", "points", "legal"),

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import pytest
-from agreement import refused
 from covering import THOROUGH
-from instruction_family import Candidate, Point, spell
-from lattice_families import FAMILIES
 from listed_and_refused import LISTED_AND_REFUSED
 
+from tilewright.tools.conformance.agreement import refused
+from tilewright.tools.conformance.instruction_family import Candidate, Point, spell
+from tilewright.tools.conformance.lattice_families import FAMILIES
+
 # Of a family and target: hundreds of points differ in a number, and `make conformance` asks about
-# more of them, and about every one by ptxas_lattice.py.
+# more of them, and about every one by `tilewright conformance lattice`.
 ENOUGH = 100 if THOROUGH else 16
 TARGETS = ("sm_75", "sm_80", "sm_90a", "sm_100a", "sm_120a", "sm_120f")
 

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import pytest
 from covering import THOROUGH
-from documented_targets import KNOWN
-from listed_operands import disagreements, listings, quirk, right, sample
 
 from tilewright.dialects.cute_nvgpu.lattice.targets import TARGETS
+from tilewright.tools.conformance.documented_targets import KNOWN
+from tilewright.tools.conformance.listed_operands import (
+    disagreements,
+    listings,
+    quirk,
+    right,
+    sample,
+)
 
 INSTRUCTIONS = 100
 SEED = 13

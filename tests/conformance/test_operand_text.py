@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from operand_text import product_operands, shape_of, vector
+
+from tilewright.tools.conformance.operand_text import product_operands, shape_of, vector
 
 
 @pytest.mark.parametrize(

@@ -6,13 +6,13 @@ from collections.abc import Callable
 
 import pytest
 from covering import THOROUGH
-from documented_targets import KNOWN
-from lattice_families import FAMILIES
-from operand_text import product_operands, registers
-from ptxas_bulk import kernel, taken
-from ptxas_lattice import sample
 
 from tilewright.ptxas import PtxasReport
+from tilewright.tools.conformance.documented_targets import KNOWN
+from tilewright.tools.conformance.lattice import Task
+from tilewright.tools.conformance.lattice_families import FAMILIES
+from tilewright.tools.conformance.operand_text import product_operands, registers
+from tilewright.tools.conformance.ptxas_bulk import kernel, taken
 
 
 def _mma(shape: str, a: str) -> str:
@@ -65,7 +65,9 @@ def test_an_unknown_target_is_an_error() -> None:
 @pytest.mark.parametrize("family", FAMILIES)
 def test_in_bulk_as_alone(family: str, ptxas: Callable[..., PtxasReport]) -> None:
     target = "sm_120a"
-    drawn = [each.instructions[0] for each in sample([family], target, 16, seed=5)]
+    drawn = [
+        each.instructions[0] for each in Task(family, (target,), sample=(16, 5)).candidates(target)
+    ]
     verdicts = dict(zip(drawn, taken(drawn, target), strict=True))
     # Alone, each is a run of ptxas: one that the bulk takes and one that it refuses.
     legal, refused = ([line for line in verdicts if verdicts[line] is ok] for ok in (True, False))

@@ -1,6 +1,6 @@
 """The verifier agrees with ptxas and the ISA: a seeded sample of every family for every target.
 
-All points: `python tests/conformance/ptxas_lattice.py`.
+All points: `tilewright conformance lattice`.
 """
 
 from __future__ import annotations
@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from agreement import Oracles
-from documented_targets import KNOWN
-from lattice_families import FAMILIES
-from ptxas_lattice import carry_out, compare_sample, sample, whole
+
+from tilewright.tools.conformance.agreement import Oracles
+from tilewright.tools.conformance.documented_targets import KNOWN
+from tilewright.tools.conformance.lattice import carry_out, compare_all, sampled, whole
+from tilewright.tools.conformance.lattice_families import FAMILIES
 
 POINTS = 2500
 SEED = 20
@@ -19,18 +20,18 @@ SEED = 20
 
 @pytest.mark.parametrize("target", KNOWN)
 def test_the_verifier_agrees(target: str) -> None:
-    tallies = compare_sample(tuple(FAMILIES), [target], POINTS // len(KNOWN), SEED)
+    tallies = compare_all(list(sampled(tuple(FAMILIES), [target], POINTS // len(KNOWN), SEED)))
     assert {name for name, _ in tallies} == set(FAMILIES)
     wrong = [each for tally in tallies.values() for each in tally.disagreements]
     assert not wrong, "\n".join(map(str, wrong))
 
 
 def test_a_third_of_the_sample_is_legal() -> None:
-    share = -(-POINTS // (len(FAMILIES) * len(KNOWN)))
     listed = Counter(
         each.family.documents(each.point, target)
-        for target in KNOWN
-        for each in sample(tuple(FAMILIES), target, share, SEED)
+        for task in sampled(tuple(FAMILIES), KNOWN, POINTS, SEED)
+        for target in task.targets
+        for each in task.candidates(target)
     )
     assert listed.total() >= 2000
     assert listed[True] >= listed.total() / 3

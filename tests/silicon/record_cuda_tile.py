@@ -1,7 +1,7 @@
 """Records what a GPU leaves in memory for the kernels that `prepare_cuda_tile.py` compiled.
 
     python tests/silicon/record_cuda_tile.py .cubins tests/silicon/fixtures/cuda_tile.tar
-    python tests/conformance/cuda_tile_records.py tests/silicon/fixtures/cuda_tile.tar
+    tilewright conformance records tests/silicon/fixtures/cuda_tile.tar
 
 Needs a GPU that runs the cubins, numpy and cuda-bindings. The tar holds a record a kernel: a pickle
 of a plain dict, as the replay reads it.

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "conformance"))
-
-from cuda_tile_records import records, replay
-
 from tilewright import compile
 from tilewright.execution import Level
 from tilewright.ptxas import assemble
+from tilewright.tools.conformance.records import records, replay
 
 RECORDS = dict(records(Path(__file__).parent / "fixtures" / "cuda_tile.tar"))
 APPROXIMATE = {"functions", "product_e4m3", "softmax", "sums"}

@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Generator
+from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING
 
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target, TargetError, target
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
 
 
 class InputError(Exception):
@@ -65,6 +71,19 @@ def read_target(name: str) -> Target:
         return target(name)
     except TargetError as error:
         raise InputError(str(error)) from None
+
+
+@contextmanager
+def chosen_executor(name: str) -> Generator[Executor]:
+    """The executor that `--executor` names. Raises InputError."""
+    from tilewright.executors import executor_of
+
+    with ExitStack() as stack:
+        try:
+            executor = stack.enter_context(executor_of(name))
+        except (ValueError, ImportError, OSError) as error:
+            raise InputError(f"cannot use --executor: {error}") from None
+        yield executor
 
 
 def read_integer(text: str) -> int:

@@ -19,6 +19,7 @@ COMMANDS = {
     "cache": "say what the cache of compiled kernels holds, or empty it",
     "report": "write one HTML page that shows a kernel, and a run of it",
     "run": "execute a kernel on .npy files, on the CPU or on the GPU",
+    "conformance": "judge tilewright by ptxas, the PTX ISA and chips",
     "serve": "open the playground in a browser on this machine",
     "lsp": "serve an editor: diagnostics, hovers, definitions, completion",
     "completion": "print the completion script of a shell",

@@ -1,0 +1,435 @@
+"""Which loads come by TMA, ahead of their use: those whose tiles warpgroups multiply.
+
+In a loop a load is ahead by stages: where a tile lies must follow from the loop's variable and from
+what is known before the loop, and nothing in the loop may have written it. What is loaded once,
+before any loop, has one stage.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from xdsl.dialects.builtin import i64
+from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
+
+from tilewright.dialects.cuda_tile.ops import conversions, core, integer
+from tilewright.dialects.cuda_tile.ops.control_flow import ContinueOp, ForOp
+from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFOp, MmaIOp
+from tilewright.dialects.cuda_tile.ops.miscellaneous import AssumeOp
+from tilewright.dialects.cuda_tile.ops.module import EntryOp
+from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp, StoreViewTkoOp
+from tilewright.dialects.cuda_tile.types import TileType
+from tilewright.dialects.cute_nvgpu.lattice.targets import Target
+from tilewright.dialects.cute_nvgpu.ops.address import bytes_of
+from tilewright.lowering.cuda_tile.analysis.cost_model import STORED, products_of, stages_and_ctas
+from tilewright.lowering.cuda_tile.analysis.hints import hint
+from tilewright.lowering.cuda_tile.analysis.remarks import remark
+from tilewright.lowering.cuda_tile.analysis.tensor_maps import BoxedAccess, boxed_load
+from tilewright.lowering.cuda_tile.layouts.elements import element_of, scalar_type, shape_of
+from tilewright.lowering.cuda_tile.layouts.layouts import bits_of, dim_bits, permutation_of
+from tilewright.lowering.cuda_tile.layouts.shared_matrices import MatrixOrder
+from tilewright.lowering.cuda_tile.layouts.tensor_memory_layouts import in_tensor_memory
+from tilewright.lowering.cuda_tile.layouts.warpgroup_layouts import is_added
+
+SCALAR = (
+    core.ConstantOp, core.SelectOp, core.ReshapeOp, core.BroadcastOp, AssumeOp, integer.AddIOp,
+    integer.SubIOp, integer.MulIOp, integer.DivIOp, integer.RemIOp, integer.MinIOp, integer.MaxIOp,
+    integer.CmpIOp, integer.XOrIOp, integer.AndIOp, integer.OrIOp, integer.ShLIOp, integer.ShRIOp,
+)  # fmt: skip
+"""The ops that may be computed a second time, of a later iteration."""
+
+
+_CONVERSIONS = (
+    conversions.FToFOp, conversions.FToIOp, conversions.IToFOp, conversions.ExtIOp,
+    conversions.TruncIOp,
+)  # fmt: skip
+
+
+_MBARRIER = 8
+"""The bytes of an mbarrier."""
+
+
+@dataclass(frozen=True)
+class SharedBlocks:
+    """How many CTAs share a tile block, and the accesses whose tiles each of them has a part of."""
+
+    ctas: int = 1
+    parts: frozenset[Operation] = frozenset()
+
+    def loading(self, load: LoadViewTkoOp, product: Operation) -> int:
+        """The CTAs that load for each other what a product in a loop reads."""
+        alone = load in self.parts or in_tensor_memory(product)
+        return 1 if alone or not isinstance(load.parent_op(), ForOp) else self.ctas
+
+
+@dataclass(eq=False)
+class LoadGroup:
+    """Loads that the same multiplication waits for: they share mbarriers. In the end `product` is
+    the last one that reads them, `trailing` where that is in flight while the next iteration
+    begins; `alone` where none but multiplications of its block read them."""
+
+    product: Operation
+    loads: list[BoxedAccess] = field(default_factory=list[BoxedAccess])
+    alone: bool = False
+    trailing: bool = False
+    by_threads: bool = False
+    """True where threads read the tiles: `wgmma` cannot as they lie, or they are converted."""
+
+    @property
+    def ctas(self) -> int:
+        """The CTAs that load for each other."""
+        return max(load.ctas for load in self.loads)
+
+    @property
+    def released_by_mma(self) -> bool:
+        """True where the commit of MMAs in tensor memory releases a stage: nobody else reads it."""
+        return (
+            in_tensor_memory(self.product)
+            and not self.by_threads
+            and all(is_read_by(load.op.tile, self.product) for load in self.loads)
+        )
+
+    @property
+    def bytes(self) -> int:
+        """The bytes that a stage's mbarrier counts."""
+        return sum(load.order.elements * load.order.order.size for load in self.loads)
+
+
+@dataclass(eq=False)
+class LoadPipeline:
+    """The loads of a loop, or of the kernel before any loop, where `loop` is none."""
+
+    loop: ForOp | None
+    groups: list[LoadGroup]
+    stages: int = 1
+    slice: list[Operation] = field(default_factory=list[Operation])
+    """The ops of the loop's body that say where tiles lie, in order."""
+
+    @property
+    def trailing(self) -> list[Operation]:
+        """The multiplications that are in flight while the next iteration begins."""
+        products = dict.fromkeys(group.product for group in self.groups)
+        loop = self.loop
+        if loop is None:
+            return []
+        return [op for op in products if is_trailing(op, loop) and not in_tensor_memory(op)]
+
+    @property
+    def shape(self) -> tuple[tuple[int, bool, tuple[tuple[int, int, Attribute], ...]], ...]:
+        """The memory that it takes, and who fills and releases it: loops of one shape, one after
+        the other, share it."""
+        return tuple(
+            (
+                group.ctas,
+                group.released_by_mma,
+                tuple(
+                    (load.order.elements, load.order.width, load.map_type.element_type)
+                    for load in group.loads
+                ),
+            )
+            for group in self.groups
+        )
+
+
+@dataclass(eq=False)
+class Pipelines:
+    """The pipelines of a kernel, and why other loads have none."""
+
+    by_loop: dict[ForOp | None, LoadPipeline] = field(
+        default_factory=dict[ForOp | None, LoadPipeline]
+    )
+    refused: dict[Operation, str] = field(default_factory=dict[Operation, str])
+    ctas: int = 1
+    """The CTAs that share a multiprocessor."""
+    cluster: int = 1
+    """The CTAs that load for each other."""
+
+    def of(self, load: LoadViewTkoOp) -> tuple[LoadPipeline, LoadGroup, BoxedAccess] | None:
+        """Where a load belongs to."""
+        for pipeline in self.by_loop.values():
+            for group in pipeline.groups:
+                for boxed in group.loads:
+                    if boxed.op is load:
+                        return pipeline, group, boxed
+        return None
+
+    @property
+    def bytes(self) -> int:
+        """The shared memory of stages and their mbarriers."""
+        first = [ring[0] for ring in self.rings()]
+        return sum(
+            one.stages * (_room(one) + 2 * _MBARRIER * len(one.groups)) for one in first
+        )  # fmt: skip
+
+    def rings(self) -> list[list[LoadPipeline]]:
+        """The pipelines by whom they share memory with: those of one shape of which none runs
+        within another one."""
+        rings: list[list[LoadPipeline]] = []
+        for pipeline in self.by_loop.values():
+            ring = next((ring for ring in rings if _fits(pipeline, ring)), None)
+            if ring is None:
+                rings.append([pipeline])
+            else:
+                ring.append(pipeline)
+        return rings
+
+
+def _fits(pipeline: LoadPipeline, ring: list[LoadPipeline]) -> bool:
+    return all(
+        pipeline.loop is not None
+        and other.loop is not None
+        and pipeline.shape == other.shape
+        and not pipeline.loop.is_ancestor(other.loop)
+        and not other.loop.is_ancestor(pipeline.loop)
+        for other in ring
+    )
+
+
+Stores = Mapping[StoreViewTkoOp, BoxedAccess]
+"""The stores that TMA makes."""
+
+
+def find_pipelines(
+    entry: EntryOp, arch: Target | None, stored: Stores, beside: int = 0,
+    blocks: SharedBlocks | None = None,
+) -> Pipelines:  # fmt: skip
+    """The pipelines of a kernel, which leave so much shared memory at least; of a block that CTAs
+    share, what several of them need they load for each other."""
+    plan = Pipelines()
+    products = products_of(entry, arch)
+    if not products or arch is None:
+        return plan
+    for product in products:
+        for operand in (product.lhs, product.rhs):
+            source = loaded_by(operand)
+            if source is None or plan.of(source.load) is not None or source.load in plan.refused:
+                continue
+            load = source.load
+            boxed = boxed_load(load, arch, 1 if blocks is None else blocks.loading(load, product))
+            if isinstance(boxed, str):
+                plan.refused[load] = boxed
+                continue
+            direct = is_readable(boxed.order, source, operand, product)
+            why = _add(boxed, product, entry, plan, by_threads=not direct)
+            if why is not None:
+                plan.refused[load] = why
+    for pipeline in plan.by_loop.values():
+        for group in pipeline.groups:
+            _find_readers(group, pipeline.loop)
+    _choose_stages(entry, arch, plan, max(beside, _beside(entry, stored) + _staged(plan)))
+    ahead = [group for pipeline in plan.by_loop.values() for group in pipeline.groups]
+    plan.cluster = max((group.ctas for group in ahead), default=1)
+    return plan
+
+
+def _find_readers(group: LoadGroup, loop: ForOp | None) -> None:
+    """Find out who reads what a group loads."""
+    readers = [op for load in group.loads for op in _readers(load.op.tile)]
+    block = group.product.parent
+    own = [op for op in readers if isinstance(op, MmaFOp | MmaIOp) and op.parent is block]
+    group.alone = not group.by_threads and len(own) == len(readers)
+    if own and block is not None:
+        group.product = max(own, key=block.get_operation_index)
+    if loop is not None:
+        trails = is_trailing(group.product, loop) and not in_tensor_memory(group.product)
+        group.trailing = group.alone and trails
+
+
+def _readers(value: SSAValue) -> Iterator[Operation]:
+    for use in value.uses:
+        if isinstance(use.operation, core.ReshapeOp | core.PermuteOp):
+            yield from _readers(use.operation.results[0])
+        else:
+            yield use.operation
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedOperand:
+    """The load that an operand comes of, of its bits those of the loaded tile, and whether elements
+    are converted on the way."""
+
+    load: LoadViewTkoOp
+    bits: Mapping[int, int]
+    converted: bool
+
+
+def loaded_by(operand: SSAValue) -> LoadedOperand | None:
+    """The load whose elements an operand has, all of them, in whatever order and type."""
+    bits = {bit: bit for bit in range(bits_of(shape_of(operand)))}
+    value, converted = operand, False
+    while isinstance(value.owner, (core.ReshapeOp, core.PermuteOp, *_CONVERSIONS)):
+        if isinstance(value.owner, core.PermuteOp):
+            moved = permutation_of(value.owner)
+            bits = {own: moved[bit] for own, bit in bits.items()}
+        converted |= isinstance(value.owner, _CONVERSIONS)
+        value = value.owner.operands[0]
+    load = value.owner
+    return LoadedOperand(load, bits, converted) if isinstance(load, LoadViewTkoOp) else None
+
+
+def is_readable(
+    order: MatrixOrder, source: LoadedOperand, operand: SSAValue, product: MmaFOp | MmaIOp
+) -> bool:
+    """True where an MMA can read a tile as it lies: rows of elements that are not of 2 bytes, or
+    of bytes where the accumulators are in tensor memory, run along K."""
+    if source.converted:
+        return False
+    if order.order.size == 1 and in_tensor_memory(product):
+        return True
+    depth = dim_bits(shape_of(operand))[-1 if operand is product.lhs else -2]
+    along_k = {source.bits[bit] for bit in depth}
+    return order.order.size == 2 or along_k.issuperset(order.run)
+
+
+def _add(
+    boxed: BoxedAccess, product: MmaFOp | MmaIOp, entry: EntryOp, plan: Pipelines, *,
+    by_threads: bool,
+) -> str | None:  # fmt: skip
+    """Give a load its place; else why it has none."""
+    parent = boxed.op.parent_op()
+    loop = parent if isinstance(parent, ForOp) else None
+    if loop is None and (parent is not entry or by_threads):
+        return "it is in a branch, or in a loop of unknown length, or read once"
+    needed: dict[Operation, None] = {}
+    if loop is not None:
+        if not _has_simple_way(loop, entry):
+            return "its loop is in a branch within a loop, or in one of unknown length"
+        if loop.unsigned_cmp is not None and element_of(loop.lower_bound) == i64:
+            return "its loop counts in unsigned i64"
+        if product.parent is not boxed.op.parent:
+            return "its product is in another block"
+        if not all(follows(index, loop, needed) for index in boxed.op.index):
+            return "where it lies depends on more than the loop's variable"
+    pipeline = plan.by_loop.setdefault(loop, LoadPipeline(loop, []))
+    for group in pipeline.groups:
+        if group.product is product and group.by_threads is by_threads and loop is not None:
+            break
+    else:
+        group = LoadGroup(product, by_threads=by_threads)
+        pipeline.groups.append(group)
+    group.loads.append(boxed)
+    if loop is not None:
+        wanted = {*pipeline.slice, *needed}
+        pipeline.slice = [op for op in loop.region.block.ops if op in wanted]
+    return None
+
+
+def _has_simple_way(loop: ForOp, entry: EntryOp) -> bool:
+    """True where all that is around a loop are loops over ranges, whose variables count its uses,
+    or where no loop is around it."""
+    around: list[Operation] = []
+    parent = loop.parent_op()
+    while parent is not None and parent is not entry:
+        around.append(parent)
+        parent = parent.parent_op()
+    return all(isinstance(op, ForOp) for op in around)
+
+
+def follows(value: SSAValue, loop: ForOp, needed: dict[Operation, None]) -> bool:
+    """True where a scalar can be computed for any iteration; adds the ops of the body that it
+    needs."""
+    block = loop.region.block
+    if isinstance(value, BlockArgument):
+        return value.block is not block or value is block.args[0]
+    owner = value.owner
+    assert isinstance(owner, Operation)
+    if owner.parent is not block:
+        return True
+    if not isinstance(owner, SCALAR) or shape_of(value) != ():
+        return False
+    if not all(follows(operand, loop, needed) for operand in owner.operands):
+        return False
+    needed[owner] = None
+    return True
+
+
+def is_trailing(product: Operation, loop: ForOp) -> bool:
+    """True of a multiplication that adds to what the loop carries, whose result goes on to the next
+    iteration alone."""
+    (result,) = product.results
+    last, acc = loop.region.block.last_op, product.operands[2]
+    if not isinstance(last, ContinueOp) or len(list(result.uses)) != 1:
+        return False
+    if isinstance(product, MmaFOp) and is_added(product):
+        return False
+    if not isinstance(acc, BlockArgument) or acc.block is not loop.region.block:
+        return False
+    place = acc.index - 1
+    return len(list(acc.uses)) == 1 and last.operands[place] is result
+
+
+def is_read_by(value: SSAValue, product: Operation) -> bool:
+    """True where nothing else reads a tile."""
+    return all(
+        use.operation is product
+        or (
+            isinstance(use.operation, core.ReshapeOp | core.PermuteOp)
+            and is_read_by(use.operation.results[0], product)
+        )
+        for use in value.uses
+    )
+
+
+def _choose_stages(entry: EntryOp, arch: Target, plan: Pipelines, beside: int) -> None:
+    """Give loops their stages; those without room have none."""
+    beside += sum(
+        load.order.bytes
+        for pipeline in plan.by_loop.values()
+        if pipeline.loop is None
+        for group in pipeline.groups
+        for load in group.loads
+    )
+    rings = [ring for ring in plan.rings() if ring[0].loop is not None]
+    total = sum(_room(ring[0]) for ring in rings)
+    alone = all(
+        pipeline.loop is not None and is_trailing(group.product, pipeline.loop)
+        for ring in rings for pipeline in ring for group in pipeline.groups
+    )  # fmt: skip
+    for pipeline in [pipeline for ring in rings for pipeline in ring]:
+        hints = [(load.op, hint(load.op, "latency", arch)) for group in pipeline.groups
+                 for load in group.loads]  # fmt: skip
+        latency = max((n for _, n in hints if n is not None), default=None)
+        pipeline.stages, plan.ctas = stages_and_ctas(
+            entry, arch, total, beside, alone=alone, latency=latency
+        )
+        for load, wanted in hints:
+            if wanted is not None and pipeline.stages < wanted + 1:
+                remark(load, "hint", f"latency = {wanted} is not honoured: {pipeline.stages} "
+                       f"stages, not {wanted + 1}, are what pays or has room")  # fmt: skip
+        if pipeline.stages == 0:
+            del plan.by_loop[pipeline.loop]
+            for group in pipeline.groups:
+                for load in group.loads:
+                    plan.refused[load.op] = "shared memory has no room for two stages"
+
+
+def _room(pipeline: LoadPipeline) -> int:
+    return sum(load.order.bytes for group in pipeline.groups for load in group.loads)
+
+
+def _beside(entry: EntryOp, stored: Stores) -> int:
+    """The shared memory in which tiles change layout before they are stored."""
+    return max(_stored(entry, stored), default=0)
+
+
+def _staged(plan: Pipelines) -> int:
+    """The shared memory in which threads lay down what they have converted."""
+    return max(
+        (
+            sum(load.order.bytes for load in group.loads)
+            for pipeline in plan.by_loop.values()
+            for group in pipeline.groups
+            if group.by_threads
+        ),
+        default=0,
+    )
+
+
+def _stored(entry: EntryOp, stored: Stores) -> Iterator[int]:
+    for op in entry.walk():
+        if isinstance(op, StoreViewTkoOp):
+            tile = op.tile.type
+            assert isinstance(tile, TileType)
+            size = tile.elements * bytes_of(scalar_type(op, tile.element_type))
+            yield min(size, STORED) if op in stored else size

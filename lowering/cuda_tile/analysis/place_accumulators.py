@@ -1,0 +1,229 @@
+"""Which multiplications are made by `tcgen05.mma`, and in which columns of tensor memory their
+accumulators are.
+
+What a loop carries, what it comes from and what is added to it have the same columns, so that MMAs
+add to what is there. Whether that is so decides no result: a value that somebody reads after its
+columns have been written anew is loaded before (`kernel.tensor_memory`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import IntegerAttr, i32
+from xdsl.ir import Block, BlockArgument, Operation, SSAValue
+
+from tilewright.dialects.cuda_tile.ops.control_flow import (
+    ContinueOp,
+    ForOp,
+    IfOp,
+    YieldOp,
+)
+from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFOp, MmaIOp
+from tilewright.dialects.cuda_tile.ops.module import EntryOp
+from tilewright.dialects.cuda_tile.types import TileType
+from tilewright.dialects.cute_nvgpu.lattice.targets import Target
+from tilewright.dialects.cute_nvgpu.lattice.tmem import COLUMNS, DATACENTER_BLACKWELL
+from tilewright.lowering.cuda_tile.analysis.hints import hint
+from tilewright.lowering.cuda_tile.analysis.remarks import remark
+from tilewright.lowering.cuda_tile.layouts.layouts import WARP_BITS
+from tilewright.lowering.cuda_tile.layouts.mma_layouts import product_types
+from tilewright.lowering.cuda_tile.layouts.tensor_memory_layouts import (
+    ACCUMULATORS,
+    Accumulators,
+    accumulators_of,
+    extents_of,
+    tensor_core_atom,
+)
+
+_CARRIED = 1
+"""Behind which argument of a loop's body those that it carries are."""
+
+
+def place_accumulators(entry: EntryOp, arch: Target | None) -> None:
+    """Give the accumulators of multiplications their columns, as `cute.accumulators` says; what
+    has none is multiplied otherwise."""
+    if arch is None or not arch.supports(DATACENTER_BLACKWELL):
+        return
+    leaves = any(_leaves_loop(op) for op in entry.walk() if isinstance(op, IfOp))
+    products: list[MmaFOp | MmaIOp] = []
+    for op in entry.walk():
+        if isinstance(op, MmaFOp | MmaIOp):
+            if (why := _why_none(op, entry, arch, leaves)) is None:
+                products.append(op)
+            else:
+                _refuse(op, why)
+    if not products:
+        return
+    room = COLUMNS // max(hint(entry, "occupancy", arch) or 1, 1)
+    taken = 0
+    given: list[_AccumulatorPlace] = []
+    for place in _places(entry, products):
+        other = next((other for other in given if other.may_be_shared_with(place)), None)
+        if other is not None:
+            place.column = other.column
+        elif taken + place.columns > room:
+            for op in place.products:
+                _refuse(op, f"{place.columns} columns more than {taken} of {room} are taken")
+            continue
+        else:
+            place.column, taken = taken, taken + place.columns
+        given.append(place)
+        for op in place.products:
+            op.attributes[ACCUMULATORS] = IntegerAttr(place.column, i32)
+
+
+def forget_accumulators(entry: EntryOp, why: str) -> bool:
+    """Take the columns away again; whether there were any."""
+    products = [op for op in entry.walk() if op.attributes.pop(ACCUMULATORS, None) is not None]
+    for op in products:
+        _refuse(op, why)
+    return bool(products)
+
+
+def _refuse(op: Operation, why: str) -> None:
+    remark(op, "tensor-memory", f"'{op.name}' has no accumulators in tensor memory: {why}")
+
+
+@dataclass(eq=False)
+class _AccumulatorPlace:
+    """Columns that the accumulators of some products share, who else may have them: what `begins`
+    and `ends` elsewhere in the block that all products are in."""
+
+    columns: int
+    products: list[MmaFOp | MmaIOp]
+    begins: int
+    ends: int
+    column: int = 0
+
+    def may_be_shared_with(self, other: _AccumulatorPlace) -> bool:
+        """True where the other is used behind this one alone."""
+        return self.columns == other.columns and (
+            self.ends < other.begins or other.ends < self.begins
+        )
+
+
+def _places(entry: EntryOp, products: list[MmaFOp | MmaIOp]) -> list[_AccumulatorPlace]:
+    shared, places = _SharedColumns(entry), dict[tuple[SSAValue, str], _AccumulatorPlace]()
+    block = _common_block(products, entry)
+    order = {op: i for i, op in enumerate(block.ops)}
+    for op in products:
+        types = product_types(op)
+        assert types is not None
+        columns = Accumulators(extents_of(op), types[2], 0, WARP_BITS).columns
+        key = shared.of(op.result), types[2]
+        place = places.setdefault(key, _AccumulatorPlace(columns, [], len(order), 0))
+        place.products.append(op)
+    for (value, _), place in places.items():
+        users = [use.operation for member in shared.members(value) for use in member.uses]
+        for op in (*place.products, *users):
+            at = order.get(_within(op, block))
+            place.begins = min(place.begins, len(order) if at is None else at)
+            place.ends = max(place.ends, len(order) if at is None else at)
+    return list(places.values())
+
+
+def _common_block(products: list[MmaFOp | MmaIOp], entry: EntryOp) -> Block:
+    """The innermost block that all products are in."""
+    block, inner = entry.body.block, products[0].parent
+    while inner is not None and inner is not block:
+        if all(_within(op, inner) is not None for op in products):
+            return inner
+        holder = inner.parent_op()
+        inner = None if holder is None else holder.parent
+    return block
+
+
+def _within(op: Operation, block: Block) -> Operation | None:
+    """The op of a block that an op is in."""
+    holder: Operation | None = op
+    while holder is not None and holder.parent is not block:
+        holder = holder.parent_op()
+    return holder
+
+
+def accumulator_columns(entry: EntryOp) -> int:
+    """The columns of tensor memory that a kernel's accumulators take."""
+    return max(
+        (
+            own.column + own.columns
+            for op in entry.walk()
+            if isinstance(op, MmaFOp | MmaIOp)
+            and (own := accumulators_of(op, WARP_BITS)) is not None
+        ),
+        default=0,
+    )
+
+
+def _why_none(op: MmaFOp | MmaIOp, entry: EntryOp, arch: Target, leaves: bool) -> str | None:
+    if tensor_core_atom(op, arch) is None:
+        return "tcgen05.mma multiplies no such types, or no tiles as small"
+    if leaves:
+        return "a branch of the kernel leaves a loop"
+    if not all(isinstance(holder, ForOp) for holder in _around(op, entry)):
+        return "it is in a branch, or in a loop of unknown length"
+    return None
+
+
+def _around(op: Operation, entry: EntryOp) -> Iterator[Operation]:
+    holder = op.parent_op()
+    while holder is not None and holder is not entry:
+        yield holder
+        holder = holder.parent_op()
+
+
+def _leaves_loop(op: IfOp) -> bool:
+    """True where a branch does not go on behind the `if`, which is not the kernel's own."""
+    if isinstance(op.parent_op(), EntryOp):
+        return False
+    blocks = [region.block for region in op.regions if region.blocks]
+    return any(not isinstance(block.last_op, YieldOp) for block in blocks)
+
+
+class _SharedColumns:
+    """Values that had better be in the same columns, as sets of which one stands for all."""
+
+    def __init__(self, entry: EntryOp) -> None:
+        self._parents: dict[SSAValue, SSAValue] = {}
+        for op in entry.walk():
+            if isinstance(op, MmaFOp | MmaIOp) and _may_be_there(op.acc):
+                self._join(op.result, op.acc)
+            elif isinstance(op, ForOp):
+                self._join_carried(op)
+
+    def of(self, value: SSAValue) -> SSAValue:
+        """The one that stands for a value."""
+        while (parent := self._parents.get(value, value)) is not value:
+            value = parent
+        return value
+
+    def members(self, value: SSAValue) -> list[SSAValue]:
+        """The values for which one stands."""
+        return [value, *(other for other in self._parents if self.of(other) is value)]
+
+    def _join(self, a: SSAValue, b: SSAValue) -> None:
+        a, b = self.of(a), self.of(b)
+        if a is not b:
+            self._parents[a] = b
+
+    def _join_carried(self, loop: ForOp) -> None:
+        block = loop.region.block
+        last = block.last_op
+        if not isinstance(last, ContinueOp):
+            return
+        rows = zip(
+            block.args[_CARRIED:], loop.init_values, last.operands, loop.results, strict=True
+        )
+        for argument, initial, again, result in rows:
+            if not isinstance(argument.type, TileType):
+                continue
+            self._join(argument, result)
+            for value in (initial, again):
+                if _may_be_there(value):
+                    self._join(value, argument)
+
+
+def _may_be_there(value: SSAValue) -> bool:
+    """True of what multiplications result in, or loops carry."""
+    return isinstance(value, BlockArgument) or isinstance(value.owner, MmaFOp | MmaIOp | ForOp)

@@ -1,0 +1,62 @@
+"""The layouts in which threads read stages that `wgmma` cannot read.
+
+A goes to the registers from where the MMA takes it. What is laid down anew along K, and lies along
+the other dimension, is read with K along the lanes: of 16 bytes each, from rows that the swizzle
+keeps apart, and written as whole rows:
+
+    32 elements of K x 4 of N:  threads (k0..k4, ...)  registers (n0, n1, ...)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from xdsl.ir import Operation
+
+from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFOp, MmaIOp
+from tilewright.dialects.cute_nvgpu.lattice.targets import Target
+from tilewright.lowering.cuda_tile.analysis.find_pipelines import Pipelines, loaded_by
+from tilewright.lowering.cuda_tile.layouts.elements import shape_of
+from tilewright.lowering.cuda_tile.layouts.layouts import TileLayout, blocked, dim_bits, log2
+from tilewright.lowering.cuda_tile.layouts.shared_matrices import MatrixOrder
+from tilewright.lowering.cuda_tile.layouts.shared_order import CHUNK
+from tilewright.lowering.cuda_tile.layouts.warpgroup_layouts import warpgroup_layouts
+
+
+def thread_read_layouts(
+    plan: Pipelines, thread_bits: int, arch: Target | None
+) -> dict[Operation, TileLayout]:
+    """The layouts of the loads that threads read, where one is better than a load's own."""
+    return {
+        load.op: layout
+        for pipeline in plan.by_loop.values()
+        for group in pipeline.groups
+        if group.by_threads and isinstance(group.product, MmaFOp | MmaIOp)
+        for load in group.loads
+        for layout in thread_read_layout(load.op, load.order, group.product, thread_bits, arch)
+    }
+
+
+def thread_read_layout(
+    load: Operation, order: MatrixOrder, product: MmaFOp | MmaIOp, thread_bits: int,
+    arch: Target | None,
+) -> Iterator[TileLayout]:  # fmt: skip
+    """The layout of a load whose tile lies in an order, if there is a better one."""
+    layouts = warpgroup_layouts(product, thread_bits, arch)
+    size = order.order.size
+    for name, operand in (("A", product.lhs), ("B", product.rhs)):
+        source = loaded_by(operand)
+        if source is None or source.load is not load:
+            continue
+        if name == "A" and source.converted and size > 1 and layouts is not None:
+            yield layouts.layout("A").renumbered(source.bits)
+            return
+        depth = dim_bits(shape_of(operand))[-1 if name == "A" else -2]
+        along_k = [source.bits[bit] for bit in depth]
+        if set(order.run) <= set(along_k):
+            return
+        first = [*order.run[: log2(CHUNK // size)]]
+        rest = [bit for bit in source.bits.values() if bit not in (*first, *along_k)]
+        dealt = [*first, *along_k, *sorted(rest)]
+        yield blocked(dealt, thread_bits, max(0, min(len(first), len(dealt) - thread_bits)))
+        return

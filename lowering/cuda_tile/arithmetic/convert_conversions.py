@@ -1,0 +1,331 @@
+"""Conversions between element types: widths, integers and floats, bits as they are; and the
+remainder of floats, which goes through a wider one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from xdsl.dialects import arith, math
+from xdsl.dialects.builtin import (
+    AnyFloat,
+    Float8E4M3FNType,
+    Float8E5M2Type,
+    Float16Type,
+    Float32Type,
+    Float64Type,
+    IntegerAttr,
+    IntegerType,
+    i1,
+    i8,
+    i64,
+)
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from tilewright.diagnostic import OpError
+from tilewright.dialects.cuda_tile.element_types import I4, WIDE_FLOATS, Float8E5M3FNUType
+from tilewright.dialects.cuda_tile.ops import conversions
+from tilewright.dialects.cuda_tile.ops.floating_point import RemFOp
+from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFOp
+from tilewright.dialects.cuda_tile.ops.miscellaneous import AssumeOp
+from tilewright.dialects.cuda_tile.type_text import shown
+from tilewright.dialects.cuda_tile.types import TileType
+from tilewright.dialects.cute_nvgpu.atoms.conversion import find_conversion
+from tilewright.dialects.cute_nvgpu.ops.fragment_arithmetic import ConvertOp
+from tilewright.dialects.cute_nvgpu.types.conversion import ConvertAttr
+from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
+from tilewright.lowering.cuda_tile.arithmetic.convert_elementwise import (
+    EXACT,
+    RELATIONS,
+    elementwise,
+    on_floats,
+    on_integers,
+    resized,
+    word,
+)
+from tilewright.lowering.cuda_tile.arithmetic.float_remainder import remainder64
+from tilewright.lowering.cuda_tile.arithmetic.narrow_floats import (
+    DIRECTIONS,
+    NARROW,
+    POWERS,
+    decoded,
+    encoded,
+    is_above,
+    stepped,
+)
+from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, lowers
+from tilewright.lowering.cuda_tile.layouts.elements import element_of
+from tilewright.lowering.tile.registers import extracted, from_elements
+
+
+@lowers(conversions.ExtIOp, conversions.TruncIOp)
+def _resize(op: conversions.ExtIOp | conversions.TruncIOp, kernel: Kernel) -> None:
+    kernel.scalar_type(op, op.from_)
+    type_ = kernel.scalar_type(op, op.to)
+    signed = isinstance(op, conversions.TruncIOp) or word(op, "signedness") == "signed"
+    kind: type[Operation] = arith.TruncIOp
+    if isinstance(op, conversions.ExtIOp):
+        kind = arith.ExtSIOp if signed else arith.ExtUIOp
+    half = I4 in (element_of(op.from_), element_of(op.to))
+
+    def compute(x: SSAValue) -> SSAValue:
+        if not half:
+            return resized(kernel, kind, x, type_)
+        if isinstance(op, conversions.TruncIOp):
+            return half_octet(kernel, resized(kernel, kind, x, i8), signed=True)
+        if element_of(op.from_) == I4 and not signed:
+            x = half_octet(kernel, x, signed=False)
+        return resized(kernel, kind, x, type_)
+
+    elementwise(op, kernel, compute)
+
+
+def half_octet(kernel: Kernel, octet: SSAValue, *, signed: bool) -> SSAValue:
+    """The low 4 bits of 8, with their sign or zeros above."""
+    four = kernel.constant(4, i8)
+    back: type[Operation] = arith.ShRSIOp if signed else arith.ShRUIOp
+    return on_integers(kernel, back, on_integers(kernel, arith.ShLIOp, octet, four), four)
+
+
+@lowers(conversions.IToFOp)
+def _integer_to_float(op: conversions.IToFOp, kernel: Kernel) -> None:
+    type_ = kernel.scalar_type(op, op.to)
+    kind = arith.SIToFPOp if word(op, "signedness") == "signed" else arith.UIToFPOp
+    to = element_of(op.to)
+    if to in WIDE_FLOATS:
+        elementwise(op, kernel, lambda x: kernel.emit(kind, [x], type_))
+        return
+    _check_known(op, to)
+    # An f64 has every integer below the largest number of 8 bits; tf32 has 11 bits.
+    wide = Float64Type()
+
+    def compute(x: SSAValue) -> SSAValue:
+        whole = kernel.emit(kind, [x], wide)
+        return float_converted(kernel, whole, wide, to)
+
+    elementwise(op, kernel, compute)
+
+
+@lowers(conversions.FToIOp)
+def _float_to_integer(op: conversions.FToIOp, kernel: Kernel) -> None:
+    """Beyond the range the nearest integer of the type, and 0 for NaN."""
+    kernel.scalar_type(op, op.from_)
+    type_: Any = kernel.scalar_type(op, op.to)
+    signed = word(op, "signedness") == "signed"
+    kind = arith.FPToSIOp if signed else arith.FPToUIOp
+    width = int(type_.bitwidth)
+    wide: Attribute = type_ if width >= 32 else IntegerType(32)
+
+    def compute(x: SSAValue) -> SSAValue:
+        if element_of(op.from_) not in WIDE_FLOATS:
+            x = float_converted(kernel, x, element_of(op.from_), Float32Type())
+        number = IntegerAttr(RELATIONS["equal"][2], i64)
+        is_number = kernel.emit(arith.CmpfOp, [x, x], i1, predicate=number, fastmath=EXACT)
+        whole = kernel.emit(kind, [x], wide)
+        zero = kernel.constant(0, wide)
+        whole = kernel.emitter.select(is_number, whole, zero)
+        if width >= 32:
+            return whole
+        low = -(1 << (width - 1)) if signed else 0
+        high = (1 << (width - signed)) - 1
+        limit = arith.MinSIOp if signed else arith.MinUIOp
+        whole = on_integers(kernel, limit, whole, kernel.constant(high, wide))
+        if signed:
+            whole = on_integers(kernel, arith.MaxSIOp, whole, kernel.constant(low, wide))
+        return resized(kernel, arith.TruncIOp, whole, type_)
+
+    elementwise(op, kernel, compute)
+
+
+@lowers(conversions.FToFOp)
+def _float_to_float(op: conversions.FToFOp, kernel: Kernel) -> None:
+    source, to = element_of(op.from_), element_of(op.to)
+    rounding = word(op, "rounding_mode", "nearest_even")
+    _check_known(op, to)
+    rounds = kernel.arch is not None and kernel.arch.number >= _TF32_SINCE
+    if rounds and _is_multiplied_alone(op, rounding):
+        elementwise(op, kernel, lambda x: _for_products(kernel, x))
+        return
+    elementwise(op, kernel, lambda x: float_converted(kernel, x, source, to, rounding))
+
+
+def _is_multiplied_alone(op: conversions.FToFOp, rounding: str) -> bool:
+    """True of f32 as tf32 for products alone, which do not tell one NaN from another."""
+    types = shown(element_of(op.from_)), shown(element_of(op.to))
+    readers = (use.operation for use in op.to.uses)
+    return (
+        types == ("f32", "tf32")
+        and rounding == "nearest_even"
+        and all(isinstance(reader, MmaFOp) for reader in readers)
+    )
+
+
+_TF32_SINCE = 90
+"""The first target whose `cvt` rounds to tf32 as Tile IR does."""
+
+
+def _for_products(kernel: Kernel, value: SSAValue) -> SSAValue:
+    """An f32 rounded to tf32 by one instruction. NaN is another one."""
+    one = FragmentType.get(1, value.type)
+    fragment = from_elements([value], one, kernel.emitter)
+    convert = ConvertOp(fragment, one, atom=ConvertAttr(find_conversion("rn.tf32.f32")))
+    return extracted(kernel.emitter.emit(convert), 0, kernel.emitter)
+
+
+def _check_known(op: Operation, to: Attribute) -> None:
+    """Raise OpError where nobody has said how numbers are rounded."""
+    if isinstance(to, Float8E5M3FNUType):
+        raise OpError(op, f"'{op.name}' expected a result whose rounding is known, got {shown(to)} "
+                      "(a preview); nearest legal: f8E4M3FN")  # fmt: skip
+
+
+def float_converted(
+    kernel: Kernel, value: SSAValue, source: Attribute, to: Attribute,
+    rounding: str = "nearest_even",
+) -> SSAValue:  # fmt: skip
+    """A float of one element type as one of another, rounded once."""
+    f32, f64 = Float32Type(), Float64Type()
+    value = _widened(kernel, value, source)
+    if to == POWERS:
+        return encoded(kernel, float_resized(kernel, value, f64), to, up=rounding != "zero")
+    if shown(to) == "tf32":
+        return _to_tf32(kernel, value, rounding)
+    if to in NARROW and not isinstance(to, Float8E4M3FNType | Float8E5M2Type):
+        return encoded(
+            kernel, value if value.type == f64 else float_resized(kernel, value, f32), to
+        )
+    rounded = float_resized(kernel, value, to)
+    exact = value.type.bitwidth < to.bitwidth  # type: ignore[attr-defined]
+    if rounding not in DIRECTIONS or exact or rounded.type == value.type:
+        return rounded
+    wide = f64 if value.type == f64 else f32
+    was, became = (float_resized(kernel, x, wide) for x in (value, rounded))
+    above, below = is_above(kernel, became, was), is_above(kernel, was, became)
+    return stepped(kernel, rounded, above, below, rounding)
+
+
+def _widened(kernel: Kernel, value: SSAValue, source: Attribute) -> SSAValue:
+    """A float that is held as its word as f32; any other as it is."""
+    by_word = source == POWERS or (source in NARROW and value.type == i8)
+    return decoded(kernel, value, source) if by_word else value
+
+
+def float_resized(kernel: Kernel, value: SSAValue, type_: Attribute) -> SSAValue:
+    """A float in another format, rounded once to nearest."""
+    own, octets = value.type, (Float8E4M3FNType, Float8E5M2Type)
+    assert isinstance(own, AnyFloat) and isinstance(type_, AnyFloat)
+    if own == type_:
+        return value
+    converts = kernel.arch is None or kernel.arch.number >= _FP8_SINCE
+    if isinstance(own, octets) and not converts:
+        value = decoded(kernel, kernel.emit(arith.BitcastOp, [value], i8), own)
+        return float_resized(kernel, value, type_)
+    if isinstance(type_, octets) and not converts:
+        wide = value if own == Float64Type() else float_resized(kernel, value, Float32Type())
+        return kernel.emit(arith.BitcastOp, [encoded(kernel, wide, type_)], type_)
+    if own.bitwidth < type_.bitwidth:
+        return kernel.emit(arith.ExtFOp, [value], type_)
+    if own.bitwidth == type_.bitwidth:
+        # Between f16 and bf16, or the two of 8 bits: through what holds both.
+        wide = Float32Type() if own.bitwidth == 16 else Float16Type()
+        value = kernel.emit(arith.ExtFOp, [value], wide)
+    return kernel.emit(arith.TruncFOp, [value], type_)
+
+
+def float_or_same(kernel: Kernel, value: SSAValue, type_: Attribute) -> SSAValue:
+    """A value in the type that is wanted."""
+    return value if value.type == type_ else float_resized(kernel, value, type_)
+
+
+_FP8_SINCE = 89
+"""The first target that converts floats of 8 bits."""
+
+
+def _to_tf32(kernel: Kernel, value: SSAValue, rounding: str) -> SSAValue:
+    """The 10 highest bits of an f32's fraction, rounded on bits: numbers alone."""
+    f32, word32 = Float32Type(), IntegerType(32)
+    wide = value if value.type == Float64Type() else None
+    lost: SSAValue | None = None
+    value = float_resized(kernel, value, f32)
+    if wide is not None:
+        # Rounded to zero, and a last bit that says that there is more.
+        back = float_resized(kernel, value, wide.type)
+        above, below = is_above(kernel, back, wide), is_above(kernel, wide, back)
+        value = stepped(kernel, value, above, below, "zero")
+        lost = on_integers(kernel, arith.OrIOp, above, below)
+    bits = kernel.emit(arith.BitcastOp, [value], word32)
+    if lost is not None:
+        sticky = kernel.emit(arith.ExtUIOp, [lost], word32)
+        bits = on_integers(kernel, arith.OrIOp, bits, sticky)
+    more = kernel.constant({"zero": 0}.get(rounding, 0x1000), word32)
+    if rounding == "nearest_even":
+        # Half a unit, less one, plus the last bit that stays.
+        last = on_integers(kernel, arith.ShRUIOp, bits, kernel.constant(13, word32))
+        last = on_integers(kernel, arith.AndIOp, last, kernel.constant(1, word32))
+        more = on_integers(kernel, arith.AddiOp, last, kernel.constant(0xFFF, word32))
+    rounded = on_integers(kernel, arith.AddiOp, bits, more)
+    rounded = on_integers(kernel, arith.AndIOp, rounded, kernel.constant(0xFFFFE000, word32))
+    magnitude = on_integers(kernel, arith.AndIOp, bits, kernel.constant(0x7FFFFFFF, word32))
+    finite = kernel.emit(
+        arith.CmpiOp, [magnitude, kernel.constant(0x7F800000, word32)], i1,
+        predicate=IntegerAttr(6, i64),
+    )  # fmt: skip
+    return kernel.emit(arith.BitcastOp, [kernel.emitter.select(finite, rounded, bits)], f32)
+
+
+@lowers(conversions.BitcastOp)
+def _bitcast(op: conversions.BitcastOp, kernel: Kernel) -> None:
+    source, type_ = kernel.scalar_type(op, op.source), kernel.scalar_type(op, op.result)
+    if source == type_:
+        elementwise(op, kernel, lambda x: x)
+        return
+    elementwise(op, kernel, lambda x: kernel.emit(arith.BitcastOp, [x], type_))
+
+
+@lowers(conversions.IntToPtrOp, conversions.PtrToIntOp, conversions.PtrToPtrOp, AssumeOp)
+def _same(op: Operation, kernel: Kernel) -> None:
+    if isinstance(op.results[0].type, TileType):
+        kernel[op.results[0]] = kernel[op.operands[0]]
+
+
+_STEPS = 6
+"""The steps of the remainder: each takes 52 bits off a quotient of up to 277."""
+
+
+@lowers(RemFOp)
+def _remainder(op: RemFOp, kernel: Kernel) -> None:
+    """x - trunc(x / y) y, exactly: in f64 each step is exact, and at most one y too much."""
+    type_, wide = kernel.scalar_type(op, op.result), Float64Type()
+    if type_ == wide:
+        elementwise(op, kernel, lambda x, y: remainder64(kernel, x, y))
+        return
+
+    def compute(x: SSAValue, y: SSAValue) -> SSAValue:
+        left, by = (
+            on_floats(kernel, math.AbsFOp, float_resized(kernel, value, wide)) for value in (x, y)
+        )
+        rest = left
+        for _ in range(_STEPS):
+            times = on_floats(kernel, math.TruncOp, on_floats(kernel, arith.DivfOp, rest, by))
+            minus = on_floats(kernel, arith.NegfOp, times)
+            rest = on_floats(kernel, math.FmaOp, minus, by, rest)
+        zero, endless = kernel.constant(0.0, wide), kernel.constant(float("inf"), wide)
+        more = on_floats(kernel, arith.AddfOp, rest, by)
+        rest = kernel.emitter.select(_less(kernel, rest, zero), more, rest)
+        # Of an infinite divisor a finite dividend is all that is left.
+        plain = _less(kernel, left, endless)
+        plain = kernel.emitter.binary("and", plain, _is_equal(kernel, by, endless))
+        rest = kernel.emitter.select(plain, left, rest)
+        rest = float_resized(kernel, rest, type_)
+        return on_floats(kernel, math.CopySignOp, rest, x)
+
+    elementwise(op, kernel, compute)
+
+
+def _less(kernel: Kernel, x: SSAValue, y: SSAValue) -> SSAValue:
+    number = IntegerAttr(RELATIONS["less_than"][2], i64)
+    return kernel.emit(arith.CmpfOp, [x, y], i1, predicate=number, fastmath=EXACT)
+
+
+def _is_equal(kernel: Kernel, x: SSAValue, y: SSAValue) -> SSAValue:
+    number = IntegerAttr(RELATIONS["equal"][2], i64)
+    return kernel.emit(arith.CmpfOp, [x, y], i1, predicate=number, fastmath=EXACT)

@@ -1,0 +1,239 @@
+"""Computation element by element: integers, floats, conversions, selection, addresses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
+
+from xdsl.dialects import arith
+from xdsl.dialects.arith import FastMathFlagsAttr, IntegerOverflowAttr
+from xdsl.dialects.builtin import (
+    Float8E4M3FNType,
+    Float8E5M2Type,
+    IntegerAttr,
+    i1,
+    i8,
+    i64,
+)
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from tilewright.diagnostic import OpError
+from tilewright.dialects.cuda_tile.element_types import ELEMENT_OF
+from tilewright.dialects.cuda_tile.ops import core, integer
+from tilewright.dialects.cuda_tile.type_text import shown
+from tilewright.dialects.cuda_tile.types import PointerType, TileType
+from tilewright.lowering.cuda_tile.analysis.facts import pointee_bytes
+from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, known_integer, lowers
+from tilewright.lowering.cuda_tile.layouts.elements import element_of
+from tilewright.lowering.cuda_tile.layouts.layouts import TileLayout
+from tilewright.lowering.cuda_tile.layouts.threads import scaled
+
+Compute: TypeAlias = (
+    Callable[[SSAValue], SSAValue]
+    | Callable[[SSAValue, SSAValue], SSAValue]
+    | Callable[[SSAValue, SSAValue, SSAValue], SSAValue]
+)
+"""The element of a result, of the elements of the operands."""
+
+EXACT = FastMathFlagsAttr("none")
+_WRAPS = IntegerOverflowAttr("none")
+
+
+def elementwise(op: Operation, kernel: Kernel, compute: Compute) -> None:
+    """Say that an op's result is computed element by element."""
+    operands = [operand for operand in op.operands if isinstance(operand.type, TileType)]
+    function: Callable[..., SSAValue] = compute
+
+    def whole(layout: TileLayout) -> list[Sequence[SSAValue]]:
+        columns = [kernel.elements(operand, layout) for operand in operands]
+        return [[function(*row) for row in zip(*columns, strict=True)]]
+
+    kernel.give(op, whole)
+
+
+def word(op: Operation, name: str, default: str = "") -> str:
+    """The word of a property that is a choice, or the default."""
+    choice: Any = op.properties.get(name)
+    return default if choice is None else str(choice.data.value)
+
+
+# --- integers ---
+
+_INTEGER: dict[type[Operation], type[Operation]] = {
+    integer.AddIOp: arith.AddiOp,
+    integer.SubIOp: arith.SubiOp,
+    integer.MulIOp: arith.MuliOp,
+    integer.AndIOp: arith.AndIOp,
+    integer.OrIOp: arith.OrIOp,
+    integer.XOrIOp: arith.XOrIOp,
+    integer.ShLIOp: arith.ShLIOp,
+}
+_OVERFLOWING = (arith.AddiOp, arith.SubiOp, arith.MuliOp, arith.ShLIOp)
+_BY_SIGN: dict[type[Operation], tuple[type[Operation], type[Operation]]] = {
+    integer.MaxIOp: (arith.MaxUIOp, arith.MaxSIOp),
+    integer.MinIOp: (arith.MinUIOp, arith.MinSIOp),
+    integer.ShRIOp: (arith.ShRUIOp, arith.ShRSIOp),
+}
+_DIVISIONS: dict[tuple[str, bool], type[Operation]] = {
+    ("zero", True): arith.DivSIOp,
+    ("zero", False): arith.DivUIOp,
+    ("negative_inf", True): arith.FloorDivSIOp,
+    ("negative_inf", False): arith.DivUIOp,
+    ("positive_inf", True): arith.CeilDivSIOp,
+    ("positive_inf", False): arith.CeilDivUIOp,
+}
+
+
+def on_integers(kernel: Kernel, kind: type[Operation], *operands: SSAValue) -> SSAValue:
+    """The result of an op of `arith` on integers of one type."""
+    if kind in _OVERFLOWING:
+        return kernel.emit(kind, operands, operands[0].type, overflowFlags=_WRAPS)
+    return kernel.emit(kind, operands, operands[0].type)
+
+
+@lowers(*_INTEGER, *_BY_SIGN)
+def _integers(op: Operation, kernel: Kernel) -> None:
+    kernel.scalar_type(op, op.results[0])
+    kind = _INTEGER.get(type(op))
+    if kind is None:
+        kind = _BY_SIGN[type(op)][word(op, "signedness") == "signed"]
+    chosen = kind
+
+    def compute(*operands: SSAValue) -> SSAValue:
+        return on_integers(kernel, chosen, *operands)
+
+    elementwise(op, kernel, compute)
+
+
+@lowers(integer.DivIOp, integer.RemIOp)
+def _divide(op: integer.DivIOp | integer.RemIOp, kernel: Kernel) -> None:
+    """By zero, which is undefined, the quotient is all ones and the remainder the dividend."""
+    signed = word(op, "signedness") == "signed"
+    type_, divides = kernel.scalar_type(op, op.result), isinstance(op, integer.DivIOp)
+    kind: type[Operation] = arith.RemSIOp if signed else arith.RemUIOp
+    if divides:
+        kind = _DIVISIONS[word(op, "rounding", "zero"), signed]
+
+    def compute(x: SSAValue, y: SSAValue) -> SSAValue:
+        if type_ == i1:
+            # The one divisor that is not zero is one.
+            if divides:
+                nothing = on_integers(kernel, arith.XOrIOp, y, kernel.constant(1, i1))
+                return on_integers(kernel, arith.OrIOp, x, nothing)
+            return on_integers(
+                kernel,
+                arith.AndIOp,
+                x,
+                on_integers(kernel, arith.XOrIOp, y, kernel.constant(1, i1)),
+            )
+        if known_integer(y):
+            return on_integers(kernel, kind, x, y)
+        zero, one = kernel.constant(0, type_), kernel.constant(1, type_)
+        is_zero = kernel.emit(arith.CmpiOp, [y, zero], i1, predicate=IntegerAttr(0, i64))
+        result = on_integers(kernel, kind, x, kernel.emitter.select(is_zero, one, y))
+        return kernel.emitter.select(is_zero, kernel.constant(-1, type_) if divides else x, result)
+
+    elementwise(op, kernel, compute)
+
+
+@lowers(integer.NegIOp)
+def _negate(op: integer.NegIOp, kernel: Kernel) -> None:
+    type_ = kernel.scalar_type(op, op.result)
+    elementwise(
+        op, kernel, lambda x: on_integers(kernel, arith.SubiOp, kernel.constant(0, type_), x)
+    )
+
+
+@lowers(integer.AbsIOp)
+def _magnitude(op: integer.AbsIOp, kernel: Kernel) -> None:
+    type_ = kernel.scalar_type(op, op.result)
+
+    def compute(x: SSAValue) -> SSAValue:
+        if type_ == i1:
+            return x
+        negated = on_integers(kernel, arith.SubiOp, kernel.constant(0, type_), x)
+        return on_integers(kernel, arith.MaxSIOp, x, negated)
+
+    elementwise(op, kernel, compute)
+
+
+@lowers(integer.MulhiIOp)
+def _upper_half(op: integer.MulhiIOp, kernel: Kernel) -> None:
+    type_ = kernel.scalar_type(op, op.result)
+
+    def compute(x: SSAValue, y: SSAValue) -> SSAValue:
+        if type_ == i1:
+            return kernel.constant(0, i1)
+        return kernel.emitter.every(
+            (arith.MulUIExtendedOp, x, y),
+            lambda: arith.MulUIExtendedOp.create(operands=[x, y], result_types=[type_, type_]),
+        )[1]
+
+    elementwise(op, kernel, compute)
+
+
+RELATIONS = {
+    "equal": (0, 0, 1),
+    "not_equal": (1, 1, 6),
+    "less_than": (2, 6, 4),
+    "less_than_or_equal": (3, 7, 5),
+    "greater_than": (4, 8, 2),
+    "greater_than_or_equal": (5, 9, 3),
+}
+"""arith's numbers of a relation: of signed and of unsigned integers, and of ordered floats."""
+
+
+@lowers(integer.CmpIOp)
+def _compare(op: integer.CmpIOp, kernel: Kernel) -> None:
+    signed, unsigned, _ = RELATIONS[word(op, "comparison_predicate")]
+    number = IntegerAttr(signed if word(op, "signedness") == "signed" else unsigned, i64)
+    elementwise(op, kernel, lambda x, y: kernel.emit(arith.CmpiOp, [x, y], i1, predicate=number))
+
+
+def on_floats(kernel: Kernel, kind: type[Operation], *operands: SSAValue) -> SSAValue:
+    """The result of an op of `arith` or `math` on floats of one type."""
+    return kernel.emit(kind, operands, operands[0].type, fastmath=EXACT)
+
+
+# --- selection and addresses ---
+
+
+def resized(kernel: Kernel, kind: type[Operation], value: SSAValue, type_: Attribute) -> SSAValue:
+    """An integer in another width."""
+    if value.type == type_:
+        return value
+    return kernel.emit(kind, [value], type_)
+
+
+@lowers(core.SelectOp)
+def _select(op: core.SelectOp, kernel: Kernel) -> None:
+    type_ = kernel.scalar_type(op, op.result)
+    octets = type_ if isinstance(type_, Float8E4M3FNType | Float8E5M2Type) else None
+
+    def compute(condition: SSAValue, x: SSAValue, y: SSAValue) -> SSAValue:
+        if x is y:
+            return x
+        if octets is None:
+            return kernel.emitter.select(condition, x, y)
+        # No register holds one alone: the bits are chosen.
+        x, y = (kernel.emit(arith.BitcastOp, [value], i8) for value in (x, y))
+        chosen = kernel.emitter.select(condition, x, y)
+        return kernel.emit(arith.BitcastOp, [chosen], octets)
+
+    elementwise(op, kernel, compute)
+
+
+@lowers(core.OffsetOp)
+def _offset(op: core.OffsetOp, kernel: Kernel) -> None:
+    pointer = element_of(op.ptr)
+    assert isinstance(pointer, PointerType)
+    pointee = pointer.pointee_type
+    if 1 < ELEMENT_OF[pointee].bits < 8:
+        raise OpError(op, f"'{op.name}' of {shown(pointee)} has no lowering to cute")
+    size = pointee_bytes(op.ptr)
+
+    def compute(pointer: SSAValue, offset: SSAValue) -> SSAValue:
+        offset = resized(kernel, arith.ExtSIOp, offset, i64)
+        return kernel.emitter.binary("add", pointer, scaled(kernel.emitter, offset, size, 64))
+
+    elementwise(op, kernel, compute)

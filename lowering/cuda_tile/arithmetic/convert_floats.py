@@ -1,0 +1,114 @@
+"""Computation on floats, element by element."""
+
+from __future__ import annotations
+
+from xdsl.dialects import arith, math
+from xdsl.dialects.arith import FastMathFlagsAttr
+from xdsl.dialects.builtin import IntegerAttr, IntegerType, i1, i64
+from xdsl.dialects.utils import FastMathFlag
+from xdsl.ir import Operation, SSAValue
+
+from tilewright.dialects.cuda_tile.ops import floating_point
+from tilewright.lowering.cuda_tile.arithmetic.convert_elementwise import (
+    EXACT,
+    RELATIONS,
+    elementwise,
+    on_integers,
+    word,
+)
+from tilewright.lowering.cuda_tile.arithmetic.directed_rounding import rounded_to
+from tilewright.lowering.cuda_tile.arithmetic.narrow_floats import DIRECTIONS
+from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, lowers
+
+_FLOAT: dict[type[Operation], type[Operation]] = {
+    floating_point.AddFOp: arith.AddfOp,
+    floating_point.SubFOp: arith.SubfOp,
+    floating_point.MulFOp: arith.MulfOp,
+    floating_point.DivFOp: arith.DivfOp,
+    floating_point.NegFOp: arith.NegfOp,
+    floating_point.AbsFOp: math.AbsFOp,
+    floating_point.SqrtOp: math.SqrtOp,
+    floating_point.CeilOp: math.CeilOp,
+    floating_point.FloorOp: math.FloorOp,
+    floating_point.ExpOp: math.ExpOp,
+    floating_point.Exp2Op: math.Exp2Op,
+    floating_point.LogOp: math.LogOp,
+    floating_point.Log2Op: math.Log2Op,
+    floating_point.SinOp: math.SinOp,
+    floating_point.CosOp: math.CosOp,
+    floating_point.TanOp: math.TanOp,
+    floating_point.SinHOp: math.SinhOp,
+    floating_point.CosHOp: math.CoshOp,
+    floating_point.TanHOp: math.TanhOp,
+    floating_point.Atan2Op: math.Atan2Op,
+    floating_point.PowOp: math.PowFOp,
+    floating_point.RsqrtOp: math.RsqrtOp,
+    floating_point.FmaOp: math.FmaOp,
+}
+_EXTREMES: dict[type[Operation], tuple[type[Operation], type[Operation]]] = {
+    floating_point.MaxFOp: (arith.MaxnumfOp, arith.MaximumfOp),
+    floating_point.MinFOp: (arith.MinnumfOp, arith.MinimumfOp),
+}
+
+
+_APPROXIMATE = FastMathFlagsAttr([FastMathFlag.APPROX_FUNC])
+_RECIPROCAL = FastMathFlagsAttr([FastMathFlag.ALLOW_RECIP])
+_FREE: dict[type[Operation], FastMathFlagsAttr] = {
+    floating_point.DivFOp: _RECIPROCAL,
+    floating_point.ExpOp: _APPROXIMATE,
+    floating_point.TanHOp: _APPROXIMATE,
+}
+"""The flags of f32 with rounding<approx>."""
+
+
+@lowers(*_FLOAT, *_EXTREMES)
+def _floats(op: Operation, kernel: Kernel) -> None:
+    rounding = word(op, "rounding_mode")
+    directed = rounding in DIRECTIONS
+    extremes = _EXTREMES.get(type(op))
+    kind = _FLOAT[type(op)] if extremes is None else extremes["propagate_nan" in op.properties]
+    flags, flushes = EXACT, "flush_to_zero" in op.properties
+    if rounding == "approx":
+        flags = _FREE.get(type(op), EXACT)
+    elif flushes and isinstance(op, floating_point.Exp2Op):
+        # The chip's own function flushes.
+        flags, flushes = _APPROXIMATE, False
+
+    def plain(*operands: SSAValue) -> SSAValue:
+        if directed:
+            return rounded_to(op, operands, rounding, kernel)
+        return kernel.emit(kind, operands, operands[0].type, fastmath=flags)
+
+    def compute(*operands: SSAValue) -> SSAValue:
+        if not flushes:
+            return plain(*operands)
+        return _flushed(kernel, plain(*(_flushed(kernel, operand) for operand in operands)))
+
+    elementwise(op, kernel, compute)
+
+
+def _flushed(kernel: Kernel, value: SSAValue) -> SSAValue:
+    """An f32, of which subnormal numbers are zeros of their sign."""
+    i32 = IntegerType(32)
+    bits = kernel.emit(arith.BitcastOp, [value], i32)
+    exponent = on_integers(kernel, arith.AndIOp, bits, kernel.constant(0x7F800000, i32))
+    tiny = kernel.emitter.compare("eq", exponent, kernel.constant(0, i32))
+    sign = on_integers(kernel, arith.AndIOp, bits, kernel.constant(0x80000000, i32))
+    chosen = kernel.emitter.select(tiny, sign, bits)
+    return kernel.emit(arith.BitcastOp, [chosen], value.type)
+
+
+_UNORDERED = 7
+"""The distance of an unordered relation of floats from the ordered one, in their numbers."""
+
+
+@lowers(floating_point.CmpFOp)
+def _compare_floats(op: floating_point.CmpFOp, kernel: Kernel) -> None:
+    *_, ordered = RELATIONS[word(op, "comparison_predicate")]
+    above = 0 if word(op, "comparison_ordering") == "ordered" else _UNORDERED
+    number = IntegerAttr(ordered + above, i64)
+    elementwise(
+        op,
+        kernel,
+        lambda x, y: kernel.emit(arith.CmpfOp, [x, y], i1, predicate=number, fastmath=EXACT),
+    )

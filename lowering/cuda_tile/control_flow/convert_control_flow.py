@@ -1,0 +1,395 @@
+"""Loops and branches: `scf` over the registers of the tiles that they carry; `assert`.
+
+An `if` of which a branch leaves a loop or the kernel takes what follows it into its branches, so
+that every region ends in one place: of a kernel in nothing, of a `for` in what it carries, of a
+`loop` in whether it goes on, what it carries and what it results in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import islice
+from typing import Protocol
+
+from xdsl.dialects import cf, scf
+from xdsl.dialects.builtin import i1
+from xdsl.dialects.ub import PoisonOp
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.traits import IsTerminator
+
+from tilewright.dialects.cuda_tile.ops.control_flow import (
+    AssertOp,
+    BreakOp,
+    ContinueOp,
+    ForOp,
+    IfOp,
+    LoopOp,
+    YieldOp,
+)
+from tilewright.dialects.cuda_tile.ops.memory import LoadPtrTkoOp, MemoryOp
+from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp
+from tilewright.dialects.cuda_tile.types import TileType
+from tilewright.lowering.cuda_tile.control_flow.loop_bounds import loop_bounds, loop_variable
+from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, lowers
+from tilewright.lowering.cuda_tile.kernel.warpgroup_groups import MmaGroup
+from tilewright.lowering.cuda_tile.layouts.find_layouts import AccumulatorLayouts
+from tilewright.lowering.cuda_tile.layouts.layouts import TileLayout
+from tilewright.lowering.cuda_tile.memory.convert_copied_loads import CopyRings
+from tilewright.lowering.cuda_tile.pipelines.convert_pipelines import (
+    Range,
+    Rings,
+    place_rings,
+    places_of,
+)
+from tilewright.lowering.cuda_tile.products.carried_accumulators import (
+    carried,
+    carried_tile,
+    carried_types,
+)
+from tilewright.lowering.cuda_tile.products.convert_warpgroup_matrix import AccumulatorTile
+from tilewright.lowering.cuda_tile.products.kept_operands import KeptOperands
+
+
+class RegionEnd(Protocol):
+    """Where a region ends: the types of what it ends with, and the values at a terminator."""
+
+    @property
+    def types(self) -> Sequence[Attribute]: ...
+
+    def values(self, terminator: Operation) -> list[SSAValue]: ...
+
+
+class CarriedTiles:
+    """Values of Tile IR that regions pass on: the registers of tiles; tokens are no values here."""
+
+    def __init__(self, values: Sequence[SSAValue], kernel: Kernel) -> None:
+        self._kernel, self.all = kernel, list(values)
+        self.tiles = [value for value in values if isinstance(value.type, TileType)]
+        self.tokens = [value for value in values if not isinstance(value.type, TileType)]
+        self._layouts = [kernel.table.of(value) for value in self.tiles]
+        self._products = [kernel.table.products.get(value) for value in self.tiles]
+
+    def types(self, op: Operation) -> list[Attribute]:
+        """The types of the registers, or of the fragments of accumulators."""
+        return [
+            type_
+            for value, layout, product in self._rows(self.tiles)
+            for type_ in (
+                [self._kernel.scalar_type(op, value)] * layout.count
+                if product is None
+                else carried_types(product)
+            )
+        ]
+
+    def _rows(
+        self, tiles: Sequence[SSAValue]
+    ) -> Iterator[tuple[SSAValue, TileLayout, AccumulatorLayouts | None]]:
+        return zip(tiles, self._layouts, self._products, strict=True)
+
+    def registers(self, sources: Sequence[SSAValue]) -> list[SSAValue]:
+        """The registers of the values that are passed."""
+        tiles = [value for value in sources if isinstance(value.type, TileType)]
+        return [
+            register
+            for value, layout, product in self._rows(tiles)
+            for register in (
+                self._kernel.elements(value, layout)
+                if product is None
+                else carried(value, product, self._kernel)
+            )
+        ]
+
+    def bind(self, registers: Sequence[SSAValue]) -> None:
+        """Say what the tiles are now."""
+        coming = iter(registers)
+        for value, layout, product in self._rows(self.tiles):
+            if product is None:
+                self._kernel.place(value, layout, list(islice(coming, layout.count)))
+            else:
+                own = tuple(islice(coming, len(carried_types(product))))
+                self._kernel[value] = carried_tile(product, own, self._kernel)
+
+    def bind_tokens(self, sources: Sequence[Sequence[SSAValue]]) -> None:
+        """Say that the tokens are behind all that may be passed."""
+        kernel = self._kernel
+        for i, value in enumerate(self.all):
+            if value in self.tokens:
+                passed = [kernel[source[i]] for source in sources if source[i] in kernel.values]
+                kernel[value] = kernel.order.joined(passed)
+
+    def bind_again(self, sources: Sequence[SSAValue], body: Operation) -> None:
+        """Say that the tokens are behind what is passed and what the body of a loop accesses."""
+        kernel = self._kernel
+        reads, writes = _accesses(body)
+        for value, source in zip(self.all, sources, strict=True):
+            if value in self.tokens:
+                kernel[value] = kernel.order.pending(kernel[source], reads=reads, writes=writes)
+
+
+def _accesses(body: Operation) -> tuple[bool, bool]:
+    """True where an op reads, and writes, global memory."""
+    accesses = [op for op in body.walk() if isinstance(op, MemoryOp)]
+    loads = [isinstance(op, LoadPtrTkoOp | LoadViewTkoOp) for op in accesses]
+    return any(loads), not all(loads)
+
+
+# --- blocks ---
+
+
+def lower_body(block: Block, kernel: Kernel) -> None:
+    """Lower the body of a kernel."""
+    _lower_from(block.first_op, kernel, _Kernel())
+
+
+class _Kernel:
+    types: Sequence[Attribute] = ()
+
+    def values(self, terminator: Operation) -> list[SSAValue]:
+        return []
+
+
+def _lower_from(op: Operation | None, kernel: Kernel, leaf: RegionEnd) -> list[SSAValue]:
+    """Lower an op and those behind it; the values that the block ends with."""
+    while op is not None:
+        kernel.at(op)
+        if op.has_trait(IsTerminator):
+            return leaf.values(op)
+        if isinstance(op, IfOp) and _leaves(op):
+            return _branch(op, _Rest(op, kernel, leaf), kernel)
+        kernel.lower(op)
+        op = op.next_op
+    return leaf.values(YieldOp.create())
+
+
+def _leaves(op: IfOp) -> bool:
+    """True where a branch does not go on behind the `if`."""
+    return any(
+        not isinstance(last, YieldOp) or any(isinstance(x, IfOp) and _leaves(x) for x in block.ops)
+        for region in op.regions
+        for block in region.blocks
+        if (last := block.last_op) is not None
+    )
+
+
+class _Rest:
+    """The end of a branch of an `if` that takes along what follows."""
+
+    def __init__(self, op: IfOp, kernel: Kernel, leaf: RegionEnd) -> None:
+        self._op, self._kernel, self._leaf = op, kernel, leaf
+        self.types = leaf.types
+
+    def values(self, terminator: Operation) -> list[SSAValue]:
+        if not isinstance(terminator, YieldOp):
+            return self._leaf.values(terminator)
+        carried = CarriedTiles(self._op.results, self._kernel)
+        carried.bind(carried.registers(terminator.operands))
+        carried.bind_tokens([terminator.operands])
+        return _lower_from(self._op.next_op, self._kernel, self._leaf)
+
+
+def _branch(op: IfOp, leaf: RegionEnd, kernel: Kernel) -> list[SSAValue]:
+    """An `scf.if` whose branches end in a leaf; its results."""
+    emitter, order, scratch = kernel.emitter, kernel.order, kernel.scratch
+    condition = kernel.scalar(op.condition)
+    kernel.groups.wait()
+    kernel.tensor.wait()
+    parity = kernel.tensor.parity
+    flushed, regions = order.flushed, list[Region]()
+    read = scratch.state
+    for region in (op.then_region, op.else_region):
+        order.flushed, scratch.state = flushed, read
+        outer = emitter.enter(Block())
+        first = region.block.first_op if region.blocks else None
+        values = _lower_from(first, kernel, leaf)
+        kernel.groups.wait()
+        kernel.tensor.leave_branch(parity)
+        emitter.add(scf.YieldOp(*values))
+        regions.append(Region(emitter.block))
+        emitter.leave(outer)
+    order.forget(flushed)
+    scratch.state = True
+    kernel.at(op)
+    new = scf.IfOp(condition, list(leaf.types), regions[0], regions[1])
+    return list(emitter.add(new).results)
+
+
+class _Yields:
+    """The end of the branches of an `if` that go on behind it."""
+
+    def __init__(self, op: IfOp, kernel: Kernel) -> None:
+        self._op, self.carried = op, CarriedTiles(op.results, kernel)
+        self.types = self.carried.types(op)
+        self.sources: list[Sequence[SSAValue]] = []
+
+    def values(self, terminator: Operation) -> list[SSAValue]:
+        if self._op.results:
+            self.sources.append(terminator.operands)
+        return self.carried.registers(terminator.operands)
+
+
+@lowers(IfOp)
+def _if(op: IfOp, kernel: Kernel) -> None:
+    leaf = _Yields(op, kernel)
+    leaf.carried.bind(_branch(op, leaf, kernel))
+    leaf.carried.bind_tokens(leaf.sources)
+
+
+# --- loops ---
+
+
+def _enter_body(
+    op: ForOp | LoopOp,
+    block: Block,
+    registers: Sequence[SSAValue],
+    carried: CarriedTiles,
+    kernel: Kernel,
+) -> tuple[Block, int]:
+    """Go into the body of a loop, which carries registers; where to come back to."""
+    kernel.groups.wait()
+    kernel.scratch.state = True
+    flushed = kernel.order.flushed
+    outer = kernel.emitter.enter(block)
+    carried.bind(registers)
+    carried.bind_again(op.init_values, op)
+    return outer, flushed
+
+
+def _leave_body(op: ForOp | LoopOp, outer: Block, flushed: int, kernel: Kernel) -> None:
+    kernel.emitter.leave(outer)
+    kernel.order.forget(flushed)
+    kernel.scratch.state = True
+    kernel.at(op)
+
+
+class _Again:
+    """The end of the body of a `for`."""
+
+    def __init__(self, op: ForOp, carried: CarriedTiles) -> None:
+        self._carried, self.types = carried, carried.types(op)
+
+    def values(self, terminator: Operation) -> list[SSAValue]:
+        return self._carried.registers(terminator.operands)
+
+
+@lowers(ForOp)
+def _for(op: ForOp, kernel: Kernel) -> None:
+    source, ahead = op.region.block, Rings.in_kernel(kernel)
+    own, rings, copies = ahead.of(op), ahead.carried_by(op), CopyRings.in_kernel(kernel).of(op)
+    bounds = Range(*loop_bounds(op, kernel))
+    carried = CarriedTiles(source.args[1:], kernel)
+    kernel.tensor.make_room_for_loop(op, kernel)
+    initial, leaf = carried.registers(op.init_values), _Again(op, carried)
+    kernel.groups.wait()
+    kernel.tensor.enter_loop(op, kernel)
+    if own is not None:
+        own.before_loop(bounds)
+    order = kernel.tensor.carried(op)
+    begun = [*places_of(rings), *order]
+    kept = KeptOperands(op, kernel)
+    if copies is not None:
+        copies.before_loop(bounds)
+        begun.append(copies.stage)
+    elif kept:
+        kernel.scratch.barrier()
+    types = [bounds.lower.type, *leaf.types, *(value.type for value in begun)]
+    block, end = Block(arg_types=types), 1 + len(leaf.types)
+    outer, flushed = _enter_body(op, block, block.args[1:end], carried, kernel)
+    place_rings(rings, block.args[end:])
+    ordered = end + 2 * len(rings)
+    kernel.tensor.carry(block.args[ordered : ordered + len(order)])
+    if copies is not None:
+        copies.begin(block.args[-1], block.args[0])
+    kernel.count(op, loop_variable(op, block.args[0], kernel))
+    if own is not None:
+        _fly(own.begin(block.args[0]), op, source.args[1:], kernel)
+    values = _lower_from(source.first_op, kernel, leaf)
+    if own is not None:
+        own.end()
+    kernel.groups.settle([] if own is None else own.flying)
+    kernel.tensor.end_turn(op, kernel)
+    stages = [] if copies is None else [copies.next()]
+    kernel.emitter.add(scf.YieldOp(*values, *places_of(rings), *kernel.tensor.carried(op), *stages))
+    _leave_body(op, outer, flushed, kernel)
+    loop = scf.ForOp(bounds.lower, bounds.upper, bounds.step, [*initial, *begun], Region(block))
+    results, passed = CarriedTiles(op.results, kernel), kernel.emitter.add(loop).results
+    results.bind(passed[: end - 1])
+    results.bind_again(op.init_values, op)
+    place_rings(rings, passed[end - 1 :])
+    kernel.tensor.carry(passed[ordered - 1 : ordered - 1 + len(order)])
+    if copies is not None:
+        copies.after_loop()
+    kept.release()
+    if own is not None:
+        _fly(own.after_loop(bounds), op, op.results, kernel)
+
+
+def _fly(
+    flights: Mapping[Operation, MmaGroup], op: ForOp, values: Sequence[SSAValue], kernel: Kernel
+) -> None:
+    """Say which MMAs of the iteration before are in flight, and that what a loop carries is their
+    results."""
+    last = op.region.block.last_op
+    assert last is not None
+    for product, flight in flights.items():
+        value = values[list(last.operands).index(product.results[0])]
+        tile = kernel[value]
+        if isinstance(tile, AccumulatorTile):
+            kernel[value] = replace(tile, group=flight)
+        kernel.groups.pending.append(flight)
+
+
+class _Turn:
+    """The end of a turn of a `loop`: whether there is another, what it carries, and the results."""
+
+    def __init__(
+        self, op: LoopOp, carried: CarriedTiles, results: CarriedTiles, kernel: Kernel
+    ) -> None:
+        self._carried, self._results, self._kernel = carried, results, kernel
+        self.again, self.left = carried.types(op), results.types(op)
+        self.types = [i1, *self.again, *self.left]
+
+    def values(self, terminator: Operation) -> list[SSAValue]:
+        kernel = self._kernel
+        if isinstance(terminator, ContinueOp):
+            carried = self._carried.registers(terminator.operands)
+            return [kernel.constant(1, i1), *carried, *self._nothing(self.left)]
+        assert isinstance(terminator, BreakOp)
+        results = self._results.registers(terminator.operands)
+        return [kernel.constant(0, i1), *self._nothing(self.again), *results]
+
+    def _nothing(self, types: Sequence[Attribute]) -> list[SSAValue]:
+        """Values that nobody reads."""
+        emitter = self._kernel.emitter
+        return [
+            emitter.once(("poison", type_), lambda type_=type_: PoisonOp(type_)) for type_ in types
+        ]
+
+
+@lowers(LoopOp)
+def _loop(op: LoopOp, kernel: Kernel) -> None:
+    source = op.region.block
+    carried, results = CarriedTiles(source.args, kernel), CarriedTiles(op.results, kernel)
+    initial, leaf = carried.registers(op.init_values), _Turn(op, carried, results, kernel)
+    kernel.tensor.wait()
+    before = Block(arg_types=leaf.again)
+    outer, flushed = _enter_body(op, before, before.args, carried, kernel)
+    goes_on, *values = _lower_from(source.first_op, kernel, leaf)
+    kernel.groups.wait()
+    kernel.emitter.add(scf.ConditionOp(goes_on, *values))
+    _leave_body(op, outer, flushed, kernel)
+    after = Block(arg_types=leaf.types[1:])
+    after.add_op(scf.YieldOp(*after.args[: len(leaf.again)]))
+    loop = scf.WhileOp(initial, leaf.types[1:], Region(before), Region(after))
+    results.bind(kernel.emitter.add(loop).results[len(leaf.again) :])
+    for token in results.tokens:
+        reads, writes = _accesses(op)
+        kernel[token] = kernel.order.after(None, reads=reads, writes=writes)
+
+
+@lowers(AssertOp)
+def _assert(op: AssertOp, kernel: Kernel) -> None:
+    layout = kernel.table.of(op.condition)
+    conditions = dict.fromkeys(kernel.elements(op.condition, layout))
+    for condition in conditions:
+        kernel.emitter.add(cf.AssertOp(condition, op.message))

@@ -1,0 +1,57 @@
+"""The bounds of a loop over a range, and its variable."""
+
+from __future__ import annotations
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import IntegerAttr, IntegerType, i1, i64
+from xdsl.ir import SSAValue
+from xdsl.utils.hints import isa
+
+from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
+from tilewright.lowering.cuda_tile.arithmetic.convert_elementwise import RELATIONS, on_integers
+from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, known_integer
+from tilewright.lowering.cuda_tile.layouts.elements import element_of
+
+
+def is_counted(op: ForOp) -> bool:
+    """True of a loop over unsigned i64, which counts its iterations instead."""
+    return op.unsigned_cmp is not None and element_of(op.lower_bound) == i64
+
+
+def loop_bounds(op: ForOp, kernel: Kernel) -> tuple[SSAValue, SSAValue, SSAValue]:
+    """The bounds and the step, in 64 bits where the number behind the last one may be none of its
+    type, or is unsigned."""
+    lower, upper, step = (
+        kernel.scalar(bound) for bound in (op.lower_bound, op.upper_bound, op.step)
+    )
+    if is_counted(op):
+        return _iterations(kernel, lower, upper, step)
+    assert isa(lower.type, IntegerType)
+    width = lower.type.bitwidth
+    unsigned, last, by = op.unsigned_cmp is not None, known_integer(upper), known_integer(step)
+    small = last is not None and by is not None and last + by < 1 << (width - 1)
+    if (small and not unsigned) or width == 64:
+        return lower, upper, step
+    cast = arith.ExtUIOp if unsigned else arith.ExtSIOp
+    wide = [kernel.emit(cast, [bound], i64) for bound in (lower, upper, step)]
+    return wide[0], wide[1], wide[2]
+
+
+def _iterations(
+    kernel: Kernel, lower: SSAValue, upper: SSAValue, step: SSAValue
+) -> tuple[SSAValue, SSAValue, SSAValue]:
+    """From zero to the number of iterations of an unsigned loop, by one."""
+    zero, one = kernel.constant(0, i64), kernel.constant(1, i64)
+    less = IntegerAttr(RELATIONS["less_than"][1], i64)
+    some = kernel.emit(arith.CmpiOp, [lower, upper], i1, predicate=less)
+    distance = on_integers(kernel, arith.SubiOp, upper, lower)
+    count = on_integers(kernel, arith.CeilDivUIOp, distance, step)
+    return zero, kernel.emitter.select(some, count, zero), one
+
+
+def loop_variable(op: ForOp, number: SSAValue, kernel: Kernel) -> SSAValue:
+    """The variable of a loop, of what counts it."""
+    if not is_counted(op):
+        return number
+    passed = on_integers(kernel, arith.MuliOp, number, kernel.scalar(op.step))
+    return on_integers(kernel, arith.AddiOp, kernel.scalar(op.lower_bound), passed)

@@ -1,0 +1,65 @@
+"""Sizes, strides and indices of views in the width that they are computed in, and the coordinates
+of boxes, as copies by TMA name them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import i32
+from xdsl.ir import Attribute, SSAValue
+
+from tilewright.lowering.cuda_tile.analysis.tensor_maps import BoxedAccess
+from tilewright.lowering.cuda_tile.analysis.view_access import Extent, tile_dimensions
+from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
+from tilewright.lowering.cuda_tile.layouts.threads import scaled
+
+
+def wide(kernel: Kernel, extent: Extent, type_: Attribute) -> SSAValue:
+    """A size, a stride or an index, which read as unsigned, in an integer type."""
+    if isinstance(extent, int):
+        return kernel.constant(extent, type_)  # type: ignore[arg-type]
+    value = kernel.scalar(extent)
+    own, wanted = value.type.bitwidth, type_.bitwidth  # type: ignore[attr-defined]
+    if own == wanted:
+        return value
+    return kernel.emit(arith.ExtUIOp if own < wanted else arith.TruncIOp, [value], type_)  # type: ignore[arg-type]
+
+
+def boxes(
+    access: BoxedAccess, kernel: Kernel, rank: SSAValue | None = None
+) -> Iterator[tuple[list[SSAValue], SSAValue | None]]:
+    """The boxes that a CTA copies: coordinates as `box_corners` has them, and where each begins in
+    the tile; of a tile that CTAs load for each other those of the CTA of a rank, an i32."""
+    emitter, count, box = kernel.emitter, access.boxes, access.box
+    if access.ctas == 1 or rank is None:
+        for number, corner in enumerate(box_corners(access, kernel)):
+            yield corner, emitter.constant(number * box, None) if number else None
+        return
+    if access.cut is None:
+        count //= access.ctas
+        axis, step, apart = -1, count << access.order.row, count * box
+    else:
+        axis, apart = access.cut, box // access.ctas
+        step = access.map_type.shape.data[axis].data
+    own, first = (emitter.resized(scaled(emitter, rank, size), 32, None) for size in (step, apart))
+    for number, corner in zip(range(count), box_corners(access, kernel), strict=False):
+        corner[axis] = emitter.binary("add", corner[axis], own)
+        yield corner, emitter.binary("add", first, emitter.constant(number * box, None))
+
+
+def box_corners(access: BoxedAccess, kernel: Kernel) -> Iterator[list[SSAValue]]:
+    """The coordinates of the first element of each box of a tile, outermost first."""
+    emitter, indices = kernel.emitter, list(access.op.index)
+    dimensions, corner = tile_dimensions(access.op), list[SSAValue]()
+    for along in access.along:
+        at = emitter.constant(0, 32)
+        if along is not None:
+            at = scaled(emitter, wide(kernel, indices[along], i32), dimensions[along].step)
+        corner.append(at)
+    for number in range(access.boxes):
+        last = corner[-1]
+        if number:
+            far = emitter.constant(number << access.order.row, 32)
+            last = emitter.binary("add", last, far)
+        yield [emitter.resized(value, 32, None) for value in (*corner[:-1], last)]

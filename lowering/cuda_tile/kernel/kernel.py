@@ -1,0 +1,309 @@
+"""The state of one kernel on its way from tiles to threads, and the rules that drive it.
+
+The kernel is walked once, in order. A tile is its elements in the registers of each thread, as the
+layout says that `find_layouts` gave it, or, where it is cheap to compute, how to compute them in
+any layout (`DerivedTile`). All threads of the CTA take the same way through the kernel, as a tile
+block is one thread of control.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Protocol
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import IntegerAttr, IntegerType
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.traits import IsTerminator
+
+from tilewright.diagnostic import OpError, file_location
+from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
+from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp, StoreViewTkoOp
+from tilewright.dialects.cute.types.argument import ArgumentAttr
+from tilewright.dialects.cute_nvgpu.lattice.targets import Target
+from tilewright.dialects.cute_nvgpu.ops import address
+from tilewright.lowering.cuda_tile.analysis.remarks import remark
+from tilewright.lowering.cuda_tile.analysis.tensor_maps import BoxedAccess
+from tilewright.lowering.cuda_tile.kernel.memory_order import MemoryOrder
+from tilewright.lowering.cuda_tile.kernel.scratch import Scratch
+from tilewright.lowering.cuda_tile.kernel.tensor_memory import AccumulatorMemory
+from tilewright.lowering.cuda_tile.kernel.warpgroup_groups import MmaGroup, MmaGroups
+from tilewright.lowering.cuda_tile.layouts.elements import (
+    element_of,
+    number_attribute,
+    scalar_type,
+    tile_text,
+)
+from tilewright.lowering.cuda_tile.layouts.find_layouts import LayoutTable
+from tilewright.lowering.cuda_tile.layouts.layouts import TileLayout
+from tilewright.lowering.cuda_tile.layouts.shared_order import converting
+from tilewright.lowering.cuda_tile.layouts.threads import ThreadNumber
+from tilewright.lowering.op_rules import OpRules
+from tilewright.lowering.tile.emitter import Emitter
+
+Elements = tuple[SSAValue, ...]
+"""The registers of a tile in a layout."""
+
+Rule = Callable[[Any, "Kernel"], None]
+RULES = OpRules[Rule]()
+"""How each op lowers; the convert_* modules of this package fill it."""
+
+lowers = RULES.of
+
+
+class LoweredTile(Protocol):
+    """A tile, wherever its elements are."""
+
+    def elements_in(self, layout: TileLayout, kernel: Kernel) -> Sequence[SSAValue]:
+        """The elements in a layout."""
+        ...
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class PlacedTile:
+    """A tile whose elements are in registers."""
+
+    layout: TileLayout
+    elements: Elements
+    element: Attribute
+
+    def elements_in(self, layout: TileLayout, kernel: Kernel) -> Sequence[SSAValue]:
+        """The elements, moved."""
+        return kernel.scratch.converted(self.layout, self.elements, layout)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class DerivedTile:
+    """A tile that is cheap to compute: its elements in any layout."""
+
+    compute: Callable[[TileLayout], Sequence[SSAValue]]
+
+    def elements_in(self, layout: TileLayout, kernel: Kernel) -> Sequence[SSAValue]:
+        """The elements, computed."""
+        return self.compute(layout)
+
+
+class LoadsAhead(Protocol):
+    """Loads that are made ahead of where they stand."""
+
+    def load(self, op: LoadViewTkoOp) -> LoweredTile | None:
+        """The tile of a load that is; None of any other."""
+        ...
+
+    def read(self, product: Operation, flight: MmaGroup) -> None:
+        """Say which MMAs a product is, so that they free what was loaded for it."""
+        ...
+
+    def is_read_in_place(self, product: Operation) -> bool:
+        """True of a product in tensor memory whose operands are read as they were loaded."""
+        ...
+
+    def commit(self, product: Operation) -> None:
+        """Let what was loaded for a product in tensor memory be free once its MMAs, which the
+        thread has just issued, are complete."""
+        ...
+
+    def issued(self, product: Operation) -> None:
+        """Say that they have been issued, in all threads."""
+        ...
+
+
+class CopiesAhead(Protocol):
+    """Loads that threads copy ahead of where they stand."""
+
+    def load(self, op: LoadViewTkoOp) -> LoweredTile | None:
+        """The tile of a load that is; None of any other."""
+        ...
+
+
+class Kernel:
+    """Lowers the body of one entry, to the end of a block at a time."""
+
+    def __init__(self, entry: Block, table: LayoutTable, arch: Target | None) -> None:
+        self.entry, self.table, self.arch = entry, table, arch
+        self.emitter = Emitter(entry)
+        self.threads = ThreadNumber(self.emitter)
+        self.scratch = Scratch(self.emitter, self.threads)
+        self.order = MemoryOrder(self.scratch)
+        self.groups = MmaGroups(self.emitter)
+        self.scratch.before_reuse.append(self.groups.leave_scratch)
+        self.tensor = AccumulatorMemory(self.emitter, self.threads, self.scratch)
+        self.values: dict[SSAValue, Any] = {}
+        self.op: Operation | None = None
+        self.maps: dict[ArgumentAttr, SSAValue] = {}
+        self.ahead: LoadsAhead
+        self.copied: CopiesAhead
+        self.stored: Mapping[StoreViewTkoOp, BoxedAccess] = {}
+
+    # --- values ---
+
+    def __setitem__(self, value: SSAValue, lowered: Any) -> None:
+        self.values[value] = lowered
+
+    def __getitem__(self, value: SSAValue) -> Any:
+        return self.values[value]
+
+    def layout(self, value: SSAValue) -> TileLayout | None:
+        """The layout that was found for a tile; None for one that is computed wherever it is
+        needed."""
+        return self.table.layouts.get(value)
+
+    def elements(self, value: SSAValue, layout: TileLayout) -> Elements:
+        """The elements of a tile in a layout."""
+        tile = self.values[value]
+        if isinstance(tile, PlacedTile) and tile.layout.threads != layout.threads:
+            self._remark_conversion(value, tile, layout)
+        return self.elements_of(tile, layout)
+
+    def _remark_conversion(self, value: SSAValue, tile: PlacedTile, layout: TileLayout) -> None:
+        if self.op is None or (tile.layout.count == 1 and set(tile.layout.threads) == {None}):
+            return
+        owner, size = value.owner, address.bytes_of(tile.elements[0].type)
+        made = f"'{owner.name}'" if isinstance(owner, Operation) else "what the region carries"
+        what = f"{tile_text(value)} of {made}"
+        remark(
+            self.op,
+            "conversion",
+            f"'{self.op.name}' wants {what} in another layout, through shared memory: "
+            f"{layout.text()} from {tile.layout.text()}",
+        )
+        order = converting(tile.layout, layout, size)
+        ways = [order.conflicts(side) for side in (tile.layout, layout)]
+        if max(ways) > 1:
+            remark(
+                self.op,
+                "bank-conflict",
+                f"the conversion of {what} for '{self.op.name}' conflicts {ways[0]} ways where it "
+                f"is written and {ways[1]} ways where it is read, 1 being none",
+            )
+
+    def elements_of(self, tile: LoweredTile, layout: TileLayout) -> Elements:
+        """The elements of a tile in a layout, moved or computed once."""
+        if isinstance(tile, PlacedTile) and tile.layout == layout:
+            return tile.elements
+        build = partial(tile.elements_in, layout, self)
+        return tuple(self.emitter.remembered((tile, layout), build))
+
+    def scalar(self, value: SSAValue) -> SSAValue:
+        """The element of a tile that has one."""
+        return self.elements(value, self.table.scalar)[0]
+
+    def place(self, value: SSAValue, layout: TileLayout, elements: Sequence[SSAValue]) -> None:
+        """Say that a tile's elements are in registers."""
+        self.values[value] = PlacedTile(layout, tuple(elements), elements[0].type)
+
+    def give(
+        self, op: Operation, compute: Callable[[TileLayout], Sequence[Sequence[SSAValue]]]
+    ) -> None:
+        """Say how the results of an op, which have one layout, are computed in a layout: now, in
+        the layout that was found, or where they are needed."""
+        layout = self.layout(op.results[0])
+        if layout is not None:
+            for result, elements in zip(op.results, compute(layout), strict=True):
+                self.place(result, layout, elements)
+            return
+
+        def later(place: int, layout: TileLayout) -> Sequence[SSAValue]:
+            outer = self.emitter.location
+            self.at(op)
+            try:
+                return compute(layout)[place]
+            finally:
+                self.emitter.location = outer
+
+        for i, result in enumerate(op.results):
+            self.values[result] = DerivedTile(partial(later, i))
+
+    def tensor_map(self, source: ArgumentAttr) -> SSAValue:
+        """The parameter that is a tensor map."""
+        if source not in self.maps:
+            map_ = self.entry.insert_arg(source.type, len(self.entry.args))
+            map_.name_hint = f"map{len(self.maps)}"
+            self.maps[source] = map_
+        return self.maps[source]
+
+    def count(self, loop: ForOp, number: SSAValue) -> None:
+        """Say what the variable of a loop is."""
+        variable = loop.region.block.args[0]
+        type_ = self.scalar_type(loop, variable)
+        if number.type != type_:
+            number = self.emit(arith.TruncIOp, [number], type_)
+        self.place(variable, self.table.scalar, [number])
+
+    # --- ops ---
+
+    def emit(
+        self, kind: type[Operation], operands: Sequence[SSAValue], result: Attribute,
+        **properties: Attribute,
+    ) -> SSAValue:  # fmt: skip
+        """The result of a pure op; an earlier one of the same operands where there is one."""
+        return self.emitter.every(
+            (kind, *operands, result, *properties.values()),
+            lambda: kind.create(operands=operands, result_types=[result], properties=properties),
+        )[0]
+
+    def constant(self, number: Any, type_: Attribute) -> SSAValue:
+        """A constant of a scalar type."""
+        attribute = number_attribute(number, type_)
+        key: Any = attribute
+        if isinstance(attribute, IntegerAttr):
+            key = attribute.value.data, attribute.type.bitwidth  # quicker than its hash
+        return self.emitter.once(
+            ("scalar", key),
+            lambda: arith.ConstantOp.create(
+                properties={"value": attribute},
+                result_types=[attribute.get_type()],  # type: ignore[attr-defined]
+            ),
+        )
+
+    def both(self, a: SSAValue | None, b: SSAValue | None) -> SSAValue | None:
+        """Both of two conditions, either of which may be none."""
+        if a is None or b is None:
+            return b if a is None else a
+        return self.emitter.binary("and", a, b)
+
+    def scalar_type(self, op: Operation, value: SSAValue) -> Attribute:
+        """The type that holds an element of a tile of an op."""
+        return scalar_type(op, element_of(value))
+
+    # --- walking ---
+
+    def at(self, op: Operation) -> None:
+        """Say that an op is what is emitted from here on."""
+        self.op = op
+        self.emitter.location = file_location(op.location)
+
+    def lower_block(self, block: Block) -> None:
+        """Lower the ops of a block but its terminator."""
+        for op in block.ops:
+            if not op.has_trait(IsTerminator):
+                self.lower(op)
+
+    def lower(self, op: Operation) -> None:
+        """Lower one op by its rule. Raises OpError where there is none."""
+        self.at(op)
+        rule = RULES.get(type(op))
+        if rule is None:
+            raise OpError(op, f"'{op.name}' has no lowering to cute")
+        rule(op, self)
+
+
+def integer(value: Attribute) -> int:
+    """The number of an integer attribute."""
+    assert isinstance(value, IntegerAttr)
+    return value.value.data
+
+
+def known_integer(value: SSAValue) -> int | None:
+    """The number that a scalar is, where it is a constant."""
+    owner = value.owner
+    if not isinstance(owner, arith.ConstantOp) or not isinstance(owner.value, IntegerAttr):
+        return None
+    return owner.value.value.data
+
+
+def is_float(type_: Attribute) -> bool:
+    """True of types of floating-point numbers."""
+    return not isinstance(type_, IntegerType)

@@ -1,0 +1,274 @@
+"""Elements that change threads: through shared memory that the whole kernel shares.
+
+Each use waits until all threads have read what the one before left there, writes, waits, and reads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from xdsl.dialects import gpu, memref
+from xdsl.dialects.builtin import IntegerAttr, MemRefType, NoneAttr, UnitAttr, i8, i64
+from xdsl.ir import Attribute, SSAValue
+
+from tilewright.dialects.cute.types.memref import Space, SpaceAttr
+from tilewright.dialects.cute_nvgpu.ops import address, sync, tma
+from tilewright.lowering.cuda_tile.layouts.layouts import TileLayout
+from tilewright.lowering.cuda_tile.layouts.shared_matrices import ALIGNMENT, MatrixOrder
+from tilewright.lowering.cuda_tile.layouts.shared_order import CHUNK, SharedOrder, converting
+from tilewright.lowering.cuda_tile.layouts.threads import ThreadNumber
+from tilewright.lowering.tile.emitter import Emitter
+
+_OWN_BARRIER = 1
+"""The barrier of the threads that compute, where others copy."""
+
+
+def _bytes(count: int) -> MemRefType[Attribute]:
+    return MemRefType(i8, [count], NoneAttr(), SpaceAttr(Space.SMEM))
+
+
+class _Line:
+    """Shared memory whose size is known once the kernel is."""
+
+    def __init__(
+        self, emitter: Emitter, alignment: int, type_: Callable[[int], MemRefType[Attribute]]
+    ) -> None:
+        self._type, self._alignment, self.size = type_, alignment, 0
+        self._allocation = memref.AllocOp([], [], type_(1), IntegerAttr(alignment, i64))
+        before = emitter.entry.first_op
+        self._address = address.AddressOp(self._allocation.memref)
+        if before is None:
+            emitter.entry.add_ops([self._allocation, self._address])
+        else:
+            emitter.entry.insert_ops_before([self._allocation, self._address], before)
+        self.memref, self.address = self._allocation.memref, self._address.result
+
+    def take(self, size: int) -> None:
+        """Have so many elements at least."""
+        self.size = max(self.size, size)
+
+    def finish(self) -> None:
+        """Allocate as much as was used."""
+        allocation, block = self._allocation, self._allocation.parent
+        assert block is not None
+        if self.address.first_use is None:
+            self._address.detach()
+            self._address.erase()
+        if self.size:
+            alignment = IntegerAttr(self._alignment, i64)
+            sized = memref.AllocOp([], [], self._type(self.size), alignment)
+            block.insert_op_before(sized, allocation)
+            allocation.memref.replace_all_uses_with(sized.memref)
+        allocation.detach()
+        allocation.erase()
+
+
+class Scratch:
+    """The shared memory of a kernel, and its barriers. `state`: a thread may still read it, as at
+    the start of a loop's body and behind regions."""
+
+    def __init__(self, emitter: Emitter, threads: ThreadNumber) -> None:
+        self.emitter, self.threads = emitter, threads
+        self.state = False
+        self.reserved = 0
+        """The bytes at its beginning that stages take."""
+        self.sharers: int | None = None
+        """The threads that meet at barriers, where they are not all of the CTA."""
+        self.copied = False
+        """True where TMA has stored a tile."""
+        self._plain = _Line(emitter, CHUNK, _bytes)
+        self._lines: dict[tuple[Attribute, int], _Line] = {}
+        self.on_barrier: list[Callable[[], None]] = []
+        self.before_reuse: list[Callable[[], None]] = []
+
+    @property
+    def bytes(self) -> int:
+        """The shared memory that it takes."""
+        sizes = (
+            line.size * address.bytes_of(element) for (element, _), line in self._lines.items()
+        )
+        return self._plain.size + sum(-(-size // ALIGNMENT) * ALIGNMENT for size in sizes)
+
+    def finish(self) -> None:
+        """Allocate as much as was used."""
+        for line in (self._plain, *self._lines.values()):
+            line.finish()
+
+    # --- barriers ---
+
+    def barrier(self) -> None:
+        """Wait for all threads of the CTA."""
+        if self.sharers is None:
+            self.emitter.add(gpu.BarrierOp())
+        else:
+            self.emitter.add(sync.BarSyncOp(_OWN_BARRIER, self.sharers))
+        self.state = False
+        for told in self.on_barrier:
+            told()
+
+    def take(self, size: int) -> SSAValue:
+        """The address of so many bytes, which no thread still reads."""
+        self._free()
+        self._plain.take(self.reserved + size)
+        if not self.reserved:
+            return self._plain.address
+        offset = self.emitter.constant(self.reserved, 32)
+        return self.emitter.binary("add", self._plain.address, offset)
+
+    def _free(self) -> None:
+        for told in self.before_reuse:
+            told()
+        if self.state:
+            self.barrier()
+
+    def take_lines(
+        self, orders: Sequence[tuple[MatrixOrder, Attribute]]
+    ) -> list[tuple[SSAValue, int, SSAValue]]:
+        """Room for matrices, which no thread still reads: for each the line of memory, where it
+        begins there in elements, and its address."""
+        self._free()
+        taken: dict[_Line, int] = {}
+        places: list[tuple[SSAValue, int, SSAValue]] = []
+        for order, element in orders:
+            key = element, order.width
+            if key not in self._lines:
+                type_ = partial(order.line, element)
+                self._lines[key] = _Line(self.emitter, ALIGNMENT, type_)
+            line = self._lines[key]
+            start = taken.get(line, 0)
+            taken[line] = start + order.bytes // order.order.size
+            line.take(taken[line])
+            at = line.address
+            if start:
+                offset = self.emitter.constant(start * order.order.size, 32)
+                at = self.emitter.binary("add", at, offset)
+            places.append((line.memref, start, at))
+        return places
+
+    def written(self) -> None:
+        """Wait until all threads have written."""
+        self.barrier()
+        self.state = True
+
+    # --- stores by TMA ---
+
+    def store_line(
+        self, order: MatrixOrder, element: Attribute, count: int
+    ) -> tuple[SSAValue, SSAValue]:
+        """A line of memory that copies read, of so many elements, and its address."""
+        key = element, -1 - order.width
+        if key not in self._lines:
+            self._lines[key] = _Line(self.emitter, ALIGNMENT, partial(order.line, element))
+        self._lines[key].take(count)
+        return self._lines[key].memref, self._lines[key].address
+
+    def free_store_line(self, *, read: bool) -> None:
+        """Wait until the copies have `read` it, or are complete: of those that come first there
+        are none."""
+        emitter = self.emitter
+        fresh = not self.copied and emitter.block is emitter.entry
+        self.copied = True
+        if fresh:
+            return
+        self._wait_for_copies(read=read)
+        self.barrier()
+
+    def _wait_for_copies(self, *, read: bool) -> None:
+        emitter = self.emitter
+        first = emitter.compare("eq", self.threads.number, emitter.constant(0, 32))
+        flag = UnitAttr() if read else None
+        emitter.when(first, lambda: emitter.add(tma.BulkWaitGroupOp(0, read=flag)))
+
+    def end(self) -> None:
+        """Wait until copies have read the memory; they are complete when the kernel is."""
+        if self.copied:
+            self._wait_for_copies(read=True)
+
+    # --- layouts ---
+
+    def converted(
+        self, source: TileLayout, elements: Sequence[SSAValue], target: TileLayout
+    ) -> Sequence[SSAValue]:
+        """Elements of one layout in another."""
+        if source.threads == target.threads:
+            return [elements[source.register_at[place]] for place in target.places]
+        if all(element is elements[0] for element in elements) and not any(
+            bit is not None for bit in source.threads
+        ):
+            return [elements[0]] * target.count
+        order = converting(source, target, address.bytes_of(elements[0].type))
+        return self._through(order, source, elements, target)
+
+    def told(self, layout: TileLayout, elements: Sequence[SSAValue]) -> Sequence[SSAValue]:
+        """Elements that the first of the threads that hold the same knows, in all of them."""
+        order = converting(layout, layout, address.bytes_of(elements[0].type))
+        return self._through(order, layout, elements, layout)
+
+    def _through(
+        self,
+        order: SharedOrder,
+        source: TileLayout,
+        elements: Sequence[SSAValue],
+        target: TileLayout,
+    ) -> Sequence[SSAValue]:
+        base = self.take(order.size << len(order.position))
+        self.store(base, source, elements, order)
+        self.written()
+        return self.load(base, target, elements[0].type, order)
+
+    def store(
+        self, base: SSAValue, layout: TileLayout, elements: Sequence[SSAValue], order: SharedOrder
+    ) -> None:
+        """Write a tile from an address on."""
+        place = self.places(base, layout.threads, order)
+        own = self.threads.first_of(layout)
+        for registers in _runs(layout, order):
+            at, offset = place(layout.places[registers[0]])
+            run = [elements[register] for register in registers]
+            self.emitter.add(address.StoreOp(at, run, offset, predicate=own))
+
+    def load(
+        self, base: SSAValue, layout: TileLayout, element: Attribute, order: SharedOrder
+    ) -> list[SSAValue]:
+        """The inverse of `store`."""
+        place = self.places(base, layout.threads, order)
+        loaded: dict[int, SSAValue] = {}
+        for registers in _runs(layout, order):
+            at, offset = place(layout.places[registers[0]])
+            load = address.LoadOp(at, (), [element] * len(registers), offset)
+            loaded.update(zip(registers, self.emitter.add(load).results, strict=True))
+        return [loaded[register] for register in range(layout.count)]
+
+    def places(
+        self, base: SSAValue, threads: Sequence[int | None], order: SharedOrder
+    ) -> Callable[[int], tuple[SSAValue, int]]:
+        """The address, and a constant beside it, of a part of an element's number, that of the
+        thread added."""
+        emitter = self.emitter
+        own = self.threads.total(order.natural(threads))
+        turned = self.threads.total(order.turned(threads))
+        if own is None or turned is None:
+            own = turned if own is None else own
+        else:
+            own = emitter.binary("xor", own, turned)
+        pattern = order.pattern(threads)
+
+        def place(number: int) -> tuple[SSAValue, int]:
+            known = order.at(number)
+            both = known & pattern
+            at = own
+            if both and at is not None:
+                at = emitter.binary("xor", at, emitter.constant(both, 32))
+            free = known ^ both
+            return (base if at is None else emitter.binary("add", base, at)), free
+
+        return place
+
+
+def _runs(layout: TileLayout, order: SharedOrder) -> list[list[int]]:
+    """Registers side by side in memory, at most 16 bytes of them."""
+    step = 1 << order.run_bits(layout)
+    plain = SharedOrder(order.position, 1)
+    registers = sorted(range(layout.count), key=lambda register: plain.at(layout.places[register]))
+    return [registers[i : i + step] for i in range(0, len(registers), step)]

@@ -1,0 +1,161 @@
+"""Accumulators in tensor memory, and the layout in which threads load them.
+
+A CTA has 128 lanes of 512 columns. `tcgen05.mma` multiplies 128 rows by up to 256 columns at once,
+a row in each lane; of 64 rows each warp has 16, in half of its lanes. A warp loads and stores its
+own 32 lanes: a thread has a row, or, of 64 rows, half of one; a second warpgroup has the other half
+of the columns, or the next 128 rows.
+
+    128x128, 128 threads:  threads (m0..m6)               registers (n0..n6)
+    64x128, 128 threads:   threads (m0..m3, n6, m4, m5)   registers (n0..n5)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import Float16Type, Float32Type, IntegerAttr, i32
+from xdsl.ir import Attribute, Operation
+
+from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFOp, MmaIOp
+from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
+from tilewright.dialects.cute_nvgpu.atoms.umma import UmmaAtom
+from tilewright.dialects.cute_nvgpu.atoms.umma_lookup import find_umma
+from tilewright.dialects.cute_nvgpu.lattice.targets import Target
+from tilewright.dialects.cute_nvgpu.lattice.tmem import LANES
+from tilewright.lowering.cuda_tile.layouts.elements import shape_of
+from tilewright.lowering.cuda_tile.layouts.layouts import TileLayout, dim_bits, log2
+from tilewright.lowering.cuda_tile.layouts.mma_layouts import AsyncLayouts, Bit, product_types
+
+ACCUMULATORS = "cute.accumulators"
+"""The attribute of multiplications by `tcgen05.mma`: the first column of their accumulators."""
+
+_FEW_ROWS, _COLUMNS, _MOST_COLUMNS, _DEPTH = 64, 8, 256, 32
+"""The fewest rows and columns of a `tcgen05.mma`, its most columns, and its bytes of K."""
+_FEWEST_TURNED = 16
+"""The fewest rows or columns of bytes that need not lie along K."""
+_WARPGROUP_BITS = 7
+_HELD: dict[str, Attribute] = {"f32": Float32Type(), "f16": Float16Type(), "s32": i32}
+
+
+@dataclass(frozen=True)
+class Accumulators:
+    """A tile of so many `b`, `m` and `n` in tensor memory from a column on, and its elements as the
+    threads of a CTA load them."""
+
+    extents: tuple[int, int, int]
+    name: str
+    column: int
+    thread_bits: int
+
+    @property
+    def element(self) -> Attribute:
+        """The type of an element."""
+        return _HELD[self.name]
+
+    @property
+    def halved(self) -> bool:
+        """True of 64 rows, of which each warp has 16."""
+        return self.extents[1] < LANES
+
+    @property
+    def block(self) -> tuple[int, int]:
+        """The rows and the columns of one MMA."""
+        _, rows, columns = self.extents
+        return min(rows, LANES), min(columns, _MOST_COLUMNS)
+
+    @property
+    def columns(self) -> int:
+        """The columns that they take."""
+        batch, rows, columns = self.extents
+        return batch * -(-rows // LANES) * columns
+
+    def column_of(self, batch: int, row: int, column: int) -> int:
+        """The column of an element."""
+        _, rows, columns = self.extents
+        return self.column + (batch * -(-rows // LANES) + row // LANES) * columns + column
+
+    @property
+    def _bits(self) -> tuple[list[int], list[int], list[int]]:
+        batch, rows, columns = dim_bits(self.extents)
+        return list(batch), list(rows), list(columns)
+
+    @property
+    def group_bit(self) -> int | None:
+        """The bit of an element's number that tells the two warpgroups apart."""
+        if self.thread_bits == _WARPGROUP_BITS:
+            return None
+        _, rows, columns = self._bits
+        return rows[log2(LANES)] if 1 << len(rows) > LANES else columns[-1]
+
+    @property
+    def half_bit(self) -> int | None:
+        """The bit that tells the two halves of a warp apart that have half a row each."""
+        if not self.halved:
+            return None
+        *_, columns = self._bits
+        return columns[-1] if self.thread_bits == _WARPGROUP_BITS else columns[-2]
+
+    def layout(self, operand: str = "C") -> TileLayout:
+        """The layout of the tile."""
+        batch, rows, columns = self._bits
+        lanes: list[int | None] = [*rows[: log2(LANES)]]
+        if self.halved:
+            lanes = [*rows[:4], self.half_bit, *rows[4:]]
+        if self.group_bit is not None:
+            lanes.append(self.group_bit)
+        rest = [bit for bit in (*columns, *rows, *batch) if bit not in lanes]
+        return TileLayout(tuple(lanes), tuple(rest))
+
+
+@dataclass(frozen=True)
+class TensorCoreLayouts(AsyncLayouts):
+    """The operands of a multiplication that one thread issues for all of the CTA."""
+
+    @property
+    def units(self) -> list[Bit | None]:
+        """None: the MMAs are numbered, not the threads."""
+        return []
+
+    def may_be_turned(self, size: int, across: int) -> bool:
+        return size == 2 or (size == 1 and across >= _FEWEST_TURNED)
+
+
+def tensor_core_atom(op: MmaFOp | MmaIOp, arch: Target | None) -> UmmaAtom | None:
+    """The `tcgen05.mma` of an op, both operands K-major; None where there is none."""
+    types = product_types(op)
+    if types is None or arch is None:
+        return None
+    *_, rows, depth = shape_of(op.lhs)
+    columns, size = shape_of(op.rhs)[-1], bytes_of_name(types[0])
+    if rows < _FEW_ROWS or columns < _COLUMNS or depth * size < _DEPTH:
+        return None
+    block = min(rows, LANES), min(columns, _MOST_COLUMNS)
+    try:
+        atom = find_umma("sm100.mma", (*block, _DEPTH // size), types)
+    except AtomError:
+        return None
+    return atom if arch.supports(atom.row.target) else None
+
+
+def bytes_of_name(name: str) -> int:
+    """The bytes of an element by PTX's name of its type."""
+    return {"tf32": 4, "f16": 2, "bf16": 2}.get(name, 1)
+
+
+def in_tensor_memory(op: Operation) -> bool:
+    """True of a multiplication whose accumulators have a place in tensor memory."""
+    return ACCUMULATORS in op.attributes
+
+
+def accumulators_of(op: MmaFOp | MmaIOp, thread_bits: int) -> Accumulators | None:
+    """The accumulators of a multiplication that has some in tensor memory."""
+    place, types = op.attributes.get(ACCUMULATORS), product_types(op)
+    if not isinstance(place, IntegerAttr) or types is None:
+        return None
+    return Accumulators(extents_of(op), types[2], place.value.data, thread_bits)
+
+
+def extents_of(op: MmaFOp | MmaIOp) -> tuple[int, int, int]:
+    """The batch, rows and columns of a product."""
+    *batch, rows, columns = shape_of(op.result)
+    return (batch or [1])[0], rows, columns

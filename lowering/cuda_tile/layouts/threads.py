@@ -1,0 +1,72 @@
+"""The number of the thread in its CTA, and what follows from its bits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects import gpu
+from xdsl.ir import SSAValue
+
+from tilewright.lowering.cuda_tile.layouts.layouts import TileLayout, log2
+from tilewright.lowering.tile.emitter import Emitter
+
+
+class ThreadNumber:
+    """Arithmetic on the thread's number, as i32."""
+
+    def __init__(self, emitter: Emitter) -> None:
+        self._emitter = emitter
+
+    @property
+    def number(self) -> SSAValue:
+        """The number of the thread."""
+        axis = gpu.DimensionAttr(gpu.DimensionEnum.X)
+        thread = self._emitter.once((gpu.ThreadIdOp, "x"), lambda: gpu.ThreadIdOp(axis))
+        return self._emitter.resized(thread, None, 32)
+
+    def total(self, weights: Sequence[int]) -> SSAValue | None:
+        """The sum of the weights of the bits of the number that are set; None for zero. Bits in a
+        row whose weights double are moved together."""
+        emitter, total = self._emitter, None
+        i = 0
+        while i < len(weights):
+            end = i + 1
+            while end < len(weights) and weights[end] == 2 * weights[end - 1]:
+                end += 1
+            if weights[i]:
+                part = self.bits(i, None if end == len(weights) else end)
+                part = scaled(emitter, part, weights[i])
+                total = part if total is None else emitter.binary("add", total, part)
+            i = end
+        return total
+
+    def bits(self, first: int, end: int | None) -> SSAValue:
+        """Some bits of the number, as a number."""
+        emitter, part = self._emitter, self.number
+        if first:
+            part = emitter.binary("shr", part, emitter.constant(first, 32))
+        if end is not None:
+            part = emitter.binary("and", part, emitter.constant((1 << (end - first)) - 1, 32))
+        return part
+
+    def is_set(self, bit: int) -> SSAValue:
+        """True where a bit of the number is set."""
+        return self._emitter.compare("ne", self._masked(1 << bit), self._emitter.constant(0, 32))
+
+    def first_of(self, layout: TileLayout) -> SSAValue | None:
+        """True where the thread is the first of those that hold the same; None where none do."""
+        if not layout.idle:
+            return None
+        return self._emitter.compare("eq", self._masked(layout.idle), self._emitter.constant(0, 32))
+
+    def _masked(self, mask: int) -> SSAValue:
+        return self._emitter.binary("and", self.number, self._emitter.constant(mask, 32))
+
+
+def scaled(emitter: Emitter, value: SSAValue, factor: int, width: int = 32) -> SSAValue:
+    """A number times a constant."""
+    if factor == 1:
+        return value
+    if factor > 0 and factor & (factor - 1) == 0:
+        return emitter.binary("shl", value, emitter.constant(log2(factor), width))
+    return emitter.binary("mul", value, emitter.constant(factor, width))

@@ -1,0 +1,82 @@
+"""Atomic operations through pointers and on tiles of views.
+
+Of threads that hold the same elements the first does it, and tells the others what was there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.ir import Attribute, SSAValue
+
+from tilewright.dialects.cuda_tile.enums import AtomicRMWMode
+from tilewright.dialects.cuda_tile.ops.memory import (
+    AtomicCASTkoOp,
+    AtomicRMWTkoOp,
+    choice_in,
+)
+from tilewright.dialects.cuda_tile.ops.views import AtomicRedViewTkoOp
+from tilewright.dialects.cute_nvgpu.ops import address
+from tilewright.lowering.cuda_tile.analysis.view_access import access_layout
+from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, lowers
+from tilewright.lowering.cuda_tile.layouts.find_layouts import LayoutTable, finds
+from tilewright.lowering.cuda_tile.layouts.layouts import TileLayout
+from tilewright.lowering.cuda_tile.memory.convert_pointers import pointed, token_of
+from tilewright.lowering.cuda_tile.memory.convert_views import tile_accesses
+from tilewright.lowering.cuda_tile.memory.memory_access import atomically
+
+_FORMS = {
+    AtomicRMWMode.AND: "and.b", AtomicRMWMode.OR: "or.b", AtomicRMWMode.XOR: "xor.b",
+    AtomicRMWMode.ADD: "add.u", AtomicRMWMode.MAX: "max.s", AtomicRMWMode.MIN: "min.s",
+    AtomicRMWMode.UMAX: "max.u", AtomicRMWMode.UMIN: "min.u", AtomicRMWMode.XCHG: "exch.b",
+}  # fmt: skip
+
+
+def _form(mode: AtomicRMWMode, type_: Attribute) -> str:
+    if mode is AtomicRMWMode.ADDF:
+        return f"add.{type_}" if str(type_) in ("f32", "f64") else f"add.noftz.{type_}"
+    return f"{_FORMS[mode]}{address.bytes_of(type_) * 8}"
+
+
+@finds(AtomicRMWTkoOp, AtomicCASTkoOp)
+def _pointed(op: AtomicRMWTkoOp | AtomicCASTkoOp, table: LayoutTable) -> TileLayout:
+    return table.of(op.pointers)
+
+
+@lowers(AtomicRMWTkoOp)
+def _rmw(op: AtomicRMWTkoOp, kernel: Kernel) -> None:
+    form = _form(choice_in(op, "mode", AtomicRMWMode), kernel.scalar_type(op, op.arg))
+    _through_pointers(op, form, [op.arg], kernel)
+
+
+@lowers(AtomicCASTkoOp)
+def _cas(op: AtomicCASTkoOp, kernel: Kernel) -> None:
+    bits = address.bytes_of(kernel.scalar_type(op, op.cmp)) * 8
+    _through_pointers(op, f"cas.b{bits}", [op.cmp, op.val], kernel)
+
+
+def _through_pointers(
+    op: AtomicRMWTkoOp | AtomicCASTkoOp, form: str, values: Sequence[SSAValue], kernel: Kernel
+) -> None:
+    layout = kernel.layout(op.result)
+    assert layout is not None
+    accesses = pointed(op.pointers, op.mask, layout, kernel)
+    token = token_of(op.token, kernel)
+    kernel.order.before(token, writes=True)
+    columns = [kernel.elements(value, layout) for value in values]
+    results = atomically(op, form, accesses, layout, columns, kernel)
+    if layout.idle and op.result.first_use is not None:
+        results = kernel.scratch.told(layout, results)
+    kernel.place(op.result, layout, results)
+    kernel[op.result_token] = kernel.order.after(token, reads=True, writes=True)
+
+
+@lowers(AtomicRedViewTkoOp)
+def _reduce(op: AtomicRedViewTkoOp, kernel: Kernel) -> None:
+    layout = kernel.layout(op.value) or access_layout(op, kernel.table)
+    form = _form(op.rmw_mode, kernel.scalar_type(op, op.value))
+    elements = kernel.elements(op.value, layout)
+    token = token_of(op.token, kernel)
+    kernel.order.before(token, writes=True)
+    atomically(op, form, tile_accesses(op, layout, kernel), layout, [elements], kernel)
+    kernel[op.result_token] = kernel.order.after(token, reads=True, writes=True)

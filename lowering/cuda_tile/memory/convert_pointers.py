@@ -1,0 +1,103 @@
+"""Loads and stores through tiles of pointers, and tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.ir import SSAValue
+
+from tilewright.dialects.cuda_tile.ops import memory
+from tilewright.dialects.cuda_tile.types import PointerType
+from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, lowers
+from tilewright.lowering.cuda_tile.kernel.memory_order import Token
+from tilewright.lowering.cuda_tile.layouts.elements import check_whole_bytes, element_of, shape_of
+from tilewright.lowering.cuda_tile.layouts.find_layouts import LayoutTable, finds
+from tilewright.lowering.cuda_tile.layouts.layouts import TileLayout
+from tilewright.lowering.cuda_tile.memory.access import Access
+from tilewright.lowering.cuda_tile.memory.memory_access import (
+    is_weak,
+    load,
+    load_strongly,
+    store,
+    store_strongly,
+)
+
+
+@finds(memory.LoadPtrTkoOp)
+def _loaded(op: memory.LoadPtrTkoOp, table: LayoutTable) -> TileLayout:
+    return table.of(op.source)
+
+
+@lowers(memory.LoadPtrTkoOp)
+def _load(op: memory.LoadPtrTkoOp, kernel: Kernel) -> None:
+    layout = kernel.layout(op.result)
+    assert layout is not None
+    type_ = kernel.scalar_type(op, op.result)
+    accesses = pointed(op.source, op.mask, layout, kernel)
+    padding: Sequence[SSAValue] = [kernel.constant(0, type_)] * layout.count
+    if op.padding_value is not None:
+        padding = kernel.elements(op.padding_value, layout)
+    token = token_of(op.token, kernel)
+    weak = is_weak(op)
+    kernel.order.before(token, writes=not weak)
+    if weak:
+        elements = load(accesses, layout, type_, padding, kernel)
+    else:
+        elements = load_strongly(op, accesses, layout, type_, padding, kernel)
+    kernel.place(op.result, layout, elements)
+    kernel[op.result_token] = kernel.order.after(token, reads=True, writes=not weak)
+
+
+@lowers(memory.StorePtrTkoOp)
+def _store(op: memory.StorePtrTkoOp, kernel: Kernel) -> None:
+    layout = kernel.layout(op.destination) or kernel.layout(op.value)
+    layout = layout or kernel.table.default(shape_of(op.value))
+    elements = kernel.elements(op.value, layout)
+    accesses = pointed(op.destination, op.mask, layout, kernel)
+    token = token_of(op.token, kernel)
+    kernel.order.before(token, writes=True)
+    if is_weak(op):
+        store(accesses, layout, elements, kernel)
+    else:
+        store_strongly(op, accesses, layout, elements, kernel)
+    kernel[op.result_token] = kernel.order.after(token, writes=True)
+
+
+def pointed(
+    pointers: SSAValue, mask: SSAValue | None, layout: TileLayout, kernel: Kernel
+) -> list[Access]:
+    """The accesses of each thread to what a tile of pointers points to."""
+    pointer = element_of(pointers)
+    assert isinstance(pointer, PointerType) and kernel.op is not None
+    check_whole_bytes(kernel.op, pointer.pointee_type)
+    addresses = kernel.elements(pointers, layout)
+    conditions: Sequence[SSAValue | None] = [None] * layout.count
+    if mask is not None:
+        conditions = kernel.elements(mask, layout)
+    return [
+        Access((i,), address, 0, condition)
+        for i, (address, condition) in enumerate(zip(addresses, conditions, strict=True))
+    ]
+
+
+# --- tokens ---
+
+
+def token_of(value: SSAValue | None, kernel: Kernel) -> Token | None:
+    """The token that an op takes."""
+    return None if value is None else kernel[value]
+
+
+@lowers(memory.MakeTokenOp)
+def _make_token(op: memory.MakeTokenOp, kernel: Kernel) -> None:
+    kernel[op.result] = Token()
+
+
+@lowers(memory.JoinTokensOp)
+def _join(op: memory.JoinTokensOp, kernel: Kernel) -> None:
+    kernel[op.result] = kernel.order.joined(kernel[token] for token in op.tokens)
+
+
+@lowers(memory.MemoryFenceAliasTkoOp)
+def _same_token(op: memory.MemoryFenceAliasTkoOp, kernel: Kernel) -> None:
+    kernel[op.result_token] = token_of(op.token, kernel) or Token()

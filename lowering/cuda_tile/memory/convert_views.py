@@ -1,0 +1,303 @@
+"""Views: tensors in memory, the tiles that they are cut into, loads and stores of those."""
+
+from __future__ import annotations
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import IntegerAttr, i1, i32, i64
+from xdsl.ir import Attribute, SSAValue
+
+from tilewright.dialects.cuda_tile.enums import PaddingValue
+from tilewright.dialects.cuda_tile.ops import views
+from tilewright.dialects.cute_nvgpu.ops.address import bytes_of
+from tilewright.lowering.cuda_tile.analysis.view_access import (
+    Extent,
+    TileDimension,
+    access_layout,
+    contiguous,
+    dimensions_of,
+    extents_of,
+    run_bits,
+    tensor_of,
+    tile_dimensions,
+)
+from tilewright.lowering.cuda_tile.kernel.coordinates import wide
+from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, lowers
+from tilewright.lowering.cuda_tile.kernel.memory_order import Token
+from tilewright.lowering.cuda_tile.layouts.elements import element_of, number_of, scalar_type
+from tilewright.lowering.cuda_tile.layouts.find_layouts import LayoutTable, finds
+from tilewright.lowering.cuda_tile.layouts.layouts import WARP_BITS, TileLayout, dim_bits
+from tilewright.lowering.cuda_tile.layouts.threads import scaled
+from tilewright.lowering.cuda_tile.memory.access import Access
+from tilewright.lowering.cuda_tile.memory.memory_access import (
+    is_weak,
+    load,
+    load_strongly,
+    store,
+    store_strongly,
+)
+from tilewright.lowering.cuda_tile.pipelines.convert_boxed_stores import store_boxed
+
+_LESS_UNSIGNED = IntegerAttr(6, i64)
+_FURTHEST = 1 << 31
+
+
+@lowers(
+    views.MakeTensorViewOp,
+    views.MakePartitionViewOp,
+    views.MakeStridedViewOp,
+    views.MakeGatherScatterViewOp,
+)
+def _view(op: views.MakeTensorViewOp, kernel: Kernel) -> None:
+    """A view is what its accesses find behind it."""
+
+
+# --- extents ---
+
+
+@finds(views.GetIndexSpaceShapeOp, views.GetTensorShapeOp)
+def _scalars(op: views.Extents, table: LayoutTable) -> TileLayout:
+    return table.scalar
+
+
+@lowers(views.GetTensorShapeOp)
+def _tensor_shape(op: views.GetTensorShapeOp, kernel: Kernel) -> None:
+    sizes, _ = extents_of(tensor_of(op.src))
+    for result, size in zip(op.result, sizes, strict=True):
+        type_ = kernel.scalar_type(op, result)
+        kernel.place(result, kernel.table.scalar, [wide(kernel, size, type_)])
+
+
+@lowers(views.GetIndexSpaceShapeOp)
+def _index_space(op: views.GetIndexSpaceShapeOp, kernel: Kernel) -> None:
+    view = op.src.type
+    dimensions = dimensions_of(view, tensor_of(op.src), (False,) * view.index_rank)  # type: ignore[attr-defined]
+    for result, dimension in zip(op.result, dimensions, strict=True):
+        type_ = kernel.scalar_type(op, result)
+        size, step = (wide(kernel, x, type_) for x in (dimension.size, dimension.step))
+        count = kernel.emit(arith.CeilDivUIOp, [size, step], type_)
+        kernel.place(result, kernel.table.scalar, [count])
+
+
+# --- accesses ---
+
+
+@finds(views.LoadViewTkoOp)
+def _loaded(op: views.LoadViewTkoOp, table: LayoutTable) -> TileLayout:
+    if (wanted := table.wanted.get(op)) is not None:
+        return wanted
+    return access_layout(op, table)
+
+
+@lowers(views.LoadViewTkoOp)
+def _load(op: views.LoadViewTkoOp, kernel: Kernel) -> None:
+    ahead = kernel.ahead.load(op) or kernel.copied.load(op)
+    if ahead is not None:
+        token = Token() if op.token is None else kernel[op.token]
+        kernel[op.tile], kernel[op.result_token] = ahead, token
+        return
+    layout = kernel.layout(op.tile)
+    assert layout is not None
+    type_ = kernel.scalar_type(op, op.tile)
+    number = _PADDINGS[op.view_type.padding_value or PaddingValue.ZERO]
+    padding = kernel.constant(number_of(number, element_of(op.tile)), type_)
+    token = None if op.token is None else kernel[op.token]
+    weak, paddings = is_weak(op), [padding] * layout.count
+    kernel.order.before(token, writes=not weak)
+    accesses = tile_accesses(op, layout, kernel)
+    if weak:
+        elements = load(accesses, layout, type_, paddings, kernel)
+    else:
+        elements = load_strongly(op, accesses, layout, type_, paddings, kernel)
+    kernel.place(op.tile, layout, elements)
+    kernel[op.result_token] = kernel.order.after(token, reads=True, writes=not weak)
+
+
+_PADDINGS = {
+    PaddingValue.ZERO: 0.0,
+    PaddingValue.NEG_ZERO: -0.0,
+    PaddingValue.NAN: float("nan"),
+    PaddingValue.POS_INF: float("inf"),
+    PaddingValue.NEG_INF: float("-inf"),
+}
+
+
+@lowers(views.StoreViewTkoOp)
+def _store(op: views.StoreViewTkoOp, kernel: Kernel) -> None:
+    if (boxed := kernel.stored.get(op)) is not None:
+        token = None if op.token is None else kernel[op.token]
+        kernel.order.before(token, writes=True)
+        store_boxed(op, boxed, kernel)
+        kernel[op.result_token] = kernel.order.after(token, writes=True)
+        return
+    layout = _stored_layout(op, kernel)
+    elements = kernel.elements(op.tile, layout)
+    token = None if op.token is None else kernel[op.token]
+    kernel.order.before(token, writes=True)
+    accesses = tile_accesses(op, layout, kernel)
+    if is_weak(op):
+        store(accesses, layout, elements, kernel)
+    else:
+        store_strongly(op, accesses, layout, elements, kernel)
+    kernel[op.result_token] = kernel.order.after(token, writes=True)
+
+
+def _stored_layout(op: views.StoreViewTkoOp, kernel: Kernel) -> TileLayout:
+    """The tile's own layout where its accesses are as good as those of the best one."""
+    best, own = access_layout(op, kernel.table), kernel.layout(op.tile)
+    if own is None:
+        return best
+    size = bytes_of(kernel.scalar_type(op, op.tile))
+    good = min(neighbours(op, best) * size, 32)
+    return own if neighbours(op, own) * size >= good else best
+
+
+def neighbours(op: views.ViewAccess, layout: TileLayout) -> int:
+    """The neighbours in memory that a warp accesses, one instruction after the other, as a run."""
+    dimensions = tile_dimensions(op)
+    along = contiguous(dimensions)
+    if along is None:
+        return 1
+    bits = dim_bits(op.view_type.tile_shape)[along]
+    of_warp = {*layout.registers, *layout.threads[:WARP_BITS]}
+    count = 0
+    while count < len(bits) and bits[count] in of_warp:
+        count += 1
+    return 1 << count
+
+
+def tile_accesses(
+    op: views.ViewAccess, layout: TileLayout, kernel: Kernel, run: int | None = None
+) -> list[Access]:
+    """The accesses of each thread to a tile of a view, in a layout; in runs of so many bits, they
+    may lie within the tensor in part."""
+    return _TileAddresses(op, layout, kernel, run).accesses()
+
+
+class _TileAddresses:
+    """Where the elements of a tile are that the registers of a thread hold."""
+
+    def __init__(
+        self, op: views.ViewAccess, layout: TileLayout, kernel: Kernel, run: int | None
+    ) -> None:
+        self.layout, self.kernel = layout, kernel
+        self.dimensions = tile_dimensions(op)
+        self.bits = dim_bits(op.view_type.tile_shape)
+        tensor = tensor_of(op.view)  # type: ignore[attr-defined]
+        self.size = bytes_of(scalar_type(op, tensor.result.type.element_type))  # type: ignore[attr-defined]
+        self.index: list[SSAValue] = list(op.index)  # type: ignore[attr-defined]
+        self.along = contiguous(self.dimensions)
+        self.run = run_bits(op, self.dimensions) if run is None else run
+        self.divided = self.run > run_bits(op, self.dimensions)
+        self.coordinates = [self._coordinate(i) for i in range(len(self.dimensions))]
+        self.base = self._base(kernel.scalar(tensor.base))
+
+    def _coordinate(self, i: int) -> SSAValue | None:
+        """Where the thread's elements begin along a dimension: an integer as wide as the size."""
+        dimension, bits, kernel = self.dimensions[i], self.bits[i], self.kernel
+        if dimension.gathered:
+            return None
+        type_ = self._type(dimension)
+        start = wide(kernel, self.index[i], type_)
+        start = scaled(kernel.emitter, start, dimension.step, type_.bitwidth)  # type: ignore[attr-defined]
+        own = kernel.threads.total(
+            [1 << (bit - bits.start) if bit in bits else 0 for bit in self._thread_bits()]
+        )
+        if own is None:
+            return start
+        if type_ != i32:
+            own = kernel.emit(arith.ExtUIOp, [own], type_)
+        return kernel.emitter.binary("add", start, own)
+
+    def _thread_bits(self) -> list[int]:
+        return [-1 if bit is None else bit for bit in self.layout.threads]
+
+    def _type(self, dimension: TileDimension) -> Attribute:
+        """The type that coordinates are compared in."""
+        size = dimension.size
+        if isinstance(size, int):
+            return i32 if size < _FURTHEST else i64
+        return i64 if size.type.element_type == i64 else i32  # type: ignore[attr-defined]
+
+    def _base(self, base: SSAValue) -> SSAValue:
+        """The address of the thread's first element, gathered dimensions left out."""
+        for dimension, coordinate in zip(self.dimensions, self.coordinates, strict=True):
+            if coordinate is not None:
+                base = self._moved(base, coordinate, dimension.stride)
+        return base
+
+    def _moved(self, base: SSAValue, coordinate: SSAValue, stride: Extent) -> SSAValue:
+        kernel = self.kernel
+        if coordinate.type != i64:
+            coordinate = kernel.emit(arith.ExtUIOp, [coordinate], i64)
+        if isinstance(stride, int):
+            offset = scaled(kernel.emitter, coordinate, stride * self.size, 64)
+        else:
+            by = scaled(kernel.emitter, wide(kernel, stride, i64), self.size, 64)
+            offset = kernel.emitter.binary("mul", coordinate, by)
+        return kernel.emitter.binary("add", base, offset)
+
+    def accesses(self) -> list[Access]:
+        """Each run of registers, its address, and whether it lies within the tensor."""
+        return [self._access(list(registers)) for registers in self._runs()]
+
+    def _runs(self) -> list[tuple[int, ...]]:
+        """Registers that are neighbours along the contiguous dimension."""
+        at, places = self.layout.register_at, self.layout.places
+        low = 0 if self.along is None else self.bits[self.along].start
+        run, taken = 0, set(self.layout.registers)
+        while run < self.run and low + run in taken:
+            run += 1
+        mask = ((1 << run) - 1) << low
+        return [
+            tuple(at[place + (i << low)] for i in range(1 << run))
+            for place in places
+            if not place & mask
+        ]
+
+    def _access(self, registers: list[int]) -> Access:
+        kernel, place = self.kernel, self.layout.places[registers[0]]
+        address, known, inside, left = self.base, 0, None, None
+        for i, dimension in enumerate(self.dimensions):
+            bits = self.bits[i]
+            step = place >> bits.start & ((1 << len(bits)) - 1)
+            coordinate = self.coordinates[i]
+            if coordinate is None:
+                coordinate = self._gathered(i, step)
+                address = self._moved(address, coordinate, dimension.stride)
+                inside = kernel.both(inside, self._below(coordinate, dimension))
+                continue
+            if isinstance(dimension.stride, int):
+                known += step * dimension.stride * self.size
+            elif step:
+                far = kernel.constant(step, i64)
+                address = self._moved(address, far, dimension.stride)
+            if not dimension.within:
+                if step:
+                    more = kernel.constant(step, coordinate.type)
+                    coordinate = kernel.emitter.binary("add", coordinate, more)
+                inside = kernel.both(inside, self._below(coordinate, dimension))
+                if self.divided and i == self.along:
+                    size = wide(kernel, dimension.size, coordinate.type)
+                    left = kernel.emitter.binary("sub", size, coordinate)
+        if abs(known) >= _FURTHEST:
+            address = kernel.emitter.binary("add", address, kernel.constant(known, i64))
+            known = 0
+        return Access(registers, address, known, inside, left)
+
+    def _gathered(self, i: int, step: int) -> SSAValue:
+        """The index of a gathered dimension for the thread's element at a step along it."""
+        bits = self.bits[i]
+        own = self.layout.renumbered({bit: bit - bits.start for bit in bits})
+        elements = self.kernel.elements(self.index[i], own)
+        return self._unsigned(elements[own.register_at[step]], self.dimensions[i])
+
+    def _unsigned(self, value: SSAValue, dimension: TileDimension) -> SSAValue:
+        type_, kernel = self._type(dimension), self.kernel
+        own, wanted = value.type.bitwidth, type_.bitwidth  # type: ignore[attr-defined]
+        if own >= wanted:
+            return value
+        return kernel.emit(arith.ExtUIOp, [value], type_)  # type: ignore[arg-type]
+
+    def _below(self, coordinate: SSAValue, dimension: TileDimension) -> SSAValue:
+        size = wide(self.kernel, dimension.size, coordinate.type)
+        return self.kernel.emit(arith.CmpiOp, [coordinate, size], i1, predicate=_LESS_UNSIGNED)

@@ -1,0 +1,158 @@
+"""Accesses to global memory: the runs of a tile that a thread moves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import IntegerType
+from xdsl.ir import Attribute, SSAValue
+
+from tilewright.diagnostic import OpError
+from tilewright.dialects.cuda_tile.enums import MemoryOrderingSemantics, MemoryScope
+from tilewright.dialects.cuda_tile.ops.memory import MemoryOp
+from tilewright.dialects.cute_nvgpu.lattice.atomics import ATOMICS
+from tilewright.dialects.cute_nvgpu.ops import address
+from tilewright.lowering.cuda_tile.arithmetic.convert_elementwise import on_floats
+from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
+from tilewright.lowering.cuda_tile.layouts.layouts import TileLayout
+from tilewright.lowering.cuda_tile.memory.access import Access
+from tilewright.lowering.cuda_tile.memory.narrow_atomics import updated
+
+
+def is_weak(op: MemoryOp) -> bool:
+    """True of an access that nobody else makes at the same time."""
+    return op.ordering is MemoryOrderingSemantics.WEAK
+
+
+def _form(operation: str, type_: Attribute) -> str:
+    return f"{operation}.b{8 * address.bytes_of(type_)}"
+
+
+def _is_narrow(type_: Attribute) -> bool:
+    """True of elements that no atomic operation but one is for."""
+    return address.bytes_of(type_) < 4
+
+
+def load_strongly(
+    op: MemoryOp,
+    accesses: Sequence[Access],
+    layout: TileLayout,
+    element: Attribute,
+    padding: Sequence[SSAValue],
+    kernel: Kernel,
+) -> Sequence[SSAValue]:
+    """The elements of a load that others may write at the same time: an atomic operation that
+    changes nothing, of threads that hold the same by the first."""
+    if _is_narrow(element):
+        results = updated(op, accesses, layout, element, padding, kernel)
+    else:
+        zeros = [kernel.constant(0, element)] * layout.count
+        form = _form("or", element)
+        results = atomically(op, form, accesses, layout, [zeros], kernel, padding)
+    return kernel.scratch.told(layout, results) if layout.idle else results
+
+
+def store_strongly(
+    op: MemoryOp,
+    accesses: Sequence[Access],
+    layout: TileLayout,
+    elements: Sequence[SSAValue],
+    kernel: Kernel,
+) -> None:
+    """Store what others may read at the same time, by exchanges."""
+    type_ = elements[0].type
+    if _is_narrow(type_):
+        updated(op, accesses, layout, type_, elements, kernel, lambda i, old: elements[i])
+    else:
+        atomically(op, _form("exch", type_), accesses, layout, [elements], kernel)
+
+
+def load(
+    accesses: Sequence[Access],
+    layout: TileLayout,
+    element: Attribute,
+    padding: Sequence[SSAValue],
+    kernel: Kernel,
+) -> list[SSAValue]:
+    """The elements that a thread loads; `padding` is what a register is that is not accessed."""
+    loaded: dict[int, SSAValue] = {}
+    for access in accesses:
+        otherwise = [padding[register] for register in access.registers]
+        op = address.LoadOp(
+            access.address,
+            otherwise if access.condition is not None else (),
+            [element] * len(access.registers),
+            access.offset,
+            predicate=access.condition,
+        )
+        results = kernel.emitter.add(op).results
+        loaded.update(zip(access.registers, results, strict=True))
+    return [loaded[register] for register in range(layout.count)]
+
+
+def store(
+    accesses: Sequence[Access], layout: TileLayout, elements: Sequence[SSAValue], kernel: Kernel
+) -> None:
+    """Store the elements of a thread, of threads that hold the same by the first."""
+    first = kernel.threads.first_of(layout)
+    for access in accesses:
+        run = [elements[register] for register in access.registers]
+        condition = kernel.both(first, access.condition)
+        kernel.emitter.add(address.StoreOp(access.address, run, access.offset, predicate=condition))
+
+
+def atomically(
+    op: MemoryOp, form: str, accesses: Sequence[Access], layout: TileLayout,
+    columns: Sequence[Sequence[SSAValue]], kernel: Kernel,
+    otherwise: Sequence[SSAValue] | None = None,
+) -> list[SSAValue]:  # fmt: skip
+    """The words that an atomic operation finds; of registers that are not accessed the first value,
+    or others."""
+    if form in ATOMICS and not _runs(form, kernel):
+        (values,) = columns
+        return updated(
+            op, accesses, layout, values[0].type, otherwise or values, kernel,
+            lambda i, old: on_floats(kernel, arith.AddfOp, old, values[i]),
+        )  # fmt: skip
+    if form not in ATOMICS:
+        raise OpError(op, f"'{op.name}' as {form} has no lowering to cute; nearest legal: "
+                      "operations on i32, i64, f32 and f64")  # fmt: skip
+    own, scope = kernel.threads.first_of(layout), "sys" if op.scope is MemoryScope.SYS else "gpu"
+    results: dict[int, SSAValue] = {}
+    for access in accesses:
+        condition = kernel.both(own, access.condition)
+        for i, register in enumerate(access.registers):
+            values = [column[register] for column in columns]
+            type_ = values[0].type
+            size = address.bytes_of(type_)
+            words = [_word(value, form, kernel) for value in values]
+            other = words[0] if otherwise is None else _word(otherwise[register], form, kernel)
+            atomic = address.AtomicOp(
+                access.address,
+                words,
+                words[0].type,
+                form,
+                scope,
+                access.offset + i * size,
+                predicate=condition,
+                otherwise=None if condition is None else other,
+            )
+            result = kernel.emitter.emit(atomic)
+            if result.type != type_:
+                result = kernel.emit(arith.BitcastOp, [result], type_)
+            results[register] = result
+    return [results[register] for register in range(layout.count)]
+
+
+def _runs(form: str, kernel: Kernel) -> bool:
+    """True where the target has an atomic operation."""
+    return kernel.arch is None or kernel.arch.supports(ATOMICS[form].target)
+
+
+def _word(value: SSAValue, form: str, kernel: Kernel) -> SSAValue:
+    """The value, of floats whose bits alone count the bits."""
+    if ".b" not in form or isinstance(value.type, IntegerType):
+        return value
+    bits = IntegerType(8 * address.bytes_of(value.type))
+    return kernel.emit(arith.BitcastOp, [value], bits)

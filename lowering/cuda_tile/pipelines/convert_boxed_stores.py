@@ -1,0 +1,118 @@
+"""Stores of whole tiles by TMA: threads lay the tile down in shared memory, one of them copies it.
+
+A tile of more than `ROOM` bytes goes through that much memory in rounds: before threads write it
+anew, the copies of the round before have read it. Copies are complete when the kernel is.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from xdsl.ir import SSAValue
+
+from tilewright.dialects.cuda_tile.ops.memory import MakeTokenOp
+from tilewright.dialects.cuda_tile.ops.module import EntryOp
+from tilewright.dialects.cuda_tile.ops.views import StoreViewTkoOp
+from tilewright.dialects.cute_nvgpu.lattice.targets import Target
+from tilewright.dialects.cute_nvgpu.ops import tma, wgmma_sync
+from tilewright.lowering.cuda_tile.analysis.cost_model import STORED, products_of
+from tilewright.lowering.cuda_tile.analysis.remarks import remark
+from tilewright.lowering.cuda_tile.analysis.tensor_maps import BoxedAccess, boxed_store
+from tilewright.lowering.cuda_tile.kernel.coordinates import box_corners
+from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
+from tilewright.lowering.cuda_tile.layouts.layouts import TileLayout
+from tilewright.lowering.cuda_tile.layouts.shared_order import SharedOrder
+
+_SMALLEST = 1 << 12
+"""The bytes of a tile from which on a copy is worth it."""
+
+
+def stored_boxes(entry: EntryOp, arch: Target | None) -> dict[StoreViewTkoOp, BoxedAccess]:
+    """The stores of a kernel that TMA makes: of kernels in which warpgroups multiply."""
+    if not products_of(entry, arch):
+        return {}
+    stores = (op for op in entry.walk() if isinstance(op, StoreViewTkoOp))
+    boxed = {op: boxed_store(op, arch) for op in stores}
+    for op, access in boxed.items():
+        why = access
+        if isinstance(access, BoxedAccess):
+            small = access.order.bytes < _SMALLEST
+            why = f"a tile of less than {_SMALLEST} bytes is not worth it" if small else None
+        if why is not None:
+            remark(op, "tma", f"'{op.name}' does not store by TMA: {why}")
+    return {
+        op: access
+        for op, access in boxed.items()
+        if isinstance(access, BoxedAccess) and access.order.bytes >= _SMALLEST
+    }
+
+
+def store_boxed(op: StoreViewTkoOp, access: BoxedAccess, kernel: Kernel) -> None:
+    """Store a tile."""
+    own = kernel.layout(op.tile)
+    layout = kernel.table.default(op.view_type.tile_shape) if own is None else own
+    _BoxedStore(access, layout, kernel).store(kernel.elements(op.tile, layout))
+
+
+class _BoxedStore:
+    """A store in rounds, which registers' bits number."""
+
+    def __init__(self, access: BoxedAccess, layout: TileLayout, kernel: Kernel) -> None:
+        self.access, self.layout, self.kernel = access, layout, kernel
+        order, token = access.order, access.op.token
+        # What the token is behind is complete, not only read, before this store begins.
+        self.alone = token is None or isinstance(token.owner, MakeTokenOp)
+        self.rounds: list[int] = []
+        for bit in reversed(order.run[order.row :]):
+            if order.bytes >> len(self.rounds) > STORED and bit in layout.registers:
+                self.rounds.append(bit)
+
+    def store(self, elements: tuple[SSAValue, ...]) -> None:
+        """Store the elements that the thread has."""
+        kernel, order, size = self.kernel, self.access.order, self.access.order.order.size
+        room = order.bytes // size >> len(self.rounds)
+        element = self.access.map_type.element_type
+        line, base = kernel.scratch.store_line(order, element, room)
+        corners = list(box_corners(self.access, kernel))
+        kept = TileLayout(
+            self.layout.threads, tuple(b for b in self.layout.registers if b not in self.rounds)
+        )
+        inside = self._order_in_round()
+        for number in range(1 << len(self.rounds)):
+            place = sum(1 << bit for i, bit in enumerate(self.rounds) if number >> i & 1)
+            own = [elements[self.layout.register_at[place | other]] for other in kept.places]
+            kernel.scratch.free_store_line(read=self.alone or number > 0)
+            kernel.scratch.store(base, kept, own, inside)
+            kernel.emitter.add(wgmma_sync.FenceProxyAsyncOp(space="shared::cta"))
+            kernel.scratch.barrier()
+            boxes = [i for i in range(len(corners)) if self._round_of(i) == number]
+            first = kernel.emitter.compare(
+                "eq", kernel.threads.number, kernel.emitter.constant(0, 32)
+            )
+            kernel.emitter.when(first, partial(self._copy, line, [corners[i] for i in boxes]))
+
+    def _order_in_round(self) -> SharedOrder:
+        """Where elements of a round are: the bits that number rounds are left out."""
+        order = self.access.order.order
+        left = sorted(
+            (bit for bit in order.position if bit not in self.rounds),
+            key=order.position.__getitem__,
+        )
+        return SharedOrder({bit: i for i, bit in enumerate(left)}, order.size, order.swizzle)
+
+    def _round_of(self, box: int) -> int:
+        """The round in which a box is stored."""
+        high = self.access.order.run[self.access.order.row :]
+        return sum(
+            1 << self.rounds.index(bit)
+            for i, bit in enumerate(high)
+            if bit in self.rounds and box >> i & 1
+        )
+
+    def _copy(self, line: SSAValue, corners: list[list[SSAValue]]) -> None:
+        kernel = self.kernel
+        map_ = kernel.tensor_map(self.access.source)
+        for i, coordinates in enumerate(corners):
+            at = kernel.emitter.constant(i * self.access.box, None)
+            kernel.emitter.add(tma.TmaStoreOp(line, [at], map_, coordinates))
+        kernel.emitter.add(tma.BulkCommitGroupOp())

@@ -1,0 +1,42 @@
+"""Accumulators that loops carry: fragments of `wgmma`, columns of tensor memory, which stay where
+they are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.ir import Attribute, SSAValue
+
+from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, LoweredTile
+from tilewright.lowering.cuda_tile.layouts.find_layouts import AccumulatorLayouts
+from tilewright.lowering.cuda_tile.layouts.tensor_memory_layouts import Accumulators
+from tilewright.lowering.cuda_tile.products.convert_tensor_core_matrix import brought
+from tilewright.lowering.cuda_tile.products.convert_warpgroup_matrix import (
+    AccumulatorTile,
+    accumulator_type,
+    accumulators,
+)
+
+
+def carried_types(product: AccumulatorLayouts) -> Sequence[Attribute]:
+    """The types of what a loop carries of some accumulators."""
+    if isinstance(product, Accumulators):
+        return []
+    return [accumulator_type(product)] * (product.layout("C").count // product.values("C"))
+
+
+def carried(value: SSAValue, product: AccumulatorLayouts, kernel: Kernel) -> Sequence[SSAValue]:
+    """A tile as what is carried of it."""
+    if isinstance(product, Accumulators):
+        brought(value, product, kernel)
+        return []
+    return accumulators(value, product, kernel)
+
+
+def carried_tile(
+    product: AccumulatorLayouts, parts: tuple[SSAValue, ...], kernel: Kernel
+) -> LoweredTile:
+    """The tile that is carried."""
+    if isinstance(product, Accumulators):
+        return kernel.tensor.place(product)
+    return AccumulatorTile(product, parts, None)

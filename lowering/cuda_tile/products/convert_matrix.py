@@ -1,0 +1,261 @@
+"""`mmaf` and `mmai`: MMAs of warps, whose operands come through shared memory; fused multiply-adds
+where there is no MMA."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from xdsl.dialects import arith, math
+from xdsl.dialects.builtin import Float32Type, Float64Type, IntegerType
+from xdsl.ir import Attribute, SSAValue
+
+from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFOp, MmaIOp
+from tilewright.dialects.cute_nvgpu.atoms.atom import MmaAtom
+from tilewright.dialects.cute_nvgpu.ops import fragment
+from tilewright.dialects.cute_nvgpu.ops.mma import MMA_OPS
+from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
+from tilewright.lowering.cuda_tile.arithmetic.convert_conversions import (
+    float_or_same,
+    float_resized,
+)
+from tilewright.lowering.cuda_tile.arithmetic.convert_elementwise import (
+    on_floats,
+    on_integers,
+    word,
+)
+from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, PlacedTile, is_float, lowers
+from tilewright.lowering.cuda_tile.kernel.shared_tiles import SharedTile, StageTile
+from tilewright.lowering.cuda_tile.layouts.elements import shape_of
+from tilewright.lowering.cuda_tile.layouts.find_layouts import LayoutTable, finds
+from tilewright.lowering.cuda_tile.layouts.layouts import TileLayout, dim_bits
+from tilewright.lowering.cuda_tile.layouts.mma_layouts import MmaLayouts, Multiplication, atom_of
+from tilewright.lowering.cuda_tile.layouts.tensor_memory_layouts import (
+    Accumulators,
+    accumulators_of,
+)
+from tilewright.lowering.cuda_tile.layouts.warpgroup_layouts import warpgroup_layouts
+from tilewright.lowering.cuda_tile.products.convert_tensor_core_matrix import TensorCoreProduct
+from tilewright.lowering.cuda_tile.products.convert_warpgroup_matrix import WarpgroupProduct
+from tilewright.lowering.cuda_tile.products.staged_operands import StagedOperand
+from tilewright.lowering.tile.registers import extracted, from_elements
+
+_WIDEST_RUN = 2
+"""The neighbours along N of which a thread computes the products without MMAs, as bits."""
+
+
+@finds(MmaFOp, MmaIOp)
+def _product_layout(op: MmaFOp | MmaIOp, table: LayoutTable) -> TileLayout:
+    product = accumulators_of(op, table.thread_bits)
+    if product is None:
+        product = warpgroup_layouts(op, table.thread_bits, table.arch)
+    if product is not None:
+        table.products[op.result] = product
+        return product.layout("C")
+    atom = atom_of(op)
+    if atom is None:
+        return table.default(shape_of(op.acc), _WIDEST_RUN)
+    return MmaLayouts.of(op, atom, table.thread_bits).layout("C")
+
+
+@lowers(MmaFOp, MmaIOp)
+def _multiply(op: MmaFOp | MmaIOp, kernel: Kernel) -> None:
+    atom, product = atom_of(op), kernel.table.products.get(op.result)
+    if isinstance(product, Accumulators):
+        TensorCoreProduct(op, product, kernel).multiply()
+    elif product is not None:
+        WarpgroupProduct(op, product, kernel).multiply()
+    elif atom is None:
+        _without_atoms(op, kernel)
+    else:
+        AtomProduct(op, atom, kernel).multiply()
+
+
+class AtomProduct:
+    """A multiplication by atoms."""
+
+    def __init__(self, op: Multiplication, atom: MmaAtom, kernel: Kernel) -> None:
+        self.op, self.atom, self.kernel = op, atom, kernel
+        self.layouts = MmaLayouts.of(op, atom, kernel.table.thread_bits)
+
+    def multiply(self) -> None:
+        """Emit it."""
+        kernel, emitter = self.kernel, self.kernel.emitter
+        c_layout = self.layouts.layout("C")
+        element = self.atom.element("C")
+        wide = Float32Type() if element.name == "f32" else None
+        elements = kernel.elements(self.op.acc, c_layout)
+        a, b = self.operands()
+        own = elements[0].type
+        if wide is not None and own != wide:
+            elements = tuple(float_resized(kernel, x, wide) for x in elements)
+        width = self.layouts.values("C")
+        type_ = FragmentType.get(width, elements[0].type)
+        places = self.layouts.fragments("C")
+        sums = {
+            place: from_elements(elements[i * width : (i + 1) * width], type_, emitter)
+            for i, place in enumerate(places)
+        }
+        for k in a.steps:
+            for batch, m, n, _ in places:
+                inputs = [a[batch, m, 0, k], b[batch, 0, n, k], sums[batch, m, n, 0]]
+                sums[batch, m, n, 0] = emitter.emit(MMA_OPS[self.atom.op](inputs, self.atom))
+        results = [extracted(sums[place], i, emitter) for place in places for i in range(width)]
+        kernel.place(self.op.result, c_layout, [float_or_same(kernel, x, own) for x in results])
+
+    # --- operands ---
+
+    def operands(self) -> tuple[Fragments, Fragments]:
+        """The fragments of A and B: as they lie in registers or in shared memory, else laid down
+        there, to be read before anything else is."""
+        kernel, scratch = self.kernel, self.kernel.scratch
+        made: dict[str, Fragments] = {}
+        staged: list[tuple[StagedOperand, TileLayout, Sequence[SSAValue], int]] = []
+        offset = 0
+        for operand, value in (("A", self.op.lhs), ("B", self.op.rhs)):
+            if (fragments := self._there(operand, value)) is not None:
+                made[operand] = fragments
+                continue
+            source = kernel.table.of(value)
+            elements = kernel.elements(value, source)
+            operand_order = StagedOperand.of(self.layouts, operand, source, elements[0].type)
+            staged.append((operand_order, source, elements, offset))
+            offset += operand_order.order.size << len(operand_order.order.position)
+        if staged:
+            base = scratch.take(offset)
+            for operand, source, elements, at in staged:
+                scratch.store(self._moved(base, at), source, elements, operand.order)
+            scratch.written()
+            for operand, *_, at in staged:
+                made[operand.operand] = self._staged(operand, self._moved(base, at))
+        return made["A"], made["B"]
+
+    def _there(self, operand: str, value: SSAValue) -> Fragments | None:
+        """The fragments of an operand that lies in shared memory or in registers as MMAs take
+        it."""
+        kernel, tile = self.kernel, self.kernel.values[value]
+        if isinstance(tile, SharedTile | StageTile):
+            base, order = tile.place(kernel)
+            staged = StagedOperand.lying(self.layouts, operand, order, tile.element)
+            return None if staged is None else self._staged(staged, base)
+        layout = self.layouts.layout(operand)
+        if not isinstance(tile, PlacedTile) or tile.layout.threads != layout.threads:
+            return None
+        elements, width = kernel.elements(value, layout), self.layouts.values(operand)
+        type_ = FragmentType.get(width, tile.element)
+
+        def words(number: int) -> SSAValue:
+            own = elements[number * width : (number + 1) * width]
+            return from_elements(own, type_, kernel.emitter)
+
+        return Fragments(self, operand, words)
+
+    def _moved(self, base: SSAValue, offset: int) -> SSAValue:
+        emitter = self.kernel.emitter
+        return emitter.binary("add", base, emitter.constant(offset, 32)) if offset else base
+
+    def _staged(self, staged: StagedOperand, base: SSAValue) -> Fragments:
+        words, count = staged.loaded(base, self.kernel)
+        return Fragments(self, staged.operand, lambda number: words(number * count, count))
+
+
+class Fragments:
+    """The fragments of an operand by what is known of their coordinates, made where they are first
+    needed: registers are not for all of K."""
+
+    def __init__(
+        self, product: AtomProduct, operand: str, words: Callable[[int], SSAValue]
+    ) -> None:
+        width = product.layouts.values(operand)
+        self._type = FragmentType.of(product.atom.element(operand), width)  # type: ignore[arg-type]
+        self._emitter, self._words = product.kernel.emitter, words
+        self._numbers = {
+            place: number for number, place in enumerate(product.layouts.fragments(operand))
+        }
+        self._made: dict[tuple[int, ...], SSAValue] = {}
+
+    @property
+    def steps(self) -> list[int]:
+        """The coordinates along K."""
+        return sorted({k for *_, k in self._numbers})
+
+    def __getitem__(self, place: tuple[int, int, int, int]) -> SSAValue:
+        if place not in self._made:
+            value = self._words(self._numbers[place])
+            if value.type != self._type:
+                value = self._emitter.emit(fragment.CastOp(value, self._type))
+            self._made[place] = value
+        return self._made[place]
+
+
+# --- without atoms ---
+
+
+def _without_atoms(op: MmaFOp | MmaIOp, kernel: Kernel) -> None:
+    """The sum of products in the order of K, from zero, then the addend."""
+    layout = kernel.layout(op.result)
+    assert layout is not None
+    *_, depth = shape_of(op.lhs)
+    batch, rows, columns = dim_bits(_of_rank_three(shape_of(op.acc)))
+    *_, a_rows, a_depth = dim_bits(_of_rank_three(shape_of(op.lhs)))
+    _, b_depth, b_columns = dim_bits(_of_rank_three(shape_of(op.rhs)))
+    a_batch = range(a_rows.stop, a_rows.stop + len(batch))
+    b_batch = range(b_depth.stop, b_depth.stop + len(batch))
+    a_bits = {**bits_along(rows, a_rows), **bits_along(batch, a_batch)}
+    b_bits = {**bits_along(columns, b_columns), **bits_along(batch, b_batch)}
+    a_layout, b_layout = with_depth(layout, a_bits, a_depth), with_depth(layout, b_bits, b_depth)
+    left, right = kernel.elements(op.lhs, a_layout), kernel.elements(op.rhs, b_layout)
+    acc = kernel.elements(op.acc, layout)
+    signs = [word(op, name) for name in ("signedness_lhs", "signedness_rhs")]
+    results: list[SSAValue] = []
+    for place, addend in zip(layout.places, acc, strict=True):
+        a_place, b_place = moved_bits(place, a_bits), moved_bits(place, b_bits)
+        total: SSAValue | None = None
+        for k in range(depth):
+            x = left[a_layout.register_at[a_place | k << a_depth.start]]
+            y = right[b_layout.register_at[b_place | k << b_depth.start]]
+            total = _step(kernel, x, y, total, addend.type, signs)
+        assert total is not None
+        results.append(_sum(kernel, total, addend))
+    kernel.place(op.result, layout, results)
+
+
+def _of_rank_three(shape: Sequence[int]) -> tuple[int, ...]:
+    return (*(1,) * (3 - len(shape)), *shape)
+
+
+def bits_along(result: range, operand: range) -> dict[int, int]:
+    return dict(zip(result, operand, strict=True))
+
+
+def with_depth(layout: TileLayout, bits: dict[int, int], depth: range) -> TileLayout:
+    """The layout of an operand: all of K in every thread."""
+    own = layout.renumbered(bits)
+    return TileLayout(own.threads, (*depth, *own.registers))
+
+
+def moved_bits(place: int, bits: dict[int, int]) -> int:
+    return sum(1 << own for bit, own in bits.items() if place >> bit & 1)
+
+
+def _step(
+    kernel: Kernel, x: SSAValue, y: SSAValue, total: SSAValue | None, type_: Attribute,
+    signs: Sequence[str],
+) -> SSAValue:  # fmt: skip
+    if not is_float(type_):
+        x, y = (
+            kernel.emit(arith.ExtSIOp if sign == "signed" else arith.ExtUIOp, [value], type_)
+            for value, sign in zip((x, y), signs, strict=True)
+        )
+        product = on_integers(kernel, arith.MuliOp, x, y)
+        return product if total is None else on_integers(kernel, arith.AddiOp, total, product)
+    wide = Float64Type() if str(type_) == "f64" else Float32Type()
+    x, y = (float_resized(kernel, value, wide) for value in (x, y))
+    total = kernel.constant(0.0, wide) if total is None else total
+    return on_floats(kernel, math.FmaOp, x, y, total)
+
+
+def _sum(kernel: Kernel, total: SSAValue, addend: SSAValue) -> SSAValue:
+    if isinstance(addend.type, IntegerType):
+        return on_integers(kernel, arith.AddiOp, total, addend)
+    wide = float_or_same(kernel, addend, total.type)
+    return float_or_same(kernel, on_floats(kernel, arith.AddfOp, total, wide), addend.type)

@@ -1,0 +1,99 @@
+"""`mmaf` and `mmai` by `tcgen05.mma`: one thread issues the MMAs of the CTA, the accumulators stay
+in tensor memory, A and B are matrices in shared memory."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import i1
+from xdsl.ir import SSAValue
+
+from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFOp, MmaIOp
+from tilewright.dialects.cute_nvgpu.atoms.umma import UmmaAtom
+from tilewright.dialects.cute_nvgpu.atoms.umma_lookup import find_umma
+from tilewright.dialects.cute_nvgpu.ops.sm100 import MmaOp
+from tilewright.lowering.cuda_tile.arithmetic.convert_conversions import float_or_same
+from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
+from tilewright.lowering.cuda_tile.layouts.elements import shape_of
+from tilewright.lowering.cuda_tile.layouts.tensor_memory_layouts import (
+    Accumulators,
+    TensorCoreLayouts,
+    extents_of,
+    tensor_core_atom,
+)
+from tilewright.lowering.cuda_tile.products.convert_warpgroup_matrix import is_zero
+from tilewright.lowering.cuda_tile.products.shared_operands import OperandMatrices, SharedOperands
+
+
+def brought(value: SSAValue, accumulators: Accumulators, kernel: Kernel) -> None:
+    """Have a tile in the columns of some accumulators."""
+    if kernel.tensor.holds(kernel.values[value], accumulators):
+        return
+    elements = kernel.elements(value, accumulators.layout())
+    wide = accumulators.element
+    kernel.tensor.store(accumulators, [float_or_same(kernel, x, wide) for x in elements])
+
+
+class TensorCoreProduct:
+    """A multiplication by `tcgen05.mma`."""
+
+    def __init__(self, op: MmaFOp | MmaIOp, accumulators: Accumulators, kernel: Kernel) -> None:
+        self.op, self.accumulators, self.kernel = op, accumulators, kernel
+        atom = tensor_core_atom(op, kernel.arch)
+        assert atom is not None
+        batch, rows, columns = extents_of(op)
+        extents = {"b": batch, "m": rows, "n": columns, "k": shape_of(op.lhs)[-1]}
+        self.layouts = TensorCoreLayouts(atom, extents, kernel.table.thread_bits)
+        self.shared = SharedOperands(self.layouts, kernel)
+
+    def multiply(self) -> None:
+        """Emit it."""
+        kernel, op, accumulators, tensor = (
+            self.kernel,
+            self.op,
+            self.accumulators,
+            self.kernel.tensor,
+        )
+        tensor.make_room(accumulators.column, op, kernel)
+        fresh = is_zero(op.acc)
+        if not fresh:
+            brought(op.acc, accumulators, kernel)
+        operands, staged = self.shared.laid_down(
+            {"A": op.lhs, "B": op.rhs}, lambda: tensor.order(kernel.scratch.written)
+        )
+        tensor.order()
+        a, b = operands["A"], operands["B"]
+        atom = self.layouts.atom
+        assert isinstance(atom, UmmaAtom)
+        atom = find_umma("sm100.mma", atom.shape, atom.types, majors=(a.major, b.major))
+        kernel.emitter.when(tensor.issues, lambda: self._issue(atom, a, b, fresh=fresh))
+        tensor.issued(reads_scratch=staged)
+        kernel.ahead.issued(op)
+        tile = tensor.place(accumulators)
+        kernel[op.result] = tile
+        wanted = kernel.scalar_type(op, op.result)
+        if wanted != accumulators.element:
+            own = accumulators.layout()
+            narrow = [float_or_same(kernel, x, wanted) for x in tile.elements_in(own, kernel)]
+            kernel.place(op.result, own, narrow)
+
+    def _issue(
+        self, atom: UmmaAtom, a: OperandMatrices, b: OperandMatrices, *, fresh: bool
+    ) -> None:
+        """The MMAs, by one thread, once the operands are there; what they free when complete."""
+        kernel, (rows, columns, depth) = self.kernel, atom.shape
+        extents = self.layouts.extents
+        for matrices in (a, b):
+            matrices.ready()
+        flag = kernel.constant(0, i1) if fresh else None
+        for batch in range(extents["b"]):
+            for m in range(0, extents["m"], rows):
+                for n in range(0, extents["n"], columns):
+                    d = kernel.tensor.block(self.accumulators, atom, batch, m, n)
+                    for k in range(0, extents["k"], depth):
+                        tensors = [
+                            d,
+                            self.shared.descriptor(a, "A", batch, m, k),
+                            self.shared.descriptor(b, "B", batch, n, k),
+                        ]
+                        first = None if k else flag
+                        kernel.emitter.add(MmaOp(tensors, atom, enable_input_d=first))
+        kernel.ahead.commit(self.op)

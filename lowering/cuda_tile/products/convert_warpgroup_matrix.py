@@ -1,0 +1,201 @@
+"""`mmaf` and `mmai` by `wgmma`: the accumulators are fragments, which loops carry as they are; B
+and, unless it was computed where the MMA wants it, A are matrices in shared memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import Float16Type, Float32Type, i1, i32
+from xdsl.ir import Attribute, SSAValue
+
+from tilewright.dialects.cuda_tile.ops import core
+from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFOp, MmaIOp
+from tilewright.dialects.cute_nvgpu.ops import wgmma_sync
+from tilewright.dialects.cute_nvgpu.ops.fragment import CastOp
+from tilewright.dialects.cute_nvgpu.ops.sm90 import WGMMA_OPS
+from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
+from tilewright.lowering.cuda_tile.arithmetic.convert_conversions import (
+    float_or_same,
+    float_resized,
+)
+from tilewright.lowering.cuda_tile.arithmetic.convert_elementwise import on_floats
+from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, PlacedTile
+from tilewright.lowering.cuda_tile.kernel.warpgroup_groups import MmaGroup
+from tilewright.lowering.cuda_tile.layouts.layouts import TileLayout
+from tilewright.lowering.cuda_tile.layouts.warpgroup_layouts import (
+    ADDED_DEPTH,
+    WARPGROUP_BITS,
+    WarpgroupLayouts,
+    atom_of_majors,
+    is_added,
+)
+from tilewright.lowering.cuda_tile.products.shared_operands import SharedOperands
+from tilewright.lowering.tile.registers import extracted, from_elements
+
+Fragments = tuple[SSAValue, ...]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class AccumulatorTile:
+    """A tile in the accumulators of `wgmma`s, which may be in flight as their group."""
+
+    layouts: WarpgroupLayouts
+    fragments: Fragments
+    group: MmaGroup | None
+
+    def elements_in(self, layout: TileLayout, kernel: Kernel) -> Sequence[SSAValue]:
+        """The elements in a layout, once they are there."""
+        kernel.groups.complete(self.group)
+        width, own = self.layouts.values("C"), self.layouts.layout("C")
+        emitter = kernel.emitter
+        elements = [
+            extracted(fragment, i, emitter) for fragment in self.fragments for i in range(width)
+        ]
+        return kernel.scratch.converted(own, elements, layout)
+
+
+def accumulator_type(layouts: WarpgroupLayouts) -> FragmentType:
+    """The type of a fragment of the accumulators."""
+    return FragmentType.get(layouts.values("C"), _SUMS[layouts.atom.element("C").name])
+
+
+_SUMS: dict[str, Attribute] = {"f32": Float32Type(), "f16": Float16Type(), "s32": i32}
+
+
+def accumulators(value: SSAValue, layouts: WarpgroupLayouts, kernel: Kernel) -> Fragments:
+    """A tile as fragments of accumulators."""
+    tile = kernel.values[value]
+    if isinstance(tile, AccumulatorTile) and tile.layouts == layouts:
+        return tile.fragments
+    elements = kernel.elements(value, layouts.layout("C"))
+    type_, width = accumulator_type(layouts), layouts.values("C")
+    if elements[0].type != type_.element_type:
+        wide = type_.element_type
+        elements = tuple(float_resized(kernel, x, wide) for x in elements)  # type: ignore[arg-type]
+    return tuple(
+        from_elements(elements[i : i + width], type_, kernel.emitter)
+        for i in range(0, len(elements), width)
+    )
+
+
+def is_zero(value: SSAValue) -> bool:
+    """True of a constant tile of zeros."""
+    constant: Any = value.owner
+    if not isinstance(constant, core.ConstantOp):
+        return False
+    number: Any = constant.value
+    return bool(number.is_splat) and not number.array().reshape(-1)[:1].view("u1").any()
+
+
+class WarpgroupProduct:
+    """A multiplication by `wgmma`."""
+
+    def __init__(self, op: MmaFOp | MmaIOp, layouts: WarpgroupLayouts, kernel: Kernel) -> None:
+        self.op, self.layouts, self.kernel = op, layouts, kernel
+        self.shared = SharedOperands(layouts, kernel)
+        self.group = MmaGroup()
+        kernel.ahead.read(op, self.group)
+
+    def multiply(self) -> None:
+        """Emit it."""
+        kernel, op, layouts = self.kernel, self.op, self.layouts
+        registers = self._in_registers()
+        wanted = {"A": op.lhs, "B": op.rhs} if registers is None else {"B": op.rhs}
+        operands, staged = self.shared.laid_down(wanted, kernel.scratch.written)
+        self.group.reads_scratch = staged
+        for matrices in operands.values():
+            matrices.ready()
+        self.registers, self.a, self.b = registers, operands.get("A"), operands["B"]
+        major = "k" if self.a is None else self.a.major
+        self.atom = atom_of_majors(layouts, major, self.b.major, registers=self.a is None)
+        if is_added(op):
+            self._add()
+            return
+        if kernel.groups.one_by_one:
+            kernel.groups.wait()
+        zero, places = is_zero(op.acc), layouts.fragments("C")
+        sums = dict(zip(places, accumulators(op.acc, layouts, kernel), strict=True))
+        kernel.emitter.add(wgmma_sync.WgmmaFenceOp())
+        for k in range(0, layouts.extents["k"], self.atom.shape[2]):
+            for place in places:
+                sums[place] = self._issue(place, k, sums[place], fresh=zero and not k)
+        kernel.groups.commit(self.group)
+        result = AccumulatorTile(layouts, tuple(sums.values()), self.group)
+        own, wanted = layouts.layout("C"), kernel.scalar_type(op, op.result)
+        if wanted != accumulator_type(layouts).element_type:
+            narrow = [float_resized(kernel, x, wanted) for x in result.elements_in(own, kernel)]  # type: ignore[arg-type]
+            kernel.place(op.result, own, narrow)
+            return
+        kernel[op.result] = result
+        kernel.groups.wait(1)
+
+    def _issue(
+        self, place: tuple[int, int, int, int], k: int, acc: SSAValue, *, fresh: bool
+    ) -> SSAValue:
+        """One `wgmma`, to accumulators that do not count where they are `fresh`."""
+        kernel, (batch, m, n, _) = self.kernel, place
+        if self.registers is not None:
+            left = self.registers[batch, m, 0, k]
+        else:
+            assert self.a is not None
+            left = self.shared.descriptor(self.a, "A", batch, m, k)
+        inputs = [left, self.shared.descriptor(self.b, "B", batch, n, k), acc]
+        flag = kernel.constant(0, i1) if fresh else None
+        return kernel.emitter.emit(WGMMA_OPS[self.atom.op](inputs, self.atom, scale_d=flag))
+
+    def _add(self) -> None:
+        """Sums of so much of K as 14 bits are enough for, each added in f32; one fragment after the
+        other, so that registers suffice."""
+        kernel, op, layouts = self.kernel, self.op, self.layouts
+        own, type_ = layouts.layout("C"), accumulator_type(layouts)
+        wide, width = type_.element_type, layouts.values("C")
+        totals = [float_or_same(kernel, x, wide) for x in kernel.elements(op.acc, own)]
+        zero = from_elements([kernel.constant(0, wide)] * width, type_, kernel.emitter)
+        depth, step = layouts.extents["k"], self.atom.shape[2]
+        rounds = [
+            (i, place, k)
+            for i, place in enumerate(layouts.fragments("C"))
+            for k in range(0, depth, ADDED_DEPTH)
+        ]
+        for i, place, begin in rounds:
+            acc = zero
+            kernel.emitter.add(wgmma_sync.WgmmaFenceOp())
+            for k in range(begin, min(begin + ADDED_DEPTH, depth), step):
+                acc = self._issue(place, k, acc, fresh=k == begin)
+            last = (i, place, begin) == rounds[-1]
+            kernel.groups.commit(self.group if last else MmaGroup(self.group.reads_scratch))
+            kernel.groups.wait()
+            for j in range(width):
+                part, at = extracted(acc, j, kernel.emitter), i * width + j
+                totals[at] = on_floats(kernel, arith.AddfOp, totals[at], part)
+        wanted = kernel.scalar_type(op, op.result)
+        kernel.place(op.result, own, [float_or_same(kernel, x, wanted) for x in totals])
+
+    # --- A in registers ---
+
+    def _in_registers(self) -> dict[tuple[int, ...], SSAValue] | None:
+        """The fragments of A, where it was computed as the MMA takes it."""
+        kernel, layouts = self.kernel, self.layouts
+        tile, own = kernel.values[self.op.lhs], layouts.layout("A")
+        if (
+            not isinstance(tile, PlacedTile)
+            or tile.layout != own
+            or None in own.threads[:WARPGROUP_BITS]
+        ):
+            return None
+        width = layouts.values("A")
+        type_ = FragmentType.of(layouts.atom.element("A"), width)
+        as_held = FragmentType.get(width, tile.element)
+        if type_.element_type != tile.element and layouts.atom.element("A").name != "tf32":
+            return None
+        fragments: dict[tuple[int, ...], SSAValue] = {}
+        for i, place in enumerate(layouts.fragments("A")):
+            own = tile.elements[i * width : (i + 1) * width]
+            fragment = from_elements(own, as_held, kernel.emitter)
+            if as_held != type_:
+                fragment = kernel.emitter.emit(CastOp(fragment, type_))
+            fragments[place] = fragment
+        return fragments

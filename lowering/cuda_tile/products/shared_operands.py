@@ -1,0 +1,149 @@
+"""Operands of asynchronous MMAs in shared memory: matrices where TMA has put them, or where threads
+lay them down, and their descriptors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from xdsl.ir import Attribute, SSAValue
+
+from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import MajorMode
+from tilewright.dialects.cute_nvgpu.ops.address import bytes_of
+from tilewright.dialects.cute_nvgpu.ops.smem_desc import MakeSmemDescOp
+from tilewright.dialects.cute_nvgpu.ops.wgmma_sync import FenceProxyAsyncOp
+from tilewright.dialects.cute_nvgpu.types.smem_desc_view import SmemDescViewType
+from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
+from tilewright.lowering.cuda_tile.kernel.shared_tiles import SharedTile
+from tilewright.lowering.cuda_tile.layouts.layouts import TileLayout, log2
+from tilewright.lowering.cuda_tile.layouts.mma_layouts import AsyncLayouts
+from tilewright.lowering.cuda_tile.layouts.shared_matrices import MatrixOrder
+
+
+@dataclass(frozen=True, slots=True)
+class OperandMatrices:
+    """An operand in shared memory: the line, where its tile begins there, how it lies, a
+    descriptor's type, and what to wait for."""
+
+    line: SSAValue
+    start: SSAValue | None
+    order: MatrixOrder
+    view: SmemDescViewType
+    major: MajorMode
+    ready: Callable[[], None]
+
+
+class SharedOperands:
+    """The operands of a multiplication."""
+
+    def __init__(self, layouts: AsyncLayouts, kernel: Kernel) -> None:
+        self.layouts, self.kernel = layouts, kernel
+
+    def laid_down(
+        self, wanted: Mapping[str, SSAValue], written: Callable[[], None]
+    ) -> tuple[dict[str, OperandMatrices], bool]:
+        """Operands in shared memory, `written` behind threads that have laid some down; whether
+        they have."""
+        kernel = self.kernel
+        lying = {operand: self._there(operand, value) for operand, value in wanted.items()}
+        missing = [operand for operand, matrices in lying.items() if matrices is None]
+        there = {operand: matrices for operand, matrices in lying.items() if matrices is not None}
+        if not missing:
+            return there, False
+        staged = {operand: self._staged(operand, wanted[operand]) for operand in missing}
+        places = kernel.scratch.take_lines(
+            [(order, element) for order, element, *_ in staged.values()]
+        )
+        for (operand, (order, _, view, source, elements)), (line, start, base) in zip(
+            staged.items(), places, strict=True
+        ):
+            kernel.scratch.store(base, source, elements, order.order)
+            at, major = kernel.emitter.constant(start, None), self._major(operand, order)
+            there[operand] = OperandMatrices(line, at, order, view, major, lambda: None)
+        kernel.emitter.add(FenceProxyAsyncOp(space="shared::cta"))
+        written()
+        return there, True
+
+    def _there(self, operand: str, value: SSAValue) -> OperandMatrices | None:
+        """An operand that lies in shared memory as the MMA can read it."""
+        tile = self.kernel.values[value]
+        view = self._view(operand, tile.order) if isinstance(tile, SharedTile) else None
+        if view is None:
+            return None
+        major = self._major(operand, tile.order)
+        return OperandMatrices(tile.line, tile.start, tile.order, view, major, tile.ready)
+
+    def _bits(self, operand: str) -> tuple[list[int], list[int], list[int]]:
+        """The bits of an operand's rows or columns, of K, and of the batch."""
+        position, layouts = self.layouts.positions(operand), self.layouts
+        across, depth, batch = (
+            [position[mode, i] for i in range(log2(layouts.extents[mode]))]
+            for mode in ("m" if operand == "A" else "n", "k", "b")
+        )
+        return across, depth, batch
+
+    def _major(self, operand: str, order: MatrixOrder) -> MajorMode:
+        return "k" if order.run[0] in self._bits(operand)[1] else "mn"
+
+    def _view(self, operand: str, order: MatrixOrder) -> SmemDescViewType | None:
+        """The type of the descriptors of an operand's matrices."""
+        across, depth, _ = self._bits(operand)
+        atom = self.layouts.atom
+        major, element = self._major(operand, order), atom.element(operand)
+        m, n, k = atom.shape
+        rows = across[: log2(m if operand == "A" else n)]
+        whole = depth if major == "k" else across
+        if set(order.run) - set(whole):
+            return None
+        if major == "mn" and not self.layouts.may_be_turned(order.order.size, 1 << len(rows)):
+            return None
+        return order.view(rows, depth[: log2(k)], element, atom.FORMAT)
+
+    def _staged(
+        self, operand: str, value: SSAValue
+    ) -> tuple[MatrixOrder, Attribute, SmemDescViewType, TileLayout, Sequence[SSAValue]]:
+        """How threads lay an operand down: along the dimension of which they hold neighbours."""
+        kernel, (across, depth, batch) = self.kernel, self._bits(operand)
+        source = kernel.table.of(value)
+        elements = kernel.elements(value, source)
+        size = bytes_of(elements[0].type)
+        first = source.registers[0] if source.registers else -1
+        runs = [(depth, across), (across, depth)]
+        if first in across:
+            runs.reverse()
+        for run, above in runs:
+            order = MatrixOrder.of(run, [*above, *batch], size)
+            view = self._view(operand, order)
+            if view is not None:
+                return order, elements[0].type, view, source, elements
+        raise AssertionError("K-major matrices have descriptors")
+
+    def descriptor(
+        self, matrices: OperandMatrices, operand: str, batch: int, across: int, k: int
+    ) -> SSAValue:
+        """The descriptor of the matrix at coordinates along the batch, M or N, and K; of
+        warpgroups that of each."""
+        kernel, position = self.kernel, self.layouts.positions(operand)
+        emitter, order = kernel.emitter, matrices.order.order
+        mode = "m" if operand == "A" else "n"
+        number = sum(
+            1 << position[name, i]
+            for name, value in ((mode, across), ("k", k), ("b", batch))
+            for i in range(log2(self.layouts.extents[name]))
+            if value >> i & 1
+        )
+        known = sum(1 << order.position[bit] for bit in order.position if number >> bit & 1)
+        weights = [0] * self.layouts.UNIT_BITS + [
+            1 << order.position[position[bit]] if bit is not None and bit[0] == mode else 0
+            for bit in self.layouts.units
+        ]
+        # The constant comes last: descriptors then differ by one.
+        at, own = matrices.start, kernel.threads.total(weights)
+        if own is not None:
+            own = emitter.resized(own, 32, None)
+            at = own if at is None else emitter.binary("add", at, own)
+        far = emitter.constant(known, None)
+        at = far if at is None else emitter.binary("add", at, far)
+        key = ("desc", matrices.line, at, matrices.view)
+        return emitter.once(key, partial(MakeSmemDescOp, matrices.line, [at], matrices.view))

@@ -1,0 +1,144 @@
+"""An operand of MMAs in shared memory: its order there, and the words that fragments are made of.
+
+Where 16 bytes of it are neighbours along K, or 16-bit elements neighbours along M or N,
+matrices come by ldmatrix, from lines that a swizzle keeps apart; otherwise word by word, or by
+elements where these are no narrower.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import i32
+from xdsl.ir import Attribute, SSAValue
+
+from tilewright.dialects.cute_nvgpu.ops import address
+from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
+from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
+from tilewright.lowering.cuda_tile.layouts.layouts import WARP_BITS, TileLayout, log2, spread
+from tilewright.lowering.cuda_tile.layouts.mma_layouts import MmaLayouts
+from tilewright.lowering.cuda_tile.layouts.shared_order import CHUNK, SharedOrder, rows_of_chunks
+from tilewright.lowering.tile.registers import from_elements, sliced
+
+_WORD, _HALF = 4, 2
+_MATRIX_BITS = 2
+"""The matrices of one ldmatrix, as bits of their number."""
+
+Words = Callable[[int, int], SSAValue]
+"""Some words, from one on, as a fragment."""
+
+
+@dataclass(frozen=True)
+class StagedOperand:
+    """An operand, of whose fragments each has so many `values`; `by_matrices` if ldmatrix loads it,
+    transposed if `trans`."""
+
+    operand: str
+    values: int
+    layout: TileLayout
+    element: Attribute
+    order: SharedOrder
+    by_matrices: bool
+    trans: bool
+
+    @classmethod
+    def of(
+        cls, layouts: MmaLayouts, operand: str, source: TileLayout, element: Attribute
+    ) -> StagedOperand:
+        """The best order for an operand that threads write in a layout."""
+        size, layout = address.bytes_of(element), layouts.layout(operand)
+        depth, rows, batch = _bits(layouts, operand)
+        first = source.registers[0] if source.registers else -1
+        chunk = log2(max(CHUNK // size, 1))
+        trans = size == 2 and first in rows and len(rows) >= chunk
+        if size <= _WORD and (trans or len(depth) >= chunk):
+            run, above = (rows, depth) if trans else (depth, rows)
+            order = rows_of_chunks(run, [*above, *batch], size)
+            return cls(operand, layouts.values(operand), layout, element, order, True, trans)
+        low = depth[: log2(max(_WORD // size, 1))]
+        count = len(depth) + len(rows) + len(batch)
+        rest = [bit for bit in range(count) if bit not in low]
+        order = SharedOrder({bit: i for i, bit in enumerate([*low, *rest])}, size)
+        return cls(operand, layouts.values(operand), layout, element, order, False, False)
+
+    @classmethod
+    def lying(
+        cls, layouts: MmaLayouts, operand: str, order: SharedOrder, element: Attribute
+    ) -> StagedOperand | None:
+        """An operand that lies in shared memory in an order; None where it is to be laid down
+        anew."""
+        size, layout = order.size, layouts.layout(operand)
+        depth, rows, _ = _bits(layouts, operand)
+
+        def is_lowest(run: Sequence[int], bits: int) -> bool:
+            return [order.position[bit] for bit in run[:bits]] == list(range(bits))
+
+        chunk, word = log2(max(CHUNK // size, 1)), log2(max(_WORD // size, 1))
+        trans = size == _HALF and is_lowest(rows, chunk)
+        by_matrices = size <= _WORD and (trans or is_lowest(depth, chunk))
+        if not by_matrices and not is_lowest(depth, word):
+            return None
+        values = layouts.values(operand)
+        return cls(operand, values, layout, element, order, by_matrices, trans)
+
+    @property
+    def low(self) -> int:
+        """The bits that number the elements of a word."""
+        return log2(max(_WORD // self.order.size, 1))
+
+    def loaded(self, base: SSAValue, kernel: Kernel) -> tuple[Words, int]:
+        """The words in the order of registers, and how many a fragment of an atom has."""
+        words = self._matrices(base, kernel) if self.by_matrices else self._words(base, kernel)
+        return words, self.values >> self.low
+
+    def _words(self, base: SSAValue, kernel: Kernel) -> Words:
+        emitter, layout, low = kernel.emitter, self.layout, self.low
+        element, order = self.element, self.order
+        if low:
+            layout = TileLayout(layout.threads, layout.registers[low:])
+            element = i32
+            above = {bit: at - low for bit, at in order.position.items() if at >= low}
+            order = SharedOrder(above, _WORD)
+        words = kernel.scratch.load(base, layout, element, order)
+
+        def run(first: int, count: int) -> SSAValue:
+            type_ = FragmentType.get(count, element)
+            return from_elements(words[first : first + count], type_, emitter)
+
+        return run
+
+    def _matrices(self, base: SSAValue, kernel: Kernel) -> Words:
+        emitter, layout, low = kernel.emitter, self.layout, self.low
+        registers = layout.registers[low:]
+        rows: Sequence[int | None] = layout.threads[2:WARP_BITS]
+        if self.trans:
+            rows = (layout.registers[0], *layout.threads[:2])
+        matrices = registers[:_MATRIX_BITS]
+        idle = (None,) * (_MATRIX_BITS - len(matrices))
+        threads = (*rows, *matrices, *idle, *layout.threads[WARP_BITS:])
+        place = kernel.scratch.places(base, threads, self.order)
+        count = 1 << len(matrices)
+        type_ = FragmentType.get(count, i32)
+        others = registers[_MATRIX_BITS:]
+        loads: dict[int, SSAValue] = {}
+
+        def run(first: int, width: int) -> SSAValue:
+            number, inside = divmod(first, count)
+            if number not in loads:
+                at, offset = place(spread(number, others))
+                load = address.LdmatrixOp(at, type_, offset, trans=self.trans or None)
+                loads[number] = emitter.emit(load)
+            return sliced(loads[number], inside, width, FragmentType.get(width, i32), emitter)
+
+        return run
+
+
+def _bits(layouts: MmaLayouts, operand: str) -> tuple[list[int], list[int], list[int]]:
+    """The bits of K, of an operand's rows or columns, and of the batch."""
+    position, other = layouts.positions(operand), "m" if operand == "A" else "n"
+    depth, rows, batch = (
+        [position[mode, i] for i in range(log2(layouts.extents[mode]))]
+        for mode in ("k", other, "b")
+    )
+    return depth, rows, batch

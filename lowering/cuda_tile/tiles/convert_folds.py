@@ -1,0 +1,274 @@
+"""`reduce` and `scan`: within a thread, then between the lanes of a warp by shuffles, then between
+warps through shared memory.
+
+A fold goes through the bits of the dimension's coordinate. `reduce` combines what differs in a bit,
+the upper half onto the lower one, the highest bit of each kind first. `scan` goes from the lowest
+bit up: what the halves of every group of elements have in front of them is known, and their totals;
+the total of the first half comes in front of the second.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from xdsl.ir import SSAValue
+
+from tilewright.dialects.cuda_tile.ops import integer as integers
+from tilewright.dialects.cuda_tile.ops.aggregate import ReduceOp, ScanOp
+from tilewright.dialects.cuda_tile.ops.control_flow import YieldOp
+from tilewright.dialects.cuda_tile.ops.floating_point import AddFOp, MaxFOp, MinFOp, MulFOp
+from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, integer, lowers
+from tilewright.lowering.cuda_tile.layouts.elements import shape_of
+from tilewright.lowering.cuda_tile.layouts.find_layouts import LayoutTable, finds
+from tilewright.lowering.cuda_tile.layouts.layouts import WARP_BITS, TileLayout, dim_bits
+from tilewright.lowering.tile.convert_reduce import shuffled
+
+Columns = list[list[SSAValue]]
+"""The registers of each of the tiles that are folded together."""
+
+_COMMUTATIVE = (
+    AddFOp, MulFOp, MaxFOp, MinFOp, integers.AddIOp, integers.MulIOp, integers.AndIOp,
+    integers.OrIOp, integers.XOrIOp, integers.MaxIOp, integers.MinIOp,
+)  # fmt: skip
+
+
+def _folded_layout(op: ReduceOp | ScanOp, table: LayoutTable) -> TileLayout:
+    """The layout in which tiles are folded: that of the first which has one."""
+    known = (table.layouts.get(operand) for operand in op.operands)
+    own = next((layout for layout in known if layout is not None), None)
+    return own or table.default(shape_of(op.operands[0]))
+
+
+def _dimension(op: ReduceOp | ScanOp) -> range:
+    return dim_bits(shape_of(op.operands[0]))[integer(op.dim)]
+
+
+def _find_body(op: ReduceOp | ScanOp, table: LayoutTable) -> None:
+    for argument in op.body.block.args:
+        table.layouts[argument] = table.scalar
+    table.find(op.body.block)
+
+
+class _Fold:
+    """A fold of tiles in one layout, and its region as a function of elements."""
+
+    def __init__(self, op: ReduceOp | ScanOp, kernel: Kernel, layout: TileLayout) -> None:
+        self.op, self.kernel, self.layout = op, kernel, layout
+        self.dimension = _dimension(op)
+        block = op.body.block
+        inner = [x for x in block.ops if not isinstance(x, YieldOp)]
+        self.commutes = (
+            len(inner) == 1
+            and isinstance(inner[0], _COMMUTATIVE)
+            and set(inner[0].operands) == set(block.args)
+        )
+
+    def combined(
+        self, elements: Sequence[SSAValue], accumulators: Sequence[SSAValue]
+    ) -> list[SSAValue]:
+        """The region's values for elements and what was folded before."""
+        kernel, block, scalar = self.kernel, self.op.body.block, self.kernel.table.scalar
+        for i, (element, accumulator) in enumerate(zip(elements, accumulators, strict=True)):
+            kernel.place(block.args[2 * i], scalar, [element])
+            kernel.place(block.args[2 * i + 1], scalar, [accumulator])
+        kernel.lower_block(block)
+        last = block.last_op
+        assert last is not None
+        values = [kernel.scalar(value) for value in last.operands]
+        kernel.at(self.op)
+        return values
+
+    def across_lanes(self, row: Sequence[SSAValue], thread_bit: int) -> list[SSAValue]:
+        """The values of the lane whose number differs in a bit."""
+        emitter = self.kernel.emitter
+        return [shuffled(value, 1 << thread_bit, value.type, emitter) for value in row]
+
+    def ordered(
+        self, own: Sequence[SSAValue], other: Sequence[SSAValue], thread_bit: int
+    ) -> tuple[list[SSAValue], list[SSAValue]]:
+        """The values of the thread with the bit, and of the one without."""
+        emitter, is_set = self.kernel.emitter, self.kernel.threads.is_set(thread_bit)
+        pairs = list(zip(own, other, strict=True))
+        upper = [emitter.select(is_set, x, y) for x, y in pairs]
+        return upper, [emitter.select(is_set, y, x) for x, y in pairs]
+
+
+# --- reduce ---
+
+
+@finds(ReduceOp)
+def _reduced(op: ReduceOp, table: LayoutTable) -> TileLayout:
+    _find_body(op, table)
+    layout, gone = _folded_layout(op, table), _dimension(op)
+    kept = {bit for bit in (*layout.threads, *layout.registers) if bit is not None} - {*gone}
+    return layout.renumbered({bit: bit - len(gone) * (bit >= gone.stop) for bit in kept})
+
+
+@lowers(ReduceOp)
+def _reduce(op: ReduceOp, kernel: Kernel) -> None:
+    fold = _Reduction(op, kernel, _folded_layout(op, kernel.table))
+    for result, column in zip(op.results, fold.reduced(), strict=True):
+        layout = kernel.layout(result)
+        assert layout is not None
+        kernel.place(result, layout, column)
+
+
+class _Reduction(_Fold):
+    def reduced(self) -> Columns:
+        """The rest of every tile."""
+        layout = self.layout
+        columns: Columns = [
+            list(self.kernel.elements(operand, layout)) for operand in self.op.operands
+        ]
+        layout, columns = self._in_registers(layout, columns)
+        for i in self._thread_bits(layout, lanes=True):
+            columns = self._between_lanes(columns, i)
+        threads = [
+            None if i < WARP_BITS and bit in self.dimension else bit
+            for i, bit in enumerate(layout.threads)
+        ]
+        layout = TileLayout(tuple(threads), layout.registers)
+        warps = [layout.threads[i] for i in self._thread_bits(layout, lanes=False)]
+        if warps:
+            gathered = TileLayout(
+                tuple(None if bit in warps else bit for bit in layout.threads),
+                (*layout.registers, *(bit for bit in warps if bit is not None)),
+            )
+            columns = [
+                list(self.kernel.scratch.converted(layout, column, gathered)) for column in columns
+            ]
+            layout, columns = self._in_registers(gathered, columns)
+        return columns
+
+    def _thread_bits(self, layout: TileLayout, *, lanes: bool) -> list[int]:
+        """The bits of the thread's number that are the dimension's, its highest one first."""
+        own = [
+            i for i, bit in enumerate(layout.threads)
+            if bit in self.dimension and (i < WARP_BITS) is lanes
+        ]  # fmt: skip
+        return sorted(own, key=lambda i: -(layout.threads[i] or 0))
+
+    def _in_registers(self, layout: TileLayout, columns: Columns) -> tuple[TileLayout, Columns]:
+        """What is left of elements in a thread: the highest bit is folded first, but one result is
+        finished before the next one is begun, so that few are in registers at once."""
+        bits = [bit for bit in reversed(self.dimension) if bit in layout.registers]
+        kept = tuple(bit for bit in layout.registers if bit not in bits)
+        rest = TileLayout(layout.threads, kept)
+
+        def folded(place: int, count: int) -> Sequence[SSAValue]:
+            if count == 0:
+                return [column[layout.register_at[place]] for column in columns]
+            upper = folded(place | 1 << bits[count - 1], count - 1)
+            return self.combined(upper, folded(place, count - 1))
+
+        rows = [folded(place, len(bits)) for place in rest.places]
+        return rest, [list(column) for column in zip(*rows, strict=True)]
+
+    def _between_lanes(self, columns: Columns, thread_bit: int) -> Columns:
+        rows: list[list[SSAValue]] = []
+        for own in zip(*columns, strict=True):
+            other = self.across_lanes(own, thread_bit)
+            if self.commutes:
+                rows.append(self.combined(own, other))
+            else:
+                rows.append(self.combined(*self.ordered(own, other, thread_bit)))
+        return [list(column) for column in zip(*rows, strict=True)]
+
+
+# --- scan ---
+
+
+@finds(ScanOp)
+def _scanned(op: ScanOp, table: LayoutTable) -> TileLayout:
+    _find_body(op, table)
+    return _folded_layout(op, table)
+
+
+@lowers(ScanOp)
+def _scan(op: ScanOp, kernel: Kernel) -> None:
+    layout = _folded_layout(op, kernel.table)
+    for result, column in zip(op.results, _Scan(op, kernel, layout).scanned(), strict=True):
+        kernel.place(result, layout, column)
+
+
+class _Scan(_Fold):
+    def __init__(self, op: ScanOp, kernel: Kernel, layout: TileLayout) -> None:
+        super().__init__(op, kernel, layout)
+        self.backwards = bool(integer(op.reverse))
+        numbers: Any = op.identities
+        self.identities: list[Any] = [number.value.data for number in numbers.data]
+
+    def scanned(self) -> Columns:
+        """Every element folded with those in front of it."""
+        layout, kernel = self.layout, self.kernel
+        operands = [kernel.elements(operand, layout) for operand in self.op.operands]
+        rows = [list(row) for row in zip(*operands, strict=True)]
+        first = [
+            kernel.constant(number, row.type)
+            for number, row in zip(self.identities, rows[0], strict=True)
+        ]
+        folded = [self.combined(row, first) for row in rows]
+        totals = list(folded)
+        for bit in self.dimension:
+            if bit in layout.registers:
+                self._in_registers(folded, totals, bit)
+            else:
+                self._between_threads(folded, totals, layout.threads.index(bit))
+        return [list(column) for column in zip(*folded, strict=True)]
+
+    def _in_registers(
+        self, folded: list[list[SSAValue]], totals: list[list[SSAValue]], bit: int
+    ) -> None:
+        at = self.layout.register_at
+        for place in self.layout.places:
+            if place >> bit & 1:
+                continue
+            low, high = at[place], at[place | 1 << bit]
+            first, second = (high, low) if self.backwards else (low, high)
+            total = self.combined(totals[second], totals[first])
+            folded[second] = self.combined(folded[second], totals[first])
+            totals[first] = totals[second] = total
+
+    def _between_threads(
+        self, folded: list[list[SSAValue]], totals: list[list[SSAValue]], thread_bit: int
+    ) -> None:
+        emitter, is_set = self.kernel.emitter, self.kernel.threads.is_set(thread_bit)
+        others = self._others(totals, thread_bit)
+        for i, (own, other) in enumerate(zip(list(totals), others, strict=True)):
+            behind = self.combined(folded[i], other)
+            pairs = zip(folded[i], behind, strict=True)
+            folded[i] = [
+                emitter.select(is_set, x, y) if self.backwards else emitter.select(is_set, y, x)
+                for x, y in pairs
+            ]
+            upper, lower = self.ordered(own, other, thread_bit)
+            first, second = (upper, lower) if self.backwards else (lower, upper)
+            totals[i] = self.combined(second, first)
+
+    def _others(self, totals: list[list[SSAValue]], thread_bit: int) -> list[list[SSAValue]]:
+        """The totals of the thread whose number differs in a bit."""
+        if thread_bit < WARP_BITS:
+            return [self.across_lanes(row, thread_bit) for row in totals]
+        layout, emitter = self.layout, self.kernel.emitter
+        bit = layout.threads[thread_bit]
+        assert bit is not None
+        both = TileLayout(
+            tuple(None if i == thread_bit else own for i, own in enumerate(layout.threads)),
+            (*layout.registers, bit),
+        )
+        is_set = self.kernel.threads.is_set(thread_bit)
+        columns: Columns = []
+        for column in zip(*totals, strict=True):
+            moved = self.kernel.scratch.converted(layout, column, both)
+            columns.append(
+                [
+                    emitter.select(
+                        is_set,
+                        moved[both.register_at[place]],
+                        moved[both.register_at[place | 1 << bit]],
+                    )
+                    for place in layout.places
+                ]
+            )
+        return [list(row) for row in zip(*columns, strict=True)]

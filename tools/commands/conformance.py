@@ -1,0 +1,212 @@
+"""Judge tilewright by what it did not make: ptxas, the PTX ISA, and what chips computed.
+
+  tilewright conformance lattice --family mma --target sm_90a
+  tilewright conformance lattice --sample 5000 --seed 3         spread over all families and targets
+  tilewright conformance operands --target sm_100a
+  tilewright conformance records RECORDS.tar                    or a folder of records
+  tilewright conformance records RECORDS.tar --level ptx --arch sm_90a
+  tilewright conformance records RECORDS.tar --assemble sm_90a,sm_120a
+  tilewright conformance records RECORDS.tar --text
+
+lattice: is what check-ptx takes what the PTX ISA lists and ptxas assembles? Every tensor-core
+instruction, as the product of its qualifiers, legal and illegal, for every target: some 3.8
+million points a target, half an hour of two cores. Prints a line for a family and target: points,
+legal ones, the percentage on which all agree, forms that ptxas takes beyond the ISA.
+
+operands: the same of instructions beside the tensor cores', with right and wrong operands: some
+36,000 a target.
+
+records: kernels of Tile IR, run on the arguments that a chip had, must leave in memory what it
+left: bit for bit where Tile IR defines the bits, else within a bound. By default the interpreter
+runs the Tile IR; --level compiles it first, --level device launches it on the GPU. --assemble
+compiles and asks ptxas, --text prints, reads and compares the bytecode: both run nothing.
+
+The exit status is 1 where anything differs. --executor says who works; the results are the same.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterable
+from concurrent.futures import BrokenExecutor, Executor
+from contextlib import closing
+from functools import partial
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tilewright.executors import add_executor_option, in_order
+from tilewright.tools.commands.input import InputError, UsageError, chosen_executor, read_target
+from tilewright.tools.commands.render_progress import ProgressBar
+from tilewright.tools.conformance.documented_targets import KNOWN
+from tilewright.tools.conformance.lattice_families import FAMILIES
+
+if TYPE_CHECKING:
+    from tilewright.tools.conformance.records import Record, Replayed
+
+LEVELS = ("program", "tile", "atom", "ptx", "device")
+OPTIONS = {
+    "lattice": ("family", "target", "sample", "seed", "list"),
+    "operands": ("target", "sample", "seed"),
+    "records": ("files", "only", "level", "arch", "assemble", "text", "list"),
+}
+"""The options that each judge has."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("judge", choices=OPTIONS, help="what judges")
+    parser.add_argument("files", metavar="FILE", nargs="*", help="records: tar files or folders")
+    parser.add_argument("--family", action="append", choices=FAMILIES, metavar="FAMILY",
+                        help="lattice: these instructions only, such as mma or wgmma")  # fmt: skip
+    parser.add_argument("--target", action="append", choices=KNOWN, metavar="TARGET",
+                        help="lattice, operands: these targets only")  # fmt: skip
+    parser.add_argument(
+        "--sample", type=int, metavar="N", help="lattice, operands: about N, not all"
+    )
+    parser.add_argument(
+        "--seed", type=int, metavar="N", help="lattice, operands: of the sample (0)"
+    )
+    parser.add_argument("--only", metavar="TEXT", help="records: those whose name contains TEXT")
+    parser.add_argument("--level", choices=LEVELS, help="records: what is run (program)")
+    parser.add_argument("--arch", metavar="TARGET", help="records: the chip that computes")
+    parser.add_argument("--assemble", metavar="TARGETS", help="records: assemble for sm_90a,...")
+    parser.add_argument("--text", action="store_true", help="records: print and read again")
+    parser.add_argument("--list", action="store_true", help="print every point that differs, and "
+                        "records that are within their bounds")  # fmt: skip
+    add_executor_option(parser, "processes")
+
+
+def run(options: argparse.Namespace) -> None:
+    own = OPTIONS[options.judge]
+    for name in chain(*OPTIONS.values()):
+        if name not in own and getattr(options, name) not in (None, False, []):
+            option = name if name == "files" else f"--{name}"
+            raise UsageError(f"expected no {option} for {options.judge}")
+    if options.judge == "records" and not options.files:
+        raise UsageError("expected a FILE of records, got none")
+    judge = {"lattice": _lattice, "operands": _operands, "records": _records}[options.judge]
+    if options.judge != "records" or options.assemble:
+        _find_ptxas()
+    with chosen_executor(options.executor) as executor:
+        try:
+            agree = judge(options, executor)
+        except BrokenExecutor as error:
+            raise InputError(f"expected workers that go on to the end, got: {error}") from None
+    if not agree:
+        sys.exit(1)
+
+
+def _find_ptxas() -> None:
+    """Raise InputError where there is no ptxas."""
+    from tilewright.ptxas import PtxasNotFound, find_ptxas
+
+    try:
+        find_ptxas()
+    except PtxasNotFound as error:
+        raise InputError(str(error)) from None
+
+
+def _lattice(options: argparse.Namespace, executor: Executor) -> bool:
+    """Print the table; true where there is no disagreement."""
+    from tilewright.tools.conformance.lattice import compare_all, sampled, table, whole
+
+    families, targets = options.family or list(FAMILIES), tuple(options.target or KNOWN)
+    if options.sample is None:
+        tasks = list(whole(families, targets))
+    else:
+        tasks = list(sampled(families, targets, options.sample, options.seed or 0))
+    with closing(ProgressBar("tasks")) as progress:
+        tallies = compare_all(tasks, executor, progress.update)
+    print(*table(tallies), sep="\n")
+    wrong = [point for tally in tallies.values() for point in tally.disagreements]
+    if options.list:
+        print(*wrong, sep="\n")
+    return not wrong
+
+
+def _operands(options: argparse.Namespace, executor: Executor) -> bool:
+    """Print every instruction that is judged wrongly, and how many are not."""
+    from tilewright.tools.conformance.listed_operands import sample
+
+    wrong = count = 0
+    targets: list[str] = options.target or list(KNOWN)
+    number = 1 << 30 if options.sample is None else -(-options.sample // len(targets))
+    samples = ((sample(number, options.seed or 0, name), name) for name in targets)
+    with closing(ProgressBar("targets")) as progress:
+        for done, (asked, said) in enumerate(in_order(executor, _asked, samples), 1):
+            print(*said, sep="\n", end="\n" * bool(said))
+            wrong, count = wrong + len(said), count + asked
+            progress.update(done, len(targets))
+    print(f"{count} instructions of {len(targets)} targets, {wrong} disagreements")
+    return not wrong
+
+
+def _asked(lines_target: tuple[list[str], str]) -> tuple[int, list[str]]:
+    from tilewright.tools.conformance.listed_operands import disagreements
+
+    return len(lines_target[0]), disagreements(*lines_target)
+
+
+def _records(options: argparse.Namespace, executor: Executor) -> bool:
+    """Print what differs, and how many records do not; true where all is as on the chip."""
+    from tilewright.tools.conformance import records
+
+    archs: list[str] = [] if options.assemble is None else options.assemble.split(",")
+    for name in (*archs, *([options.arch] if options.arch else [])):
+        read_target(name)
+    if options.text:
+        judge = _reread
+    elif archs:
+        judge = partial(_assembled, archs)
+    else:
+        judge = partial(_replayed, options.level or "program", options.arch)
+    verdicts, begun = Counter[str](), time.perf_counter()
+    for name, test, outcome in in_order(
+        executor, judge, _chosen(options.files, options.only or "")
+    ):
+        verdicts[outcome.verdict] += 1
+        if outcome.verdict == records.FAILED or (options.list and outcome.lines):
+            share = f" ({outcome.share:.2f} of the bound)" if outcome.share else ""
+            print(f"{outcome.verdict}: {name} {test}{share}")
+            print(*(f"    {line}" for line in outcome.lines), sep="\n")
+    counts = ", ".join(f"{count} {verdict}" for verdict, count in sorted(verdicts.items()))
+    print(f"{verdicts.total()} records: {counts}; {time.perf_counter() - begun:.1f} s")
+    return bool(verdicts) and not verdicts[records.FAILED]
+
+
+def _chosen(files: Iterable[str], only: str) -> Iterable[tuple[str, Record]]:
+    """The records of the files whose test or name contains `only`. Raises InputError."""
+    from tilewright.tools.conformance.records import RecordError, records
+
+    for file in files:
+        try:
+            yield from (
+                (name, record) for name, record in records(Path(file))
+                if only in record["test"] or only in name
+            )  # fmt: skip
+        except RecordError as error:
+            raise InputError(f"cannot read '{file}': {error}") from None
+
+
+def _replayed(level: str, arch: str | None, named: tuple[str, Record]) -> tuple[str, str, Replayed]:
+    from tilewright.tools.conformance.records import replay
+
+    name, record = named
+    return name, record["test"], replay(name, record, level, arch)  # type: ignore[arg-type]
+
+
+def _assembled(archs: list[str], named: tuple[str, Record]) -> tuple[str, str, Replayed]:
+    from tilewright.tools.conformance.records import assembled
+
+    name, record = named
+    return name, record["test"], assembled(name, record, archs)
+
+
+def _reread(named: tuple[str, Record]) -> tuple[str, str, Replayed]:
+    from tilewright.tools.conformance.records import reread
+
+    name, record = named
+    return name, record["test"], reread(name, record)
