@@ -63,7 +63,7 @@ from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
 from tilewright.lowering.cuda_tile.layouts.elements import element_of, scalar_type
 from tilewright.lowering.cuda_tile.layouts.find_layouts import find_layouts
 from tilewright.lowering.cuda_tile.layouts.layouts import log2
-from tilewright.lowering.cuda_tile.legalize import legalize
+from tilewright.lowering.cuda_tile.legalization.legalize import legalize
 from tilewright.lowering.cuda_tile.memory import (
     convert_allocations,
     convert_atomics,

@@ -50,6 +50,8 @@ _SPARE = 8
 """The registers by which an estimate may be wrong."""
 _WITH_PRODUCER = 128
 """The accumulators of a thread from which on a warp more leaves too few registers for the rest."""
+_RESIDENT = 1536
+"""The threads of a multiprocessor, of every target at least."""
 _FRAGMENTS = 144
 """The registers of a thread for accumulators and an operand's fragments."""
 _IN_FLIGHT = 3
@@ -177,15 +179,20 @@ def holds_fragments(sums: int, size: int) -> bool:
     return sums + size // 4 <= _FRAGMENTS
 
 
-def copy_stages(entry: EntryOp, arch: Target, stage: int, beside: int, flying: int | None) -> int:
+def copy_stages(
+    entry: EntryOp, arch: Target, stage: int, beside: int, flying: int | None, *, streams: bool
+) -> int:
     """The stages of a loop whose copies by `cp.async` take so many bytes each time: one more than
     are in flight, as far as memory goes; three leave memory to a second CTA, whose warps multiply
-    while those of the first one wait."""
-    wanted = 1 + (flying or _IN_FLIGHT)
+    while those of the first one wait. A loop that only `streams` leaves it to as many CTAs as there
+    are threads for, or has none: tiles that large keep memory busy by themselves."""
+    wanted, least = 1 + (flying or _IN_FLIGHT), 1
     ctas = hint(entry, "occupancy", arch) or 2
-    for count in range(ctas, 0, -1):
+    if streams:
+        ctas = least = _RESIDENT // thread_count(entry, arch)
+    for count in range(ctas, least - 1, -1):
         room = (shared_memory_limit(arch) + _OWN) // count - _OWN - beside
         fitting = min(room // stage, wanted)
-        if fitting >= min(wanted, _FEW_STAGES) or (count == 1 and fitting >= 2):
+        if fitting >= min(wanted, _FEW_STAGES) or (count == least and fitting >= 2):
             return fitting
     return 0

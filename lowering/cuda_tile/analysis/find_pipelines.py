@@ -16,6 +16,7 @@ from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 from tilewright.dialects.cuda_tile.ops import conversions, core, integer
 from tilewright.dialects.cuda_tile.ops.control_flow import ContinueOp, ForOp
 from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFOp, MmaIOp
+from tilewright.dialects.cuda_tile.ops.memory import LoadPtrTkoOp
 from tilewright.dialects.cuda_tile.ops.miscellaneous import AssumeOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp, StoreViewTkoOp
@@ -33,7 +34,8 @@ from tilewright.lowering.cuda_tile.layouts.tensor_memory_layouts import in_tenso
 from tilewright.lowering.cuda_tile.layouts.warpgroup_layouts import is_added
 
 SCALAR = (
-    core.ConstantOp, core.SelectOp, core.ReshapeOp, core.BroadcastOp, AssumeOp, integer.AddIOp,
+    core.ConstantOp, core.SelectOp, core.ReshapeOp, core.BroadcastOp, core.IotaOp, core.OffsetOp,
+    conversions.ExtIOp, conversions.TruncIOp, AssumeOp, integer.AddIOp,
     integer.SubIOp, integer.MulIOp, integer.DivIOp, integer.RemIOp, integer.MinIOp, integer.MaxIOp,
     integer.CmpIOp, integer.XOrIOp, integer.AndIOp, integer.OrIOp, integer.ShLIOp, integer.ShRIOp,
 )  # fmt: skip
@@ -145,7 +147,7 @@ class Pipelines:
     cluster: int = 1
     """The CTAs that load for each other."""
 
-    def of(self, load: LoadViewTkoOp) -> tuple[LoadPipeline, LoadGroup, BoxedAccess] | None:
+    def of(self, load: Operation) -> tuple[LoadPipeline, LoadGroup, BoxedAccess] | None:
         """Where a load belongs to."""
         for pipeline in self.by_loop.values():
             for group in pipeline.groups:
@@ -203,9 +205,11 @@ def find_pipelines(
     for product in products:
         for operand in (product.lhs, product.rhs):
             source = loaded_by(operand)
-            if source is None or plan.of(source.load) is not None or source.load in plan.refused:
+            load = None if source is None else source.load
+            if source is None or not isinstance(load, LoadViewTkoOp):
                 continue
-            load = source.load
+            if plan.of(load) is not None or load in plan.refused:
+                continue
             boxed = boxed_load(load, arch, 1 if blocks is None else blocks.loading(load, product))
             if isinstance(boxed, str):
                 plan.refused[load] = boxed
@@ -249,7 +253,7 @@ class LoadedOperand:
     """The load that an operand comes of, of its bits those of the loaded tile, and whether elements
     are converted on the way."""
 
-    load: LoadViewTkoOp
+    load: LoadViewTkoOp | LoadPtrTkoOp
     bits: Mapping[int, int]
     converted: bool
 
@@ -265,7 +269,8 @@ def loaded_by(operand: SSAValue) -> LoadedOperand | None:
         converted |= isinstance(value.owner, _CONVERSIONS)
         value = value.owner.operands[0]
     load = value.owner
-    return LoadedOperand(load, bits, converted) if isinstance(load, LoadViewTkoOp) else None
+    is_load = isinstance(load, LoadViewTkoOp | LoadPtrTkoOp)
+    return LoadedOperand(load, bits, converted) if is_load else None
 
 
 def is_readable(
@@ -327,8 +332,8 @@ def _has_simple_way(loop: ForOp, entry: EntryOp) -> bool:
 
 
 def follows(value: SSAValue, loop: ForOp, needed: dict[Operation, None]) -> bool:
-    """True where a scalar can be computed for any iteration; adds the ops of the body that it
-    needs."""
+    """True where a value can be computed for any iteration, a tile in any layout; adds the ops of
+    the body that it needs."""
     block = loop.region.block
     if isinstance(value, BlockArgument):
         return value.block is not block or value is block.args[0]
@@ -336,12 +341,25 @@ def follows(value: SSAValue, loop: ForOp, needed: dict[Operation, None]) -> bool
     assert isinstance(owner, Operation)
     if owner.parent is not block:
         return True
-    if not isinstance(owner, SCALAR) or shape_of(value) != ():
+    if not isinstance(owner, SCALAR) or not is_derived(value):
         return False
     if not all(follows(operand, loop, needed) for operand in owner.operands):
         return False
     needed[owner] = None
     return True
+
+
+def is_derived(value: SSAValue) -> bool:
+    """True of a tile that is computed in the layout of whoever reads it, as scalars are."""
+    if bits_of(shape_of(value)) == 0:
+        return True
+    match value.owner:
+        case core.ConstantOp() | core.IotaOp() | core.BroadcastOp():
+            return True
+        case Operation() as owner:
+            return isinstance(owner, SCALAR) and all(map(is_derived, owner.operands))
+        case _:
+            return False
 
 
 def is_trailing(product: Operation, loop: ForOp) -> bool:

@@ -62,8 +62,8 @@ def scalar_type(op: Operation, element: Attribute) -> Attribute:
 def check_whole_bytes(op: Operation, element: Attribute) -> None:
     """Raise OpError for memory whose bytes hold two elements."""
     if ELEMENT_OF[element].bits == 4:
-        raise OpError(op, f"'{op.name}' of {shown(element)} in memory has no lowering to cute; "
-                      "nearest legal: i8, and unpack")  # fmt: skip
+        raise OpError(op, f"'{op.name}' expected elements of whole bytes, got {shown(element)}; "
+                      "nearest legal: load_view_tko and store_view_tko")  # fmt: skip
 
 
 def tile_type(value: SSAValue) -> TileType:
