@@ -10,6 +10,7 @@ from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFOp, MmaIOp
 from tilewright.dialects.cute_nvgpu.atoms.umma import UmmaAtom
 from tilewright.dialects.cute_nvgpu.atoms.umma_lookup import find_umma
 from tilewright.dialects.cute_nvgpu.ops.sm100 import MmaOp
+from tilewright.lowering.cuda_tile.analysis.facts import is_zero
 from tilewright.lowering.cuda_tile.arithmetic.convert_conversions import float_or_same
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
 from tilewright.lowering.cuda_tile.layouts.elements import shape_of
@@ -19,7 +20,6 @@ from tilewright.lowering.cuda_tile.layouts.tensor_memory_layouts import (
     extents_of,
     tensor_core_atom,
 )
-from tilewright.lowering.cuda_tile.products.convert_warpgroup_matrix import is_zero
 from tilewright.lowering.cuda_tile.products.shared_operands import OperandMatrices, SharedOperands
 
 
