@@ -30,7 +30,7 @@ _DEPTH = 24
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class ElementRuns:
     """The bits n of groups of equal neighbours and of counting ones, at most those of the last
     dimension, what divides the first of each, and what is counted by, in bytes of pointers."""
 
@@ -45,14 +45,14 @@ class Run:
         return self.divisor if whole else gcd(self.divisor, self.unit << bits)
 
 
-def run_of(value: SSAValue, depth: int = _DEPTH) -> Run:
+def run_of(value: SSAValue, depth: int = _DEPTH) -> ElementRuns:
     """The run of a tile of integers, booleans or pointers."""
     width = _width(value)
     owner = value.owner
     if width == 0 and (not isinstance(value.type, TileType) or value.type.elements == 1):
-        return Run(0, 0, divisor(value))
+        return ElementRuns(0, 0, divisor(value))
     if not isinstance(owner, Operation) or depth == 0:
-        return Run(0, 0, divisor(value))
+        return ElementRuns(0, 0, divisor(value))
     return _run(owner, value, width, depth - 1)
 
 
@@ -61,12 +61,12 @@ def _width(value: SSAValue) -> int:
     return log2(shape[-1]) if shape else 0
 
 
-def _run(op: Operation, value: SSAValue, width: int, depth: int) -> Run:
+def _run(op: Operation, value: SSAValue, width: int, depth: int) -> ElementRuns:
     match op:
         case core.ConstantOp(value=known) if known.is_splat:  # type: ignore[attr-defined]
-            return Run(width, 0, divisor(value))
+            return ElementRuns(width, 0, divisor(value))
         case core.IotaOp():
-            return Run(0, width, ANYTHING)
+            return ElementRuns(0, width, ANYTHING)
         case AssumeOp():
             own = run_of(op.value, depth)
             return replace(own, divisor=max(own.divisor, divisor(value)))
@@ -74,15 +74,15 @@ def _run(op: Operation, value: SSAValue, width: int, depth: int) -> Run:
             own = run_of(op.source, depth)
             if _width(op.source) == width:
                 return own
-            return Run(min(own.equal, width), min(own.counting, width), 1)
+            return ElementRuns(min(own.equal, width), min(own.counting, width), 1)
         case core.BroadcastOp():
             if width and _width(op.source) == 0:
-                return Run(width, 0, divisor(op.source))
+                return ElementRuns(width, 0, divisor(op.source))
             return run_of(op.source, depth)
         case ExtIOp():
             own = run_of(op.operands[0], depth)
             # A group that begins at a multiple of its length does not go around.
-            return Run(own.equal, min(own.counting, log2_of(own.divisor)), own.divisor)
+            return ElementRuns(own.equal, min(own.counting, log2_of(own.divisor)), own.divisor)
         case integer.AddIOp() | integer.SubIOp() | core.OffsetOp():
             return _sum(op, value, depth)
         case integer.MulIOp():
@@ -98,13 +98,13 @@ def log2_of(number: int) -> int:
     return log2(number & -number)
 
 
-def _elementwise(op: Operation, value: SSAValue, width: int, depth: int) -> Run:
-    """What is computed element by element of equal ones is equal."""
+def _elementwise(op: Operation, value: SSAValue, width: int, depth: int) -> ElementRuns:
+    """Equal elements, where a result is computed of such."""
     if op.regions or not op.operands or not all(_same_shape(x, value) for x in op.operands):
-        return Run(0, 0, divisor(value))
+        return ElementRuns(0, 0, divisor(value))
     if not isinstance(op, _ELEMENTWISE):
-        return Run(0, 0, divisor(value))
-    return Run(min(run_of(x, depth).equal for x in op.operands), 0, divisor(value))
+        return ElementRuns(0, 0, divisor(value))
+    return ElementRuns(min(run_of(x, depth).equal for x in op.operands), 0, divisor(value))
 
 
 _ELEMENTWISE = (
@@ -117,19 +117,19 @@ def _same_shape(value: SSAValue, other: SSAValue) -> bool:
     return isinstance(value.type, TileType) and shape_of(value) == shape_of(other)
 
 
-def _sum(op: Operation, value: SSAValue, depth: int) -> Run:
+def _sum(op: Operation, value: SSAValue, depth: int) -> ElementRuns:
     """Counting where one of the two counts and the other is equal."""
     a, b = (run_of(operand, depth) for operand in op.operands)
     first = min(a.counting, b.equal)
     if not isinstance(op, integer.SubIOp):
         first = max(first, min(a.equal, b.counting))
     if first == 0:
-        return Run(min(a.equal, b.equal), 0, divisor(value))
+        return ElementRuns(min(a.equal, b.equal), 0, divisor(value))
     size = pointee_bytes(op.operands[0]) if isinstance(op, core.OffsetOp) else 1
-    return Run(0, first, gcd(a.starts(first), size * b.starts(first)), size)
+    return ElementRuns(0, first, gcd(a.starts(first), size * b.starts(first)), size)
 
 
-def _product(op: Operation, value: SSAValue, depth: int) -> Run:
+def _product(op: Operation, value: SSAValue, depth: int) -> ElementRuns:
     for one, other in (op.operands, reversed(op.operands)):
         constant: Any = other.owner
         if isinstance(constant, core.ConstantOp):
@@ -137,10 +137,10 @@ def _product(op: Operation, value: SSAValue, depth: int) -> Run:
             if known.is_splat and int(known.array().reshape(-1)[0]) == 1:
                 return run_of(one, depth)
     a, b = (run_of(operand, depth) for operand in op.operands)
-    return Run(min(a.equal, b.equal), 0, divisor(value))
+    return ElementRuns(min(a.equal, b.equal), 0, divisor(value))
 
 
-def _compared(op: integer.CmpIOp, depth: int) -> Run:
+def _compared(op: integer.CmpIOp, depth: int) -> ElementRuns:
     """Equal where both are; and where one counts from a multiple of its length, and the bound is
     one."""
     a, b = run_of(op.lhs, depth), run_of(op.rhs, depth)
@@ -152,7 +152,7 @@ def _compared(op: integer.CmpIOp, depth: int) -> Run:
         bits = min(a.counting, b.equal)
         while bits and a.starts(bits) % (1 << bits) | b.starts(bits) % (1 << bits):
             bits -= 1
-    return Run(max(min(a.equal, b.equal), bits), 0, 1)
+    return ElementRuns(max(min(a.equal, b.equal), bits), 0, 1)
 
 
 def pointer_run(pointers: SSAValue, mask: SSAValue | None, widest: int) -> int:
