@@ -19,23 +19,30 @@ from xdsl.dialects.builtin import (
     StringAttr,
     SymbolRefAttr,
     UnitAttr,
+    i1,
     i8,
     i32,
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from tilewright.dialects.cuda_tile.attributes import RoundingModeAttr, SignednessAttr
+from tilewright.dialects.cuda_tile.attributes import (
+    ComparisonPredicateAttr,
+    RoundingModeAttr,
+    SignednessAttr,
+)
 from tilewright.dialects.cuda_tile.element_types import ELEMENT_OF
-from tilewright.dialects.cuda_tile.elements import ElementsAttr
+from tilewright.dialects.cuda_tile.elements import ElementsAttr, dtype_of
 from tilewright.dialects.cuda_tile.enums import (
+    ComparisonPredicate,
     MemoryOrderingSemantics,
     RoundingMode,
     Signedness,
 )
 from tilewright.dialects.cuda_tile.ops import core
-from tilewright.dialects.cuda_tile.ops.conversions import FToFOp, IToFOp
-from tilewright.dialects.cuda_tile.ops.floating_point import FPowIOp, MulFOp, PowOp
+from tilewright.dialects.cuda_tile.ops.conversions import BitcastOp, ExtIOp, FToFOp, IToFOp
+from tilewright.dialects.cuda_tile.ops.floating_point import FmaOp, FPowIOp, MulFOp, PowOp
+from tilewright.dialects.cuda_tile.ops.integer import AddIOp, CmpIOp, ShLIOp, ShRIOp
 from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFOp, MmaFScaledOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp, GetGlobalOp, GlobalOp
 from tilewright.dialects.cuda_tile.ops.views import (
@@ -52,6 +59,9 @@ from tilewright.lowering.cuda_tile.layouts.mma_layouts import atom_of
 _F16, _F32, _F64 = Float16Type(), Float32Type(), Float64Type()
 _ROUNDING = {"rounding_mode": RoundingModeAttr(RoundingMode.NEAREST_EVEN)}
 _SQUARE = 2
+_BIAS, _FRACTION, _NAN, _NAN_BITS = 127, 23, 255, 0x7FC00000
+"""Of f32 the bias of exponents, which f8E8M0FNU has too, the bits below them and a NaN, and the
+word of f8E8M0FNU that is one."""
 _FP8_SINCE = 89
 """The first target whose MMAs multiply floats of 8 bits."""
 
@@ -96,6 +106,41 @@ class _Before:
         new.location = self._op.location
         Rewriter.insert_op(new, InsertPoint.before(self._op))
         return new
+
+    def constant(self, number: float, type_: TileType) -> SSAValue:
+        """A tile of one number."""
+        value = ElementsAttr.of_array(type_, np.array(number, dtype_of(type_.element_type)))
+        return self.add(core.ConstantOp, [], type_, value=value)
+
+    def part(self, value: SSAValue, axis: int, number: int, extent: int) -> SSAValue:
+        """A part of a tile along an axis, by its number among such parts."""
+        shape = [extent if i == axis else x for i, x in enumerate(shape_of(value))]
+        zero, place = (self.constant(i, TileType.get((), i32)) for i in (0, number))
+        indices = [place if i == axis else zero for i in range(len(shape))]
+        type_ = TileType.get(tuple(shape), element_of(value))
+        return self.add(core.ExtractOp, [value, *indices], type_)
+
+    def broadcast(self, value: SSAValue, shape: tuple[int, ...]) -> SSAValue:
+        """A tile repeated along the dimensions that it has one element of."""
+        return self.add(core.BroadcastOp, [value], TileType.get(shape, element_of(value)))
+
+    def half(self, scale: SSAValue, up: int) -> SSAValue:
+        """About the square root of a f8E8M0FNU, a power of two as f32: of an odd power the smaller
+        or, `up`, the larger one; both of them multiply to it. NaN of NaN."""
+        words = tile_type(scale).with_element(i8)
+        wide, floats = words.with_element(i32), words.with_element(_F32)
+        unsigned = {"signedness": SignednessAttr(Signedness.UNSIGNED)}
+        word = self.add(ExtIOp, [self.add(BitcastOp, [scale], words)], wide, **unsigned)
+        power = self.add(AddIOp, [word, self.constant(_BIAS + up, wide)], wide)
+        power = self.add(ShRIOp, [power, self.constant(1, wide)], wide, **unsigned)
+        bits = self.add(ShLIOp, [power, self.constant(_FRACTION, wide)], wide)
+        # The word 255 is NaN.
+        nan = self.add(
+            CmpIOp, [word, self.constant(_NAN, wide)], wide.with_element(i1),
+            comparison_predicate=ComparisonPredicateAttr(ComparisonPredicate.EQUAL), **unsigned,
+        )  # fmt: skip
+        bits = self.add(core.SelectOp, [nan, self.constant(_NAN_BITS, wide), bits], wide)
+        return self.add(BitcastOp, [bits], floats)
 
     def float(self, value: SSAValue, element: Attribute) -> SSAValue:
         """A tile of floats as one of other floats."""
@@ -153,17 +198,48 @@ def _fp8_product(op: MmaFOp, before: _Before) -> SSAValue:
 
 def _scaled_product(op: MmaFScaledOp, before: _Before) -> SSAValue:
     """A scaled product: of f16, where an MMA multiplies that, whose sums over the elements of a
-    scale factor are scaled, in f64 where the factors are powers of two as far as 2^127; else of
-    f64, of which each is scaled."""
-    powers = isinstance(element_of(op.lhs_scale), Float8E8M0FNUType)
-    a, b = (before.float(operand, _F16) for operand in (op.lhs, op.rhs))
-    if atom_of(MmaFOp.create(operands=[a, b, op.acc], result_types=[op.result.type])) is not None:
-        scales = [
-            before.float(scale, _F64 if powers else _F32) for scale in (op.lhs_scale, op.rhs_scale)
+    scale factor are scaled; else of f64, of which each is scaled."""
+    blocks = shape_of(op.lhs_scale)[-1]
+    block, rank = shape_of(op.lhs)[-1] // blocks, len(shape_of(op.lhs))
+    total, type_ = op.acc, tile_type(op.acc)
+    zero = before.constant(0.0, type_)
+    for number in range(blocks):
+        parts = [
+            before.float(before.part(value, axis, number, block), _F16)
+            for value, axis in ((op.lhs, rank - 1), (op.rhs, rank - 2))
         ]
-        return before.add(MmaFScaledOp, [a, b, op.acc, *scales], op.result.type)
-    block = shape_of(op.lhs)[-1] // shape_of(op.lhs_scale)[-1]
-    rank = len(shape_of(op.lhs))
+        product = MmaFOp.create(operands=[*parts, zero], result_types=[type_])
+        if atom_of(product) is None:
+            return _product_of_scaled(op, before)
+        part = before.insert(product).results[0]
+        left, right = (
+            before.broadcast(before.part(scale, axis, number, 1), shape_of(op.acc))
+            for scale, axis in ((op.lhs_scale, rank - 1), (op.rhs_scale, rank - 2))
+        )
+        total = _scaled_sum(part, left, right, total, before)
+    return total
+
+
+def _scaled_sum(
+    part: SSAValue, left: SSAValue, right: SSAValue, total: SSAValue, before: _Before
+) -> SSAValue:
+    """part * left * right + total, rounded once. Products of powers of two up to 2^254 are taken in
+    halves, each of which is an f32."""
+    type_ = total.type
+    if not isinstance(element_of(left), Float8E8M0FNUType):
+        x, y = (before.float(scale, _F32) for scale in (left, right))
+        factor = before.add(MulFOp, [x, y], type_, **_ROUNDING)
+        return before.add(FmaOp, [part, factor, total], type_, **_ROUNDING)
+    halves = [[before.half(scale, up) for scale, up in zip((left, right), ups, strict=True)]
+              for ups in ((0, 1), (1, 0))]  # fmt: skip
+    first, second = (before.add(MulFOp, pair, type_, **_ROUNDING) for pair in halves)
+    scaled = before.add(MulFOp, [part, first], type_, **_ROUNDING)
+    return before.add(FmaOp, [scaled, second, total], type_, **_ROUNDING)
+
+
+def _product_of_scaled(op: MmaFScaledOp, before: _Before) -> SSAValue:
+    """A product of f64 whose elements are scaled first."""
+    block, rank = shape_of(op.lhs)[-1] // shape_of(op.lhs_scale)[-1], len(shape_of(op.lhs))
     scaled: list[SSAValue] = []
     for operand, scale, axis in (
         (op.lhs, op.lhs_scale, rank - 1),

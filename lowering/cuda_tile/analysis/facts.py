@@ -11,7 +11,7 @@ from tilewright.dialects.cuda_tile.attributes import DivByAttr
 from tilewright.dialects.cuda_tile.element_types import ELEMENT_OF
 from tilewright.dialects.cuda_tile.ops import core, integer
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
-from tilewright.dialects.cuda_tile.ops.conversions import ExtIOp
+from tilewright.dialects.cuda_tile.ops.conversions import ExtIOp, PtrToPtrOp
 from tilewright.dialects.cuda_tile.ops.miscellaneous import AssumeOp
 from tilewright.dialects.cuda_tile.types import TileType
 
@@ -41,7 +41,7 @@ def _divisor(op: Operation, depth: int) -> int:
     match op:
         case AssumeOp(predicate=DivByAttr() as known) if known.every is None:
             return max(known.divisor, divisor(op.value, depth))
-        case AssumeOp() | ExtIOp() | core.BroadcastOp() | core.ReshapeOp():
+        case AssumeOp() | ExtIOp() | PtrToPtrOp() | core.BroadcastOp() | core.ReshapeOp():
             return divisor(op.operands[0], depth)
         case core.ConstantOp():
             return _of_constant(op)
@@ -50,6 +50,9 @@ def _divisor(op: Operation, depth: int) -> int:
         case integer.MulIOp():
             a, b = (divisor(operand, depth) for operand in op.operands)
             return min(a * b, ANYTHING)
+        case integer.ShRIOp() if isinstance(by := op.rhs.owner, core.ConstantOp):
+            amount = int(by.elements.array().max())
+            return max(divisor(op.lhs, depth) >> amount, 1)
         case core.OffsetOp():
             size = pointee_bytes(op.ptr)
             return gcd(divisor(op.ptr, depth), size * divisor(op.offset, depth))

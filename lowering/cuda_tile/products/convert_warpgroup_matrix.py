@@ -104,6 +104,8 @@ class WarpgroupProduct:
         if is_added(op):
             self._add()
             return
+        if kernel.groups.one_by_one:
+            kernel.groups.wait()
         zero, places = is_zero(op.acc), layouts.fragments("C")
         sums = dict(zip(places, accumulators(op.acc, layouts, kernel), strict=True))
         kernel.emitter.add(wgmma_sync.WgmmaFenceOp())

@@ -175,6 +175,6 @@ def test_what_does_not_lower_is_said_at_its_place() -> None:
     %y, %t = load_ptr_tko weak %two : tile<2xptr<f4E2M1FN>> -> tile<2xf4E2M1FN>, token
 """
     text = entry("%p: tile<ptr<f4E2M1FN>>", body)
-    with pytest.raises(tw.CompileError, match="f4E2M1FN in memory has no lowering") as raised:
+    with pytest.raises(tw.CompileError, match="expected elements of whole bytes, got f4E2M1FN") as raised:
         tw.compile(text, "sm_90a")
     assert raised.value.diagnostic.line == 6
