@@ -46,25 +46,25 @@ class ElementRuns:
 
 
 @dataclass(slots=True)
-class _Walk:
+class _WayBack:
     """The way back through ops: what is known already, and how deep it is."""
 
     known: dict[SSAValue, ElementRuns] = field(default_factory=dict[SSAValue, ElementRuns])
     depth: int = 0
 
 
-def run_of(value: SSAValue, walk: _Walk | None = None) -> ElementRuns:
+def run_of(value: SSAValue, way: _WayBack | None = None) -> ElementRuns:
     """The run of a tile of integers, booleans or pointers."""
-    walk = walk or _Walk()
-    if (known := walk.known.get(value)) is not None:
+    way = way or _WayBack()
+    if (known := way.known.get(value)) is not None:
         return known
     width, owner = _width(value), value.owner
     assert isinstance(value.type, TileType)
-    if value.type.elements == 1 or not isinstance(owner, Operation) or walk.depth == _DEPTH:
+    if value.type.elements == 1 or not isinstance(owner, Operation) or way.depth == _DEPTH:
         return ElementRuns(0, 0, divisor(value))
-    walk.depth += 1
-    walk.known[value] = own = _run(owner, value, width, walk)
-    walk.depth -= 1
+    way.depth += 1
+    way.known[value] = own = _run(owner, value, width, way)
+    way.depth -= 1
     return own
 
 
@@ -73,36 +73,36 @@ def _width(value: SSAValue) -> int:
     return log2(shape[-1]) if shape else 0
 
 
-def _run(op: Operation, value: SSAValue, width: int, walk: _Walk) -> ElementRuns:
+def _run(op: Operation, value: SSAValue, width: int, way: _WayBack) -> ElementRuns:
     match op:
         case core.ConstantOp(value=known) if known.is_splat:  # type: ignore[attr-defined]
             return ElementRuns(width, 0, divisor(value))
         case core.IotaOp():
             return ElementRuns(0, width, ANYTHING)
         case AssumeOp():
-            own = run_of(op.value, walk)
+            own = run_of(op.value, way)
             return replace(own, divisor=max(own.divisor, divisor(value)))
         case core.ReshapeOp():
-            own = run_of(op.source, walk)
+            own = run_of(op.source, way)
             if _width(op.source) == width:
                 return own
             return ElementRuns(min(own.equal, width), min(own.counting, width), 1)
         case core.BroadcastOp():
             if width and _width(op.source) == 0:
                 return ElementRuns(width, 0, divisor(op.source))
-            return run_of(op.source, walk)
+            return run_of(op.source, way)
         case ExtIOp():
-            own = run_of(op.operands[0], walk)
+            own = run_of(op.operands[0], way)
             # A group that begins at a multiple of its length does not go around.
             return ElementRuns(own.equal, min(own.counting, log2_of(own.divisor)), own.divisor)
         case integer.AddIOp() | integer.SubIOp() | core.OffsetOp():
-            return _sum(op, value, walk)
+            return _sum(op, value, way)
         case integer.MulIOp():
-            return _product(op, value, walk)
+            return _product(op, value, way)
         case integer.CmpIOp():
-            return _compared(op, walk)
+            return _compared(op, way)
         case _:
-            return _elementwise(op, value, width, walk)
+            return _elementwise(op, value, width, way)
 
 
 def log2_of(number: int) -> int:
@@ -110,13 +110,13 @@ def log2_of(number: int) -> int:
     return log2(number & -number)
 
 
-def _elementwise(op: Operation, value: SSAValue, width: int, walk: _Walk) -> ElementRuns:
+def _elementwise(op: Operation, value: SSAValue, width: int, way: _WayBack) -> ElementRuns:
     """Equal elements, where a result is computed of such."""
     if op.regions or not op.operands or not all(_same_shape(x, value) for x in op.operands):
         return ElementRuns(0, 0, divisor(value))
     if not isinstance(op, _ELEMENTWISE):
         return ElementRuns(0, 0, divisor(value))
-    return ElementRuns(min(run_of(x, walk).equal for x in op.operands), 0, divisor(value))
+    return ElementRuns(min(run_of(x, way).equal for x in op.operands), 0, divisor(value))
 
 
 _ELEMENTWISE = (
@@ -129,9 +129,9 @@ def _same_shape(value: SSAValue, other: SSAValue) -> bool:
     return isinstance(value.type, TileType) and shape_of(value) == shape_of(other)
 
 
-def _sum(op: Operation, value: SSAValue, walk: _Walk) -> ElementRuns:
+def _sum(op: Operation, value: SSAValue, way: _WayBack) -> ElementRuns:
     """Counting where one of the two counts and the other is equal."""
-    a, b = (run_of(operand, walk) for operand in op.operands)
+    a, b = (run_of(operand, way) for operand in op.operands)
     first = min(a.counting, b.equal)
     if not isinstance(op, integer.SubIOp):
         first = max(first, min(a.equal, b.counting))
@@ -141,21 +141,21 @@ def _sum(op: Operation, value: SSAValue, walk: _Walk) -> ElementRuns:
     return ElementRuns(0, first, gcd(a.starts(first), size * b.starts(first)), size)
 
 
-def _product(op: Operation, value: SSAValue, walk: _Walk) -> ElementRuns:
+def _product(op: Operation, value: SSAValue, way: _WayBack) -> ElementRuns:
     for one, other in (op.operands, reversed(op.operands)):
         constant: Any = other.owner
         if isinstance(constant, core.ConstantOp):
             known: Any = constant.value
             if known.is_splat and int(known.array().reshape(-1)[0]) == 1:
-                return run_of(one, walk)
-    a, b = (run_of(operand, walk) for operand in op.operands)
+                return run_of(one, way)
+    a, b = (run_of(operand, way) for operand in op.operands)
     return ElementRuns(min(a.equal, b.equal), 0, divisor(value))
 
 
-def _compared(op: integer.CmpIOp, walk: _Walk) -> ElementRuns:
+def _compared(op: integer.CmpIOp, way: _WayBack) -> ElementRuns:
     """Equal where both are; and where one counts from a multiple of its length, and the bound is
     one."""
-    a, b = run_of(op.lhs, walk), run_of(op.rhs, walk)
+    a, b = run_of(op.lhs, way), run_of(op.rhs, way)
     predicate = op.comparison_predicate.data
     if predicate in (ComparisonPredicate.GREATER_THAN, ComparisonPredicate.LESS_THAN_OR_EQUAL):
         a, b = b, a
