@@ -101,7 +101,9 @@ def convert_entry(entry: EntryOp, arch: Target | None = None) -> func.FuncOp:
         if scratch <= beside or plan.bytes + scratch <= room:
             for load, why in plan.refused.items():
                 remark(load, "pipeline", f"'{load.name}' is not loaded ahead by TMA: {why}")
-            if plan.bytes + scratch > room and forget_accumulators(entry, "shared memory has no room"):
+            if plan.bytes + scratch > room and forget_accumulators(
+                entry, "shared memory has no room"
+            ):
                 stored, beside = stored_boxes(entry, arch), 0
                 continue
             return lowered

@@ -46,7 +46,7 @@ def place_accumulators(entry: EntryOp, arch: Target | None) -> None:
     has none is multiplied otherwise."""
     if arch is None or not arch.supports(DATACENTER_BLACKWELL):
         return
-    leaves = any(_leaves_loop(op) for op in entry.walk() if isinstance(op, IfOp))
+    leaves = _leaves_late(entry)
     products: list[MmaFOp | MmaIOp] = []
     for op in entry.walk():
         if isinstance(op, MmaFOp | MmaIOp):
@@ -88,8 +88,8 @@ def _refuse(op: Operation, why: str) -> None:
 
 @dataclass(eq=False)
 class _Place:
-    """Columns that the accumulators of some products share, who else may have them: what `begins`
-    and `ends` elsewhere in the block that all products are in."""
+    """Columns that the accumulators of some products share, and where in the block that all
+    products are in their use begins and ends."""
 
     columns: int
     products: list[MmaFOp | MmaIOp]
@@ -98,7 +98,7 @@ class _Place:
     column: int = 0
 
     def may_be_shared_with(self, other: _Place) -> bool:
-        """True where the other is used behind this one alone."""
+        """True where one is used behind the other."""
         return self.columns == other.columns and (
             self.ends < other.begins or other.ends < self.begins
         )
@@ -118,9 +118,9 @@ def _places(entry: EntryOp, products: list[MmaFOp | MmaIOp]) -> list[_Place]:
     for (value, _), place in places.items():
         users = [use.operation for member in shared.members(value) for use in member.uses]
         for op in (*place.products, *users):
-            at = order.get(_within(op, block))
-            place.begins = min(place.begins, len(order) if at is None else at)
-            place.ends = max(place.ends, len(order) if at is None else at)
+            inner = _within(op, block)
+            at = len(order) if inner is None else order[inner]
+            place.begins, place.ends = min(place.begins, at), max(place.ends, at)
     return list(places.values())
 
 
@@ -160,7 +160,7 @@ def _why_none(op: MmaFOp | MmaIOp, entry: EntryOp, arch: Target, leaves: bool) -
     if tensor_core_atom(op, arch) is None:
         return "tcgen05.mma multiplies no such types, or no tiles as small"
     if leaves:
-        return "a branch of the kernel leaves a loop"
+        return "a branch leaves a loop, or the kernel behind a multiplication"
     if not all(isinstance(holder, ForOp) for holder in _around(op, entry)):
         return "it is in a branch, or in a loop of unknown length"
     return None
@@ -173,12 +173,18 @@ def _around(op: Operation, entry: EntryOp) -> Iterator[Operation]:
         holder = holder.parent_op()
 
 
-def _leaves_loop(op: IfOp) -> bool:
-    """True where a branch does not go on behind the `if`, which is not the kernel's own."""
-    if isinstance(op.parent_op(), EntryOp):
-        return False
-    blocks = [region.block for region in op.regions if region.blocks]
-    return any(not isinstance(block.last_op, YieldOp) for block in blocks)
+def _leaves_late(entry: EntryOp) -> bool:
+    """True where a branch does not go on behind its `if`, but those that leave the kernel before
+    it multiplies."""
+    multiplies = False
+    for op in entry.body.block.ops:
+        for inner in op.walk():
+            multiplies |= isinstance(inner, MmaFOp | MmaIOp)
+            if isinstance(inner, IfOp) and (multiplies or inner is not op):
+                blocks = [region.block for region in inner.regions if region.blocks]
+                if any(not isinstance(block.last_op, YieldOp) for block in blocks):
+                    return True
+    return False
 
 
 class _SharedColumns:
@@ -212,7 +218,9 @@ class _SharedColumns:
         last = block.last_op
         if not isinstance(last, ContinueOp):
             return
-        rows = zip(block.args[_CARRIED:], loop.init_values, last.operands, loop.results, strict=True)
+        rows = zip(
+            block.args[_CARRIED:], loop.init_values, last.operands, loop.results, strict=True
+        )
         for argument, initial, again, result in rows:
             if not isinstance(argument.type, TileType):
                 continue

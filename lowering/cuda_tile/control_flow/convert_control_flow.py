@@ -191,22 +191,23 @@ def _branch(op: IfOp, leaf: RegionEnd, kernel: Kernel) -> list[SSAValue]:
     emitter, order, scratch = kernel.emitter, kernel.order, kernel.scratch
     condition = kernel.scalar(op.condition)
     kernel.groups.wait()
-    kernel.tensor.wait()
-    parity = kernel.tensor.parity
+    tensor = kernel.tensor.before_branches()
     flushed, regions = order.flushed, list[Region]()
     read = scratch.state
     for region in (op.then_region, op.else_region):
         order.flushed, scratch.state = flushed, read
+        kernel.tensor.resume(tensor)
         outer = emitter.enter(Block())
         first = region.block.first_op if region.blocks else None
         values = _lower_from(first, kernel, leaf)
         kernel.groups.wait()
-        kernel.tensor.leave_branch(parity)
+        kernel.tensor.wait()
         emitter.add(scf.YieldOp(*values))
         regions.append(Region(emitter.block))
         emitter.leave(outer)
     order.forget(flushed)
     scratch.state = True
+    kernel.tensor.resume(tensor, behind=True)
     kernel.at(op)
     new = scf.IfOp(condition, list(leaf.types), regions[0], regions[1])
     return list(emitter.add(new).results)

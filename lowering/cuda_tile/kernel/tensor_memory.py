@@ -13,10 +13,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from xdsl.dialects import gpu, memref
-from xdsl.dialects.builtin import IntegerAttr, MemRefType, NoneAttr, UnitAttr, i32, i64
+from xdsl.dialects.builtin import MemRefType, NoneAttr, UnitAttr, i32, i64
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tilewright.dialects.cuda_tile.ops.control_flow import ContinueOp, ForOp
@@ -32,7 +32,7 @@ from tilewright.dialects.cute_nvgpu.ops.address import bytes_of
 from tilewright.dialects.cute_nvgpu.ops.tmem_access import TmemShapeAttr
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
 from tilewright.lowering.cuda_tile.kernel.scratch import Scratch
-from tilewright.lowering.cuda_tile.layouts.layouts import WARP_BITS, TileLayout, log2, spread
+from tilewright.lowering.cuda_tile.layouts.layouts import WARP_BITS, TileLayout, log2
 from tilewright.lowering.cuda_tile.layouts.tensor_memory_layouts import (
     Accumulators,
     in_tensor_memory,
@@ -40,6 +40,9 @@ from tilewright.lowering.cuda_tile.layouts.tensor_memory_layouts import (
 from tilewright.lowering.cuda_tile.layouts.threads import ThreadNumber
 from tilewright.lowering.tile.emitter import Emitter
 from tilewright.lowering.tile.registers import extracted, from_elements
+
+if TYPE_CHECKING:
+    from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
 
 _MOST = 32
 """The elements that a thread loads or stores by one instruction."""
@@ -51,13 +54,20 @@ class TensorTile:
 
     accumulators: Accumulators
 
-    def elements_in(self, layout: TileLayout, kernel: Any) -> Sequence[SSAValue]:
+    def elements_in(self, layout: TileLayout, kernel: Kernel) -> Sequence[SSAValue]:
         """The elements in a layout."""
         own = self.accumulators.layout()
-        loaded = kernel.emitter.remembered(
-            ("loaded", self), lambda: kernel.tensor.load(self, kernel.emitter)
-        )
+        loaded = kernel.emitter.remembered(("loaded", self), lambda: kernel.tensor.load(self))
         return kernel.scratch.converted(own, loaded, layout)
+
+
+@dataclass(frozen=True, slots=True)
+class BranchState:
+    """What is known before branches."""
+
+    parity: SSAValue | None
+    touched: bool
+    tiles: Mapping[int, TensorTile]
 
 
 def products_in(op: Operation) -> Iterator[Operation]:
@@ -140,9 +150,7 @@ class TensorMemory:
         # Whoever waited for the phase before has seen it.
         self.order()
         emitter, at = self._emitter, self._emitter.constant(0, None)
-        emitter.when(
-            self.issues, lambda: emitter.add(tcgen05_sync.CommitOp(self._done, [at]))
-        )
+        emitter.when(self.issues, lambda: emitter.add(tcgen05_sync.CommitOp(self._done, [at])))
         emitter.add(mbarrier.WaitOp(self._done, [at], self.parity))
         emitter.add(sync.WarpSyncOp())
         emitter.add(tcgen05_sync.FenceAfterThreadSyncOp())
@@ -173,12 +181,12 @@ class TensorMemory:
 
     # --- loops ---
 
-    def make_room_for_loop(self, op: Operation, kernel: Any) -> None:
+    def make_room_for_loop(self, op: Operation, kernel: Kernel) -> None:
         """Before what a loop carries gets to its columns: load what its MMAs overwrite."""
         for product in products_in(op):
             self.make_room(kernel.table.products[product.results[0]].column, op, kernel)
 
-    def enter_loop(self, op: Operation, kernel: Any) -> None:
+    def enter_loop(self, op: Operation, kernel: Kernel) -> None:
         """Before a loop: what its body may rely on, at whose end `end_turn` makes it so again."""
         products = list(products_in(op))
         if not products or not _flies(op):
@@ -188,7 +196,7 @@ class TensorMemory:
             self.flying |= _flies(op)
             self.reads_scratch |= self.flying and not _reads_stages_alone(op, kernel)
 
-    def end_turn(self, op: Operation, kernel: Any) -> None:
+    def end_turn(self, op: Operation, kernel: Kernel) -> None:
         """At the end of the body of a loop in which MMAs are issued."""
         if next(products_in(op), None) is None:
             return
@@ -209,15 +217,21 @@ class TensorMemory:
         for value in values:
             self.parity = value
 
-    def leave_branch(self, parity: SSAValue | None) -> None:
-        """At the end of a branch, which was entered with that parity and behind which nothing is in
-        flight: MMAs are issued in none but those that all that follows is in."""
+    def before_branches(self) -> BranchState:
+        """Before branches: nothing is in flight. MMAs are issued in none but those that all that
+        follows is in."""
         self.wait()
-        self.parity = parity
+        return BranchState(self.parity, self.touched, dict(self._tiles))
+
+    def resume(self, state: BranchState, *, behind: bool = False) -> None:
+        """At the beginning of a branch, or `behind` all of them."""
+        self.parity, self._tiles = state.parity, dict(state.tiles)
+        self.flying = self.reads_scratch = False
+        self.touched = behind or state.touched
 
     # --- tiles ---
 
-    def make_room(self, column: int, writer: Operation, kernel: Any) -> None:
+    def make_room(self, column: int, writer: Operation, kernel: Kernel) -> None:
         """Before an op that writes columns anew: load what is there and used later."""
         tile = self._tiles.get(column)
         if tile is None:
@@ -239,9 +253,9 @@ class TensorMemory:
 
     # --- elements ---
 
-    def load(self, tile: TensorTile, emitter: Emitter) -> list[SSAValue]:
+    def load(self, tile: TensorTile) -> list[SSAValue]:
         """The elements of a tile, in its own layout."""
-        accumulators = tile.accumulators
+        emitter, accumulators = self._emitter, tile.accumulators
         assert self.holds(tile, accumulators), "a tile is loaded before its columns are written"
         self.wait()
         view = self._view(accumulators)
@@ -285,9 +299,7 @@ class TensorMemory:
         emitter = self._emitter
         type_ = MemRefType(element, shape, LayoutType.get(layout), SpaceAttr(Space.TMEM))
         begin = [emitter.constant(0, None), emitter.constant(column, None)]
-        return emitter.once(
-            ("tmem", column, type_), lambda: tmem.SliceOp(self._base, begin, type_)
-        )
+        return emitter.once(("tmem", column, type_), lambda: tmem.SliceOp(self._base, begin, type_))
 
     def block(
         self, accumulators: Accumulators, atom: UmmaAtom, batch: int, row: int, column: int
@@ -343,28 +355,28 @@ def _flies(op: Operation) -> bool:
     )
 
 
-def _reads_stages_alone(op: Operation, kernel: Any) -> bool:
+def _reads_stages_alone(op: Operation, kernel: Kernel) -> bool:
     """True of a loop whose MMAs read nothing that threads have laid down."""
     return all(kernel.ahead.is_read_in_place(product) for product in products_in(op))
 
 
-def _is_used_later(value: SSAValue, writer: Operation, column: int, kernel: Any) -> bool:
+def _is_used_later(value: SSAValue, writer: Operation, column: int, kernel: Kernel) -> bool:
     """True where somebody reads a value behind an op, or in it, other than as what it adds to."""
     block = value.owner if isinstance(value.owner, Block) else value.owner.parent
     holder = _ancestor(writer, block)
+    if holder is None:
+        return False
     for use in value.uses:
-        own = _ancestor(use.operation, block)
-        if holder is None or own is None or own.is_before_in_block(holder):
-            if holder is not None and own is not None and _is_lazy_later(use.operation, writer, column, kernel):
+        user, own = use.operation, _ancestor(use.operation, block)
+        if own is not None and own.is_before_in_block(holder):
+            if _is_lazily_used_later(user, writer, column, kernel):
                 return True
-            continue
-        if use.operation is writer and _is_addend(writer, use.index, column, kernel):
-            continue
-        return True
+        elif user is not writer or not _is_addend(writer, use.index, column, kernel):
+            return True
     return False
 
 
-def _is_lazy_later(op: Operation, writer: Operation, column: int, kernel: Any) -> bool:
+def _is_lazily_used_later(op: Operation, writer: Operation, column: int, kernel: Kernel) -> bool:
     """True where what is computed of a value wherever it is needed is needed later."""
     return any(
         kernel.table.layouts.get(result) is None and _is_used_later(result, writer, column, kernel)
@@ -373,7 +385,7 @@ def _is_lazy_later(op: Operation, writer: Operation, column: int, kernel: Any) -
     )
 
 
-def _is_addend(writer: Operation, index: int, column: int, kernel: Any) -> bool:
+def _is_addend(writer: Operation, index: int, column: int, kernel: Kernel) -> bool:
     """True of the operand that an op leaves in its columns: C of a product, what a loop begins
     with."""
     if not isinstance(writer, ForOp):

@@ -7,6 +7,7 @@ goes, so that each reads A once, then along N; what is left over is registers.
 from __future__ import annotations
 
 from dataclasses import dataclass
+
 from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFOp, MmaIOp
 from tilewright.dialects.cuda_tile.type_text import shown
 from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError

@@ -18,7 +18,6 @@ from xdsl.dialects import gpu, memref
 from xdsl.dialects.builtin import IntegerAttr, MemRefType, NoneAttr, i64
 from xdsl.ir import Operation, SSAValue
 
-from tilewright.dialects.cuda_tile.ops import core
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
 from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp
 from tilewright.dialects.cute.types.memref import Space, SpaceAttr
@@ -112,7 +111,7 @@ class Ring:
             self.kernel.emitter.add(tma.PrefetchTensormapOp(map_))
 
     def initialise(self, readers: int) -> None:
-        """Make the mbarriers, by one thread; so many warps read, or MMAs that one thread commits."""
+        """Make the mbarriers, by one thread; so many warps read, or MMAs of one thread."""
         emitter = self.kernel.emitter
         for (full, empty), by_mma in zip(self._made_barriers, self._by_mma, strict=True):
             for stage in range(self.stages):

@@ -1,5 +1,5 @@
-"""Accumulators that loops carry: fragments of `wgmma`, or columns of tensor memory, which stay where
-they are."""
+"""Accumulators that loops carry: fragments of `wgmma`, or columns of tensor memory, which stay
+where they are."""
 
 from __future__ import annotations
 

@@ -12,14 +12,13 @@ from tilewright.dialects.cute_nvgpu.atoms.umma_lookup import find_umma
 from tilewright.dialects.cute_nvgpu.ops.sm100 import MmaOp
 from tilewright.lowering.cuda_tile.arithmetic.convert_conversions import float_or_same
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
-from tilewright.lowering.cuda_tile.kernel.tensor_memory import TensorTile
+from tilewright.lowering.cuda_tile.layouts.elements import shape_of
 from tilewright.lowering.cuda_tile.layouts.tensor_memory_layouts import (
     Accumulators,
     TensorCoreLayouts,
     extents_of,
     tensor_core_atom,
 )
-from tilewright.lowering.cuda_tile.layouts.elements import shape_of
 from tilewright.lowering.cuda_tile.products.convert_warpgroup_matrix import is_zero
 from tilewright.lowering.cuda_tile.products.shared_operands import OperandMatrices, SharedOperands
 
@@ -47,7 +46,12 @@ class TensorCoreProduct:
 
     def multiply(self) -> None:
         """Emit it."""
-        kernel, op, accumulators, tensor = self.kernel, self.op, self.accumulators, self.kernel.tensor
+        kernel, op, accumulators, tensor = (
+            self.kernel,
+            self.op,
+            self.accumulators,
+            self.kernel.tensor,
+        )
         tensor.make_room(accumulators.column, op, kernel)
         fresh = is_zero(op.acc)
         if not fresh:
