@@ -20,9 +20,10 @@ suite: $(VENV)/test.stamp
 	$(BIN)/python -m pytest -n $(JOBS)
 	$(BIN)/lit -j $(JOBS) tests/filecheck
 
-## test-browser: the playground in headless Chromium; needs Debian's chromium and chromium-driver
+## test-browser: the playground, and traces in Perfetto, in headless Chromium; completion in bash,
+## zsh and fish; needs Debian's chromium, chromium-driver, zsh and fish
 test-browser: $(VENV)/browser.stamp
-	$(BIN)/python -m pytest tests/browser/playground.py
+	$(BIN)/python -m pytest tests/browser/playground.py tests/browser/shells.py tests/browser/perfetto.py
 
 ## docs: the documentation site, in build/site
 docs: $(VENV)/docs.stamp

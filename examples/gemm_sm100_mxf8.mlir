@@ -277,7 +277,7 @@ func.func @gemm(%map_a: !map_a, %map_b: !map_b, %map_sfa: !map_sf, %map_sfb: !ma
       memref.store %x29, %sc[%buffer, %tid, %i29] : !smem_c
       memref.store %x30, %sc[%buffer, %tid, %i30] : !smem_c
       memref.store %x31, %sc[%buffer, %tid, %i31] : !smem_c
-      cute_nvgpu.fence.proxy.async
+      cute_nvgpu.fence.proxy.async in "shared::cta"
       cute_nvgpu.bar.sync 1 threads 128
       scf.if %first {
         %cn = arith.addi %n0, %column : index

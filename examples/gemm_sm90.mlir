@@ -198,7 +198,7 @@ func.func @gemm(%map_a: !map_a, %map_b: !map_b, %map_c: !map_c, %k32: i32)
     memref.store %x13, %sc[%c0, %reader, %row0, %column7] : !smem_c
     memref.store %x14, %sc[%c0, %reader, %row1, %column6] : !smem_c
     memref.store %x15, %sc[%c0, %reader, %row1, %column7] : !smem_c
-    cute_nvgpu.fence.proxy.async
+    cute_nvgpu.fence.proxy.async in "shared::cta"
     cute_nvgpu.bar.sync 1 threads 256
     scf.if %stores {
       cute_nvgpu.tma.store %sc[%c0, %reader, %c0, %c0] to %map_c[%cm, %n0] : !smem_c to !map_c
@@ -240,7 +240,7 @@ func.func @gemm(%map_a: !map_a, %map_b: !map_b, %map_c: !map_c, %k32: i32)
     memref.store %x29, %sc[%c1, %reader, %row0, %column7] : !smem_c
     memref.store %x30, %sc[%c1, %reader, %row1, %column6] : !smem_c
     memref.store %x31, %sc[%c1, %reader, %row1, %column7] : !smem_c
-    cute_nvgpu.fence.proxy.async
+    cute_nvgpu.fence.proxy.async in "shared::cta"
     cute_nvgpu.bar.sync 1 threads 256
     scf.if %stores {
       cute_nvgpu.tma.store %sc[%c1, %reader, %c0, %c0] to %map_c[%cm, %cn1] : !smem_c to !map_c
@@ -282,7 +282,7 @@ func.func @gemm(%map_a: !map_a, %map_b: !map_b, %map_c: !map_c, %k32: i32)
     memref.store %x45, %sc[%c0, %reader, %row0, %column7] : !smem_c
     memref.store %x46, %sc[%c0, %reader, %row1, %column6] : !smem_c
     memref.store %x47, %sc[%c0, %reader, %row1, %column7] : !smem_c
-    cute_nvgpu.fence.proxy.async
+    cute_nvgpu.fence.proxy.async in "shared::cta"
     cute_nvgpu.bar.sync 1 threads 256
     scf.if %stores {
       cute_nvgpu.tma.store %sc[%c0, %reader, %c0, %c0] to %map_c[%cm, %cn2] : !smem_c to !map_c
@@ -324,7 +324,7 @@ func.func @gemm(%map_a: !map_a, %map_b: !map_b, %map_c: !map_c, %k32: i32)
     memref.store %x61, %sc[%c1, %reader, %row0, %column7] : !smem_c
     memref.store %x62, %sc[%c1, %reader, %row1, %column6] : !smem_c
     memref.store %x63, %sc[%c1, %reader, %row1, %column7] : !smem_c
-    cute_nvgpu.fence.proxy.async
+    cute_nvgpu.fence.proxy.async in "shared::cta"
     cute_nvgpu.bar.sync 1 threads 256
     scf.if %stores {
       cute_nvgpu.tma.store %sc[%c1, %reader, %c0, %c0] to %map_c[%cm, %cn3] : !smem_c to !map_c
@@ -366,7 +366,7 @@ func.func @gemm(%map_a: !map_a, %map_b: !map_b, %map_c: !map_c, %k32: i32)
     memref.store %x77, %sc[%c0, %reader, %row0, %column7] : !smem_c
     memref.store %x78, %sc[%c0, %reader, %row1, %column6] : !smem_c
     memref.store %x79, %sc[%c0, %reader, %row1, %column7] : !smem_c
-    cute_nvgpu.fence.proxy.async
+    cute_nvgpu.fence.proxy.async in "shared::cta"
     cute_nvgpu.bar.sync 1 threads 256
     scf.if %stores {
       cute_nvgpu.tma.store %sc[%c0, %reader, %c0, %c0] to %map_c[%cm, %cn4] : !smem_c to !map_c
@@ -408,7 +408,7 @@ func.func @gemm(%map_a: !map_a, %map_b: !map_b, %map_c: !map_c, %k32: i32)
     memref.store %x93, %sc[%c1, %reader, %row0, %column7] : !smem_c
     memref.store %x94, %sc[%c1, %reader, %row1, %column6] : !smem_c
     memref.store %x95, %sc[%c1, %reader, %row1, %column7] : !smem_c
-    cute_nvgpu.fence.proxy.async
+    cute_nvgpu.fence.proxy.async in "shared::cta"
     cute_nvgpu.bar.sync 1 threads 256
     scf.if %stores {
       cute_nvgpu.tma.store %sc[%c1, %reader, %c0, %c0] to %map_c[%cm, %cn5] : !smem_c to !map_c
@@ -450,7 +450,7 @@ func.func @gemm(%map_a: !map_a, %map_b: !map_b, %map_c: !map_c, %k32: i32)
     memref.store %x109, %sc[%c0, %reader, %row0, %column7] : !smem_c
     memref.store %x110, %sc[%c0, %reader, %row1, %column6] : !smem_c
     memref.store %x111, %sc[%c0, %reader, %row1, %column7] : !smem_c
-    cute_nvgpu.fence.proxy.async
+    cute_nvgpu.fence.proxy.async in "shared::cta"
     cute_nvgpu.bar.sync 1 threads 256
     scf.if %stores {
       cute_nvgpu.tma.store %sc[%c0, %reader, %c0, %c0] to %map_c[%cm, %cn6] : !smem_c to !map_c
@@ -492,7 +492,7 @@ func.func @gemm(%map_a: !map_a, %map_b: !map_b, %map_c: !map_c, %k32: i32)
     memref.store %x125, %sc[%c1, %reader, %row0, %column7] : !smem_c
     memref.store %x126, %sc[%c1, %reader, %row1, %column6] : !smem_c
     memref.store %x127, %sc[%c1, %reader, %row1, %column7] : !smem_c
-    cute_nvgpu.fence.proxy.async
+    cute_nvgpu.fence.proxy.async in "shared::cta"
     cute_nvgpu.bar.sync 1 threads 256
     scf.if %stores {
       cute_nvgpu.tma.store %sc[%c1, %reader, %c0, %c0] to %map_c[%cm, %cn7] : !smem_c to !map_c

@@ -158,7 +158,7 @@ func.func @gemm(%A: !cute.memref<f8E4M3FN, gmem, align<16>, "(?,?):(?{i64 div=16
       %from0 = cute.local_tile(%fromC, %columns, %first_half)
       %to0 = cute.local_tile(%toC, %columns, %first_half)
       cute.copy(%r2s, %from0, %to0)
-      cute_nvgpu.fence.proxy.async
+      cute_nvgpu.fence.proxy.async in "shared::cta"
       cute_nvgpu.bar.sync 1 threads 256
       scf.if %stores {
         %gC0 = cute.local_tile(%mC, %tilerC, %atLeft)
@@ -172,7 +172,7 @@ func.func @gemm(%A: !cute.memref<f8E4M3FN, gmem, align<16>, "(?,?):(?{i64 div=16
       %from1 = cute.local_tile(%fromC, %columns, %second_half)
       %to1 = cute.local_tile(%toC, %columns, %second_half)
       cute.copy(%r2s, %from1, %to1)
-      cute_nvgpu.fence.proxy.async
+      cute_nvgpu.fence.proxy.async in "shared::cta"
       cute_nvgpu.bar.sync 1 threads 256
       scf.if %stores {
         %gC1 = cute.local_tile(%mC, %tilerC, %atRight)

@@ -130,7 +130,7 @@ func.func @gemm(%A: !cute.memref<bf16, gmem, align<16>, "(?,?):(?{i64 div=8},1)"
       }
       cute_nvgpu.bar.sync 1 threads 256
       cute.copy(%r2s, %fromC, %toC)
-      cute_nvgpu.fence.proxy.async
+      cute_nvgpu.fence.proxy.async in "shared::cta"
       cute_nvgpu.bar.sync 1 threads 256
       scf.if %stores {
         %coord = cute.tile_scheduler.coord<8> (%tile, %tiles)

@@ -76,7 +76,7 @@ func.func @gemm(%a_ptr: memref<?xbf16>, %b_ptr: memref<?xbf16>, %c_ptr: memref<?
       memref.store %vc, %sb[%row_b, %i] : !smem_b
     }
     // Each thread makes its stores visible to the async proxy, then all meet.
-    cute_nvgpu.fence.proxy.async
+    cute_nvgpu.fence.proxy.async in "shared::cta"
     "gpu.barrier"() : () -> ()
     %d0 = cute_nvgpu.sm90.mma %a0, %b0, %acc <64x128x16, elem_type = (bf16, bf16, f32), ab_major = (k, k), frag_kind = ss> : (!desc_a, !desc_b, !acc) -> !acc
     %d1 = cute_nvgpu.sm90.mma %a1, %b1, %d0 <64x128x16, elem_type = (bf16, bf16, f32), ab_major = (k, k), frag_kind = ss> : (!desc_a, !desc_b, !acc) -> !acc

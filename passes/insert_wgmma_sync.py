@@ -89,7 +89,7 @@ def _insert_before(anchor: Operation, op: Operation) -> None:
 def _insert_proxy_fences(function: func.FuncOp | gpu.FuncOp) -> None:
     placed: list[Operation] = []
     while hazards := _hazards(function, "proxy"):
-        write, fence = hazards[0].other, wgmma_sync.FenceProxyAsyncOp()
+        write, fence = hazards[0].other, wgmma_sync.FenceProxyAsyncOp(space="shared::cta")
         assert write is not None
         _insert_before(_after_write(write, hazards[0].op), fence)
         placed.append(fence)

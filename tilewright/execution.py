@@ -28,6 +28,7 @@ from tilewright.dialects.ptx.control_flow import EntryOp
 from tilewright.guard import guard
 from tilewright.lowering.interpreter import Watcher, run_kernel
 from tilewright.lowering.interpreter.arithmetic.mma import NUMERICS
+from tilewright.lowering.interpreter.breakpoints import Breakpoints
 from tilewright.lowering.interpreter.errors import ExecutionError
 from tilewright.lowering.interpreter.machine.global_memory import GlobalMemory
 from tilewright.lowering.interpreter.machine.machine import Launch
@@ -196,10 +197,11 @@ def _interpret(
         lower_programs(module, arch, source)
         block = _extents(find_kernel(module, kernel, name), "gpu.known_block_size", "")
     elif is_tile_ir(module):
-        if watchers:
+        breakpoints = [watcher for watcher in watchers if isinstance(watcher, Breakpoints)]
+        if len(breakpoints) < len(watchers):
             raise ExecutionError(
-                "expected a kernel of threads to break in, got Tile IR, whose blocks are whole; "
-                "nearest legal: level 'tile', 'atom' or 'ptx'"
+                "expected Breakpoints to watch blocks of Tile IR, which are whole, got another "
+                "watcher; nearest legal: level 'tile', 'atom' or 'ptx'"
             )
         if schedule is not None:
             raise ExecutionError(
@@ -215,6 +217,7 @@ def _interpret(
             progress=progress,
             share=share,
             elsewhere=elsewhere,
+            breakpoints=breakpoints,
         )
         launch = launch if say is None else replace(launch, say=say)
         return run_tile_kernel(module, kernel, launch, args, name)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import os
+import pickle
+import sys
 from collections import deque
 from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
@@ -27,17 +29,41 @@ def executor_of(name: str) -> Generator[Executor]:
             yield executor
     elif kind == "dask" and where:
         with _made("distributed", "Client", where) as client, client.get_executor() as executor:
-            yield executor
+            yield OnCluster(executor, client)
     elif name == "mpi":
-        with _made("mpi4py.futures", "MPIPoolExecutor") as executor:
+        with _made("mpi4py.futures", "MPIPoolExecutor", path=_folders()) as executor:
             yield executor
     else:
         raise ValueError(f"expected an executor of {KINDS}, got '{name}'")
 
 
-def _made(module: str, name: str, *arguments: str) -> Any:
+def _made(module: str, name: str, *arguments: Any, **settings: Any) -> Any:
     make: Callable[..., Any] = getattr(import_module(module), name)
-    return make(*arguments)
+    return make(*arguments, **settings)
+
+
+class OnCluster(Executor):
+    """The workers of a Dask cluster, which look for modules in the folders of this process, too: a
+    script's own are in no package."""
+
+    def __init__(self, executor: Executor, client: Any):
+        self._executor, self._client = executor, client
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        """Send a call, whose functions may be the script's."""
+        # Dask depends on cloudpickle.
+        call = import_module("cloudpickle").dumps((fn, args, kwargs))
+        return self._executor.submit(_call, _folders(), call)
+
+
+def _folders() -> list[str]:
+    return [os.path.abspath(folder) for folder in sys.path if os.path.isdir(folder or ".")]
+
+
+def _call(folders: list[str], call: bytes) -> Any:
+    sys.path += [folder for folder in folders if folder not in sys.path]
+    function, arguments, settings = pickle.loads(call)
+    return function(*arguments, **settings)
 
 
 def workers_of(executor: Executor) -> int:

@@ -23,19 +23,16 @@ from xdsl.dialects.builtin import (
     NoneAttr,
     StringAttr,
 )
-from xdsl.ir import Attribute, Dialect, Operation, ParametrizedAttribute
+from xdsl.ir import Attribute, Dialect, Operation, ParametrizedAttribute, TypeAttribute
 from xdsl.irdl import IRDLOperation
-from xdsl.parser import Parser
-from xdsl.parser.generic_parser import ParserState
 from xdsl.universe import Universe
 from xdsl.utils.exceptions import ParseError, VerifyException
-from xdsl.utils.lexer import Input
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
 from tilewright import xdsl_repairs, xdsl_speed
 from tilewright.diagnostic import CompileError, Diagnostic
-from tilewright.lexer import FastLexer
 from tilewright.nearest_name import nearest_name
+from tilewright.quick_parser import QuickParser
 from tilewright.recursion import deep_recursion
 
 xdsl_repairs.install()
@@ -56,15 +53,14 @@ class _Aliases(dict[str, Attribute]):
         )
 
 
-class LocatedParser(Parser):
+class LocatedParser(QuickParser):
     """xDSL's parser; an op without a `loc(...)` of its own gets the place it was read from.
 
     `line_offset` is added to line numbers, for a text that is part of a larger file.
     """
 
     def __init__(self, ctx: Context, text: str, name: str, line_offset: int = 0):
-        super().__init__(ctx, text, name)
-        self._parser_state = ParserState(FastLexer(Input(text, name)))
+        super().__init__(ctx, text, name, _TYPES if ctx is default_context() else None)
         self._file, self._text = StringAttr(name), text
         self._starts = [0]
         self._line_offset = line_offset
@@ -179,6 +175,9 @@ def _location(class_: type[ParametrizedAttribute], **parameters: Attribute) -> A
 
 
 _number = lru_cache(1 << 12)(IntAttr)
+
+_TYPES: dict[str, TypeAttribute] = {}
+"""The types that the default context has read, by their text."""
 
 
 @cache

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Sequence
 from concurrent.futures import BrokenExecutor, Executor, as_completed
 from typing import Any
@@ -14,6 +15,9 @@ from tilewright.executors import workers_of
 from tilewright.lowering.interpreter.errors import ExecutionError
 from tilewright.lowering.interpreter.share import Elsewhere, Share, merge
 
+LOG = logging.getLogger("tilewright.executor")
+"""Says why the CTAs of a grid were not shared out."""
+
 RunShare = Callable[[Share], Any]
 """Runs a share of a kernel's grid, and notes in it what it did; a worker can be sent it."""
 
@@ -22,17 +26,20 @@ def shared_out(
     executor: Executor, run: RunShare, progress: Callable[[int, int], None] | None
 ) -> Elsewhere:
     """How a grid is shared out to an executor. What a worker cannot do, or did wrong, is done again
-    in one place: whatever is to be said of it is said there. Raises ExecutionError where a worker
-    dies."""
+    in one place: whatever is to be said of it is said there, and why to `LOG`. Raises
+    ExecutionError where a worker dies."""
 
     def elsewhere(buffers: Sequence[NDArray[np.uint8]], ctas: int) -> int | None:
         try:
-            shares = _shares(executor, run, progress, ctas)
+            shares, why = _shares(executor, run, progress, ctas)
         except BrokenExecutor as error:
             raise ExecutionError(
                 f"expected an executor whose workers go on to the end, got: {error}"
             ) from None
-        if not shares or not merge(buffers, shares):
+        if shares and not merge(buffers, shares):
+            shares, why = [], "one share of the CTAs accesses what another one writes"
+        if not shares:
+            LOG.info("all CTAs run in one place: %s", why)
             return None
         return sum(share.executed for share in shares)
 
@@ -41,29 +48,29 @@ def shared_out(
 
 def _shares(
     executor: Executor, run: RunShare, progress: Callable[[int, int], None] | None, ctas: int
-) -> list[Share]:
-    """The shares of so many CTAs after their runs, in order; none where one fails."""
+) -> tuple[list[Share], str]:
+    """The shares of so many CTAs after their runs, in order; none where one fails, and why."""
     count = min(workers_of(executor), ctas)
     if count < 2:
-        return []
+        return [], f"{ctas} CTAs, {workers_of(executor)} workers"
     futures = [executor.submit(_run, run, Share(number, count)) for number in range(count)]
     shares: list[Share] = []
     for future in as_completed(futures):
         share = future.result()
-        if share is None:
+        if isinstance(share, str):
             for other in futures:
                 other.cancel()
-            return []
+            return [], share
         shares.append(share)
         if progress is not None:
             progress(sum(share.ctas for share in shares), ctas)
-    return sorted(shares, key=lambda share: share.number)
+    return sorted(shares, key=lambda share: share.number), ""
 
 
-def _run(run: RunShare, share: Share) -> Share | None:
-    """The share after its run; None where it fails."""
+def _run(run: RunShare, share: Share) -> Share | str:
+    """The share after its run; why it fails, where it does."""
     try:
         run(share)
-    except (CompileError, ExecutionError):
-        return None
+    except (CompileError, ExecutionError) as error:
+        return str(error)
     return share

@@ -10,7 +10,9 @@ that a store which is left out shows, too. Results are compared bit by bit.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal, cast
 
 import numpy as np
@@ -37,7 +39,8 @@ class Trial:
     array of random elements. `arch` is the chip, by default the lowest target that the kernel
     needs. `schedule`, `max_steps` and `races` are those of `tilewright.interpret`; where
     `schedules` is not 0, each run is one in the order of the text, with which as many random ones
-    must agree, of the seeds from `schedule` on.
+    must agree, of the seeds from `schedule` on. The workers of an `executor` make these runs, or
+    shares of the one run.
     """
 
     grid: Sequence[int]
@@ -51,6 +54,7 @@ class Trial:
     schedules: int = 0
     max_steps: int | None = None
     races: Races | None = None
+    executor: Executor | None = None
 
 
 class ResultCheck:
@@ -115,24 +119,26 @@ class ResultCheck:
 
     def _run(self, what: str, module: ModuleOp) -> list[NDArray[Any]]:
         trial = self._trial
-        arguments = self._spelled(module)
-
-        def run(schedule: int | None) -> list[NDArray[Any]]:
-            return interpret(
-                module,
-                trial.kernel,
-                grid=trial.grid,
-                block=trial.block,
-                args=arguments,
-                numerics=trial.numerics,
-                arch=self._arch,
-                schedule=schedule,
-                max_steps=trial.max_steps,
-                races=trial.races,
-            )
-
+        settings: dict[str, Any] = {
+            "kernel": trial.kernel,
+            "grid": trial.grid,
+            "block": trial.block,
+            "args": self._spelled(module),
+            "numerics": trial.numerics,
+            "arch": self._arch,
+            "max_steps": trial.max_steps,
+            "races": trial.races,
+        }
+        run = partial(_run_under, module, settings)
+        workers, sent = trial.executor, None
+        if workers is not None and trial.schedules:
+            sent = partial(_run_under, str(module), settings)
+        elif workers is not None:
+            run = partial(_run_under, module, {**settings, "executor": workers})
         try:
-            return under_schedules(run, trial.schedule, trial.schedules, self._names)
+            return under_schedules(
+                run, trial.schedule, trial.schedules, self._names, sent and workers, sent
+            )
         except (CompileError, ExecutionError) as error:
             raise self._error(f"{what} does not run: {error}") from None
 
@@ -157,6 +163,12 @@ class ResultCheck:
     def _error(self, message: str) -> CompileError:
         diagnostic = at(self._location, message, self._source)
         return CompileError(diagnostic if diagnostic.line else Diagnostic(message, self._name))
+
+
+def _run_under(
+    module: ModuleOp | str, settings: dict[str, Any], schedule: int | None
+) -> list[NDArray[Any]]:
+    return interpret(module, schedule=schedule, **settings)
 
 
 def _lowered(arg: Any, parameter: Parameter, now: Parameter) -> Any:

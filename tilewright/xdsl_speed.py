@@ -9,21 +9,26 @@ from __future__ import annotations
 
 from abc import ABCMeta
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any, Protocol
 
-from xdsl.dialects.builtin import UNKNOWN_LOC, IntegerAttr, LocationAttr, StringAttr
+from xdsl.dialects.builtin import UNKNOWN_LOC, DenseArrayBase, LocationAttr, i32
 from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue, SSAValues, Use
 from xdsl.ir.core import BlockOps, IRWithName, IRWithUses, _IRNode
 from xdsl.irdl import (
     AttrConstraint,
+    AttrSizedOperandSegments,
     IRDLOperation,
     OpDef,
+    OptionalDef,
     RangeConstraint,
     VariadicDef,
     operations,
 )
 from xdsl.irdl.operations import BaseAccessor, BeforeVariadicSingleAccessor, VarIRConstruct
-from xdsl.traits import OpTrait
+from xdsl.traits import IsolatedFromAbove, OpTrait
+
+from tilewright.dialects.signature import FactsBySignature, signature
 
 # pyright: reportPrivateUsage=false
 
@@ -49,6 +54,8 @@ def install() -> None:
         node.__hash__, node.__eq__ = object.__hash__, object.__eq__
     operation: Any = Operation
     operation.__init__ = _init
+    block: Any = Block
+    block._attach_op = _attach
     fast: Any = BlockOps
     fast.__iter__ = _ops
     accessors: list[Any] = [BaseAccessor, BeforeVariadicSingleAccessor]
@@ -57,6 +64,9 @@ def install() -> None:
     definition: Any = OpDef
     definition.verify = _verify
     operations.verify_variadic_size = _counted
+    operations.irdl_op_init = _build
+    isolated: Any = IsolatedFromAbove
+    isolated.verify = _isolated
 
 
 def _inherit_only(class_: Any) -> None:
@@ -135,6 +145,9 @@ def _from(op: Operation | None) -> Iterator[Operation]:
 
 # Ops
 
+_attach_any = Block._attach_op
+_no_more = Operation.__post_init__
+
 
 def _init(
     self: Any,
@@ -158,7 +171,97 @@ def _init(
         self.successors = successors
     for region in regions:
         self.add_region(region)
-    self.__post_init__()
+    # An implicit builder takes the place of Operation's own.
+    if Operation.__post_init__ is not _no_more or _has_defaults(type(self)):
+        self.__post_init__()
+
+
+@cache
+def _has_defaults(class_: type[Operation]) -> bool:
+    """True where an op may get properties or attributes that it was not given, or does more."""
+    if class_.__post_init__ is not IRDLOperation.__post_init__:
+        return True
+    definition = class_.get_irdl_definition()  # type: ignore[attr-defined]
+    fields = (*definition.properties.values(), *definition.attributes.values())
+    return any(field.default_value is not None for field in fields)
+
+
+_built = operations.irdl_op_init
+
+
+def _build(self: Any, op_def: Any, *, operands: Any, result_types: Any, **rest: Any) -> None:
+    """Initialise an op of its fields, if it has values and attributes alone."""
+    plan = op_def.__dict__.get("_plan")
+    if plan is None:
+        plan = op_def._plan = _plan(op_def)
+    values = types = None
+    if plan and not rest["regions"] and not rest["successors"]:
+        values = _flattened(operands, plan[0], SSAValue)
+        types = _flattened(result_types, plan[1], Attribute)
+    if values is None or types is None:
+        _built(self, op_def, operands=operands, result_types=result_types, **rest)
+        return
+    fields = {
+        part: {name: value for name, value in rest[part].items() if value is not None}
+        for part in ("properties", "attributes")
+    }
+    if plan[2] is not None:
+        fields[plan[2]][AttrSizedOperandSegments.attribute_name] = _segments(values[1])
+    _init(self, operands=values[0], result_types=types[0], **fields)
+
+
+def _plan(op_def: OpDef) -> tuple[Any, ...]:
+    """For each operand and result how many values it may have at least and at most, and where the
+    numbers of operands stand; nothing for an op that has more than these."""
+    options = [(type(option), getattr(option, "as_property", None)) for option in op_def.options]
+    where = {True: "properties", False: "attributes"}
+    if op_def.regions or op_def.successors or len(options) > 1:
+        return ()
+    if options and options[0][0] is not AttrSizedOperandSegments:
+        return ()
+    counts = [
+        [
+            (0, 1) if isinstance(field, OptionalDef)
+            else (0, 1 << 30) if isinstance(field, VariadicDef) else (1, 1)
+            for _, field in fields
+        ]
+        for fields in (op_def.operands, op_def.results)
+    ]  # fmt: skip
+    return (*counts, where[bool(options[0][1])] if options else None)
+
+
+def _flattened(
+    given: Sequence[Any], counts: Sequence[tuple[int, int]], kind: type
+) -> tuple[list[Any], tuple[int, ...]] | None:
+    """The values of fields and how many each has; None where they are not as they should be."""
+    values, sizes = list[Any](), list[int]()
+    if len(given) != len(counts):
+        return None
+    for one, (least, most) in zip(given, counts, strict=True):
+        if isinstance(one, kind):
+            values.append(one)
+            sizes.append(1)
+            continue
+        some = () if one is None else one
+        if not isinstance(some, list | tuple) or not least <= len(some) <= most:
+            return None
+        if (one is None and most != 1) or not all(isinstance(value, kind) for value in some):
+            return None
+        values += some
+        sizes.append(len(some))
+    return values, tuple(sizes)
+
+
+@cache
+def _segments(sizes: tuple[int, ...]) -> DenseArrayBase:
+    return DenseArrayBase.from_list(i32, sizes)
+
+
+def _attach(block: Block, op: Operation) -> None:
+    """Let an op be one of a block: one without regions contains no block."""
+    if op.parent is not None or op.regions:
+        _attach_any(block, op)
+    op.parent = block
 
 
 _OPERAND, _RESULT = VarIRConstruct.OPERAND, VarIRConstruct.RESULT
@@ -185,43 +288,42 @@ def _get_one(accessor: Any, op: Any, _class: Any = None) -> Any:
 
 _verify_all = OpDef.verify
 _verify_counts = operations.verify_variadic_size
+_verify_isolated = IsolatedFromAbove.verify
 _inert = OpTrait.verify
-_verified: dict[tuple[Any, ...], Any] = {}
-"""Ops that were right, by the identities of all that verification asks, which are held here."""
-_MOST_VERIFIED = 1 << 15
+_verified = FactsBySignature[tuple[OpTrait, ...]]()
+"""Of ops that were right: the traits that ask more than the definition says."""
 
 
 def _verify(definition: OpDef, op: Operation) -> None:
     """Verify an op by its definition. Attributes never change: what was right of some stays so."""
     if op.regions:
         return _verify_all(definition, op)
-    properties, attributes, operands = op.properties, op.attributes, op._operands
-    types = [value._type for value in operands]
-    types += [value._type for value in op.results]
-    key = (
-        id(definition), len(operands), len(op._successors), len(properties),
-        *map(id, types), *properties, *map(_identity, properties.values()),
-        *attributes, *map(_identity, attributes.values()),
-    )  # fmt: skip
-    if key not in _verified:
+    key = (id(definition), signature(op))
+    traits = _verified.get(key)
+    if traits is None:
         _verify_all(definition, op)
-        if len(_verified) >= _MOST_VERIFIED:
-            _verified.clear()
-        _verified[key] = definition, types, *properties.values(), *attributes.values()
+        asking = [trait for trait in definition.traits if type(trait).verify is not _inert]
+        _verified.put(key, op, tuple(asking))
         return None
-    for trait in definition.traits:
-        if type(trait).verify is not _inert:
-            trait.verify(op)
+    for trait in traits:
+        trait.verify(op)
     return None
 
 
-def _identity(attribute: Attribute) -> Any:
-    """A key that no other attribute has: the content of those that are made anew for each op."""
-    if isinstance(attribute, StringAttr):
-        return attribute.data
-    if isinstance(attribute, IntegerAttr):
-        return attribute.value.data, id(vars(attribute)["type"])
-    return id(attribute)
+def _isolated(trait: IsolatedFromAbove, op: Operation) -> None:
+    """Verify that nothing in an op uses a value around it: most are defined in the same block."""
+    regions = list(op.regions)
+    while regions:
+        for block in regions.pop().blocks:
+            for inner in block.ops:
+                for operand in inner._operands:
+                    owner = operand.owner
+                    where = owner if isinstance(owner, Block) else owner.parent
+                    if where is not block and (owner is op or not op.is_ancestor(owner)):
+                        return _verify_isolated(trait, op)
+                if inner.regions and not inner.has_trait(IsolatedFromAbove):
+                    regions += inner.regions
+    return None
 
 
 def _counted(op: Operation, definition: Any, construct: VarIRConstruct) -> None:

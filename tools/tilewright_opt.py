@@ -7,6 +7,7 @@ Exit status: 0 fine, 1 the input is wrong (the diagnostic is on stderr), 2 wrong
 from __future__ import annotations
 
 import argparse
+import atexit
 import io
 import sys
 from collections.abc import Generator, Sequence
@@ -32,7 +33,7 @@ from tilewright.ir_dump import IRDump
 from tilewright.nearest_name import check_pass_names
 from tilewright.parsing import parse_module, register_dialects
 from tilewright.printing import ShortPrinter
-from tilewright.tools.commands.input import InputError
+from tilewright.tools.commands.input import InputError, chosen_executor
 from tilewright.tools.expected_errors import Expectation, check_expected, expectations
 from tilewright.tools.output import (
     BROKEN_PIPE,
@@ -47,6 +48,8 @@ from tilewright.tools.trial import read_trial, trial_options
 from tilewright.verification import verify
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     from tilewright.pipeline import Observer
 
 USAGE = 2
@@ -207,6 +210,16 @@ class TilewrightOpt(xDSLOptMain):
         return output.getvalue().rstrip("\n") + "\n"
 
     @cached_property
+    def executor(self) -> Executor | None:
+        """Who makes the runs of `--verify-by-running`, until the process ends."""
+        named = self.args.verify_by_running.executor
+        if named is None:
+            return None
+        opened = chosen_executor(named)
+        atexit.register(opened.__exit__, None, None, None)
+        return opened.__enter__()
+
+    @cached_property
     def dump(self) -> IRDump | None:
         """Where the IR goes between passes: one numbering for all chunks of the input."""
         return None if self.args.dump_dir is None else IRDump(self.args.dump_dir)
@@ -218,7 +231,7 @@ class TilewrightOpt(xDSLOptMain):
             from tilewright.verify_by_running import ResultCheck
 
             name = self.get_input_name()
-            trial = read_trial(self.args.verify_by_running, module, name)
+            trial = read_trial(self.args.verify_by_running, module, name, self.executor)
             observers.append(ResultCheck(trial, name, source))
         return observers
 
@@ -233,7 +246,7 @@ class TilewrightOpt(xDSLOptMain):
 
 
 def _joined(written: Sequence[str | bytes]) -> str | bytes:
-    """The outputs of all chunks. Raises CompileError for bytecode beside others."""
+    """A run whose `--disable-verify` and `--syntax-highlight`, set in xDSL's classes, end with it."""
     if len(written) == 1:
         return written[0]
     text = [part for part in written if isinstance(part, str)]
@@ -246,7 +259,7 @@ def _joined(written: Sequence[str | bytes]) -> str | bytes:
 
 @contextmanager
 def _flags_of_one_run() -> Generator[None]:
-    """What `--disable-verify` and `--syntax-highlight` set in classes of xDSL ends with the run."""
+    """A run whose `--disable-verify` and `--syntax-highlight`, set in classes of xDSL, end with it."""
     verify, colored = Attribute.__post_init__, XDSLDiagnostic.colored
     try:
         yield

@@ -3,7 +3,8 @@
 It is spelled as for `tilewright run`, except that arrays are given by their shapes:
 
   --grid X,Y,Z --block X,Y,Z [--kernel NAME] [--seed N] [--numerics N] [--arch TARGET]
-  [--schedule SEED] [--schedules N] [--max-steps N] [--races error|warn|ignore] ARG...
+  [--schedule SEED] [--schedules N] [--max-steps N] [--races error|warn|ignore]
+  [--executor NAME] ARG...
 
   SHAPE[:DTYPE]   random elements: 256x64:bf16; DTYPE is the parameter's own where it is left out
   IN.npy          what the file has
@@ -20,6 +21,8 @@ from tilewright.tools.commands.input import read_target
 from tilewright.tools.commands.run import add_launch_arguments, add_schedule_arguments
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     from xdsl.dialects.builtin import ModuleOp
 
     from tilewright.verify_by_running import Trial
@@ -38,6 +41,7 @@ def trial_options(text: str) -> argparse.Namespace:
     parser.add_argument("arguments", metavar="ARG", nargs="*")
     add_launch_arguments(parser)
     add_schedule_arguments(parser)
+    parser.add_argument("--executor")
     parser.add_argument("--seed", type=int, default=0)
     try:
         words = shlex.split(text)
@@ -46,8 +50,10 @@ def trial_options(text: str) -> argparse.Namespace:
     return parser.parse_intermixed_args(words)
 
 
-def read_trial(options: argparse.Namespace, module: ModuleOp, name: str) -> Trial:
-    """The trial that the options spell for a kernel of a module. Raises InputError,
+def read_trial(
+    options: argparse.Namespace, module: ModuleOp, name: str, executor: Executor | None
+) -> Trial:
+    """The trial that the options spell for a kernel of a module, by an executor. Raises InputError,
     CompileError."""
     from tilewright.execution import kernel_signature
     from tilewright.tools.commands.run_argument import read_trial_arguments
@@ -68,4 +74,5 @@ def read_trial(options: argparse.Namespace, module: ModuleOp, name: str) -> Tria
         schedules=options.schedules,
         max_steps=options.max_steps,
         races=options.races,
+        executor=executor,
     )

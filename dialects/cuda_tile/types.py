@@ -24,7 +24,6 @@ from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cuda_tile.element_types import ELEMENT_OF, Float8E5M3FNUType
 from tilewright.dialects.cuda_tile.enums import PaddingValue
-from tilewright.dialects.cuda_tile.once import once
 from tilewright.dialects.cuda_tile.type_text import (
     parse_type,
     print_type,
@@ -48,6 +47,7 @@ from tilewright.dialects.cuda_tile.value_types import (
     tile_type,
     values_of,
 )
+from tilewright.dialects.once import once
 
 __all__ = [
     "DYNAMIC",

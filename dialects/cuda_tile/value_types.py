@@ -25,8 +25,8 @@ from xdsl.utils.exceptions import VerifyException
 from tilewright.dialects.cuda_tile.attributes import PtrAttrAttr, chosen
 from tilewright.dialects.cuda_tile.element_types import ELEMENT_OF, I4, types_of
 from tilewright.dialects.cuda_tile.enums import PaddingValue, PtrAttr
-from tilewright.dialects.cuda_tile.once import once
 from tilewright.dialects.cuda_tile.type_text import parse_type, print_type, shown
+from tilewright.dialects.once import once
 
 DYNAMIC = DYNAMIC_INDEX
 """Stands for a size or a stride that is known at run time only, `?` in text."""

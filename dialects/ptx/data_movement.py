@@ -195,6 +195,8 @@ class StOp(_AccessOp):
 class CpAsyncOp(PtxOp):
     """`cp.async.CACHE.shared.global [dst], [src], size{, src-size}`. PTX ISA 9.7.9.25.3.1."""
 
+    ASKS_OPERANDS: ClassVar = True
+
     dest = operand_def(reg("b32"))
     source = operand_def(reg("b64"))
     source_size = opt_operand_def(reg("b32"))

@@ -46,6 +46,9 @@ which the form of the operand writes them; None where the operand is left out.""
 class PtxOp(FieldsOp):
     """Any op of the dialect that stands for an instruction."""
 
+    ASKS_OPERANDS: ClassVar[bool] = False
+    """True where what is legal, or what the target needs, hangs on what the operands come from."""
+
     @property
     def mnemonic(self) -> str:
         """The PTX mnemonic."""
@@ -128,9 +131,6 @@ def _operand_forms(row: ScalarRow, form: str) -> Sequence[OperandForm]:
     return row.operands(form)
 
 
-_form = cache(StringAttr)
-
-
 class ScalarOp(PtxOp):
     """`MNEMONIC.form d, a, b, ...;` on single registers, no side effect."""
 
@@ -148,11 +148,8 @@ class ScalarOp(PtxOp):
     @classmethod
     def of(cls, form: str, inputs: Sequence[SSAValue]) -> Self:
         """The op of that form, built without re-checking what the table already says."""
-        return cls.create(
-            operands=inputs,
-            result_types=[reg(REGISTER_OF[cls.ROW.forms[form].result])],
-            properties={"form": _form(form)},
-        )
+        types, properties = _parts(cls, form)
+        return cls.create(operands=inputs, result_types=types, properties=properties)
 
     @property
     def row(self) -> Form:
@@ -218,6 +215,12 @@ class ScalarOp(PtxOp):
                 f"'{self.name}' {self.form.data} expected registers {_names(legal)}, "
                 f"got {_names(types)}"
             )
+
+
+@cache
+def _parts(op: type[ScalarOp], form: str) -> tuple[Sequence[RegType], Mapping[str, StringAttr]]:
+    """What all ops of a form have: the types of their results, and their properties."""
+    return [reg(REGISTER_OF[op.ROW.forms[form].result])], {"form": StringAttr(form)}
 
 
 def _names(types: Iterable[object]) -> str:

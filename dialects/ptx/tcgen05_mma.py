@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cache
+from typing import ClassVar
 
 from xdsl.dialects.builtin import StringAttr, UnitAttr
 from xdsl.ir import SSAValue
@@ -52,6 +53,8 @@ class Tcgen05MmaOp(PtxOp, CtaGroupOp):
     an address of tensor memory. Without the predicate it accumulates always or, with `zero`, never.
     `lanes` are the words of disable-output-lane, a list of registers.
     """
+
+    ASKS_OPERANDS: ClassVar = True
 
     d = operand_def(reg("b32"))
     a = operand_def(RegType)

@@ -40,6 +40,7 @@ from tilewright.dialects.cute_nvgpu.lattice.sync import (
     WGMMA_WAIT_GROUP,
 )
 from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement
+from tilewright.dialects.cute_nvgpu.ops.wgmma_sync import verify_fenced_space
 from tilewright.dialects.fields import NUMBER, Field, fields_op
 from tilewright.dialects.ptx.instruction import Given, PtxOp, RowOp
 from tilewright.dialects.ptx.types import RegType, reg
@@ -227,6 +228,16 @@ class WgmmaWaitGroupOp(RowOp):
 
 @fields_op("ptx.fence.proxy.async", FENCE_PROXY_ASYNC)
 class FenceProxyAsyncOp(RowOp):
-    """`fence.proxy.async`: generic writes before what the async proxy does. PTX ISA 9.7.13.4."""
+    """`fence.proxy.async{.space}`: generic writes before what the async proxy does. PTX ISA
+    9.7.13.4."""
 
-    assembly_format = "attr-dict"
+    space = opt_prop_def(StringAttr)
+
+    assembly_format = "(`in` $space^)? attr-dict"
+
+    @property
+    def mnemonic(self) -> str:
+        return super().mnemonic + (f".{self.space.data}" if self.space is not None else "")
+
+    def verify_(self) -> None:
+        verify_fenced_space(self.name, self.space)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import ClassVar
 
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import SSAValue
@@ -38,6 +39,8 @@ class MmaOp(WarpMmaOp):
     The form is the mnemonic without `wmma.mma.` and `sync.aligned.`.
     """
 
+    ASKS_OPERANDS: ClassVar = True
+
     def verify_(self) -> None:
         super().verify_()
         loaded = [
@@ -53,6 +56,8 @@ class WmmaAccessOp(PtxOp):
     Every thread of the warp gives the same address, the first operand, and the same stride, in
     elements of the matrix, the last one.
     """
+
+    ASKS_OPERANDS: ClassVar = True
 
     form = prop_def(StringAttr)
     offset = prop_def(NUMBER)

@@ -46,8 +46,8 @@ class Shown:
 
 @dataclass
 class Breakpoints:
-    """Lines at which values are shown, the first `hits` times that threads come there. Values are
-    those of the level that runs; `say` takes the text."""
+    """Lines at which values are shown, the first `hits` times that threads come there, or blocks of
+    Tile IR. Values are those of the level that runs; `say` takes the text."""
 
     lines: Sequence[int]
     values: Sequence[Shown] = ()
@@ -92,13 +92,17 @@ class Breakpoints:
                     f"nearest legal: {nearest}"
                 )
 
+    def reached(self, line: int) -> bool:
+        """Threads come to a line; true where values are shown this time."""
+        self._met[line] += 1
+        return self._met[line] <= self.hits
+
     def _before(
         self, op: Operation, line: int, step: Callable[[Any, Any], Any], registers: Registers,
         source: Sequence[str],
     ) -> Callable[[Any, Any], Any]:  # fmt: skip
         def stopping(machine: Machine, gang: Gang) -> Any:
-            self._met[line] += 1
-            if self._met[line] <= self.hits:
+            if self.reached(line):
                 self.say("\n".join(self._state(op, line, machine, gang, registers, source)))
             return step(machine, gang)
 

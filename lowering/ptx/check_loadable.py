@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from xdsl.ir import Operation
+from xdsl.traits import IsTerminator
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.diagnostic import OpError, named
@@ -16,12 +18,16 @@ from tilewright.dialects.cute_nvgpu.lattice.targets import Target
 from tilewright.dialects.ptx.control_flow import EntryOp
 from tilewright.dialects.ptx.instruction import PtxOp
 from tilewright.dialects.ptx.types import RegType
+from tilewright.lowering.ptx.instructions import Shape, shape_of
+
+Shapes = dict[Operation, Shape]
 
 
-def check_loadable(entries: Sequence[EntryOp], arch: Target | None) -> None:
-    """Raise OpError for the first kernel that ptxas would refuse, or the driver could not load on
-    `arch`."""
+def check_loadable(entries: Sequence[EntryOp], arch: Target | None) -> Shapes:
+    """The shapes of all instructions. Raises OpError for the first kernel that ptxas would refuse,
+    or the driver could not load on `arch`."""
     names: dict[str, EntryOp] = {}
+    shapes: Shapes = {}
     for entry in entries:
         other = names.setdefault(entry.sym_name.data, entry)
         if other is not entry:
@@ -33,7 +39,8 @@ def check_loadable(entries: Sequence[EntryOp], arch: Target | None) -> None:
         why = None if arch is None else why_too_much(entry.shared.value.data, arch)
         if why is not None:
             raise OpError(entry, f"'{entry.name}' {why}")
-        _check_body(entry)
+        _check_body(entry, shapes)
+    return shapes
 
 
 def _check_verified(op: PtxOp) -> None:
@@ -43,7 +50,7 @@ def _check_verified(op: PtxOp) -> None:
         raise OpError(op, str(error)) from error
 
 
-def _check_body(entry: EntryOp) -> None:
+def _check_body(entry: EntryOp, shapes: Shapes) -> None:
     for block in entry.body.blocks:
         for argument in block.args:
             if not isinstance(argument.type, RegType):
@@ -51,4 +58,9 @@ def _check_body(entry: EntryOp) -> None:
         for op in block.ops:
             if not isinstance(op, PtxOp):
                 raise OpError(op, f"'{op.name}' has no PTX text")
-            _check_verified(op)
+            try:
+                shapes[op] = shape_of(op)
+            except VerifyException as error:
+                raise OpError(op, str(error)) from error
+            if op.has_trait(IsTerminator):
+                _check_verified(op)  # where it stands

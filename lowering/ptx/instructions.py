@@ -1,44 +1,121 @@
-"""One instruction as text: its mnemonic, and its operands in the order of their forms."""
+"""One instruction as text: its mnemonic, and its operands in the order of their forms.
+
+Ops of one signature differ in registers and constants alone, so that a `Shape`, which has all else,
+is made and verified once for all of them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from xdsl.ir import Operation, SSAValue
+from xdsl.utils.test_value import create_ssa_value
 
 from tilewright.diagnostic import OpError
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
 from tilewright.dialects.cute_nvgpu.lattice.operand_text import constant
+from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement
 from tilewright.dialects.ptx.control_flow import BraOp, CondBraOp
 from tilewright.dialects.ptx.instruction import Item, PtxOp, SharedPlace
 from tilewright.dialects.ptx.registers import ConstOp
+from tilewright.dialects.ptx.types import RegType
+from tilewright.dialects.signature import FactsBySignature, signature
 
 
-def operands(op: PtxOp) -> Iterator[tuple[OperandForm, Sequence[Item]]]:
-    """The operands that the op has, in PTX's order, each with its form."""
-    values = op.operand_values()
-    for form in op.operand_forms:
-        given = values.get(form.name)
-        if given is not None:
-            alone = isinstance(given, SSAValue | int | str | SharedPlace)
-            yield form, (given,) if alone else given
+class Place(NamedTuple):
+    """What stands in a place of an instruction's text: the registers of an operand or, counted on
+    behind these, of a result; of -1 the symbol of the kernel's shared memory. A constant may stand
+    there as a `literal` of that type, if its form takes it."""
+
+    value: int
+    form: OperandForm
+    literal: str | None
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Shape:
+    """An instruction without its registers: its text with `%s` for each of these, the operands that
+    may be constants, and the needs of its target."""
+
+    text: str
+    places: tuple[Place, ...]
+    immediates: tuple[bool, ...]
+    requirement: Requirement
+
+    @classmethod
+    def of(cls, op: PtxOp) -> Shape:
+        """The shape of an op, and of all that have its signature."""
+        values = [create_ssa_value(value.type) for value in op.operands]
+        alike = type(op).create(
+            operands=values, result_types=op.result_types,
+            properties=op.properties, attributes=op.attributes,
+        )  # fmt: skip
+        values += alike.results
+        written, places = list[str](), list[Place]()
+        given = alike.operand_values()
+        for form in alike.operand_forms:
+            if (items := given.get(form.name)) is not None:
+                alone = isinstance(items, SSAValue | int | str | SharedPlace)
+                words = list[str]()
+                for place, item in enumerate((items,) if alone else items):
+                    literal = form.literal if place >= form.ADDRESSES else None
+                    words += _words(item, form, literal, values, places)
+                written.append(form.write(*words))
+        operands = f" {', '.join(written)}" if written else ""
+        immediates = [
+            [place.literal is not None for place in places if place.value == index]
+            for index in range(len(op.operands))
+        ]
+        return cls(
+            f"{alike.mnemonic.replace('%', '%%')}{operands};",
+            tuple(places),
+            tuple(bool(ways) and all(ways) for ways in immediates),
+            op.requirement(),
+        )
+
+
+def _words(
+    item: Item, form: OperandForm, literal: str | None, values: list[SSAValue], places: list[Place]
+) -> Sequence[str]:
+    """The words of a part of an operand; those that each op has for itself get a place."""
+    match item:
+        case SharedPlace(offset):
+            places.append(Place(-1, form, None))
+            return (f"%s+{offset}" if offset else "%s",)
+        case str():
+            return (item.replace("%", "%%"),)
+        case int():
+            return (str(item) if literal is None else constant(item, literal),)
+        case _:
+            places.append(Place(values.index(item), form, literal))
+            assert isinstance(item.type, RegType)
+            return ["%s"] * item.type.count.data
+
+
+_SHAPES = FactsBySignature[Shape]()
+
+
+def shape_of(op: PtxOp) -> Shape:
+    """The shape of an op. Raises VerifyException where the op is wrong."""
+    key = signature(op)
+    if op.ASKS_OPERANDS:
+        key += tuple(_constant(value) for value in op.operands)
+    if (shape := _SHAPES.get(key)) is None or op.ASKS_OPERANDS:
+        op.verify_()
+    return _SHAPES.put(key, op, Shape.of(op)) if shape is None else shape
+
+
+def _constant(value: SSAValue) -> int | None:
+    return value.owner.unsigned if isinstance(value.owner, ConstOp) else None
 
 
 def takes_immediate(op: Operation, index: int) -> bool:
     """True where operand `index` of the op may be written as a constant."""
     if isinstance(op, BraOp | CondBraOp):
         return index >= isinstance(op, CondBraOp)
-    if not isinstance(op, PtxOp):
-        return False
-    value = op.operands[index]
-    literals = [
-        form.literal is not None and place >= form.ADDRESSES
-        for form, items in operands(op)
-        for place, item in enumerate(items)
-        if item is value
-    ]
-    return bool(literals) and all(literals)
+    return isinstance(op, PtxOp) and shape_of(op).immediates[index]
 
 
 def immediate(op: ConstOp, type_: str) -> str:
@@ -51,33 +128,22 @@ class InstructionPrinter:
     """Instructions of one kernel: `names` are those of the registers of a value, `shared` the
     symbol of the kernel's shared memory."""
 
-    names: Callable[[SSAValue], list[str]]
+    names: Callable[[SSAValue], Sequence[str]]
     shared: str
 
-    def text(self, op: PtxOp) -> str:
+    def text(self, op: PtxOp, shape: Shape) -> str:
         """The instruction, without what guards it. Raises OpError for a constant that it does not
         take in the place of a register."""
-        written = [
-            form.write(*(word for place, item in enumerate(items)
-                         for word in self._words(op, form, place, item)))
-            for form, items in operands(op)
-        ]  # fmt: skip
-        return f"{op.mnemonic} {', '.join(written)};" if written else f"{op.mnemonic};"
-
-    def _words(self, op: PtxOp, form: OperandForm, place: int, item: Item) -> Sequence[str]:
-        literal = form.literal if place >= form.ADDRESSES else None
-        match item:
-            case SharedPlace(offset):
-                return (f"{self.shared}+{offset}" if offset else self.shared,)
-            case str():
-                return (item,)
-            case int():
-                return (str(item) if literal is None else constant(item, literal),)
-            case _:
-                owner = item.owner
-                if literal is not None and isinstance(owner, ConstOp):
-                    if not form.takes(owner.unsigned):
-                        raise OpError(op, f"'{op.name}' expected {form.name} as {form.in_words}, "
-                                          f"got {owner.unsigned}")  # fmt: skip
-                    return (immediate(owner, literal),)
-                return self.names(item)
+        words = list[str]()
+        values = (*op.operands, *op.results)
+        for index, form, literal in shape.places:
+            if index < 0:
+                words.append(self.shared)
+            elif literal is None or not isinstance(owner := values[index].owner, ConstOp):
+                words += self.names(values[index])
+            elif form.takes(owner.unsigned):
+                words.append(immediate(owner, literal))
+            else:
+                raise OpError(op, f"'{op.name}' expected {form.name} as {form.in_words}, "
+                                  f"got {owner.unsigned}")  # fmt: skip
+        return shape.text % tuple(words)

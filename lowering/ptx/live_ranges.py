@@ -32,6 +32,19 @@ class Slot:
     position: int
     uses: list[Uses]
     spans: tuple[tuple[Block, Interval], ...] = ()
+    joined: Slot | None = None
+    """The register that it became part of, or None."""
+
+    @property
+    def root(self) -> Slot:
+        """The register that all joined with it have become."""
+        root = self
+        while root.joined is not None:
+            root = root.joined
+        slot = self
+        while slot.joined is not None:
+            slot.joined, slot = root, slot.joined
+        return root
 
     def live(self, predecessors: Mapping[Block, Sequence[Block]]) -> Ranges:
         """Where the slot is live, found backwards from its uses."""
@@ -64,29 +77,31 @@ class Slot:
         return flying
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False, slots=True)
 class RegisterRanges:
     """Where a register has a value that is read later, and where it is in flight."""
 
     live: Ranges
     flying: Ranges
 
-    def overlap(self, other: RegisterRanges) -> bool:
-        """True where one is live where the other is anything. Nobody looks at what is in flight
-        alone: two such may be what one register is on two paths that have met."""
-        return (
+    def union(self, other: RegisterRanges) -> RegisterRanges | None:
+        """The ranges of both as one register; None where one is live where the other is anything.
+        Nobody looks at what is in flight alone: two such may be what one register is on two paths
+        that have met."""
+        if (
             _overlap(self.live, other.live)
             or _overlap(self.live, other.flying)
             or _overlap(self.flying, other.live)
-        )
-
-    def add(self, other: RegisterRanges) -> None:
-        """Add ranges that do not overlap."""
+        ):
+            return None
+        live, flying = dict(self.live), dict(self.flying)
         for block, intervals in other.live.items():
+            live[block] = list(live.get(block, ()))
             for interval in intervals:
-                _insert(self.live.setdefault(block, []), interval)
+                _insert(live[block], interval)
         for block, intervals in other.flying.items():
-            self.flying[block] = _union([*self.flying.get(block, ()), *intervals])
+            flying[block] = _union([*flying.get(block, ()), *intervals])
+        return RegisterRanges(live, flying)
 
 
 def _overlap(few: Ranges, many: Ranges) -> bool:

@@ -28,7 +28,7 @@ from tilewright.dialects.ptx.wgmma import WgmmaOp
 from tilewright.lowering.ptx.edges import edges_of
 from tilewright.lowering.ptx.in_flight import InFlightRegisters, RegisterConflict, Tie
 from tilewright.lowering.ptx.instructions import immediate, takes_immediate
-from tilewright.lowering.ptx.live_ranges import Ranges, RegisterRanges, Slot, Uses
+from tilewright.lowering.ptx.live_ranges import RegisterRanges, Slot, Uses
 
 PREFIXES: dict[str, str] = {
     "pred": "%p",
@@ -57,13 +57,14 @@ class RegisterNames:
     def __init__(self, region: Region):
         self._region = region
         self._slots: dict[SSAValue, list[Slot]] = {}
-        self._parent: dict[Slot, Slot] = {}
         self._uses: dict[SSAValue, Uses] = {}
-        self._live: dict[tuple[object, ...], Ranges] = {}
+        self._known: dict[tuple[object, ...], RegisterRanges] = {}
         self._ranges: dict[Slot, RegisterRanges] = {}
+        self._unions: dict[tuple[RegisterRanges, RegisterRanges], RegisterRanges | None] = {}
         self._predecessors: dict[Block, list[Block]] = defaultdict(list)
         self._constants: dict[Slot, ConstOp] = {}
         self._names: dict[Slot, str] = {}
+        self._words: dict[SSAValue, list[str]] = {}
         self.counts: dict[str, int] = dict.fromkeys(PREFIXES, 0)
         self._define(region)
         self._read(region)
@@ -128,20 +129,16 @@ class RegisterNames:
 
     # Live ranges
 
-    def _find(self, slot: Slot) -> Slot:
-        while (parent := self._parent.get(slot)) is not None:
-            slot = parent
-        return slot
-
     def _ranges_of(self, root: Slot) -> RegisterRanges:
-        if root not in self._ranges:
+        ranges = self._ranges.get(root)
+        if ranges is None:
             # The registers of a list are mostly read together.
-            key = (root.block, root.position, *map(id, root.uses))
-            if (live := self._live.get(key)) is None:
-                live = self._live[key] = root.live(self._predecessors)
-            copied = {block: list(intervals) for block, intervals in live.items()}
-            self._ranges[root] = RegisterRanges(copied, root.flying())
-        return self._ranges[root]
+            key = (root.block, root.position, root.spans, *map(id, root.uses))
+            if (ranges := self._known.get(key)) is None:
+                ranges = RegisterRanges(root.live(self._predecessors), root.flying())
+                self._known[key] = ranges
+            self._ranges[root] = ranges
+        return ranges
 
     # Joining
 
@@ -150,7 +147,7 @@ class RegisterNames:
         for first, second, flight, op, edge in ties:
             if unite:
                 self._unite(second, first)
-            if self._find(first) is not self._find(second):
+            if first.root is not second.root:
                 yield RegisterConflict(flight, op, edge, first)
 
     @cached_property
@@ -187,34 +184,38 @@ class RegisterNames:
         and ptxas would wait for an accumulator where what is read is the constant (C7517)."""
         if a in self._constants or b in self._constants:
             return
-        a, b = self._find(a), self._find(b)
-        if a is b or a.kind != b.kind or self._ranges_of(a).overlap(self._ranges_of(b)):
+        a, b = a.root, b.root
+        if a is b or a.kind != b.kind:
             return
-        self._ranges_of(a).add(self._ranges.pop(b))
-        self._parent[b] = a
+        both = self._ranges_of(a), self._ranges_of(b)
+        if both not in self._unions:
+            # So are those of the lists that they are joined with.
+            self._unions[both] = both[0].union(both[1])
+        if (union := self._unions[both]) is not None:
+            self._ranges[a], b.joined = union, a
 
     # Names
 
     def names(self, value: SSAValue) -> list[str]:
         """The registers of a value, named on first asking."""
-        return [self._name(slot) for slot in self.registers(value)]
+        if (words := self._words.get(value)) is None:
+            words = self._words[value] = [self._name(slot) for slot in self.registers(value)]
+        return words
 
     def registers(self, value: SSAValue) -> tuple[Slot, ...]:
         """The registers of a value, each as the one of all that it was joined with."""
         assert self._is_joined
-        return tuple(map(self._find, self._slots[value]))
+        return tuple([slot.root for slot in self._slots[value]])
 
     def moves(self, into: SSAValue, source: SSAValue) -> list[RegisterMove]:
         """The moves that give one value the registers of another, constants as immediates."""
         assert self._is_joined
         moves: list[RegisterMove] = []
         for dest, slot in zip(self._slots[into], self._slots[source], strict=True):
-            root, kind = self._find(dest), dest.kind
-            if root is not self._find(slot):
+            root, kind = dest.root, dest.kind
+            if root is not slot.root:
                 constant = self._constants.get(slot)
-                word = (
-                    self._name(self._find(slot)) if constant is None else immediate(constant, kind)
-                )
+                word = self._name(slot.root) if constant is None else immediate(constant, kind)
                 moves.append(RegisterMove(kind, self._name(root), word))
         return moves
 

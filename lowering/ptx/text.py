@@ -29,7 +29,7 @@ from tilewright.dialects.ptx.mbarrier import TryWaitParityOp
 from tilewright.dialects.ptx.types import reg
 from tilewright.dialects.ptx.warp_specialization import SetmaxnregOp
 from tilewright.dialects.ptx.wgmma import WgmmaFenceOp, WgmmaOp
-from tilewright.lowering.ptx.check_loadable import check_loadable
+from tilewright.lowering.ptx.check_loadable import Shapes, check_loadable
 from tilewright.lowering.ptx.edges import Edge, edges_of
 from tilewright.lowering.ptx.instructions import InstructionPrinter
 from tilewright.lowering.ptx.registers import RegisterMove, RegisterNames, needs_register
@@ -52,18 +52,17 @@ def module_text(module: ModuleOp, arch: Target | None = None) -> str:
                 "convert-cute-nvgpu-to-ptx first"
             )  # fmt: skip
         entries.append(op)
-    check_loadable(entries, arch)
-    required = [
-        op.requirement() for entry in entries for op in entry.walk() if isinstance(op, PtxOp)
-    ]
+    shapes = check_loadable(entries, arch)
+    required = [entry.requirement() for entry in entries]
+    required += [shape.requirement for shape in set(shapes.values())]
     try:
         target = lowest({BASELINE.target, *(need.target for need in required)}, arch)
     except TargetError as error:
         raise OpError(module, str(error)) from error
     version = max([BASELINE.version, target.ptx_version, *(need.version for need in required)])
     taken = {entry.sym_name.data for entry in entries}
-    kernels = [KernelText(entry, taken).text() for entry in entries]
-    prints = any(isinstance(op, VprintfOp) for entry in entries for op in entry.walk())
+    kernels = [KernelText(entry, shapes, taken).text() for entry in entries]
+    prints = any(isinstance(op, VprintfOp) for op in shapes)
     return (
         "// tilewright: PTX\n"
         f".version {version[0]}.{version[1]}\n.target {target}\n.address_size 64\n"
@@ -76,8 +75,8 @@ class KernelText:
     """The text of one kernel, in a module that has `taken` some names. Raises OpError where a
     register would be moved in flight."""
 
-    def __init__(self, entry: EntryOp, taken: Collection[str] = ()):
-        self.entry = entry
+    def __init__(self, entry: EntryOp, shapes: Shapes, taken: Collection[str] = ()):
+        self.entry, self._shapes = entry, shapes
         [self.shared_name] = _unique([f"{self.name}_shared"], taken)
         self.registers = RegisterNames(entry.body)
         for conflict in self.registers.conflicts:
@@ -95,6 +94,7 @@ class KernelText:
         self._trampolines: list[tuple[str, Edge]] = []
         self._body = StringIO()
         self._comment: str | None = None
+        self._sources: dict[int, str | None] = {}  # by the identities of locations
 
     @property
     def name(self) -> str:
@@ -166,8 +166,9 @@ class KernelText:
     def _block(self, block: Block, following: Block | None, *, first: bool) -> None:
         if not first:
             self._body.write(f"{self._labels[block]}:\n")
+        last = block.last_op
         for op in block.ops:
-            if op is block.last_op:
+            if op is last:
                 self._terminator(op, following)
             else:
                 self.instruction(op)
@@ -257,7 +258,7 @@ class KernelText:
                 for text in op.text([self.register(value) for value in op.values]):
                     self.line(text, op)
             case PtxOp():
-                text = self._printer.text(op)
+                text = self._printer.text(op, self._shapes[op])
                 if isinstance(op, WgmmaOp):
                     self._settle(op)
                 self.line(text if op.guard is None else f"@{self.register(op.guard)} {text}", op)
@@ -274,7 +275,7 @@ class KernelText:
 
     def _ask_until_done(self, op: TryWaitParityOp) -> None:
         """The instruction waits for a while only: ask again until the phase is complete."""
-        text = self._printer.text(op)
+        text = self._printer.text(op, self._shapes[op])
         self.line("{ .reg .pred done;", op)
         self.line("again:")
         self.line(text)
@@ -290,10 +291,14 @@ class KernelText:
 
     def line(self, text: str, op: Operation | None = None) -> None:
         """One line of the body, after a comment that names the source op where it changes."""
-        comment = None if op is None else _source(op)
-        if comment is not None and comment != self._comment:
-            self._body.write(f"\t// {comment}\n")
-            self._comment = comment
+        if op is not None:
+            place = id(op.location)
+            if place not in self._sources:
+                self._sources[place] = _source(op)
+            comment = self._sources[place]
+            if comment is not None and comment != self._comment:
+                self._body.write(f"\t// {comment}\n")
+                self._comment = comment
         self._body.write(f"\t{text}\n")
 
     def register(self, value: SSAValue) -> str:

@@ -147,8 +147,9 @@ class Conversion:
 
     def lower_block(self, block: Block) -> None:
         """Lower the ops of a block but its terminator, into the current scope."""
+        last = block.last_op
         for op in block.ops:
-            if not op.has_trait(IsTerminator):
+            if op is not last or not op.has_trait(IsTerminator):
                 self.lower(op)
 
     # Blocks: put into the region when code first goes into them, in the order of the source
@@ -222,8 +223,10 @@ class Conversion:
 
     def _outermost(self, inputs: Sequence[SSAValue]) -> Scope:
         """The outermost scope that loops alone separate from here, with all inputs defined."""
-        depth = max((self._home[value].depth for value in inputs), default=0)
         scope = best = self.scope
+        if not scope.loop:
+            return best
+        depth = max([self._home[value].depth for value in inputs], default=0)
         while scope.loop and scope.depth > depth and scope.parent is not None:
             scope = scope.parent
             # What moves goes before a loop, not into the header that every round runs.

@@ -17,7 +17,14 @@ from tilewright.dialects.ptx.scalar_types import NARROW_FLOATS, scalar_type
 from tilewright.dialects.ptx.types import reg
 from tilewright.lowering.to_ptx.conversion import Conversion, constant, lowers, signed
 from tilewright.lowering.to_ptx.convert_arith import extended, lowest_bit, scalar, storage_of
-from tilewright.lowering.to_ptx.convert_arith_floats import BF16, F16, float_type, narrowed, widened
+from tilewright.lowering.to_ptx.convert_arith_floats import (
+    BF16,
+    F16,
+    F64,
+    float_type,
+    narrowed,
+    widened,
+)
 from tilewright.lowering.to_ptx.programs import emitted
 
 
@@ -81,7 +88,7 @@ def _float_to_integer(op: arith.FPToSIOp | arith.FPToUIOp, to: Conversion) -> No
 def _extend_float(op: arith.ExtFOp, to: Conversion) -> None:
     storage_of(op, op.input.type)
     scalar(op, op.result.type)
-    wide = str(op.result.type) == "f64"
+    wide = op.result.type == F64
     value, source = to[op.input], op.input.type
     if (narrow := NARROW_FLOATS.get(source)) is not None:
         pair = to.scalar(CvtOp, f"rn.f16x2.{narrow}x2", value)
@@ -105,9 +112,9 @@ def _truncate_float(op: arith.TruncFOp, to: Conversion) -> None:
     scalar(op, source)
     storage_of(op, type_)
     value, narrow = to[op.input], NARROW_FLOATS.get(type_)
-    if str(source) == "f64" and (type_ == BF16 or narrow is not None):
+    if source == F64 and (type_ == BF16 or narrow is not None):
         value = emitted(odd_single, "f64", (value,), to)
-    elif str(source) == "f64":
+    elif source == F64:
         to[op.result] = to.scalar(CvtOp, f"rn.{type_}.f64", value)
         return
     else:

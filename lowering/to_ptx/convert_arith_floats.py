@@ -12,6 +12,7 @@ from xdsl.dialects.builtin import (
     BFloat16Type,
     Float16Type,
     Float32Type,
+    Float64Type,
     VectorType,
 )
 from xdsl.dialects.utils import FastMathFlag
@@ -29,7 +30,7 @@ from tilewright.lowering.to_ptx.conversion import Conversion, constant, lowers
 from tilewright.lowering.to_ptx.convert_arith import known_predicate, scalar
 from tilewright.lowering.to_ptx.programs import emitted
 
-F16, BF16 = Float16Type(), BFloat16Type()
+F16, BF16, F64 = Float16Type(), BFloat16Type(), Float64Type()
 _ONE = 0x3F800000
 """1.0 as f32."""
 
@@ -61,13 +62,13 @@ def widened(value: SSAValue, type_: Attribute, to: Conversion) -> SSAValue:
 
 def narrowed(value: SSAValue, type_: Attribute, to: Conversion) -> SSAValue:
     """An f32 value rounded to nearest even to f16 or bf16; for any other type as it is."""
-    if type_ in (F16, BF16):
-        return to.scalar(CvtOp, f"rn.{type_}.f32", value)
-    return value
+    if type_ == F16:
+        return to.scalar(CvtOp, "rn.f16.f32", value)
+    return to.scalar(CvtOp, "rn.bf16.f32", value) if type_ == BF16 else value
 
 
 def float_type(type_: Attribute) -> str:
-    return "f64" if str(type_) == "f64" else "f32"
+    return "f64" if type_ == F64 else "f32"
 
 
 @lowers(*_FLOAT)

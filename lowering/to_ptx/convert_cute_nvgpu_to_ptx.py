@@ -16,7 +16,7 @@ from xdsl.traits import Pure
 from tilewright.diagnostic import OpError
 from tilewright.dialects.cute.types.argument import FROM, SIGNATURE, ArgumentAttr, sources_of
 from tilewright.dialects.cute.types.memref import is_memref
-from tilewright.dialects.cute_nvgpu.lattice.targets import Target, target
+from tilewright.dialects.cute_nvgpu.lattice.targets import Minimum, Target, target
 from tilewright.dialects.cute_nvgpu.ops import copy, sync, wmma
 from tilewright.dialects.cute_nvgpu.ops.mma import MMA_OPS
 from tilewright.dialects.cute_nvgpu.ops.register_mma import RegisterMmaOp
@@ -301,15 +301,17 @@ class ConvertCuteNvgpuToPtxPass(ModulePass):
         for top in list(op.body.block.ops):
             if not isinstance(top, EntryOp):
                 top.detach()
-                top.erase(safe_erase=False)
         op.body.block.add_ops(entries)
 
 
 def _check_instructions(entry: EntryOp, arch: Target) -> None:
     """Raise OpError for the first instruction that the target does not have."""
+    supported = set[Minimum]()
     for op in entry.walk():
-        if isinstance(op, PtxOp) and not arch.supports(required := op.requirement().target):
-            raise OpError(op, f"{op.mnemonic} requires {required.at_least}, got target {arch}")
+        if isinstance(op, PtxOp) and (required := op.requirement().target) not in supported:
+            if not arch.supports(required):
+                raise OpError(op, f"{op.mnemonic} requires {required.at_least}, got target {arch}")
+            supported.add(required)
 
 
 def _kernels(top: Operation) -> list[gpu.FuncOp | func.FuncOp]:

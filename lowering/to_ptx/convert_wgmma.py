@@ -114,4 +114,4 @@ def _wait_group(op: wgmma_sync.WgmmaWaitGroupOp, to: Conversion) -> None:
 
 @lowers(wgmma_sync.FenceProxyAsyncOp)
 def _fence_proxy(op: wgmma_sync.FenceProxyAsyncOp, to: Conversion) -> None:
-    to.add(wgmma.FenceProxyAsyncOp())
+    to.add(wgmma.FenceProxyAsyncOp(space=op.space))

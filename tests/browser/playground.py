@@ -7,7 +7,6 @@ chromium-driver.
 from __future__ import annotations
 
 import base64
-import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from threading import Thread
@@ -15,6 +14,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
+from chromium import SECONDS, chromium
 from selenium import webdriver
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
@@ -24,7 +24,6 @@ import tilewright as tw
 from tilewright.tools.playground.server import PlaygroundServer
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-SECONDS = 30
 
 
 class Page:
@@ -73,22 +72,9 @@ class Page:
         return [cells(image) for image in images]
 
 
-def installed(program: str) -> str:
-    """The path of a program that has to be here."""
-    path = shutil.which(program)
-    assert path is not None, f"no {program}: apt-get install chromium chromium-driver"
-    return path
-
-
 @pytest.fixture(scope="module")
 def page() -> Iterator[Page]:
-    options = webdriver.ChromeOptions()
-    for option in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"):
-        options.add_argument(option)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    options.binary_location = installed("chromium")
-    service = webdriver.ChromeService(installed("chromedriver"))
-    with PlaygroundServer(0, EXAMPLES) as server, webdriver.Chrome(options, service) as driver:
+    with PlaygroundServer(0, EXAMPLES) as server, chromium() as driver:
         thread = Thread(target=server.serve_forever)
         thread.start()
         driver.set_window_size(1400, 900)

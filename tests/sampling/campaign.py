@@ -7,15 +7,15 @@ A trial takes a kind and its seeds and gives the seeds that fail, each with the 
 from __future__ import annotations
 
 import argparse
+import ctypes
 import json
-import signal
 import sys
+import threading
 import time
 import traceback
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
-from concurrent.futures.process import BrokenProcessPool
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import count
@@ -27,22 +27,37 @@ Trial = Callable[[str, Sequence[int]], list[tuple[int, str]]]
 Batch = tuple[str, range]
 
 
+class _Late(BaseException):
+    """The time of a block is up; raised by another thread: workers of clusters run trials in
+    threads, which no signal reaches."""
+
+
 @contextmanager
 def in_time(seconds: int) -> Iterator[None]:
     """Raises TimeoutError, which says where, after so many seconds of this processor: others may
     keep the machine busy."""
 
-    def stop(*_: object) -> None:
-        where = "".join(traceback.format_stack(sys._getframe(1), limit=1)).strip().split("\n")[0]
-        raise TimeoutError(where)
+    own, over = threading.get_ident(), threading.Event()
+    clock = time.pthread_getcpuclockid(own)
+    end = time.clock_gettime(clock) + seconds
 
-    before = signal.signal(signal.SIGPROF, stop)
-    signal.setitimer(signal.ITIMER_PROF, seconds)
+    def watch() -> None:
+        while not over.wait(0.2):
+            if time.clock_gettime(clock) > end:
+                raise_in(ctypes.c_ulong(own), ctypes.py_object(_Late))
+                return
+
+    raise_in = ctypes.pythonapi.PyThreadState_SetAsyncExc
+    watcher = threading.Thread(target=watch, daemon=True)
+    watcher.start()
     try:
         yield
+    except _Late as late:
+        where = traceback.format_tb(late.__traceback__)[-1].strip().split("\n")[0]
+        raise TimeoutError(where) from None
     finally:
-        signal.setitimer(signal.ITIMER_PROF, 0)
-        signal.signal(signal.SIGPROF, before)
+        over.set()
+        watcher.join()
 
 
 def add_options(parser: argparse.ArgumentParser, what: str, folder: str) -> None:
@@ -128,7 +143,7 @@ class Campaign:
                     batch = waiting.pop(future)
                     try:
                         self._note(*batch, future.result())
-                    except BrokenProcessPool:
+                    except BrokenExecutor:
                         for kind, seeds in (batch, *waiting.values()):
                             alone = f"a process died among {seeds[0]} to {seeds[-1]}, or beside"
                             self._note(kind, seeds, [(seeds[0], alone)])
@@ -140,7 +155,7 @@ class Campaign:
         """A batch that a worker tries; where one has died before it is sent, it fails as others."""
         try:
             return pool.submit(_tried, self.setup, self.trial, *batch)
-        except BrokenProcessPool as error:
+        except BrokenExecutor as error:
             future = Future[list[tuple[int, str]]]()
             future.set_exception(error)
             return future

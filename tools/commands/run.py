@@ -26,6 +26,7 @@ from __future__ import annotations
 
 import argparse
 import io
+import logging
 import os
 import sys
 import warnings
@@ -195,6 +196,7 @@ def _interpret(
     options: argparse.Namespace,
 ) -> list[NDArray[Any]]:
     """The memrefs, of these names, after the run, in order."""
+    from tilewright import shares
     from tilewright.execution import Timeline
     from tilewright.lowering.interpreter.breakpoints import Breakpoints, Shown
     from tilewright.schedules import under_schedules
@@ -224,6 +226,9 @@ def _interpret(
             executor = None
             if options.executor is not None:
                 executor = stack.enter_context(chosen_executor(options.executor))
+                if not options.quiet:
+                    shares.LOG.addHandler(_Notes())
+                    shares.LOG.setLevel(logging.INFO)
             if not options.schedules:
                 run, executor = partial(run, executor=executor, progress=progress.update), None
             watchers: list[Any] = []
@@ -239,7 +244,8 @@ def _interpret(
         if timeline is not None:
             from tilewright.lowering.interpreter.timeline.chrome import trace_json
 
-            _write_bytes(str(options.trace), trace_json(timeline, name).encode())
+            text = source if isinstance(source, str) else None
+            _write_bytes(str(options.trace), trace_json(timeline, name, text).encode())
         return results
 
 
@@ -250,6 +256,13 @@ def _under(
     from tilewright.execution import interpret
 
     return interpret(source, kernel, schedule=schedule, **settings)
+
+
+class _Notes(logging.Handler):
+    """Notes on stderr."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        print(f"note: {record.getMessage()}", file=sys.stderr)
 
 
 def _show_warning(message: Warning | str, *_: Any) -> None:

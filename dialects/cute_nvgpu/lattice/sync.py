@@ -142,6 +142,9 @@ FENCE_PROXY_ASYNC = InstructionRow(
     (8, 0),
     "9.7.13.4",
 )
+FENCED_SPACES = ("shared::cta", "shared::cluster")
+"""The spaces that a `fence.proxy.async` of shared memory alone may name: cheaper, as it waits for no
+write to global memory."""
 ORDERING: tuple[InstructionRow, ...] = (
     WGMMA_FENCE,
     WGMMA_COMMIT_GROUP,

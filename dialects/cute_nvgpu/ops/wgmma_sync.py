@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from xdsl.irdl import prop_def
+from xdsl.dialects.builtin import StringAttr
+from xdsl.irdl import opt_prop_def, prop_def
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute_nvgpu.lattice.sync import (
     FENCE_PROXY_ASYNC,
+    FENCED_SPACES,
     WGMMA_COMMIT_GROUP,
     WGMMA_FENCE,
     WGMMA_WAIT_GROUP,
@@ -65,13 +67,31 @@ class WgmmaWaitGroupOp(NvgpuOp):
 
 
 @fields_op("cute_nvgpu.fence.proxy.async", FENCE_PROXY_ASYNC)
-class FenceProxyAsyncOp(PlainOp):
+class FenceProxyAsyncOp(NvgpuOp):
     """Order the thread's writes to memory before the async proxy's accesses to it.
 
     ```mlir
-    cute_nvgpu.fence.proxy.async
+    cute_nvgpu.fence.proxy.async in "shared::cta"
     ```
 
-    Needed between stores to shared memory (not by TMA) and a wgmma or TMA store that reads it.
-    PTX ISA 9.7.13.4.
+    Needed between stores to shared memory (not by TMA) and a wgmma or TMA store that reads it. With
+    `shared::cta` or `shared::cluster` writes to shared memory alone are ordered; without, writes to
+    global memory are waited for too. PTX ISA 9.7.13.4.
     """
+
+    space = opt_prop_def(StringAttr)
+
+    assembly_format = "(`in` $space^)? attr-dict"
+
+    def verify_(self) -> None:
+        verify_fenced_space(self.name, self.space)
+
+
+def verify_fenced_space(name: str, space: StringAttr | None) -> None:
+    """Raise VerifyException for memory that `fence.proxy.async` does not name."""
+    if space is not None and space.data not in FENCED_SPACES:
+        legal = " or ".join(map(repr, FENCED_SPACES))
+        raise VerifyException(
+            f"'{name}' expected {legal} or no space, got '{space.data}'; nearest legal: no space, "
+            "for all memory (PTX ISA 9.7.13.4)"
+        )

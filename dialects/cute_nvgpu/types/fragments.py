@@ -30,6 +30,7 @@ from tilewright.dialects.cute_nvgpu.lattice.elements import (
     UNPACKED,
     ElementType,
 )
+from tilewright.dialects.once import once
 
 _THREADS = (32, 128)
 """How many threads hold a matrix together: a warp or a warpgroup."""
@@ -116,7 +117,7 @@ class FragmentType(ParametrizedAttribute, TypeAttribute):
         """True where each element takes a byte although its type would be packed."""
         return isinstance(self.unpacked, UnitAttr)
 
-    @property
+    @once
     def element(self) -> ElementType:
         """The row of the element type."""
         if self.is_unpacked:

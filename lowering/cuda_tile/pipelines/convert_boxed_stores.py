@@ -83,7 +83,7 @@ class _BoxedStore:
             own = [elements[self.layout.register_at[place | other]] for other in kept.places]
             kernel.scratch.free_store_line(read=self.alone or number > 0)
             kernel.scratch.store(base, kept, own, inside)
-            kernel.emitter.add(wgmma_sync.FenceProxyAsyncOp())
+            kernel.emitter.add(wgmma_sync.FenceProxyAsyncOp(space="shared::cta"))
             kernel.scratch.barrier()
             boxes = [i for i in range(len(corners)) if self._round_of(i) == number]
             first = kernel.emitter.compare(

@@ -237,14 +237,16 @@ class Ring:
     def release(
         self, group: LoadGroup, place: StagePlace, condition: SSAValue | None = None
     ) -> None:
-        """Say that the warp has read a stage."""
+        """Say that the warp has read a stage. A condition is a branch around all of it: ptxas
+        keeps no MMA in flight where a thread is elected in front of it."""
+        if condition is not None:
+            self.kernel.emitter.when(condition, partial(self.release, group, place))
+            return
         emitter, (_, empty) = self.kernel.emitter, self._barriers[group]
         emitter.add(sync.WarpSyncOp())
         leader = emitter.emit(warp_specialization.ElectSyncOp())
-        says = self.kernel.both(leader, condition)
-        assert says is not None
         arrive = partial(mbarrier.ArriveOp, empty, [self._index(place.stage)])
-        emitter.when(says, lambda: emitter.add(arrive()))
+        emitter.when(leader, lambda: emitter.add(arrive()))
 
     # --- the loop ---
 

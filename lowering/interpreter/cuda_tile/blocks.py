@@ -93,10 +93,17 @@ TERMINATORS = frozenset({"yield", "continue", "break", "return"})
 class Preparation:
     """Prepares blocks by the rules of their ops."""
 
-    def __init__(self, rules: dict[str, Rule], pointwise: frozenset[str], options: Options):
+    def __init__(
+        self,
+        rules: dict[str, Rule],
+        pointwise: frozenset[str],
+        options: Options,
+        watchers: Sequence[Callable[[Prepared], None]] = (),
+    ):
         self.rules = rules
         self.pointwise = pointwise
         self.options = options
+        self._watchers = watchers
 
     def block(self, block: Block) -> Prepared:
         """A block and all that is within. Raises OpError for an op that has no rule."""
@@ -120,6 +127,8 @@ class Preparation:
             prepared.pointwise &= known.issuperset(step.operands)
             known.update(step.results)
         prepared.pointwise &= known.issuperset(prepared.leaving)
+        for watch in self._watchers:
+            watch(prepared)
         return prepared
 
 

@@ -30,7 +30,7 @@ class Frame:
         self.gang = gang
         self.rows = rows
         self.values: dict[int, Value] = {}
-        self._parent = parent
+        self.parent = parent
         self._taken: Rows | None = None
         if parent is not None and parent.rows is not rows:
             self._taken = np.searchsorted(parent.rows, rows)
@@ -61,8 +61,8 @@ class Frame:
         """The content of the value of an `id` (SSA values are slow keys)."""
         known = self.values.get(key)
         if known is None:
-            assert self._parent is not None, "a value is defined before it is used"
-            known = self._parent.value_of(key)
+            assert self.parent is not None, "a value is defined before it is used"
+            known = self.parent.value_of(key)
             if self._taken is not None:
                 known = self.values[key] = taken(known, self._taken)
         return known

@@ -30,6 +30,7 @@ from tilewright.lowering.interpreter.cuda_tile.allocations import (
     PlacedArguments,
 )
 from tilewright.lowering.interpreter.cuda_tile.blocks import Preparation, Rule
+from tilewright.lowering.interpreter.cuda_tile.breakpoints import LineStops
 from tilewright.lowering.interpreter.cuda_tile.elements import Element, element_of, element_of_tile
 from tilewright.lowering.interpreter.cuda_tile.grid import run_grid
 from tilewright.lowering.interpreter.cuda_tile.machine import Launch, Machine, OrderNeeded
@@ -70,7 +71,13 @@ def run_kernel(
     Returns the argument arrays in memory, as they are after the run. Raises ExecutionError for
     wrong arguments and for what no kernel may do; OpError for an op that cannot be executed.
     """
-    prepared = Preparation(RULES, pointwise_rules.POINTWISE, launch).block(entry.body.block)
+    stops = [LineStops(points, entry, launch.source) for points in launch.breakpoints]
+    watchers = [stop.watch for stop in stops]
+    prepared = Preparation(RULES, pointwise_rules.POINTWISE, launch, watchers).block(
+        entry.body.block
+    )
+    for stop in stops:
+        stop.check()
     ops = list(entry.walk())
     orders = (MemoryOrderingSemantics.ACQUIRE, MemoryOrderingSemantics.ACQ_REL)
     may_synchronise = any(

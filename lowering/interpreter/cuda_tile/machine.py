@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NoReturn, Protocol, TypeAlias
 
@@ -11,6 +11,7 @@ import numpy as np
 from xdsl.ir import Operation
 
 from tilewright.diagnostic import at
+from tilewright.lowering.interpreter.breakpoints import Breakpoints
 from tilewright.lowering.interpreter.cuda_tile.accesses import Conflict, Kind
 from tilewright.lowering.interpreter.cuda_tile.allocations import Allocation, Allocations
 from tilewright.lowering.interpreter.cuda_tile.block_conflicts import MAX_BLOCKS, BlockConflicts
@@ -54,6 +55,7 @@ class Launch:
     progress: Callable[[int, int], None] | None = None
     share: Share | None = None
     elsewhere: Elsewhere | None = None
+    breakpoints: Sequence[Breakpoints] = ()
 
 
 class Machine:

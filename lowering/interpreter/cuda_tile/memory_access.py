@@ -19,6 +19,7 @@ from tilewright.lowering.interpreter.cuda_tile.frame import Frame
 from tilewright.lowering.interpreter.cuda_tile.pieces import Unstored
 from tilewright.lowering.interpreter.cuda_tile.token_order import Token
 from tilewright.lowering.interpreter.errors import Fault
+from tilewright.lowering.interpreter.program import named
 from tilewright.lowering.interpreter.share import refuse
 
 _SEMANTICS = list(MemoryOrderingSemantics)
@@ -45,7 +46,7 @@ class Ordering:
         if machine.races == "ignore" or not footprint.allocation.written:
             return token
         if self.kind is Kind.ATOMIC and machine.launch.share is not None:
-            refuse("an atomic operation")
+            refuse(f"{named(self.op)}, which is atomic")
         order = frame.gang.order
         access = Access(self.op, self.kind, frame.blocks, footprint)
         synchronises = order.synchronising and (self.acquires or self.releases)

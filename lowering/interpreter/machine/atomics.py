@@ -41,7 +41,8 @@ class Atomics:
         shared: bool,
     ) -> Bits:  # fmt: skip
         """Each thread combines the word at its address with values; what was there: [threads]."""
-        self._accesses.come_in_any_order()
+        if not shared:
+            self._accesses.come_in_any_order(op)
         width = values[0].itemsize
         places = address.astype(np.int64)
         if shared:

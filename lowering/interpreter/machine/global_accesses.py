@@ -108,10 +108,10 @@ class GlobalAccesses:
         )
         return BufferUse.of(read, written, data)
 
-    def come_in_any_order(self) -> None:
+    def come_in_any_order(self, op: int) -> None:
         """CTAs are about to combine words in an order that nothing asks for."""
         if not self._alone:
-            refuse("an atomic operation")
+            refuse(f"{self._op_names.get(op, 'an op')}, which combines words of global memory")
 
     @property
     def are_checked(self) -> bool:
@@ -239,7 +239,7 @@ class GlobalAccesses:
         self, spans: list[Span], changed: NDArray[np.bool_], op: int, group: int
     ) -> None:
         if op < 0:
-            self.come_in_any_order()
+            self.come_in_any_order(op)
         number = max(self._writing, default=0) + 1
         for span in spans:
             shadow, places = self._check_write(span, op, changed)

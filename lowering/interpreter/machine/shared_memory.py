@@ -22,6 +22,7 @@ from tilewright.lowering.interpreter.machine.global_copies import GlobalRead
 from tilewright.lowering.interpreter.machine.global_memory import check_aligned
 from tilewright.lowering.interpreter.machine.operand_reads import OperandReads
 from tilewright.lowering.interpreter.machine.remote_accesses import RemoteAccesses
+from tilewright.lowering.interpreter.machine.sparse_zeros import sparse_zeros
 from tilewright.lowering.interpreter.machine.special_registers import WARP
 from tilewright.lowering.interpreter.machine.tcgen05_streams import Stream
 from tilewright.lowering.interpreter.values import Bits, Lanes, spread
@@ -82,9 +83,11 @@ class SharedMemory:
         self._writer = np.full(total, _NOBODY, dtype=np.int32)
         self._written = np.zeros(total, dtype=np.int32)
         self._write_op = np.zeros(total, dtype=np.int32)
-        self._read = np.zeros((clocks.warps, total), dtype=np.int32)
-        self._readers = np.zeros((clocks.warps, total), dtype=np.uint32)
-        self._read_op = np.zeros((clocks.warps, total), dtype=np.int32)
+        self._read = sparse_zeros((clocks.warps, total), np.int32)
+        self._readers = sparse_zeros((clocks.warps, total), np.uint32)
+        self._read_op = sparse_zeros((clocks.warps, total), np.int32)
+        # Of the warps of this number in each cluster, no read is later than that.
+        self._last_read = np.zeros(clocks.warps, dtype=np.int32)
         self._pending = np.zeros(total, dtype=np.int32)
         self._copies: list[PendingCopy] = []
         self.committed = np.zeros(ctas * threads, dtype=np.int64)
@@ -206,7 +209,9 @@ class SharedMemory:
         if missing.any():
             at = np.broadcast_to(local, places.shape)[missing], places[missing]
             np.bitwise_or.at(self._readers, at, np.broadcast_to(bit, places.shape)[missing])
-        self._read[local, places] = self.clocks.now(lanes)[:, None]
+        now = self.clocks.now(lanes)
+        np.maximum.at(self._last_read, local[:, 0], now)
+        self._read[local, places] = now[:, None]
         self._read_op[local, places] = op
 
     def _check_writers(
@@ -236,9 +241,11 @@ class SharedMemory:
         self.bulk_stores.check_write(lanes, places)
         self.operands.check_write(lanes, places, self.clocks)
         self._check_writers(lanes, places, self._writer[places], "write")
-        for local in range(self.clocks.warps):
-            stamps, known = self._read[local, places], self.clocks.seen[lanes, local]
-            race = (stamps >= known[:, None]) & (stamps > 0)
+        known = self.clocks.seen[lanes, : self.clocks.warps]
+        late = (self._last_read >= known.min(axis=0)) & (self._last_read > 0)
+        for local in np.flatnonzero(late).tolist():
+            stamps = self._read[local, places]
+            race = (stamps >= known[:, local, None]) & (stamps > 0)
             if race.any():
                 self._check_readers(lanes, places, local, race)
 

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from xdsl.ir import Operation, SSAValue
 
-from tilewright.diagnostic import at
+from tilewright.diagnostic import place_of
 from tilewright.dialects.ptx.bulk_copy import TensorCopyOp
 from tilewright.dialects.ptx.matrix import WarpMmaOp
 from tilewright.dialects.ptx.registers import NameOp, UndefOp
@@ -40,6 +40,9 @@ from tilewright.lowering.interpreter.timeline.latencies import (
 from tilewright.lowering.interpreter.values import spread
 
 Slots = Callable[[Sequence[SSAValue]], tuple[int, ...]]
+
+Line = tuple[str, int]
+"""A file, and a line of it."""
 
 WARPS = 64
 """The warps of the first CTAs of which everything is recorded."""
@@ -79,6 +82,7 @@ class Event:
     start: int
     end: int
     line: int | None = None
+    file: str | None = None
 
 
 @dataclass(eq=False)
@@ -248,7 +252,7 @@ class Timeline:
         return 0
 
     def _issue(
-        self, machine: Machine, op: Operation, name: str, line: int | None, row: Latency,
+        self, machine: Machine, op: Operation, name: str, line: Line | None, row: Latency,
         warp: int, work: int, reads: tuple[int, ...], writes: tuple[int, ...],
     ) -> int:  # fmt: skip
         """A warp executes an instruction; when what it starts is over."""
@@ -290,17 +294,20 @@ class Timeline:
         clock.ready.update(dict.fromkeys(writes, clock.now if group == "wgmma" else end))
         return end
 
-    def _until(self, cta: int, warp: int, name: str, start: int, due: int, line: int | None) -> int:
+    def _until(
+        self, cta: int, warp: int, name: str, start: int, due: int, line: Line | None
+    ) -> int:
         """A warp waits until something is due; when it goes on."""
         if due > start:
             self._note(cta, warp, "wait", name, start, due, line)
         return max(start, due)
 
     def _note(
-        self, cta: int, warp: int, kind: str, name: str, start: int, end: int, line: int | None
+        self, cta: int, warp: int, kind: str, name: str, start: int, end: int, line: Line | None
     ) -> None:
         own = warp - cta * (self._slots // WARP)
-        self.events.append(Event(cta, own, kind, name, start, end, line))
+        file, number = (None, None) if line is None else line
+        self.events.append(Event(cta, own, kind, name, start, end, number, file))
 
     @property
     def _slots(self) -> int:
@@ -392,6 +399,7 @@ class Timeline:
         return self._machine.shared.stride
 
 
-def _line(op: Operation) -> int | None:
+def _line(op: Operation) -> Line | None:
     """The line of the source that an op is of."""
-    return at(op.location, "").line
+    place = place_of(op.location)
+    return None if place is None else place[:2]

@@ -97,7 +97,7 @@ def test_trace_events() -> None:
     events = trace["traceEvents"]
     names = [e["args"]["name"] for e in events if e["ph"] == "M"]
     assert names == ["CTA (0, 0, 0)", *(f"warp {warp}" for warp in range(12))]
-    begun, ended = ({e["id"] for e in events if e["ph"] == phase} for phase in "be")
+    begun, ended = ({e["id2"]["local"] for e in events if e["ph"] == phase} for phase in "be")
     assert begun == ended and len(begun) == len([*of("wgmma"), *of("tma"), *of("cp.async.bulk")])
     (load,) = {e["args"]["line"] for e in events if e["name"] == "wgmma.fence"}
     assert (

@@ -65,16 +65,17 @@ def test_gemm_of_pairs(size: tuple[int, int, int], ctas: int) -> None:
     assert (np.abs(c.astype(np.float64) - product) <= near).all()
 
 
+FENCE = '      cute_nvgpu.fence.proxy.async in "shared::cta"\n'
 FAULTS = {
     "the tile before is still stored": (
         "        cute_nvgpu.cp.async.bulk.wait_group 0 read\n", "", "write of shared memory that",
     ),
     "stored before it is laid down": (
-        "      cute_nvgpu.fence.proxy.async\n      cute_nvgpu.bar.sync 1 threads 256\n",
-        "      cute_nvgpu.fence.proxy.async\n", "ordered by no barrier",
+        FENCE + "      cute_nvgpu.bar.sync 1 threads 256\n",
+        FENCE, "ordered by no barrier",
     ),
     "stored without a fence": (
-        "      cute_nvgpu.fence.proxy.async\n", "", "no fence.proxy.async of its thread follows it",
+        FENCE, "", "no fence.proxy.async of its thread follows it",
     ),
     "left before it is stored": (
         "      cute_nvgpu.cp.async.bulk.wait_group 0\n    }", "    }", "ends the kernel while",

@@ -1,0 +1,68 @@
+"""What ops have alike whose definition says the same of both: a key of an op without its values.
+
+Attributes never change, so that what was found of one op holds for all of its signature, as long as
+it follows from the op's class, properties, attributes, and the types of its operands and results.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Generic, TypeVar
+
+from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, StringAttr, UnitAttr
+from xdsl.ir import Attribute, Operation
+
+# pyright: reportPrivateUsage=false
+
+Signature = tuple[Any, ...]
+
+_Fact = TypeVar("_Fact")
+_MOST = 1 << 15
+
+
+def signature(op: Operation) -> Signature:
+    """The key of an op that has no regions."""
+    properties, attributes, operands = op.properties, op.attributes, op._operands
+    types = [id(value._type) for value in operands]
+    types += [id(value._type) for value in op.results]
+    if not attributes:
+        return (
+            type(op), len(operands), len(op._successors), *types,
+            *properties, *map(_identity, properties.values()),
+        )  # fmt: skip
+    return (
+        type(op), len(operands), len(op._successors), len(properties), *types,
+        *properties, *map(_identity, properties.values()),
+        *attributes, *map(_identity, attributes.values()),
+    )  # fmt: skip
+
+
+def _identity(attribute: Attribute) -> Any:
+    """A key that no other attribute has: the content of those that are made anew for each op."""
+    kind = type(attribute)
+    if kind is StringAttr:
+        return attribute.data
+    if kind is IntegerAttr:
+        return attribute.value.data, id(attribute.type)
+    if kind is DenseArrayBase:
+        return attribute.data.data, id(attribute.elt_type)
+    return kind if kind is UnitAttr else id(attribute)
+
+
+class FactsBySignature(Generic[_Fact]):
+    """Facts of ops by their signatures, and the attributes whose identities these are."""
+
+    def __init__(self) -> None:
+        self._facts: dict[Signature, tuple[_Fact, Any]] = {}
+
+    def get(self, key: Signature) -> _Fact | None:
+        """The fact that is known of a signature."""
+        known = self._facts.get(key)
+        return None if known is None else known[0]
+
+    def put(self, key: Signature, op: Operation, fact: _Fact) -> _Fact:
+        """Note the fact of an op, whose signature begins or ends the key."""
+        if len(self._facts) >= _MOST:
+            self._facts.clear()
+        types = [value._type for value in (*op._operands, *op.results)]
+        self._facts[key] = fact, (*types, *op.properties.values(), *op.attributes.values())
+        return fact

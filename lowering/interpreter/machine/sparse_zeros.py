@@ -1,0 +1,28 @@
+"""Zeros of which few are ever touched: of each byte of shared memory, say, which warp read it.
+
+NumPy asks for huge pages, and the first touch of each clears all of its two megabytes.
+"""
+
+from __future__ import annotations
+
+import mmap
+from contextlib import suppress
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+_LARGE = 1 << 22
+"""The bytes from which on NumPy asks for huge pages."""
+
+
+def sparse_zeros(shape: tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
+    """`numpy.zeros`, in pages of the usual size, none of which is there until it is touched."""
+    size = prod(shape) * np.dtype(dtype).itemsize
+    if size < _LARGE:
+        return np.zeros(shape, dtype)
+    pages = mmap.mmap(-1, size, access=mmap.ACCESS_COPY)
+    with suppress(AttributeError, OSError):  # where no page is huge
+        pages.madvise(mmap.MADV_NOHUGEPAGE)
+    return np.frombuffer(pages, dtype).reshape(shape)
