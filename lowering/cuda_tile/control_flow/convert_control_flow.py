@@ -32,6 +32,12 @@ from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp
 from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.lowering.cuda_tile.control_flow.loop_bounds import loop_bounds, loop_variable
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, lowers
+from tilewright.lowering.cuda_tile.kernel.tensor_tiles import (
+    begin_turn,
+    end_turn,
+    make_room_for_loop,
+    parity_carried,
+)
 from tilewright.lowering.cuda_tile.kernel.warpgroup_groups import MmaGroup
 from tilewright.lowering.cuda_tile.layouts.find_layouts import AccumulatorLayouts
 from tilewright.lowering.cuda_tile.layouts.layouts import TileLayout
@@ -277,13 +283,13 @@ def _for(op: ForOp, kernel: Kernel) -> None:
     own, rings = ahead.of(op), ahead.carried_by(op)
     bounds = Range(*loop_bounds(op, kernel))
     carried = CarriedTiles(source.args[1:], kernel)
-    kernel.tensor.make_room_for_loop(op, kernel)
+    make_room_for_loop(op, kernel)
     initial, leaf = carried.registers(op.init_values), _Again(op, carried)
     kernel.groups.wait()
-    kernel.tensor.enter_loop(op, kernel)
+    begin_turn(op, kernel)
     if own is not None:
         own.before_loop(bounds)
-    begun = [*places_of(rings), *kernel.tensor.carried(op)]
+    begun = [*places_of(rings), *parity_carried(op, kernel)]
     types = [bounds.lower.type, *leaf.types, *(value.type for value in begun)]
     block, end = Block(arg_types=types), 1 + len(leaf.types)
     outer, flushed = _enter_body(op, block, block.args[1:end], carried, kernel)
@@ -296,8 +302,8 @@ def _for(op: ForOp, kernel: Kernel) -> None:
     if own is not None:
         own.end()
     kernel.groups.settle([] if own is None else own.flying)
-    kernel.tensor.end_turn(op, kernel)
-    kernel.emitter.add(scf.YieldOp(*values, *places_of(rings), *kernel.tensor.carried(op)))
+    end_turn(op, kernel)
+    kernel.emitter.add(scf.YieldOp(*values, *places_of(rings), *parity_carried(op, kernel)))
     _leave_body(op, outer, flushed, kernel)
     loop = scf.ForOp(bounds.lower, bounds.upper, bounds.step, [*initial, *begun], Region(block))
     results, passed = CarriedTiles(op.results, kernel), kernel.emitter.add(loop).results

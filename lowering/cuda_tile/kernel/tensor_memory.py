@@ -13,14 +13,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from xdsl.dialects import gpu, memref
 from xdsl.dialects.builtin import MemRefType, NoneAttr, UnitAttr, i32, i64
-from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.ir import Attribute, SSAValue
 
-from tilewright.dialects.cuda_tile.ops.control_flow import ContinueOp, ForOp
-from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.dialects.cute import Layout
 from tilewright.dialects.cute.types.algebra import LayoutType
 from tilewright.dialects.cute.types.memref import Space, SpaceAttr
@@ -32,33 +30,16 @@ from tilewright.dialects.cute_nvgpu.ops.address import bytes_of
 from tilewright.dialects.cute_nvgpu.ops.tmem_access import TmemShapeAttr
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
 from tilewright.lowering.cuda_tile.kernel.scratch import Scratch
-from tilewright.lowering.cuda_tile.layouts.layouts import WARP_BITS, TileLayout, log2
+from tilewright.lowering.cuda_tile.layouts.layouts import WARP_BITS, log2
 from tilewright.lowering.cuda_tile.layouts.tensor_memory_layouts import (
     Accumulators,
-    in_tensor_memory,
 )
 from tilewright.lowering.cuda_tile.layouts.threads import ThreadNumber
 from tilewright.lowering.tile.emitter import Emitter
 from tilewright.lowering.tile.registers import extracted, from_elements
 
-if TYPE_CHECKING:
-    from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
-
 _MOST = 32
 """The elements that a thread loads or stores by one instruction."""
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class TensorTile:
-    """A tile in tensor memory, as the last MMA that wrote it, or threads, left it."""
-
-    accumulators: Accumulators
-
-    def elements_in(self, layout: TileLayout, kernel: Kernel) -> Sequence[SSAValue]:
-        """The elements in a layout."""
-        own = self.accumulators.layout()
-        loaded = kernel.emitter.remembered(("loaded", self), lambda: kernel.tensor.load(self))
-        return kernel.scratch.converted(own, loaded, layout)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,12 +48,7 @@ class BranchState:
 
     parity: SSAValue | None
     touched: bool
-    tiles: Mapping[int, TensorTile]
-
-
-def products_in(op: Operation) -> Iterator[Operation]:
-    """The multiplications in tensor memory within an op."""
-    return (inner for inner in op.walk() if in_tensor_memory(inner))
+    tiles: Mapping[int, object]
 
 
 class TensorMemory:
@@ -84,7 +60,8 @@ class TensorMemory:
         self.flying = self.touched = self.reads_scratch = False
         self.parity: SSAValue | None = None
         self._columns = 0
-        self._tiles: dict[int, TensorTile] = {}
+        self.tiles: dict[int, object] = {}
+        """What the columns from one on hold."""
         self._base: SSAValue
         self._done: SSAValue
         scratch.before_reuse.append(self._leave_scratch)
@@ -181,36 +158,14 @@ class TensorMemory:
 
     # --- loops ---
 
-    def make_room_for_loop(self, op: Operation, kernel: Kernel) -> None:
-        """Before what a loop carries gets to its columns: load what its MMAs overwrite."""
-        for product in products_in(op):
-            self.make_room(kernel.table.products[product.results[0]].column, op, kernel)
-
-    def enter_loop(self, op: Operation, kernel: Kernel) -> None:
-        """Before a loop: what its body may rely on, at whose end `end_turn` makes it so again."""
-        products = list(products_in(op))
-        if not products or not _flies(op):
-            self.wait()
-        if products:
-            self.order()
-            self.flying |= _flies(op)
-            self.reads_scratch |= self.flying and not _reads_stages_alone(op, kernel)
-
-    def end_turn(self, op: Operation, kernel: Kernel) -> None:
-        """At the end of the body of a loop in which MMAs are issued."""
-        if next(products_in(op), None) is None:
-            return
-        if not _flies(op):
+    def turn(self, *, flying: bool) -> None:
+        """Before a loop in which MMAs are issued, and at the end of its body: what its body may
+        rely on. MMAs that may be `flying` from turn to turn may read what threads laid down."""
+        if not flying:
             self.wait()
         self.order()
-        self.flying |= _flies(op)
-        self.reads_scratch |= self.flying and not _reads_stages_alone(op, kernel)
-
-    def carried(self, op: Operation) -> list[SSAValue]:
-        """The values that a loop carries for the sake of the order."""
-        if self.parity is None or next(products_in(op), None) is None:
-            return []
-        return [self.parity]
+        self.flying |= flying
+        self.reads_scratch |= flying
 
     def carry(self, values: Sequence[SSAValue]) -> None:
         """Say what those values are now."""
@@ -221,42 +176,19 @@ class TensorMemory:
         """Before branches: nothing is in flight. MMAs are issued in none but those that all that
         follows is in."""
         self.wait()
-        return BranchState(self.parity, self.touched, dict(self._tiles))
+        return BranchState(self.parity, self.touched, dict(self.tiles))
 
     def resume(self, state: BranchState, *, behind: bool = False) -> None:
         """At the beginning of a branch, or `behind` all of them."""
-        self.parity, self._tiles = state.parity, dict(state.tiles)
+        self.parity, self.tiles = state.parity, dict(state.tiles)
         self.flying = self.reads_scratch = False
         self.touched = behind or state.touched
 
-    # --- tiles ---
-
-    def make_room(self, column: int, writer: Operation, kernel: Kernel) -> None:
-        """Before an op that writes columns anew: load what is there and used later."""
-        tile = self._tiles.get(column)
-        if tile is None:
-            return
-        for value in [value for value, known in kernel.values.items() if known is tile]:
-            if _is_used_later(value, writer, column, kernel):
-                own = tile.accumulators.layout()
-                kernel.place(value, own, kernel.elements_of(tile, own))
-
-    def place(self, accumulators: Accumulators) -> TensorTile:
-        """What the columns hold from here on, as a tile."""
-        tile = TensorTile(accumulators)
-        self._tiles[accumulators.column] = tile
-        return tile
-
-    def holds(self, tile: Any, accumulators: Accumulators) -> bool:
-        """True of the tile that is there."""
-        return isinstance(tile, TensorTile) and self._tiles.get(accumulators.column) is tile
-
     # --- elements ---
 
-    def load(self, tile: TensorTile) -> list[SSAValue]:
-        """The elements of a tile, in its own layout."""
-        emitter, accumulators = self._emitter, tile.accumulators
-        assert self.holds(tile, accumulators), "a tile is loaded before its columns are written"
+    def load(self, accumulators: Accumulators) -> list[SSAValue]:
+        """The elements that are there, in the accumulators' own layout."""
+        emitter = self._emitter
         self.wait()
         view = self._view(accumulators)
         shape, form = _form(accumulators, "pack")
@@ -275,7 +207,7 @@ class TensorMemory:
         """Write elements, which are in the accumulators' own layout."""
         emitter = self._emitter
         self.wait()
-        self._tiles.pop(accumulators.column, None)
+        self.tiles.pop(accumulators.column, None)
         view = self._view(accumulators)
         shape, form = _form(accumulators, "unpack")
         for number, (at, count) in enumerate(self._runs(accumulators)):
@@ -343,60 +275,3 @@ def _form(accumulators: Accumulators, packs: str) -> tuple[TmemShapeAttr, dict[s
     if bytes_of(accumulators.element) < bytes_of(i32):
         form[packs] = UnitAttr()
     return TmemShapeAttr(shape), form
-
-
-def _flies(op: Operation) -> bool:
-    """True of a loop whose turns may end with MMAs in flight: of what goes on to the next one."""
-    assert isinstance(op, ForOp)
-    return any(
-        isinstance(use.operation, ContinueOp)
-        for product in products_in(op)
-        for use in product.results[0].uses
-    )
-
-
-def _reads_stages_alone(op: Operation, kernel: Kernel) -> bool:
-    """True of a loop whose MMAs read nothing that threads have laid down."""
-    return all(kernel.ahead.is_read_in_place(product) for product in products_in(op))
-
-
-def _is_used_later(value: SSAValue, writer: Operation, column: int, kernel: Kernel) -> bool:
-    """True where somebody reads a value behind an op, or in it, other than as what it adds to."""
-    block = value.owner if isinstance(value.owner, Block) else value.owner.parent
-    holder = _ancestor(writer, block)
-    if holder is None:
-        return False
-    for use in value.uses:
-        user, own = use.operation, _ancestor(use.operation, block)
-        if own is not None and own.is_before_in_block(holder):
-            if _is_lazily_used_later(user, writer, column, kernel):
-                return True
-        elif user is not writer or not _is_addend(writer, use.index, column, kernel):
-            return True
-    return False
-
-
-def _is_lazily_used_later(op: Operation, writer: Operation, column: int, kernel: Kernel) -> bool:
-    """True where what is computed of a value wherever it is needed is needed later."""
-    return any(
-        kernel.table.layouts.get(result) is None and _is_used_later(result, writer, column, kernel)
-        for result in op.results
-        if isinstance(result.type, TileType)
-    )
-
-
-def _is_addend(writer: Operation, index: int, column: int, kernel: Kernel) -> bool:
-    """True of the operand that an op leaves in its columns: C of a product, what a loop begins
-    with."""
-    if not isinstance(writer, ForOp):
-        return index == 2
-    product = kernel.table.products.get(writer.region.block.args[index - 2])
-    return isinstance(product, Accumulators) and product.column == column
-
-
-def _ancestor(op: Operation, block: Block | None) -> Operation | None:
-    """The op of a block that an op is in."""
-    holder: Operation | None = op
-    while holder is not None and holder.parent is not block:
-        holder = holder.parent_op()
-    return holder

@@ -33,7 +33,6 @@ from tilewright.lowering.cuda_tile.analysis.find_pipelines import (
     LoadPipeline,
     Pipelines,
     is_read_by,
-    loaded_by,
 )
 from tilewright.lowering.cuda_tile.analysis.tensor_maps import BoxedAccess
 from tilewright.lowering.cuda_tile.kernel.coordinates import box_corners
@@ -397,12 +396,6 @@ class Rings:
         """Say which MMAs a product is."""
         for ring in self._running():
             ring.read(product, flight)
-
-    def is_read_in_place(self, product: Operation) -> bool:
-        """True of a product all of whose operands MMAs read as they were loaded."""
-        sources = [loaded_by(operand) for operand in product.operands[:2]]
-        planned = [None if source is None else self.plan.of(source.load) for source in sources]
-        return all(plan is not None and not plan[1].by_threads for plan in planned)
 
     def _running(self) -> list[Ring]:
         return [ring for ring in self.all if ring.pipeline.loop is not None]

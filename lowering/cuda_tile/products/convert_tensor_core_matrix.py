@@ -12,6 +12,7 @@ from tilewright.dialects.cute_nvgpu.atoms.umma_lookup import find_umma
 from tilewright.dialects.cute_nvgpu.ops.sm100 import MmaOp
 from tilewright.lowering.cuda_tile.arithmetic.convert_conversions import float_or_same
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
+from tilewright.lowering.cuda_tile.kernel.tensor_tiles import is_there, make_room, placed
 from tilewright.lowering.cuda_tile.layouts.elements import shape_of
 from tilewright.lowering.cuda_tile.layouts.tensor_memory_layouts import (
     Accumulators,
@@ -25,7 +26,7 @@ from tilewright.lowering.cuda_tile.products.shared_operands import OperandMatric
 
 def brought(value: SSAValue, accumulators: Accumulators, kernel: Kernel) -> None:
     """Have a tile in the columns of some accumulators."""
-    if kernel.tensor.holds(kernel.values[value], accumulators):
+    if is_there(kernel.values[value], accumulators, kernel):
         return
     elements = kernel.elements(value, accumulators.layout())
     wide = accumulators.element
@@ -52,7 +53,7 @@ class TensorCoreProduct:
             self.accumulators,
             self.kernel.tensor,
         )
-        tensor.make_room(accumulators.column, op, kernel)
+        make_room(accumulators.column, op, kernel)
         fresh = is_zero(op.acc)
         if not fresh:
             brought(op.acc, accumulators, kernel)
@@ -67,7 +68,7 @@ class TensorCoreProduct:
         kernel.emitter.when(tensor.issues, lambda: self._issue(atom, a, b, fresh=fresh))
         tensor.issued(reads_scratch=staged)
         kernel.ahead.issued(op)
-        tile = tensor.place(accumulators)
+        tile = placed(accumulators, kernel)
         kernel[op.result] = tile
         wanted = kernel.scalar_type(op, op.result)
         if wanted != accumulators.element:
