@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from xdsl.ir import Block, Operation, SSAValue
 
@@ -27,9 +28,8 @@ class TensorTile:
         """The elements in a layout."""
         assert is_there(self, self.accumulators, kernel), "loaded behind what wrote its columns"
         own = self.accumulators.layout()
-        loaded = kernel.emitter.remembered(
-            ("loaded", self), lambda: kernel.tensor.load(self.accumulators)
-        )
+        load = partial(kernel.tensor.load, self.accumulators)
+        loaded = kernel.emitter.remembered(("loaded", self), load)
         return kernel.scratch.converted(own, loaded, layout)
 
 
@@ -70,12 +70,10 @@ def make_room_for_loop(op: Operation, kernel: Kernel) -> None:
 
 def begin_turn(op: Operation, kernel: Kernel) -> None:
     """Before a loop: what its body may rely on, which holds again at its end."""
-    products = list(products_in(op))
-    if not products:
+    if next(products_in(op), None) is None:
         kernel.tensor.wait()
-        return
-    in_place = all(kernel.ahead.is_read_in_place(product) for product in products)
-    kernel.tensor.turn(flying=_flies(op), reads_scratch=not in_place)
+    else:
+        kernel.tensor.turn(flying=_flies(op))
 
 
 def end_turn(op: Operation, kernel: Kernel) -> None:

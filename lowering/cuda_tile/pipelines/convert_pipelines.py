@@ -328,7 +328,7 @@ class Ring:
             self.left.append(partial(self.release, group, self.place))
 
     def _groups_of(self, product: Operation) -> list[LoadGroup]:
-        return [group for group in self.pipeline.groups if group.product is product]
+        return [own for own in self.pipeline.groups if own.product is product]
 
     def end(self) -> None:
         """End an iteration."""

@@ -61,7 +61,7 @@ class SharedOperands:
             kernel.scratch.store(base, source, elements, order.order)
             at, major = kernel.emitter.constant(start, None), self._major(operand, order)
             there[operand] = OperandMatrices(line, at, order, view, major, lambda: None)
-        kernel.emitter.add(FenceProxyAsyncOp())
+        kernel.emitter.add(FenceProxyAsyncOp(space="shared::cta"))
         written()
         return there, True
 
