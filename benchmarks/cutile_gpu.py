@@ -30,6 +30,7 @@ from cutile_cases import Case, Matrix, Problem
 import tilewright as tw
 
 ARCH = "sm_90a"
+"""The target of the cubins of tileiras."""
 LAUNCHES, FLUSHED = 20, 1 << 28
 Launch = Callable[[], None]
 
@@ -240,13 +241,13 @@ def expected(bench: Bench) -> list[Any] | None:
 Row = dict[str, Any]
 
 
-def measure(path: Path, libraries: dict[str, tuple[float, str]]) -> list[Row]:
-    """The rates of one case, a row for each problem."""
+def measure(path: Path, libraries: dict[str, tuple[float, str]], arch: str) -> list[Row]:
+    """The rates of one case, a row for each problem; ours is compiled for `arch`."""
     stored = pickle.loads(path.read_bytes())
     case: Case = stored["case"]
     rows: list[Row] = []
     try:
-        kernel = tw.compile(stored["bytecode"], ARCH)
+        kernel = tw.compile(stored["bytecode"], arch)
     except tw.CompileError as error:
         print(f"{case.sample} {case.configuration}: {error}", file=sys.stderr)
         return rows
@@ -313,6 +314,7 @@ def main() -> None:
     parser.add_argument("--checkout", type=Path, help="a checkout of cutile-python")
     parser.add_argument("--tileiras", default=shutil.which("tileiras"))
     parser.add_argument("--only", nargs="*", default=[], help="words in a case's name")
+    parser.add_argument("--arch", default=ARCH, help="the target that ours is compiled for")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--all", action="store_true", help="a line for each configuration")
     options = parser.parse_args()
@@ -326,7 +328,7 @@ def main() -> None:
     for path in sorted(options.folder.glob("*.pkl")):
         if not _chosen(pickle.loads(path.read_bytes())["case"], options.only):
             continue
-        for row in measure(path, libraries):
+        for row in measure(path, libraries, options.arch):
             rows.append(row)
             if options.all:
                 rates = "  ".join(f"{name} {row[name]:.3f}" for name in

@@ -55,6 +55,7 @@ def launch(
     arch: str | None = None,
     races: Races = "error",
     stream: Any = None,
+    programmatic_dependent_launch: bool = False,
 ) -> None:
     """Run a `@ct.kernel` for a grid of up to three extents, in place, where its arrays are.
 
@@ -62,7 +63,9 @@ def launch(
     here; `numerics`, `arch` and `races` are those of `tilewright.interpret`. On arrays on the GPU
     (torch, CuPy, `__cuda_array_interface__`, DLPack) it is compiled for `arch`, by default that
     GPU's target, and launched on a stream (of torch, CuPy, or the driver's number of one), by
-    default torch's current one where torch is imported; the launch is not waited for.
+    default torch's current one where torch is imported; the launch is not waited for. With
+    `programmatic_dependent_launch` it may start before the kernel in front of it on the stream has
+    ended: it has to wait for that itself, and what it reads before is its own concern.
     In place of a kernel its bytecode will do, compiled before by cuTile or who else follows its
     calling convention; `args` are then without its constants.
 
@@ -78,7 +81,8 @@ def launch(
     if len(places) > 1:
         raise ExecutionError("expected all arrays on the GPU or all on the CPU, got both")
     if True in places:
-        _start(extents, kernel, parameters, arch, _current_stream() if stream is None else stream)
+        stream = _current_stream() if stream is None else stream
+        _start(extents, kernel, parameters, arch, stream, programmatic_dependent_launch)
         return
     if isinstance(kernel, bytes):
         entry = find_entry(verified(kernel, "bytecode")[0], None)
@@ -152,10 +156,16 @@ def on_gpu(*, arch: str | None = None) -> Generator[None]:
     copied to the GPU and back."""
 
     def there(
-        stream: Any, grid: Sequence[int], kernel: Any, args: Sequence[Any], /, **_: Any
+        stream: Any,
+        grid: Sequence[int],
+        kernel: Any,
+        args: Sequence[Any],
+        /,
+        programmatic_dependent_launch: bool = False,
+        **_: Any,
     ) -> None:
-        extents = checked_extents("grid", grid)
-        _start(extents, kernel, _parameters(kernel, args), arch, stream)
+        extents, parameters = checked_extents("grid", grid), _parameters(kernel, args)
+        _start(extents, kernel, parameters, arch, stream, programmatic_dependent_launch)
 
     def measured(stream: Any, grid: Sequence[int], kernel: Any, args: Sequence[Any]) -> list[float]:
         from tilewright.cutile_gpu import microseconds
@@ -185,11 +195,17 @@ def _current_stream() -> Any:
 
 
 def _start(
-    grid: Extents, kernel: Any, parameters: list[CutileParameter], arch: str | None, stream: Any
+    grid: Extents,
+    kernel: Any,
+    parameters: list[CutileParameter],
+    arch: str | None,
+    stream: Any,
+    programmatic: bool,
 ) -> None:
     from tilewright.cutile_gpu import start
 
-    start(_compiled(kernel, parameters, arch), parameters, grid, stream)
+    code = _compiled(kernel, parameters, arch)
+    start(code, parameters, grid, stream, programmatic=programmatic)
 
 
 def _compiled(kernel: Any, parameters: list[CutileParameter], arch: str | None) -> Kernel:

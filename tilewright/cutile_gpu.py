@@ -34,10 +34,16 @@ def compiled(bytecode: bytes, arch: str, name: str = "<bytecode>") -> Kernel:
 
 
 def start(
-    kernel: Kernel, parameters: Sequence[CutileParameter], grid: Extents, stream: Any = None
+    kernel: Kernel,
+    parameters: Sequence[CutileParameter],
+    grid: Extents,
+    stream: Any = None,
+    *,
+    programmatic: bool = False,
 ) -> None:
     """Launch a kernel on its parameters, without waiting for it but where arrays of NumPy, which
-    are copied to the GPU and back, or lists are among them.
+    are copied to the GPU and back, or lists are among them. `programmatic`: it may start before the
+    kernel in front of it has ended.
 
     Raises ExecutionError for arguments that do not fit, `tilewright.launcher.LaunchError` where
     there is no GPU, or where the launch fails.
@@ -52,7 +58,8 @@ def start(
         flat = [part for parameter in parameters for _, part in parameter.flat()]
         args = [_table(part, tables) if isinstance(part, ArrayTable) else part for part in flat]
         binding = Binding(entry.arguments, args, memory, on_gpu=True)
-        function.start(entry.values(binding), grid, block, handle)
+        values = entry.values(binding)
+        function.start(values, grid, block, handle, programmatic=programmatic)
         if binding.placed:
             launcher.call("cuStreamSynchronize", handle)
             arrays: list[Any] = [part for part in flat if isinstance(part, np.ndarray)]

@@ -135,15 +135,43 @@ class DeviceFunction:
     dynamic_shared_bytes: int
 
     def start(
-        self, values: Sequence[Any], grid: Sequence[int], block: Sequence[int], stream: int = 0
+        self,
+        values: Sequence[Any],
+        grid: Sequence[int],
+        block: Sequence[int],
+        stream: int = 0,
+        *,
+        programmatic: bool = False,
     ) -> None:
-        """Launch without waiting; `values` are bits, addresses, and tensor maps."""
+        """Launch without waiting; `values` are bits, addresses, and tensor maps. `programmatic`:
+        it may start before the kernel in front of it has ended, and waits for that itself."""
         kinds = tuple(_CTYPES[type_] for type_ in self.types)
         extents = [*(*grid, 1, 1)[:3], *(*block, 1, 1)[:3]]
         arguments = (tuple(values), kinds)
+        if programmatic:
+            config = _programmatic([*extents, self.dynamic_shared_bytes], stream)
+            call("cuLaunchKernelEx", config, self.handle, arguments, 0)
+            return
         call(
             "cuLaunchKernel", self.handle, *extents, self.dynamic_shared_bytes, stream, arguments, 0
         )
+
+
+_EXTENTS = ("gridDimX", "gridDimY", "gridDimZ", "blockDimX", "blockDimY", "blockDimZ",
+            "sharedMemBytes")  # fmt: skip
+
+
+def _programmatic(numbers: Sequence[int], stream: int) -> Any:
+    """A launch that need not wait for the end of the kernel in front of it."""
+    driver = _driver()
+    config, attribute = driver.CUlaunchConfig(), driver.CUlaunchAttribute()
+    kinds = driver.CUlaunchAttributeID
+    attribute.id = kinds.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION
+    attribute.value.programmaticStreamSerializationAllowed = 1
+    for name, number in zip(_EXTENTS, numbers, strict=True):
+        setattr(config, name, number)
+    config.hStream, config.attrs, config.numAttrs = stream, [attribute], 1
+    return config
 
 
 def function(

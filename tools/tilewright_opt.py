@@ -246,7 +246,7 @@ class TilewrightOpt(xDSLOptMain):
 
 
 def _joined(written: Sequence[str | bytes]) -> str | bytes:
-    """A run whose `--disable-verify` and `--syntax-highlight`, set in xDSL's classes, end with it."""
+    """The outputs of all chunks. Raises CompileError for bytecode beside others."""
     if len(written) == 1:
         return written[0]
     text = [part for part in written if isinstance(part, str)]
@@ -259,7 +259,7 @@ def _joined(written: Sequence[str | bytes]) -> str | bytes:
 
 @contextmanager
 def _flags_of_one_run() -> Generator[None]:
-    """A run whose `--disable-verify` and `--syntax-highlight`, set in classes of xDSL, end with it."""
+    """A run; `--disable-verify` and `--syntax-highlight`, set in classes of xDSL, end with it."""
     verify, colored = Attribute.__post_init__, XDSLDiagnostic.colored
     try:
         yield

@@ -1,26 +1,36 @@
-"""Calls of the driver's functions, `vprintf` alone, and `trap`. PTX ISA 9.7.12.5."""
+"""Calls of the driver's functions, and `trap`. PTX ISA 9.7.12.5."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
+from typing import ClassVar
 
 from xdsl.dialects.builtin import StringAttr
-from xdsl.irdl import prop_def, var_operand_def
+from xdsl.irdl import operand_def, prop_def, result_def, var_operand_def
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import TRAP
-from tilewright.dialects.fields import fields_op
+from tilewright.dialects.fields import NUMBER, fields_op
 from tilewright.dialects.ptx.instruction import PtxOp, RowOp
 from tilewright.dialects.ptx.types import KINDS, RegType, reg
 
-VPRINTF = ".extern .func (.param .b32 status) vprintf(.param .b64 format, .param .b64 values);"
-"""The driver's function, as a module declares it."""
+
+class DriverCallOp(PtxOp, ABC):
+    """A call of one of the driver's functions, and how a module declares it."""
+
+    DECLARATION: ClassVar[str]
+
+    @abstractmethod
+    def text(self, registers: Sequence[str]) -> Iterator[str]:
+        """The call, of the registers that hold its operands and results."""
+
 
 _PASSED = tuple(map(reg, ("b32", "b64", "f64")))
 
 
 @fields_op("ptx.vprintf")
-class VprintfOp(PtxOp):
+class VprintfOp(DriverCallOp):
     """Print as C's printf does, what it takes in local memory: `call (status), vprintf, (a, b)`.
 
     ```mlir
@@ -29,6 +39,10 @@ class VprintfOp(PtxOp):
 
     Integers are 32 or 64 bits wide, floats are `f64`.
     """
+
+    DECLARATION: ClassVar[str] = (
+        ".extern .func (.param .b32 status) vprintf(.param .b64 format, .param .b64 values);"
+    )
 
     format = prop_def(StringAttr)
     values = var_operand_def()
@@ -42,7 +56,6 @@ class VprintfOp(PtxOp):
                 raise VerifyException(f"'{self.name}' expected registers of {legal}, got {type_}")
 
     def text(self, registers: Sequence[str]) -> Iterator[str]:
-        """The call, of the registers that hold its values."""
         types = [type_ for type_ in self.values.types if isinstance(type_, RegType)]
         stores: list[str] = []
         size = 0
@@ -64,6 +77,52 @@ class VprintfOp(PtxOp):
         yield "mov.b64 place, values; cvta.local.u64 place, place;"
         yield "st.param.b64 [first], format; st.param.b64 [second], place;"
         yield "call (printed), vprintf, (first, second); }"
+
+
+@fields_op("ptx.malloc")
+class MallocOp(DriverCallOp):
+    """The address of so many bytes of the device's heap, a multiple of 16; `trap` where there are
+    none: `call (place), malloc, (size)`.
+
+    ```mlir
+    %p = ptx.malloc 4096
+    ```
+    """
+
+    DECLARATION: ClassVar[str] = ".extern .func (.param .b64 place) malloc(.param .b64 size);"
+
+    size = prop_def(NUMBER)
+    result = result_def(reg("b64"))
+
+    assembly_format = "$size attr-dict"
+
+    def text(self, registers: Sequence[str]) -> Iterator[str]:
+        (place,) = registers
+        yield "{ .param .b64 size; .param .b64 place; .reg .pred none;"
+        yield f"st.param.b64 [size], {self.size.value.data};"
+        yield "call (place), malloc, (size);"
+        yield f"ld.param.b64 {place}, [place];"
+        yield f"setp.eq.b64 none, {place}, 0; @none trap; }}"
+
+
+@fields_op("ptx.free")
+class FreeOp(DriverCallOp):
+    """Give memory of the device's heap back: `call free, (place)`.
+
+    ```mlir
+    ptx.free %p
+    ```
+    """
+
+    DECLARATION: ClassVar[str] = ".extern .func free(.param .b64 place);"
+
+    place = operand_def(reg("b64"))
+
+    assembly_format = "$place attr-dict"
+
+    def text(self, registers: Sequence[str]) -> Iterator[str]:
+        (place,) = registers
+        yield f"{{ .param .b64 place; st.param.b64 [place], {place}; call free, (place); }}"
 
 
 @fields_op("ptx.trap", TRAP)

@@ -17,6 +17,7 @@ from tilewright.dialects.ptx import (
     matrix,
     matrix_copy,
     mbarrier,
+    module_variables,
     registers,
     shuffle,
     synchronization,
@@ -34,6 +35,7 @@ PTX = Dialect(
     "ptx",
     ops_of(
         registers,
+        module_variables,
         data_movement,
         atomics,
         arithmetic,

@@ -8,7 +8,13 @@ from xdsl.irdl import opt_prop_def, prop_def
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute_nvgpu.lattice import NAMED_BARRIER
-from tilewright.dialects.cute_nvgpu.lattice.sync import BAR_ARRIVE, BAR_SYNC, BAR_WARP_SYNC
+from tilewright.dialects.cute_nvgpu.lattice.sync import (
+    BAR_ARRIVE,
+    BAR_SYNC,
+    BAR_WARP_SYNC,
+    GRIDDEPCONTROL_LAUNCH_DEPENDENTS,
+    GRIDDEPCONTROL_WAIT,
+)
 from tilewright.dialects.fields import NUMBER, fields_op
 from tilewright.dialects.ptx.instruction import Given, RowOp
 
@@ -58,3 +64,17 @@ class WarpSyncOp(RowOp):
 
     def operand_values(self) -> Mapping[str, Given]:
         return {"membermask": WHOLE_WARP}
+
+
+@fields_op("ptx.griddepcontrol.wait", GRIDDEPCONTROL_WAIT)
+class GridDependencyWaitOp(RowOp):
+    """`griddepcontrol.wait`. PTX ISA 9.7.13.13."""
+
+    assembly_format = "attr-dict"
+
+
+@fields_op("ptx.griddepcontrol.launch_dependents", GRIDDEPCONTROL_LAUNCH_DEPENDENTS)
+class LaunchDependentsOp(RowOp):
+    """`griddepcontrol.launch_dependents`. PTX ISA 9.7.13.13."""
+
+    assembly_format = "attr-dict"

@@ -23,7 +23,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
 from tilewright.diagnostic import file_location
-from tilewright.dialects.cuda_tile.ops.module import EntryOp
+from tilewright.dialects.cuda_tile.ops.module import EntryOp, GlobalOp
 from tilewright.dialects.cuda_tile.ops.module import ModuleOp as TileModuleOp
 from tilewright.dialects.cuda_tile.types import PointerType
 from tilewright.dialects.cute.types.argument import FROM, SIGNATURE, ArgumentAttr
@@ -36,6 +36,10 @@ from tilewright.lowering.cuda_tile.analysis.cost_model import (
     bounded_ctas,
     producer_pays,
     thread_count,
+)
+from tilewright.lowering.cuda_tile.analysis.find_copied_loads import (
+    CopiedLoads,
+    find_copied_loads,
 )
 from tilewright.lowering.cuda_tile.analysis.find_pipelines import Pipelines, Stores, find_pipelines
 from tilewright.lowering.cuda_tile.analysis.place_accumulators import (
@@ -53,17 +57,21 @@ from tilewright.lowering.cuda_tile.arithmetic import (
 )
 from tilewright.lowering.cuda_tile.control_flow import convert_control_flow
 from tilewright.lowering.cuda_tile.convert_producer import Producer, needed_for_copies
+from tilewright.lowering.cuda_tile.kernel import grid_dependencies
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
 from tilewright.lowering.cuda_tile.layouts.elements import element_of, scalar_type
 from tilewright.lowering.cuda_tile.layouts.find_layouts import find_layouts
 from tilewright.lowering.cuda_tile.layouts.layouts import log2
 from tilewright.lowering.cuda_tile.legalize import legalize
 from tilewright.lowering.cuda_tile.memory import (
+    convert_allocations,
     convert_atomics,
+    convert_globals,
     convert_output,
     convert_pointers,
     convert_views,
 )
+from tilewright.lowering.cuda_tile.memory.convert_copied_loads import CopyRings
 from tilewright.lowering.cuda_tile.pipelines.convert_boxed_stores import stored_boxes
 from tilewright.lowering.cuda_tile.pipelines.convert_pipelines import Rings
 from tilewright.lowering.cuda_tile.products import convert_matrix, convert_scaled_matrix
@@ -79,6 +87,7 @@ _RULE_MODULES = (
     convert_elementwise,
     convert_floats,
     convert_folds,
+    convert_globals,
     convert_matrix,
     convert_output,
     convert_packing,
@@ -86,6 +95,7 @@ _RULE_MODULES = (
     convert_scaled_matrix,
     convert_shapes,
     convert_views,
+    grid_dependencies,
 )
 
 
@@ -96,9 +106,13 @@ def convert_entry(entry: EntryOp, arch: Target | None = None) -> func.FuncOp:
     stored, beside = stored_boxes(entry, arch), 0
     while True:
         plan = find_pipelines(entry, arch, stored, beside)
-        lowered, scratch = _converted(entry, arch, stored, plan)
+        threads = log2(thread_count(entry, arch))
+        copies = find_copied_loads(entry, arch, plan, threads, beside)
+        lowered, scratch = _converted(entry, arch, stored, plan, copies)
         room = math.inf if arch is None else shared_memory_limit(arch)
-        if scratch <= beside or plan.bytes + scratch <= room:
+        scratch += copies.beside
+        others = scratch - copies.bytes
+        if others <= beside or plan.bytes + scratch <= room:
             for load, why in plan.refused.items():
                 remark(load, "pipeline", f"'{load.name}' is not loaded ahead by TMA: {why}")
             if plan.bytes + scratch > room and forget_accumulators(
@@ -106,18 +120,20 @@ def convert_entry(entry: EntryOp, arch: Target | None = None) -> func.FuncOp:
             ):
                 stored, beside = stored_boxes(entry, arch), 0
                 continue
+            for load, why in copies.refused.items():
+                remark(load, "pipeline", f"'{load.name}' is not loaded ahead by cp.async: {why}")
             return lowered
         # Stages have taken what is needed to change layouts.
-        beside = scratch
+        beside = others
 
 
 def _converted(
-    entry: EntryOp, arch: Target | None, stored: Stores, plan: Pipelines
+    entry: EntryOp, arch: Target | None, stored: Stores, plan: Pipelines, copies: CopiedLoads
 ) -> tuple[func.FuncOp, int]:
     """The kernel of threads, and the shared memory that it takes beside stages."""
     source, block = entry.body.block, Block()
     threads = thread_count(entry, arch)
-    wanted = thread_read_layouts(plan, log2(threads), arch)
+    wanted = {**thread_read_layouts(plan, log2(threads), arch), **copies.read}
     kernel = Kernel(block, find_layouts(source, log2(threads), arch, wanted), arch)
     kernel.at(entry)
     for i, argument in enumerate(source.args):
@@ -125,15 +141,22 @@ def _converted(
     if (columns := accumulator_columns(entry)) > 0:
         kernel.tensor.allocate(columns)
     kernel.stored, kernel.ahead = stored, Rings(plan, kernel)
+    kernel.copied = CopyRings(copies, kernel)
+    if grid_dependencies.waits_first(entry):
+        grid_dependencies.wait_for_grids(kernel)
+    heap = convert_allocations.take_heap(entry, kernel)
     own = None
-    if arch is not None and producer_pays(entry, arch, plan.ctas):
+    if heap is None and arch is not None and producer_pays(entry, arch, plan.ctas):
         own = needed_for_copies(entry, plan)
     if own is None:
         _lower_body(source, kernel)
     else:
-        _specialise(source, own, threads, kernel)
-    kernel.scratch.finish()
+        waits = grid_dependencies.waits_later(entry)
+        _specialise(source, own, threads, kernel, waits=waits)
     kernel.at(entry)
+    if heap is not None:
+        convert_allocations.give_back(heap, kernel)
+    kernel.scratch.finish()
     kernel.emitter.add(func.ReturnOp())
     erase_unused(block)
     types = [argument.type for argument in block.args]
@@ -170,8 +193,11 @@ def _lower_body(source: Block, kernel: Kernel) -> None:
     kernel.scratch.end()
 
 
-def _specialise(source: Block, needed: set[Operation], threads: int, kernel: Kernel) -> None:
-    """A last warp of which one thread copies, and the threads in front of it."""
+def _specialise(
+    source: Block, needed: set[Operation], threads: int, kernel: Kernel, *, waits: bool
+) -> None:
+    """A last warp of which one thread copies, and the threads in front of it; where a kernel waits
+    for the grids before it, the one that copies does so first."""
     emitter, given = kernel.emitter, dict(kernel.values)
     number = kernel.threads.number
     computes = emitter.compare("lt", number, emitter.constant(threads, 32))
@@ -181,8 +207,13 @@ def _specialise(source: Block, needed: set[Operation], threads: int, kernel: Ker
         kernel.scratch.sharers = threads
         _lower_body(source, kernel)
 
+    def produce() -> None:
+        if waits:
+            grid_dependencies.wait_for_grids(kernel)
+        Producer(kernel, needed).walk(source)
+
     def copy() -> None:
-        emitter.when(first, lambda: Producer(kernel, needed).walk(source))
+        emitter.when(first, produce)
         kernel.values = dict(given)
         Rings.in_kernel(kernel).restart()
 
@@ -230,8 +261,10 @@ class ConvertCudaTileToCutePass(ModulePass):
         chip = None if self.arch is None else target(self.arch)
         block = op.body.block
         for holder in [inner for inner in block.ops if isinstance(inner, TileModuleOp | EntryOp)]:
-            for entry in holder.walk():
-                if isinstance(entry, EntryOp):
-                    block.insert_op_before(convert_entry(entry, chip), holder)
+            for entry in [inner for inner in holder.walk() if isinstance(inner, EntryOp)]:
+                block.insert_op_before(convert_entry(entry, chip), holder)
+            for variable in holder.walk():
+                if isinstance(variable, GlobalOp):
+                    block.insert_op_before(convert_globals.module_variable(variable), holder)
             holder.detach()
             holder.erase(safe_erase=False)

@@ -4,8 +4,10 @@ the rules of `convert_*` know."""
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import count
 from typing import Any
 
+import numpy as np
 from xdsl.dialects.builtin import (
     Float8E4M3FNType,
     Float8E5M2Type,
@@ -13,18 +15,36 @@ from xdsl.dialects.builtin import (
     Float16Type,
     Float32Type,
     Float64Type,
+    IntegerAttr,
+    StringAttr,
+    SymbolRefAttr,
+    UnitAttr,
+    i8,
+    i32,
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from tilewright.dialects.cuda_tile.attributes import RoundingModeAttr, SignednessAttr
-from tilewright.dialects.cuda_tile.enums import RoundingMode, Signedness
+from tilewright.dialects.cuda_tile.element_types import ELEMENT_OF
+from tilewright.dialects.cuda_tile.elements import ElementsAttr
+from tilewright.dialects.cuda_tile.enums import (
+    MemoryOrderingSemantics,
+    RoundingMode,
+    Signedness,
+)
 from tilewright.dialects.cuda_tile.ops import core
 from tilewright.dialects.cuda_tile.ops.conversions import FToFOp, IToFOp
 from tilewright.dialects.cuda_tile.ops.floating_point import FPowIOp, MulFOp, PowOp
 from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFOp, MmaFScaledOp
-from tilewright.dialects.cuda_tile.ops.module import EntryOp
-from tilewright.dialects.cuda_tile.types import TileType
+from tilewright.dialects.cuda_tile.ops.module import EntryOp, GetGlobalOp, GlobalOp
+from tilewright.dialects.cuda_tile.ops.views import (
+    LoadViewTkoOp,
+    MakePartitionViewOp,
+    MakeTensorViewOp,
+)
+from tilewright.dialects.cuda_tile.types import PartitionViewType, PointerType, TileType
+from tilewright.dialects.cuda_tile.value_types import TOKEN, TensorViewType
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
 from tilewright.lowering.cuda_tile.layouts.elements import element_of, shape_of, tile_type
 from tilewright.lowering.cuda_tile.layouts.mma_layouts import atom_of
@@ -46,6 +66,8 @@ def legalize(entry: EntryOp, arch: Target | None) -> None:
                 _replace(op, _fp8_product(op, _Before(op)))
             case MmaFScaledOp():
                 _replace(op, _scaled_product(op, _Before(op)))
+            case core.ConstantOp() if _is_large(op):
+                _replace(op, _loaded_constant(op, _Before(op)))
             case _:
                 pass
 
@@ -67,9 +89,13 @@ class _Before:
     ) -> SSAValue:
         """The result of an op."""
         new = kind.create(operands=operands, result_types=[type_], properties=given)
+        return self.insert(new).results[0]
+
+    def insert(self, new: Operation) -> Operation:
+        """A new op, at its place."""
         new.location = self._op.location
         Rewriter.insert_op(new, InsertPoint.before(self._op))
-        return new.results[0]
+        return new
 
     def float(self, value: SSAValue, element: Attribute) -> SSAValue:
         """A tile of floats as one of other floats."""
@@ -148,3 +174,68 @@ def _scaled_product(op: MmaFScaledOp, before: _Before) -> SSAValue:
         scaled.append(before.add(MulFOp, [wide, factor], wide.type, **_ROUNDING))
     acc = before.float(op.acc, _F64)
     return before.float(before.add(MmaFOp, [*scaled, acc], acc.type), _F32)
+
+
+# --- constants ---
+
+TABLE = 4096
+"""The elements of a constant that threads choose among by their number; a larger one is loaded."""
+
+
+def _is_large(op: core.ConstantOp) -> bool:
+    value: Any = op.value
+    return not value.is_splat and value.type.elements > TABLE
+
+
+def _loaded_constant(op: core.ConstantOp, before: _Before) -> SSAValue:
+    """A tile of a global; of elements of 4 bits, pairs of them as bytes."""
+    value: Any = op.value
+    element, size = value.type.element_type, value.type.elements
+    halves = ELEMENT_OF[element].bits == 4
+    if halves:
+        low, high = value.array().view(np.uint8).reshape(-1, 2).T & 0xF
+        stored = TileType.get((size // 2,), i8)
+        value = ElementsAttr.of_array(stored, (low | high << 4).view(np.int8))
+    else:
+        stored = TileType.get((size,), element)
+        value = ElementsAttr(stored, value.data)
+    tile = _loaded(_variable(op, value), stored, before)
+    if halves:
+        tile = before.add(core.UnpackOp, [tile], TileType.get((size,), element))
+    return before.add(core.ReshapeOp, [tile], op.result.type)
+
+
+def _variable(op: Operation, value: ElementsAttr) -> GlobalOp:
+    """A new global of the module that an op is in."""
+    entry = op
+    while not isinstance(entry, EntryOp):
+        entry = entry.parent_op()
+        assert entry is not None
+    block = entry.parent_block()
+    assert block is not None
+    taken = [other.properties.get("sym_name") for other in block.ops]
+    names = (StringAttr(f"{entry.sym_name.data}_constant{number}") for number in count())
+    name = next(name for name in names if name not in taken)
+    variable = GlobalOp.build(properties={"sym_name": name, "value": value, "constant": UnitAttr()})
+    Rewriter.insert_op(variable, InsertPoint.before(entry))
+    return variable
+
+
+def _loaded(variable: GlobalOp, tile: TileType, before: _Before) -> SSAValue:
+    """All of a global, as a tile."""
+    shape, element = tile.shape, tile.element_type
+    tensor = TensorViewType.get(element, shape, (1,))
+    view, pointer = PartitionViewType.get(shape, tensor), TileType.get((), PointerType.get(element))
+    number = TileType.get((), i32)
+    zero = ElementsAttr.of_array(number, np.zeros((), np.int32))
+    base = before.add(GetGlobalOp, [], pointer, name=SymbolRefAttr(variable.sym_name.data))
+    place = before.add(core.ConstantOp, [], number, value=zero)
+    lies = before.insert(MakeTensorViewOp.build(operands=[base, [], []], result_types=[tensor]))
+    tiles = before.add(MakePartitionViewOp, [lies.results[0]], view)
+    weak = IntegerAttr(MemoryOrderingSemantics.WEAK.number, i32)
+    load = LoadViewTkoOp.build(
+        operands=[tiles, [place], []],
+        result_types=[tile, TOKEN],
+        properties={"memory_ordering_semantics": weak},
+    )
+    return before.insert(load).results[0]

@@ -11,12 +11,15 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any, Protocol
 
+from xdsl.dialects import memref
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, i8
 from xdsl.ir import Operation
 
 from tilewright.diagnostic import OpError
 from tilewright.dialects.cute_nvgpu.lattice.shared_memory import why_too_much
 from tilewright.dialects.cute_nvgpu.lattice.targets import target
 from tilewright.dialects.ptx.control_flow import EntryOp
+from tilewright.dialects.ptx.module_variables import BYTES_ALONE, GlobalOp, content_of
 from tilewright.lowering.interpreter.builder import Builder
 from tilewright.lowering.interpreter.machine.global_memory import GlobalMemory
 from tilewright.lowering.interpreter.machine.machine import Launch, run_grid
@@ -39,6 +42,22 @@ class Watcher(Protocol):
     def watch(self, program: Program, builder: Builder, launch: Launch) -> None: ...
 
 
+def module_variables(op: Operation) -> dict[str, bytes]:
+    """What the variables of a kernel's module hold, by their names. Raises OpError for one whose
+    bytes nobody gives."""
+    variables: dict[str, bytes] = {}
+    block = op.parent_block()
+    for other in () if block is None else block.ops:
+        if isinstance(other, GlobalOp):
+            variables[other.sym_name.data] = other.content
+        elif isinstance(other, memref.GlobalOp):
+            octets = other.initial_value
+            if other.type.element_type != i8 or not isinstance(octets, DenseIntOrFPElementsAttr):
+                raise OpError(other, f"'{other.name}' {BYTES_ALONE}, got {other.type}")
+            variables[other.sym_name.data] = content_of(octets)
+    return variables
+
+
 def run_kernel(
     op: Operation,
     launch: Launch,
@@ -58,6 +77,7 @@ def run_kernel(
     program = builder.build(body, shared)
     if (why := why_too_much(program.shared_bytes, target(launch.arch))) is not None:
         raise OpError(op, f"'{op.name}' {why}")
+    memory.place_variables(module_variables(op))
     launch.explain = partial(thread_state, builder.registers)
     for watcher in watchers:
         watcher.watch(program, builder, launch)

@@ -17,24 +17,29 @@ from tilewright.dialects.cute_nvgpu.lattice.shared_memory import why_too_much
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
 from tilewright.dialects.ptx.control_flow import EntryOp
 from tilewright.dialects.ptx.instruction import PtxOp
+from tilewright.dialects.ptx.module_variables import GlobalOp
 from tilewright.dialects.ptx.types import RegType
 from tilewright.lowering.ptx.instructions import Shape, shape_of
 
 Shapes = dict[Operation, Shape]
 
 
-def check_loadable(entries: Sequence[EntryOp], arch: Target | None) -> Shapes:
-    """The shapes of all instructions. Raises OpError for the first kernel that ptxas would refuse,
-    or the driver could not load on `arch`."""
-    names: dict[str, EntryOp] = {}
+def check_loadable(
+    entries: Sequence[EntryOp], variables: Sequence[GlobalOp], arch: Target | None
+) -> Shapes:
+    """The shapes of all instructions. Raises OpError for the first kernel, or variable of the
+    module, that ptxas would refuse, or the driver could not load on `arch`."""
+    names: dict[str, EntryOp | GlobalOp] = {}
     shapes: Shapes = {}
-    for entry in entries:
-        other = names.setdefault(entry.sym_name.data, entry)
-        if other is not entry:
+    for op in (*variables, *entries):
+        other = names.setdefault(op.sym_name.data, op)
+        if other is not op:
+            kind = "kernel" if isinstance(other, EntryOp) else "variable"
             raise OpError(
-                entry, f"'{entry.name}' expected a name that no other kernel of the PTX has, got "
-                f"'{entry.sym_name.data}', which {named(other)} has"
+                op, f"'{op.name}' expected a name that no other {kind} of the PTX has, got "
+                f"'{op.sym_name.data}', which {named(other)} has"
             )  # fmt: skip
+    for entry in entries:
         _check_verified(entry)
         why = None if arch is None else why_too_much(entry.shared.value.data, arch)
         if why is not None:

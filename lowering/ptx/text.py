@@ -15,7 +15,7 @@ from tilewright.diagnostic import OpError, file_location
 from tilewright.dialects.cute_nvgpu.lattice.shared_memory import STATIC_SHARED_LIMIT
 from tilewright.dialects.cute_nvgpu.lattice.targets import BASELINE, Target, TargetError, lowest
 from tilewright.dialects.ptx import registers
-from tilewright.dialects.ptx.calls import VPRINTF, VprintfOp
+from tilewright.dialects.ptx.calls import DriverCallOp
 from tilewright.dialects.ptx.control_flow import (
     MIN_CTAS,
     TENSORMAP,
@@ -26,6 +26,7 @@ from tilewright.dialects.ptx.control_flow import (
 )
 from tilewright.dialects.ptx.instruction import PtxOp
 from tilewright.dialects.ptx.mbarrier import TryWaitParityOp
+from tilewright.dialects.ptx.module_variables import GlobalOp
 from tilewright.dialects.ptx.types import reg
 from tilewright.dialects.ptx.warp_specialization import SetmaxnregOp
 from tilewright.dialects.ptx.wgmma import WgmmaFenceOp, WgmmaOp
@@ -45,14 +46,18 @@ def module_text(module: ModuleOp, arch: Target | None = None) -> str:
     Raises OpError for any other top-level op, and where no target supports all instructions.
     """
     entries: list[EntryOp] = []
+    variables: list[GlobalOp] = []
     for op in module.body.block.ops:
+        if isinstance(op, GlobalOp):
+            variables.append(op)
+            continue
         if not isinstance(op, EntryOp):
             raise OpError(
                 op, f"the ptx target expected ptx.entry, got '{op.name}'; run "
                 "convert-cute-nvgpu-to-ptx first"
             )  # fmt: skip
         entries.append(op)
-    shapes = check_loadable(entries, arch)
+    shapes = check_loadable(entries, variables, arch)
     required = [entry.requirement() for entry in entries]
     required += [shape.requirement for shape in set(shapes.values())]
     try:
@@ -60,13 +65,14 @@ def module_text(module: ModuleOp, arch: Target | None = None) -> str:
     except TargetError as error:
         raise OpError(module, str(error)) from error
     version = max([BASELINE.version, target.ptx_version, *(need.version for need in required)])
-    taken = {entry.sym_name.data for entry in entries}
+    taken = {named.sym_name.data for named in (*variables, *entries)}
     kernels = [KernelText(entry, shapes, taken).text() for entry in entries]
-    prints = any(isinstance(op, VprintfOp) for op in shapes)
+    called = {op.DECLARATION: None for op in shapes if isinstance(op, DriverCallOp)}
     return (
         "// tilewright: PTX\n"
         f".version {version[0]}.{version[1]}\n.target {target}\n.address_size 64\n"
-        + (f"\n{VPRINTF}\n" if prints else "")
+        + "".join(f"\n{declaration}\n" for declaration in called)
+        + "".join(f"\n{variable.text()}" for variable in variables)
         + "".join(f"\n{kernel}" for kernel in kernels)
     )
 
@@ -254,8 +260,9 @@ class KernelText:
                 pass
             case TryWaitParityOp():
                 self._ask_until_done(op)
-            case VprintfOp():
-                for text in op.text([self.register(value) for value in op.values]):
+            case DriverCallOp():
+                values = (*op.operands, *op.results)
+                for text in op.text([self.register(value) for value in values]):
                     self.line(text, op)
             case PtxOp():
                 text = self._printer.text(op, self._shapes[op])

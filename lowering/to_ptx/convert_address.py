@@ -1,4 +1,4 @@
-"""`cute_nvgpu.address` to `ptx`: loads and stores by address, by whole words, and atomics."""
+"""`cute_nvgpu.address` to `ptx`: loads and stores by address, by whole words, copies, atomics."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from xdsl.ir import SSAValue
 
 from tilewright.dialects.cute_nvgpu.ops import address
 from tilewright.dialects.ptx.atomics import AtomOp
-from tilewright.dialects.ptx.data_movement import LdOp, StOp
+from tilewright.dialects.ptx.calls import FreeOp, MallocOp
+from tilewright.dialects.ptx.data_movement import CpAsyncOp, LdOp, StOp
 from tilewright.dialects.ptx.logic import AndOp, OrOp, SelpOp, SetpOp, ShlOp, ShrOp
 from tilewright.dialects.ptx.matrix_copy import LdmatrixOp
 from tilewright.dialects.ptx.registers import ListMakeOp, UnpackOp
@@ -25,6 +26,16 @@ _WORD = 4
 @lowers(address.AddressOp)
 def _address(op: address.AddressOp, to: Conversion) -> None:
     to[op.result] = to.tile(op.memref).address
+
+
+@lowers(address.AllocateOp)
+def _allocate(op: address.AllocateOp, to: Conversion) -> None:
+    to[op.result] = to.emit(MallocOp(op.size.value.data))
+
+
+@lowers(address.FreeOp)
+def _free(op: address.FreeOp, to: Conversion) -> None:
+    to.add(FreeOp(to[op.address]))
 
 
 def _space(op: address.LoadOp | address.StoreOp | address.AtomicOp) -> str:
@@ -76,6 +87,14 @@ def _atomic(op: address.AtomicOp, to: Conversion) -> None:
 @lowers(address.LdmatrixOp)
 def _ldmatrix(op: address.LdmatrixOp, to: Conversion) -> None:
     to[op.fragment] = to.emit(LdmatrixOp(to[op.address], op.matrix_copy, op.offset.value.data))
+
+
+@lowers(address.CpAsyncOp)
+def _cp_async(op: address.CpAsyncOp, to: Conversion) -> None:
+    source = to.plus(to[op.source], to.const(op.source_offset.value.data, "b64"), "s64")
+    dest = to.plus(to[op.dest], to.const(op.offset.value.data, "b32"), "u32")
+    fill, cache = None if op.fill is None else to[op.fill], op.cache.data.value
+    to.add(CpAsyncOp(dest, source, cache, op.size.value.data, source_size=fill))
 
 
 # Words: elements narrower than a register are packed where there is a whole register of them

@@ -19,6 +19,8 @@ from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.hints import isa
 
+from tilewright.dialects.contents import ops_of
+from tilewright.dialects.cute_nvgpu.ops.rounded import RoundedOp
 from tilewright.dialects.math_functions.rounded_once import EXTREMES, odd_fma
 from tilewright.dialects.ptx import arithmetic, logic
 from tilewright.dialects.ptx.approximate import RcpOp
@@ -132,6 +134,17 @@ def _fma(op: math.FmaOp, to: Conversion) -> None:
         return
     form = f"rn.{'f16' if type_ == F16 else float_type(type_)}"
     to[op.result] = to.scalar(arithmetic.FmaOp, form, to[op.a], to[op.b], to[op.c])
+
+
+_BY_NAME: dict[str, type[ScalarOp]] = {
+    op.ROW.name: op for op in ops_of(arithmetic) if issubclass(op, ScalarOp)
+}
+
+
+@lowers(RoundedOp)
+def _rounded(op: RoundedOp, to: Conversion) -> None:
+    name, form = op.instruction
+    to[op.result] = to.scalar(_BY_NAME[name], form, *(to[operand] for operand in op.operands))
 
 
 # Of arith's order: ordered relations, ord, unordered relations, uno; 0 and 15 are constants.

@@ -6,11 +6,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects import func, gpu
+from xdsl.dialects import func, gpu, memref
 from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, DictionaryAttr, ModuleOp
 from xdsl.dialects.llvm import LLVMStructType
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.traits import Pure
 
 from tilewright.diagnostic import OpError
@@ -38,6 +39,7 @@ from tilewright.dialects.ptx.data_movement import (
 )
 from tilewright.dialects.ptx.instruction import PtxOp
 from tilewright.dialects.ptx.logic import SetpOp
+from tilewright.dialects.ptx.module_variables import GlobalOp
 from tilewright.dialects.ptx.scalar_types import ScalarType, scalar_type
 from tilewright.dialects.ptx.types import reg
 from tilewright.lowering.ptx.rename_in_flight import rename_in_flight
@@ -66,7 +68,7 @@ from tilewright.lowering.to_ptx.convert_llvm import (
     leaves_of,
     register_types,
 )
-from tilewright.lowering.to_ptx.convert_memref import argument_tile, locate
+from tilewright.lowering.to_ptx.convert_memref import argument_tile, locate, module_variable
 
 # Importing them fills the table of rules.
 _RULE_MODULES = (
@@ -135,6 +137,16 @@ def _bar_arrive(op: sync.BarArriveOp, to: Conversion) -> None:
 @lowers(sync.WarpSyncOp)
 def _warp_sync(op: sync.WarpSyncOp, to: Conversion) -> None:
     to.add(synchronization.WarpSyncOp())
+
+
+@lowers(sync.GridDependencyWaitOp)
+def _wait_for_grids(op: sync.GridDependencyWaitOp, to: Conversion) -> None:
+    to.add(synchronization.GridDependencyWaitOp())
+
+
+@lowers(sync.LaunchDependentsOp)
+def _launch_dependents(op: sync.LaunchDependentsOp, to: Conversion) -> None:
+    to.add(synchronization.LaunchDependentsOp())
 
 
 # Kernels
@@ -299,7 +311,9 @@ class ConvertCuteNvgpuToPtxPass(ModulePass):
             for entry in entries:
                 _check_instructions(entry, arch)
         for top in list(op.body.block.ops):
-            if not isinstance(top, EntryOp):
+            if isinstance(top, memref.GlobalOp):
+                Rewriter.insert_op(module_variable(top), InsertPoint.before(top))
+            if not isinstance(top, EntryOp | GlobalOp):
                 top.detach()
         op.body.block.add_ops(entries)
 
@@ -316,7 +330,7 @@ def _check_instructions(entry: EntryOp, arch: Target) -> None:
 
 def _kernels(top: Operation) -> list[gpu.FuncOp | func.FuncOp]:
     """The kernels in a top-level op. Raises OpError for an op that has no place beside them."""
-    if isinstance(top, EntryOp):
+    if isinstance(top, EntryOp | GlobalOp | memref.GlobalOp):
         return []
     if isinstance(top, gpu.ModuleOp):
         return [kernel for op in top.body.block.ops for kernel in _kernels(op)]

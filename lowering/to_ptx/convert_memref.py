@@ -6,13 +6,17 @@ may be any CuTe layout, swizzled or not. Global addresses have 64 bits, shared o
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from xdsl.dialects import memref
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
+    DenseIntOrFPElementsAttr,
     IntegerAttr,
     MemRefType,
+    TensorType,
+    i8,
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 
@@ -31,6 +35,7 @@ from tilewright.dialects.cute.types.memref import (
 from tilewright.dialects.ptx.arithmetic import DivOp, RemOp
 from tilewright.dialects.ptx.data_movement import LdOp, StOp
 from tilewright.dialects.ptx.logic import AndOp, SelpOp, SetpOp, ShlOp, ShrOp, XorOp
+from tilewright.dialects.ptx.module_variables import BYTES_ALONE, GlobalAddressOp, GlobalOp
 from tilewright.dialects.ptx.registers import SharedAddressOp
 from tilewright.dialects.ptx.scalar_types import element_bytes
 from tilewright.lowering.to_ptx.conversion import Conversion, Tile, constant, lowers
@@ -43,6 +48,27 @@ def argument_tile(op: Operation, type_: MemRefType, address: SSAValue) -> Tile:
     strides = argument_strides(op, type_)
     size = element_size(op, type_)
     return Tile(Space.GMEM, address, address, size, strides, layout_of(type_))
+
+
+def module_variable(op: memref.GlobalOp) -> GlobalOp:
+    """The variable of a module that a memref of bytes is. Raises OpError for any other."""
+    octets = op.initial_value
+    if op.type.element_type != i8 or not isinstance(octets, DenseIntOrFPElementsAttr):
+        raise OpError(op, f"'{op.name}' {BYTES_ALONE}, got {op.type}")
+    align = 1 if op.alignment is None else op.alignment.value.data
+    count = math.prod(octets.get_shape())
+    flat = DenseIntOrFPElementsAttr(TensorType(i8, [count]), octets.data)
+    variable = GlobalOp(op.sym_name, align, flat)
+    variable.location = op.location
+    return variable
+
+
+@lowers(memref.GetGlobalOp)
+def _module_variable(op: memref.GetGlobalOp, to: Conversion) -> None:
+    name = op.name_.string_value()
+    address = to.pure((GlobalAddressOp, name), (), lambda: GlobalAddressOp(name))
+    assert is_memref(op.memref.type)
+    to[op.memref] = argument_tile(op, op.memref.type, address)
 
 
 def argument_strides(op: Operation, type_: MemRefType) -> tuple[int, ...]:

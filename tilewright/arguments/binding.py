@@ -110,8 +110,9 @@ class Binding:
         self.values = [self._bound(*pair) for pair in zip(parameters, args, strict=True)]
 
     def results(self, contents: Iterable[NDArray[np.uint8]]) -> list[NDArray[Any]]:
-        """The arrays, from what the memory has in their places after the run."""
-        pairs = zip(self.placed, contents, strict=True)
+        """The arrays, from what the memory has in their places after the run; behind them may be
+        what the kernel has of its own."""
+        pairs = zip(self.placed, contents, strict=False)
         return [array.seen(content) for array, content in pairs]
 
     def parts(self, parameters: Sequence[Parameter]) -> list[Bound]:

@@ -40,6 +40,8 @@ from tilewright.dialects.cute_nvgpu.lattice.sync import (
     BAR_ARRIVE,
     BAR_SYNC,
     BAR_WARP_SYNC,
+    GRIDDEPCONTROL_LAUNCH_DEPENDENTS,
+    GRIDDEPCONTROL_WAIT,
     SHFL_SYNC,
 )
 from tilewright.dialects.cute_nvgpu.lattice.targets import BASELINE, Requirement
@@ -73,6 +75,8 @@ ROWS: tuple[InstructionRow, ...] = (
     BAR_SYNC,
     BAR_ARRIVE,
     BAR_WARP_SYNC,
+    GRIDDEPCONTROL_WAIT,
+    GRIDDEPCONTROL_LAUNCH_DEPENDENTS,
     SHFL_SYNC,
     ELECT_SYNC,
     SETMAXNREG,

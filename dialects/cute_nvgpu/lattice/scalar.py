@@ -105,6 +105,16 @@ _BITS = ("b16", "b32", "b64")
 _FLOAT = ("f32", "f64")
 _NAN = needs("sm_80", (7, 0))
 _ROUNDED = (*_FLOAT, "f16")
+DIRECTIONS = ("rz", "rm", "rp")
+"""Roundings towards zero, minus and plus infinity. PTX ISA 9.7.3."""
+
+
+def _directed(arity: int) -> dict[str, Form]:
+    return {
+        row.suffix: row for way in DIRECTIONS for row in forms(_FLOAT, arity, f"{way}.").values()
+    }
+
+
 _APPROXIMATE = forms(("f32",), 1, "approx.ftz.")
 _EXTREMES = {
     **forms(_INTEGER, 2),
@@ -115,15 +125,18 @@ _EXTREMES = {
 ARITHMETIC = (
     ScalarRow(
         "add", "d = a + b", "9.7.1.1, 9.7.3.3, 9.7.4.1",
-        {**forms(_INTEGER, 2), **forms(_ROUNDED, 2, "rn.")},
+        {**forms(_INTEGER, 2), **forms(_ROUNDED, 2, "rn."), **_directed(2)},
     ),
     ScalarRow(
         "sub", "d = a - b", "9.7.1.2, 9.7.3.4, 9.7.4.2",
-        {**forms(_INTEGER, 2), **forms(_ROUNDED, 2, "rn.")},
+        {**forms(_INTEGER, 2), **forms(_ROUNDED, 2, "rn."), **_directed(2)},
     ),
     ScalarRow(
         "mul", "d = a * b: its low half (`lo`), high half (`hi`), or rounded", "9.7.1.3, 9.7.3.5",
-        {**forms(_INTEGER, 2, "lo."), **forms(_INTEGER, 2, "hi."), **forms(_ROUNDED, 2, "rn.")},
+        {
+            **forms(_INTEGER, 2, "lo."), **forms(_INTEGER, 2, "hi."), **forms(_ROUNDED, 2, "rn."),
+            **_directed(2),
+        },
     ),
     ScalarRow("mad", "d = a * b + c, the low half", "9.7.1.4", forms(_INTEGER, 3, "lo.")),
     ScalarRow(
@@ -131,10 +144,12 @@ ARITHMETIC = (
         {
             **forms((*_ROUNDED, "f16x2"), 3, "rn."),
             **forms(("bf16x2",), 3, "rn.", requirement=needs("sm_80", (7, 0))),
+            **_directed(3),
         },
     ),
     ScalarRow(
-        "div", "d = a / b", "9.7.1.8, 9.7.3.8", {**forms(_INTEGER, 2), **forms(_FLOAT, 2, "rn.")}
+        "div", "d = a / b", "9.7.1.8, 9.7.3.8",
+        {**forms(_INTEGER, 2), **forms(_FLOAT, 2, "rn."), **_directed(2)},
     ),
     ScalarRow("rem", "d = a % b, with the sign of a", "9.7.1.9", forms(_INTEGER, 2)),
     ScalarRow("abs", "d = |a|", "9.7.1.10, 9.7.3.9", {**forms(_SIGNED, 1), **forms(_FLOAT, 1)}),
@@ -150,8 +165,8 @@ ARITHMETIC = (
         "9.7.1.13, 9.7.3.12, 9.7.4.8", _EXTREMES, third=target("sm_100"),
     ),
     ScalarRow(
-        "sqrt", "d = the square root of a, rounded to nearest even", "9.7.3.14",
-        forms(_FLOAT, 1, "rn."),
+        "sqrt", "d = the square root of a, rounded", "9.7.3.14",
+        {**forms(_FLOAT, 1, "rn."), **_directed(1)},
     ),
 )  # fmt: skip
 

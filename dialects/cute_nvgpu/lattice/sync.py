@@ -63,6 +63,14 @@ BAR_WARP_SYNC = InstructionRow(
     "ptx.bar.warp.sync", "wait for other threads of the warp", ("bar.warp.sync",), *_BASELINE,
     "9.7.13.2", (MEMBERMASK,), threads="those of the membermask",
 )  # fmt: skip
+GRIDDEPCONTROL_WAIT = InstructionRow(
+    "griddepcontrol.wait", "wait for the grids that this one depends on, and see their memory",
+    ("griddepcontrol.wait",), target("sm_90"), (7, 8), "9.7.13.13",
+)  # fmt: skip
+GRIDDEPCONTROL_LAUNCH_DEPENDENTS = InstructionRow(
+    "griddepcontrol.launch_dependents", "let the grids that depend on this one start",
+    ("griddepcontrol.launch_dependents",), target("sm_90"), (7, 8), "9.7.13.13",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,8 +151,7 @@ FENCE_PROXY_ASYNC = InstructionRow(
     "9.7.13.4",
 )
 FENCED_SPACES = ("shared::cta", "shared::cluster")
-"""The spaces that a `fence.proxy.async` of shared memory alone may name: cheaper, as it waits for no
-write to global memory."""
+"""The spaces of a `fence.proxy.async` that waits for no write to global memory."""
 ORDERING: tuple[InstructionRow, ...] = (
     WGMMA_FENCE,
     WGMMA_COMMIT_GROUP,

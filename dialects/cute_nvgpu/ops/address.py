@@ -1,4 +1,5 @@
-"""Memory by its address, an integer: neighbouring elements loaded and stored, atomic operations.
+"""Memory by its address, an integer: neighbouring elements loaded, stored and copied, atomic
+operations.
 
 An address of 64 bits is one in global memory, of 32 bits one in the kernel's shared memory. What a
 predicate leaves out is not accessed, and its address may be any.
@@ -24,10 +25,12 @@ from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute.types.memref import Space, is_memref, space_of
 from tilewright.dialects.cute_nvgpu.atoms.matrix_copy import MatrixCopy, find_row
+from tilewright.dialects.cute_nvgpu.lattice import CP_ASYNC
 from tilewright.dialects.cute_nvgpu.lattice.atomics import ATOMICS, SCOPES, operand_count
+from tilewright.dialects.cute_nvgpu.lattice.nearest import closest
 from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement
 from tilewright.dialects.cute_nvgpu.ops.instruction import BaselineOp
-from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
+from tilewright.dialects.cute_nvgpu.types.fragments import CacheAttr, FragmentType
 from tilewright.dialects.fields import NUMBER, fields_op
 
 _WIDTHS: dict[Space, IntegerType] = {Space.GMEM: i64, Space.SMEM: i32}
@@ -74,6 +77,36 @@ class AddressOp(BaselineOp):
                 f"'{self.name}' expected i64 of global memory or i32 of shared memory, got "
                 f"{type_} -> {self.result.type}"
             )
+
+
+@fields_op("cute_nvgpu.address.allocate")
+class AllocateOp(BaselineOp):
+    """The address of so many bytes of the device's heap, of the thread's own until it frees them: a
+    multiple of 16. Where there are none left, a trap.
+
+    ```mlir
+    %p = cute_nvgpu.address.allocate 4096
+    ```
+    """
+
+    size = prop_def(NUMBER)
+    result = result_def(i64)
+
+    assembly_format = "$size attr-dict"
+
+
+@fields_op("cute_nvgpu.address.free")
+class FreeOp(BaselineOp):
+    """Give memory of the heap back.
+
+    ```mlir
+    cute_nvgpu.address.free %p
+    ```
+    """
+
+    address = operand_def(i64)
+
+    assembly_format = "$address attr-dict"
 
 
 class _AccessOp(BaselineOp):
@@ -257,4 +290,42 @@ class LdmatrixOp(_AccessOp):
         if fragment.element_type != i32 or fragment.count.data not in (1, 2, 4):
             raise VerifyException(
                 f"'{self.name}' expected a fragment of 1, 2 or 4 i32, got {fragment}"
+            )
+
+
+@fields_op("cute_nvgpu.address.cp_async")
+class CpAsyncOp(_AccessOp):
+    """Start an asynchronous copy of `size` bytes of global memory to shared memory.
+
+    ```mlir
+    cute_nvgpu.address.cp_async %g + 64 to %s + 0 size 16 cache cg
+    cute_nvgpu.address.cp_async %g + 0 to %s + 16 size 8 cache ca fill %bytes
+    ```
+
+    `fill` gives the bytes that are read; the rest is written as zeros, and with 0 the source's
+    address may be any. It is complete as `cute_nvgpu.cp.async` is. PTX ISA 9.7.9.25.3.1.
+    """
+
+    dest = operand_def(i32)
+    source = operand_def(i64)
+    fill = opt_operand_def(i32)
+    source_offset = prop_def(NUMBER)
+    size = prop_def(NUMBER)
+    cache = prop_def(CacheAttr)
+
+    assembly_format = (
+        "$source `+` $source_offset `to` $dest `+` $offset `size` $size `cache` $cache"
+        " (`fill` $fill^)? attr-dict"
+    )
+
+    def requirement(self) -> Requirement:
+        return Requirement.of(CP_ASYNC)
+
+    def verify_(self) -> None:
+        size, cache = self.size.value.data, self.cache.data.value
+        legal = CP_ASYNC.sizes[cache]
+        if size not in legal:
+            raise VerifyException(
+                f"'{self.name}' expected size {' or '.join(map(str, legal))} with cache {cache}, "
+                f"got {size}; nearest legal: {closest(size, legal)} (PTX ISA {CP_ASYNC.section})"
             )

@@ -9,6 +9,8 @@ from tilewright.dialects.cute_nvgpu.lattice.sync import (
     BAR_ARRIVE,
     BAR_SYNC,
     BAR_WARP_SYNC,
+    GRIDDEPCONTROL_LAUNCH_DEPENDENTS,
+    GRIDDEPCONTROL_WAIT,
     NAMED_BARRIER,
 )
 from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp, PlainOp
@@ -58,4 +60,30 @@ class WarpSyncOp(PlainOp):
     ```
 
     PTX ISA 9.7.13.2.
+    """
+
+
+@fields_op("cute_nvgpu.griddepcontrol.wait", GRIDDEPCONTROL_WAIT)
+class GridDependencyWaitOp(PlainOp):
+    """Wait until the grids that this one was launched behind are complete, and see what they wrote;
+    nothing where it was not allowed to start before their end.
+
+    ```mlir
+    cute_nvgpu.griddepcontrol.wait
+    ```
+
+    PTX ISA 9.7.13.13.
+    """
+
+
+@fields_op("cute_nvgpu.griddepcontrol.launch_dependents", GRIDDEPCONTROL_LAUNCH_DEPENDENTS)
+class LaunchDependentsOp(PlainOp):
+    """The grids behind this one may start, once every CTA has said so or has ended. What they see
+    of its memory is up to their own wait.
+
+    ```mlir
+    cute_nvgpu.griddepcontrol.launch_dependents
+    ```
+
+    PTX ISA 9.7.13.13.
     """

@@ -44,6 +44,11 @@ _SPARE = 8
 """The registers by which an estimate may be wrong."""
 _WITH_PRODUCER = 128
 """The accumulators of a thread from which on a warp more leaves too few registers for the rest."""
+_FRAGMENTS = 144
+"""The registers of a thread for accumulators and an operand's fragments."""
+_IN_FLIGHT = 3
+"""The tiles of a load that `cp.async` keeps in flight while one is multiplied, unless its hint
+`latency` says how many."""
 _MOST_STAGES, _FEW_STAGES, _OWN = 12, 3, 1024
 """The stages from which on more hide nothing, of loops that only multiply and of others, and the
 shared memory that a CTA takes beside its own."""
@@ -63,9 +68,12 @@ def products_of(entry: EntryOp, arch: Target | None) -> list[MmaFOp | MmaIOp]:
 
 
 def thread_count(entry: EntryOp, arch: Target | None = None) -> int:
-    """The threads of a kernel's CTAs: as many warpgroups as its multiplications keep busy, else
-    from its largest tile."""
+    """The threads of a kernel's CTAs: as hinted, else as many warpgroups as its multiplications
+    keep busy, else from its largest tile."""
     products = [shape_of(op.result)[-2:] for op in products_of(entry, arch)]
+    warps = hint(entry, "num_worker_warps_per_cta", arch)
+    if warps is not None:
+        return max(warps * WARP, _USUAL if products else WARP)
     if products:
         two = any(m >= _TALL or m * n >= _CROWDED * _USUAL for m, n in products)
         return _MOST if two else _USUAL
@@ -130,3 +138,23 @@ def stages_and_ctas(
         if room >= 2 * stage:
             return min(room // stage, _MOST_STAGES if alone else _FEW_STAGES), ctas
     return 0, 1
+
+
+def holds_fragments(sums: int, size: int) -> bool:
+    """True where the registers of a thread hold so many bytes of fragments of all of K, beside
+    accumulators."""
+    return sums + size // 4 <= _FRAGMENTS
+
+
+def copy_stages(entry: EntryOp, arch: Target, stage: int, beside: int, flying: int | None) -> int:
+    """The stages of a loop whose copies by `cp.async` take so many bytes each time: one more than
+    are in flight, as far as memory goes; three leave memory to a second CTA, whose warps multiply
+    while those of the first one wait."""
+    wanted = 1 + (flying or _IN_FLIGHT)
+    ctas = hint(entry, "occupancy", arch) or 2
+    for count in range(ctas, 0, -1):
+        room = (shared_memory_limit(arch) + _OWN) // count - _OWN - beside
+        fitting = min(room // stage, wanted)
+        if fitting >= min(wanted, _FEW_STAGES) or (count == 1 and fitting >= 2):
+            return fitting
+    return 0

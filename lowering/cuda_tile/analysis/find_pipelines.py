@@ -26,6 +26,7 @@ from tilewright.lowering.cuda_tile.analysis.cost_model import STORED, products_o
 from tilewright.lowering.cuda_tile.analysis.tensor_maps import BoxedAccess, boxed_load
 from tilewright.lowering.cuda_tile.layouts.elements import element_of, scalar_type, shape_of
 from tilewright.lowering.cuda_tile.layouts.layouts import bits_of, dim_bits, permutation_of
+from tilewright.lowering.cuda_tile.layouts.shared_matrices import MatrixOrder
 from tilewright.lowering.cuda_tile.layouts.tensor_memory_layouts import in_tensor_memory
 from tilewright.lowering.cuda_tile.layouts.warpgroup_layouts import is_added
 
@@ -181,7 +182,7 @@ def find_pipelines(
             if isinstance(boxed, str):
                 plan.refused[load] = boxed
                 continue
-            direct = not source.converted and _is_readable(boxed, source, operand, product)
+            direct = is_readable(boxed.order, source, operand, product)
             why = _add(boxed, product, entry, plan, by_threads=not direct)
             if why is not None:
                 plan.refused[load] = why
@@ -213,16 +214,18 @@ def loaded_by(operand: SSAValue) -> LoadedOperand | None:
     return LoadedOperand(load, bits, converted) if isinstance(load, LoadViewTkoOp) else None
 
 
-def _is_readable(
-    boxed: BoxedAccess, source: LoadedOperand, operand: SSAValue, product: MmaFOp | MmaIOp
+def is_readable(
+    order: MatrixOrder, source: LoadedOperand, operand: SSAValue, product: MmaFOp | MmaIOp
 ) -> bool:
     """True where an MMA can read a tile as it lies: rows of elements that are not of 2 bytes, or
     of bytes where the accumulators are in tensor memory, run along K."""
-    if boxed.order.order.size == 1 and in_tensor_memory(product):
+    if source.converted:
+        return False
+    if order.order.size == 1 and in_tensor_memory(product):
         return True
     depth = dim_bits(shape_of(operand))[-1 if operand is product.lhs else -2]
     along_k = {source.bits[bit] for bit in depth}
-    return boxed.order.order.size == 2 or along_k.issuperset(boxed.order.run)
+    return order.order.size == 2 or along_k.issuperset(order.run)
 
 
 def _add(
@@ -242,7 +245,7 @@ def _add(
             return "its loop counts in unsigned i64"
         if product.parent is not boxed.op.parent:
             return "its product is in another block"
-        if not all(_follows(index, loop, needed) for index in boxed.op.index):
+        if not all(follows(index, loop, needed) for index in boxed.op.index):
             return "where it lies depends on more than the loop's variable"
     pipeline = plan.by_loop.setdefault(loop, LoadPipeline(loop, []))
     for group in pipeline.groups:
@@ -271,7 +274,7 @@ def _has_simple_way(loop: ForOp, entry: EntryOp) -> bool:
     return all(isinstance(op, ForOp) for op in around)
 
 
-def _follows(value: SSAValue, loop: ForOp, needed: dict[Operation, None]) -> bool:
+def follows(value: SSAValue, loop: ForOp, needed: dict[Operation, None]) -> bool:
     """True where a scalar can be computed for any iteration; adds the ops of the body that it
     needs."""
     block = loop.region.block
@@ -283,7 +286,7 @@ def _follows(value: SSAValue, loop: ForOp, needed: dict[Operation, None]) -> boo
         return True
     if not isinstance(owner, SCALAR) or shape_of(value) != ():
         return False
-    if not all(_follows(operand, loop, needed) for operand in owner.operands):
+    if not all(follows(operand, loop, needed) for operand in owner.operands):
         return False
     needed[owner] = None
     return True

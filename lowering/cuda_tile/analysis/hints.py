@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr
 from xdsl.ir import Operation
 
@@ -23,3 +25,10 @@ def hint(op: Operation, name: str, arch: Target | None) -> int | None:
         if isinstance(number, IntegerAttr):
             return number.value.data
     return None
+
+
+def latency(loads: Iterable[Operation], arch: Target | None) -> int | None:
+    """The hint `latency` of loads that come together: how many of their tiles are to be in flight
+    while one is used; None without one."""
+    given = [hint(load, "latency", arch) for load in loads]
+    return max((number for number in given if number is not None), default=None)

@@ -58,7 +58,7 @@ def place_accumulators(entry: EntryOp, arch: Target | None) -> None:
         return
     room = COLUMNS // max(hint(entry, "occupancy", arch) or 1, 1)
     taken = 0
-    given: list[_Place] = []
+    given: list[_AccumulatorPlace] = []
     for place in _places(entry, products):
         other = next((other for other in given if other.may_be_shared_with(place)), None)
         if other is not None:
@@ -87,7 +87,7 @@ def _refuse(op: Operation, why: str) -> None:
 
 
 @dataclass(eq=False)
-class _Place:
+class _AccumulatorPlace:
     """Columns that the accumulators of some products share, and where in the block that all
     products are in their use begins and ends."""
 
@@ -97,15 +97,15 @@ class _Place:
     ends: int
     column: int = 0
 
-    def may_be_shared_with(self, other: _Place) -> bool:
+    def may_be_shared_with(self, other: _AccumulatorPlace) -> bool:
         """True where one is used behind the other."""
         return self.columns == other.columns and (
             self.ends < other.begins or other.ends < self.begins
         )
 
 
-def _places(entry: EntryOp, products: list[MmaFOp | MmaIOp]) -> list[_Place]:
-    shared, places = _SharedColumns(entry), dict[tuple[SSAValue, str], _Place]()
+def _places(entry: EntryOp, products: list[MmaFOp | MmaIOp]) -> list[_AccumulatorPlace]:
+    shared, places = _SharedColumns(entry), dict[tuple[SSAValue, str], _AccumulatorPlace]()
     block = _common_block(products, entry)
     order = {op: i for i, op in enumerate(block.ops)}
     for op in products:
@@ -113,7 +113,7 @@ def _places(entry: EntryOp, products: list[MmaFOp | MmaIOp]) -> list[_Place]:
         assert types is not None
         columns = Accumulators(extents_of(op), types[2], 0, WARP_BITS).columns
         key = shared.of(op.result), types[2]
-        place = places.setdefault(key, _Place(columns, [], len(order), 0))
+        place = places.setdefault(key, _AccumulatorPlace(columns, [], len(order), 0))
         place.products.append(op)
     for (value, _), place in places.items():
         users = [use.operation for member in shared.members(value) for use in member.uses]

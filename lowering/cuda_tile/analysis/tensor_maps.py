@@ -22,6 +22,8 @@ from tilewright.dialects.cuda_tile.ops.control_flow import (
     YieldOp,
 )
 from tilewright.dialects.cuda_tile.ops.memory import (
+    GdcLaunchDependentsTkoOp,
+    GdcWaitTkoOp,
     JoinTokensOp,
     LoadPtrTkoOp,
     MakeTokenOp,
@@ -87,7 +89,7 @@ def boxed_load(op: LoadViewTkoOp, arch: Target | None) -> BoxedAccess | str:
         return why
     if op.view_type.padding_value not in (None, PaddingValue.ZERO):
         return "what lies outside of the tensor is not zero"
-    if not _reads_only(op.token):
+    if not reads_only(op.token):
         return "a write comes before it"
     return _boxed(op)
 
@@ -119,6 +121,8 @@ def _passed_on(op: Operation, index: int) -> list[SSAValue] | None:
             return [op.result_token]
         case JoinTokensOp():
             return [op.result]
+        case GdcWaitTkoOp() | GdcLaunchDependentsTkoOp():
+            return [op.result_token]
         case ContinueOp() | BreakOp() | YieldOp():
             holder = op.parent_op()
             while isinstance(op, ContinueOp | BreakOp) and isinstance(holder, IfOp):
@@ -153,7 +157,7 @@ def _is_weak(op: MemoryOp) -> bool:
     return op.ordering is MemoryOrderingSemantics.WEAK
 
 
-def _reads_only(token: SSAValue | None) -> bool:
+def reads_only(token: SSAValue | None) -> bool:
     """True where nothing behind a token has written memory."""
     if token is None:
         return True
@@ -161,9 +165,12 @@ def _reads_only(token: SSAValue | None) -> bool:
         case MakeTokenOp():
             return True
         case JoinTokensOp() as joined:
-            return all(map(_reads_only, joined.tokens))
+            return all(map(reads_only, joined.tokens))
         case LoadViewTkoOp() | LoadPtrTkoOp() as load:
-            return _is_weak(load) and _reads_only(load.token)
+            return _is_weak(load) and reads_only(load.token)
+        case GdcWaitTkoOp() | GdcLaunchDependentsTkoOp() as grids:
+            # Whoever copies waits for the grids before this one first.
+            return reads_only(grids.token)
         case _:
             return False
 

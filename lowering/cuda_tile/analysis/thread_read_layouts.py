@@ -16,9 +16,9 @@ from xdsl.ir import Operation
 from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFOp, MmaIOp
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
 from tilewright.lowering.cuda_tile.analysis.find_pipelines import Pipelines, loaded_by
-from tilewright.lowering.cuda_tile.analysis.tensor_maps import BoxedAccess
 from tilewright.lowering.cuda_tile.layouts.elements import shape_of
 from tilewright.lowering.cuda_tile.layouts.layouts import TileLayout, blocked, dim_bits, log2
+from tilewright.lowering.cuda_tile.layouts.shared_matrices import MatrixOrder
 from tilewright.lowering.cuda_tile.layouts.shared_order import CHUNK
 from tilewright.lowering.cuda_tile.layouts.warpgroup_layouts import warpgroup_layouts
 
@@ -33,29 +33,30 @@ def thread_read_layouts(
         for group in pipeline.groups
         if group.by_threads and isinstance(group.product, MmaFOp | MmaIOp)
         for load in group.loads
-        for layout in _layouts(load, group.product, thread_bits, arch)
+        for layout in thread_read_layout(load.op, load.order, group.product, thread_bits, arch)
     }
 
 
-def _layouts(
-    load: BoxedAccess, product: MmaFOp | MmaIOp, thread_bits: int, arch: Target | None
-) -> Iterator[TileLayout]:
-    """The layout of a load, if there is a better one."""
+def thread_read_layout(
+    load: Operation, order: MatrixOrder, product: MmaFOp | MmaIOp, thread_bits: int,
+    arch: Target | None,
+) -> Iterator[TileLayout]:  # fmt: skip
+    """The layout of a load whose tile lies in an order, if there is a better one."""
     layouts = warpgroup_layouts(product, thread_bits, arch)
-    size = load.order.order.size
+    size = order.order.size
     for name, operand in (("A", product.lhs), ("B", product.rhs)):
         source = loaded_by(operand)
-        if source is None or source.load is not load.op:
+        if source is None or source.load is not load:
             continue
         if name == "A" and source.converted and size > 1 and layouts is not None:
             yield layouts.layout("A").renumbered(source.bits)
             return
         depth = dim_bits(shape_of(operand))[-1 if name == "A" else -2]
         along_k = [source.bits[bit] for bit in depth]
-        if set(load.order.run) <= set(along_k):
+        if set(order.run) <= set(along_k):
             return
-        first = [*load.order.run[: log2(CHUNK // size)]]
+        first = [*order.run[: log2(CHUNK // size)]]
         rest = [bit for bit in source.bits.values() if bit not in (*first, *along_k)]
-        order = [*first, *along_k, *sorted(rest)]
-        yield blocked(order, thread_bits, max(0, min(len(first), len(order) - thread_bits)))
+        dealt = [*first, *along_k, *sorted(rest)]
+        yield blocked(dealt, thread_bits, max(0, min(len(first), len(dealt) - thread_bits)))
         return

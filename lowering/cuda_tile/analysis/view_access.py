@@ -115,8 +115,9 @@ def contiguous(dimensions: list[TileDimension]) -> int | None:
     return max(fitting, key=lambda i: dimensions[i].extent, default=None)
 
 
-def run_bits(op: ViewAccess, dimensions: list[TileDimension]) -> int:
-    """The neighbours that one access moves, as bits of their number."""
+def run_bits(op: ViewAccess, dimensions: list[TileDimension], *, divided: bool = False) -> int:
+    """The neighbours that one access moves, as bits of their number; `divided` where some of them
+    may lie within the tensor and others outside."""
     along = contiguous(dimensions)
     if along is None:
         return 0
@@ -129,7 +130,7 @@ def run_bits(op: ViewAccess, dimensions: list[TileDimension]) -> int:
         first = dimension.step * (1 if dimension.gathered else divisor(index))
         if i == along:
             aligned = gcd(aligned, size * first, size * dimension.extent)
-            if not dimension.within:
+            if not (dimension.within or divided):
                 aligned = gcd(aligned, size * dimension.size_divisor)
         elif dimension.extent > 1 and not dimension.gathered:
             aligned = gcd(aligned, stride)

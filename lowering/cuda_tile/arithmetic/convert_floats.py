@@ -8,7 +8,6 @@ from xdsl.dialects.builtin import IntegerAttr, IntegerType, i1, i64
 from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Operation, SSAValue
 
-from tilewright.diagnostic import OpError
 from tilewright.dialects.cuda_tile.ops import floating_point
 from tilewright.lowering.cuda_tile.arithmetic.convert_elementwise import (
     EXACT,
@@ -66,11 +65,6 @@ _FREE: dict[type[Operation], FastMathFlagsAttr] = {
 def _floats(op: Operation, kernel: Kernel) -> None:
     rounding = word(op, "rounding_mode")
     directed = rounding in DIRECTIONS
-    if directed and str(kernel.scalar_type(op, op.results[0])) == "f64":
-        raise OpError(
-            op, f"'{op.name}' rounding<{rounding}> of f64 has no lowering to cute; nearest legal: "
-            "of f32, or rounding<nearest_even>",
-        )  # fmt: skip
     extremes = _EXTREMES.get(type(op))
     kind = _FLOAT[type(op)] if extremes is None else extremes["propagate_nan" in op.properties]
     flags, flushes = EXACT, "flush_to_zero" in op.properties

@@ -41,6 +41,7 @@ from tilewright.lowering.cuda_tile.kernel.tensor_tiles import (
 from tilewright.lowering.cuda_tile.kernel.warpgroup_groups import MmaGroup
 from tilewright.lowering.cuda_tile.layouts.find_layouts import AccumulatorLayouts
 from tilewright.lowering.cuda_tile.layouts.layouts import TileLayout
+from tilewright.lowering.cuda_tile.memory.convert_copied_loads import CopyRings
 from tilewright.lowering.cuda_tile.pipelines.convert_pipelines import (
     Range,
     Rings,
@@ -53,6 +54,7 @@ from tilewright.lowering.cuda_tile.products.carried_accumulators import (
     carried_types,
 )
 from tilewright.lowering.cuda_tile.products.convert_warpgroup_matrix import AccumulatorTile
+from tilewright.lowering.cuda_tile.products.kept_operands import KeptOperands
 
 
 class RegionEnd(Protocol):
@@ -280,7 +282,7 @@ class _Again:
 @lowers(ForOp)
 def _for(op: ForOp, kernel: Kernel) -> None:
     source, ahead = op.region.block, Rings.in_kernel(kernel)
-    own, rings = ahead.of(op), ahead.carried_by(op)
+    own, rings, copies = ahead.of(op), ahead.carried_by(op), CopyRings.in_kernel(kernel).of(op)
     bounds = Range(*loop_bounds(op, kernel))
     carried = CarriedTiles(source.args[1:], kernel)
     make_room_for_loop(op, kernel)
@@ -289,12 +291,22 @@ def _for(op: ForOp, kernel: Kernel) -> None:
     begin_turn(op, kernel)
     if own is not None:
         own.before_loop(bounds)
-    begun = [*places_of(rings), *parity_carried(op, kernel)]
+    order = parity_carried(op, kernel)
+    begun = [*places_of(rings), *order]
+    kept = KeptOperands(op, kernel)
+    if copies is not None:
+        copies.before_loop(bounds)
+        begun.append(copies.stage)
+    elif kept:
+        kernel.scratch.barrier()
     types = [bounds.lower.type, *leaf.types, *(value.type for value in begun)]
     block, end = Block(arg_types=types), 1 + len(leaf.types)
     outer, flushed = _enter_body(op, block, block.args[1:end], carried, kernel)
     place_rings(rings, block.args[end:])
-    kernel.tensor.carry(block.args[end + 2 * len(rings) :])
+    ordered = end + 2 * len(rings)
+    kernel.tensor.carry(block.args[ordered : ordered + len(order)])
+    if copies is not None:
+        copies.begin(block.args[-1], block.args[0])
     kernel.count(op, loop_variable(op, block.args[0], kernel))
     if own is not None:
         _fly(own.begin(block.args[0]), op, source.args[1:], kernel)
@@ -303,14 +315,19 @@ def _for(op: ForOp, kernel: Kernel) -> None:
         own.end()
     kernel.groups.settle([] if own is None else own.flying)
     end_turn(op, kernel)
-    kernel.emitter.add(scf.YieldOp(*values, *places_of(rings), *parity_carried(op, kernel)))
+    stages = [] if copies is None else [copies.next()]
+    order_now = parity_carried(op, kernel)
+    kernel.emitter.add(scf.YieldOp(*values, *places_of(rings), *order_now, *stages))
     _leave_body(op, outer, flushed, kernel)
     loop = scf.ForOp(bounds.lower, bounds.upper, bounds.step, [*initial, *begun], Region(block))
     results, passed = CarriedTiles(op.results, kernel), kernel.emitter.add(loop).results
     results.bind(passed[: end - 1])
     results.bind_again(op.init_values, op)
     place_rings(rings, passed[end - 1 :])
-    kernel.tensor.carry(passed[end - 1 + 2 * len(rings) :])
+    kernel.tensor.carry(passed[ordered - 1 : ordered - 1 + len(order)])
+    if copies is not None:
+        copies.after_loop()
+    kept.release()
     if own is not None:
         _fly(own.after_loop(bounds), op, op.results, kernel)
 

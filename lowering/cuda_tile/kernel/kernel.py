@@ -28,7 +28,7 @@ from tilewright.lowering.cuda_tile.analysis.remarks import remark
 from tilewright.lowering.cuda_tile.analysis.tensor_maps import BoxedAccess
 from tilewright.lowering.cuda_tile.kernel.memory_order import MemoryOrder
 from tilewright.lowering.cuda_tile.kernel.scratch import Scratch
-from tilewright.lowering.cuda_tile.kernel.tensor_memory import TensorMemory
+from tilewright.lowering.cuda_tile.kernel.tensor_memory import AccumulatorMemory
 from tilewright.lowering.cuda_tile.kernel.warpgroup_groups import MmaGroup, MmaGroups
 from tilewright.lowering.cuda_tile.layouts.elements import (
     element_of,
@@ -106,6 +106,14 @@ class LoadsAhead(Protocol):
         ...
 
 
+class CopiesAhead(Protocol):
+    """Loads that threads copy ahead of where they stand."""
+
+    def load(self, op: LoadViewTkoOp) -> LoweredTile | None:
+        """The tile of a load that is; None of any other."""
+        ...
+
+
 class Kernel:
     """Lowers the body of one entry, to the end of a block at a time."""
 
@@ -117,11 +125,12 @@ class Kernel:
         self.order = MemoryOrder(self.scratch)
         self.groups = MmaGroups(self.emitter)
         self.scratch.before_reuse.append(self.groups.leave_scratch)
-        self.tensor = TensorMemory(self.emitter, self.threads, self.scratch)
+        self.tensor = AccumulatorMemory(self.emitter, self.threads, self.scratch)
         self.values: dict[SSAValue, Any] = {}
         self.op: Operation | None = None
         self.maps: dict[ArgumentAttr, SSAValue] = {}
         self.ahead: LoadsAhead
+        self.copied: CopiesAhead
         self.stored: Mapping[StoreViewTkoOp, BoxedAccess] = {}
 
     # --- values ---

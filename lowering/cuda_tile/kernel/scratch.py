@@ -71,6 +71,8 @@ class Scratch:
     def __init__(self, emitter: Emitter, threads: ThreadNumber) -> None:
         self.emitter, self.threads = emitter, threads
         self.state = False
+        self.reserved = 0
+        """The bytes at its beginning that stages take."""
         self.sharers: int | None = None
         """The threads that meet at barriers, where they are not all of the CTA."""
         self.copied = False
@@ -108,8 +110,11 @@ class Scratch:
     def take(self, size: int) -> SSAValue:
         """The address of so many bytes, which no thread still reads."""
         self._free()
-        self._plain.take(size)
-        return self._plain.address
+        self._plain.take(self.reserved + size)
+        if not self.reserved:
+            return self._plain.address
+        offset = self.emitter.constant(self.reserved, 32)
+        return self.emitter.binary("add", self._plain.address, offset)
 
     def _free(self) -> None:
         for told in self.before_reuse:

@@ -1,4 +1,4 @@
-"""Tiles whose elements are in shared memory, as TMA has written them there."""
+"""Tiles whose elements are in shared memory, as copies have written them there."""
 
 from __future__ import annotations
 
@@ -11,12 +11,14 @@ from tilewright.dialects.cute_nvgpu.ops.address import AddressOp
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
 from tilewright.lowering.cuda_tile.layouts.layouts import TileLayout
 from tilewright.lowering.cuda_tile.layouts.shared_matrices import MatrixOrder
+from tilewright.lowering.cuda_tile.layouts.shared_order import SharedOrder
 from tilewright.lowering.cuda_tile.layouts.threads import scaled
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class SharedTile:
-    """A tile from an element of a line of shared memory on, and the order in which it lies."""
+    """A tile that TMA writes, from an element of a line of shared memory on, and the order in which
+    it lies."""
 
     line: SSAValue
     start: SSAValue
@@ -27,13 +29,40 @@ class SharedTile:
 
     def elements_in(self, layout: TileLayout, kernel: Kernel) -> Sequence[SSAValue]:
         """The elements in a layout."""
+        base, order = self.place(kernel)
+        return kernel.scratch.load(base, layout, self.element, order)
+
+    def place(self, kernel: Kernel) -> tuple[SSAValue, SharedOrder]:
+        """Its address, once it is there, and its order."""
         self.ready()
         emitter = kernel.emitter
         base = emitter.once(("address", self.line), lambda: AddressOp(self.line))
         start = emitter.resized(self.start, None, 32)
         base = emitter.binary("add", base, scaled(emitter, start, self.order.order.size))
-        return kernel.scratch.load(base, layout, self.element, self.order.order)
+        return base, self.order.order
 
     def renumbered(self, bits: Mapping[int, int]) -> SharedTile:
+        """The tile of whose numbers bit `bits[b]` is bit b here."""
+        return replace(self, order=self.order.renumbered(bits))
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class StageTile:
+    """A tile that threads have copied to an address in shared memory, and the order in which it
+    lies."""
+
+    base: SSAValue
+    order: SharedOrder
+    element: Attribute
+
+    def elements_in(self, layout: TileLayout, kernel: Kernel) -> Sequence[SSAValue]:
+        """The elements in a layout."""
+        return kernel.scratch.load(self.base, layout, self.element, self.order)
+
+    def place(self, kernel: Kernel) -> tuple[SSAValue, SharedOrder]:
+        """Its address and its order."""
+        return self.base, self.order
+
+    def renumbered(self, bits: Mapping[int, int]) -> StageTile:
         """The tile of whose numbers bit `bits[b]` is bit b here."""
         return replace(self, order=self.order.renumbered(bits))

@@ -51,7 +51,7 @@ class BranchState:
     tiles: Mapping[int, object]
 
 
-class TensorMemory:
+class AccumulatorMemory:
     """What a kernel has in tensor memory. `flying`: MMAs may be in flight; `touched`: threads have
     loaded or stored since MMAs were last ordered behind them."""
 

@@ -1,14 +1,18 @@
 """How the warps of a CTA share a matrix multiplication: the atom, and the layouts of its operands.
 
 The lanes of a warp and the values of a fragment are where the atom has them; warps lie along M and
-N so that what a warp multiplies is as square as may be; what is left over is registers.
+N so that what a warp multiplies is as square as may be, or, where the result of one multiplication
+becomes A of another, along M, so that it stays in registers; what is left over is registers.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import ClassVar
+
+from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects.cuda_tile.ops.matrix_multiply import (
     MmaFOp,
@@ -16,6 +20,7 @@ from tilewright.dialects.cuda_tile.ops.matrix_multiply import (
     MmaIOp,
 )
 from tilewright.dialects.cuda_tile.type_text import shown
+from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.dialects.cute import Layout
 from tilewright.dialects.cute_nvgpu.atoms.atom import MmaAtom
 from tilewright.dialects.cute_nvgpu.atoms.lookup import parse
@@ -76,6 +81,41 @@ def product_types(op: MmaFOp | MmaIOp) -> tuple[str, str, str] | None:
     return (a, a, c) if a in ("f16", "bf16", "tf32") else None
 
 
+def is_chained(op: Multiplication) -> bool:
+    """True where A comes of another multiplication in the block, or the result becomes A of one."""
+    block = op.parent
+    if block is None:
+        return False
+    products = [other for other in block.ops if isinstance(other, Multiplication)]
+    return len(products) > 1 and any(
+        other is not op and (_comes_of(op.lhs, other) or _comes_of(other.lhs, op))
+        for other in products
+    )
+
+
+def _comes_of(value: SSAValue, product: Operation) -> bool:
+    """True where the elements of a tile are computed of those of a product, each of its own."""
+    pending, seen = [value], set[Operation]()
+    while pending:
+        owner = pending.pop().owner
+        if owner is product:
+            return True
+        if owner in seen or not isinstance(owner, Operation) or owner.parent is not product.parent:
+            continue
+        seen.add(owner)
+        if not isinstance(owner, Multiplication):
+            pending += [x for x in owner.operands if _has_as_many(x, owner.results)]
+    return False
+
+
+def _has_as_many(value: SSAValue, results: Sequence[SSAValue]) -> bool:
+    """True of a tile of as many elements as results."""
+    return isinstance(value.type, TileType) and any(
+        isinstance(result.type, TileType) and result.type.elements == value.type.elements
+        for result in results
+    )
+
+
 @cache
 def _parsed(mnemonic: str) -> MmaAtom:
     atom = parse(mnemonic)
@@ -94,6 +134,7 @@ class MmaLayouts:
     atom: MmaAtom | WgmmaAtom | UmmaAtom
     extents: dict[str, int]
     thread_bits: int
+    chained: bool = False
 
     UNIT_BITS: ClassVar[int] = WARP_BITS
     """The bits of a thread's number among those that multiply together."""
@@ -103,7 +144,7 @@ class MmaLayouts:
         """Those of an op."""
         *batch, rows, depth = shape_of(op.lhs)
         extents = {"b": (batch or [1])[0], "m": rows, "n": shape_of(op.rhs)[-1], "k": depth}
-        return cls(atom, extents, thread_bits)
+        return cls(atom, extents, thread_bits, is_chained(op))
 
     def layout(self, operand: str) -> TileLayout:
         """The layout of A, B or C."""
@@ -163,7 +204,7 @@ class MmaLayouts:
         left = {"b": self.extents["b"], "m": self.extents["m"] // m, "n": self.extents["n"] // n}
         bits: list[Bit | None] = []
         for _ in range(self.thread_bits - WARP_BITS):
-            mode = "m" if left["m"] * m >= left["n"] * n else "n"
+            mode = "m" if self.chained or left["m"] * m >= left["n"] * n else "n"
             if left["b"] > 1:
                 mode = "b"
             elif left[mode] == 1:

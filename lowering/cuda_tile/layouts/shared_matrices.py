@@ -59,16 +59,11 @@ class MatrixOrder:
 
     def renumbered(self, bits: Mapping[int, int]) -> MatrixOrder:
         """The order of the tile of whose numbers bit `bits[b]` is bit b here."""
-        order = self.order
         return MatrixOrder(
             tuple(bits[bit] for bit in self.run),
             tuple(bits[bit] for bit in self.above),
             self.row,
-            SharedOrder(
-                {bits[bit]: place for bit, place in order.position.items()},
-                order.size,
-                {bits[bit]: place for bit, place in order.swizzle.items()},
-            ),
+            self.order.renumbered(bits),
         )
 
     @property

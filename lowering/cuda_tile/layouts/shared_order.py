@@ -40,6 +40,14 @@ class SharedOrder:
             1 << self.swizzle[bit] if bit is not None and bit in self.swizzle else 0 for bit in bits
         ]
 
+    def renumbered(self, bits: Mapping[int, int]) -> SharedOrder:
+        """The order of the tile of whose numbers bit `bits[b]` is bit b here."""
+        return SharedOrder(
+            {bits[bit]: place for bit, place in self.position.items()},
+            self.size,
+            {bits[bit]: place for bit, place in self.swizzle.items()},
+        )
+
     def pattern(self, bits: Sequence[int | None]) -> int:
         """Every bit of an address that bits of an element's number change."""
         changed = 0

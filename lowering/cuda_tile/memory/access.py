@@ -17,3 +17,6 @@ class Access:
     address: SSAValue
     offset: int
     condition: SSAValue | None
+    left: SSAValue | None = None
+    """Where not all of them need lie within the tensor, how many do from the first on, at least
+    one, and maybe more than there are."""

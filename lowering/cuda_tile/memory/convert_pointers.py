@@ -8,7 +8,6 @@ from xdsl.ir import SSAValue
 
 from tilewright.dialects.cuda_tile.ops import memory
 from tilewright.dialects.cuda_tile.types import PointerType
-from tilewright.lowering.cuda_tile.analysis.remarks import remark
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, lowers
 from tilewright.lowering.cuda_tile.kernel.memory_order import Token
 from tilewright.lowering.cuda_tile.layouts.elements import check_whole_bytes, element_of, shape_of
@@ -99,13 +98,6 @@ def _join(op: memory.JoinTokensOp, kernel: Kernel) -> None:
     kernel[op.result] = kernel.order.joined(kernel[token] for token in op.tokens)
 
 
-@lowers(memory.MemoryFenceAliasTkoOp, memory.GdcWaitTkoOp, memory.GdcLaunchDependentsTkoOp)
-def _same_token(
-    op: memory.MemoryFenceAliasTkoOp | memory.GdcWaitTkoOp | memory.GdcLaunchDependentsTkoOp,
-    kernel: Kernel,
-) -> None:
-    """A kernel that is launched behind another starts when that is complete: there is nothing to
-    wait for, and nothing may start before it ends."""
-    if not isinstance(op, memory.MemoryFenceAliasTkoOp):
-        remark(op, "hint", f"'{op.name}' does nothing: kernels start when those before are done")
+@lowers(memory.MemoryFenceAliasTkoOp)
+def _same_token(op: memory.MemoryFenceAliasTkoOp, kernel: Kernel) -> None:
     kernel[op.result_token] = token_of(op.token, kernel) or Token()

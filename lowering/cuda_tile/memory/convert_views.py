@@ -90,7 +90,8 @@ def _loaded(op: views.LoadViewTkoOp, table: LayoutTable) -> TileLayout:
 
 @lowers(views.LoadViewTkoOp)
 def _load(op: views.LoadViewTkoOp, kernel: Kernel) -> None:
-    if (ahead := kernel.ahead.load(op)) is not None:
+    ahead = kernel.ahead.load(op) or kernel.copied.load(op)
+    if ahead is not None:
         token = Token() if op.token is None else kernel[op.token]
         kernel[op.tile], kernel[op.result_token] = ahead, token
         return
@@ -164,15 +165,20 @@ def neighbours(op: views.ViewAccess, layout: TileLayout) -> int:
     return 1 << count
 
 
-def tile_accesses(op: views.ViewAccess, layout: TileLayout, kernel: Kernel) -> list[Access]:
-    """The accesses of each thread to a tile of a view, in a layout."""
-    return _TileAddresses(op, layout, kernel).accesses()
+def tile_accesses(
+    op: views.ViewAccess, layout: TileLayout, kernel: Kernel, run: int | None = None
+) -> list[Access]:
+    """The accesses of each thread to a tile of a view, in a layout; in runs of so many bits, they
+    may lie within the tensor in part."""
+    return _TileAddresses(op, layout, kernel, run).accesses()
 
 
 class _TileAddresses:
     """Where the elements of a tile are that the registers of a thread hold."""
 
-    def __init__(self, op: views.ViewAccess, layout: TileLayout, kernel: Kernel) -> None:
+    def __init__(
+        self, op: views.ViewAccess, layout: TileLayout, kernel: Kernel, run: int | None
+    ) -> None:
         self.layout, self.kernel = layout, kernel
         self.dimensions = tile_dimensions(op)
         self.bits = dim_bits(op.view_type.tile_shape)
@@ -180,7 +186,8 @@ class _TileAddresses:
         self.size = bytes_of(scalar_type(op, tensor.result.type.element_type))  # type: ignore[attr-defined]
         self.index: list[SSAValue] = list(op.index)  # type: ignore[attr-defined]
         self.along = contiguous(self.dimensions)
-        self.run = run_bits(op, self.dimensions)
+        self.run = run_bits(op, self.dimensions) if run is None else run
+        self.divided = self.run > run_bits(op, self.dimensions)
         self.coordinates = [self._coordinate(i) for i in range(len(self.dimensions))]
         self.base = self._base(kernel.scalar(tensor.base))
 
@@ -249,7 +256,7 @@ class _TileAddresses:
 
     def _access(self, registers: list[int]) -> Access:
         kernel, place = self.kernel, self.layout.places[registers[0]]
-        address, known, inside = self.base, 0, None
+        address, known, inside, left = self.base, 0, None, None
         for i, dimension in enumerate(self.dimensions):
             bits = self.bits[i]
             step = place >> bits.start & ((1 << len(bits)) - 1)
@@ -269,10 +276,13 @@ class _TileAddresses:
                     more = kernel.constant(step, coordinate.type)
                     coordinate = kernel.emitter.binary("add", coordinate, more)
                 inside = kernel.both(inside, self._below(coordinate, dimension))
+                if self.divided and i == self.along:
+                    size = wide(kernel, dimension.size, coordinate.type)
+                    left = kernel.emitter.binary("sub", size, coordinate)
         if abs(known) >= _FURTHEST:
             address = kernel.emitter.binary("add", address, kernel.constant(known, i64))
             known = 0
-        return Access(registers, address, known, inside)
+        return Access(registers, address, known, inside, left)
 
     def _gathered(self, i: int, step: int) -> SSAValue:
         """The index of a gathered dimension for the thread's element at a step along it."""

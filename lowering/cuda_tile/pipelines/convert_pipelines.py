@@ -110,7 +110,7 @@ class Ring:
             self.kernel.emitter.add(tma.PrefetchTensormapOp(map_))
 
     def initialise(self, readers: int) -> None:
-        """Make the mbarriers, by one thread; so many warps read, or MMAs of one thread."""
+        """Make the mbarriers, by one thread; so many warps, or MMAs of one thread, read."""
         emitter = self.kernel.emitter
         for (full, empty), by_mma in zip(self._made_barriers, self._by_mma, strict=True):
             for stage in range(self.stages):
@@ -198,22 +198,15 @@ class Ring:
     def _copy_of(
         self, groups: Sequence[LoadGroup], place: StagePlace, number: SSAValue, fresh: bool
     ) -> None:
-        """Copy for the iteration of a number: what says where tiles lie is computed for it."""
-        kernel, loop = self.kernel, self.pipeline.loop
+        """Copy for the iteration of a number."""
+        loop = self.pipeline.loop
         assert loop is not None
-        variable = loop.region.block.args[0]
-        changed: list[SSAValue] = [variable]
-        changed += [result for op in self.pipeline.slice for result in op.results]
-        before = {value: kernel.values[value] for value in changed if value in kernel.values}
-        kernel.count(loop, number)
-        for op in self.pipeline.slice:
-            kernel.lower(op)
-        for group in groups:
-            self.copy(group, place, fresh=fresh)
-        for value in changed:
-            del kernel.values[value]
-        kernel.values.update(before)
-        kernel.at(loop)
+
+        def build() -> None:
+            for group in groups:
+                self.copy(group, place, fresh=fresh)
+
+        at_iteration(self.kernel, loop, self.pipeline.slice, number, build)
 
     # --- the consumers ---
 
@@ -345,6 +338,25 @@ class Ring:
         before = self._before(self.place)
         ran = self.kernel.emitter.compare("lt", bounds.lower, bounds.upper)
         return self._flights(lambda group: partial(self.release, group, before, ran))
+
+
+def at_iteration(
+    kernel: Kernel, loop: ForOp, slice_: Sequence[Operation], number: SSAValue,
+    build: Callable[[], None],
+) -> None:  # fmt: skip
+    """Emit something for the iteration of a number: the ops of a slice of the loop's body are
+    computed for it."""
+    changed: list[SSAValue] = [loop.region.block.args[0]]
+    changed += [result for op in slice_ for result in op.results]
+    before = {value: kernel.values[value] for value in changed if value in kernel.values}
+    kernel.count(loop, number)
+    for op in slice_:
+        kernel.lower(op)
+    build()
+    for value in changed:
+        del kernel.values[value]
+    kernel.values.update(before)
+    kernel.at(loop)
 
 
 class Rings:

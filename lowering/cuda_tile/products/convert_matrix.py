@@ -3,7 +3,7 @@ where there is no MMA."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from xdsl.dialects import arith, math
 from xdsl.dialects.builtin import Float32Type, Float64Type, IntegerType
@@ -23,7 +23,8 @@ from tilewright.lowering.cuda_tile.arithmetic.convert_elementwise import (
     on_integers,
     word,
 )
-from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, is_float, lowers
+from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, PlacedTile, is_float, lowers
+from tilewright.lowering.cuda_tile.kernel.shared_tiles import SharedTile, StageTile
 from tilewright.lowering.cuda_tile.layouts.elements import shape_of
 from tilewright.lowering.cuda_tile.layouts.find_layouts import LayoutTable, finds
 from tilewright.lowering.cuda_tile.layouts.layouts import TileLayout, dim_bits
@@ -37,8 +38,6 @@ from tilewright.lowering.cuda_tile.products.convert_tensor_core_matrix import Te
 from tilewright.lowering.cuda_tile.products.convert_warpgroup_matrix import WarpgroupProduct
 from tilewright.lowering.cuda_tile.products.staged_operands import StagedOperand
 from tilewright.lowering.tile.registers import extracted, from_elements
-
-Fragments = dict[tuple[int, ...], SSAValue]
 
 _WIDEST_RUN = 2
 """The neighbours along N of which a thread computes the products without MMAs, as bits."""
@@ -81,11 +80,11 @@ class AtomProduct:
     def multiply(self) -> None:
         """Emit it."""
         kernel, emitter = self.kernel, self.kernel.emitter
-        a, b = self.operands()
         c_layout = self.layouts.layout("C")
         element = self.atom.element("C")
         wide = Float32Type() if element.name == "f32" else None
         elements = kernel.elements(self.op.acc, c_layout)
+        a, b = self.operands()
         own = elements[0].type
         if wide is not None and own != wide:
             elements = tuple(float_resized(kernel, x, wide) for x in elements)
@@ -96,8 +95,7 @@ class AtomProduct:
             place: from_elements(elements[i * width : (i + 1) * width], type_, emitter)
             for i, place in enumerate(places)
         }
-        steps = sorted({k for *_, k in a})
-        for k in steps:
+        for k in a.steps:
             for batch, m, n, _ in places:
                 inputs = [a[batch, m, 0, k], b[batch, 0, n, k], sums[batch, m, n, 0]]
                 sums[batch, m, n, 0] = emitter.emit(MMA_OPS[self.atom.op](inputs, self.atom))
@@ -107,39 +105,86 @@ class AtomProduct:
     # --- operands ---
 
     def operands(self) -> tuple[Fragments, Fragments]:
-        """The fragments of A and B, by what is known of their coordinates."""
+        """The fragments of A and B: as they lie in registers or in shared memory, else laid down
+        there, to be read before anything else is."""
         kernel, scratch = self.kernel, self.kernel.scratch
+        made: dict[str, Fragments] = {}
         staged: list[tuple[StagedOperand, TileLayout, Sequence[SSAValue], int]] = []
         offset = 0
         for operand, value in (("A", self.op.lhs), ("B", self.op.rhs)):
+            if (fragments := self._there(operand, value)) is not None:
+                made[operand] = fragments
+                continue
             source = kernel.table.of(value)
             elements = kernel.elements(value, source)
             operand_order = StagedOperand.of(self.layouts, operand, source, elements[0].type)
             staged.append((operand_order, source, elements, offset))
             offset += operand_order.order.size << len(operand_order.order.position)
-        base = scratch.take(offset)
-        for operand, source, elements, at in staged:
-            scratch.store(self._moved(base, at), source, elements, operand.order)
-        scratch.written()
-        a, b = (self._fragments(operand, self._moved(base, at)) for operand, *_, at in staged)
-        return a, b
+        if staged:
+            base = scratch.take(offset)
+            for operand, source, elements, at in staged:
+                scratch.store(self._moved(base, at), source, elements, operand.order)
+            scratch.written()
+            for operand, *_, at in staged:
+                made[operand.operand] = self._staged(operand, self._moved(base, at))
+        return made["A"], made["B"]
+
+    def _there(self, operand: str, value: SSAValue) -> Fragments | None:
+        """The fragments of an operand that lies in shared memory or in registers as MMAs take
+        it."""
+        kernel, tile = self.kernel, self.kernel.values[value]
+        if isinstance(tile, SharedTile | StageTile):
+            base, order = tile.place(kernel)
+            staged = StagedOperand.lying(self.layouts, operand, order, tile.element)
+            return None if staged is None else self._staged(staged, base)
+        layout = self.layouts.layout(operand)
+        if not isinstance(tile, PlacedTile) or tile.layout.threads != layout.threads:
+            return None
+        elements, width = kernel.elements(value, layout), self.layouts.values(operand)
+        type_ = FragmentType.get(width, tile.element)
+
+        def words(number: int) -> SSAValue:
+            own = elements[number * width : (number + 1) * width]
+            return from_elements(own, type_, kernel.emitter)
+
+        return Fragments(self, operand, words)
 
     def _moved(self, base: SSAValue, offset: int) -> SSAValue:
         emitter = self.kernel.emitter
         return emitter.binary("add", base, emitter.constant(offset, 32)) if offset else base
 
-    def _fragments(self, staged: StagedOperand, base: SSAValue) -> Fragments:
-        emitter, operand = self.kernel.emitter, staged.operand
+    def _staged(self, staged: StagedOperand, base: SSAValue) -> Fragments:
         words, count = staged.loaded(base, self.kernel)
-        width = self.layouts.values(operand)
-        wanted = FragmentType.of(self.atom.element(operand), width)  # type: ignore[arg-type]
-        fragments: Fragments = {}
-        for i, place in enumerate(self.layouts.fragments(operand)):
-            value = words(i * count, count)
-            if value.type != wanted:
-                value = emitter.emit(fragment.CastOp(value, wanted))
-            fragments[place] = value
-        return fragments
+        return Fragments(self, staged.operand, lambda number: words(number * count, count))
+
+
+class Fragments:
+    """The fragments of an operand by what is known of their coordinates, made where they are first
+    needed: registers are not for all of K."""
+
+    def __init__(
+        self, product: AtomProduct, operand: str, words: Callable[[int], SSAValue]
+    ) -> None:
+        width = product.layouts.values(operand)
+        self._type = FragmentType.of(product.atom.element(operand), width)  # type: ignore[arg-type]
+        self._emitter, self._words = product.kernel.emitter, words
+        self._numbers = {
+            place: number for number, place in enumerate(product.layouts.fragments(operand))
+        }
+        self._made: dict[tuple[int, ...], SSAValue] = {}
+
+    @property
+    def steps(self) -> list[int]:
+        """The coordinates along K."""
+        return sorted({k for *_, k in self._numbers})
+
+    def __getitem__(self, place: tuple[int, int, int, int]) -> SSAValue:
+        if place not in self._made:
+            value = self._words(self._numbers[place])
+            if value.type != self._type:
+                value = self._emitter.emit(fragment.CastOp(value, self._type))
+            self._made[place] = value
+        return self._made[place]
 
 
 # --- without atoms ---

@@ -47,18 +47,17 @@ class _ScaledProduct(AtomProduct):
         """Emit it."""
         kernel, emitter, op = self.kernel, self.kernel.emitter, self.op
         assert isinstance(op, MmaFScaledOp)
-        a, b = self.operands()
         layout, width = self.layouts.layout("C"), self.layouts.values("C")
         totals = list(kernel.elements(op.acc, layout))
         left, right = self._factors(op, layout)
         type_, zero = FragmentType.get(width, Float32Type()), kernel.constant(0.0, Float32Type())
         block = shape_of(op.lhs)[-1] // shape_of(op.lhs_scale)[-1]
-        steps = sorted({k for *_, k in a})
+        a, b = self.operands()
         places = self.layouts.fragments("C")
         for number in range(shape_of(op.lhs_scale)[-1]):
             for i, (batch, m, n, _) in enumerate(places):
                 total = from_elements([zero] * width, type_, emitter)
-                for k in [k for k in steps if k // block == number]:
+                for k in [k for k in a.steps if k // block == number]:
                     inputs = [a[batch, m, 0, k], b[batch, 0, n, k], total]
                     total = emitter.emit(MMA_OPS[self.atom.op](inputs, self.atom))
                 for j in range(width):

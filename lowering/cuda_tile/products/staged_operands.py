@@ -1,6 +1,6 @@
 """An operand of MMAs in shared memory: its order there, and the words that fragments are made of.
 
-Where 16 bytes of memory are neighbours along K, or 16-bit elements neighbours along M or N,
+Where 16 bytes of it are neighbours along K, or 16-bit elements neighbours along M or N,
 matrices come by ldmatrix, from lines that a swizzle keeps apart; otherwise word by word, or by
 elements where these are no narrower.
 """
@@ -21,7 +21,7 @@ from tilewright.lowering.cuda_tile.layouts.mma_layouts import MmaLayouts
 from tilewright.lowering.cuda_tile.layouts.shared_order import CHUNK, SharedOrder, rows_of_chunks
 from tilewright.lowering.tile.registers import from_elements, sliced
 
-_WORD = 4
+_WORD, _HALF = 4, 2
 _MATRIX_BITS = 2
 """The matrices of one ldmatrix, as bits of their number."""
 
@@ -48,11 +48,7 @@ class StagedOperand:
     ) -> StagedOperand:
         """The best order for an operand that threads write in a layout."""
         size, layout = address.bytes_of(element), layouts.layout(operand)
-        position, other = layouts.positions(operand), "m" if operand == "A" else "n"
-        depth, rows, batch = (
-            [position[mode, i] for i in range(log2(layouts.extents[mode]))]
-            for mode in ("k", other, "b")
-        )
+        depth, rows, batch = _bits(layouts, operand)
         first = source.registers[0] if source.registers else -1
         chunk = log2(max(CHUNK // size, 1))
         trans = size == 2 and first in rows and len(rows) >= chunk
@@ -61,9 +57,30 @@ class StagedOperand:
             order = rows_of_chunks(run, [*above, *batch], size)
             return cls(operand, layouts.values(operand), layout, element, order, True, trans)
         low = depth[: log2(max(_WORD // size, 1))]
-        rest = [bit for bit in range(len(position)) if bit not in low]
+        count = len(depth) + len(rows) + len(batch)
+        rest = [bit for bit in range(count) if bit not in low]
         order = SharedOrder({bit: i for i, bit in enumerate([*low, *rest])}, size)
         return cls(operand, layouts.values(operand), layout, element, order, False, False)
+
+    @classmethod
+    def lying(
+        cls, layouts: MmaLayouts, operand: str, order: SharedOrder, element: Attribute
+    ) -> StagedOperand | None:
+        """An operand that lies in shared memory in an order; None where it is to be laid down
+        anew."""
+        size, layout = order.size, layouts.layout(operand)
+        depth, rows, _ = _bits(layouts, operand)
+
+        def is_lowest(run: Sequence[int], bits: int) -> bool:
+            return [order.position[bit] for bit in run[:bits]] == list(range(bits))
+
+        chunk, word = log2(max(CHUNK // size, 1)), log2(max(_WORD // size, 1))
+        trans = size == _HALF and is_lowest(rows, chunk)
+        by_matrices = size <= _WORD and (trans or is_lowest(depth, chunk))
+        if not by_matrices and not is_lowest(depth, word):
+            return None
+        values = layouts.values(operand)
+        return cls(operand, values, layout, element, order, by_matrices, trans)
 
     @property
     def low(self) -> int:
@@ -103,15 +120,25 @@ class StagedOperand:
         place = kernel.scratch.places(base, threads, self.order)
         count = 1 << len(matrices)
         type_ = FragmentType.get(count, i32)
-        loads: list[SSAValue] = []
         others = registers[_MATRIX_BITS:]
-        for number in range(1 << len(others)):
-            at, offset = place(spread(number, others))
-            load = address.LdmatrixOp(at, type_, offset, trans=self.trans or None)
-            loads.append(emitter.emit(load))
+        loads: dict[int, SSAValue] = {}
 
         def run(first: int, width: int) -> SSAValue:
-            load, inside = loads[first // count], first % count
-            return sliced(load, inside, width, FragmentType.get(width, i32), emitter)
+            number, inside = divmod(first, count)
+            if number not in loads:
+                at, offset = place(spread(number, others))
+                load = address.LdmatrixOp(at, type_, offset, trans=self.trans or None)
+                loads[number] = emitter.emit(load)
+            return sliced(loads[number], inside, width, FragmentType.get(width, i32), emitter)
 
         return run
+
+
+def _bits(layouts: MmaLayouts, operand: str) -> tuple[list[int], list[int], list[int]]:
+    """The bits of K, of an operand's rows or columns, and of the batch."""
+    position, other = layouts.positions(operand), "m" if operand == "A" else "n"
+    depth, rows, batch = (
+        [position[mode, i] for i in range(log2(layouts.extents[mode]))]
+        for mode in ("k", other, "b")
+    )
+    return depth, rows, batch

@@ -16,7 +16,7 @@ from tilewright.diagnostic import OpError
 from tilewright.dialects.cuda_tile.ops import core
 from tilewright.dialects.cute_nvgpu.ops.address import bytes_of
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, integer, lowers
-from tilewright.lowering.cuda_tile.kernel.shared_tiles import SharedTile
+from tilewright.lowering.cuda_tile.kernel.shared_tiles import SharedTile, StageTile
 from tilewright.lowering.cuda_tile.layouts.elements import shape_of
 from tilewright.lowering.cuda_tile.layouts.find_layouts import LayoutTable, finds
 from tilewright.lowering.cuda_tile.layouts.layouts import (
@@ -127,7 +127,7 @@ def _broadcast(op: core.BroadcastOp, kernel: Kernel) -> None:
 @lowers(core.PermuteOp)
 def _permute(op: core.PermuteOp, kernel: Kernel) -> None:
     source = kernel[op.source]
-    if isinstance(source, SharedTile):
+    if isinstance(source, SharedTile | StageTile):
         kernel[op.result] = source.renumbered(inverse(permutation_of(op)))
         return
     _renumbered(op, op.source, permutation_of(op), kernel)

@@ -13,6 +13,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
+from tilewright.dialects.cute_nvgpu.lattice.scalar import DIRECTIONS
 from tilewright.lowering.interpreter.arithmetic.float_conversions import float_conversion
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.numerics import (
@@ -22,6 +23,7 @@ from tilewright.lowering.interpreter.numerics import (
     format_named,
     special_functions,
 )
+from tilewright.lowering.interpreter.numerics.directed import directed
 from tilewright.lowering.interpreter.values import Bits
 
 Function = Callable[..., Bits]
@@ -75,22 +77,26 @@ def scalar(mnemonic: str, form: str) -> Function:
         return _conversion(form)
     if mnemonic == "setp":
         return _comparison(modifiers[0], type_)
+    if modifiers and modifiers[0] in DIRECTIONS:
+        return _valued(directed(mnemonic, type_, modifiers[0]), type_)
     build = _BUILDERS[mnemonic]
     return build(type_, *modifiers)
 
 
 def _pointwise(compute: Callable[..., Any]) -> Callable[..., Function]:
     """An instruction whose values are NumPy's own operation on its type."""
+    return lambda type_, *_: _valued(compute, type_)
 
-    def build(type_: str, *_: str) -> Function:
-        def run(*operands: Bits) -> Bits:
-            with np.errstate(all="ignore"):
-                result = raw(compute(*(typed(operand, type_) for operand in operands)), type_)
-            return _kept_nan(result, operands) if type_ == "f64" else result
 
-        return run
+def _valued(compute: Callable[..., Any], type_: str) -> Function:
+    """A function of raw bits, of one on the values of a type."""
 
-    return build
+    def run(*operands: Bits) -> Bits:
+        with np.errstate(all="ignore"):
+            result = raw(compute(*(typed(operand, type_) for operand in operands)), type_)
+        return _kept_nan(result, operands) if type_ == "f64" else result
+
+    return run
 
 
 _QUIET = np.uint64(1 << 51)

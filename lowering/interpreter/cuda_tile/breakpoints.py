@@ -26,7 +26,7 @@ MANY, EDGE = 64, 4
 """The elements of a tile that are all shown; of more, how many at each end of a dimension."""
 
 
-class _Names(Printer):
+class _ValueNames(Printer):
     """The names of values as `tilewright-opt` prints them, numbers where they have none."""
 
     def __init__(self, op: Operation):
@@ -56,7 +56,7 @@ class LineStops:
         top = self.entry
         while (parent := top.parent_op()) is not None:
             top = parent
-        self.names = _Names(top).named
+        self.names = _ValueNames(top).named
         self.known = {id(value): name for name, values in self.names.items() for value in values}
         place = place_of(self.entry.location)
         self.file = None if place is None else place[0]

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from tilewright.lowering.interpreter.cuda_tile.elements import Element, Tile
 from tilewright.lowering.interpreter.cuda_tile.pieces import InPieces, in_pieces
 from tilewright.lowering.interpreter.numerics import Rounding, encode, fma32, fma64
+from tilewright.lowering.interpreter.numerics.directed import directed
 
 Function = Callable[..., Tile]
 Binary = Callable[[Tile, Tile], Tile]
@@ -101,78 +102,27 @@ def _nearest(ufunc: Any, element: Element) -> Function:
 
 
 def _directed(name: str, element: Element, mode: Rounding) -> Function:
-    if element.name == "f64":
-        return _DIRECTED_64[name](mode)
+    if element.name in ("f32", "f64"):
+        return directed(name, element.name, mode)
     assert element.format is not None
     fmt, dtype, ufunc = element.format, element.dtype, _UFUNCS[name]
 
     def run(*tiles: Tile) -> Tile:
         wide = [tile.astype(np.float64) for tile in tiles]
         if name in ("add", "sub"):
-            # The sum of two f32 need not fit a float64; f32's own fused operation rounds it.
             other = wide[1] if name == "add" else -wide[1]
-            if dtype == np.float32:
-                one = np.ones(1, np.float32)
-                return fma32(tiles[0], one, other.astype(np.float32), mode)
             return encode(fma64(wide[0], np.ones(1), other, mode), fmt, mode).view(dtype)
         return encode(np.asarray(ufunc(*wide)), fmt, mode).view(dtype)
 
     return run
 
 
-def _sum64(mode: Rounding, sign: float) -> Binary:
-    return lambda x, y: fma64(x, np.ones(1), sign * y, mode)
-
-
-def _product64(mode: Rounding) -> Binary:
-    return lambda x, y: fma64(x, y, _zero_of(x, y), mode)
-
-
-def _zero_of(x: Tile, y: Tile) -> Tile:
-    """A zero of the product's sign, which adds nothing to it."""
-    return np.where(np.signbit(x) ^ np.signbit(y), -0.0, 0.0)
-
-
-def _stepped(quotient: Tile, excess: Tile, mode: Rounding) -> Tile:
-    """The nearest value moved to the directed one; `excess` has the sign of value - exact."""
-    up = (excess < 0) & ((mode == "rp") | ((mode == "rz") & (quotient < 0)))
-    down = (excess > 0) & ((mode == "rm") | ((mode == "rz") & (quotient > 0)))
-    target = np.where(up, np.inf, -np.inf)
-    return np.where(up | down, np.nextafter(quotient, target), quotient)
-
-
-def _quotient64(mode: Rounding) -> Function:
-    def run(x: Tile, y: Tile) -> Tile:
-        quotient = x / y
-        excess = fma64(quotient, y, -x) * np.sign(y)
-        return _stepped(quotient, np.where(np.isfinite(quotient), excess, 0.0), mode)
-
-    return run
-
-
-def _root64(mode: Rounding) -> Function:
-    def run(x: Tile) -> Tile:
-        root = np.sqrt(x)
-        return _stepped(root, np.where(np.isfinite(root), fma64(root, root, -x), 0.0), mode)
-
-    return run
-
-
-_DIRECTED_64: dict[str, Callable[[Rounding], Function]] = {
-    "add": lambda mode: _sum64(mode, 1.0),
-    "sub": lambda mode: _sum64(mode, -1.0),
-    "mul": _product64,
-    "div": _quotient64,
-    "sqrt": _root64,
-}
-
-
 def _fused(element: Element, mode: Rounding) -> Ternary:
     dtype = element.dtype
-    if dtype == np.float64:
-        return lambda x, y, z: fma64(x, y, z, mode)
-    if dtype == np.float32:
-        return _FUSED32 if mode == "rn" else lambda x, y, z: fma32(x, y, z, mode)
+    if dtype == np.float32 and mode == "rn":
+        return _FUSED32
+    if element.name in ("f32", "f64"):
+        return directed("fma", element.name, mode)
     fmt = element.format
     assert fmt is not None
 

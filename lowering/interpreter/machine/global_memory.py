@@ -5,6 +5,7 @@ Every access is checked: it must lie in a buffer, on its own alignment.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -40,10 +41,16 @@ class GlobalMemory:
     def __init__(self) -> None:
         self.allocations: list[Allocation] = []
         self._tensor_maps: dict[int, TensorImage] = {}
+        self.variables: dict[str, int] = {}
 
     def place(self, name: str, content: NDArray[np.uint8]) -> int:
         """The address of a new buffer holding a copy of these bytes."""
         return self.allocate(name, content).base
+
+    def place_variables(self, variables: Mapping[str, bytes]) -> None:
+        """Give the variables of a kernel's module, by their names, addresses."""
+        for name, content in variables.items():
+            self.variables[name] = self.place(name, np.frombuffer(content, np.uint8))
 
     def add_tensor_map(
         self,

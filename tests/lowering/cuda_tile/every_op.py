@@ -110,7 +110,7 @@ def floating() -> Iterator[Case]:
             ("addf", 2), ("subf", 2), ("mulf", 2), ("divf", 2), ("sqrt", 1), ("fma", 3),
         ):  # fmt: skip
             yield _plain(op, arity, element, " rounding<nearest_even>")
-            for rounding in DIRECTED if element != "f64" else ():
+            for rounding in DIRECTED:
                 yield _plain(op, arity, element, f" rounding<{rounding}>")
             if element == "f32" and op != "sqrt":
                 yield _plain(op, arity, element, " rounding<nearest_even> flush_to_zero")
@@ -274,11 +274,18 @@ def shapes() -> Iterator[Case]:
         line = f"    %r = constant <{element}: {number}> : tile<{SIZE}x{element}>\n"
         body = line + stored("r", "p0", element, (SIZE,))
         yield kernel("constant", f"constant {element}", body, ((element, SIZE),))
-    for count in (8, 1024):
+    for count in (8, 1024, 8192):
         numbers = ", ".join(str(n * n % 1000 - 30) for n in range(count))
         body = f"    %r = constant <i16: [{numbers}]> : tile<{count}xi16>\n"
         body += stored("r", "p0", "i16", (count,))
         yield kernel("constant", f"constant of {count}", body, (("i16", count),))
+    line = f"[{', '.join(['0.5', '-6.0', '3.0', '0.0'] * 32)}]"
+    half = (
+        f"    %h = constant <f4E2M1FN: [{', '.join([line] * 64)}]> : "
+        "tile<64x128xf4E2M1FN>\n    %r = ftof %h : tile<64x128xf4E2M1FN> -> tile<64x128xf16>\n"
+    )
+    body = half + stored("r", "p0", "f16", (64, 128))
+    yield kernel("constant", "constant of 8192 f4E2M1FN", body, (("f16", 8192),))
     for element in INTEGERS[1:]:
         size = 128
         body = f"    %r = iota : tile<{size}x{element}>\n" + stored("r", "p0", element, (size,))
@@ -440,6 +447,34 @@ def memory() -> Iterator[Case]:
         yield kernel(op, op, body, (("f32", SIZE), ("i32", SIZE)))
 
 
+def own_memory() -> Iterator[Case]:
+    """Memory of the module's and of the block's own: written, then read as the token says."""
+    size = 32
+    for element in ("i8", "f16", "f32", "i64"):
+        floats, tile = element[0] == "f", f"tile<{size}x{element}>"
+        pointers = f"tile<{size}xptr<{element}>>"
+        numbers = ", ".join(f"{n}.5" if floats else f"{n}" for n in range(size))
+        changed = f"    %y = {'addf' if floats else 'addi'} %x, %x : {tile}\n"
+        changed += row("o", "g", element, size) + (
+            f"    %t = store_ptr_tko weak %o, %y token = %x_t : {pointers}, {tile} -> token\n"
+            f"    %r, %u = load_ptr_tko weak %o token = %t : {pointers} -> {tile}, token\n"
+        )
+        body = f"    %g = get_global @g : tile<ptr<{element}>>\n"
+        body += loaded("x", "g", element, (size,)) + changed + stored("r", "p0", element, (size,))
+        global_ = f"global @g alignment = 64 <{element}: [{numbers}]> : {tile}\n"
+        for op in ("global", "get_global"):
+            yield kernel(op, f"{op} {element}", body, ((element, size),), globals_=global_)
+        for word in ("", " global"):
+            body = "".join(
+                f"    %{name} = alloca num_elem = {size}, alignment = {align}{word} : "
+                f"tile<ptr<{element}>>\n"
+                for name, align in (("f", 8), ("g", 256))
+            )
+            body += loaded("x", "p0", element, (size,)) + changed
+            body += stored("r", "p1", element, (size,))
+            yield kernel("alloca", f"alloca{word} {element}", body, ((element, size),) * 2)
+
+
 def views() -> Iterator[Case]:
     for element in (*INTEGERS, *FLOATS, *NARROW):
         tensor = f"tensor_view<24x32x{element}, strides=[32,1]>"
@@ -543,16 +578,14 @@ def control() -> Iterator[Case]:
 def cases() -> list[Case]:
     """All kernels."""
     families = (
-        floating, integer, conversions, shapes, folds, products, memory, views, control,
+        floating, integer, conversions, shapes, folds, products, memory, own_memory, views,
+        control,
     )  # fmt: skip
     return [case for family in families for case in family()]
 
 
 NOT_LOWERED = {
     "fpowf": "another spelling of pow",
-    "alloca": "memory of each tile block's own, at an address in global memory",
-    "global": "PTX's module-level arrays",
-    "get_global": "PTX's module-level arrays",
     "multimem_load_reduce_view_tko": "memory that several GPUs share",
     "multimem_reduce_view_tko": "memory that several GPUs share",
     "multimem_store_view_tko": "memory that several GPUs share",

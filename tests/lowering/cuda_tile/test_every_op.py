@@ -82,7 +82,9 @@ SAMPLE = covering([(case, arch) for case in CASES for arch in TARGETS], _differe
 def test_compiled_is_interpreted(case: Case, arch: str) -> None:
     text, arguments = entry(case.parameters, case.body, case.globals_), case.arguments()
     options: dict[str, Any] = {"grid": (1,), "args": arguments, "arch": arch}
-    wanted = tw.interpret(text, "k", numerics="exact", **options)
+    # Products of floats of 8 bits are summed up in fewer bits by some chips.
+    numerics = "hardware" if case.op.startswith("mma") else "exact"
+    wanted = tw.interpret(text, "k", numerics=numerics, **options)
     got = tw.interpret(text, "k", level="ptx", **options)
     assert (why := differs(case, got[-1], wanted[-1])) is None, why
     if THOROUGH:

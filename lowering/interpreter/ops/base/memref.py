@@ -378,3 +378,14 @@ def store_words(
             machine.accesses.store(
                 gang.lanes[threads], address, value, value.itemsize, value.shape[1], number
             )
+
+
+@runs(memref.GetGlobalOp)
+def _module_variable(op: memref.GetGlobalOp, builder: Builder) -> Step:
+    name, dest, type_ = op.name_.string_value(), builder.slot(op.memref), op.memref.type
+    width = _element_bytes(op, type_)
+
+    def step(machine: Machine, gang: Gang) -> None:
+        gang.regs[dest] = argument_view(op, type_, machine.memory.variables[name], width)
+
+    return step

@@ -5,11 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from tilewright.dialects.cute_nvgpu.ops import address
+from tilewright.dialects.ptx import calls
 from tilewright.lowering.interpreter.builder import Builder, Step, runs
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.ops.base.arith import container
 from tilewright.lowering.interpreter.ops.base.memref import load_chosen, load_words, store_words
+from tilewright.lowering.interpreter.ops.instructions.cute_nvgpu import copy_async
 from tilewright.lowering.interpreter.ops.instructions.ptx import moved
+from tilewright.lowering.interpreter.share import refuse
 from tilewright.lowering.interpreter.values import spread
 
 
@@ -20,6 +23,30 @@ def _address(op: address.AddressOp, builder: Builder) -> Step:
 
     def step(machine: Machine, gang: Gang) -> None:
         gang.regs[dest] = gang.regs[source].address.astype(dtype)
+
+    return step
+
+
+@runs(address.AllocateOp, calls.MallocOp)
+def _allocate(op: address.AllocateOp | calls.MallocOp, builder: Builder) -> Step:
+    dest, size = builder.slot(op.result), op.size.value.data
+
+    def step(machine: Machine, gang: Gang) -> None:
+        if machine.launch.share is not None:
+            refuse("memory of the heap")
+        places = [
+            machine.memory.place(f"the heap of thread {lane}", np.zeros(size, np.uint8))
+            for lane in gang.lanes.tolist()
+        ]
+        gang.regs[dest] = np.array(places, dtype=np.uint64)
+
+    return step
+
+
+@runs(address.FreeOp, calls.FreeOp)
+def _free(op: address.FreeOp | calls.FreeOp, builder: Builder) -> Step:
+    def step(machine: Machine, gang: Gang) -> None:
+        """What is freed stays where it is: nothing else gets its addresses."""
 
     return step
 
@@ -60,5 +87,19 @@ def _store(op: address.StoreOp, builder: Builder) -> Step:
         words = np.stack([spread(regs[slot], count).astype(dtype) for slot in sources], axis=1)
         kept = None if chosen is None else regs[chosen]
         store_words(machine, gang, at, words, number, shared=shared, chosen=kept)
+
+    return step
+
+
+@runs(address.CpAsyncOp)
+def _cp_async(op: address.CpAsyncOp, builder: Builder) -> Step:
+    dest, source, number = builder.slot(op.dest), builder.slot(op.source), builder.number(op)
+    fill = None if op.fill is None else builder.slot(op.fill)
+    size, below, above = op.size.value.data, op.offset.value.data, op.source_offset.value.data
+
+    def step(machine: Machine, gang: Gang) -> None:
+        regs = gang.regs
+        at, to = moved(regs[source], above), moved(regs[dest], below)
+        copy_async(machine, gang, to, at, size, None if fill is None else regs[fill], number)
 
     return step

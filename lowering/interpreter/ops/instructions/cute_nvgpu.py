@@ -17,6 +17,7 @@ from tilewright.dialects.cute_nvgpu.ops import copy, fragment, sync
 from tilewright.dialects.cute_nvgpu.ops.fragment_arithmetic import ConvertOp, FmaOp
 from tilewright.dialects.cute_nvgpu.ops.mma import MMA_OPS
 from tilewright.dialects.cute_nvgpu.ops.register_mma import RegisterMmaOp
+from tilewright.dialects.cute_nvgpu.ops.rounded import RoundedOp
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
 from tilewright.lowering.interpreter.arithmetic.elements import (
     elements_of,
@@ -305,3 +306,8 @@ def _fma(op: FmaOp, builder: Builder) -> Step:
 def fma_elements(fma: UniversalFma) -> Function:
     """`fma` on elements one by one, in their containers."""
     return scalar("fma", fma.form.suffix.removesuffix("x2"))
+
+
+@runs(RoundedOp)
+def _rounded(op: RoundedOp, builder: Builder) -> Step:
+    return pure(op, builder, scalar(*op.instruction))

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+from xdsl.ir import Operation
 
 from tilewright.dialects.contents import ops_of
+from tilewright.dialects.cute_nvgpu.ops import sync
 from tilewright.dialects.ptx import (
     approximate,
     arithmetic,
@@ -13,6 +15,7 @@ from tilewright.dialects.ptx import (
     data_movement,
     logic,
     matrix,
+    module_variables,
     registers,
     synchronization,
     wmma,
@@ -72,6 +75,16 @@ def _sreg(op: registers.SregOp, builder: Builder) -> Step:
 @runs(registers.SharedAddressOp)
 def _shared_address(op: registers.SharedAddressOp, builder: Builder) -> Step:
     return constant(op, builder, np.array([op.offset.value.data], dtype=np.uint32))
+
+
+@runs(module_variables.GlobalAddressOp)
+def _global_address(op: module_variables.GlobalAddressOp, builder: Builder) -> Step:
+    name, dest = op.variable.data, builder.slot(op.result)
+
+    def step(machine: Machine, gang: Gang) -> None:
+        gang.regs[dest] = np.array([machine.memory.variables[name]], dtype=np.uint64)
+
+    return step
 
 
 @runs(registers.MovOp)
@@ -256,3 +269,14 @@ def _mma(op: matrix.WarpMmaOp, builder: Builder) -> Step:
         gang.regs[dest] = d[:, 0] if single else d
 
     return step
+
+
+@runs(
+    synchronization.GridDependencyWaitOp,
+    synchronization.LaunchDependentsOp,
+    sync.GridDependencyWaitOp,
+    sync.LaunchDependentsOp,
+)
+def _grids_alone(op: Operation, builder: Builder) -> Step:
+    """One kernel runs alone."""
+    return lambda machine, gang: None

@@ -1,0 +1,63 @@
+"""Arithmetic on scalars in a rounding that `arith` has no word for."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from xdsl.dialects.builtin import AnyFloatConstr, StringAttr
+from xdsl.irdl import VarConstraint, prop_def, result_def, traits_def, var_operand_def
+from xdsl.traits import Pure
+from xdsl.utils.exceptions import VerifyException
+
+from tilewright.dialects.cute_nvgpu.lattice.scalar import DIRECTIONS, SCALARS
+from tilewright.dialects.cute_nvgpu.ops.instruction import BaselineOp
+from tilewright.dialects.fields import fields_op
+
+_DIRECTED = {
+    f"{name}.{form}": len(row.types)
+    for name, scalar in SCALARS.items()
+    for form, row in scalar.forms.items()
+    if form.partition(".")[0] in DIRECTIONS and name != "cvt"
+}
+"""The instructions that round to one side, and how many operands each takes."""
+
+
+@fields_op("cute_nvgpu.rounded")
+class RoundedOp(BaselineOp):
+    """add, sub, mul, div, sqrt or fma of f32 or f64, rounded towards zero (`rz`), minus infinity
+    (`rm`) or plus infinity (`rp`).
+
+    ```mlir
+    %d = cute_nvgpu.rounded "add.rz.f64" %a, %b : f64
+    ```
+
+    PTX ISA 9.7.3.
+    """
+
+    T: ClassVar = VarConstraint("T", AnyFloatConstr)
+    operands_ = var_operand_def(T)
+    form = prop_def(StringAttr)
+    result = result_def(T)
+
+    traits = traits_def(Pure())
+
+    assembly_format = "$form $operands_ attr-dict `:` type($result)"
+
+    @property
+    def instruction(self) -> tuple[str, str]:
+        """The instruction and its form: "add", "rz.f64"."""
+        name, _, form = self.form.data.partition(".")
+        return name, form
+
+    def verify_(self) -> None:
+        form = self.form.data
+        if form not in _DIRECTED:
+            raise VerifyException(
+                f"'{self.name}' expected one of {', '.join(_DIRECTED)}, got {form}"
+            )
+        count, type_ = len(self.operands), self.result.type
+        if count != _DIRECTED[form] or str(type_) != form.rpartition(".")[2]:
+            raise VerifyException(
+                f"'{self.name}' expected {_DIRECTED[form]} operands of {form.rpartition('.')[2]} "
+                f"for {form}, got {count} of {type_}"
+            )

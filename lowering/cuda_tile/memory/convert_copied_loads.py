@@ -1,0 +1,196 @@
+"""Loads by `cp.async`, ahead of their use: stages in shared memory, one barrier for each iteration.
+
+    copy 0, 1, .. stages - 2
+    for k:   wait until this thread's copies of k are there; barrier: all threads' are, and all have
+             read k - 1; copy k + stages - 1 to where that was; multiply k
+
+Every thread copies its part, and closes a group for every iteration, whether there is one to copy
+for or not. The stages are the beginning of the memory in which tiles change layout, which outside
+of the loop is free for that; those that `wgmma` reads have their own.
+"""
+
+from __future__ import annotations
+
+from xdsl.dialects import arith, memref
+from xdsl.dialects.builtin import IntegerAttr, i64
+from xdsl.ir import SSAValue
+
+from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
+from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp
+from tilewright.dialects.cute_nvgpu.ops import address, copy, wgmma_sync
+from tilewright.dialects.cute_nvgpu.types.fragments import Cache
+from tilewright.lowering.cuda_tile.analysis.find_copied_loads import (
+    CopiedLoad,
+    CopiedLoads,
+    CopiedLoop,
+    LineKey,
+)
+from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
+from tilewright.lowering.cuda_tile.kernel.shared_tiles import SharedTile, StageTile
+from tilewright.lowering.cuda_tile.layouts.shared_matrices import ALIGNMENT
+from tilewright.lowering.cuda_tile.layouts.shared_order import CHUNK
+from tilewright.lowering.cuda_tile.layouts.threads import scaled
+from tilewright.lowering.cuda_tile.memory.access import Access
+from tilewright.lowering.cuda_tile.memory.convert_views import tile_accesses
+from tilewright.lowering.cuda_tile.pipelines.convert_pipelines import Range, at_iteration
+
+
+class CopyRing:
+    """The stages of a loop, which carries the number of its iteration's."""
+
+    def __init__(self, plan: CopiedLoop, kernel: Kernel) -> None:
+        self.plan, self.kernel = plan, kernel
+        self.stage: SSAValue = kernel.emitter.constant(0, 32)
+        self.bounds: Range | None = None
+        self._lines: dict[CopiedLoad, SSAValue] = {}
+        self._bases: dict[CopiedLoad, SSAValue] = {}
+        self._taken = plan.bytes - plan.stages * sum(load.order.bytes for load in plan.matrices)
+
+    def place(self, lines: dict[LineKey, SSAValue]) -> None:
+        """Take the memory that `wgmma` reads, or share what another loop has taken."""
+        emitter, stages = self.kernel.emitter, self.plan.stages
+        for load in self.plan.matrices:
+            if (key := self.plan.line(load)) not in lines:
+                order = load.order
+                type_ = order.line(load.element, stages * order.bytes // order.order.size)
+                alignment = IntegerAttr(ALIGNMENT, i64)
+                lines[key] = emitter.emit(memref.AllocOp([], [], type_, alignment))
+            self._lines[load] = lines[key]
+            self._bases[load] = emitter.emit(address.AddressOp(lines[key]))
+
+    def before_loop(self, bounds: Range) -> None:
+        """Begin to fill all stages but one."""
+        kernel, emitter, plan = self.kernel, self.kernel.emitter, self.plan
+        self.bounds, base, offset = bounds, kernel.scratch.take(self._taken), 0
+        kernel.scratch.reserved += self._taken
+        for load in plan.loads:
+            if load not in self._lines:
+                self._bases[load] = emitter.binary("add", base, emitter.constant(offset, 32))
+                offset += plan.stages * load.order.bytes
+        number = bounds.lower
+        for stage in range(plan.stages - 1):
+            if stage:
+                number = emitter.binary("add", number, bounds.step)
+            self._copy(number, emitter.constant(stage, 32))
+        self.stage = emitter.constant(0, 32)
+
+    def begin(self, stage: SSAValue, number: SSAValue) -> None:
+        """Begin an iteration: its stage is full, and the one before is filled anew."""
+        kernel, emitter, bounds = self.kernel, self.kernel.emitter, self.bounds
+        assert bounds is not None
+        self.stage, ahead = stage, self.plan.stages - 1
+        emitter.add(copy.CpAsyncWaitGroupOp(ahead - 1))
+        if self._lines:
+            emitter.add(wgmma_sync.FenceProxyAsyncOp(space="shared::cta"))
+        kernel.scratch.barrier()
+        first = emitter.compare("eq", stage, emitter.constant(0, 32))
+        less = emitter.binary("sub", stage, emitter.constant(1, 32))
+        before = emitter.select(first, emitter.constant(ahead, 32), less)
+        far = kernel.constant(ahead, number.type)
+        number = emitter.binary("add", number, emitter.binary("mul", bounds.step, far))
+        self._copy(number, before)
+
+    def next(self) -> SSAValue:
+        """The stage of the next iteration."""
+        emitter = self.kernel.emitter
+        last = emitter.compare("eq", self.stage, emitter.constant(self.plan.stages - 1, 32))
+        more = emitter.binary("add", self.stage, emitter.constant(1, 32))
+        return emitter.select(last, emitter.constant(0, 32), more)
+
+    def after_loop(self) -> None:
+        """Give the memory back, to which copies of zeros may be on their way."""
+        self.kernel.emitter.add(copy.CpAsyncWaitGroupOp(0))
+        self.kernel.scratch.reserved -= self._taken
+
+    # --- copies ---
+
+    def _copy(self, number: SSAValue, stage: SSAValue) -> None:
+        """Copy what the iteration of a number loads to a stage: zeros where there is none."""
+        kernel, emitter, bounds = self.kernel, self.kernel.emitter, self.bounds
+        assert bounds is not None
+        runs = emitter.compare("lt", number, bounds.upper)
+
+        def build() -> None:
+            for load in self.plan.loads:
+                self._copy_tile(load, self._base(load, stage), runs)
+
+        at_iteration(kernel, self.plan.loop, self.plan.slice, number, build)
+        emitter.add(copy.CpAsyncCommitGroupOp())
+
+    def _base(self, load: CopiedLoad, stage: SSAValue) -> SSAValue:
+        """The address of a load's tile in a stage."""
+        start = scaled(self.kernel.emitter, stage, load.order.bytes)
+        return self.kernel.emitter.binary("add", self._bases[load], start)
+
+    def _copy_tile(self, load: CopiedLoad, base: SSAValue, runs: SSAValue) -> None:
+        kernel, emitter = self.kernel, self.kernel.emitter
+        kernel.at(load.op)
+        layout, order = load.layout(kernel.table.thread_bits), load.order.order
+        place = kernel.scratch.places(base, layout.threads, order)
+        size = order.size << load.run
+        cache = Cache.CG if size == CHUNK else Cache.CA
+
+        def build() -> None:
+            for access in tile_accesses(load.op, layout, kernel, load.run):
+                at, inside = place(layout.places[access.registers[0]])
+                reads, zero = kernel.both(runs, access.condition), emitter.constant(0, 32)
+                assert reads is not None
+                fill = emitter.select(reads, self._bytes(access, order.size), zero)
+                emitter.add(
+                    address.CpAsyncOp(
+                        at, access.address, access.offset, size, cache, inside, fill=fill
+                    )
+                )
+
+        own = kernel.threads.first_of(layout)
+        if own is None:
+            build()
+        else:
+            emitter.when(own, build)
+
+    def _bytes(self, access: Access, size: int) -> SSAValue:
+        """The bytes of a copy that lie within the tensor."""
+        emitter, count = self.kernel.emitter, len(access.registers)
+        if (left := access.left) is None:
+            return emitter.constant(count * size, 32)
+        width = left.type.bitwidth  # type: ignore[attr-defined]
+        most = emitter.constant(count, width)
+        some = self.kernel.emit(arith.MinUIOp, [left, most], left.type)
+        return scaled(emitter, emitter.resized(some, width, 32), size)
+
+    def tile(self, load: CopiedLoad) -> StageTile | SharedTile:
+        """The tile of a load in this iteration."""
+        emitter, order = self.kernel.emitter, load.order
+        if load not in self._lines:
+            return StageTile(self._base(load, self.stage), order.order, load.element)
+        start = scaled(emitter, self.stage, order.bytes // order.order.size)
+        start = emitter.resized(start, 32, None)
+        return SharedTile(self._lines[load], start, order, load.element, lambda: None)
+
+
+class CopyRings:
+    """The loops of a kernel whose loads come by `cp.async`."""
+
+    def __init__(self, plan: CopiedLoads, kernel: Kernel) -> None:
+        self._kernel = kernel
+        self._rings = {loop: CopyRing(own, kernel) for loop, own in plan.by_loop.items()}
+        lines: dict[LineKey, SSAValue] = {}
+        for ring in self._rings.values():
+            ring.place(lines)
+
+    @classmethod
+    def in_kernel(cls, kernel: Kernel) -> CopyRings:
+        """Those of a kernel."""
+        assert isinstance(kernel.copied, CopyRings)
+        return kernel.copied
+
+    def of(self, loop: ForOp) -> CopyRing | None:
+        """The ring of a loop."""
+        return self._rings.get(loop)
+
+    def load(self, op: LoadViewTkoOp) -> StageTile | SharedTile | None:
+        """The tile of a load that was made ahead; None of any other."""
+        loop = op.parent_op()
+        ring = self._rings.get(loop) if isinstance(loop, ForOp) else None
+        own = None if ring is None else next((own for own in ring.plan.loads if own.op is op), None)
+        return None if ring is None or own is None else ring.tile(own)

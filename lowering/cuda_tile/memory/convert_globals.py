@@ -1,0 +1,61 @@
+"""Globals as variables of a module."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from xdsl.dialects import memref
+from xdsl.dialects.builtin import (
+    BytesAttr,
+    DenseIntOrFPElementsAttr,
+    IntegerAttr,
+    MemRefType,
+    StringAttr,
+    TensorType,
+    UnitAttr,
+    i8,
+)
+from xdsl.traits import SymbolTable
+
+from tilewright.diagnostic import file_location
+from tilewright.dialects.cuda_tile.ops.module import GetGlobalOp, GlobalOp
+from tilewright.dialects.cute_nvgpu.ops.address import AddressOp
+from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, lowers
+
+_LEAST_ALIGNMENT = 16
+"""What the widest access needs."""
+
+
+def module_variable(op: GlobalOp) -> memref.GlobalOp:
+    """The bytes of a global."""
+    value: Any = op.value
+    octets = np.ascontiguousarray(value.array()).tobytes()
+    lowered = memref.GlobalOp.get(
+        op.sym_name,
+        MemRefType(i8, [len(octets)]),
+        DenseIntOrFPElementsAttr(TensorType(i8, [len(octets)]), BytesAttr(octets)),
+        StringAttr("private"),
+        None if op.constant is None else UnitAttr(),
+        max(_LEAST_ALIGNMENT, _alignment(op)),
+    )
+    lowered.location = file_location(op.location) or lowered.location
+    return lowered
+
+
+def _alignment(op: GlobalOp) -> int:
+    assert isinstance(op.alignment, IntegerAttr)
+    return op.alignment.value.data
+
+
+@lowers(GetGlobalOp)
+def _address(op: GetGlobalOp, kernel: Kernel) -> None:
+    name, table = op.name_.string_value(), op.parent_op()
+    while table is not None and not table.has_trait(SymbolTable):
+        table = table.parent_op()
+    symbol = None if table is None else SymbolTable.lookup_symbol(table, name)
+    assert isinstance(symbol, GlobalOp)
+    type_ = module_variable(symbol).type
+    variable = kernel.emitter.once(("global", name), lambda: memref.GetGlobalOp(name, type_))
+    address = kernel.emitter.once(("address", variable), lambda: AddressOp(variable))
+    kernel.place(op.result, kernel.table.scalar, [address])

@@ -1,0 +1,66 @@
+"""Operands of MMAs that a loop does not change: laid down in shared memory once, in front of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from xdsl.ir import Operation, SSAValue
+
+from tilewright.dialects.cute_nvgpu.lattice.shared_memory import shared_memory_limit
+from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, PlacedTile
+from tilewright.lowering.cuda_tile.kernel.shared_tiles import StageTile
+from tilewright.lowering.cuda_tile.layouts.mma_layouts import MmaLayouts, Multiplication, atom_of
+from tilewright.lowering.cuda_tile.products.staged_operands import StagedOperand
+
+
+class KeptOperands:
+    """The operands that a loop keeps in shared memory, which its MMAs read behind a barrier."""
+
+    def __init__(self, loop: Operation, kernel: Kernel) -> None:
+        self._kernel, self._bytes = kernel, 0
+        self._tiles: dict[SSAValue, PlacedTile] = {}
+        for product, name, value in _operands(loop, kernel):
+            self._keep(product, name, value)
+
+    def __bool__(self) -> bool:
+        return bool(self._tiles)
+
+    def _keep(self, product: Multiplication, name: str, value: SSAValue) -> None:
+        kernel, scratch, tile = self._kernel, self._kernel.scratch, self._kernel.values[value]
+        atom = atom_of(product)
+        assert atom is not None and kernel.arch is not None
+        layouts = MmaLayouts.of(product, atom, kernel.table.thread_bits)
+        if not isinstance(tile, PlacedTile):
+            return
+        if tile.layout.threads == layouts.layout(name).threads:
+            return
+        staged = StagedOperand.of(layouts, name, tile.layout, tile.element)
+        order, size = staged.order, staged.order.size << len(staged.order.position)
+        if 2 * (scratch.reserved + size) > shared_memory_limit(kernel.arch):
+            return
+        base = scratch.take(size)
+        scratch.store(base, tile.layout, tile.elements, order)
+        scratch.reserved += size
+        self._bytes += size
+        self._tiles[value] = tile
+        kernel[value] = StageTile(base, order, tile.element)
+
+    def release(self) -> None:
+        """Behind the loop: they are in registers again."""
+        self._kernel.values.update(self._tiles)
+        self._kernel.scratch.reserved -= self._bytes
+
+
+def _operands(loop: Operation, kernel: Kernel) -> Iterator[tuple[Multiplication, str, SSAValue]]:
+    """The operands of a loop's MMAs that come from outside of it."""
+    if kernel.arch is None:
+        return
+    for op in loop.walk():
+        if not isinstance(op, Multiplication) or atom_of(op) is None:
+            continue
+        if op.result in kernel.table.products:
+            continue
+        for name, value in (("A", op.lhs), ("B", op.rhs)):
+            block = value.owner.parent if isinstance(value.owner, Operation) else value.owner
+            if block is not None and not loop.is_ancestor(block):
+                yield op, name, value
