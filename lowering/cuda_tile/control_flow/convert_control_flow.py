@@ -7,7 +7,7 @@ that every region ends in one place: of a kernel in nothing, of a `for` in what 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from typing import Protocol
@@ -54,6 +54,7 @@ from tilewright.lowering.cuda_tile.products.carried_accumulators import (
     carried_types,
 )
 from tilewright.lowering.cuda_tile.products.convert_warpgroup_matrix import AccumulatorTile
+from tilewright.lowering.cuda_tile.products.fresh_accumulators import FreshAccumulators
 from tilewright.lowering.cuda_tile.products.kept_operands import KeptOperands
 
 
@@ -93,12 +94,15 @@ class CarriedTiles:
     ) -> Iterator[tuple[SSAValue, TileLayout, AccumulatorLayouts | None]]:
         return zip(tiles, self._layouts, self._products, strict=True)
 
-    def registers(self, sources: Sequence[SSAValue]) -> list[SSAValue]:
-        """The registers of the values that are passed."""
+    def registers(
+        self, sources: Sequence[SSAValue], fresh: Container[SSAValue] = ()
+    ) -> list[SSAValue]:
+        """The registers of the values that are passed, to all but those that are `fresh`."""
         tiles = [value for value in sources if isinstance(value.type, TileType)]
         return [
             register
-            for value, layout, product in self._rows(tiles)
+            for own, (value, layout, product) in zip(self.tiles, self._rows(tiles), strict=True)
+            if own not in fresh
             for register in (
                 self._kernel.elements(value, layout)
                 if product is None
@@ -286,8 +290,10 @@ def _for(op: ForOp, kernel: Kernel) -> None:
     bounds = Range(*loop_bounds(op, kernel))
     carried = CarriedTiles(source.args[1:], kernel)
     make_room_for_loop(op, kernel)
-    initial, leaf = carried.registers(op.init_values), _Again(op, carried)
+    fresh = FreshAccumulators(op, bounds, kernel)
+    initial, leaf = carried.registers(op.init_values, fresh.products), _Again(op, carried)
     kernel.groups.wait()
+    fresh.before_loop()
     begin_turn(op, kernel)
     if own is not None:
         own.before_loop(bounds)
@@ -308,6 +314,7 @@ def _for(op: ForOp, kernel: Kernel) -> None:
     if copies is not None:
         copies.begin(block.args[-1], block.args[0])
     kernel.count(op, loop_variable(op, block.args[0], kernel))
+    fresh.begin(block.args[0])
     if own is not None:
         _fly(own.begin(block.args[0]), op, source.args[1:], kernel)
     values = _lower_from(source.first_op, kernel, leaf)
@@ -328,6 +335,7 @@ def _for(op: ForOp, kernel: Kernel) -> None:
     if copies is not None:
         copies.after_loop()
     kept.release()
+    fresh.after_loop()
     if own is not None:
         _fly(own.after_loop(bounds), op, op.results, kernel)
 

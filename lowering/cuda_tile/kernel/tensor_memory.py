@@ -17,7 +17,7 @@ from typing import Any
 
 from xdsl.dialects import gpu, memref
 from xdsl.dialects.builtin import MemRefType, NoneAttr, UnitAttr, i32, i64
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from tilewright.dialects.cute import Layout
 from tilewright.dialects.cute.types.algebra import LayoutType
@@ -62,6 +62,8 @@ class AccumulatorMemory:
         self._columns = 0
         self.tiles: dict[int, object] = {}
         """What the columns from one on hold."""
+        self.adds: dict[Operation, SSAValue] = {}
+        """The condition under which the first MMA of a product adds."""
         self._base: SSAValue
         self._done: SSAValue
         scratch.before_reuse.append(self._leave_scratch)
@@ -147,8 +149,10 @@ class AccumulatorMemory:
         self._emitter.add(tcgen05_sync.FenceAfterThreadSyncOp())
         self.touched = False
 
-    def issued(self, *, reads_scratch: bool) -> None:
-        """Say that MMAs have been issued."""
+    def issue(self, mmas: Callable[[], None], *, reads_scratch: bool) -> None:
+        """Issue MMAs, by one thread, which the rest of its warp waits for."""
+        self._emitter.when(self.issues, mmas)
+        self._emitter.add(sync.WarpSyncOp())
         self.flying = True
         self.reads_scratch |= reads_scratch
 

@@ -65,8 +65,7 @@ class TensorCoreProduct:
         atom = self.layouts.atom
         assert isinstance(atom, UmmaAtom)
         atom = find_umma("sm100.mma", atom.shape, atom.types, majors=(a.major, b.major))
-        kernel.emitter.when(tensor.issues, lambda: self._issue(atom, a, b, fresh=fresh))
-        tensor.issued(reads_scratch=staged)
+        tensor.issue(lambda: self._issue(atom, a, b, fresh=fresh), reads_scratch=staged)
         kernel.ahead.issued(op)
         tile = placed(accumulators, kernel)
         kernel[op.result] = tile
@@ -84,7 +83,7 @@ class TensorCoreProduct:
         extents = self.layouts.extents
         for matrices in (a, b):
             matrices.ready()
-        flag = kernel.constant(0, i1) if fresh else None
+        flag = kernel.constant(0, i1) if fresh else kernel.tensor.adds.get(self.op)
         for batch in range(extents["b"]):
             for m in range(0, extents["m"], rows):
                 for n in range(0, extents["n"], columns):
