@@ -1,4 +1,4 @@
-"""What ops have alike whose definition says the same of both: a key of an op without its values.
+"""Signatures: keys of ops without their values, equal for ops whose definition says the same.
 
 Attributes never change, so that what was found of one op holds for all of its signature, as long as
 it follows from the op's class, properties, attributes, and the types of its operands and results.

@@ -219,7 +219,7 @@ class ScalarOp(PtxOp):
 
 @cache
 def _parts(op: type[ScalarOp], form: str) -> tuple[Sequence[RegType], Mapping[str, StringAttr]]:
-    """What all ops of a form have: the types of their results, and their properties."""
+    """The common part of ops of a form: the types of their results, and their properties."""
     return [reg(REGISTER_OF[op.ROW.forms[form].result])], {"form": StringAttr(form)}
 
 

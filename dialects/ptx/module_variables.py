@@ -17,7 +17,7 @@ from tilewright.dialects.ptx.registers import MoveOp
 from tilewright.dialects.ptx.types import reg
 
 BYTES_ALONE = "expected elements of i8 that are given"
-"""What a `memref.global` has to be."""
+"""The rules of a `memref.global`."""
 _ROW_BYTES = 64
 
 

@@ -101,8 +101,8 @@ _RULE_MODULES = (
 
 def convert_entry(entry: EntryOp, arch: Target | None = None) -> func.FuncOp:
     """The kernel of threads of an entry. Raises OpError where something does not lower."""
-    legalize(entry, arch)
     place_accumulators(entry, arch)
+    legalize(entry, arch)
     stored, beside = stored_boxes(entry, arch), 0
     while True:
         plan = find_pipelines(entry, arch, stored, beside)
@@ -118,6 +118,7 @@ def convert_entry(entry: EntryOp, arch: Target | None = None) -> func.FuncOp:
             if plan.bytes + scratch > room and forget_accumulators(
                 entry, "shared memory has no room"
             ):
+                legalize(entry, arch)
                 stored, beside = stored_boxes(entry, arch), 0
                 continue
             for load, why in copies.refused.items():

@@ -48,6 +48,7 @@ from tilewright.dialects.cuda_tile.value_types import TOKEN, TensorViewType
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
 from tilewright.lowering.cuda_tile.layouts.elements import element_of, shape_of, tile_type
 from tilewright.lowering.cuda_tile.layouts.mma_layouts import atom_of
+from tilewright.lowering.cuda_tile.layouts.tensor_memory_layouts import in_tensor_memory
 
 _F16, _F32, _F64 = Float16Type(), Float32Type(), Float64Type()
 _ROUNDING = {"rounding_mode": RoundingModeAttr(RoundingMode.NEAREST_EVEN)}
@@ -64,7 +65,7 @@ def legalize(entry: EntryOp, arch: Target | None) -> None:
                 _replace(op, _whole_power(op, _Before(op)))
             case MmaFOp() if _is_fp8(op) and arch is not None and arch.number < _FP8_SINCE:
                 _replace(op, _fp8_product(op, _Before(op)))
-            case MmaFScaledOp():
+            case MmaFScaledOp() if not in_tensor_memory(op):
                 _replace(op, _scaled_product(op, _Before(op)))
             case core.ConstantOp() if _is_large(op):
                 _replace(op, _loaded_constant(op, _Before(op)))

@@ -43,7 +43,7 @@ class Watcher(Protocol):
 
 
 def module_variables(op: Operation) -> dict[str, bytes]:
-    """What the variables of a kernel's module hold, by their names. Raises OpError for one whose
+    """The contents of the variables of a kernel's module, by name. Raises OpError for one whose
     bytes nobody gives."""
     variables: dict[str, bytes] = {}
     block = op.parent_block()

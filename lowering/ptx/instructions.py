@@ -24,8 +24,8 @@ from tilewright.dialects.ptx.types import RegType
 from tilewright.dialects.signature import FactsBySignature, signature
 
 
-class Place(NamedTuple):
-    """What stands in a place of an instruction's text: the registers of an operand or, counted on
+class OpPlace(NamedTuple):
+    """A place of an instruction's text: the registers of an operand or, counted on
     behind these, of a result; of -1 the symbol of the kernel's shared memory. A constant may stand
     there as a `literal` of that type, if its form takes it."""
 
@@ -40,7 +40,7 @@ class Shape:
     may be constants, and the needs of its target."""
 
     text: str
-    places: tuple[Place, ...]
+    places: tuple[OpPlace, ...]
     immediates: tuple[bool, ...]
     requirement: Requirement
 
@@ -53,7 +53,7 @@ class Shape:
             properties=op.properties, attributes=op.attributes,
         )  # fmt: skip
         values += alike.results
-        written, places = list[str](), list[Place]()
+        written, places = list[str](), list[OpPlace]()
         given = alike.operand_values()
         for form in alike.operand_forms:
             if (items := given.get(form.name)) is not None:
@@ -77,19 +77,23 @@ class Shape:
 
 
 def _words(
-    item: Item, form: OperandForm, literal: str | None, values: list[SSAValue], places: list[Place]
+    item: Item,
+    form: OperandForm,
+    literal: str | None,
+    values: list[SSAValue],
+    places: list[OpPlace],
 ) -> Sequence[str]:
     """The words of a part of an operand; those that each op has for itself get a place."""
     match item:
         case SharedPlace(offset):
-            places.append(Place(-1, form, None))
+            places.append(OpPlace(-1, form, None))
             return (f"%s+{offset}" if offset else "%s",)
         case str():
             return (item.replace("%", "%%"),)
         case int():
             return (str(item) if literal is None else constant(item, literal),)
         case _:
-            places.append(Place(values.index(item), form, literal))
+            places.append(OpPlace(values.index(item), form, literal))
             assert isinstance(item.type, RegType)
             return ["%s"] * item.type.count.data
 

@@ -15,7 +15,7 @@ from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 
 from tilewright.dialects.cuda_tile.ops import conversions, core, integer
 from tilewright.dialects.cuda_tile.ops.control_flow import ContinueOp, ForOp
-from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFOp, MmaIOp
+from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFOp
 from tilewright.dialects.cuda_tile.ops.miscellaneous import AssumeOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp, StoreViewTkoOp
@@ -26,6 +26,7 @@ from tilewright.lowering.cuda_tile.analysis.cost_model import STORED, products_o
 from tilewright.lowering.cuda_tile.analysis.tensor_maps import BoxedAccess, boxed_load
 from tilewright.lowering.cuda_tile.layouts.elements import element_of, scalar_type, shape_of
 from tilewright.lowering.cuda_tile.layouts.layouts import bits_of, dim_bits, permutation_of
+from tilewright.lowering.cuda_tile.layouts.mma_layouts import Multiplication
 from tilewright.lowering.cuda_tile.layouts.shared_matrices import MatrixOrder
 from tilewright.lowering.cuda_tile.layouts.tensor_memory_layouts import in_tensor_memory
 from tilewright.lowering.cuda_tile.layouts.warpgroup_layouts import is_added
@@ -215,7 +216,7 @@ def loaded_by(operand: SSAValue) -> LoadedOperand | None:
 
 
 def is_readable(
-    order: MatrixOrder, source: LoadedOperand, operand: SSAValue, product: MmaFOp | MmaIOp
+    order: MatrixOrder, source: LoadedOperand, operand: SSAValue, product: Multiplication
 ) -> bool:
     """True where an MMA can read a tile as it lies: rows of elements that are not of 2 bytes, or
     of bytes where the accumulators are in tensor memory, run along K."""
@@ -229,7 +230,7 @@ def is_readable(
 
 
 def _add(
-    boxed: BoxedAccess, product: MmaFOp | MmaIOp, entry: EntryOp, plan: Pipelines, *,
+    boxed: BoxedAccess, product: Multiplication, entry: EntryOp, plan: Pipelines, *,
     by_threads: bool,
 ) -> str | None:  # fmt: skip
     """Give a load its place; else why it has none."""

@@ -20,7 +20,7 @@ from tilewright.dialects.cuda_tile.ops.control_flow import (
     IfOp,
     YieldOp,
 )
-from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFOp, MmaIOp
+from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFScaledOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
@@ -28,12 +28,14 @@ from tilewright.dialects.cute_nvgpu.lattice.tmem import COLUMNS, DATACENTER_BLAC
 from tilewright.lowering.cuda_tile.analysis.hints import hint
 from tilewright.lowering.cuda_tile.analysis.remarks import remark
 from tilewright.lowering.cuda_tile.layouts.layouts import WARP_BITS
-from tilewright.lowering.cuda_tile.layouts.mma_layouts import product_types
+from tilewright.lowering.cuda_tile.layouts.mma_layouts import Multiplication, product_types
 from tilewright.lowering.cuda_tile.layouts.tensor_memory_layouts import (
     ACCUMULATORS,
+    SCALE_FACTORS,
     Accumulators,
     accumulators_of,
     extents_of,
+    scale_columns,
     tensor_core_atom,
 )
 
@@ -47,9 +49,9 @@ def place_accumulators(entry: EntryOp, arch: Target | None) -> None:
     if arch is None or not arch.supports(DATACENTER_BLACKWELL):
         return
     leaves = _leaves_late(entry)
-    products: list[MmaFOp | MmaIOp] = []
+    products: list[Multiplication] = []
     for op in entry.walk():
-        if isinstance(op, MmaFOp | MmaIOp):
+        if isinstance(op, Multiplication):
             if (why := _why_none(op, entry, arch, leaves)) is None:
                 products.append(op)
             else:
@@ -72,6 +74,9 @@ def place_accumulators(entry: EntryOp, arch: Target | None) -> None:
         given.append(place)
         for op in place.products:
             op.attributes[ACCUMULATORS] = IntegerAttr(place.column, i32)
+            if place.scales:
+                at = place.column + place.columns - place.scales
+                op.attributes[SCALE_FACTORS] = IntegerAttr(at, i32)
 
 
 def forget_accumulators(entry: EntryOp, why: str) -> bool:
@@ -92,9 +97,10 @@ class _AccumulatorPlace:
     products are in their use begins and ends."""
 
     columns: int
-    products: list[MmaFOp | MmaIOp]
+    products: list[Multiplication]
     begins: int
     ends: int
+    scales: int = 0
     column: int = 0
 
     def may_be_shared_with(self, other: _AccumulatorPlace) -> bool:
@@ -104,7 +110,7 @@ class _AccumulatorPlace:
         )
 
 
-def _places(entry: EntryOp, products: list[MmaFOp | MmaIOp]) -> list[_AccumulatorPlace]:
+def _places(entry: EntryOp, products: list[Multiplication]) -> list[_AccumulatorPlace]:
     shared, places = _SharedColumns(entry), dict[tuple[SSAValue, str], _AccumulatorPlace]()
     block = _common_block(products, entry)
     order = {op: i for i, op in enumerate(block.ops)}
@@ -112,8 +118,10 @@ def _places(entry: EntryOp, products: list[MmaFOp | MmaIOp]) -> list[_Accumulato
         types = product_types(op)
         assert types is not None
         columns = Accumulators(extents_of(op), types[2], 0, WARP_BITS).columns
-        key = shared.of(op.result), types[2]
-        place = places.setdefault(key, _AccumulatorPlace(columns, [], len(order), 0))
+        key = shared.of(op.result), f"{types[2]}{isinstance(op, MmaFScaledOp)}"
+        scales = scale_columns(op)
+        made = _AccumulatorPlace(columns + scales, [], len(order), 0, scales)
+        place = places.setdefault(key, made)
         place.products.append(op)
     for (value, _), place in places.items():
         users = [use.operation for member in shared.members(value) for use in member.uses]
@@ -124,7 +132,7 @@ def _places(entry: EntryOp, products: list[MmaFOp | MmaIOp]) -> list[_Accumulato
     return list(places.values())
 
 
-def _common_block(products: list[MmaFOp | MmaIOp], entry: EntryOp) -> Block:
+def _common_block(products: list[Multiplication], entry: EntryOp) -> Block:
     """The innermost block that all products are in."""
     block, inner = entry.body.block, products[0].parent
     while inner is not None and inner is not block:
@@ -147,16 +155,16 @@ def accumulator_columns(entry: EntryOp) -> int:
     """The columns of tensor memory that a kernel's accumulators take."""
     return max(
         (
-            own.column + own.columns
+            own.column + own.columns + scale_columns(op)
             for op in entry.walk()
-            if isinstance(op, MmaFOp | MmaIOp)
+            if isinstance(op, Multiplication)
             and (own := accumulators_of(op, WARP_BITS)) is not None
         ),
         default=0,
     )
 
 
-def _why_none(op: MmaFOp | MmaIOp, entry: EntryOp, arch: Target, leaves: bool) -> str | None:
+def _why_none(op: Multiplication, entry: EntryOp, arch: Target, leaves: bool) -> str | None:
     if tensor_core_atom(op, arch) is None:
         return "tcgen05.mma multiplies no such types, or no tiles as small"
     if leaves:
@@ -179,7 +187,7 @@ def _leaves_late(entry: EntryOp) -> bool:
     multiplies = False
     for op in entry.body.block.ops:
         for inner in op.walk():
-            multiplies |= isinstance(inner, MmaFOp | MmaIOp)
+            multiplies |= isinstance(inner, Multiplication)
             if isinstance(inner, IfOp) and (multiplies or inner is not op):
                 blocks = [region.block for region in inner.regions if region.blocks]
                 if any(not isinstance(block.last_op, YieldOp) for block in blocks):
@@ -193,7 +201,7 @@ class _SharedColumns:
     def __init__(self, entry: EntryOp) -> None:
         self._parents: dict[SSAValue, SSAValue] = {}
         for op in entry.walk():
-            if isinstance(op, MmaFOp | MmaIOp) and _may_be_there(op.acc):
+            if isinstance(op, Multiplication) and _may_be_there(op.acc):
                 self._join(op.result, op.acc)
             elif isinstance(op, ForOp):
                 self._join_carried(op)
@@ -232,4 +240,4 @@ class _SharedColumns:
 
 def _may_be_there(value: SSAValue) -> bool:
     """True of what multiplications result in, or loops carry."""
-    return isinstance(value, BlockArgument) or isinstance(value.owner, MmaFOp | MmaIOp | ForOp)
+    return isinstance(value, BlockArgument) or isinstance(value.owner, Multiplication | ForOp)

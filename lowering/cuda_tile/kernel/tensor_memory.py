@@ -38,6 +38,7 @@ from tilewright.lowering.cuda_tile.layouts.threads import ThreadNumber
 from tilewright.lowering.tile.emitter import Emitter
 from tilewright.lowering.tile.registers import extracted, from_elements
 
+_WORD_BITS = 32
 _MOST = 32
 """The elements that a thread loads or stores by one instruction."""
 
@@ -52,8 +53,8 @@ class BranchState:
 
 
 class AccumulatorMemory:
-    """What a kernel has in tensor memory. `flying`: MMAs may be in flight; `touched`: threads have
-    loaded or stored since MMAs were last ordered behind them."""
+    """The accumulators of a kernel in tensor memory. `flying`: MMAs may be in flight; `touched`:
+    threads have loaded or stored since MMAs were last ordered behind them."""
 
     def __init__(self, emitter: Emitter, threads: ThreadNumber, scratch: Scratch) -> None:
         self._emitter, self._threads, self._scratch = emitter, threads, scratch
@@ -61,7 +62,7 @@ class AccumulatorMemory:
         self.parity: SSAValue | None = None
         self._columns = 0
         self.tiles: dict[int, object] = {}
-        """What the columns from one on hold."""
+        """The tile that the columns from one on hold."""
         self.adds: dict[Operation, SSAValue] = {}
         """The condition under which the first MMA of a product adds."""
         self._base: SSAValue
@@ -223,15 +224,43 @@ class AccumulatorMemory:
         emitter.add(tmem_access.WaitStoreOp())
         self.touched = True
 
+    def store_words(self, column: int, words: Sequence[SSAValue]) -> None:
+        """Write words to columns from one on, each in every lane of a warp of the first warpgroup:
+        those of the others are the same."""
+        emitter, threads = self._emitter, self._threads
+        self.wait()
+
+        def store() -> None:
+            layout = Layout((LANES, self._columns), (lane_stride(_WORD_BITS), 1))
+            view = self.slice(0, i32, (LANES, self._columns), layout)
+            for begin, count in _powers_of_two(len(words)):
+                type_ = FragmentType.get(count, i32)
+                fragment = from_elements(words[begin : begin + count], type_, emitter)
+                at = [self._first_lane(), emitter.constant(column + begin, None)]
+                shape = TmemShapeAttr("32x32b")
+                emitter.add(tmem_access.StoreOp(fragment, view, at, shape))
+            emitter.add(tmem_access.WaitStoreOp())
+
+        first = emitter.compare("lt", threads.number, emitter.constant(LANES, 32))
+        emitter.when(first, store)
+        self.touched = True
+
+    def _first_lane(self) -> SSAValue:
+        """The first lane that the thread's warp reaches."""
+        lane = self._threads.total([0] * WARP_BITS + [1 << WARP_BITS, 2 << WARP_BITS] + [0])
+        assert lane is not None
+        return self._emitter.resized(lane, 32, None)
+
     def _view(self, accumulators: Accumulators) -> SSAValue:
         """The columns as elements."""
         bits = 8 * bytes_of(accumulators.element)
         layout = Layout((LANES, self._columns), (lane_stride(bits), column_stride(bits)))
-        return self._slice(0, accumulators.element, (LANES, self._columns), layout)
+        return self.slice(0, accumulators.element, (LANES, self._columns), layout)
 
-    def _slice(
+    def slice(
         self, column: int, element: Attribute, shape: tuple[int, int], layout: Layout
     ) -> SSAValue:
+        """The tensor of a shape and a layout from a column on."""
         emitter = self._emitter
         type_ = MemRefType(element, shape, LayoutType.get(layout), SpaceAttr(Space.TMEM))
         begin = [emitter.constant(0, None), emitter.constant(column, None)]
@@ -243,15 +272,13 @@ class AccumulatorMemory:
         """The operand D of an MMA from an element on."""
         rows, columns = atom.cta_extents("D")
         at = accumulators.column_of(batch, row, column)
-        return self._slice(at, accumulators.element, (rows, columns), atom.cta_layout("D"))
+        return self.slice(at, accumulators.element, (rows, columns), atom.cta_layout("D"))
 
     def _runs(self, accumulators: Accumulators) -> Iterator[tuple[list[SSAValue], int]]:
         """Where the elements of a thread's registers begin, in runs."""
         emitter, threads = self._emitter, self._threads
         layout, (_, rows, columns) = accumulators.layout(), accumulators.extents
-        lane = threads.total([0] * WARP_BITS + [1 << WARP_BITS, 2 << WARP_BITS] + [0])
-        assert lane is not None
-        lane = emitter.resized(lane, 32, None)
+        lane = self._first_lane()
 
         def column_of(place: int) -> int:
             above, column = divmod(place, columns)
@@ -269,6 +296,15 @@ class AccumulatorMemory:
                 assert own is not None
                 at = emitter.binary("add", own, at)
             yield [lane, emitter.resized(at, 32, None)], count
+
+
+def _powers_of_two(count: int) -> Iterator[tuple[int, int]]:
+    """A count in parts that one store takes: where each begins, and its size."""
+    begin = 0
+    while begin < count:
+        size = min(1 << (count - begin).bit_length() - 1, _MOST)
+        yield begin, size
+        begin += size
 
 
 def _form(accumulators: Accumulators, packs: str) -> tuple[TmemShapeAttr, dict[str, Any]]:

@@ -69,7 +69,7 @@ def signs_of(op: MmaIOp) -> tuple[str, str]:
     return left, right
 
 
-def product_types(op: MmaFOp | MmaIOp) -> tuple[str, str, str] | None:
+def product_types(op: Multiplication) -> tuple[str, str, str] | None:
     """PTX's names of the types of A, B and D of asynchronous MMAs; None where they multiply no such
     types."""
     a, c = shown(element_of(op.lhs)), shown(element_of(op.acc))

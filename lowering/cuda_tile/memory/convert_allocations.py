@@ -18,7 +18,7 @@ _HEAP_ALIGNMENT = 16
 
 
 def allocas_of(entry: EntryOp) -> list[AllocaOp]:
-    """What a kernel allocates."""
+    """The allocations of a kernel."""
     return [op for op in entry.walk() if isinstance(op, AllocaOp)]
 
 

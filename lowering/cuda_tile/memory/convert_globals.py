@@ -24,7 +24,7 @@ from tilewright.dialects.cute_nvgpu.ops.address import AddressOp
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, lowers
 
 _LEAST_ALIGNMENT = 16
-"""What the widest access needs."""
+"""The alignment of the widest access."""
 
 
 def module_variable(op: GlobalOp) -> memref.GlobalOp:

@@ -37,7 +37,7 @@ def carried(value: SSAValue, product: AccumulatorLayouts, kernel: Kernel) -> Seq
 def carried_tile(
     product: AccumulatorLayouts, parts: tuple[SSAValue, ...], kernel: Kernel
 ) -> LoweredTile:
-    """What is carried as a tile."""
+    """The tile that is carried."""
     if isinstance(product, Accumulators):
         return placed(product, kernel)
     return AccumulatorTile(product, parts, None)

@@ -16,17 +16,26 @@ from tilewright.lowering.cuda_tile.layouts.elements import shape_of
 from tilewright.lowering.cuda_tile.layouts.find_layouts import LayoutTable, finds
 from tilewright.lowering.cuda_tile.layouts.layouts import TileLayout, dim_bits
 from tilewright.lowering.cuda_tile.layouts.mma_layouts import MmaLayouts, atom_of
+from tilewright.lowering.cuda_tile.layouts.tensor_memory_layouts import (
+    Accumulators,
+    accumulators_of,
+)
 from tilewright.lowering.cuda_tile.products.convert_matrix import (
     AtomProduct,
     bits_along,
     moved_bits,
     with_depth,
 )
+from tilewright.lowering.cuda_tile.products.convert_tensor_core_matrix import TensorCoreProduct
 from tilewright.lowering.tile.registers import extracted, from_elements
 
 
 @finds(MmaFScaledOp)
 def _product_layout(op: MmaFScaledOp, table: LayoutTable) -> TileLayout:
+    accumulators = accumulators_of(op, table.thread_bits)
+    if accumulators is not None:
+        table.products[op.result] = accumulators
+        return accumulators.layout()
     atom = atom_of(op)
     if atom is None:
         return table.default(shape_of(op.acc))
@@ -35,6 +44,10 @@ def _product_layout(op: MmaFScaledOp, table: LayoutTable) -> TileLayout:
 
 @lowers(MmaFScaledOp)
 def _multiply(op: MmaFScaledOp, kernel: Kernel) -> None:
+    accumulators = kernel.table.products.get(op.result)
+    if isinstance(accumulators, Accumulators):
+        TensorCoreProduct(op, accumulators, kernel).multiply()
+        return
     atom = atom_of(op)
     assert atom is not None
     _ScaledProduct(op, atom, kernel).multiply()

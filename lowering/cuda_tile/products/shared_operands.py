@@ -46,9 +46,9 @@ class SharedOperands:
         """Operands in shared memory, `written` behind threads that have laid some down; whether
         they have."""
         kernel = self.kernel
-        found = {operand: self._there(operand, value) for operand, value in wanted.items()}
-        missing = [operand for operand, matrices in found.items() if matrices is None]
-        there = {operand: matrices for operand, matrices in found.items() if matrices is not None}
+        lying = {operand: self._there(operand, value) for operand, value in wanted.items()}
+        missing = [operand for operand, matrices in lying.items() if matrices is None]
+        there = {operand: matrices for operand, matrices in lying.items() if matrices is not None}
         if not missing:
             return there, False
         staged = {operand: self._staged(operand, wanted[operand]) for operand in missing}

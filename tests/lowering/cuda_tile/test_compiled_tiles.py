@@ -169,7 +169,12 @@ def test_unsigned_loops_of_64_bits_count_to_the_end() -> None:
 
 
 def test_what_does_not_lower_is_said_at_its_place() -> None:
-    text = entry("%x: tile<f64>", "    %y = addf %x, %x rounding<zero> : tile<f64>")
-    with pytest.raises(tw.CompileError, match="rounding<zero> of f64 has no lowering") as raised:
+    body = """
+    %one = reshape %p : tile<ptr<f4E2M1FN>> -> tile<1xptr<f4E2M1FN>>
+    %two = broadcast %one : tile<1xptr<f4E2M1FN>> -> tile<2xptr<f4E2M1FN>>
+    %y, %t = load_ptr_tko weak %two : tile<2xptr<f4E2M1FN>> -> tile<2xf4E2M1FN>, token
+"""
+    text = entry("%p: tile<ptr<f4E2M1FN>>", body)
+    with pytest.raises(tw.CompileError, match="f4E2M1FN in memory has no lowering") as raised:
         tw.compile(text, "sm_90a")
-    assert raised.value.diagnostic.line == 3
+    assert raised.value.diagnostic.line == 6

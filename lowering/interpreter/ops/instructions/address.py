@@ -46,7 +46,7 @@ def _allocate(op: address.AllocateOp | calls.MallocOp, builder: Builder) -> Step
 @runs(address.FreeOp, calls.FreeOp)
 def _free(op: address.FreeOp | calls.FreeOp, builder: Builder) -> Step:
     def step(machine: Machine, gang: Gang) -> None:
-        """What is freed stays where it is: nothing else gets its addresses."""
+        """Freed memory stays where it is: nothing else gets its addresses."""
 
     return step
 
