@@ -14,13 +14,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from xdsl.dialects.builtin import Float8E8M0FNUType, Float16Type, Float32Type, IntegerAttr, i32
+from xdsl.dialects.builtin import Float16Type, Float32Type, IntegerAttr, i32
 from xdsl.ir import Attribute, Operation
 
 from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFScaledOp
+from tilewright.dialects.cuda_tile.type_text import shown
 from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
 from tilewright.dialects.cute_nvgpu.atoms.umma import UmmaAtom
 from tilewright.dialects.cute_nvgpu.atoms.umma_lookup import find_umma
+from tilewright.dialects.cute_nvgpu.lattice.elements import ELEMENT_TYPES
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
 from tilewright.dialects.cute_nvgpu.lattice.tmem import LANES
 from tilewright.lowering.cuda_tile.layouts.elements import element_of, shape_of
@@ -45,8 +47,10 @@ _FEWEST_TURNED = 16
 FACTORS_OF_WORD = 4
 """The scale factors in 32 bits."""
 _LANE_BITS = 5
-_SCALED = 32
-"""The elements along K that share a scale factor."""
+_FACTORS = {"f8E8M0FNU": "ue8m0", "f8E4M3FN": "ue4m3"}
+"""PTX's names of the types of scale factors."""
+_WIDE = 32
+"""The elements along K that share a scale factor of kind::mxf4."""
 _WARPGROUP_BITS = 7
 _HELD: dict[str, Attribute] = {"f32": Float32Type(), "f16": Float16Type(), "s32": i32}
 
@@ -139,20 +143,25 @@ def tensor_core_atom(op: Multiplication, arch: Target | None) -> UmmaAtom | None
     types = product_types(op)
     if types is None or arch is None:
         return None
+    *_, rows, depth = shape_of(op.lhs)
+    columns, step = shape_of(op.rhs)[-1], _DEPTH * 8 // ELEMENT_TYPES[types[0]].bits
+    if rows < _FEW_ROWS or columns < _COLUMNS or depth < step:
+        return None
     kind: dict[str, Any] = {}
     if isinstance(op, MmaFScaledOp):
-        block = shape_of(op.lhs)[-1] // shape_of(op.lhs_scale)[-1]
-        if block != _SCALED or not isinstance(element_of(op.lhs_scale), Float8E8M0FNUType):
+        factor = _FACTORS.get(shown(element_of(op.lhs_scale)))
+        if factor is None:
             return None
-        kind = {"kind": "mxf8f6f4", "scale_vector": 1, "scale_type": "ue8m0"}
-    *_, rows, depth = shape_of(op.lhs)
-    columns, size = shape_of(op.rhs)[-1], bytes_of_name(types[0])
-    if rows < _FEW_ROWS or columns < _COLUMNS or depth * size < _DEPTH:
-        return None
+        narrow = types[0] == "e2m1"
+        kind = {
+            "kind": "mxf8f6f4" if not narrow else "mxf4" if block_of(op) == _WIDE else "mxf4nvf4",
+            "scale_vector": step // block_of(op),
+            "scale_type": factor,
+        }
     block = min(rows, LANES), min(columns, _MOST_COLUMNS)
     try:
         op_name = "sm100.mma_bs" if kind else "sm100.mma"
-        atom = find_umma(op_name, (*block, _DEPTH // size), types, **kind)
+        atom = find_umma(op_name, (*block, step), types, **kind)
     except AtomError:
         return None
     return atom if arch.supports(atom.row.target) else None
@@ -161,6 +170,11 @@ def tensor_core_atom(op: Multiplication, arch: Target | None) -> UmmaAtom | None
 def bytes_of_name(name: str) -> int:
     """The bytes of an element by PTX's name of its type."""
     return {"tf32": 4, "f16": 2, "bf16": 2}.get(name, 1)
+
+
+def block_of(op: MmaFScaledOp) -> int:
+    """The elements along K that share a scale factor."""
+    return shape_of(op.lhs)[-1] // shape_of(op.lhs_scale)[-1]
 
 
 def in_tensor_memory(op: Operation) -> bool:

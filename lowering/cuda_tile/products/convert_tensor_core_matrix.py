@@ -20,6 +20,7 @@ from tilewright.lowering.cuda_tile.layouts.tensor_memory_layouts import (
     Accumulators,
     ScaleFactors,
     TensorCoreLayouts,
+    block_of,
     extents_of,
     scale_factors_of,
     tensor_core_atom,
@@ -119,7 +120,8 @@ class TensorCoreProduct:
         if self.factors is None:
             emitter.add(MmaOp(tensors, atom, enable_input_d=adds))
             return
-        number = k // atom.shape[2]
+        assert isinstance(self.op, MmaFScaledOp)
+        number = k // block_of(self.op)
         (sfa, a_id), (sfb, b_id) = (
             factors_operand(factors, which, atom, (batch, at, number), self.kernel)
             for factors, which, at in zip(self.factors, ("SFA", "SFB"), (m, n), strict=True)

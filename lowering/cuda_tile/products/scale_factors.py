@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import Float8E8M0FNUType, i32
-from xdsl.ir import SSAValue
+from xdsl.dialects.builtin import Float8E4M3FNType, Float8E8M0FNUType, i8, i32
+from xdsl.ir import Attribute, SSAValue
 
 from tilewright.dialects.cute_nvgpu.atoms.umma import UmmaAtom
 from tilewright.lowering.cuda_tile.arithmetic.convert_elementwise import on_integers
@@ -22,6 +22,7 @@ from tilewright.lowering.cuda_tile.layouts.tensor_memory_layouts import (
     ScaleFactors,
 )
 
+_TYPES: dict[str, Attribute] = {"ue8m0": Float8E8M0FNUType(), "ue4m3": Float8E4M3FNType()}
 _BITS = 8
 """The bits of a factor."""
 
@@ -42,6 +43,8 @@ def store_factors(factors: ScaleFactors, value: SSAValue, along: int, kernel: Ke
 def _word(elements: Sequence[SSAValue], kernel: Kernel) -> SSAValue:
     word = kernel.constant(0, i32)
     for i, element in enumerate(elements):
+        if element.type != i8:
+            element = kernel.emit(arith.BitcastOp, [element], i8)
         part = kernel.emit(arith.ExtUIOp, [element], i32)
         part = on_integers(kernel, arith.ShLIOp, part, kernel.constant(_BITS * i, i32))
         word = on_integers(kernel, arith.OrIOp, word, part)
@@ -54,5 +57,6 @@ def factors_operand(
     """The operand of an MMA whose factors begin at a place (batch, row, factor), and its id."""
     layout = atom.cta_layout(which)
     shape = layout[0].size(), layout[1].size()
-    operand = kernel.tensor.slice(factors.column_of(*place), Float8E8M0FNUType(), shape, layout)
+    type_ = _TYPES[atom.element(which).name]
+    operand = kernel.tensor.slice(factors.column_of(*place), type_, shape, layout)
     return operand, place[2] % FACTORS_OF_WORD

@@ -13,6 +13,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parents[1] / "interpreter" / "cuda_tile"))
 sys.path.append(str(Path(__file__).parent))
 
+from every_op import scaled
 from test_warpgroups import check, product
 from tile_ir import entry
 
@@ -173,6 +174,41 @@ def test_values_outlive_their_columns(name: str) -> None:
     assert "tcgen05.mma" in tw.compile(text, ARCH).ptx
     want = tw.interpret(text, "k", **options)[3]
     got = tw.interpret(text, "k", level="ptx", schedule=2, **options)[3]
+    assert np.abs(want).max() > 0 and (want == got).all()
+
+
+@pytest.mark.parametrize(
+    "element, scale, block, kind, k",
+    [
+        ("f8E4M3FN", "f8E8M0FNU", 32, "mxf8f6f4.block_scale.block32", 128),
+        ("f4E2M1FN", "f8E8M0FNU", 32, "mxf4.block_scale.block32", 64),
+        ("f4E2M1FN", "f8E4M3FN", 16, "mxf4nvf4.block_scale.block16", 128),
+    ],
+)
+def test_scale_factors_are_beside_the_sums(
+    element: str, scale: str, block: int, kind: str, k: int
+) -> None:
+    """Twice: the factors are laid down anew once those before have been read."""
+    case = scaled(element, scale, block, 128, 32, k)
+    begin = case.body.index("%r = mmaf_scaled")
+    end = case.body.index("\n", begin)
+    once, rest = case.body[begin:end], case.body[end:]
+    body = f"""{case.body[:begin]}
+    %o = constant <i32: 0> : tile<i32>
+    %one = constant <i32: 1> : tile<i32>
+    %two = constant <i32: 2> : tile<i32>
+    %r = for %i in (%o to %two, step %one) : tile<i32> iter_values(%acc = %c)
+        -> (tile<128x32xf32>) {{
+      {once.replace("%r", "%next").replace("%c,", "%acc,")}
+      continue %next : tile<128x32xf32>
+    }}
+{rest}"""
+    text, args = entry(case.parameters, body), case.arguments()
+    kernel = tw.compile(text, ARCH)
+    assert f"kind::{kind} " in kernel.ptx and "mma.sync" not in kernel.ptx
+    options: dict[str, Any] = {"grid": (1,), "args": args, "arch": ARCH}
+    want = tw.interpret(text, "k", **options)[-1]
+    got = tw.interpret(text, "k", level="ptx", schedule=2, **options)[-1]
     assert np.abs(want).max() > 0 and (want == got).all()
 
 
