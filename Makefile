@@ -17,7 +17,7 @@ test: lint typed
 	$(MAKE) --no-print-directory -j2 -o typed types suite
 
 suite: $(VENV)/test.stamp
-	$(BIN)/python -m pytest -n $(JOBS)
+	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 	$(BIN)/lit -j $(JOBS) tests/filecheck
 
 ## test-browser: the playground, and traces in Perfetto, in headless Chromium; completion in bash,

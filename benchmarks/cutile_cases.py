@@ -76,6 +76,11 @@ TILES = (
     (128, 128, 128), (128, 256, 32), (128, 256, 64), (256, 64, 64), (256, 128, 32), (256, 128, 64),
 )  # fmt: skip
 PERSISTENT = ((64, 256, 64), (128, 128, 64), (128, 256, 64), (256, 128, 64))
+CLUSTERS = (
+    ((256, 128, 64), False), ((128, 256, 64), False), ((256, 256, 64), False),
+    ((256, 256, 64), True),
+)  # fmt: skip
+"""The tiles of two CTAs each, and whether the kernel is persistent."""
 
 
 def cases() -> Iterator[Case]:
@@ -84,6 +89,9 @@ def cases() -> Iterator[Case]:
         yield _matmul("bfloat16", "bfloat16", tile, (*SQUARES, *OTHERS))
     for tile in PERSISTENT:
         yield _matmul("bfloat16", "bfloat16", tile, (*SQUARES, *OTHERS), persistent=True)
+    for tile, persistent in CLUSTERS:
+        yield _matmul("bfloat16", "bfloat16", tile, (*SQUARES, *OTHERS), persistent=persistent,
+                      ctas=2)  # fmt: skip
     for tile in ((64, 64, 32), (128, 128, 32)):
         yield _matmul("float32", "float32", tile, SQUARES[2:4])
     for tile in ((128, 128, 128), (128, 256, 128)):
@@ -97,21 +105,24 @@ def cases() -> Iterator[Case]:
 
 def _matmul(
     element: str, result: str, tile: tuple[int, int, int],
-    sizes: Sequence[tuple[int, int, int]], *, persistent: bool = False,
+    sizes: Sequence[tuple[int, int, int]], *, persistent: bool = False, ctas: int = 1,
 ) -> Case:  # fmt: skip
     problems: list[Problem] = []
     for m, n, k in sizes:
-        ctas = math.ceil(m / tile[0]) * math.ceil(n / tile[1])
+        blocks = math.ceil(m / tile[0]) * math.ceil(n / tile[1])
         # Of fp8 the tensor cores take K contiguous alone.
         order = (1, 0) if element.startswith("float8") else None
         arguments = (
             Matrix((m, k), element), Matrix((k, n), element, order),
             Matrix((m, n), result, result=True),
         )  # fmt: skip
-        grid = (0, ctas) if persistent else (ctas,)
+        grid = (0, blocks) if persistent else (blocks,)
         problems.append(Problem(f"{m}x{n}x{k}", arguments, grid, operations=2.0 * m * n * k))
     kernel = "persistent_matmul_kernel" if persistent else "matmul_kernel"
     name = f"{element} {'x'.join(map(str, tile))}{' persistent' if persistent else ''}"
+    if ctas > 1:
+        return Case("MatMul", kernel, f"{name} ctas{ctas}", tile, tuple(problems),
+                    {"num_ctas": ctas})  # fmt: skip
     return Case("MatMul", kernel, name, tile, tuple(problems))
 
 
@@ -131,9 +142,9 @@ ATTENTION = ((4, 16, 2048, 64), (2, 16, 4096, 64), (2, 16, 4096, 128), (1, 16, 8
 def _attention() -> Iterator[Case]:
     for depth in (64, 128):
         for causal in (False, True):
-            for rows, columns, occupancy in (
-                (256, 128, 1), (128, 128, 2), (128, 128, 1), (128, 64, 2), (128, 64, 1),
-                (64, 64, 4), (64, 64, 2), (64, 32, 2),
+            for rows, columns, occupancy, *ctas in (
+                (256, 128, 1, 2), (256, 128, 1), (128, 128, 2), (128, 128, 1), (128, 64, 2),
+                (128, 64, 1), (64, 64, 4), (64, 64, 2), (64, 32, 2),
             ):  # fmt: skip
                 problems: list[Problem] = []
                 for batch, heads, length, own in ATTENTION:
@@ -149,8 +160,10 @@ def _attention() -> Iterator[Case]:
                 name = f"{'causal ' if causal else ''}d{depth} {rows}x{columns} occ{occupancy}"
                 # Tile sizes divide the lengths: EVEN_K.
                 constants = (depth, 16, rows, columns, 1, causal, True)
-                yield Case("AttentionFMHA", "fmha_kernel", name, constants, tuple(problems),
-                           {"occupancy": occupancy})  # fmt: skip
+                hints = {"occupancy": occupancy}
+                if ctas:
+                    name, hints["num_ctas"] = f"{name} ctas{ctas[0]}", ctas[0]
+                yield Case("AttentionFMHA", "fmha_kernel", name, constants, tuple(problems), hints)
 
 
 def _memory_bound() -> Iterator[Case]:

@@ -72,6 +72,7 @@ class Bench:
         ]
         self.flush = torch.empty(FLUSHED // 4, dtype=torch.int32, device="cuda")
         sms = torch.cuda.get_device_properties(0).multi_processor_count
+        sms //= case.hints.get("num_ctas", 1)
         grid = problem.grid
         self.grid = (min(sms, grid[1]), 1, 1) if grid[0] == 0 else (*grid, 1, 1)[:3]
 
@@ -112,7 +113,8 @@ class Bench:
         args = [_dense(value) for value in self.flat]
         values = entry.values(Binding(entry.arguments, args, device_memory(), on_gpu=True))
         stream = self.torch.cuda.current_stream().cuda_stream
-        return lambda: function.start(values, self.grid, block, stream)
+        grid = entry.grid(self.grid)
+        return lambda: function.start(values, grid, block, stream)
 
     def theirs(self, kernel: tw.Kernel, cubin: bytes) -> Launch:
         """A launch of tileiras's cubin, which knows its own threads."""

@@ -24,6 +24,7 @@ import numpy as np
 
 import tilewright as tw
 from tilewright.execution import run
+from tilewright.pipeline import verified
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 
@@ -71,7 +72,7 @@ def measure(name: str, extents: tuple[int, int, int]) -> dict[str, dict[str, flo
     for level in ("atom", "ptx"):
         start = time.perf_counter()
         outcome = run(
-            (EXAMPLES / f"{name}.mlir").read_text(),
+            verified((EXAMPLES / f"{name}.mlir").read_text())[0],
             "gemm",
             grid=(-(-n // gemm.tile[1]), -(-m // gemm.tile[0]), 1),
             block=(gemm.threads, 1, 1),

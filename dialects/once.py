@@ -1,9 +1,15 @@
-"""Properties that are computed once, as `functools.cached_property` would where xDSL took it in
-the definition of an attribute."""
+"""What is computed once of an attribute, which never changes: properties, as `cached_property`
+would where xDSL took it in the definition of an attribute, and functions."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from xdsl.ir import Attribute
+
+_Result = TypeVar("_Result")
+_MOST = 1 << 12
 
 if TYPE_CHECKING:
     from functools import cached_property as once
@@ -24,4 +30,21 @@ else:
             return kept[self._key]
 
 
-__all__ = ["once"]
+def once_each(function: Callable[[Attribute], _Result]) -> Callable[[Attribute], _Result]:
+    """A function that keeps its results by the identity of the attribute: most have but few, and
+    the hash of one is dear."""
+    known: dict[int, tuple[Attribute, _Result]] = {}
+
+    def asked(attribute: Attribute) -> _Result:
+        entry = known.get(id(attribute))
+        if entry is None:
+            if len(known) >= _MOST:
+                known.clear()
+            entry = known[id(attribute)] = attribute, function(attribute)
+        return entry[1]
+
+    asked.__doc__ = function.__doc__
+    return asked
+
+
+__all__ = ["once", "once_each"]

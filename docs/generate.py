@@ -14,6 +14,7 @@ from typing import Any
 
 from overview_picture import overview
 from public_pages import api_page, commands_page
+from tensor_memory_picture import tensor_memory
 from xdsl.ir import Operation
 
 from tilewright.dialects.cute.dialect import CUTE
@@ -477,6 +478,7 @@ def why_no_traits(atom: MmaAtom | UmmaAtom) -> str | None:
 
 PAGES = {
     "tilewright.svg": overview,
+    "tensor_memory.svg": tensor_memory,
     "api.md": api_page,
     "commands.md": commands_page,
     "ops.md": ops_page,

@@ -10,7 +10,7 @@ one that no MMA ever sees stays as it is.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -45,10 +45,11 @@ class SynthesizeLayoutsPass(ModulePass):
     name = "cute-nvgpu-synthesize-layouts"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        links = _links(op)
+        ops = list(op.walk())
+        links = _links(ops)
         known: dict[SSAValue, _Source] = {}
         work: deque[SSAValue] = deque()
-        for value, source in _seeds(op):
+        for value, source in _seeds(ops):
             _learn(value, source, known, work)
         while work:
             value = work.popleft()
@@ -56,7 +57,7 @@ class SynthesizeLayoutsPass(ModulePass):
                 _learn(neighbour, known[value], known, work)
         for value, source in known.items():
             _set_layout(value, source.layout)
-        _set_signatures(op)
+        _set_signatures(ops)
 
 
 def _learn(
@@ -76,16 +77,17 @@ def _learn(
         )
 
 
-def _seeds(module: ModuleOp) -> Iterator[tuple[SSAValue, _Source]]:
+def _seeds(ops: Sequence[Operation]) -> Iterator[tuple[SSAValue, _Source]]:
     """The layouts that are declared, then those that the atoms want."""
-    for op in module.walk():
-        for result in op.results:
-            yield from _declared(op, result)
+    for op in ops:
+        for value in op.results:
+            if isinstance(value.type, FragmentType):
+                yield from _declared(op, value)
         for region in op.regions:
             for block in region.blocks:
                 for argument in block.args:
                     yield from _declared(op, argument)
-    for op in module.walk():
+    for op in ops:
         if isinstance(op, RegisterMmaOp):
             atom = op.mma_atom
             for operand, value in zip(atom.inputs, op.inputs, strict=True):
@@ -116,16 +118,23 @@ def _declared(op: Operation, value: SSAValue) -> Iterator[tuple[SSAValue, _Sourc
         yield value, _Source(op, layout)
 
 
-def _links(module: ModuleOp) -> dict[SSAValue, list[SSAValue]]:
+def _links(ops: Sequence[Operation]) -> dict[SSAValue, list[SSAValue]]:
     """Values that hold one fragment: whatever gives one a layout gives it to the other."""
     links: dict[SSAValue, list[SSAValue]] = {}
-    for op in module.walk():
-        for group in _same(op):
+    for op in ops:
+        for group in _same(op) if type(op) in _KEEPING else ():
             fragments = [value for value in group if isinstance(value.type, FragmentType)]
             for a, b in pairwise(fragments):
                 links.setdefault(a, []).append(b)
                 links.setdefault(b, []).append(a)
     return links
+
+
+_KEEPING: frozenset[type[Operation]] = frozenset(
+    (fragment.InsertOp, arith.SelectOp, scf.ForOp, scf.IfOp, scf.WhileOp, cf.BranchOp,
+     cf.ConditionalBranchOp)
+)  # fmt: skip
+"""The ops that keep values in the same registers."""
 
 
 def _same(op: Operation) -> Iterable[tuple[SSAValue, ...]]:
@@ -173,9 +182,9 @@ def _set_layout(value: SSAValue, layout: Layout) -> None:
         value._type = type_.with_layout(layout)  # pyright: ignore[reportPrivateUsage]
 
 
-def _set_signatures(module: ModuleOp) -> None:
+def _set_signatures(ops: Sequence[Operation]) -> None:
     """Functions of fragments: their types follow those of their arguments and returned values."""
-    for op in module.walk():
+    for op in ops:
         if isinstance(op, func.FuncOp | gpu.FuncOp) and op.body.blocks:
             results = next(
                 (tuple(last.operand_types) for block in op.body.blocks

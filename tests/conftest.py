@@ -19,6 +19,7 @@ for _name, _examples in (("each-run", 15), ("thorough", 500)):
         _name, max_examples=_examples, deadline=None, suppress_health_check=_LENIENT
     )
 settings.load_profile("each-run")
+gc.disable()  # until all is loaded
 
 
 def pytest_collection_finish() -> None:
@@ -26,6 +27,7 @@ def pytest_collection_finish() -> None:
     make little of it at a time."""
     gc.freeze()
     gc.set_threshold(50_000, 20, 50)
+    gc.enable()
 
 
 @pytest.fixture

@@ -81,6 +81,8 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "tilewright.tools": (
         "output",
         "render_table",
+        "web_page",
+        "worker",
         "instructions",
         "conformance",
         "language_server",

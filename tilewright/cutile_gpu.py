@@ -11,7 +11,7 @@ import numpy as np
 from tilewright import launcher
 from tilewright.arguments.arrays import ArrayArgument
 from tilewright.arguments.binding import Binding
-from tilewright.arguments.extents import check_launch
+from tilewright.arguments.extents import check_launch, checked_extents
 from tilewright.cutile_parameters import CutileParameter
 from tilewright.kernel import Extents, Kernel
 from tilewright.kernel_record import kernel_of, record_of
@@ -50,6 +50,7 @@ def start(
     """
     entry = kernel.entry()
     block = entry.block or (1, 1, 1)
+    grid = checked_extents("grid", entry.grid(grid))
     check_launch(entry.name, grid, block, None, entry.cluster)
     handle = launcher.stream_handle(stream)
     function = kernel.load(entry)

@@ -79,7 +79,13 @@ class CutileParameter:
                 [item.constraint(arrays, aligned=aligned) for item in self._items()]
             )
         if getattr(annotation, "constant", False):
-            return compilation.ConstantConstraint(argument)
+            try:
+                return compilation.ConstantConstraint(argument)
+            except TypeError:
+                raise ExecutionError(
+                    f"'{self.name}' expected a constant that cuTile has, a number or a bool, got "
+                    f"{type(argument).__name__}"
+                ) from None
         if isinstance(argument, list):
             return self._list_constraint(arrays, aligned)
         if isinstance(argument, np.ndarray | ArrayArgument):

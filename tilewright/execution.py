@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import lru_cache, partial
 from numbers import Integral
 from typing import Any, Literal, get_args
 
@@ -24,7 +24,7 @@ from tilewright.arguments.parameters import (
 )
 from tilewright.diagnostic import CompileError, Diagnostic
 from tilewright.dialects.cute_nvgpu.lattice.targets import lowest, target
-from tilewright.dialects.ptx.control_flow import EntryOp
+from tilewright.dialects.ptx.control_flow import EntryOp, block_ctas
 from tilewright.guard import guard
 from tilewright.lowering.interpreter import Watcher, run_kernel
 from tilewright.lowering.interpreter.arithmetic.mma import NUMERICS
@@ -54,6 +54,7 @@ from tilewright.tile_kernel import (
     find_entry,
     run_tile_kernel,
 )
+from tilewright.verification import verify
 
 __all__ = ["ExecutionError", "Parameter", "Timeline", "interpret", "kernel_signature"]
 
@@ -187,7 +188,7 @@ def _interpret(
     watchers: Sequence[Watcher] = (),
 ) -> list[NDArray[Any]]:
     """`interpret`, or a share of it."""
-    module, source = verified(module_or_text, name)
+    module, source = _own_module(module_or_text, name)
     checked_arguments(args)
     _check_settings(schedule, max_steps)
     if is_tile_ir(module) and block is not None:
@@ -195,6 +196,8 @@ def _interpret(
     if is_tile_ir(module) and level not in (None, "program"):
         arch = arch or DEFAULT_ARCH
         lower_programs(module, arch, source)
+        with guard("verify", module, source, name):
+            verify(module, source)
         block = _extents(find_kernel(module, kernel, name), "gpu.known_block_size", "")
     elif is_tile_ir(module):
         breakpoints = [watcher for watcher in watchers if isinstance(watcher, Breakpoints)]
@@ -247,6 +250,20 @@ def _interpret(
     ).arrays
 
 
+def _own_module(module_or_text: ModuleOp | str | bytes, name: str) -> tuple[ModuleOp, str | None]:
+    """A verified module to lower, and the text where there is one. Raises CompileError."""
+    if isinstance(module_or_text, str) and isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+        with deep_recursion():
+            return _read(module_or_text, name).clone(), module_or_text
+    return verified(module_or_text, name)
+
+
+@lru_cache(maxsize=8)
+def _read(text: str, name: str) -> ModuleOp:
+    """The module of a text: kernels run again and again, at each level and on other arguments."""
+    return verified(text, name)[0]
+
+
 def _check_settings(schedule: Any, max_steps: Any) -> None:
     """Raise ExecutionError for what is no seed or no bound."""
     for name, what, least, given in (
@@ -259,7 +276,7 @@ def _check_settings(schedule: Any, max_steps: Any) -> None:
 
 @deep_recursion()
 def run(
-    module_or_text: ModuleOp | str | bytes,
+    module: ModuleOp,
     kernel: str | None = None,
     *,
     grid: Dim,
@@ -279,19 +296,18 @@ def run(
     say: Callable[[str], Any] | None = None,
     watchers: Sequence[Watcher] = (),
 ) -> Run:
-    """`interpret` below the program level, with the count of operations: an op executed by one
-    thread is one. `source` is the text of a module that is already read."""
+    """`interpret` of a verified module of our own below the program level, with the count of
+    operations: an op executed by one thread is one. `source` is its text."""
     if numerics not in NUMERICS:
         raise ExecutionError(f"expected numerics of {', '.join(NUMERICS)}, got '{numerics}'")
     if level not in LEVELS:
         raise ExecutionError(f"expected level of {', '.join(LEVELS)}, got '{level}'")
     if races not in get_args(Races):
         raise ExecutionError(f"expected races of {', '.join(get_args(Races))}, got '{races}'")
-    module, text = verified(module_or_text, name)
-    source = source or text
     op = find_kernel(module, kernel, name)
     chip = _lowest_target(module) if arch is None else target(arch).name
     ctas, threads = checked_extents("grid", grid), checked_extents("block", block)
+    ctas = checked_extents("grid", (ctas[0] * block_ctas(op), *ctas[1:]))
     launch = Launch(ctas, threads, numerics, chip, source, progress)
     memory, symbol = GlobalMemory(), symbol_of(op)
     known_block = _extents(op, "gpu.known_block_size", "reqntid")
@@ -329,7 +345,7 @@ def kernel_signature(
     module_or_text: ModuleOp | str | bytes, kernel: str | None = None, name: str = "<string>"
 ) -> list[Parameter]:
     """The parameters of a kernel. Raises CompileError where there is no such kernel."""
-    module, _ = verified(module_or_text, name)
+    module, _ = _own_module(module_or_text, name)
     if is_tile_ir(module):
         return entry_parameters(find_entry(module, kernel, name))
     return kernel_parameters(find_kernel(module, kernel, name))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from tilewright.arguments.parameters import Parameter, own_parameters
 from tilewright.dialects.cute.types.argument import signature_of
 from tilewright.dialects.cute_nvgpu.lattice.shared_memory import STATIC_SHARED_LIMIT
-from tilewright.dialects.ptx.control_flow import EntryOp
+from tilewright.dialects.ptx.control_flow import EntryOp, block_ctas
 
 if TYPE_CHECKING:
     import numpy as np
@@ -27,7 +27,8 @@ Extents = tuple[int, int, int]
 @dataclass(frozen=True, slots=True)
 class Entry:
     """A kernel of compiled code: its name, its parameters as (name, PTX type) in order, its shared
-    memory in bytes, and the block size and the cluster that it asks for, if any.
+    memory in bytes, and the block size and the cluster that it asks for, if any; each block of its
+    callers' grid is `ctas` CTAs along x.
 
     `arguments` are what its callers give it: the parameters that it had before it was compiled. Of
     those, each of its own is the one in its place, or the part that `parts` says."""
@@ -39,6 +40,7 @@ class Entry:
     cluster: Extents | None
     arguments: tuple[Parameter, ...]
     parts: tuple[Parameter, ...] | None = None
+    ctas: int = 1
 
     @classmethod
     def of(cls, op: EntryOp, arguments: Sequence[Parameter]) -> Entry:
@@ -55,7 +57,13 @@ class Entry:
             cluster,  # type: ignore[arg-type]
             tuple(arguments),
             None if signature_of(op) is None else tuple(own),
+            block_ctas(op),
         )
+
+    def grid(self, blocks: Extents) -> Extents:
+        """The CTAs of a grid of so many blocks."""
+        x, y, z = blocks
+        return x * self.ctas, y, z
 
     @property
     def dynamic_shared_bytes(self) -> int:
@@ -162,6 +170,7 @@ class Kernel:
 
         entry = self.entry(kernel)
         ctas, threads = checked_extents("grid", grid), checked_extents("block", block)
+        ctas = checked_extents("grid", entry.grid(ctas))
         check_launch(entry.name, ctas, threads, entry.block, entry.cluster)
         function = self.load(entry)
         with device_memory() as memory:

@@ -43,6 +43,7 @@ def _entry_record(entry: Entry) -> dict[str, Any]:
         "cluster": entry.cluster,
         "arguments": [_parameter_record(parameter) for parameter in entry.arguments],
         "parts": entry.parts and [_parameter_record(parameter) for parameter in entry.parts],
+        "ctas": entry.ctas,
     }
 
 
@@ -55,6 +56,7 @@ def _entry(row: Any) -> Entry:
         row["cluster"] and tuple(row["cluster"]),
         tuple(_parameter(parameter) for parameter in row["arguments"]),
         row["parts"] and tuple(_parameter(parameter) for parameter in row["parts"]),
+        row["ctas"],
     )
 
 

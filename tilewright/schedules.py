@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
 from functools import partial
+from io import StringIO
 from typing import Any
 
 from numpy.typing import NDArray
@@ -12,16 +13,20 @@ from numpy.typing import NDArray
 from tilewright.diagnostic import CompileError
 from tilewright.executors import in_order
 from tilewright.lowering.interpreter.errors import ExecutionError
+from tilewright.lowering.interpreter.share import OUTPUT
 from tilewright.result_difference import first_difference
+
+Run = Callable[[int | None], list[NDArray[Any]]]
+"""A run under a schedule, or in the order of the text: its arrays."""
 
 
 def under_schedules(
-    run: Callable[[int | None], list[NDArray[Any]]],
+    run: Run,
     schedule: int | None,
     count: int,
     names: Sequence[str],
     executor: Executor | None = None,
-    sent: Callable[[int | None], list[NDArray[Any]]] | None = None,
+    sent: Run | None = None,
 ) -> list[NDArray[Any]]:
     """The arrays of a run under one schedule; or, where `count` is not 0, of one in the order of
     the text, after as many under the seeds from `schedule` on have given the same. `names` are
@@ -34,14 +39,13 @@ def under_schedules(
         return run(schedule)
     first = schedule or 0
     seeds = [None, *range(first, first + count)]
-    if executor is None:
-        results = map(run, seeds)
-    else:
-        results = in_order(executor, partial(_outcome, sent or run), seeds)
-    expected = _arrays(next(results), None, run)
+    results: Iterator[list[NDArray[Any]]] = map(run, seeds)
+    if executor is not None:
+        results = _elsewhere(executor, sent or run, seeds, run)
+    expected = next(results)
     for seed in seeds[1:]:
         try:
-            difference = first_difference(expected, _arrays(next(results), seed, run))
+            difference = first_difference(expected, next(results))
         except ExecutionError as error:
             raise ExecutionError(f"{error}\nnote: under schedule {seed}") from None
         if difference is not None:
@@ -53,20 +57,26 @@ def under_schedules(
     return expected
 
 
-def _outcome(
-    run: Callable[[int | None], list[NDArray[Any]]], seed: int | None
-) -> list[NDArray[Any]] | None:
-    """The arrays of a run; None where it fails."""
+def _outcome(run: Run, seed: int | None) -> tuple[list[NDArray[Any]], str] | None:
+    """The arrays of a run, and what it prints; None where it fails."""
+    token = OUTPUT.set(text := StringIO())
     try:
-        return run(seed)
+        return run(seed), text.getvalue()
     except (CompileError, ExecutionError):
         return None
+    finally:
+        OUTPUT.reset(token)
 
 
-def _arrays(
-    outcome: list[NDArray[Any]] | None,
-    seed: int | None,
-    run: Callable[[int | None], list[NDArray[Any]]],
-) -> list[NDArray[Any]]:
-    """The arrays of a run, which failed elsewhere where there are none: here it says how."""
-    return run(seed) if outcome is None else outcome
+def _elsewhere(
+    executor: Executor, sent: Run, seeds: Sequence[int | None], run: Run
+) -> Iterator[list[NDArray[Any]]]:
+    """The arrays of runs by an executor, whose texts are printed here; a run that fails there is
+    run here, too, which says how."""
+    outcomes = in_order(executor, partial(_outcome, sent), seeds)
+    for seed, outcome in zip(seeds, outcomes, strict=True):
+        if outcome is None:
+            yield run(seed)
+        else:
+            print(outcome[1], end="")
+            yield outcome[0]

@@ -259,7 +259,7 @@ def _joined(written: Sequence[str | bytes]) -> str | bytes:
 
 @contextmanager
 def _flags_of_one_run() -> Generator[None]:
-    """A run; `--disable-verify` and `--syntax-highlight`, set in classes of xDSL, end with it."""
+    """A run with which `--disable-verify` and `--syntax-highlight`, set in xDSL's classes, end."""
     verify, colored = Attribute.__post_init__, XDSLDiagnostic.colored
     try:
         yield

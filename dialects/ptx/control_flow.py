@@ -16,7 +16,7 @@ from xdsl.dialects.builtin import (
     i32,
     i64,
 )
-from xdsl.ir import Block, Region, SSAValue
+from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
     IRDLOperation,
@@ -65,6 +65,16 @@ _PARAMETER_LAYOUT: dict[str, tuple[int, int]] = {
 MIN_CTAS = "nvvm.minctasm"
 """The attribute of a kernel that says how many of its CTAs a multiprocessor is to hold: registers
 are given out accordingly (`.minnctapersm`). PTX ISA 11.4.5."""
+
+BLOCK_CTAS = "cuda_tile.block_ctas"
+"""The attribute of a kernel that says how many CTAs along x are one block of its callers' grid."""
+
+
+def block_ctas(kernel: Operation) -> int:
+    """The CTAs that are one block of a kernel's grid."""
+    given = kernel.attributes.get(BLOCK_CTAS)
+    return given.value.data if isinstance(given, IntegerAttr) else 1
+
 
 _CLUSTERS = needs("sm_90", (7, 8))
 

@@ -18,6 +18,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute
 
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType, element_of
+from tilewright.dialects.once import once_each
 from tilewright.dialects.ptx.types import RegType, reg
 
 
@@ -60,6 +61,7 @@ _SCALARS: dict[Attribute, ScalarType] = {
 }
 
 
+@once_each
 def scalar_type(type_: Attribute) -> ScalarType | None:
     """How a scalar type is held, or None where it is none that lowers."""
     return _SCALARS.get(type_)
@@ -69,6 +71,7 @@ NARROW_FLOATS: dict[Attribute, str] = {Float8E4M3FNType(): "e4m3", Float8E5M2Typ
 """Floats by PTX name, held as an i8 is: memory and casts know them, arithmetic does not."""
 
 
+@once_each
 def stored_type(type_: Attribute) -> ScalarType | None:
     """How a scalar type is held that need not be computed on."""
     return _SCALARS[IntegerType(8)] if type_ in NARROW_FLOATS else scalar_type(type_)

@@ -30,10 +30,11 @@ from tilewright.dialects.cute.types.argument import FROM, SIGNATURE, ArgumentAtt
 from tilewright.dialects.cute_nvgpu.lattice.shared_memory import shared_memory_limit
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target, target
 from tilewright.dialects.cute_nvgpu.ops.address import AddressOp
-from tilewright.dialects.ptx.control_flow import MIN_CTAS
+from tilewright.dialects.ptx.control_flow import BLOCK_CTAS, MIN_CTAS
 from tilewright.lowering.cuda_tile.analysis.cost_model import (
     WARP,
     bounded_ctas,
+    is_crowded,
     producer_pays,
     thread_count,
 )
@@ -62,7 +63,7 @@ from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
 from tilewright.lowering.cuda_tile.layouts.elements import element_of, scalar_type
 from tilewright.lowering.cuda_tile.layouts.find_layouts import find_layouts
 from tilewright.lowering.cuda_tile.layouts.layouts import log2
-from tilewright.lowering.cuda_tile.legalize import legalize
+from tilewright.lowering.cuda_tile.legalization.legalize import legalize
 from tilewright.lowering.cuda_tile.memory import (
     convert_allocations,
     convert_atomics,
@@ -73,8 +74,10 @@ from tilewright.lowering.cuda_tile.memory import (
 )
 from tilewright.lowering.cuda_tile.memory.convert_copied_loads import CopyRings
 from tilewright.lowering.cuda_tile.pipelines.convert_boxed_stores import stored_boxes
-from tilewright.lowering.cuda_tile.pipelines.convert_pipelines import Rings
-from tilewright.lowering.cuda_tile.products import convert_matrix, convert_scaled_matrix
+from tilewright.lowering.cuda_tile.pipelines.convert_pipelines import Rings, meet
+from tilewright.lowering.cuda_tile.products import convert_matrix
+from tilewright.lowering.cuda_tile.split_blocks import split_blocks
+from tilewright.lowering.cuda_tile.split_turns import split_turns
 from tilewright.lowering.cuda_tile.tiles import convert_folds, convert_shapes
 from tilewright.lowering.tile.kernel import erase_unused
 from tilewright.passes.check_hazards import FROM_TILE_IR
@@ -92,7 +95,6 @@ _RULE_MODULES = (
     convert_output,
     convert_packing,
     convert_pointers,
-    convert_scaled_matrix,
     convert_shapes,
     convert_views,
     grid_dependencies,
@@ -101,11 +103,14 @@ _RULE_MODULES = (
 
 def convert_entry(entry: EntryOp, arch: Target | None = None) -> func.FuncOp:
     """The kernel of threads of an entry. Raises OpError where something does not lower."""
-    place_accumulators(entry, arch)
     legalize(entry, arch)
+    blocks = split_blocks(entry, arch)
+    split_turns(entry, arch)
+    place_accumulators(entry, arch)
+    legalize(entry, arch, placed=True)
     stored, beside = stored_boxes(entry, arch), 0
     while True:
-        plan = find_pipelines(entry, arch, stored, beside)
+        plan = find_pipelines(entry, arch, stored, beside, blocks)
         threads = log2(thread_count(entry, arch))
         copies = find_copied_loads(entry, arch, plan, threads, beside)
         lowered, scratch = _converted(entry, arch, stored, plan, copies)
@@ -118,11 +123,13 @@ def convert_entry(entry: EntryOp, arch: Target | None = None) -> func.FuncOp:
             if plan.bytes + scratch > room and forget_accumulators(
                 entry, "shared memory has no room"
             ):
-                legalize(entry, arch)
+                legalize(entry, arch, placed=True)
                 stored, beside = stored_boxes(entry, arch), 0
                 continue
             for load, why in copies.refused.items():
                 remark(load, "pipeline", f"'{load.name}' is not loaded ahead by cp.async: {why}")
+            if blocks.ctas > 1:
+                lowered.attributes[BLOCK_CTAS] = IntegerAttr(blocks.ctas, i32)
             return lowered
         # Stages have taken what is needed to change layouts.
         beside = others
@@ -137,6 +144,7 @@ def _converted(
     wanted = {**thread_read_layouts(plan, log2(threads), arch), **copies.read}
     kernel = Kernel(block, find_layouts(source, log2(threads), arch, wanted), arch)
     kernel.at(entry)
+    kernel.groups.one_by_one = arch is not None and is_crowded(entry, arch)
     for i, argument in enumerate(source.args):
         kernel.place(argument, kernel.table.scalar, [_argument(entry, argument, i, kernel)])
     if (columns := accumulator_columns(entry)) > 0:
@@ -158,6 +166,8 @@ def _converted(
     if heap is not None:
         convert_allocations.give_back(heap, kernel)
     kernel.scratch.finish()
+    if plan.cluster > 1:
+        meet(kernel)
     kernel.emitter.add(func.ReturnOp())
     erase_unused(block)
     types = [argument.type for argument in block.args]
@@ -167,6 +177,9 @@ def _converted(
     lowered.attributes[FROM_TILE_IR] = UnitAttr()
     threads += (own is not None) * WARP
     lowered.attributes["gpu.known_block_size"] = DenseArrayBase.from_list(i32, [threads, 1, 1])
+    if plan.cluster > 1:
+        size = DenseArrayBase.from_list(i32, [plan.cluster, 1, 1])
+        lowered.attributes["gpu.known_cluster_size"] = size
     if arch is not None and bounded_ctas(entry, arch, threads, plan.ctas):
         lowered.attributes[MIN_CTAS] = IntegerAttr(plan.ctas, i32)
     lowered.location = file_location(entry.location) or lowered.location

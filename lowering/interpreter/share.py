@@ -8,8 +8,9 @@ does a kernel that prints or combines atomically, as what it gives depends on th
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TextIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,9 +69,13 @@ Elsewhere = Callable[[Sequence[Octets], int], int | None]
 operations of threads it took; None, and nothing is changed, where they have to run in one place."""
 
 
+OUTPUT: ContextVar[TextIO | None] = ContextVar("where kernels print to", default=None)
+"""None: to where `print` goes."""
+
+
 def print_text(text: str) -> None:
-    """Write the text of a kernel, as it is, to where `print` goes."""
-    print(text, end="")
+    """Write the text of a kernel, as it is, to its output."""
+    print(text, end="", file=OUTPUT.get())
 
 
 def refuse(what: Any) -> NoReturn:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.ir import Operation
-from xdsl.traits import IsTerminator
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.diagnostic import OpError, named
@@ -60,6 +59,7 @@ def _check_body(entry: EntryOp, shapes: Shapes) -> None:
         for argument in block.args:
             if not isinstance(argument.type, RegType):
                 raise OpError(entry, f"a block argument of {argument.type} has no PTX text")
+        last = block.last_op
         for op in block.ops:
             if not isinstance(op, PtxOp):
                 raise OpError(op, f"'{op.name}' has no PTX text")
@@ -67,5 +67,5 @@ def _check_body(entry: EntryOp, shapes: Shapes) -> None:
                 shapes[op] = shape_of(op)
             except VerifyException as error:
                 raise OpError(op, str(error)) from error
-            if op.has_trait(IsTerminator):
+            if op is last or shapes[op].ends_block:
                 _check_verified(op)  # where it stands

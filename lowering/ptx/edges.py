@@ -34,8 +34,9 @@ def edges_of(terminator: Operation | None) -> list[Edge]:
             return []
 
 
-def erase_unreachable(region: Region) -> None:
-    """Erase the blocks that no path leads to: values need not come to them on every path."""
+def erase_unreachable(region: Region) -> bool:
+    """Erase the blocks that no path leads to: values need not come to them on every path. True
+    where there was one."""
     reached, work = {region.blocks[0]}, [region.blocks[0]]
     while work:
         ways = {edge.dest for edge in edges_of(work.pop().last_op)} - reached
@@ -46,6 +47,7 @@ def erase_unreachable(region: Region) -> None:
         op.operands, op.successors = (), ()
     for block in dead:
         region.erase_block(block, safe_erase=False)
+    return bool(dead)
 
 
 def redirect(block: Block, change: Callable[[Edge], Edge]) -> None:

@@ -42,6 +42,7 @@ LOADS = (LdOp, LdRedOp)
 _EVENTS = (*LOADS, WaitLdOp, WgmmaOp, WgmmaCommitGroupOp, WgmmaWaitGroupOp)
 """The ops that begin, count and end accesses in flight."""
 _EVENT_TYPES = frozenset[type[Operation]](_EVENTS)
+_FLIGHT_TYPES = frozenset[type[Operation]]((WgmmaOp, *LOADS))
 
 
 class Flight(NamedTuple):
@@ -92,7 +93,7 @@ class RegisterConflict(NamedTuple):
 
 def has_flights(region: Region) -> bool:
     """True where an instruction accesses registers behind the ones after it."""
-    return any(isinstance(op, (WgmmaOp, *LOADS)) for op in region.walk())
+    return any(type(op) in _FLIGHT_TYPES for block in region.blocks for op in block.ops)
 
 
 class InFlightRegisters:
@@ -102,7 +103,11 @@ class InFlightRegisters:
 
     def __init__(self, region: Region, slots: Callable[[SSAValue], Sequence[Slot]]):
         self._slots = slots
-        waits = (op for op in region.walk() if isinstance(op, WgmmaWaitGroupOp))
+        self._events = {
+            block: [op for op in block.ops if type(op) in _EVENT_TYPES] for block in region.blocks
+        }
+        events = (op for events in self._events.values() for op in events)
+        waits = (op for op in events if isinstance(op, WgmmaWaitGroupOp))
         self._limit = 1 + max((op.pending.value.data for op in waits), default=0)
         self.ties: list[Tie] = []
         self.conflicts: list[RegisterConflict] = []
@@ -120,7 +125,7 @@ class InFlightRegisters:
         while work:
             block = work.pop()
             state = dict(self.at[block])
-            for op in block.ops:
+            for op in self._events[block]:
                 self._execute(op, state)
             for edge in edges_of(block.last_op):
                 coming, known = self._across(edge, state), self.at.get(edge.dest)
@@ -130,8 +135,6 @@ class InFlightRegisters:
                     work.append(edge.dest)
 
     def _execute(self, op: Operation, state: State) -> None:
-        if type(op) not in _EVENT_TYPES:
-            return
         match op:
             case WgmmaOp():
                 for slot in self._slots(op.c):
@@ -175,9 +178,10 @@ class InFlightRegisters:
         flying = {slot for slot in self.at.get(block, ()) if slot.block in blocks}
         state = {slot: self.at[block][slot] for slot in flying}
         for op in block.ops:
-            if isinstance(op, WgmmaOp) and not flying.isdisjoint(self._slots(op.c)):
-                flying.update(self._slots(op.d))
-            self._execute(op, state)
+            if type(op) in _EVENT_TYPES:
+                if isinstance(op, WgmmaOp) and not flying.isdisjoint(self._slots(op.c)):
+                    flying.update(self._slots(op.d))
+                self._execute(op, state)
             if flying.isdisjoint(state) and op is not block.last_op:
                 return op if flying else None
         return None

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from xdsl.ir import Operation, SSAValue
+from xdsl.traits import IsTerminator
 from xdsl.utils.test_value import create_ssa_value
 
 from tilewright.diagnostic import OpError
@@ -37,11 +38,12 @@ class OpPlace(NamedTuple):
 @dataclass(frozen=True, eq=False, slots=True)
 class Shape:
     """An instruction without its registers: its text with `%s` for each of these, the operands that
-    may be constants, and the needs of its target."""
+    may be constants, whether it is a terminator, and the needs of its target."""
 
     text: str
     places: tuple[OpPlace, ...]
     immediates: tuple[bool, ...]
+    ends_block: bool
     requirement: Requirement
 
     @classmethod
@@ -64,14 +66,19 @@ class Shape:
                     words += _words(item, form, literal, values, places)
                 written.append(form.write(*words))
         operands = f" {', '.join(written)}" if written else ""
-        immediates = [
+        literals = [
             [place.literal is not None for place in places if place.value == index]
             for index in range(len(op.operands))
         ]
+        immediates = [bool(ways) and all(ways) for ways in literals]
+        if isinstance(op, BraOp | CondBraOp):
+            # The moves on its way are constants as well.
+            immediates = [index >= isinstance(op, CondBraOp) for index in range(len(immediates))]
         return cls(
             f"{alike.mnemonic.replace('%', '%%')}{operands};",
             tuple(places),
-            tuple(bool(ways) and all(ways) for ways in immediates),
+            tuple(immediates),
+            op.has_trait(IsTerminator),
             op.requirement(),
         )
 
@@ -117,8 +124,6 @@ def _constant(value: SSAValue) -> int | None:
 
 def takes_immediate(op: Operation, index: int) -> bool:
     """True where operand `index` of the op may be written as a constant."""
-    if isinstance(op, BraOp | CondBraOp):
-        return index >= isinstance(op, CondBraOp)
     return isinstance(op, PtxOp) and shape_of(op).immediates[index]
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
 
 from xdsl.ir import Block
 
@@ -18,8 +17,8 @@ TO_THE_END = 1 << 30
 """Past the last op of any block."""
 
 
-Uses = list[tuple[Block, int]]
-"""The places where a value is read."""
+Uses = dict[Block, int]
+"""The last place in each block where a value is read."""
 
 
 @dataclass(eq=False, slots=True)
@@ -49,11 +48,11 @@ class Slot:
     def live(self, predecessors: Mapping[Block, Sequence[Block]]) -> Ranges:
         """Where the slot is live, found backwards from its uses."""
         last: dict[Block, int] = {}
-        work: list[Block] = []
-        for block, position in chain.from_iterable(self.uses):
-            if position > last.get(block, -2):
-                last[block] = position
-                work.append(block)
+        for uses in self.uses:
+            for block, position in uses.items():
+                if position > last.get(block, -2):
+                    last[block] = position
+        work = list(last)
         seen: set[Block] = set()
         while work:
             block = work.pop()

@@ -10,11 +10,11 @@ there has no such choice (`in_flight`): that is joined first, and where it overl
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
-from xdsl.ir import Block, Region, SSAValue
+from xdsl.ir import Block, Operation, Region, SSAValue
 
 from tilewright.dialects.ptx.instruction import PtxOp
 from tilewright.dialects.ptx.matrix import WarpMmaOp
@@ -27,7 +27,7 @@ from tilewright.dialects.ptx.types import RegType
 from tilewright.dialects.ptx.wgmma import WgmmaOp
 from tilewright.lowering.ptx.edges import edges_of
 from tilewright.lowering.ptx.in_flight import InFlightRegisters, RegisterConflict, Tie
-from tilewright.lowering.ptx.instructions import immediate, takes_immediate
+from tilewright.lowering.ptx.instructions import Shape, immediate
 from tilewright.lowering.ptx.live_ranges import RegisterRanges, Slot, Uses
 
 PREFIXES: dict[str, str] = {
@@ -63,11 +63,11 @@ class RegisterNames:
         self._unions: dict[tuple[RegisterRanges, RegisterRanges], RegisterRanges | None] = {}
         self._predecessors: dict[Block, list[Block]] = defaultdict(list)
         self._constants: dict[Slot, ConstOp] = {}
+        self._mmas: list[WgmmaOp | WarpMmaOp] = []
         self._names: dict[Slot, str] = {}
         self._words: dict[SSAValue, list[str]] = {}
         self.counts: dict[str, int] = dict.fromkeys(PREFIXES, 0)
         self._define(region)
-        self._read(region)
         self.in_flight = InFlightRegisters(region, self._slots.__getitem__)
         self.conflicts = [*self._apart(self.in_flight.ties, unite=True), *self.in_flight.conflicts]
 
@@ -84,7 +84,11 @@ class RegisterNames:
         for block in region.blocks:
             for argument in block.args:
                 self._slots[argument] = self._fresh(argument, block, -1)
+            for edge in edges_of(block.last_op):
+                self._predecessors[edge.dest].append(block)
             for position, op in enumerate(block.ops):
+                if op.operands:
+                    self._read(op, block, position)
                 if isinstance(op, ListMakeOp | ListGetOp):
                     names.append(op)
                     continue
@@ -92,6 +96,8 @@ class RegisterNames:
                     self._slots[result] = self._fresh(result, block, position)
                 if isinstance(op, ConstOp):
                     self._constants[self._slots[op.result][0]] = op
+                elif isinstance(op, WgmmaOp | WarpMmaOp):
+                    self._mmas.append(op)
         while names:
             # What dominates a block may come after it in the text.
             later = [op for op in names if not self._named(op)]
@@ -101,7 +107,7 @@ class RegisterNames:
     def _fresh(self, value: SSAValue, block: Block, position: int) -> list[Slot]:
         type_ = value.type
         assert isinstance(type_, RegType)
-        kind, uses = type_.kind.data, self._uses.setdefault(value, [])
+        kind, uses = type_.kind.data, self._uses.setdefault(value, {})
         return [Slot(kind, block, position, [uses]) for _ in range(type_.count.data)]
 
     def _named(self, op: ListMakeOp | ListGetOp) -> bool:
@@ -112,20 +118,17 @@ class RegisterNames:
         if not all(parts):
             return False
         slots = self._slots[op.result] = [slot for part in parts for slot in part]
-        uses = self._uses[op.result] = []
+        uses = self._uses.setdefault(op.result, {})
         for slot in slots:
             slot.uses.append(uses)
         return True
 
-    def _read(self, region: Region) -> None:
-        for block in region.blocks:
-            for edge in edges_of(block.last_op):
-                self._predecessors[edge.dest].append(block)
-            for position, op in enumerate(block.ops):
-                # What a result is where its instruction is not executed is read after it.
-                later = op.unguarded if isinstance(op, PtxOp) else None
-                for operand in op.operands:
-                    self._uses[operand].append((block, position + (operand is later)))
+    def _read(self, op: Operation, block: Block, position: int) -> None:
+        # What a result is where its instruction is not executed is read after it.
+        later = op.unguarded if isinstance(op, PtxOp) else None
+        for operand in op.operands:
+            uses = self._uses.setdefault(operand, {})
+            uses[block] = max(position + (operand is later), uses.get(block, position))
 
     # Live ranges
 
@@ -156,7 +159,7 @@ class RegisterNames:
         of what is passed to them, loops' edges first; then accumulate in place where c and d are of
         one kind and c is not read again."""
         region = self._region
-        self._join_accumulators(region, WgmmaOp)
+        self._join_accumulators(WgmmaOp)
         order = {block: index for index, block in enumerate(region.blocks)}
         edges = [
             edge
@@ -169,15 +172,14 @@ class RegisterNames:
             for argument, value in zip(edge.dest.args, edge.values, strict=True):
                 for a, b in zip(self._slots[argument], self._slots[value], strict=True):
                     self._unite(a, b)
-        self._join_accumulators(region, WarpMmaOp)
+        self._join_accumulators(WarpMmaOp)
         return True
 
-    def _join_accumulators(self, region: Region, op_type: type[WarpMmaOp] | type[WgmmaOp]) -> None:
-        for block in region.blocks:
-            for op in block.ops:
-                if isinstance(op, op_type) and op.c.type == op.d.type:
-                    for a, b in zip(self._slots[op.c], self._slots[op.d], strict=True):
-                        self._unite(a, b)
+    def _join_accumulators(self, op_type: type[WarpMmaOp] | type[WgmmaOp]) -> None:
+        for op in self._mmas:
+            if isinstance(op, op_type) and op.c.type == op.d.type:
+                for a, b in zip(self._slots[op.c], self._slots[op.d], strict=True):
+                    self._unite(a, b)
 
     def _unite(self, a: Slot, b: Slot) -> None:
         """Join two registers if they may be one. A constant has its own: moves take it as it is,
@@ -235,6 +237,7 @@ class RegisterNames:
         return f"{PREFIXES[kind]}{self.counts[kind]}"
 
 
-def needs_register(constant: ConstOp) -> bool:
+def needs_register(constant: ConstOp, shapes: Mapping[Operation, Shape]) -> bool:
     """True where some reader of the constant takes a register alone."""
-    return any(not takes_immediate(use.operation, use.index) for use in constant.result.uses)
+    uses = constant.result.uses
+    return not all(shapes[use.operation].immediates[use.index] for use in uses)

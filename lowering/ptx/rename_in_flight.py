@@ -38,9 +38,10 @@ def rename_in_flight(region: Region) -> None:
         return
     names, copied = RegisterNames(region), list[CopiedBlocks]()
     if names.conflicts or names.meetings:
-        erase_unreachable(region)
-        while _mend(region, RegisterNames(region), copied):
-            pass
+        if erase_unreachable(region):
+            names = RegisterNames(region)
+        while _mend(region, names, copied):
+            names = RegisterNames(region)
 
 
 def _mend(region: Region, names: RegisterNames, copied: list[CopiedBlocks]) -> bool:

@@ -219,6 +219,8 @@ class KernelText:
     def _moves(self, edge: Edge) -> None:
         """The edge's parallel moves in an order that overwrites nothing still to be read."""
         waiting = self._pending(edge)
+        if not waiting:
+            return
         touched = not self._unfenced.isdisjoint(into for _, into, _ in waiting)
         while waiting:
             ready = next(
@@ -253,30 +255,31 @@ class KernelText:
 
     def instruction(self, op: Operation) -> None:
         """Print one instruction. Raises OpError for an op that is none."""
-        match op:
-            case registers.NameOp():
-                pass
-            case registers.ConstOp() if not needs_register(op):
-                pass
-            case TryWaitParityOp():
-                self._ask_until_done(op)
-            case DriverCallOp():
-                values = (*op.operands, *op.results)
-                for text in op.text([self.register(value) for value in values]):
-                    self.line(text, op)
-            case PtxOp():
-                text = self._printer.text(op, self._shapes[op])
-                if isinstance(op, WgmmaOp):
-                    self._settle(op)
-                self.line(text if op.guard is None else f"@{self.register(op.guard)} {text}", op)
-                self._otherwise(op)
-            case _:
-                raise OpError(op, f"'{op.name}' has no PTX text")
+        if isinstance(op, registers.NameOp):
+            return
+        if isinstance(op, registers.ConstOp) and not needs_register(op, self._shapes):
+            return
+        if isinstance(op, TryWaitParityOp):
+            self._ask_until_done(op)
+        elif isinstance(op, DriverCallOp):
+            values = (*op.operands, *op.results)
+            for text in op.text([self.register(value) for value in values]):
+                self.line(text, op)
+        elif isinstance(op, PtxOp):
+            text = self._printer.text(op, self._shapes[op])
+            if isinstance(op, WgmmaOp):
+                self._settle(op)
+            if op.guard is None:
+                self.line(text, op)
+            else:
+                self._guarded(op, self.register(op.guard), text)
+        else:
+            raise OpError(op, f"'{op.name}' has no PTX text")
 
-    def _otherwise(self, op: PtxOp) -> None:
-        """Give the result where the instruction is not executed."""
-        if op.guard is not None and op.unguarded is not None:
-            guard = self.register(op.guard)
+    def _guarded(self, op: PtxOp, guard: str, text: str) -> None:
+        """An instruction under a predicate, and its result where it is not executed."""
+        self.line(f"@{guard} {text}", op)
+        if op.unguarded is not None:
             for kind, into, source in self.registers.moves(op.results[0], op.unguarded):
                 self.line(f"@!{guard} mov.{kind} {into}, {source};", op)
 

@@ -32,7 +32,7 @@ from tilewright.dialects.cute_nvgpu.ops import (
 )
 from tilewright.lowering.tile.convert_memory import SMEM
 from tilewright.lowering.tile.kernel import Kernel, lowers
-from tilewright.lowering.tile.leaves import sized
+from tilewright.lowering.tile.leaves import Leaf, sized
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,8 +134,12 @@ def _initialise(pipeline: LoweredPipeline, kernel: Kernel) -> None:
 
 
 def use_of(kernel: Kernel, value: SSAValue) -> Scalar:
-    """The number of a use, counted from 0: what the pipeline's uses count is not negative."""
-    return kernel.typed(value).value
+    """The number of a use, counted from 0: never negative, so that stages and phases follow from
+    its bits."""
+    use = kernel.typed(value).value
+    if not isinstance(use, Leaf) or use.bound is not None or use.addend:
+        return use
+    return Leaf(use.value, use.width, use.emitter, factor=use.factor, bound=1 << (use.width - 1))
 
 
 @lowers(PipelineStageOp)

@@ -27,7 +27,10 @@ def shape_of(type_: Attribute) -> tuple[int, ...]:
 
 def is_vector_op(op: Operation) -> bool:
     """An op computes on vectors."""
-    return any(isinstance(value.type, VectorType) for value in (*op.operands, *op.results))
+    for value in (*op.operands, *op.results):  # noqa: SIM110
+        if isinstance(value.type, VectorType):
+            return True
+    return False
 
 
 def elementwise_types(op: Operation) -> list[VectorType]:

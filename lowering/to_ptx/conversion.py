@@ -101,6 +101,7 @@ class Conversion:
         self.values: dict[SSAValue, Any] = {}
         self.scope = Scope(region.blocks[0], None, False, False, 0)
         self.blocks: dict[Block, Block] = {}
+        self.known_bits: dict[tuple[SSAValue, int], int] = {}
         self._home: dict[SSAValue, Scope] = {}
         self._location: LocationAttr | None = None
         self._places: dict[tuple[str, int], NameLoc] = {}

@@ -22,6 +22,7 @@ from xdsl.utils.hints import isa
 from tilewright.dialects.contents import ops_of
 from tilewright.dialects.cute_nvgpu.ops.rounded import RoundedOp
 from tilewright.dialects.math_functions.rounded_once import EXTREMES, odd_fma
+from tilewright.dialects.once import once_each
 from tilewright.dialects.ptx import arithmetic, logic
 from tilewright.dialects.ptx.approximate import RcpOp
 from tilewright.dialects.ptx.convert import CvtOp
@@ -69,7 +70,9 @@ def narrowed(value: SSAValue, type_: Attribute, to: Conversion) -> SSAValue:
     return to.scalar(CvtOp, "rn.bf16.f32", value) if type_ == BF16 else value
 
 
+@once_each
 def float_type(type_: Attribute) -> str:
+    """The instruction type of arithmetic on floats of a type."""
     return "f64" if type_ == F64 else "f32"
 
 

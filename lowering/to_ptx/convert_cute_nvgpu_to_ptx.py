@@ -25,6 +25,7 @@ from tilewright.dialects.cute_nvgpu.types.tensor_map import TENSOR_MAP, TmaDescr
 from tilewright.dialects.gpu import ReturnOp
 from tilewright.dialects.ptx import matrix, synchronization
 from tilewright.dialects.ptx.control_flow import (
+    BLOCK_CTAS,
     MIN_CTAS,
     PARAMETER_TYPES,
     TENSORMAP,
@@ -189,8 +190,9 @@ def convert_kernel(op: gpu.FuncOp | func.FuncOp, arch: Target | None = None) -> 
         tuple(part.attributes for part in passed),
     )
     entry.location = op.location
-    if MIN_CTAS in op.attributes:
-        entry.attributes[MIN_CTAS] = op.attributes[MIN_CTAS]
+    for name in (MIN_CTAS, BLOCK_CTAS):
+        if name in op.attributes:
+            entry.attributes[name] = op.attributes[name]
     signature = op.attributes.get(SIGNATURE)
     if signature is None and _has_structs(arguments):
         signature = ArrayAttr([argument.type for argument in arguments])

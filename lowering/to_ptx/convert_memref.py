@@ -200,7 +200,8 @@ def _by_period(
         assert isinstance(stride, int)
         registers, constant_part = addends(coordinate)
         known += constant_part * stride
-        parts = [lowest(possible_bits(register)) * stride % period == 0 for register in registers]
+        bits = [possible_bits(register, to.known_bits) for register in registers]
+        parts = [lowest(mask) * stride % period == 0 for mask in bits]
         if all(parts) or not any(parts):
             rest, _ = without_constant(coordinate, tile, to)
             if rest is not None:
@@ -229,7 +230,7 @@ def _turned(swizzle: Swizzle, linear: SSAValue, known: int, tile: Tile, to: Conv
     """The swizzle of a sum of bytes: where the two have no bit in common it is an exclusive or, and
     each is swizzled by itself."""
     kind = "b32" if tile.space is Space.SMEM else "b64"
-    if constant(linear) is not None or possible_bits(linear) & known:
+    if constant(linear) is not None or possible_bits(linear, to.known_bits) & known:
         whole = to.plus(linear, to.const(known, kind), _add(tile))
         return _apply(swizzle, whole, tile, to)
     turned = _apply(swizzle, linear, tile, to)

@@ -18,6 +18,7 @@ from tilewright.dialects.cute_nvgpu.ops import wgmma_sync
 from tilewright.dialects.cute_nvgpu.ops.sm90 import MmaOp, SparseMmaOp
 from tilewright.dialects.cute_nvgpu.ops.smem_desc import MakeSmemDescOp
 from tilewright.dialects.ptx import wgmma
+from tilewright.dialects.ptx.arithmetic import AddOp
 from tilewright.dialects.ptx.logic import AndOp, OrOp, ShlOp, ShrOp
 from tilewright.dialects.ptx.registers import PackOp
 from tilewright.lowering.to_ptx.conversion import Conversion, Tile, constant, lowers
@@ -60,9 +61,10 @@ def _make_smem_desc(op: MakeSmemDescOp, to: Conversion) -> None:
     ).encode()
     low_bits = (word & 0xFFFFFFFF) + (known >> _START_SHIFT)
     address = to.scalar(ShrOp, "u32", start, to.const(_START_SHIFT, "b32"))
-    low = to.plus(address, to.const(low_bits, "b32"), "u32")
+    # In a loop they stay in it: registers that hold them all are dearer than an addition each.
+    low = to.emit(AddOp.of("u32", (address, to.const(low_bits, "b32"))))
     high = _high_half(word >> _HALF, tile, smem_tile, to)
-    to[op.result] = to.pure((PackOp, low, high), (low, high), lambda: PackOp(low, high, "b64"))
+    to[op.result] = to.emit(PackOp(low, high, "b64"))
 
 
 def _high_half(bits: int, tile: Tile, smem_tile: SmemTile, to: Conversion) -> SSAValue:

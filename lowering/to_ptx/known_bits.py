@@ -20,8 +20,17 @@ _SPECIAL = {"tid.x": 0x3FF, "tid.y": 0x3FF, "tid.z": 0x3F, "laneid": 0x1F}
 """Bits of the special registers that no launch exceeds. PTX ISA 10."""
 
 
-def possible_bits(value: SSAValue, depth: int = _DEPTH) -> int:
-    """A mask of all bits that may be set."""
+def possible_bits(
+    value: SSAValue, found: dict[tuple[SSAValue, int], int], depth: int = _DEPTH
+) -> int:
+    """A mask of all bits that may be set; `found` are those of values asked for before."""
+    key = value, depth
+    if (bits := found.get(key)) is None:
+        bits = found[key] = _possible_bits(value, found, depth)
+    return bits
+
+
+def _possible_bits(value: SSAValue, found: dict[tuple[SSAValue, int], int], depth: int) -> int:
     assert isinstance(value.type, RegType)
     every = (1 << KINDS[value.type.kind.data]) - 1
     owner = value.owner
@@ -30,7 +39,9 @@ def possible_bits(value: SSAValue, depth: int = _DEPTH) -> int:
     if isinstance(owner, SregOp):
         return _SPECIAL.get(owner.register.data, every)
     rule = _RULES.get(type(owner)) if isinstance(owner, Operation) and depth else None
-    return every if rule is None else rule(owner, lambda x: possible_bits(x, depth - 1)) & every
+    if rule is None:
+        return every
+    return rule(owner, lambda x: possible_bits(x, found, depth - 1)) & every
 
 
 Known = Callable[[SSAValue], int]

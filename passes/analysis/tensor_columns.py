@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from xdsl.ir import SSAValue
+from xdsl.ir import Attribute, SSAValue
 
 from tilewright.dialects.cute import Layout, flatten
 from tilewright.dialects.cute.types.memref import Space, is_memref, layout_of, space_of
@@ -14,6 +14,7 @@ from tilewright.dialects.cute_nvgpu.lattice.tmem import CELL_BITS, LANE_STRIDE
 from tilewright.dialects.cute_nvgpu.ops.memory_operand import bits_of, constant_index, tmem_span
 from tilewright.dialects.cute_nvgpu.ops.tmem import AllocOp, RetrieveOp, SliceOp
 from tilewright.dialects.cute_nvgpu.ops.tmem_access import TmemAccessOp
+from tilewright.dialects.once import once_each
 
 Overlap = Literal["same", "maybe", "distinct"]
 """The relation of two tensors: they share columns, they may, they do not."""
@@ -54,7 +55,11 @@ class Columns:
 
 def in_tensor_memory(value: SSAValue) -> bool:
     """A value is a tensor there."""
-    type_ = value.type
+    return _is_there(value.type)
+
+
+@once_each
+def _is_there(type_: Attribute) -> bool:
     return is_memref(type_) and space_of(type_.memory_space) is Space.TMEM
 
 

@@ -62,11 +62,13 @@ class TmemLifetime(ForwardFlow[World]):
         self._report = report
         self._order = {op: index for index, op in enumerate(function.walk())}
         self._first: dict[object, SSAValue] = {}
+        self._known: set[SSAValue] = set()
+        """The values that some world has said something of."""
 
     # What ops do
 
     def visit(self, op: Operation, state: Worlds) -> Worlds:
-        if op.results and any(world.conditions or world.values for world in state):
+        if not self._known.isdisjoint(op.results):
             state = frozenset(_forgotten(world, op.results) for world in state)
         if not _concerns(op):
             return state
@@ -131,7 +133,7 @@ class TmemLifetime(ForwardFlow[World]):
             return world
         if op.result.type.get_shape()[1] > columns_of(known):
             self._report("wider", op, known)
-        return replace(world, values=_bound(world.values, op.result, known))
+        return self._naming(world, op.result, known)
 
     def _use(self, op: Operation, world: World) -> World:
         values, freed = dict(world.values), dict(world.freed)
@@ -140,8 +142,13 @@ class TmemLifetime(ForwardFlow[World]):
             if known is not None and known in freed:
                 self._report("freed", op, freed[known])
         if isinstance(op, SliceOp) and op.source in values:
-            return replace(world, values=_bound(world.values, op.result, values[op.source]))
+            return self._naming(world, op.result, values[op.source])
         return world
+
+    def _naming(self, world: World, value: SSAValue, op: AllocOp) -> World:
+        """The world in which a value is the address of an allocation."""
+        self._known.add(value)
+        return replace(world, values=_bound(world.values, value, op))
 
     # What control flow does
 
@@ -154,7 +161,7 @@ class TmemLifetime(ForwardFlow[World]):
             after = _forgotten(world, dests)
             for dest, source in zip(dests, sources, strict=True):
                 if source in values:
-                    after = replace(after, values=_bound(after.values, dest, values[source]))
+                    after = self._naming(after, dest, values[source])
             worlds.add(after)
         return self.joined(frozenset(worlds))
 
@@ -163,6 +170,7 @@ class TmemLifetime(ForwardFlow[World]):
         if isinstance(known, arith.ConstantOp) and isinstance(known.value, IntegerAttr):
             return state if bool(known.value.value.data) == holds else frozenset()
         same = self._first.setdefault(_expression(condition), condition)
+        self._known.add(same)
         return frozenset(
             replace(world, conditions=world.conditions | {(same, holds)})
             for world in state

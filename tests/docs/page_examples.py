@@ -25,21 +25,35 @@ def consoles(blocks: list[tuple[str, str]]) -> list[tuple[str, list[str]]]:
     """(command, parts that it prints) of every command of ours; `...` stands for anything."""
     shown: list[tuple[str, list[str]]] = []
     for text in (text for language, text in blocks if language == "console"):
-        command, _, output = text.partition("\n")
-        command = command.removeprefix("$ ")
-        if command.split()[0] in COMMANDS:
-            shown.append((command, [part.strip("\n") for part in output.split("...\n")]))
+        for told in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
+            command, _, output = told.partition("\n")
+            if command.split()[0] in COMMANDS:
+                shown.append((command, [part.strip("\n") for part in output.split("...\n")]))
     return shown
+
+
+def words_of(command: str) -> list[str]:
+    """The words of a command, without its comment and where its output goes."""
+    words = shlex.split(command, comments=True)
+    return words[: words.index(">")] if ">" in words else words
+
+
+def ran(command: str) -> tuple[object, str]:
+    """The exit status of one of our commands, and what it prints, on either stream."""
+    program, *arguments = words_of(command)
+    output, status = io.StringIO(), None
+    streams = contextlib.redirect_stdout(output), contextlib.redirect_stderr(output)
+    with streams[0], streams[1]:
+        try:
+            COMMANDS[program](arguments)
+        except SystemExit as leaving:
+            status = leaving.code
+    return status, output.getvalue()
 
 
 def printed_by_command(command: str) -> str:
     """What one of our commands prints, on either stream."""
-    program, *arguments = shlex.split(command)
-    output = io.StringIO()
-    streams = contextlib.redirect_stdout(output), contextlib.redirect_stderr(output)
-    with streams[0], streams[1], contextlib.suppress(SystemExit):
-        COMMANDS[program](arguments)
-    return output.getvalue()
+    return ran(command)[1]
 
 
 def printed_by_code(code: str, page: str, names: dict[str, Any]) -> str:

@@ -8,9 +8,9 @@ import sys
 from pathlib import Path
 
 import numpy as np
+from page_examples import consoles, ran
 
 import tilewright as tw
-from tilewright.tools.tilewright import main
 
 PAGE = (Path(__file__).parents[2] / "docs" / "cutile.md").read_text()
 EXAMPLE = re.findall(r"^```python\n(.*?)^```$", PAGE, flags=re.MULTILINE | re.DOTALL)[0]
@@ -43,6 +43,11 @@ def test_its_bytecode_runs_from_the_shell(tmp_path: Path, monkeypatch) -> None:
     np.save("a.npy", a)
     np.save("b.npy", b)
     Path("add.tileirbc").write_bytes(tw.cutile.bytecode(add, (a, b, np.zeros(1000), 128)))
-    (command,) = re.findall(r"^\$ tilewright (run .*)$", PAGE, flags=re.MULTILINE)
-    main(command.split())
-    assert (np.load("c.npy") == a + b).all()
+    shown = consoles(re.findall(r"^```(\w*)\n(.*?)^```$", PAGE, flags=re.MULTILINE | re.DOTALL))
+    assert len(shown) == 2
+    for command, parts in shown:
+        status, printed = ran(command)
+        assert status is None, printed
+        for part in parts:
+            assert part in printed
+        assert (np.load("c.npy") == a + b).all()

@@ -9,6 +9,7 @@ import os
 import random
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence
+from heapq import heapify, heappop, heapreplace
 from typing import Any, TypeVar
 
 Case = TypeVar("Case")
@@ -19,19 +20,33 @@ def covering(
     cases: Iterable[Case], differences: Callable[[Case], Iterable[Hashable]], times: int = 1
 ) -> list[Case]:
     """Cases in their order, so many that every value of each of their differences is that of at
-    least `times` cases, or of all that have it. The same ones each run: workers have to agree."""
+    least `times` cases, or of all that have it, and few. The same ones each run: workers have to
+    agree."""
     every = list(cases)
     if THOROUGH:
         return every
+    values = [set(enumerate(differences(case))) for case in every]
+    missing = Counter(value for case in values for value in case)
+    for value, having in missing.items():
+        missing[value] = min(times, having)
+
+    def gain(place: int) -> int:
+        return sum(missing[value] > 0 for value in values[place])
+
+    # The one that shows most comes first, by what it once showed; of several, any.
     order = list(range(len(every)))
     random.Random(len(every)).shuffle(order)
-    seen: Counter[tuple[int, Hashable]] = Counter()
+    heap = [(-gain(place), rank, place) for rank, place in enumerate(order)]
+    heapify(heap)
     chosen: list[int] = []
-    for place in order:
-        values = list(enumerate(differences(every[place])))
-        if any(seen[value] < times for value in values):
-            seen.update(values)
-            chosen.append(place)
+    while heap and heap[0][0]:
+        once, rank, place = heap[0]
+        if (now := -gain(place)) != once:
+            heapreplace(heap, (now, rank, place))
+            continue
+        heappop(heap)
+        missing.subtract(values[place])
+        chosen.append(place)
     return [every[place] for place in sorted(chosen)]
 
 

@@ -197,6 +197,19 @@ def test_what_is_printed_comes_once_and_in_order(capsys: pytest.CaptureFixture[s
     assert all("the text '" in share and "to print" in share for share in shares)
 
 
+def test_what_is_printed_under_schedules(
+    processes: Executor, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Run after run, by whoever makes them."""
+    texts: list[str] = []
+    for executor in (None, processes):
+        trial = tw.Trial((2,), (64,), [(256,)], schedules=2, executor=executor)
+        printing = kernel(CTA + OWN + '\n  gpu.printf "%d ", %n : i32')
+        tw.compile(printing, "sm_80", verify_by_running=trial)
+        texts.append(capfd.readouterr().out)
+    assert texts[0] == texts[1] and len(texts[0].split()) >= 3 * 128
+
+
 def test_what_fails_in_a_share_is_told_as_ever() -> None:
     message, _ = shared(OWN.replace("%p[%place]", "%p[%base]"), races="error")
     assert "two threads of the op write one element" in message

@@ -8,6 +8,7 @@ from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import ml_dtypes
 import numpy as np
@@ -161,6 +162,37 @@ def test_bank_conflicts_of_a_run() -> None:
     launch = {"grid": (1,), "block": (32,), "args": [np.ones(32, np.float32)]}
     rows = data_of(report(text, run=launch))["run_conflicts"]
     assert [(row["line"], row["ways"]) for row in rows] == [(6, 32), (7, 1)]
+
+
+def test_tensor_memory_is_drawn_as_long_as_it_is_allocated() -> None:
+    """The rectangle of an allocation holds those of all accesses, and names both of its lines."""
+    text = source("gemm_sm100")
+    lines = {
+        words: number for number, line in enumerate(text.splitlines(), 1)
+        for words in ("tmem.alloc ", "tmem.dealloc ") if words in line
+    }  # fmt: skip
+    maps = [
+        tw.TensorMap(np.ones((128, 64), np.float16), shape=(128, 64), box=(128, 64), swizzle=128),
+        tw.TensorMap(np.ones((64, 256), np.float16), shape=(64, 256), box=(64, 64), swizzle=128),
+        tw.TensorMap(np.zeros((128, 256), np.float32), shape=(128, 256), box=(128, 32),
+                     swizzle=128),
+    ]  # fmt: skip
+    launch = {"grid": (1, 1), "block": (192,), "args": [*maps, 64]}
+    drawn = ElementTree.fromstring(data_of(report(text, "sm_100a", run=launch))["columns"])
+    own, *accesses = [
+        {"title": rect.findtext("{*}title"), "line": int(rect.get("data-line", 0)),
+         **{name: float(rect.get(name, 0)) for name in ("x", "y", "width", "height")}}
+        for rect in drawn.findall("{*}rect") if rect.find("{*}title") is not None
+    ]  # fmt: skip
+    assert own["line"] == lines["tmem.alloc "]
+    words = f"allocated: columns 0 to 255, line {own['line']}, freed at line "
+    assert own["title"].startswith(words + str(lines["tmem.dealloc "]))
+    assert {access["title"].split(":")[0] for access in accesses} == {"tcgen05.mma", "tcgen05.ld"}
+    for low, size in (("x", "width"), ("y", "height")):
+        assert min(access[low] for access in accesses) >= own[low]
+        ends = [access[low] + access[size] for access in accesses]
+        assert max(ends) <= own[low] + own[size]
+    assert min(access["x"] for access in accesses) > own["x"]
 
 
 def test_an_error_of_the_run_is_in_the_page() -> None:

@@ -1,23 +1,26 @@
-"""The language server: LSP over stdio, by pygls."""
+"""The language server: LSP over stdio, by pygls. It answers while texts are analysed: that is done
+in other processes, which are ended where one takes too long."""
 
 from __future__ import annotations
 
 import asyncio
-import re
+from typing import Any
 
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 from pygls.workspace import TextDocument
 
 from tilewright import __version__
-from tilewright.tools.language_server.complete import complete
-from tilewright.tools.language_server.diagnose import LineStarts, diagnose
-from tilewright.tools.language_server.hover import hover
-from tilewright.tools.language_server.name_index import NameIndex
-from tilewright.tools.language_server.ptx_statements import PtxText
+from tilewright.tools.language_server.complete import Proposal
+from tilewright.tools.language_server.diagnose import Finding, LineStarts
+from tilewright.tools.worker import MEMORY, Unanswered, Worker
 
 PAUSE = 0.15
 """Seconds without a key before a text is looked at."""
+SECONDS = 20.0
+"""Seconds that the analysis of a text, or an answer, may take."""
+IMPATIENT = 1.0
+"""Seconds after which an analysis is ended where its text has changed."""
 
 
 class Text:
@@ -38,67 +41,103 @@ class Text:
         return self._codec.range_to_client_units(self._lines.lines, types.Range(*places))
 
 
-def make_server(arch: str | None = None) -> LanguageServer:
-    """A server whose texts are for that target where they name none."""
+def make_server(arch: str | None = None, seconds: float = SECONDS) -> LanguageServer:
+    """A server whose texts are for that target where they name none, and which looks at one for so
+    many seconds at most."""
     server = LanguageServer("tilewright", __version__)
+    checks, queries = (
+        Worker(seconds, MEMORY, "tilewright.tools.language_server.answers") for _ in range(2)
+    )
+
+    turn = asyncio.Lock()
 
     def document(uri: str) -> Text:
         return Text(server.workspace.get_text_document(uri))
 
-    def publish(uri: str, version: int | None) -> None:
-        text = document(uri)
+    def is_now(uri: str, version: int | None) -> bool:
+        known = server.workspace.text_documents.get(uri)
+        return known is not None and known.version == version
+
+    async def publish(uri: str, version: int | None) -> None:
+        text, severity = document(uri), types.DiagnosticSeverity.Error
+        # An older text of the file that takes long is of no use any more.
+        checks.interrupt(uri, IMPATIENT)
+        fields = {"text": text.text, "name": text.name, "arch": arch}
+        async with turn:
+            if not is_now(uri, version):
+                return
+            try:
+                findings: Any = await asyncio.to_thread(checks.ask, "diagnose", fields, uri)
+            except Unanswered as error:
+                findings = {"error": f"not analysed: {error}"}
+        if hasattr(findings, "keys"):
+            why = str(findings["error"])
+            findings, severity = [Finding(0, 1, why)], types.DiagnosticSeverity.Warning
+        if not is_now(uri, version):
+            return
         diagnostics = [
             types.Diagnostic(
-                text.range(one.start, one.end),
-                one.message,
-                types.DiagnosticSeverity.Error,
-                source="tilewright",
+                text.range(one.start, one.end), one.message, severity, source="tilewright"
             )
-            for one in diagnose(text.text, text.name, arch)
+            for one in findings
         ]
         server.text_document_publish_diagnostics(
             types.PublishDiagnosticsParams(uri, diagnostics, version)
         )
 
+    async def ask(what: str, text: Text, offset: int, **more: Any) -> Any:
+        """The answer to a request; None where there is none in time."""
+        fields = {"text": text.text, "name": text.name, "offset": offset, **more}
+        asked = object()
+        try:
+            answer = await asyncio.to_thread(queries.ask, what, fields, asked)
+        except Unanswered:
+            return None
+        except asyncio.CancelledError:
+            queries.interrupt(asked, 0)
+            raise
+        return None if isinstance(answer, dict) else answer
+
     @server.feature(types.TEXT_DOCUMENT_DID_OPEN)
-    def opened(parameters: types.DidOpenTextDocumentParams) -> None:
-        publish(parameters.text_document.uri, parameters.text_document.version)
+    async def opened(parameters: types.DidOpenTextDocumentParams) -> None:
+        await publish(parameters.text_document.uri, parameters.text_document.version)
 
     @server.feature(types.TEXT_DOCUMENT_DID_CHANGE)
     async def changed(parameters: types.DidChangeTextDocumentParams) -> None:
         uri, version = parameters.text_document.uri, parameters.text_document.version
         await asyncio.sleep(PAUSE)
-        if server.workspace.get_text_document(uri).version == version:
-            publish(uri, version)
+        if is_now(uri, version):
+            await publish(uri, version)
 
     @server.feature(types.TEXT_DOCUMENT_DID_CLOSE)
     def closed(parameters: types.DidCloseTextDocumentParams) -> None:
         uri = parameters.text_document.uri
+        checks.interrupt(uri, 0)
         server.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, []))
 
     @server.feature(types.TEXT_DOCUMENT_HOVER)
-    def hovered(parameters: types.HoverParams) -> types.Hover | None:
+    async def hovered(parameters: types.HoverParams) -> types.Hover | None:
         text = document(parameters.text_document.uri)
-        said = hover(text.text, text.name, text.offset(parameters.position), arch)
+        said = await ask("hover", text, text.offset(parameters.position), arch=arch)
         if said is None:
             return None
         markdown = types.MarkupContent(types.MarkupKind.Markdown, said[0])
         return types.Hover(markdown, text.range(*said[1]))
 
     @server.feature(types.TEXT_DOCUMENT_DEFINITION)
-    def defined(parameters: types.DefinitionParams) -> types.Location | None:
+    async def defined(parameters: types.DefinitionParams) -> types.Location | None:
         text = document(parameters.text_document.uri)
-        at = definition(text.text, text.name, text.offset(parameters.position))
+        at = await ask("definition", text, text.offset(parameters.position))
         return at and types.Location(parameters.text_document.uri, text.range(*at))
 
     @server.feature(
         types.TEXT_DOCUMENT_COMPLETION,
         types.CompletionOptions(trigger_characters=[".", "<", "%", "@", "^", " "]),
     )
-    def completed(parameters: types.CompletionParams) -> types.CompletionList:
+    async def completed(parameters: types.CompletionParams) -> types.CompletionList:
         text = document(parameters.text_document.uri)
         offset = text.offset(parameters.position)
-        proposals = complete(text.text, text.name, offset, arch)
+        proposals: list[Proposal] | None = await ask("complete", text, offset, arch=arch)
         items = [
             types.CompletionItem(
                 one.text,
@@ -107,27 +146,14 @@ def make_server(arch: str | None = None) -> LanguageServer:
                 text_edit=types.TextEdit(text.range(one.start, offset), one.text),
                 filter_text=one.text,
             )
-            for place, one in enumerate(proposals)
+            for place, one in enumerate(proposals or [])
         ]
-        return types.CompletionList(not all(one.complete for one in proposals), items)
+        incomplete = proposals is None or not all(one.complete for one in proposals)
+        return types.CompletionList(incomplete, items)
+
+    @server.feature(types.SHUTDOWN)
+    def left(_: None) -> None:
+        checks.stop()
+        queries.stop()
 
     return server
-
-
-def definition(text: str, name: str, offset: int) -> tuple[int, int] | None:
-    """Where the name at a place of a text is defined: a value, a block, a symbol or an alias of
-    IR; a label, a register, a variable or a function of PTX."""
-    words = re.finditer(r"[%@^!#]?[\w$.-]+" if not name.endswith(".ptx") else r"[\w$%]+", text)
-    word = next((match for match in words if match.start() <= offset <= match.end()), None)
-    if word is None:
-        return None
-    if name.endswith(".ptx"):
-        return PtxText(text).declaration(word[0], offset)
-    if word[0][0] in "!#":
-        alias = re.search(rf"^{re.escape(word[0])}(?=\s*=)", text, re.MULTILINE)
-        return None if alias is None else alias.span()
-    index = NameIndex.of(text, name)
-    if word[0][0] == "@":
-        return index.symbol(word[0][1:])
-    use = index.definition(offset)
-    return None if use is None else use.at

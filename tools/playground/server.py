@@ -12,7 +12,6 @@ import sys
 from collections.abc import Iterable
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from importlib.resources import files
 from inspect import signature
 from pathlib import Path
 from typing import Any, cast
@@ -23,13 +22,13 @@ from tilewright.dialects.cute_nvgpu.lattice.targets import TARGETS
 from tilewright.tools.output import last_words
 from tilewright.tools.playground.answers import ANSWERS
 from tilewright.tools.playground.layouts import OPERATIONS
-from tilewright.tools.playground.worker import Unanswered, Worker
+from tilewright.tools.web_page import part, web_page
+from tilewright.tools.worker import MEMORY, Unanswered, Worker
 
 LOOPBACK = "127.0.0.1"
 LARGEST = 1 << 18
 """Bytes of a question or of a file, at most."""
 SECONDS = 20.0
-MEMORY = 4 << 30
 _IDLE = 30
 """Seconds that a connection may say nothing."""
 _SUFFIXES = (".mlir", ".ptx")
@@ -43,10 +42,12 @@ _HEADERS = {
     "Cache-Control": "no-store",
 }
 _PAGES = {
-    "/": ("page.html", "text/html; charset=utf-8"),
-    "/page.css": ("page.css", "text/css; charset=utf-8"),
-    "/page.js": ("page.js", "text/javascript; charset=utf-8"),
+    "/": ("html", "html"),
+    "/page.css": ("css", "css"),
+    "/page.js": ("js", "javascript"),
 }
+_PACKAGE = "tilewright.tools.playground"
+_HEAD = '<link rel="stylesheet" href="page.css">\n<script src="page.js" defer></script>'
 
 
 class Refusal(Exception):
@@ -65,7 +66,7 @@ class PlaygroundServer(ThreadingHTTPServer):
     def __init__(self, port: int, folder: Path | None, *, seconds: float = SECONDS):
         super().__init__((LOOPBACK, port), _Handler)
         self.folder = None if folder is None else folder.resolve()
-        self.worker = Worker(seconds, MEMORY)
+        self.worker = Worker(seconds, MEMORY, "tilewright.tools.playground.answers")
 
     @property
     def hosts(self) -> frozenset[str]:
@@ -139,7 +140,10 @@ class _Handler(BaseHTTPRequestHandler):
         asked = urlsplit(self.path)
         if asked.path in _PAGES:
             name, kind = _PAGES[asked.path]
-            return files("tilewright.tools.playground").joinpath(name).read_bytes(), kind
+            page = (
+                web_page(_PACKAGE, "playground", _HEAD) if name == "html" else part(_PACKAGE, name)
+            )
+            return page.encode(), f"text/{kind}; charset=utf-8"
         if asked.path == "/setup":
             return _json(
                 version=__version__,

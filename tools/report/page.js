@@ -217,18 +217,14 @@ const key = (fill, text) => {
   return make("span", {}, swatch, text);
 };
 const columns = () => {
-  const rows = data.columns || [];
-  if (!rows.length) return;
-  const most = Math.max(...rows.map(([, first, count]) => first + count)), width = 1400, height = 260, left = 60;
-  const plot = svg("svg", { viewBox: `0 0 ${width} ${height + 20}` }), last = rows[rows.length - 1][0];
-  const kinds = [...new Set(rows.map(row => row[3]))], fills = Object.values(MARKS);
-  for (const [step, first, count, name, line] of rows) {
-    const fields = { x: left + (width - left - 10) * (step - 1) / last, y: 8 + height * first / most,
-      width: Math.max((width - left - 10) / last - 0.4, 0.8), height: Math.max(height * count / most - 1, 1), fill: fills[kinds.indexOf(name) % fills.length] };
-    plot.append(hover(svg("rect", fields), `${name}: columns ${first} to ${first + count - 1}, line ${line}`, line));
+  if (!data.columns) return;
+  const plot = make("div", { innerHTML: data.columns });
+  for (const node of plot.querySelectorAll("rect > title")) {
+    const rect = node.parentNode, line = rect.dataset.line;
+    hover(rect, node.textContent, line === undefined ? null : Number(line));
+    node.remove();
   }
-  for (let part = 0; part <= 4; part++) plot.append(svg("text", { x: 8, y: 12 + height * part / 4 }, Math.round(most * part / 4)));
-  unhide("columns", plot, make("p", { className: "legend" }, ...kinds.map((kind, number) => key(fills[number % fills.length], kind))));
+  unhide("columns", plot);
 };
 
 // The timeline: a row for each warp, one for each kind of what it has in flight.

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from importlib.resources import files
 from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp
@@ -22,8 +21,11 @@ from tilewright.tools.report.levels import Levels, levels_of, of_ptx, sass
 from tilewright.tools.report.memory import shared_map
 from tilewright.tools.report.pictures import descriptors, pictures
 from tilewright.tools.report.resources import resources, roofline
+from tilewright.tools.report.tensor_memory import picture
 from tilewright.tools.report.watch import RunWatch
+from tilewright.tools.web_page import part, web_page
 
+PACKAGE = "tilewright.tools.report"
 MOST_EVENTS = 60_000
 """Events of the timeline that the page draws."""
 
@@ -73,12 +75,10 @@ def report_of_ptx(ptx: str, arch: str) -> str:
 
 def page(data: Mapping[str, Any]) -> str:
     """The file: the page's own text, style and script, and the data."""
-    own = files("tilewright.tools.report")
-    html, css, script = ((own / f"page.{kind}").read_text() for kind in ("html", "css", "js"))
+    style, script = (part(PACKAGE, kind) for kind in ("css", "js"))
     text = json.dumps(data, separators=(",", ":")).replace("</", "<\\/")
-    return (
-        html.replace("/*style*/", css).replace("/*script*/", script).replace("/*data*/null", text)
-    )
+    html = web_page(PACKAGE, "report", f"<style>{style}</style>")
+    return html.replace("/*script*/", script).replace("/*data*/null", text)
 
 
 def _arch(module_or_text: ModuleOp | str | bytes, name: str) -> str:
@@ -128,6 +128,7 @@ def _run(
         interpret(module_or_text, kernel, arch=arch, name=name, watchers=[timeline, watch], **run)
     except (ExecutionError, CompileError) as error:
         errors.append(str(_own_error(module_or_text, arch, name, kernel, run) or error))
+    watch.allocations()
     events = timeline.events[:MOST_EVENTS]
     names = sorted({(event.kind, event.name) for event in events})
     numbers = {pair: number for number, pair in enumerate(names)}
@@ -150,7 +151,7 @@ def _run(
             for line, conflict in sorted(watch.conflicts.items())
             if conflict.accesses
         ],
-        "columns": watch.columns,
+        "columns": picture(watch.lifetimes, watch.columns),
         "roofline": roofline(arch, dict(watch.products), watch.octets, timeline.cycles),
         "grid": grid,
     }  # fmt: skip

@@ -23,6 +23,7 @@ from tilewright.dialects.ptx.tcgen05_mma import Tcgen05MmaOp
 from tilewright.dialects.ptx.wgmma import WgmmaOp
 from tilewright.lowering.interpreter.builder import Builder
 from tilewright.lowering.interpreter.machine.machine import Gang, Launch, Machine
+from tilewright.lowering.interpreter.machine.tensor_allocation import TensorAllocator
 from tilewright.lowering.interpreter.program import Program, Step
 from tilewright.lowering.interpreter.values import spread
 
@@ -47,22 +48,51 @@ class LineConflicts:
     ways: int = 1
 
 
+@dataclass(frozen=True, slots=True)
+class ColumnAccess:
+    """An access to tensor memory, or a product into it: at which step, which columns, by which op,
+    of which line."""
+
+    step: int
+    first: int
+    columns: int
+    op: str
+    line: int | None
+
+
+@dataclass(slots=True)
+class ColumnLifetime:
+    """Columns that the first CTA has allocated: from which step on to which (None: to the end of
+    the run), and the lines that allocate and free them."""
+
+    begin: int
+    end: int | None
+    first: int
+    columns: int
+    line: int | None
+    freed: int | None = None
+
+
 @dataclass
 class RunWatch:
-    """The results of a run: conflicts by line, (step, first column, columns, op, line) of tensor
-    memory, multiply-adds by bits, bytes of global memory."""
+    """The results of a run: conflicts by line, allocations of and accesses to tensor memory,
+    multiply-adds by bits, bytes of global memory. A step is what happens to tensor memory."""
 
     conflicts: dict[int, LineConflicts] = field(default_factory=dict[int, LineConflicts])
-    columns: list[tuple[int, int, int, str, int | None]] = field(
-        default_factory=list[tuple[int, int, int, str, int | None]]
-    )
+    columns: list[ColumnAccess] = field(default_factory=list[ColumnAccess])
+    lifetimes: list[ColumnLifetime] = field(default_factory=list[ColumnLifetime])
     products: Counter[int] = field(default_factory=Counter[int])
     octets: int = 0
     level: str | None = "ptx"
     _steps: int = 0
+    _allocator: TensorAllocator | None = None
+    _read: int = 0
+    _lines: dict[int, int | None] = field(default_factory=dict[int, int | None])
 
     def watch(self, program: Program, builder: Builder, launch: Launch) -> None:
         """Wrap the steps of a program that access memory or multiply."""
+        ops = enumerate(program.ops, 1)
+        self._lines = {number: at(op.location, "").line for number, op in ops}
         for block in program.blocks:
             block.steps[:] = [
                 (op, self._watched(op, step, builder), writes) for op, step, writes in block.steps
@@ -124,14 +154,16 @@ class RunWatch:
             def umma(machine: Machine, gang: Gang) -> None:
                 atom = op.atom_of(int(np.ravel(gang.regs[idesc])[0]))
                 self.products[atom.element("A").bits] += gang.count * prod(atom.shape)
-                self._column(gang.regs[d], atom.shape[1], op, line)
+                self._column(machine, gang.regs[d], atom.shape[1], op, line)
 
             return umma
         if isinstance(op, AccessOp):
             slot, offset = builder.slot(any_op.address), np.uint32(op.offset.value.data)
             values = [*op.results, *op.operands[1:]]
             count = max((len(_registers(value.type)) for value in values), default=1)
-            return lambda machine, gang: self._column(gang.regs[slot] + offset, count, op, line)
+            return lambda machine, gang: self._column(
+                machine, gang.regs[slot] + offset, count, op, line
+            )
         return None
 
     def _conflicts_of(self, line: int | None, op: Operation) -> LineConflicts:
@@ -148,12 +180,33 @@ class RunWatch:
         first = gang.lanes // WARP == gang.lanes[0] // WARP
         conflict.ways = max(conflict.ways, ways(places[first].tolist(), width))
 
-    def _column(self, address: Any, count: int, op: Operation, line: int | None) -> None:
+    def allocations(self) -> None:
+        """Take down what has been allocated and freed since the last time, in the first wave."""
+        journal = [] if self._allocator is None else self._allocator.journal
+        for cta, allocation, op in journal[self._read :]:
+            self._read += 1
+            if cta:
+                continue
+            self._steps += 1
+            live = [own for own in self.lifetimes if own.end is None]
+            freed = next((own for own in live if own.first == allocation.first), None)
+            if freed is None:
+                line = self._lines.get(op)
+                span = allocation.first, allocation.columns
+                self.lifetimes.append(ColumnLifetime(self._steps, None, *span, line))
+            else:
+                freed.end, freed.freed = self._steps, self._lines.get(op)
+
+    def _column(
+        self, machine: Machine, address: Any, count: int, op: Operation, line: int | None
+    ) -> None:
+        self._allocator = self._allocator or machine.allocator
+        self.allocations()
         self._steps += 1
         first = int(np.ravel(address)[0]) & COLUMN
         name = op.name.removeprefix("ptx.")
         if len(self.columns) < 5000:
-            self.columns.append((self._steps, first, count, name, line))
+            self.columns.append(ColumnAccess(self._steps, first, count, name, line))
 
 
 def _width(op: Operation) -> int:

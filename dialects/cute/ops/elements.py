@@ -27,7 +27,7 @@ from tilewright.dialects.cute.ops.operation import CuteOp, Syntax, cute_op
 from tilewright.dialects.cute.ops.properties import ModePrefix, parse_number, path_of
 from tilewright.dialects.cute.rules import RuleError
 from tilewright.dialects.cute.rules.gemm import extents
-from tilewright.dialects.cute.rules.tensors import coords, element_at
+from tilewright.dialects.cute.rules.tensors import element_at, tensor_with_coords
 from tilewright.dialects.cute.symbolic.tuples import is_static, product, repeated_like
 from tilewright.dialects.cute.tensor import Tensor
 from tilewright.dialects.cute.types.algebra import type_of, typed_of
@@ -180,10 +180,11 @@ class CoordsOp(ModePrefix, ElementsOp):
         cls, operand_types: tuple[Attribute, ...], properties: dict[str, Attribute]
     ) -> tuple[Attribute, ...] | str:
         try:
-            places = coords(_typed(operand_types[0]), path_of(properties.get("mode")))
+            source, mode = _typed(operand_types[0]), path_of(properties.get("mode"))
+            count = tensor_with_coords(source, mode).modes.size()
         except (RuleError, LayoutError, VerifyException) as error:
             return str(error)
-        return (VectorType(i32, [len(places)]),)
+        return (VectorType(i32, [count]),)
 
 
 class WriteOp(ElementsOp, ABC):

@@ -12,11 +12,11 @@ from typing import Any
 
 from tilewright.dialects.cute.int_tuple import has_underscore, is_tuple, rank, weakly_congruent
 from tilewright.dialects.cute.layout import Layout, make_unchecked
-from tilewright.dialects.cute.rules import attempted, required
+from tilewright.dialects.cute.rules import RuleError, attempted, required
 from tilewright.dialects.cute.rules.accessors import LAYOUTS, check_mode_path
 from tilewright.dialects.cute.symbolic import layouts, scalar, tiling
 from tilewright.dialects.cute.symbolic.check import why_not
-from tilewright.dialects.cute.symbolic.evaluate import coprofile, image
+from tilewright.dialects.cute.symbolic.evaluate import coprofile, image, images
 from tilewright.dialects.cute.symbolic.layouts import Tile
 from tilewright.dialects.cute.symbolic.recast import recast as symbolic_recast
 from tilewright.dialects.cute.symbolic.scalar import Scalar
@@ -147,20 +147,23 @@ def layout_eval_tensor(rule: Rule) -> Rule:
 
 def coords(source: Typed, mode: Sequence[int]) -> list[Scalar]:
     """The elements of a tensor of coordinates along one dimension, in order."""
+    tensor = tensor_with_coords(source, mode)
+    there = (tuple_sum(tensor.start, place) for place in images(tensor.modes))
+    return [part(at, tuple(mode)) for at in there]
+
+
+def tensor_with_coords(source: Typed, mode: Sequence[int]) -> CoordTensor:
+    """A tensor of coordinates whose elements are known to have that dimension."""
     tensor = tensor_of(source)
-    required(
-        isinstance(tensor, CoordTensor) and is_static(tensor.modes.shape),
-        f"expected a !cute.coord_tensor of static shape, got {source.quoted}",
-    )
+    if not (isinstance(tensor, CoordTensor) and is_static(tensor.modes.shape)):
+        raise RuleError(f"expected a !cute.coord_tensor of static shape, got {source.quoted}")
     start = Typed("coord", tensor.start)
     check_mode_path(start, mode)
     required(
         not is_tuple(part(tensor.start, tuple(mode))),
         f"expected mode indices down to a leaf of {start.quoted}, got {list(mode)}",
     )
-    every = range(tensor.modes.size())
-    there = (tuple_sum(tensor.start, image(tensor.modes, place)) for place in every)
-    return [part(at, tuple(mode)) for at in there]
+    return tensor
 
 
 # --- views ----------------------------------------------------------------------------------------

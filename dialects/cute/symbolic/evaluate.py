@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 from tilewright.dialects.cute.coordinate import make_basis_like
@@ -13,6 +15,7 @@ from tilewright.dialects.cute.symbolic.tuples import (
     basis_image,
     compact_col_major,
     is_scalar,
+    is_static,
     multiplied,
     product,
     tuple_sum,
@@ -63,6 +66,18 @@ def _summed(images: list[Any]) -> Any:
 def image(layout: Layout, coord: Any) -> Any:
     """A layout's value at a coordinate."""
     return layout_eval(coord, layout.shape, layout.stride)
+
+
+def images(layout: Layout) -> Sequence[Any]:
+    """A layout's values at all its indices, of which the number is known."""
+    return (_known_images if is_static(layout.stride) else _images)(layout)
+
+
+def _images(layout: Layout) -> list[Any]:
+    return [image(layout, place) for place in range(layout.size())]
+
+
+_known_images = lru_cache(1 << 8)(_images)
 
 
 def coprofile(layout: Layout) -> Any:

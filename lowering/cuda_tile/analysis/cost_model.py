@@ -15,12 +15,14 @@ from __future__ import annotations
 from math import prod
 
 from xdsl.ir import Block
+from xdsl.traits import IsTerminator
 
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.dialects.cute_nvgpu.lattice.shared_memory import shared_memory_limit
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
 from tilewright.lowering.cuda_tile.analysis.hints import hint
+from tilewright.lowering.cuda_tile.analysis.remarks import remark
 from tilewright.lowering.cuda_tile.layouts.elements import shape_of
 from tilewright.lowering.cuda_tile.layouts.mma_layouts import Multiplication
 from tilewright.lowering.cuda_tile.layouts.tensor_memory_layouts import in_tensor_memory
@@ -30,6 +32,8 @@ from tilewright.lowering.cuda_tile.layouts.warpgroup_layouts import (
 )
 
 _FEWEST, _USUAL, _MOST = 32, 128, 256
+_MOST_WORKERS, _WORKERS = 512, "num_worker_warps_per_cta"
+"""The threads that may compute, and the hint that says how many warps do."""
 _PER_THREAD, _CROWDED = 8, 128
 """The elements of the largest tile for each thread: from which on a thread more is worth it, and
 from which on more than the usual number of threads."""
@@ -38,12 +42,16 @@ _TALL = 128
 
 _REGISTERS, _BESIDE = 65536, 32
 """The registers of a multiprocessor, and those of a thread beside accumulators, at least."""
+_MOST_REGISTERS = 255
+"""The registers of a thread, at most."""
 _ADDED = 64
 """The accumulators beside those that they are added to."""
 _SPARE = 8
 """The registers by which an estimate may be wrong."""
 _WITH_PRODUCER = 128
 """The accumulators of a thread from which on a warp more leaves too few registers for the rest."""
+_RESIDENT = 1536
+"""The threads of a multiprocessor, of every target at least."""
 _FRAGMENTS = 144
 """The registers of a thread for accumulators and an operand's fragments."""
 _IN_FLIGHT = 3
@@ -68,12 +76,15 @@ def products_of(entry: EntryOp, arch: Target | None) -> list[Multiplication]:
 
 
 def thread_count(entry: EntryOp, arch: Target | None = None) -> int:
-    """The threads of a kernel's CTAs: as hinted, else as many warpgroups as its multiplications
-    keep busy, else from its largest tile."""
+    """The threads of a kernel's CTAs that compute: as hinted, where that can be, else as many
+    warpgroups as its multiplications keep busy, else from its largest tile."""
     products = [shape_of(op.result)[-2:] for op in products_of(entry, arch)]
-    warps = hint(entry, "num_worker_warps_per_cta", arch)
+    warps = hint(entry, _WORKERS, arch)
     if warps is not None:
-        return max(warps * WARP, _USUAL if products else WARP)
+        if not products or _USUAL <= warps * WARP <= _MOST_WORKERS:
+            return warps * WARP
+        remark(entry, "hint", f"{_WORKERS} = {warps} is not honoured: products of warpgroups want "
+               f"{_USUAL // WARP} to {_MOST_WORKERS // WARP} warps")  # fmt: skip
     if products:
         two = any(m >= _TALL or m * n >= _CROWDED * _USUAL for m, n in products)
         return _MOST if two else _USUAL
@@ -98,6 +109,23 @@ def _accumulators(entry: EntryOp, arch: Target) -> int:
         own += min(own, _ADDED) if is_added(op) else 0
         blocks[op.parent] = blocks.get(op.parent, 0) + own
     return max(blocks.values(), default=0)
+
+
+def is_crowded(entry: EntryOp, arch: Target) -> bool:
+    """True where the accumulators of products side by side, not all of which a loop carries, leave
+    a thread too few registers."""
+    passed = [
+        all(use.operation.has_trait(IsTerminator) for use in op.results[0].uses)
+        for op in products_of(entry, arch)
+    ]
+    return not all(passed) and _accumulators(entry, arch) > _MOST_REGISTERS - _BESIDE
+
+
+def in_turns(entry: EntryOp, arch: Target) -> int:
+    """Into how many parts tiles are split by rows, one computed after the other: into two where
+    registers are crowded and all warpgroups have work in each part."""
+    tall = all(shape_of(op.result)[-2] >= 2 * _TALL for op in products_of(entry, arch))
+    return 2 if tall and is_crowded(entry, arch) else 1
 
 
 def registers_of(entry: EntryOp, arch: Target) -> int:
@@ -125,18 +153,23 @@ def bounded_ctas(entry: EntryOp, arch: Target, threads: int, ctas: int) -> bool:
 
 
 def stages_and_ctas(
-    entry: EntryOp, arch: Target, stage: int, beside: int, *, alone: bool
-) -> tuple[int, int]:
+    entry: EntryOp, arch: Target, stage: int, beside: int, *, alone: bool,
+    latency: int | None = None,
+) -> tuple[int, int]:  # fmt: skip
     """The stages of loops whose loads take so many bytes each time, `beside` what else the kernel
     has in shared memory, 0 where there is no room for two; and how many CTAs share a
     multiprocessor: as hinted, else one. Loops that do not multiply `alone` leave memory to more
-    CTAs, which multiply in the meantime."""
+    CTAs, which multiply in the meantime. Loads of a `latency` are so many iterations ahead at
+    most."""
     limit, wanted = shared_memory_limit(arch), hint(entry, "occupancy", arch) or 1
     most = _held(thread_count(entry, arch), registers_of(entry, arch))
+    stages = _MOST_STAGES if alone else _FEW_STAGES
+    if latency is not None:
+        stages = min(stages, latency + 1)
     for ctas in range(max(min(wanted, most), 1), 0, -1):
         room = (limit + _OWN) // ctas - _OWN - beside
         if room >= 2 * stage:
-            return min(room // stage, _MOST_STAGES if alone else _FEW_STAGES), ctas
+            return min(room // stage, stages), ctas
     return 0, 1
 
 
@@ -146,15 +179,20 @@ def holds_fragments(sums: int, size: int) -> bool:
     return sums + size // 4 <= _FRAGMENTS
 
 
-def copy_stages(entry: EntryOp, arch: Target, stage: int, beside: int, flying: int | None) -> int:
+def copy_stages(
+    entry: EntryOp, arch: Target, stage: int, beside: int, flying: int | None, *, streams: bool
+) -> int:
     """The stages of a loop whose copies by `cp.async` take so many bytes each time: one more than
     are in flight, as far as memory goes; three leave memory to a second CTA, whose warps multiply
-    while those of the first one wait."""
-    wanted = 1 + (flying or _IN_FLIGHT)
+    while those of the first one wait. A loop that only `streams` leaves it to as many CTAs as there
+    are threads for, or has none: tiles that large keep memory busy by themselves."""
+    wanted, least = 1 + (flying or _IN_FLIGHT), 1
     ctas = hint(entry, "occupancy", arch) or 2
-    for count in range(ctas, 0, -1):
+    if streams:
+        ctas = least = _RESIDENT // thread_count(entry, arch)
+    for count in range(ctas, least - 1, -1):
         room = (shared_memory_limit(arch) + _OWN) // count - _OWN - beside
         fitting = min(room // stage, wanted)
-        if fitting >= min(wanted, _FEW_STAGES) or (count == 1 and fitting >= 2):
+        if fitting >= min(wanted, _FEW_STAGES) or (count == least and fitting >= 2):
             return fitting
     return 0

@@ -1,4 +1,4 @@
-"""Facts of the integers and addresses of a kernel: their divisors."""
+"""Facts of the integers and addresses of a kernel: their divisors, and what is zero."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tilewright.dialects.cuda_tile.attributes import DivByAttr
 from tilewright.dialects.cuda_tile.element_types import ELEMENT_OF
 from tilewright.dialects.cuda_tile.ops import core, integer
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
-from tilewright.dialects.cuda_tile.ops.conversions import ExtIOp
+from tilewright.dialects.cuda_tile.ops.conversions import ExtIOp, PtrToPtrOp
 from tilewright.dialects.cuda_tile.ops.miscellaneous import AssumeOp
 from tilewright.dialects.cuda_tile.types import TileType
 
@@ -41,7 +41,7 @@ def _divisor(op: Operation, depth: int) -> int:
     match op:
         case AssumeOp(predicate=DivByAttr() as known) if known.every is None:
             return max(known.divisor, divisor(op.value, depth))
-        case AssumeOp() | ExtIOp() | core.BroadcastOp() | core.ReshapeOp():
+        case AssumeOp() | ExtIOp() | PtrToPtrOp() | core.BroadcastOp() | core.ReshapeOp():
             return divisor(op.operands[0], depth)
         case core.ConstantOp():
             return _of_constant(op)
@@ -50,6 +50,9 @@ def _divisor(op: Operation, depth: int) -> int:
         case integer.MulIOp():
             a, b = (divisor(operand, depth) for operand in op.operands)
             return min(a * b, ANYTHING)
+        case integer.ShRIOp() if isinstance(by := op.rhs.owner, core.ConstantOp):
+            amount = int(by.elements.array().max())
+            return max(divisor(op.lhs, depth) >> amount, 1)
         case core.OffsetOp():
             size = pointee_bytes(op.ptr)
             return gcd(divisor(op.ptr, depth), size * divisor(op.offset, depth))
@@ -73,3 +76,14 @@ def _of_constant(op: core.ConstantOp) -> int:
     for number in array.reshape(-1)[: 1 if value.is_splat else None].tolist():
         common = gcd(common, int(number))
     return ANYTHING if common == 0 else common & -common
+
+
+def is_zero(value: SSAValue) -> bool:
+    """True of a constant tile of zeros."""
+    while isinstance(value.owner, core.ReshapeOp | core.BroadcastOp):
+        value = value.owner.source
+    constant: Any = value.owner
+    if not isinstance(constant, core.ConstantOp):
+        return False
+    number: Any = constant.value
+    return bool(number.is_splat) and not number.array().reshape(-1)[:1].view("u1").any()

@@ -1,9 +1,10 @@
 """Which loads of loops come by `cp.async`, ahead of their use: those whose tiles are multiplied,
-and that TMA does not make.
+and that TMA does not make; and those of loops that multiply nothing.
 
 Every thread copies its part of a tile, up to 16 bytes at a time, to a stage in shared memory, where
-MMAs read it as it lies. Where a tile lies must follow from the loop's variable and from what is
-known before the loop, and nothing in the loop may have written it.
+MMAs read it as it lies, or, where nothing is multiplied, the thread itself does. Where a tile lies
+must follow from the loop's variable and from what is known before the loop, and nothing in the loop
+may have written it.
 """
 
 from __future__ import annotations
@@ -15,15 +16,16 @@ from xdsl.dialects.builtin import i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tilewright.dialects.cuda_tile.enums import MemoryOrderingSemantics, PaddingValue
-from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
+from tilewright.dialects.cuda_tile.ops.control_flow import ForOp, LoopOp
 from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFOp, MmaIOp
+from tilewright.dialects.cuda_tile.ops.memory import LoadPtrTkoOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp
-from tilewright.dialects.cuda_tile.types import GatherScatterViewType
 from tilewright.dialects.cute_nvgpu.lattice import CP_ASYNC
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
 from tilewright.dialects.cute_nvgpu.ops.address import bytes_of
 from tilewright.lowering.cuda_tile.analysis.cost_model import copy_stages, holds_fragments
+from tilewright.lowering.cuda_tile.analysis.facts import is_zero
 from tilewright.lowering.cuda_tile.analysis.find_pipelines import (
     LoadedOperand,
     Pipelines,
@@ -32,6 +34,7 @@ from tilewright.lowering.cuda_tile.analysis.find_pipelines import (
     loaded_by,
 )
 from tilewright.lowering.cuda_tile.analysis.hints import latency
+from tilewright.lowering.cuda_tile.analysis.runs import pointer_run
 from tilewright.lowering.cuda_tile.analysis.tensor_maps import reads_only
 from tilewright.lowering.cuda_tile.analysis.thread_read_layouts import thread_read_layout
 from tilewright.lowering.cuda_tile.analysis.view_access import (
@@ -41,26 +44,32 @@ from tilewright.lowering.cuda_tile.analysis.view_access import (
     tensor_of,
     tile_dimensions,
 )
-from tilewright.lowering.cuda_tile.layouts.elements import element_of, scalar_type
+from tilewright.lowering.cuda_tile.layouts.elements import element_of, scalar_type, shape_of
 from tilewright.lowering.cuda_tile.layouts.layouts import TileLayout, blocked, dim_bits
 from tilewright.lowering.cuda_tile.layouts.mma_layouts import MmaLayouts, Multiplication, atom_of
 from tilewright.lowering.cuda_tile.layouts.shared_matrices import MatrixOrder
+from tilewright.lowering.cuda_tile.layouts.shared_order import CHUNK
 from tilewright.lowering.cuda_tile.layouts.warpgroup_layouts import multiplies_by_warpgroups
 
 NARROWEST = min(CP_ASYNC.sizes["ca"])
 """The fewest bytes that one copy moves."""
 
 
+Load = LoadViewTkoOp | LoadPtrTkoOp
+
+
 @dataclass(frozen=True, eq=False)
 class CopiedLoad:
     """A load by `cp.async`: how its tile lies in a stage, and the neighbours of one copy, as bits
-    of their number; `as_matrix` where `wgmma` reads the stage."""
+    of their number; `as_matrix` where `wgmma` reads the stage, `private` where every thread reads
+    what it has copied."""
 
-    op: LoadViewTkoOp
+    op: Load
     order: MatrixOrder
     run: int
     element: Attribute
-    as_matrix: bool
+    as_matrix: bool = False
+    private: bool = False
 
     def layout(self, thread_bits: int) -> TileLayout:
         """The elements that each thread copies."""
@@ -75,6 +84,8 @@ class CopiedLoop:
     loop: ForOp
     loads: list[CopiedLoad] = field(default_factory=list[CopiedLoad])
     stages: int = 0
+    trailing: bool = False
+    """True where MMAs that read a stage may be in flight while the next iteration begins."""
     slice: list[Operation] = field(default_factory=list[Operation])
     """The ops of the loop's body that say where tiles lie, in order."""
 
@@ -87,6 +98,16 @@ class CopiedLoop:
     def bytes(self) -> int:
         """The shared memory that it takes."""
         return self.stages * self.stage
+
+    @property
+    def ahead(self) -> int:
+        """The iterations that copies are ahead."""
+        return self.stages - 1 - self.trailing
+
+    @property
+    def private(self) -> bool:
+        """True where no thread reads what another one copies."""
+        return all(load.private for load in self.loads)
 
     @property
     def matrices(self) -> list[CopiedLoad]:
@@ -118,7 +139,7 @@ def _around(op: Operation) -> Iterator[Operation]:
 @dataclass(eq=False)
 class CopiedLoads:
     """The loads of a kernel that come by `cp.async`, by loop; why others do not; and the layouts in
-    which threads read those that are converted before they are multiplied."""
+    which threads read those that are not multiplied as they lie."""
 
     by_loop: dict[ForOp, CopiedLoop] = field(default_factory=dict[ForOp, CopiedLoop])
     refused: dict[Operation, str] = field(default_factory=dict[Operation, str])
@@ -151,7 +172,7 @@ def find_copied_loads(
     tried = set[Operation]()
     for product, operand, name in _operands(entry):
         source = loaded_by(operand)
-        if source is None or plan.of(source.load) is not None or source.load in tried:
+        if source is None or source.load in tried or plan.of(source.load) is not None:
             continue
         tried.add(source.load)
         copied = _copied(source.load)
@@ -169,6 +190,13 @@ def find_copied_loads(
                 copies.read[source.load] = read
         if copied is not None:
             copies.refused[source.load] = copied
+    for load in _streamed(entry):
+        copied = _streamed_copy(load, thread_bits)
+        why = copied if isinstance(copied, str) else _add(copied, copies, plan)
+        if why is not None:
+            copies.refused[load] = why
+        elif isinstance(copied, CopiedLoad):
+            copies.read[load] = copied.layout(thread_bits)
     _choose_stages(entry, arch, copies, beside + plan.bytes)
     for load in copies.refused:
         copies.read.pop(load, None)
@@ -181,6 +209,25 @@ def _operands(entry: EntryOp) -> Iterator[tuple[Multiplication, SSAValue, str]]:
         if isinstance(op, Multiplication) and atom_of(op) is not None:
             yield op, op.lhs, "A"
             yield op, op.rhs, "B"
+
+
+def _streamed(entry: EntryOp) -> Iterator[Load]:
+    """The loads of loops that multiply nothing and have no loops in them."""
+    for loop in entry.walk():
+        if isinstance(loop, ForOp) and not any(
+            isinstance(op, Multiplication | ForOp | LoopOp) for op in loop.region.walk()
+        ):
+            yield from (op for op in loop.region.block.ops if isinstance(op, Load))
+
+
+def _streamed_copy(load: Load, thread_bits: int) -> CopiedLoad | str:
+    """The copy of a load that is not multiplied; else why there is none."""
+    copied = _copied(load)
+    if isinstance(copied, CopiedLoad):
+        if copied.order.order.size << copied.run < CHUNK or copied.layout(thread_bits).idle:
+            return f"not every thread copies {CHUNK} bytes"
+        return replace(copied, private=True)
+    return copied
 
 
 def _read(
@@ -206,42 +253,51 @@ def _add(copied: CopiedLoad, copies: CopiedLoads, plan: Pipelines) -> str | None
         return "it is in no loop over a range, or in a branch within one"
     if loop.unsigned_cmp is not None and element_of(loop.lower_bound) == i64:
         return "its loop counts in unsigned i64"
-    if copied.as_matrix and loop in plan.by_loop:
-        return "other loads of its loop come by TMA"
-    tensor, needed = tensor_of(load.view), dict[Operation, None]()
-    sizes, strides = extents_of(tensor)
-    places = [*load.index, tensor.base]
-    places += [extent for extent in (*sizes, *strides) if not isinstance(extent, int)]
-    if not all(follows(value, loop, needed) for value in places):
+    needed = dict[Operation, None]()
+    if not all(follows(value, loop, needed) for value in _places(load)):
         return "where it lies depends on more than the loop's variable"
     own = copies.by_loop.setdefault(loop, CopiedLoop(loop))
     own.loads.append(copied)
+    own.trailing |= copied.as_matrix and loop in plan.by_loop
     wanted = {*own.slice, *needed}
     own.slice = [op for op in loop.region.block.ops if op in wanted]
     return None
 
 
-def _copied(op: LoadViewTkoOp) -> CopiedLoad | str:
+def _places(load: Load) -> list[SSAValue]:
+    """The values that say where a load's tile lies."""
+    if isinstance(load, LoadPtrTkoOp):
+        return [load.source] if load.mask is None else [load.source, load.mask]
+    tensor = tensor_of(load.view)
+    sizes, strides = extents_of(tensor)
+    extents = [extent for extent in (*sizes, *strides) if not isinstance(extent, int)]
+    return [*load.index, tensor.base, *extents]
+
+
+def _copied(op: Load) -> CopiedLoad | str:
     """The copy that a load may be; else why not."""
     if op.ordering is not MemoryOrderingSemantics.WEAK:
         return "the access is not weak"
-    if isinstance(op.view_type, GatherScatterViewType):
-        return "the view gathers"
     if not reads_only(op.token):
         return "a write comes before it"
-    dimensions = tile_dimensions(op)
-    whole = all(dimension.within for dimension in dimensions)
-    if not whole and op.view_type.padding_value not in (None, PaddingValue.ZERO):
-        return "what lies outside of the tensor is not zero"
-    element = scalar_type(op, element_of(op.tile))
-    along, size = contiguous(dimensions), bytes_of(element)
-    run = run_bits(op, dimensions, divided=True)
-    if along is None or size << run < NARROWEST:
+    if isinstance(op, LoadPtrTkoOp):
+        padding = op.padding_value
+        zero = op.mask is None or padding is None or is_zero(padding)
+        tile, along = op.result, len(shape_of(op.result)) - 1
+        run = pointer_run(op.source, op.mask, CHUNK)
+    else:
+        dimensions, tile = tile_dimensions(op), op.tile
+        whole = all(dimension.within for dimension in dimensions)
+        zero = whole or op.view_type.padding_value in (None, PaddingValue.ZERO)
+        along, run = contiguous(dimensions), run_bits(op, dimensions, divided=True)
+    if not zero:
+        return "what lies outside is not zero"
+    element, bits = scalar_type(op, element_of(tile)), dim_bits(shape_of(tile))
+    size = bytes_of(element)
+    if along is None or along < 0 or size << run < NARROWEST:
         return f"no {NARROWEST} bytes of it are known to be neighbours at a multiple of that"
-    bits = dim_bits(op.view_type.tile_shape)
     above = [bit for i in reversed(range(len(bits))) if i != along for bit in bits[i]]
-    order = MatrixOrder.of(bits[along], above, size)
-    return CopiedLoad(op, order, run, element, as_matrix=False)
+    return CopiedLoad(op, MatrixOrder.of(bits[along], above, size), run, element)
 
 
 def _choose_stages(entry: EntryOp, arch: Target, copies: CopiedLoads, beside: int) -> None:
@@ -252,8 +308,10 @@ def _choose_stages(entry: EntryOp, arch: Target, copies: CopiedLoads, beside: in
             if outer is not loop and outer.is_ancestor(loop)
         )  # fmt: skip
         flying = latency((load.op for load in own.loads), arch)
-        own.stages = copy_stages(entry, arch, own.stage, beside + around, flying)
-        if own.stages == 0:
+        own.stages = copy_stages(
+            entry, arch, own.stage, beside + around, flying, streams=own.private
+        )
+        if own.ahead < 1:
             del copies.by_loop[loop]
             for load in own.loads:
-                copies.refused[load.op] = "shared memory has no room for two stages"
+                copies.refused[load.op] = "shared memory has no room for its stages"

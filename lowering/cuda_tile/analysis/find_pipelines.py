@@ -16,6 +16,7 @@ from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 from tilewright.dialects.cuda_tile.ops import conversions, core, integer
 from tilewright.dialects.cuda_tile.ops.control_flow import ContinueOp, ForOp
 from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFOp
+from tilewright.dialects.cuda_tile.ops.memory import LoadPtrTkoOp
 from tilewright.dialects.cuda_tile.ops.miscellaneous import AssumeOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp, StoreViewTkoOp
@@ -23,6 +24,8 @@ from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
 from tilewright.dialects.cute_nvgpu.ops.address import bytes_of
 from tilewright.lowering.cuda_tile.analysis.cost_model import STORED, products_of, stages_and_ctas
+from tilewright.lowering.cuda_tile.analysis.hints import hint
+from tilewright.lowering.cuda_tile.analysis.remarks import remark
 from tilewright.lowering.cuda_tile.analysis.tensor_maps import BoxedAccess, boxed_load
 from tilewright.lowering.cuda_tile.layouts.elements import element_of, scalar_type, shape_of
 from tilewright.lowering.cuda_tile.layouts.layouts import bits_of, dim_bits, permutation_of
@@ -32,7 +35,8 @@ from tilewright.lowering.cuda_tile.layouts.tensor_memory_layouts import in_tenso
 from tilewright.lowering.cuda_tile.layouts.warpgroup_layouts import is_added
 
 SCALAR = (
-    core.ConstantOp, core.SelectOp, core.ReshapeOp, core.BroadcastOp, AssumeOp, integer.AddIOp,
+    core.ConstantOp, core.SelectOp, core.ReshapeOp, core.BroadcastOp, core.IotaOp, core.OffsetOp,
+    conversions.ExtIOp, conversions.TruncIOp, AssumeOp, integer.AddIOp,
     integer.SubIOp, integer.MulIOp, integer.DivIOp, integer.RemIOp, integer.MinIOp, integer.MaxIOp,
     integer.CmpIOp, integer.XOrIOp, integer.AndIOp, integer.OrIOp, integer.ShLIOp, integer.ShRIOp,
 )  # fmt: skip
@@ -49,25 +53,41 @@ _MBARRIER = 8
 """The bytes of an mbarrier."""
 
 
+@dataclass(frozen=True)
+class SharedBlocks:
+    """How many CTAs share a tile block, and the accesses whose tiles each of them has a part of."""
+
+    ctas: int = 1
+    parts: frozenset[Operation] = frozenset()
+
+    def loading(self, load: LoadViewTkoOp, product: Operation) -> int:
+        """The CTAs that load for each other what a product in a loop reads."""
+        alone = load in self.parts or in_tensor_memory(product)
+        return 1 if alone or not isinstance(load.parent_op(), ForOp) else self.ctas
+
+
 @dataclass(eq=False)
 class LoadGroup:
-    """Loads that the same multiplication waits for: they share mbarriers. `trailing` where that
-    multiplication is in flight while the next iteration begins."""
+    """Loads that the same multiplication waits for: they share mbarriers. In the end `product` is
+    the last one that reads them, `trailing` where that is in flight while the next iteration
+    begins; `alone` where none but multiplications of its block read them."""
 
     product: Operation
     loads: list[BoxedAccess] = field(default_factory=list[BoxedAccess])
+    alone: bool = False
     trailing: bool = False
     by_threads: bool = False
     """True where threads read the tiles: `wgmma` cannot as they lie, or they are converted."""
 
     @property
+    def ctas(self) -> int:
+        """The CTAs that load for each other."""
+        return max(load.ctas for load in self.loads)
+
+    @property
     def released_by_mma(self) -> bool:
         """True where the commit of MMAs in tensor memory releases a stage: nobody else reads it."""
-        return (
-            in_tensor_memory(self.product)
-            and not self.by_threads
-            and all(is_read_by(load.op.tile, self.product) for load in self.loads)
-        )
+        return self.alone and in_tensor_memory(self.product)
 
     @property
     def bytes(self) -> int:
@@ -95,11 +115,12 @@ class LoadPipeline:
         return [op for op in products if is_trailing(op, loop) and not in_tensor_memory(op)]
 
     @property
-    def shape(self) -> tuple[tuple[bool, tuple[tuple[int, int, Attribute], ...]], ...]:
-        """The memory that it takes, and who releases it: loops of one shape, one after the other,
-        share it."""
+    def shape(self) -> tuple[tuple[int, bool, tuple[tuple[int, int, Attribute], ...]], ...]:
+        """The memory that it takes, and who fills and releases it: loops of one shape, one after
+        the other, share it."""
         return tuple(
             (
+                group.ctas,
                 group.released_by_mma,
                 tuple(
                     (load.order.elements, load.order.width, load.map_type.element_type)
@@ -120,8 +141,10 @@ class Pipelines:
     refused: dict[Operation, str] = field(default_factory=dict[Operation, str])
     ctas: int = 1
     """The CTAs that share a multiprocessor."""
+    cluster: int = 1
+    """The CTAs that load for each other."""
 
-    def of(self, load: LoadViewTkoOp) -> tuple[LoadPipeline, LoadGroup, BoxedAccess] | None:
+    def of(self, load: Operation) -> tuple[LoadPipeline, LoadGroup, BoxedAccess] | None:
         """Where a load belongs to."""
         for pipeline in self.by_loop.values():
             for group in pipeline.groups:
@@ -167,9 +190,11 @@ Stores = Mapping[StoreViewTkoOp, BoxedAccess]
 
 
 def find_pipelines(
-    entry: EntryOp, arch: Target | None, stored: Stores, beside: int = 0
-) -> Pipelines:
-    """The pipelines of a kernel, which leave so much shared memory at least."""
+    entry: EntryOp, arch: Target | None, stored: Stores, beside: int = 0,
+    blocks: SharedBlocks | None = None,
+) -> Pipelines:  # fmt: skip
+    """The pipelines of a kernel, which leave so much shared memory at least; of a block that CTAs
+    share, what several of them need they load for each other."""
     plan = Pipelines()
     products = products_of(entry, arch)
     if not products or arch is None:
@@ -177,9 +202,12 @@ def find_pipelines(
     for product in products:
         for operand in (product.lhs, product.rhs):
             source = loaded_by(operand)
-            if source is None or plan.of(source.load) is not None or source.load in plan.refused:
+            load = None if source is None else source.load
+            if source is None or not isinstance(load, LoadViewTkoOp):
                 continue
-            load, boxed = source.load, boxed_load(source.load, arch)
+            if plan.of(load) is not None or load in plan.refused:
+                continue
+            boxed = boxed_load(load, arch, 1 if blocks is None else blocks.loading(load, product))
             if isinstance(boxed, str):
                 plan.refused[load] = boxed
                 continue
@@ -187,8 +215,39 @@ def find_pipelines(
             why = _add(boxed, product, entry, plan, by_threads=not direct)
             if why is not None:
                 plan.refused[load] = why
+    for pipeline in plan.by_loop.values():
+        for group in pipeline.groups:
+            _find_readers(group, pipeline.loop)
     _choose_stages(entry, arch, plan, max(beside, _beside(entry, stored) + _staged(plan)))
+    ahead = [group for pipeline in plan.by_loop.values() for group in pipeline.groups]
+    plan.cluster = max((group.ctas for group in ahead), default=1)
     return plan
+
+
+def _find_readers(group: LoadGroup, loop: ForOp | None) -> None:
+    """Find out who reads what a group loads."""
+    readers = [op for load in group.loads for op in _readers(load.op.tile)]
+    block = group.product.parent
+    placed = in_tensor_memory(group.product)
+    own = [
+        op
+        for op in readers
+        if isinstance(op, Multiplication) and in_tensor_memory(op) is placed and op.parent is block
+    ]
+    group.alone = not group.by_threads and len(own) == len(readers)
+    if own and block is not None:
+        group.product = max(own, key=block.get_operation_index)
+    if loop is not None:
+        trails = is_trailing(group.product, loop) and not in_tensor_memory(group.product)
+        group.trailing = group.alone and trails
+
+
+def _readers(value: SSAValue) -> Iterator[Operation]:
+    for use in value.uses:
+        if isinstance(use.operation, core.ReshapeOp | core.PermuteOp):
+            yield from _readers(use.operation.results[0])
+        else:
+            yield use.operation
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +255,7 @@ class LoadedOperand:
     """The load that an operand comes of, of its bits those of the loaded tile, and whether elements
     are converted on the way."""
 
-    load: LoadViewTkoOp
+    load: LoadViewTkoOp | LoadPtrTkoOp
     bits: Mapping[int, int]
     converted: bool
 
@@ -212,7 +271,8 @@ def loaded_by(operand: SSAValue) -> LoadedOperand | None:
         converted |= isinstance(value.owner, _CONVERSIONS)
         value = value.owner.operands[0]
     load = value.owner
-    return LoadedOperand(load, bits, converted) if isinstance(load, LoadViewTkoOp) else None
+    is_load = isinstance(load, LoadViewTkoOp | LoadPtrTkoOp)
+    return LoadedOperand(load, bits, converted) if is_load else None
 
 
 def is_readable(
@@ -253,9 +313,7 @@ def _add(
         if group.product is product and group.by_threads is by_threads and loop is not None:
             break
     else:
-        trailing = loop is not None and not by_threads and is_trailing(product, loop)
-        trailing = trailing and not in_tensor_memory(product)
-        group = LoadGroup(product, trailing=trailing, by_threads=by_threads)
+        group = LoadGroup(product, by_threads=by_threads)
         pipeline.groups.append(group)
     group.loads.append(boxed)
     if loop is not None:
@@ -276,8 +334,8 @@ def _has_simple_way(loop: ForOp, entry: EntryOp) -> bool:
 
 
 def follows(value: SSAValue, loop: ForOp, needed: dict[Operation, None]) -> bool:
-    """True where a scalar can be computed for any iteration; adds the ops of the body that it
-    needs."""
+    """True where a value can be computed for any iteration, a tile in any layout; adds the ops of
+    the body that it needs."""
     block = loop.region.block
     if isinstance(value, BlockArgument):
         return value.block is not block or value is block.args[0]
@@ -285,12 +343,25 @@ def follows(value: SSAValue, loop: ForOp, needed: dict[Operation, None]) -> bool
     assert isinstance(owner, Operation)
     if owner.parent is not block:
         return True
-    if not isinstance(owner, SCALAR) or shape_of(value) != ():
+    if not isinstance(owner, SCALAR) or not is_derived(value):
         return False
     if not all(follows(operand, loop, needed) for operand in owner.operands):
         return False
     needed[owner] = None
     return True
+
+
+def is_derived(value: SSAValue) -> bool:
+    """True of a tile that is computed in the layout of whoever reads it, as scalars are."""
+    if bits_of(shape_of(value)) == 0:
+        return True
+    match value.owner:
+        case core.ConstantOp() | core.IotaOp() | core.BroadcastOp():
+            return True
+        case Operation() as owner:
+            return isinstance(owner, SCALAR) and all(map(is_derived, owner.operands))
+        case _:
+            return False
 
 
 def is_trailing(product: Operation, loop: ForOp) -> bool:
@@ -306,18 +377,6 @@ def is_trailing(product: Operation, loop: ForOp) -> bool:
         return False
     place = acc.index - 1
     return len(list(acc.uses)) == 1 and last.operands[place] is result
-
-
-def is_read_by(value: SSAValue, product: Operation) -> bool:
-    """True where nothing else reads a tile."""
-    return all(
-        use.operation is product
-        or (
-            isinstance(use.operation, core.ReshapeOp | core.PermuteOp)
-            and is_read_by(use.operation.results[0], product)
-        )
-        for use in value.uses
-    )
 
 
 def _choose_stages(entry: EntryOp, arch: Target, plan: Pipelines, beside: int) -> None:
@@ -336,7 +395,16 @@ def _choose_stages(entry: EntryOp, arch: Target, plan: Pipelines, beside: int) -
         for ring in rings for pipeline in ring for group in pipeline.groups
     )  # fmt: skip
     for pipeline in [pipeline for ring in rings for pipeline in ring]:
-        pipeline.stages, plan.ctas = stages_and_ctas(entry, arch, total, beside, alone=alone)
+        hints = [(load.op, hint(load.op, "latency", arch)) for group in pipeline.groups
+                 for load in group.loads]  # fmt: skip
+        latency = max((n for _, n in hints if n is not None), default=None)
+        pipeline.stages, plan.ctas = stages_and_ctas(
+            entry, arch, total, beside, alone=alone, latency=latency
+        )
+        for load, wanted in hints:
+            if wanted is not None and pipeline.stages < wanted + 1:
+                remark(load, "hint", f"latency = {wanted} is not honoured: {pipeline.stages} "
+                       f"stages, not {wanted + 1}, are what pays or has room")  # fmt: skip
         if pipeline.stages == 0:
             del plan.by_loop[pipeline.loop]
             for group in pipeline.groups:

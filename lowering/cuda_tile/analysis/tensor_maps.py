@@ -7,6 +7,7 @@ and the integers that say the tensor's sizes and strides, all parameters or cons
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
 from xdsl.ir import Block, Operation, SSAValue
@@ -48,7 +49,7 @@ from tilewright.lowering.cuda_tile.analysis.view_access import (
 )
 from tilewright.lowering.cuda_tile.layouts.elements import scalar_type
 from tilewright.lowering.cuda_tile.layouts.layouts import dim_bits
-from tilewright.lowering.cuda_tile.layouts.shared_matrices import MatrixOrder
+from tilewright.lowering.cuda_tile.layouts.shared_matrices import ALIGNMENT, MatrixOrder
 
 _TARGET = target("sm_90")
 _ARGUMENT, _NUMBER = 0, 1
@@ -64,6 +65,10 @@ class BoxedAccess:
     source: ArgumentAttr
     order: MatrixOrder
     along: tuple[int | None, ...]
+    ctas: int = 1
+    """The CTAs of a cluster that load a part each for all of them: boxes, or, where there are too
+    few, parts of each along the tensor's dimension `cut`."""
+    cut: int | None = None
 
     @property
     def map_type(self) -> TmaDescriptorType:
@@ -83,15 +88,16 @@ class BoxedAccess:
         return self.order.elements // self.boxes
 
 
-def boxed_load(op: LoadViewTkoOp, arch: Target | None) -> BoxedAccess | str:
-    """The load by TMA that an op may be; else why not."""
+def boxed_load(op: LoadViewTkoOp, arch: Target | None, ctas: int = 1) -> BoxedAccess | str:
+    """The load by TMA that an op may be, by so many CTAs for each other where that can be; else why
+    not."""
     if (why := _why_none(op, arch)) is not None:
         return why
     if op.view_type.padding_value not in (None, PaddingValue.ZERO):
         return "what lies outside of the tensor is not zero"
     if not reads_only(op.token):
         return "a write comes before it"
-    return _boxed(op)
+    return _boxed(op, ctas)
 
 
 def boxed_store(op: StoreViewTkoOp, arch: Target | None) -> BoxedAccess | str:
@@ -117,7 +123,7 @@ def _before_stores_alone(token: SSAValue, seen: set[SSAValue]) -> bool:
 def _passed_on(op: Operation, index: int) -> list[SSAValue] | None:
     """The tokens that an op makes of one; None of an access that is no store to a view."""
     match op:
-        case StoreViewTkoOp() if _is_weak(op):
+        case StoreViewTkoOp() if is_weak(op):
             return [op.result_token]
         case JoinTokensOp():
             return [op.result]
@@ -150,10 +156,11 @@ def _why_none(op: LoadViewTkoOp | StoreViewTkoOp, arch: Target | None) -> str | 
         return "allow_tma is false"
     if isinstance(op.view_type, GatherScatterViewType):
         return "the view gathers"
-    return None if _is_weak(op) else "the access is not weak"
+    return None if is_weak(op) else "the access is not weak"
 
 
-def _is_weak(op: MemoryOp) -> bool:
+def is_weak(op: MemoryOp) -> bool:
+    """True of an access that nobody else makes at the same time."""
     return op.ordering is MemoryOrderingSemantics.WEAK
 
 
@@ -167,7 +174,7 @@ def reads_only(token: SSAValue | None) -> bool:
         case JoinTokensOp() as joined:
             return all(map(reads_only, joined.tokens))
         case LoadViewTkoOp() | LoadPtrTkoOp() as load:
-            return _is_weak(load) and reads_only(load.token)
+            return is_weak(load) and reads_only(load.token)
         case GdcWaitTkoOp() | GdcLaunchDependentsTkoOp() as grids:
             # Whoever copies waits for the grids before this one first.
             return reads_only(grids.token)
@@ -175,7 +182,7 @@ def reads_only(token: SSAValue | None) -> bool:
             return False
 
 
-def _boxed(op: LoadViewTkoOp | StoreViewTkoOp) -> BoxedAccess | str:
+def _boxed(op: LoadViewTkoOp | StoreViewTkoOp, ctas: int = 1) -> BoxedAccess | str:
     tensor = tensor_of(op.view)
     sizes, strides = extents_of(tensor)
     if strides.count(1) != 1 or len(sizes) > MAX_RANK:
@@ -198,7 +205,7 @@ def _boxed(op: LoadViewTkoOp | StoreViewTkoOp) -> BoxedAccess | str:
             if known is None:
                 return "a size or a stride of the tensor is no parameter"
             numbers += known
-    return _of_dimensions(op, pointer, dims, numbers, row.bytes, element)
+    return _of_dimensions(op, pointer, dims, numbers, row.bytes, element, ctas)
 
 
 def _of_dimensions(
@@ -208,6 +215,7 @@ def _of_dimensions(
     numbers: list[int],
     size: int,
     element: Any,
+    ctas: int,
 ) -> BoxedAccess | str:
     """The access whose map has the tensor's dimensions in this order."""
     view = op.view_type
@@ -222,13 +230,20 @@ def _of_dimensions(
     box[-1] = 1 << order.row
     if max(box) > MAX_BOX or box[-1] * size < CHUNK:
         return f"a box of {'x'.join(map(str, box))} elements is none"
+    cut = None
+    if ctas > 1 and (1 << (len(order.run) - order.row)) % ctas:
+        cut = next((i for i, extent in enumerate(box[:-1]) if extent > 1), None)
+        if cut is None or box[cut] % ctas or prod(box) // ctas * size % ALIGNMENT:
+            cut, ctas = None, 1
+        else:
+            box[cut] //= ctas
     type_ = TmaDescriptorType.get(box, element, order.width)
     try:
         _ = type_.box
     except TensorMapError as error:
         return str(error)
     source = ArgumentAttr.get(pointer, "flat_map", numbers, type_)
-    return BoxedAccess(op, source, order, along)
+    return BoxedAccess(op, source, order, along, ctas, cut)
 
 
 def _divisor(extent: Extent) -> int:

@@ -23,7 +23,7 @@ from tilewright.dialects.cuda_tile.types import (
 from tilewright.lowering.cuda_tile.analysis.facts import ANYTHING, divisor
 from tilewright.lowering.cuda_tile.analysis.remarks import remark
 from tilewright.lowering.cuda_tile.layouts.elements import check_whole_bytes, element_of
-from tilewright.lowering.cuda_tile.layouts.find_layouts import LayoutTable
+from tilewright.lowering.cuda_tile.layouts.find_layouts import LayoutTable, parted_bits
 from tilewright.lowering.cuda_tile.layouts.layouts import TileLayout, dim_bits, log2
 
 WIDEST = 16
@@ -150,6 +150,8 @@ def access_layout(op: ViewAccess, table: LayoutTable) -> TileLayout:
     for i in reversed(range(len(bits))):
         if i != along:
             order += bits[i]
+    last = parted_bits(op.results[0]) if op.results[1:] else set[int]()
+    order = [*(bit for bit in order if bit not in last), *(bit for bit in order if bit in last)]
     return table.dealt(order, run_bits(op, dimensions))
 
 

@@ -229,7 +229,8 @@ def _offset(op: core.OffsetOp, kernel: Kernel) -> None:
     assert isinstance(pointer, PointerType)
     pointee = pointer.pointee_type
     if 1 < ELEMENT_OF[pointee].bits < 8:
-        raise OpError(op, f"'{op.name}' of {shown(pointee)} has no lowering to cute")
+        raise OpError(op, f"'{op.name}' expected pointers to elements of whole bytes, got "
+                      f"{shown(pointee)}; nearest legal: a view of them")  # fmt: skip
     size = pointee_bytes(op.ptr)
 
     def compute(pointer: SSAValue, offset: SSAValue) -> SSAValue:

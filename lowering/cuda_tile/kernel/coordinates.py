@@ -26,6 +26,28 @@ def wide(kernel: Kernel, extent: Extent, type_: Attribute) -> SSAValue:
     return kernel.emit(arith.ExtUIOp if own < wanted else arith.TruncIOp, [value], type_)  # type: ignore[arg-type]
 
 
+def boxes(
+    access: BoxedAccess, kernel: Kernel, rank: SSAValue | None = None
+) -> Iterator[tuple[list[SSAValue], SSAValue | None]]:
+    """The boxes that a CTA copies: coordinates as `box_corners` has them, and where each begins in
+    the tile; of a tile that CTAs load for each other those of the CTA of a rank, an i32."""
+    emitter, count, box = kernel.emitter, access.boxes, access.box
+    if access.ctas == 1 or rank is None:
+        for number, corner in enumerate(box_corners(access, kernel)):
+            yield corner, emitter.constant(number * box, None) if number else None
+        return
+    if access.cut is None:
+        count //= access.ctas
+        axis, step, apart = -1, count << access.order.row, count * box
+    else:
+        axis, apart = access.cut, box // access.ctas
+        step = access.map_type.shape.data[axis].data
+    own, first = (emitter.resized(scaled(emitter, rank, size), 32, None) for size in (step, apart))
+    for number, corner in zip(range(count), box_corners(access, kernel), strict=False):
+        corner[axis] = emitter.binary("add", corner[axis], own)
+        yield corner, emitter.binary("add", first, emitter.constant(number * box, None))
+
+
 def box_corners(access: BoxedAccess, kernel: Kernel) -> Iterator[list[SSAValue]]:
     """The coordinates of the first element of each box of a tile, outermost first."""
     emitter, indices = kernel.emitter, list(access.op.index)

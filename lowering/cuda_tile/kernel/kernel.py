@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from math import inf
 from typing import Any, Protocol
 
 from xdsl.dialects import arith
@@ -20,8 +21,10 @@ from xdsl.traits import IsTerminator
 
 from tilewright.diagnostic import OpError, file_location
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
+from tilewright.dialects.cuda_tile.ops.memory import LoadPtrTkoOp
 from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp, StoreViewTkoOp
 from tilewright.dialects.cute.types.argument import ArgumentAttr
+from tilewright.dialects.cute_nvgpu.lattice.shared_memory import shared_memory_limit
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
 from tilewright.dialects.cute_nvgpu.ops import address
 from tilewright.lowering.cuda_tile.analysis.remarks import remark
@@ -109,7 +112,7 @@ class LoadsAhead(Protocol):
 class CopiesAhead(Protocol):
     """Loads that threads copy ahead of where they stand."""
 
-    def load(self, op: LoadViewTkoOp) -> LoweredTile | None:
+    def load(self, op: LoadViewTkoOp | LoadPtrTkoOp) -> LoweredTile | None:
         """The tile of a load that is; None of any other."""
         ...
 
@@ -121,7 +124,8 @@ class Kernel:
         self.entry, self.table, self.arch = entry, table, arch
         self.emitter = Emitter(entry)
         self.threads = ThreadNumber(self.emitter)
-        self.scratch = Scratch(self.emitter, self.threads)
+        room = inf if arch is None else shared_memory_limit(arch)
+        self.scratch = Scratch(self.emitter, self.threads, room)
         self.order = MemoryOrder(self.scratch)
         self.groups = MmaGroups(self.emitter)
         self.scratch.before_reuse.append(self.groups.leave_scratch)
@@ -243,8 +247,11 @@ class Kernel:
     def constant(self, number: Any, type_: Attribute) -> SSAValue:
         """A constant of a scalar type."""
         attribute = number_attribute(number, type_)
+        key: Any = attribute
+        if isinstance(attribute, IntegerAttr):
+            key = attribute.value.data, attribute.type.bitwidth  # quicker than its hash
         return self.emitter.once(
-            ("constant", attribute),
+            ("scalar", key),
             lambda: arith.ConstantOp.create(
                 properties={"value": attribute},
                 result_types=[attribute.get_type()],  # type: ignore[attr-defined]
@@ -281,6 +288,11 @@ class Kernel:
         if rule is None:
             raise OpError(op, f"'{op.name}' has no lowering to cute")
         rule(op, self)
+        if (got := self.scratch.bytes) > self.scratch.limit:
+            raise OpError(
+                op, f"'{op.name}' expected tiles that fit into the {self.scratch.limit} bytes of "
+                f"shared memory of a CTA of {self.arch}, got {got}; nearest legal: smaller tiles"
+            )  # fmt: skip
 
 
 def integer(value: Attribute) -> int:

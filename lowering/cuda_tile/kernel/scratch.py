@@ -14,7 +14,7 @@ from xdsl.ir import Attribute, SSAValue
 
 from tilewright.dialects.cute.types.memref import Space, SpaceAttr
 from tilewright.dialects.cute_nvgpu.ops import address, sync, tma
-from tilewright.lowering.cuda_tile.layouts.layouts import TileLayout
+from tilewright.lowering.cuda_tile.layouts.layouts import TileLayout, spread
 from tilewright.lowering.cuda_tile.layouts.shared_matrices import ALIGNMENT, MatrixOrder
 from tilewright.lowering.cuda_tile.layouts.shared_order import CHUNK, SharedOrder, converting
 from tilewright.lowering.cuda_tile.layouts.threads import ThreadNumber
@@ -66,10 +66,10 @@ class _Line:
 
 class Scratch:
     """The shared memory of a kernel, and its barriers. `state`: a thread may still read it, as at
-    the start of a loop's body and behind regions."""
+    the start of a loop's body and behind regions. `limit`: the bytes that there are."""
 
-    def __init__(self, emitter: Emitter, threads: ThreadNumber) -> None:
-        self.emitter, self.threads = emitter, threads
+    def __init__(self, emitter: Emitter, threads: ThreadNumber, limit: float) -> None:
+        self.emitter, self.threads, self.limit = emitter, threads, limit
         self.state = False
         self.reserved = 0
         """The bytes at its beginning that stages take."""
@@ -197,8 +197,36 @@ class Scratch:
             bit is not None for bit in source.threads
         ):
             return [elements[0]] * target.count
-        order = converting(source, target, address.bytes_of(elements[0].type))
-        return self._through(order, source, elements, target)
+        size = address.bytes_of(elements[0].type)
+        return self._in_parts(source, elements, target, self._parted(source, target, size))
+
+    def _parted(self, source: TileLayout, target: TileLayout, size: int) -> list[int]:
+        """The bits of an element's number by which a tile goes through memory part after part, as
+        it is too large for it: registers have them on both sides."""
+        order = converting(source, target, size)
+        both = [bit for bit in source.registers if bit in target.registers]
+        parted: list[int] = []
+        while both and order.size << (len(order.position) - len(parted)) > self.limit:
+            parted.append(both.pop())
+        return parted
+
+    def _in_parts(
+        self,
+        source: TileLayout,
+        elements: Sequence[SSAValue],
+        target: TileLayout,
+        parted: Sequence[int],
+    ) -> list[SSAValue]:
+        left, right = source.without(parted), target.without(parted)
+        order = converting(left, right, address.bytes_of(elements[0].type))
+        results: dict[int, SSAValue] = {}
+        for number in range(1 << len(parted)):
+            part = spread(number, parted)
+            own = [elements[source.register_at[place | part]] for place in left.places]
+            moved = self._through(order, left, own, right)
+            for place, element in zip(right.places, moved, strict=True):
+                results[target.register_at[place | part]] = element
+        return [results[register] for register in range(target.count)]
 
     def told(self, layout: TileLayout, elements: Sequence[SSAValue]) -> Sequence[SSAValue]:
         """Elements that the first of the threads that hold the same knows, in all of them."""

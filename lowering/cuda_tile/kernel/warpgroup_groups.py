@@ -28,6 +28,8 @@ class MmaGroups:
 
     def __init__(self, emitter: Emitter) -> None:
         self._emitter = emitter
+        self.one_by_one = False
+        """True where registers are too few for operands and sums of two at once."""
         self.pending: list[MmaGroup] = []
 
     def commit(self, group: MmaGroup) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -61,8 +62,8 @@ def scalar_type(op: Operation, element: Attribute) -> Attribute:
 def check_whole_bytes(op: Operation, element: Attribute) -> None:
     """Raise OpError for memory whose bytes hold two elements."""
     if ELEMENT_OF[element].bits == 4:
-        raise OpError(op, f"'{op.name}' of {shown(element)} in memory has no lowering to cute; "
-                      "nearest legal: i8, and unpack")  # fmt: skip
+        raise OpError(op, f"'{op.name}' expected elements of whole bytes, got {shown(element)}; "
+                      "nearest legal: load_view_tko and store_view_tko")  # fmt: skip
 
 
 def tile_type(value: SSAValue) -> TileType:
@@ -97,10 +98,14 @@ def number_of(number: Any, element: Attribute) -> Any:
 def number_attribute(number: Any, type_: Attribute) -> Attribute:
     """A constant of a scalar type."""
     if isinstance(type_, IntegerType):
-        whole = int(number)
-        width = type_.bitwidth
-        if width > 1 and whole >= 1 << (width - 1):
-            whole -= 1 << width
-        return IntegerAttr(whole, IntegerType(width))
+        return _integer(int(number), type_)
     assert isinstance(type_, AnyFloat)
     return FloatAttr(float(number), type_)
+
+
+@lru_cache(1 << 12)
+def _integer(whole: int, type_: IntegerType) -> Attribute:
+    width = type_.bitwidth
+    if width > 1 and whole >= 1 << (width - 1):
+        whole -= 1 << width
+    return IntegerAttr(whole, IntegerType(width))

@@ -22,10 +22,18 @@ from tilewright.dialects.cuda_tile.ops.control_flow import (
     LoopOp,
     YieldOp,
 )
+from tilewright.dialects.cuda_tile.ops.conversions import ConversionOp
+from tilewright.dialects.cuda_tile.ops.core import ConstantOp, ExtractOp
 from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFOp
 from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
-from tilewright.lowering.cuda_tile.layouts.layouts import TileLayout, bits_of, blocked
+from tilewright.lowering.cuda_tile.layouts.layouts import (
+    TileLayout,
+    bits_of,
+    blocked,
+    dim_bits,
+    log2,
+)
 from tilewright.lowering.cuda_tile.layouts.tensor_memory_layouts import Accumulators
 from tilewright.lowering.cuda_tile.layouts.warpgroup_layouts import WarpgroupLayouts, is_added
 from tilewright.lowering.op_rules import OpRules
@@ -175,6 +183,32 @@ class LayoutTable:
             layout = next((layout for layout in known if layout is not None), None)
             self.layouts[value] = layout or self.default(value.type.shape)
         return changed
+
+
+def part_bits(op: ExtractOp) -> dict[int, bool] | None:
+    """The bits of a tile's numbers that say which part of it is extracted, and what they are there;
+    None where indices are no constants."""
+    fixed: dict[int, bool] = {}
+    whole, part = (value.type.shape for value in (op.source, op.result))  # type: ignore[attr-defined]
+    for index, bits, extent in zip(op.indices, dim_bits(whole), part, strict=True):
+        if not isinstance(index.owner, ConstantOp):
+            return None
+        number = int(index.owner.elements.array().reshape(-1)[0])
+        low = log2(extent)
+        fixed.update({bit: bool(number >> i & 1) for i, bit in enumerate(bits[low:])})
+    return fixed
+
+
+def parted_bits(value: SSAValue) -> set[int]:
+    """The bits of a tile's numbers by which parts of it are extracted, converted first or not."""
+    bits: set[int] = set()
+    for use in value.uses:
+        op = use.operation
+        if isinstance(op, ExtractOp):
+            bits |= set(part_bits(op) or ())
+        elif isinstance(op, ConversionOp):
+            bits |= parted_bits(op.results[0])
+    return bits
 
 
 def find_layouts(

@@ -91,6 +91,10 @@ class TileLayout:
             tuple(bits[bit] for bit in self.registers if bit in bits),
         )
 
+    def without(self, bits: Sequence[int]) -> TileLayout:
+        """The layout of the registers in which some bits of the element's number are not set."""
+        return TileLayout(self.threads, tuple(bit for bit in self.registers if bit not in bits))
+
     def text(self) -> str:
         """The layout in CuTe's words, (thread, register) -> element's number."""
         modes = [mode_of(self.threads), mode_of(self.registers)]

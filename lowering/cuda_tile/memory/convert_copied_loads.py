@@ -5,18 +5,21 @@
              read k - 1; copy k + stages - 1 to where that was; multiply k
 
 Every thread copies its part, and closes a group for every iteration, whether there is one to copy
-for or not. The stages are the beginning of the memory in which tiles change layout, which outside
-of the loop is free for that; those that `wgmma` reads have their own.
+for or not. Where MMAs of k - 1 may read its stage still, those of k - 2 do not: copies are one
+iteration less ahead. Where every thread reads what it has copied there is no barrier. The stages
+are the beginning of the memory in which tiles change layout, which outside of the loop is free for
+that; those that `wgmma` reads have their own.
 """
 
 from __future__ import annotations
 
 from xdsl.dialects import arith, memref
-from xdsl.dialects.builtin import IntegerAttr, i64
+from xdsl.dialects.builtin import IntegerAttr, IntegerType, i64
 from xdsl.ir import SSAValue
+from xdsl.utils.hints import isa
 
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
-from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp
+from tilewright.dialects.cuda_tile.ops.memory import LoadPtrTkoOp
 from tilewright.dialects.cute_nvgpu.ops import address, copy, wgmma_sync
 from tilewright.dialects.cute_nvgpu.types.fragments import Cache
 from tilewright.lowering.cuda_tile.analysis.find_copied_loads import (
@@ -24,13 +27,15 @@ from tilewright.lowering.cuda_tile.analysis.find_copied_loads import (
     CopiedLoads,
     CopiedLoop,
     LineKey,
+    Load,
 )
-from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
+from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, LoweredTile, PlacedTile
 from tilewright.lowering.cuda_tile.kernel.shared_tiles import SharedTile, StageTile
 from tilewright.lowering.cuda_tile.layouts.shared_matrices import ALIGNMENT
 from tilewright.lowering.cuda_tile.layouts.shared_order import CHUNK
 from tilewright.lowering.cuda_tile.layouts.threads import scaled
 from tilewright.lowering.cuda_tile.memory.access import Access
+from tilewright.lowering.cuda_tile.memory.convert_pointers import pointed
 from tilewright.lowering.cuda_tile.memory.convert_views import tile_accesses
 from tilewright.lowering.cuda_tile.pipelines.convert_pipelines import Range, at_iteration
 
@@ -59,7 +64,7 @@ class CopyRing:
             self._bases[load] = emitter.emit(address.AddressOp(lines[key]))
 
     def before_loop(self, bounds: Range) -> None:
-        """Begin to fill all stages but one."""
+        """Begin to fill all stages but those that are read."""
         kernel, emitter, plan = self.kernel, self.kernel.emitter, self.plan
         self.bounds, base, offset = bounds, kernel.scratch.take(self._taken), 0
         kernel.scratch.reserved += self._taken
@@ -68,7 +73,7 @@ class CopyRing:
                 self._bases[load] = emitter.binary("add", base, emitter.constant(offset, 32))
                 offset += plan.stages * load.order.bytes
         number = bounds.lower
-        for stage in range(plan.stages - 1):
+        for stage in range(plan.ahead):
             if stage:
                 number = emitter.binary("add", number, bounds.step)
             self._copy(number, emitter.constant(stage, 32))
@@ -78,14 +83,17 @@ class CopyRing:
         """Begin an iteration: its stage is full, and the one before is filled anew."""
         kernel, emitter, bounds = self.kernel, self.kernel.emitter, self.bounds
         assert bounds is not None
-        self.stage, ahead = stage, self.plan.stages - 1
+        self.stage, ahead = stage, self.plan.ahead
         emitter.add(copy.CpAsyncWaitGroupOp(ahead - 1))
         if self._lines:
             emitter.add(wgmma_sync.FenceProxyAsyncOp(space="shared::cta"))
-        kernel.scratch.barrier()
-        first = emitter.compare("eq", stage, emitter.constant(0, 32))
-        less = emitter.binary("sub", stage, emitter.constant(1, 32))
-        before = emitter.select(first, emitter.constant(ahead, 32), less)
+        if not self.plan.private:
+            kernel.scratch.barrier()
+        back = self.plan.stages - ahead
+        wraps = emitter.compare("lt", stage, emitter.constant(back, 32))
+        less = emitter.binary("sub", stage, emitter.constant(back, 32))
+        more = emitter.binary("add", stage, emitter.constant(ahead, 32))
+        before = emitter.select(wraps, more, less)
         far = kernel.constant(ahead, number.type)
         number = emitter.binary("add", number, emitter.binary("mul", bounds.step, far))
         self._copy(number, before)
@@ -130,8 +138,13 @@ class CopyRing:
         size = order.size << load.run
         cache = Cache.CG if size == CHUNK else Cache.CA
 
+        if isinstance(load.op, LoadPtrTkoOp):
+            accesses = pointed(load.op.source, load.op.mask, layout, kernel, load.run)
+        else:
+            accesses = tile_accesses(load.op, layout, kernel, load.run)
+
         def build() -> None:
-            for access in tile_accesses(load.op, layout, kernel, load.run):
+            for access in accesses:
                 at, inside = place(layout.places[access.registers[0]])
                 reads, zero = kernel.both(runs, access.condition), emitter.constant(0, 32)
                 assert reads is not None
@@ -153,16 +166,22 @@ class CopyRing:
         emitter, count = self.kernel.emitter, len(access.registers)
         if (left := access.left) is None:
             return emitter.constant(count * size, 32)
-        width = left.type.bitwidth  # type: ignore[attr-defined]
+        assert isa(left.type, IntegerType)
+        width = left.type.bitwidth
         most = emitter.constant(count, width)
         some = self.kernel.emit(arith.MinUIOp, [left, most], left.type)
         return scaled(emitter, emitter.resized(some, width, 32), size)
 
-    def tile(self, load: CopiedLoad) -> StageTile | SharedTile:
+    def tile(self, load: CopiedLoad) -> LoweredTile:
         """The tile of a load in this iteration."""
         emitter, order = self.kernel.emitter, load.order
         if load not in self._lines:
-            return StageTile(self._base(load, self.stage), order.order, load.element)
+            tile = StageTile(self._base(load, self.stage), order.order, load.element)
+            if not load.private:
+                return tile
+            layout = load.layout(self.kernel.table.thread_bits)
+            elements = tuple(tile.elements_in(layout, self.kernel))
+            return PlacedTile(layout, elements, load.element)
         start = scaled(emitter, self.stage, order.bytes // order.order.size)
         start = emitter.resized(start, 32, None)
         return SharedTile(self._lines[load], start, order, load.element, lambda: None)
@@ -188,7 +207,7 @@ class CopyRings:
         """The ring of a loop."""
         return self._rings.get(loop)
 
-    def load(self, op: LoadViewTkoOp) -> StageTile | SharedTile | None:
+    def load(self, op: Load) -> LoweredTile | None:
         """The tile of a load that was made ahead; None of any other."""
         loop = op.parent_op()
         ring = self._rings.get(loop) if isinstance(loop, ForOp) else None

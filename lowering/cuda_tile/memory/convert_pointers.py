@@ -8,11 +8,13 @@ from xdsl.ir import SSAValue
 
 from tilewright.dialects.cuda_tile.ops import memory
 from tilewright.dialects.cuda_tile.types import PointerType
+from tilewright.lowering.cuda_tile.analysis.runs import pointer_run
+from tilewright.lowering.cuda_tile.analysis.view_access import WIDEST
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, lowers
 from tilewright.lowering.cuda_tile.kernel.memory_order import Token
 from tilewright.lowering.cuda_tile.layouts.elements import check_whole_bytes, element_of, shape_of
 from tilewright.lowering.cuda_tile.layouts.find_layouts import LayoutTable, finds
-from tilewright.lowering.cuda_tile.layouts.layouts import TileLayout
+from tilewright.lowering.cuda_tile.layouts.layouts import TileLayout, bits_of
 from tilewright.lowering.cuda_tile.memory.access import Access
 from tilewright.lowering.cuda_tile.memory.memory_access import (
     is_weak,
@@ -25,15 +27,23 @@ from tilewright.lowering.cuda_tile.memory.memory_access import (
 
 @finds(memory.LoadPtrTkoOp)
 def _loaded(op: memory.LoadPtrTkoOp, table: LayoutTable) -> TileLayout:
-    return table.of(op.source)
+    layout = table.wanted.get(op) or table.layouts.get(op.source)
+    if layout is not None:
+        return layout
+    bits = range(bits_of(shape_of(op.result)))
+    return table.dealt(bits, pointer_run(op.source, op.mask, WIDEST))
 
 
 @lowers(memory.LoadPtrTkoOp)
 def _load(op: memory.LoadPtrTkoOp, kernel: Kernel) -> None:
+    if (ahead := kernel.copied.load(op)) is not None:
+        kernel[op.result], kernel[op.result_token] = ahead, token_of(op.token, kernel) or Token()
+        return
     layout = kernel.layout(op.result)
     assert layout is not None
     type_ = kernel.scalar_type(op, op.result)
-    accesses = pointed(op.source, op.mask, layout, kernel)
+    run = pointer_run(op.source, op.mask, WIDEST)
+    accesses = pointed(op.source, op.mask, layout, kernel, run)
     padding: Sequence[SSAValue] = [kernel.constant(0, type_)] * layout.count
     if op.padding_value is not None:
         padding = kernel.elements(op.padding_value, layout)
@@ -51,9 +61,10 @@ def _load(op: memory.LoadPtrTkoOp, kernel: Kernel) -> None:
 @lowers(memory.StorePtrTkoOp)
 def _store(op: memory.StorePtrTkoOp, kernel: Kernel) -> None:
     layout = kernel.layout(op.destination) or kernel.layout(op.value)
-    layout = layout or kernel.table.default(shape_of(op.value))
+    run = pointer_run(op.destination, op.mask, WIDEST)
+    layout = layout or kernel.table.default(shape_of(op.value), run)
     elements = kernel.elements(op.value, layout)
-    accesses = pointed(op.destination, op.mask, layout, kernel)
+    accesses = pointed(op.destination, op.mask, layout, kernel, run)
     token = token_of(op.token, kernel)
     kernel.order.before(token, writes=True)
     if is_weak(op):
@@ -64,9 +75,10 @@ def _store(op: memory.StorePtrTkoOp, kernel: Kernel) -> None:
 
 
 def pointed(
-    pointers: SSAValue, mask: SSAValue | None, layout: TileLayout, kernel: Kernel
+    pointers: SSAValue, mask: SSAValue | None, layout: TileLayout, kernel: Kernel, run: int = 0
 ) -> list[Access]:
-    """The accesses of each thread to what a tile of pointers points to."""
+    """The accesses of each thread to what a tile of pointers points to, in runs of so many bits
+    where it has such neighbours."""
     pointer = element_of(pointers)
     assert isinstance(pointer, PointerType) and kernel.op is not None
     check_whole_bytes(kernel.op, pointer.pointee_type)
@@ -74,9 +86,10 @@ def pointed(
     conditions: Sequence[SSAValue | None] = [None] * layout.count
     if mask is not None:
         conditions = kernel.elements(mask, layout)
+    own = min(run, layout.run_bits)
     return [
-        Access((i,), address, 0, condition)
-        for i, (address, condition) in enumerate(zip(addresses, conditions, strict=True))
+        Access(tuple(range(i, i + (1 << own))), addresses[i], 0, conditions[i])
+        for i in range(0, layout.count, 1 << own)
     ]
 
 

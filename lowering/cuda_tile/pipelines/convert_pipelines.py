@@ -22,6 +22,7 @@ from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
 from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp
 from tilewright.dialects.cute.types.memref import Space, SpaceAttr
 from tilewright.dialects.cute_nvgpu.ops import (
+    cluster,
     mbarrier,
     sync,
     tcgen05_sync,
@@ -32,10 +33,9 @@ from tilewright.lowering.cuda_tile.analysis.find_pipelines import (
     LoadGroup,
     LoadPipeline,
     Pipelines,
-    is_read_by,
 )
 from tilewright.lowering.cuda_tile.analysis.tensor_maps import BoxedAccess
-from tilewright.lowering.cuda_tile.kernel.coordinates import box_corners
+from tilewright.lowering.cuda_tile.kernel.coordinates import boxes
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
 from tilewright.lowering.cuda_tile.kernel.shared_tiles import SharedTile
 from tilewright.lowering.cuda_tile.kernel.warpgroup_groups import MmaGroup
@@ -71,7 +71,6 @@ class Ring:
         self.pipelines, self.pipeline, self.kernel = pipelines, first, kernel
         self.stages = first.stages
         self._made_barriers = [(self._made(), self._made()) for _ in first.groups]
-        self._by_mma = [group.released_by_mma for group in first.groups]
         lines = [[self._line(load) for load in group.loads] for group in first.groups]
         self._barriers: dict[LoadGroup, tuple[SSAValue, SSAValue]] = {}
         self._lines: dict[BoxedAccess, SSAValue] = {}
@@ -112,11 +111,12 @@ class Ring:
     def initialise(self, readers: int) -> None:
         """Make the mbarriers, by one thread; so many warps, or MMAs of one thread, read."""
         emitter = self.kernel.emitter
-        for (full, empty), by_mma in zip(self._made_barriers, self._by_mma, strict=True):
+        for (full, empty), group in zip(self._made_barriers, self.pipelines[0].groups, strict=True):
+            count = 1 if group.released_by_mma else readers * group.ctas
             for stage in range(self.stages):
                 at = emitter.constant(stage, None)
                 emitter.add(mbarrier.InitOp(full, [at], 1))
-                emitter.add(mbarrier.InitOp(empty, [at], 1 if by_mma else readers))
+                emitter.add(mbarrier.InitOp(empty, [at], count))
 
     # --- places ---
 
@@ -167,11 +167,13 @@ class Ring:
     def _copy(self, load: BoxedAccess, full: SSAValue, stage: SSAValue, start: SSAValue) -> None:
         kernel, emitter = self.kernel, self.kernel.emitter
         map_, line = kernel.tensor_map(load.source), self._lines[load]
-        for number, coordinates in enumerate(box_corners(load, kernel)):
-            at = start
-            if number:
-                at = emitter.binary("add", start, emitter.constant(number * load.box, None))
-            emitter.add(tma.TmaLoadOp(map_, coordinates, line, [at], full, [stage]))
+        rank = mask = None
+        if load.ctas > 1:
+            rank = emitter.once((cluster.RankOp,), cluster.RankOp)
+            mask = emitter.constant((1 << load.ctas) - 1, 16)
+        for coordinates, place in boxes(load, kernel, rank):
+            at = start if place is None else emitter.binary("add", start, place)
+            emitter.add(tma.TmaLoadOp(map_, coordinates, line, [at], full, [stage], mask=mask))
 
     def _ahead(
         self, groups: Sequence[LoadGroup], place: StagePlace, by: int, *, fresh: bool = False
@@ -237,8 +239,17 @@ class Ring:
         emitter, (_, empty) = self.kernel.emitter, self._barriers[group]
         emitter.add(sync.WarpSyncOp())
         leader = emitter.emit(warp_specialization.ElectSyncOp())
-        arrive = partial(mbarrier.ArriveOp, empty, [self._index(place.stage)])
-        emitter.when(leader, lambda: emitter.add(arrive()))
+        emitter.when(leader, partial(self._arrive, empty, self._index(place.stage), group.ctas))
+
+    def _arrive(self, empty: SSAValue, at: SSAValue, ctas: int) -> None:
+        """Tell every CTA that copies to the stage."""
+        emitter = self.kernel.emitter
+        if ctas == 1:
+            emitter.add(mbarrier.ArriveOp(empty, [at]))
+            return
+        for number in range(ctas):
+            rank = emitter.constant(number, 32)
+            emitter.add(cluster.MbarrierArriveOp(empty, [at], rank, reads=True))
 
     # --- the loop ---
 
@@ -296,9 +307,13 @@ class Ring:
         for group in self._groups_of(product):
             if not group.trailing:
                 release = partial(self.release, group, self.place)
-                alone = all(is_read_by(load.op.tile, product) for load in group.loads)
-                early = alone and not group.by_threads
-                (flight.completed if early else self.left).append(release)
+                if not group.alone and not group.by_threads:
+                    release = partial(self._release_after, flight, release)
+                (flight.completed if group.alone else self.left).append(release)
+
+    def _release_after(self, flight: MmaGroup, release: Callable[[], None]) -> None:
+        self.kernel.groups.complete(flight)
+        release()
 
     def commit(self, product: Operation) -> None:
         """Let stages be empty once the MMAs of a product in tensor memory are complete; by the
@@ -370,7 +385,10 @@ class Rings:
         emitter = kernel.emitter
         first = emitter.compare("eq", kernel.threads.number, emitter.constant(0, 32))
         emitter.when(first, self._initialise)
-        emitter.add(gpu.BarrierOp())
+        if plan.cluster == 1:
+            emitter.add(gpu.BarrierOp())
+        else:
+            meet(kernel)
 
     def _initialise(self) -> None:
         for ring in self.all:
@@ -451,6 +469,12 @@ class Rings:
         """Begin anew, as those who read stages."""
         for ring in self.all:
             ring.produces, ring.place = False, ring.first
+
+
+def meet(kernel: Kernel) -> None:
+    """Wait for all threads of the cluster."""
+    for op in (sync.WarpSyncOp, cluster.ArriveOp, cluster.WaitOp):
+        kernel.emitter.add(op())
 
 
 def places_of(rings: Sequence[Ring]) -> list[SSAValue]:

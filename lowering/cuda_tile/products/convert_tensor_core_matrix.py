@@ -11,21 +11,24 @@ from xdsl.ir import SSAValue
 from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFScaledOp
 from tilewright.dialects.cute_nvgpu.atoms.umma import UmmaAtom
 from tilewright.dialects.cute_nvgpu.ops.sm100 import MmaBsOp, MmaOp
+from tilewright.lowering.cuda_tile.analysis.facts import is_zero
 from tilewright.lowering.cuda_tile.arithmetic.convert_conversions import float_or_same
-from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
+from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, lowers
 from tilewright.lowering.cuda_tile.kernel.tensor_tiles import is_there, make_room, placed
 from tilewright.lowering.cuda_tile.layouts.elements import shape_of
+from tilewright.lowering.cuda_tile.layouts.find_layouts import LayoutTable, finds
+from tilewright.lowering.cuda_tile.layouts.layouts import TileLayout
 from tilewright.lowering.cuda_tile.layouts.mma_layouts import Multiplication
 from tilewright.lowering.cuda_tile.layouts.tensor_memory_layouts import (
     Accumulators,
     ScaleFactors,
     TensorCoreLayouts,
+    accumulators_of,
     block_of,
     extents_of,
     scale_factors_of,
     tensor_core_atom,
 )
-from tilewright.lowering.cuda_tile.products.convert_warpgroup_matrix import is_zero
 from tilewright.lowering.cuda_tile.products.scale_factors import factors_operand, store_factors
 from tilewright.lowering.cuda_tile.products.shared_operands import OperandMatrices, SharedOperands
 
@@ -37,6 +40,21 @@ def brought(value: SSAValue, accumulators: Accumulators, kernel: Kernel) -> None
     elements = kernel.elements(value, accumulators.layout())
     wide = accumulators.element
     kernel.tensor.store(accumulators, [float_or_same(kernel, x, wide) for x in elements])
+
+
+@finds(MmaFScaledOp)
+def _product_layout(op: MmaFScaledOp, table: LayoutTable) -> TileLayout:
+    accumulators = accumulators_of(op, table.thread_bits)
+    assert accumulators is not None, "others are legalized"
+    table.products[op.result] = accumulators
+    return accumulators.layout()
+
+
+@lowers(MmaFScaledOp)
+def _multiply(op: MmaFScaledOp, kernel: Kernel) -> None:
+    accumulators = kernel.table.products[op.result]
+    assert isinstance(accumulators, Accumulators)
+    TensorCoreProduct(op, accumulators, kernel).multiply()
 
 
 class TensorCoreProduct:

@@ -5,18 +5,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import Float16Type, Float32Type, i1, i32
 from xdsl.ir import Attribute, SSAValue
 
-from tilewright.dialects.cuda_tile.ops import core
 from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFOp, MmaIOp
 from tilewright.dialects.cute_nvgpu.ops import wgmma_sync
 from tilewright.dialects.cute_nvgpu.ops.fragment import CastOp
 from tilewright.dialects.cute_nvgpu.ops.sm90 import WGMMA_OPS
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
+from tilewright.lowering.cuda_tile.analysis.facts import is_zero
 from tilewright.lowering.cuda_tile.arithmetic.convert_conversions import (
     float_or_same,
     float_resized,
@@ -81,15 +80,6 @@ def accumulators(value: SSAValue, layouts: WarpgroupLayouts, kernel: Kernel) -> 
     )
 
 
-def is_zero(value: SSAValue) -> bool:
-    """True of a constant tile of zeros."""
-    constant: Any = value.owner
-    if not isinstance(constant, core.ConstantOp):
-        return False
-    number: Any = constant.value
-    return bool(number.is_splat) and not number.array().reshape(-1)[:1].view("u1").any()
-
-
 class WarpgroupProduct:
     """A multiplication by `wgmma`."""
 
@@ -114,6 +104,8 @@ class WarpgroupProduct:
         if is_added(op):
             self._add()
             return
+        if kernel.groups.one_by_one:
+            kernel.groups.wait()
         zero, places = is_zero(op.acc), layouts.fragments("C")
         sums = dict(zip(places, accumulators(op.acc, layouts, kernel), strict=True))
         kernel.emitter.add(wgmma_sync.WgmmaFenceOp())

@@ -167,11 +167,12 @@ class SharedOperands:
             1 << order.position[position[bit]] if bit is not None and bit[0] == mode else 0
             for bit in self.layouts.units
         ]
-        at = emitter.constant(known, None)
-        own = kernel.threads.total(weights)
+        # The constant comes last: descriptors then differ by one.
+        at, own = matrices.start, kernel.threads.total(weights)
         if own is not None:
-            at = emitter.binary("add", emitter.resized(own, 32, None), at)
-        if matrices.start is not None:
-            at = emitter.binary("add", matrices.start, at)
+            own = emitter.resized(own, 32, None)
+            at = own if at is None else emitter.binary("add", at, own)
+        far = emitter.constant(known, None)
+        at = far if at is None else emitter.binary("add", at, far)
         key = ("desc", matrices.line, at, matrices.view)
         return emitter.once(key, partial(MakeSmemDescOp, matrices.line, [at], matrices.view))

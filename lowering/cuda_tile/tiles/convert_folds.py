@@ -150,21 +150,20 @@ class _Reduction(_Fold):
         return sorted(own, key=lambda i: -(layout.threads[i] or 0))
 
     def _in_registers(self, layout: TileLayout, columns: Columns) -> tuple[TileLayout, Columns]:
-        for bit in reversed(self.dimension):
-            if bit not in layout.registers:
-                continue
-            rest = TileLayout(
-                layout.threads, tuple(other for other in layout.registers if other != bit)
-            )
-            rows = [
-                self.combined(
-                    [column[layout.register_at[place | 1 << bit]] for column in columns],
-                    [column[layout.register_at[place]] for column in columns],
-                )
-                for place in rest.places
-            ]
-            layout, columns = rest, [list(column) for column in zip(*rows, strict=True)]
-        return layout, columns
+        """What is left of elements in a thread: the highest bit is folded first, but one result is
+        finished before the next one is begun, so that few are in registers at once."""
+        bits = [bit for bit in reversed(self.dimension) if bit in layout.registers]
+        kept = tuple(bit for bit in layout.registers if bit not in bits)
+        rest = TileLayout(layout.threads, kept)
+
+        def folded(place: int, count: int) -> Sequence[SSAValue]:
+            if count == 0:
+                return [column[layout.register_at[place]] for column in columns]
+            upper = folded(place | 1 << bits[count - 1], count - 1)
+            return self.combined(upper, folded(place, count - 1))
+
+        rows = [folded(place, len(bits)) for place in rest.places]
+        return rest, [list(column) for column in zip(*rows, strict=True)]
 
     def _between_lanes(self, columns: Columns, thread_bit: int) -> Columns:
         rows: list[list[SSAValue]] = []

@@ -18,7 +18,7 @@ from tilewright.dialects.cute_nvgpu.ops.address import bytes_of
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, integer, lowers
 from tilewright.lowering.cuda_tile.kernel.shared_tiles import SharedTile, StageTile
 from tilewright.lowering.cuda_tile.layouts.elements import shape_of
-from tilewright.lowering.cuda_tile.layouts.find_layouts import LayoutTable, finds
+from tilewright.lowering.cuda_tile.layouts.find_layouts import LayoutTable, finds, part_bits
 from tilewright.lowering.cuda_tile.layouts.layouts import (
     TileLayout,
     bits_of,
@@ -26,6 +26,7 @@ from tilewright.lowering.cuda_tile.layouts.layouts import (
     dim_bits,
     inverse,
     permutation_of,
+    spread,
 )
 from tilewright.lowering.cuda_tile.layouts.shared_order import SharedOrder, row_major
 from tilewright.lowering.cuda_tile.layouts.threads import scaled
@@ -192,7 +193,12 @@ def _cat(op: core.CatOp, kernel: Kernel) -> None:
 
 @finds(core.ExtractOp)
 def _extracted(op: core.ExtractOp, table: LayoutTable) -> TileLayout:
-    return table.default(shape_of(op.result))
+    """That of the source, where registers alone say which part it is."""
+    own, fixed = table.of(op.source), part_bits(op)
+    if fixed is None or not set(fixed) <= set(own.registers):
+        return table.default(shape_of(op.result))
+    inner = _inner_bits(shape_of(op.result), shape_of(op.source))
+    return own.renumbered({wide: bit for bit, wide in inner.items()})
 
 
 @lowers(core.ExtractOp)
@@ -201,7 +207,14 @@ def _extract(op: core.ExtractOp, kernel: Kernel) -> None:
     assert layout is not None
     emitter, scratch, whole = kernel.emitter, kernel.scratch, shape_of(op.source)
     source = kernel.table.of(op.source)
-    elements = kernel.elements(op.source, source)
+    elements, fixed = kernel.elements(op.source, source), part_bits(op)
+    if fixed is not None and set(fixed) <= set(source.registers):
+        place = sum(1 << bit for bit, is_set in fixed.items() if is_set)
+        bits = _inner_bits(shape_of(op.result), whole)
+        inner = [bits[own] for own in range(len(bits))]
+        registers = [source.register_at[place | spread(own, inner)] for own in layout.places]
+        kernel.place(op.result, layout, [elements[register] for register in registers])
+        return
     order = row_major(bits_of(whole), bytes_of(elements[0].type))
     base = scratch.take(prod(whole) * bytes_of(elements[0].type))
     scratch.store(base, source, elements, order)

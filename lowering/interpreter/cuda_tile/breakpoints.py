@@ -167,7 +167,7 @@ def _text(content: Value | Unstored, value: SSAValue, row: int) -> str:
     tile: Any = content[row % len(content)]
     type_: Any = value.type
     if "ptr" in shown(type_.element_type):
-        formatter: dict[str, Any] = {"int": hex}
+        formatter: Any = {"int": hex}
     else:
         formatter = {}
         if tile.dtype.kind not in "iub" and tile.dtype.itemsize < 4:

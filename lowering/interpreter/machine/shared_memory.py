@@ -236,6 +236,8 @@ class SharedMemory:
         raise Fault(f"{both} in {who} are ordered by no barrier", lane)
 
     def _check_write(self, lanes: Lanes, places: NDArray[np.int64], op: int) -> None:
+        if not len(lanes):
+            return  # a warp that initialises nothing
         self._check_pending(places, "write")
         self.wgmmas.check_write(lanes, places)
         self.bulk_stores.check_write(lanes, places)

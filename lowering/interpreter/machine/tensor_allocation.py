@@ -92,6 +92,8 @@ class TensorAllocator:
         self._cluster = cluster
         self._ctas: dict[int, CtaAllocations] = {}
         self._waiting: list[Request] = []
+        self.journal: list[tuple[int, AllocatedColumns, int]] = []
+        """Every allocation and every end of one, by CTA, with the op that did it, in order."""
 
     def _cta(self, cta: int) -> CtaAllocations:
         return self._ctas.setdefault(cta, CtaAllocations())
@@ -207,6 +209,7 @@ class TensorAllocator:
         self._cta(request.cta).allocated[first] = allocation
         cells = self._tensor.cta(request.cta)
         cells.allocated[first : first + request.columns] = request.op
+        self.journal.append((request.cta, allocation, request.op))
 
     def tell(self, request: Request) -> None:
         """Write a granted address to where its warp wants it."""
@@ -251,6 +254,7 @@ class TensorAllocator:
         access = self._tensor.warp_access(STORE, lanes, number)
         self._tensor.check_write(cta, cells, access, "deallocation")
         del state.allocated[address]
+        self.journal.append((cta, allocated, number))
         tensor.allocated[span] = 0
         tensor.freed[span] = number
         self._tensor.forget(cta, cells)

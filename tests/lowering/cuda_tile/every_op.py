@@ -540,6 +540,37 @@ def views() -> Iterator[Case]:
         yield kernel(op, op, body, (("i32", 24 * 32), ("i32", 1)))
 
 
+def packed_views() -> Iterator[Case]:
+    """Views of elements that lie two in a byte: along rows, along columns, of strides that the
+    kernel is given."""
+    for order, strides, given in (
+        ("rows", "32,1", "[32, 1]"),
+        ("columns", "1,24", "[1, 24]"),
+        ("given", "?,1", "[%s, 1]"),
+    ):
+        tensor = f"tensor_view<24x32xf4E2M1FN, strides=[{strides}]>"
+        type_ = f"partition_view<tile=(16x16), padding_value = zero, {tensor}>"
+        body = "".join(
+            f"    %{name} = constant <i32: {number}> : tile<i32>\n"
+            for name, number in (("s", 32), ("zero", 0), ("one", 1))
+        )
+        for i in (0, 1):
+            body += (
+                f"    %q{i} = ptr_to_ptr %p{i} : tile<ptr<i8>> -> tile<ptr<f4E2M1FN>>\n"
+                f"    %v{i} = make_tensor_view %q{i}, shape = [24, 32], strides = {given} : "
+                f"{'tile<i32> -> ' if order == 'given' else ''}{tensor}\n"
+                f"    %w{i} = make_partition_view %v{i} : {type_}\n"
+            )
+        body += (
+            f"    %x, %t = load_view_tko weak %w0[%one, %one] : {type_}, tile<i32> "
+            "-> tile<16x16xf4E2M1FN>, token\n"
+            "    %u = store_view_tko weak %x, %w1[%zero, %one] : tile<16x16xf4E2M1FN>, "
+            f"{type_}, tile<i32> -> token\n"
+        )
+        for op in ("load_view_tko", "store_view_tko"):
+            yield kernel(op, f"{op} f4E2M1FN {order}", body, (("i8", 24 * 16),) * 2)
+
+
 def control() -> Iterator[Case]:
     for element in ("i32", "i64"):
         for unsigned in ("", " unsigned"):
@@ -579,7 +610,7 @@ def cases() -> list[Case]:
     """All kernels."""
     families = (
         floating, integer, conversions, shapes, folds, products, memory, own_memory, views,
-        control,
+        packed_views, control,
     )  # fmt: skip
     return [case for family in families for case in family()]
 

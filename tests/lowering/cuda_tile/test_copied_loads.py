@@ -61,8 +61,20 @@ def test_warpgroups_read_copies(types: tuple[str, str], order: str, convert: str
     text = product(types, (64, 32, 32), b_order=order, hints=hints, convert=convert)
     ptx = tw.compile(text, "sm_90a").ptx
     assert "wgmma.mma_async" in ptx and COPY in ptx and "tensor.2d.shared" not in ptx
-    memory = (convert or types[0],) * 2
-    check(text, "sm_90a", (72, 32, 112), (*memory, types[1]), (2, 1), b_order=order, schedule=2)
+    memory = convert or types[0]
+    wanted = (memory, memory, types[1])
+    check(text, "sm_90a", (72, 32, 112), wanted, (2, 1), b_order=order, schedule=2)
+
+
+def test_copies_beside_boxes() -> None:
+    """A by TMA and B, whose rows are known to be multiples of 4 bytes, by copies; MMAs in flight
+    all along."""
+    text = product(("bf16", "f32"), (64, 32, 32))
+    text = text.replace("%B_s = assume div_by<8>", "%B_s = assume div_by<2>")
+    ptx = tw.compile(text, "sm_90a").ptx
+    assert "cp.async.ca.shared" in ptx and "tensor.2d.shared" in ptx
+    assert "wgmma.wait_group.sync.aligned 1" in ptx
+    check(text, "sm_90a", (64, 32, 232), ("bf16", "bf16", "f32"), (1, 1), schedule=2)
 
 
 @pytest.mark.parametrize(
@@ -178,3 +190,123 @@ def test_chained_products_stay_in_registers() -> None:
     wide_q, wide_k, wide_v = (x.astype(np.float32) for x in (q, k, v))
     want = (wide_q @ wide_k.T).astype(np.float16).astype(np.float32) @ wide_v
     assert np.abs(got - want).max() <= 2e-3 * np.abs(want).max()
+
+
+STREAM = """
+    %i, %by, %bz = get_tile_block_id : tile<i32>
+    %o = constant <i32: 0> : tile<i32>
+    %one = constant <i32: 1> : tile<i32>
+    %zero = constant <f32: 0.0> : tile<{tile}xf32>
+"""
+
+
+def streamed(tile: int, token: str = "") -> str:
+    """A @k of sums of rows, a chunk at a time, of which it writes one for each place in a chunk."""
+    tiles = view("f32", f"1x{tile}")
+    body = STREAM.format(tile=f"1x{tile}")
+    for name, columns in (("A", "%n"), ("C", "%d")):
+        body += matrix(name, "%m", columns, "f32", f"1x{tile}")
+    body += f"""
+    %rows, %steps = get_index_space_shape %A : {tiles} -> tile<i32>
+    %first = store_view_tko weak %zero, %C[%i, %o] : tile<1x{tile}xf32>, {tiles}, tile<i32> -> token
+    %sum = for %j in (%o to %steps, step %one) : tile<i32> iter_values(%acc = %zero)
+        -> (tile<1x{tile}xf32>) {{
+      %x, %t0 = load_view_tko weak %A[%i, %j]{token} : {tiles}, tile<i32>
+          -> tile<1x{tile}xf32>, token
+      %next = addf %acc, %x rounding<nearest_even> : tile<1x{tile}xf32>
+      continue %next : tile<1x{tile}xf32>
+    }}
+    %u = store_view_tko weak %sum, %C[%i, %o] token = %first
+        : tile<1x{tile}xf32>, {tiles}, tile<i32> -> token
+"""
+    names = ", ".join(f"%{name}_p: tile<ptr<f32>>, %{name}_l: tile<i32>" for name in "AC")
+    return entry(f"{names}, %m: tile<i32>, %n: tile<i32>, %d: tile<i32>", body)
+
+
+@pytest.mark.parametrize("arch", ["sm_80", "sm_90a"])
+def test_streams_are_copied_ahead(arch: str) -> None:
+    """Every thread reads what it has copied: no barrier."""
+    text = streamed(512)
+    ptx = tw.compile(text, arch).ptx
+    loop = ptx.partition("$for1:")[2].partition("bra.uni $for1")[0]
+    assert COPY in loop and "bar.sync" not in loop and "ld.global" not in loop
+    a = operand(3, 2700, "f32")
+    args = [a, 2700, np.zeros((3, 512), np.float32), 512, 3, 2700, 512]
+    got = tw.interpret(text, "k", grid=(3,), args=args, level="ptx", arch=arch, schedule=4)[1]
+    chunks = np.pad(a, ((0, 0), (0, 6 * 512 - 2700))).reshape(3, 6, 512)
+    assert (got == np.cumsum(chunks, axis=1, dtype=np.float32)[:, -1]).all()
+
+
+def test_what_is_written_before_is_not_copied_ahead() -> None:
+    assert COPY not in tw.compile(streamed(512, " token = %first"), "sm_80").ptx
+
+
+def gathered(mask: str) -> str:
+    """A @k of C = A[rows] B: rows of A, as a tile of their numbers says, through pointers."""
+    tall, flat = "64x32", view("f16", "32x32")
+    body = matrix("B", "%k", "%n", "f16", "32x32") + matrix("C", "%m", "%n", "f32", "64x32")
+    body += f"""
+    %o = constant <i32: 0> : tile<i32>
+    %one = constant <i32: 1> : tile<i32>
+    %depth = constant <i32: 32> : tile<i32>
+    %zero = constant <f32: 0.0> : tile<64x32xf32>
+    %nothing = constant <f16: 0.0> : tile<{tall}xf16>
+    %A_a = assume div_by<16>, %A_p : tile<ptr<f16>>
+    %A_s = assume div_by<8>, %A_l : tile<i32>
+    %k_a = assume div_by<8>, %k : tile<i32>
+    %i64 = iota : tile<64xi32>
+    %at0 = reshape %R_p : tile<ptr<i32>> -> tile<1xptr<i32>>
+    %at1 = broadcast %at0 : tile<1xptr<i32>> -> tile<64xptr<i32>>
+    %at = offset %at1, %i64 : tile<64xptr<i32>>, tile<64xi32> -> tile<64xptr<i32>>
+    %r, %t = load_ptr_tko weak %at : tile<64xptr<i32>> -> tile<64xi32>, token
+    %r1 = reshape %r : tile<64xi32> -> tile<64x1xi32>
+    %rows = broadcast %r1 : tile<64x1xi32> -> tile<{tall}xi32>
+    %s1 = reshape %A_s : tile<i32> -> tile<1x1xi32>
+    %stride = broadcast %s1 : tile<1x1xi32> -> tile<{tall}xi32>
+    %begin = muli %rows, %stride : tile<{tall}xi32>
+    %p1 = reshape %A_a : tile<ptr<f16>> -> tile<1x1xptr<f16>>
+    %base = broadcast %p1 : tile<1x1xptr<f16>> -> tile<{tall}xptr<f16>>
+    %i32 = iota : tile<32xi32>
+    %k1 = reshape %k_a : tile<i32> -> tile<1x1xi32>
+    %size = broadcast %k1 : tile<1x1xi32> -> tile<{tall}xi32>
+    %steps, %columns = get_index_space_shape %B : {flat} -> tile<i32>
+    %sum = for %j in (%o to %steps, step %one) : tile<i32> iter_values(%acc = %zero)
+        -> (tile<64x32xf32>) {{
+      %f = muli %j, %depth : tile<i32>
+      %f1 = reshape %f : tile<i32> -> tile<1xi32>
+      %first = broadcast %f1 : tile<1xi32> -> tile<32xi32>
+      %c = addi %first, %i32 : tile<32xi32>
+      %c1 = reshape %c : tile<32xi32> -> tile<1x32xi32>
+      %cs = broadcast %c1 : tile<1x32xi32> -> tile<{tall}xi32>
+      %in = cmpi {mask}, unsigned : tile<{tall}xi32> -> tile<{tall}xi1>
+      %far = addi %begin, %cs : tile<{tall}xi32>
+      %ps = offset %base, %far : tile<{tall}xptr<f16>>, tile<{tall}xi32> -> tile<{tall}xptr<f16>>
+      %x, %t0 = load_ptr_tko weak %ps, %in, %nothing
+          : tile<{tall}xptr<f16>>, tile<{tall}xi1>, tile<{tall}xf16> -> tile<{tall}xf16>, token
+      %y, %t1 = load_view_tko weak %B[%j, %o] : {flat}, tile<i32> -> tile<32x32xf16>, token
+      %next = mmaf %x, %y, %acc : tile<{tall}xf16>, tile<32x32xf16>, tile<64x32xf32>
+      continue %next : tile<64x32xf32>
+    }}
+    %u = store_view_tko weak %sum, %C[%o, %o] : tile<64x32xf32>, {view("f32", "64x32")}, tile<i32>
+        -> token
+"""
+    names = ", ".join(
+        f"%{name}_p: tile<ptr<{type_}>>, %{name}_l: tile<i32>"
+        for name, type_ in (("A", "f16"), ("B", "f16"), ("R", "i32"), ("C", "f32"))
+    )
+    return entry(f"{names}, %m: tile<i32>, %n: tile<i32>, %k: tile<i32>", body)
+
+
+@pytest.mark.parametrize("relation, copies", [("less_than", 3), ("less_than_or_equal", 1)])
+def test_gathers_are_copied_ahead(relation: str, copies: int) -> None:
+    """16 bytes at a time, where a mask holds for all of them or for none; else only B is."""
+    text = gathered(f"{relation} %cs, %size")
+    ptx = tw.compile(text, "sm_80").ptx
+    loop = ptx.partition("$for1:")[2].partition("bra.uni $for1")[0]
+    assert loop.count(COPY) == copies
+    a, b = operand(40, 72, "f16"), operand(72, 32, "f16")
+    rows = np.random.default_rng(1).integers(0, 39, 64).astype(np.int32)
+    args = [a, 72, b, 32, rows, 64, np.zeros((64, 32), np.float32), 32, 64, 32, 72]
+    got = tw.interpret(text, "k", grid=(1,), args=args, level="ptx", arch="sm_80", schedule=1)[3]
+    want = a[rows].astype(np.float32) @ b.astype(np.float32)
+    assert np.abs(got - want).max() <= 1e-5 * np.abs(want).max()

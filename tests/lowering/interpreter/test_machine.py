@@ -18,6 +18,7 @@ from tilewright.lowering.interpreter.values import (
     take,
     uniform,
 )
+from tilewright.pipeline import verified
 
 SMEM = "#cute<space smem>"
 LEVELS = ("atom", "ptx")
@@ -246,10 +247,10 @@ def test_waves_give_what_one_wave_gives(
     blocks, per_wave = 11, max(1, resident // 64)
     calls: list[tuple[int, int]] = []
     settings: dict[str, Any] = {"grid": (blocks,), "block": (64,), "level": level}
-    whole = run(kernel(WAVES), args=[zeros(blocks * 64)], **settings)
+    whole = run(verified(kernel(WAVES))[0], args=[zeros(blocks * 64)], **settings)
     monkeypatch.setattr(machine, "RESIDENT_THREADS", resident)
     parts = run(
-        kernel(WAVES),
+        verified(kernel(WAVES))[0],
         args=[zeros(blocks * 64)],
         progress=lambda done, total: calls.append((done, total)),
         **settings,

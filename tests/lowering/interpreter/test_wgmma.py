@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 import numpy as np
 import pytest
+from covering import covering
 from numpy.typing import NDArray
 from wgmma_kernels import BF16, CASES, Case, as_stored, product_kernel
 from wgmma_products import DTYPES, atom_of, fragments, inputs
@@ -40,9 +42,19 @@ def expected(case: Case) -> NDArray[Any]:
     return (a @ b.T).astype(DTYPES[case.accumulator])
 
 
-@pytest.mark.parametrize("numerics", ["hardware", "exact"])
-@pytest.mark.parametrize("level", LEVELS)
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def pairs(run: tuple[Case, str, str]) -> tuple[Any, ...]:
+    """A case at a level, a case with its numerics, and numerics at a level."""
+    case, level, numerics = run
+    return (case.name, level), (case.name, numerics), (level, numerics)
+
+
+RUNS = covering(product(CASES, LEVELS, ("hardware", "exact")), pairs)
+
+
+@pytest.mark.parametrize(
+    "case, level, numerics",
+    [pytest.param(*run, id=f"{run[0].name}-{run[1]}-{run[2]}") for run in RUNS],
+)
 def test_product(case: Case, level: str, numerics: str) -> None:
     found = run(case, product_kernel(case), level, numerics)
     np.testing.assert_array_equal(found, expected(case))

@@ -3,11 +3,13 @@ product."""
 
 from __future__ import annotations
 
+from itertools import product as product_of
 from typing import Any
 
 import numpy as np
 import pytest
-from tile_levels import run
+from covering import covering, themselves
+from tile_levels import LEVELS, run
 from tma_gemms import MULTICAST, SPLIT_K, THREADS
 
 import tilewright as tw
@@ -26,8 +28,13 @@ def product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return a.astype(np.float64) @ b.astype(np.float64).T
 
 
-@pytest.mark.parametrize("parts", [1, 2, 3])
-@pytest.mark.parametrize("size", SIZES)
+def idle(case: tuple[tuple[int, int, int], int]) -> tuple[Any, ...]:
+    """A size, a number of parts, and how many of them have no step of K."""
+    size, parts = case
+    return size, parts, max(parts - -(-size[2] // 64), 0)
+
+
+@pytest.mark.parametrize("size, parts", covering(product_of(SIZES, (1, 2, 3)), idle))
 def test_parts_of_k_reduced_into_c(size: tuple[int, int, int], parts: int) -> None:
     m, n, k = size
     a, b = matrix(m, k, 0), matrix(n, k, 1)
@@ -65,8 +72,7 @@ FAULTS = {
 
 
 @pytest.mark.usefixtures("unchecked")
-@pytest.mark.parametrize("level", ["tile", "atom", "ptx"])
-@pytest.mark.parametrize("case", FAULTS)
+@pytest.mark.parametrize("case, level", covering(product_of(FAULTS, LEVELS), themselves))
 def test_faults_of_multicast(case: str, level: Any) -> None:
     before, after, words = FAULTS[case]
     assert before in MULTICAST

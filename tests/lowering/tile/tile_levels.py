@@ -9,7 +9,6 @@ import numpy as np
 from covering import THOROUGH
 
 import tilewright as tw
-from tilewright.parsing import parse_module
 
 LEVELS = ("tile", "atom", "ptx")
 HEAD = """
@@ -47,8 +46,8 @@ def levels_of(text: str, args: tuple[Any, ...]) -> tuple[str, ...]:
 def run(text: str, *args: Any, threads: int = 32, **launch: Any) -> list[np.ndarray]:
     """The arrays after a run, which every level must give bit for bit."""
     launch = {"grid": (1,), "block": (threads,), "arch": "sm_90a", **launch}
-    levels, module = levels_of(text, args), parse_module(text)
-    found = [tw.interpret(module, args=args, level=level, **launch) for level in levels]
+    levels = levels_of(text, args)
+    found = [tw.interpret(text, args=args, level=level, **launch) for level in levels]
     for level, arrays in zip(levels[1:], found[1:], strict=True):
         for first, other in zip(found[0], arrays, strict=True):
             assert first.tobytes() == other.tobytes(), f"level {level} differs"

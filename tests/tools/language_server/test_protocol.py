@@ -7,6 +7,7 @@ import json
 import re
 import subprocess
 import sys
+import time
 from base64 import b64decode
 from collections.abc import Iterator
 from pathlib import Path
@@ -61,8 +62,9 @@ $again: ld.param.u64 %rd1, [k_param_0];
 class Editor:
     """The client's end: requests with their answers, and the diagnostics published last."""
 
-    def __init__(self) -> None:
+    def __init__(self, *options: str) -> None:
         command = [sys.executable, "-m", "tilewright.tools.tilewright", "lsp", "--arch", "sm_90a"]
+        command += options
         self.server = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self.numbers = itertools.count(1)
         self.diagnostics: dict[str, dict[str, Any]] = {}
@@ -282,3 +284,57 @@ def test_completions(name: str, typed: str, expected: list[str], editor: Editor)
     assert [item["label"] for item in listed["items"]] == expected
     for item in listed["items"]:
         assert typed.endswith(editor.piece(name, item["textEdit"]["range"])[1])
+
+
+ENDLESS = "func.func @f() {\n" + "".join(
+    f"  %v{number} = arith.constant {number} : i32\n" for number in range(40_000)
+) + "  func.return\n}\n"  # fmt: skip
+"""A text whose analysis takes longer than any limit of these tests."""
+
+
+def changed(editor: Editor, name: str, text: str, version: int) -> str:
+    uri = f"file:///folder/{name}"
+    editor.texts[uri] = text
+    document = {"uri": uri, "version": version}
+    changes = {"textDocument": document, "contentChanges": [{"text": text}]}
+    editor.send("textDocument/didChange", changes)
+    return uri
+
+
+def test_a_text_that_takes_too_long() -> None:
+    """It gets a warning; meanwhile other requests are answered, and a new text is looked at."""
+    editor = Editor("--seconds", "1.5")
+    editor.ask("initialize", {"capabilities": {}, "processId": None})
+    editor.send("initialized", {})
+    assert editor.open("mma.mlir", MMA) == []
+    [warning] = editor.open("endless.mlir", ENDLESS)
+    assert warning["message"] == "not analysed: expected an answer within 1.5 seconds, got none"
+    assert warning["severity"] == 2
+    uri = changed(editor, "endless.mlir", ENDLESS + "\n", 2)
+    said = editor.ask("textDocument/hover", editor.at("mma.mlir", "sm80.mma"))
+    assert "sm80.mma" in said["contents"]["value"]
+    # Asked while the text was looked at: that is not over.
+    assert editor.diagnostics[uri]["version"] == 1
+    changed(editor, "endless.mlir", MMA, 3)
+    assert editor.published(uri, 3) == []
+    editor.ask("shutdown", None)
+    editor.send("exit", None)
+    assert editor.server.wait(10) == 0
+
+
+def test_a_text_that_changed_meanwhile() -> None:
+    """The analysis of the older one is ended, long before its time is up; it is not published."""
+    editor = Editor("--seconds", "300")
+    editor.ask("initialize", {"capabilities": {}, "processId": None})
+    editor.send("initialized", {})
+    assert editor.open("mma.mlir", MMA) == []
+    uri = changed(editor, "mma.mlir", ENDLESS, 2)
+    time.sleep(2)
+    changed(editor, "mma.mlir", MMA, 3)
+    assert editor.published(uri, 3) == []
+    # Leaving does not wait for what is looked at either.
+    changed(editor, "mma.mlir", ENDLESS, 4)
+    time.sleep(0.5)
+    editor.ask("shutdown", None)
+    editor.send("exit", None)
+    assert editor.server.wait(10) == 0

@@ -7,6 +7,7 @@ import http.client
 import json
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -17,11 +18,12 @@ import pytest
 import tilewright as tw
 from tilewright.dialects import cute
 from tilewright.pipeline import verified
-from tilewright.tools.playground.server import LARGEST, MEMORY, PlaygroundServer
-from tilewright.tools.playground.worker import Unanswered, Worker
+from tilewright.tools.playground.server import LARGEST, PlaygroundServer
 from tilewright.tools.tilewright import main
+from tilewright.tools.worker import MEMORY, Unanswered, Worker
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
+ANSWERS = "tilewright.tools.playground.answers"
 MMA = (EXAMPLES / "mma.mlir").read_text()
 GEMM = (EXAMPLES / "tile_gemm_sm80.mlir").read_text()
 
@@ -248,19 +250,32 @@ def test_instructions(server: PlaygroundServer) -> None:
 
 def test_a_question_that_takes_too_long_is_ended() -> None:
     """The process that works on it, too: the next one answers."""
-    worker = Worker(0.01, MEMORY)
+    worker = Worker(0.01, MEMORY, ANSWERS)
     question = {"operation": "coalesce", "a": "(2,2):(1,2)", "b": ""}
+    text = (EXAMPLES / "gemm_sm90.mlir").read_text()
     with pytest.raises(Unanswered, match=r"within 0\.01 seconds"):
-        worker.ask("layout", question)
+        worker.ask("check", {"text": text, "name": "gemm.mlir", "arch": "sm_90a"})
     worker._seconds = 60
     assert worker.ask("layout", question)["result"] == "4:1"
     worker.stop()
 
 
 def test_a_process_that_ends_is_started_anew() -> None:
-    worker = Worker(60, 1 << 20)  # not enough to start with
-    with pytest.raises(Unanswered, match="out of memory perhaps"):
-        worker.ask("layout", {})
+    worker = Worker(60, MEMORY, ANSWERS)
+    question = {"operation": "coalesce", "a": "(2,2):(1,2)", "b": ""}
+    assert worker.ask("layout", question)["result"] == "4:1"
+    worker._process.kill()
+    with pytest.raises(Unanswered, match="the process that answers ended"):
+        worker.ask("layout", question)
+    assert worker.ask("layout", question)["result"] == "4:1"
+    worker.stop()
+
+
+def test_a_question_that_needs_too_much_memory() -> None:
+    worker = Worker(60, 1 << 20, ANSWERS)
+    with suppress(Unanswered):
+        answer = worker.ask("check", {"text": GEMM * 9, "name": "gemm.mlir", "arch": ""})
+        assert "error" in answer or "internal error" in str(answer)
     worker.stop()
 
 

@@ -1,0 +1,110 @@
+"""Ops of Tile IR in terms of others, where these say all that there is to it: what is left is what
+the rules of `convert_*` know."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from xdsl.dialects.builtin import (
+    Float8E4M3FNType,
+    Float8E5M2Type,
+    Float16Type,
+    Float32Type,
+    Float64Type,
+)
+from xdsl.ir import Operation, SSAValue
+from xdsl.rewriter import Rewriter
+
+from tilewright.dialects.cuda_tile.attributes import SignednessAttr
+from tilewright.dialects.cuda_tile.enums import (
+    Signedness,
+)
+from tilewright.dialects.cuda_tile.ops import core
+from tilewright.dialects.cuda_tile.ops.conversions import IToFOp
+from tilewright.dialects.cuda_tile.ops.floating_point import FPowIOp, MulFOp, PowOp
+from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFOp, MmaFScaledOp
+from tilewright.dialects.cuda_tile.ops.module import EntryOp
+from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp, StoreViewTkoOp
+from tilewright.dialects.cute_nvgpu.lattice.targets import Target
+from tilewright.lowering.cuda_tile.layouts.elements import element_of, tile_type
+from tilewright.lowering.cuda_tile.layouts.tensor_memory_layouts import (
+    in_tensor_memory,
+    tensor_core_atom,
+)
+from tilewright.lowering.cuda_tile.legalization.before import ROUNDING, Before
+from tilewright.lowering.cuda_tile.legalization.large_constants import is_large, loaded_constant
+from tilewright.lowering.cuda_tile.legalization.packed_views import (
+    is_packed,
+    replace_load,
+    replace_store,
+)
+from tilewright.lowering.cuda_tile.legalization.scaled_products import scaled_product
+
+_F16, _F32, _F64 = Float16Type(), Float32Type(), Float64Type()
+_SQUARE = 2
+_FP8_SINCE = 89
+"""The first target whose MMAs multiply floats of 8 bits."""
+
+
+def legalize(entry: EntryOp, arch: Target | None, *, placed: bool = False) -> None:
+    """Rewrite the ops of an entry that no rule lowers as they are; scaled products that may be in
+    tensor memory once it is said which are."""
+    for op in list(entry.walk()):
+        match op:
+            case FPowIOp():
+                _replace(op, _whole_power(op, Before(op)))
+            case MmaFOp() if _is_fp8(op) and arch is not None and arch.number < _FP8_SINCE:
+                _replace(op, _fp8_product(op, Before(op)))
+            case MmaFScaledOp() if placed or tensor_core_atom(op, arch) is None:
+                if in_tensor_memory(op):
+                    continue
+                _replace(op, scaled_product(op, Before(op)))
+            case LoadViewTkoOp() if is_packed(op):
+                replace_load(op, Before(op))
+            case StoreViewTkoOp() if is_packed(op):
+                replace_store(op, Before(op))
+            case core.ConstantOp() if is_large(op):
+                _replace(op, loaded_constant(op, Before(op)))
+            case _:
+                pass
+
+
+def _replace(op: Operation, result: SSAValue) -> None:
+    result.name_hint = op.results[0].name_hint
+    op.results[0].replace_all_uses_with(result)
+    Rewriter.erase_op(op)
+
+
+def _constant(value: SSAValue) -> int | None:
+    """The integer that every element of a tile is."""
+    while isinstance(value.owner, core.ReshapeOp | core.BroadcastOp):
+        value = value.owner.source
+    constant: Any = value.owner.value if isinstance(value.owner, core.ConstantOp) else None
+    return (
+        int(constant.array().reshape(-1)[0]) if constant is not None and constant.is_splat else None
+    )
+
+
+def _whole_power(op: FPowIOp, before: Before) -> SSAValue:
+    """x to an integer: its square, which is rounded once; else in f64, rounded once."""
+    if _constant(op.exponent) == _SQUARE:
+        return before.add(MulFOp, [op.source, op.source], op.result.type, **ROUNDING)
+    exponent = tile_type(op.exponent).with_element(_F64)
+    signed = {"signedness": SignednessAttr(Signedness.SIGNED), **ROUNDING}
+    operands = [
+        before.float(op.source, _F64),
+        before.add(IToFOp, [op.exponent], exponent, **signed),
+    ]
+    power = before.add(PowOp, operands, operands[0].type)
+    return before.float(power, element_of(op.result))
+
+
+def _is_fp8(op: MmaFOp) -> bool:
+    return isinstance(element_of(op.lhs), Float8E4M3FNType | Float8E5M2Type)
+
+
+def _fp8_product(op: MmaFOp, before: Before) -> SSAValue:
+    """A product of floats of 8 bits, each of which is an f16."""
+    a, b = (before.float(operand, _F16) for operand in (op.lhs, op.rhs))
+    acc = before.float(op.acc, _F32)
+    return before.float(before.add(MmaFOp, [a, b, acc], acc.type), element_of(op.result))

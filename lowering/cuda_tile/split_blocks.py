@@ -1,0 +1,213 @@
+"""Tile blocks that a cluster of CTAs computes, as `num_cta_in_cga` hints: each CTA has its part of
+every tile that has to do with a product.
+
+A kernel stays whole where CTAs would store the same, or one would access what another one writes.
+The rewritten entry is Tile IR: with a grid of so many times the blocks along x, one for each CTA,
+it computes the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from xdsl.dialects.builtin import i32
+from xdsl.ir import BlockArgument, Operation, SSAValue
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from tilewright.dialects.cuda_tile.elements import ElementsAttr
+from tilewright.dialects.cuda_tile.ops import core, integer
+from tilewright.dialects.cuda_tile.ops.aggregate import ReduceOp, ScanOp
+from tilewright.dialects.cuda_tile.ops.control_flow import (
+    AssertOp,
+    BreakOp,
+    ContinueOp,
+    ForOp,
+    IfOp,
+    LoopOp,
+    ReturnOp,
+    YieldOp,
+)
+from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFOp, MmaIOp
+from tilewright.dialects.cuda_tile.ops.memory import (
+    JoinTokensOp,
+    LoadPtrTkoOp,
+    MakeTokenOp,
+    StorePtrTkoOp,
+)
+from tilewright.dialects.cuda_tile.ops.miscellaneous import AssumeOp
+from tilewright.dialects.cuda_tile.ops.module import EntryOp
+from tilewright.dialects.cuda_tile.ops.operation import PureOp
+from tilewright.dialects.cuda_tile.ops.views import (
+    GetIndexSpaceShapeOp,
+    GetTensorShapeOp,
+    LoadViewTkoOp,
+    StoreViewTkoOp,
+)
+from tilewright.dialects.cuda_tile.types import TileType
+from tilewright.dialects.cute_nvgpu.lattice.targets import Target, target
+from tilewright.lowering.cuda_tile.analysis.find_pipelines import SharedBlocks
+from tilewright.lowering.cuda_tile.analysis.hints import hint
+from tilewright.lowering.cuda_tile.analysis.remarks import remark
+from tilewright.lowering.cuda_tile.analysis.split_dimensions import (
+    SplitTiles,
+    UnsplitError,
+    region_of,
+)
+from tilewright.lowering.cuda_tile.analysis.tensor_maps import is_weak, reads_only
+from tilewright.lowering.cuda_tile.layouts.elements import shape_of, tile_type
+from tilewright.lowering.cuda_tile.layouts.layouts import log2
+from tilewright.lowering.cuda_tile.part_accesses import OpsAt, access_part, counted_part
+
+_CLUSTERS = target("sm_90")
+_MOST = 8
+"""The CTAs of a cluster that every GPU runs."""
+_ROWS, _TALL = 64, 128
+"""The rows of a CTA's part at least, and from which on rows are split rather than columns."""
+
+_KNOWN = (
+    PureOp, AssumeOp, ReduceOp, ScanOp, ForOp, LoopOp, IfOp, LoadViewTkoOp, StoreViewTkoOp,
+    LoadPtrTkoOp, StorePtrTkoOp, AssertOp, BreakOp, ContinueOp, YieldOp, ReturnOp, EntryOp,
+    GetIndexSpaceShapeOp, GetTensorShapeOp,
+)  # fmt: skip
+
+
+def split_blocks(entry: EntryOp, arch: Target | None) -> SharedBlocks:
+    """Split the tile block of an entry as it hints; what there is to know of it."""
+    ctas = hint(entry, "num_cta_in_cga", arch) or 1
+    if ctas == 1:
+        return SharedBlocks()
+    try:
+        if arch is None or not arch.supports(_CLUSTERS) or ctas > _MOST:
+            raise UnsplitError(f"the target has no clusters of {ctas}")
+        _check_ops(entry)
+        split = SplitTiles(entry, ctas)
+        split.copy_cheap()
+        _split_products(split)
+    except UnsplitError as why:
+        remark(entry, "hint", f"num_cta_in_cga = {ctas} is not honoured: {why}")
+        return SharedBlocks()
+    return _rewritten(split)
+
+
+def _split_products(split: SplitTiles) -> None:
+    """Split every product, and all that is stored."""
+    ops = list(split.entry.walk())
+    products = [op.results[0] for op in ops if isinstance(op, MmaFOp | MmaIOp)]
+    if not products:
+        raise UnsplitError("the kernel multiplies no matrices")
+    for product in products:
+        if product not in split.axes:
+            split.spread(product, _axis(product, split.parts))
+    for op in ops:
+        if isinstance(op, StoreViewTkoOp | StorePtrTkoOp):
+            stored = op.tile if isinstance(op, StoreViewTkoOp) else op.value
+            if stored not in split.axes:
+                raise UnsplitError("each CTA would store the same")
+
+
+def _axis(product: SSAValue, parts: int) -> int:
+    """Rows are split where enough are left to each CTA, else columns."""
+    *_, rows, columns = shape_of(product)
+    axis = tile_type(product).rank - 2
+    if rows >= _TALL * parts or columns < _ROWS * parts <= rows:
+        return axis
+    if columns < _ROWS * parts:
+        raise UnsplitError(f"a product of {rows}x{columns} is too small")
+    return axis + 1
+
+
+def _check_ops(entry: EntryOp) -> None:
+    """Raise where CTAs would do twice what is to be done once, or would need an order."""
+    stores = False
+    for op in entry.walk():
+        if not isinstance(op, _KNOWN):
+            raise UnsplitError(f"'{op.name}' is for one CTA")
+        if isinstance(op, StoreViewTkoOp | StorePtrTkoOp):
+            stores = True
+            if not is_weak(op) or not _follows_itself(op.token, op, set()):
+                raise UnsplitError("a store comes after another access, or is not weak")
+    for op in entry.walk():
+        if isinstance(op, LoadViewTkoOp | LoadPtrTkoOp) and stores and (
+            not is_weak(op) or not reads_only(op.token)
+        ):  # fmt: skip
+            raise UnsplitError("a load comes after a write, or is not weak")
+
+
+def _rewritten(split: SplitTiles) -> SharedBlocks:
+    """Rewrite an entry."""
+    number = _number(split)
+    parts: set[Operation] = set()
+    for op in list(split.entry.walk()):
+        if isinstance(op, LoadViewTkoOp | StoreViewTkoOp) and op.tile in split.axes:
+            access_part(op, split.axes[op.tile], split.parts, number)
+            parts.add(op)
+    for value in split.axes:
+        made, type_ = value.owner, split.type_of(value)
+        if isinstance(made, core.ConstantOp):
+            made.properties["value"] = ElementsAttr(type_, made.elements.data)
+        if isinstance(made, AssumeOp):
+            value.replace_all_uses_with(made.value)
+            continue
+        uses = list(value.uses)
+        Rewriter.replace_value_with_new_type(value, type_)
+        if isinstance(made, core.IotaOp):
+            total = counted_part(made, number)
+            for use in uses:
+                use.operation.operands[use.index] = total
+    return SharedBlocks(split.parts, frozenset(parts))
+
+
+def _number(split: SplitTiles) -> SSAValue:
+    """The number of the CTA among those of its block; blocks are numbered without it."""
+    for op in list(split.entry.walk()):
+        if isinstance(op, core.GetTileBlockIdOp | core.GetNumTileBlocksOp):
+            after, uses = OpsAt(InsertPoint.after(op), op), list(op.results[0].uses)
+            by = after.constant(log2(split.parts), i32)
+            own = after.binary(integer.ShRIOp, op.results[0], by)
+            for use in uses:
+                use.operation.operands[use.index] = own
+    at = OpsAt(InsertPoint.at_start(split.entry.body.block), split.entry)
+    cta = at.add(core.GetTileBlockIdOp.create(result_types=[TileType.get((), i32)] * 3))
+    return at.binary(integer.AndIOp, cta, at.constant(split.parts - 1, i32))
+
+
+def _follows_itself(token: SSAValue | None, store: Operation, seen: set[SSAValue]) -> bool:
+    """True where nothing but loads, and a store itself in an earlier turn of a loop, is before a
+    token: the parts of its tiles that a CTA stores are the same each time."""
+    if token is None or token in seen:
+        return True
+    seen.add(token)
+    if isinstance(token, BlockArgument):
+        return all(
+            _follows_itself(value, store, seen)
+            for column in _tokens(token.block.parent_op()) if token in column for value in column
+        )  # fmt: skip
+    owner = token.owner
+    match owner:
+        case MakeTokenOp():
+            return True
+        case JoinTokensOp():
+            return all(_follows_itself(one, store, seen) for one in owner.tokens)
+        case LoadViewTkoOp() | LoadPtrTkoOp():
+            return _follows_itself(owner.token, store, seen)
+        case StoreViewTkoOp():
+            return owner is store and _follows_itself(owner.token, store, seen)
+        case ForOp() | LoopOp() | IfOp():
+            return all(
+                _follows_itself(value, store, seen)
+                for column in _tokens(owner) if token in column for value in column
+            )  # fmt: skip
+        case _:
+            return False
+
+
+def _tokens(op: Operation | None) -> Iterator[list[SSAValue]]:
+    """The tokens that a loop over a range passes on."""
+    if not isinstance(op, ForOp):
+        yield from ()
+        return
+    first = len(op.region.block.args) - len(op.init_values)
+    ends = [inner for inner in op.walk() if region_of(inner) is op]
+    for i, initial in enumerate(op.init_values):
+        yield [initial, op.region.block.args[first + i], op.results[i],
+               *(end.operands[i] for end in ends)]  # fmt: skip

@@ -1,0 +1,145 @@
+"""Hints of a kernel and of its loads: CTAs that share a tile block, warps, stages."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "interpreter" / "cuda_tile"))
+sys.path.append(str(Path(__file__).parent))
+
+from test_warpgroups import check, matrix, operand, product
+from tile_ir import entry
+
+import tilewright as tw
+from tilewright import ptxas
+
+TYPES = ("bf16", "f32")
+
+
+def hinted(text: str, hints: str) -> str:
+    """A kernel with hints for sm_90."""
+    start = text.index(") {", text.index("entry @")) + 1
+    return f"{text[:start]} optimization_hints = <sm_90 = {{{hints}}}>{text[start:]}"
+
+
+def hints_of(kernel: tw.Kernel) -> list[str]:
+    return [remark.text for remark in kernel.remarks if remark.kind == "hint"]
+
+
+@pytest.mark.parametrize(
+    "tile, ctas, sizes, grid, persistent",
+    [
+        # Rows: B is what all need. Its boxes are dealt out, or cut.
+        ((256, 128, 16), 2, (264, 120, 72), (2, 1), False),
+        ((256, 64, 32), 4, (256, 64, 136), (1, 1), False),
+        # Columns: A is.
+        ((64, 128, 64), 2, (128, 248, 200), (1, 2), True),
+    ],
+)
+def test_ctas_that_share_a_block(
+    tile: tuple[int, int, int], ctas: int, sizes: tuple[int, int, int], grid: tuple[int, int], *,
+    persistent: bool,
+) -> None:  # fmt: skip
+    """A cluster computes what one CTA would; no copy or arrival comes too late or too early."""
+    text = hinted(product(TYPES, tile, persistent=persistent), f"num_cta_in_cga = {ctas}")
+    kernel = tw.compile(text, "sm_90a")
+    assert not hints_of(kernel) and ".multicast::cluster" in kernel.ptx
+    launch = kernel.entry()
+    assert launch.cluster == (ctas, 1, 1) and launch.grid((3, 2, 1)) == (3 * ctas, 2, 1)
+    check(text, sizes, ("bf16", *TYPES), grid, schedule=ctas)
+
+
+def test_ctas_without_loads_ahead_need_no_cluster() -> None:
+    text = product(TYPES, (128, 64, 32), hints=" optimization_hints = <default = {allow_tma = 0}>")
+    text = hinted(text.replace("allow_tma = 0", "allow_tma = false"), "num_cta_in_cga = 2")
+    launch = tw.compile(text, "sm_90a").entry()
+    assert launch.cluster is None and launch.ctas == 2
+    check(text, (136, 64, 72), ("bf16", *TYPES), (2, 1))
+
+
+@pytest.mark.parametrize(
+    "old, new, why",
+    [
+        ("weak %sum", "relaxed device %sum", "a store comes after another access"),
+        ("%o to", "%o to", "is too small"),
+        ("    %sum = for", '    %pt = print_tko "x" -> token\n    %sum = for', "is for one CTA"),
+    ],
+)
+def test_blocks_that_one_cta_computes(old: str, new: str, why: str) -> None:
+    tile = (64, 64, 16) if "small" in why else (128, 64, 16)
+    text = hinted(product(TYPES, tile), "num_cta_in_cga = 2").replace(old, new)
+    kernel = tw.compile(text, "sm_90a")
+    assert [why in text for text in hints_of(kernel)] == [True]
+    assert kernel.entry().ctas == 1 and kernel.entry().cluster is None
+
+
+def test_other_targets_have_hints_of_their_own() -> None:
+    text = hinted(product(TYPES, (256, 64, 16)), "num_cta_in_cga = 2")
+    assert tw.compile(text, "sm_80").entry().ctas == 1
+
+
+def test_stages_follow_the_latency() -> None:
+    for latency, stages in ((1, 2), (3, 4)):
+        hints = f" optimization_hints = <sm_90 = {{latency = {latency}}}>"
+        ptx = tw.compile(product(TYPES, (64, 64, 32), hints=hints), "sm_90a").ptx
+        assert ptx.count("mbarrier.init.shared") == 2 * stages
+
+
+def test_worker_warps() -> None:
+    text = product(TYPES, (128, 64, 32))
+    for warps, threads in ((4, 128), (8, 256), (16, 512)):
+        own = hinted(text, f"num_worker_warps_per_cta = {warps}")
+        block = tw.compile(own, "sm_90a").entry().block
+        assert block is not None and block[0] // 64 == threads // 64
+    check(own, (128, 64, 40), ("bf16", *TYPES), (1, 1))
+    few = tw.compile(hinted(text, "num_worker_warps_per_cta = 2"), "sm_90a")
+    assert "not honoured" in hints_of(few)[0]
+
+
+def test_rows_in_turns() -> None:
+    """Scores and sums of 256 rows leave too few registers: half of the rows come first."""
+    setup = matrix("A", "%m", "%k", "bf16", "256x16") + matrix("B", "%k", "%n", "bf16", "16x128")
+    setup += matrix("V", "%n", "%m", "bf16", "128x128") + matrix("C", "%m", "%m", "f32", "256x128")
+    view = "partition_view<tile=({}), padding_value = zero, tensor_view<?x?x{}, strides=[?,1]>>"
+    a, b, v = (view.format(tile, "bf16") for tile in ("256x16", "16x128", "128x128"))
+    c = view.format("256x128", "f32")
+    body = f"""
+    %o = constant <i32: 0> : tile<i32>
+    %one = constant <i32: 1> : tile<i32>
+    %two = constant <i32: 2> : tile<i32>
+    %x, %tx = load_view_tko weak %A[%o, %o] : {a}, tile<i32> -> tile<256x16xbf16>, token
+    %zero = constant <f32: 0.0> : tile<256x128xf32>
+    %sum = for %j in (%o to %two, step %one) : tile<i32> iter_values(%acc = %zero)
+        -> (tile<256x128xf32>) {{
+      %y, %ty = load_view_tko weak %B[%o, %j] : {b}, tile<i32> -> tile<16x128xbf16>, token
+      %s = mmaf %x, %y, %zero : tile<256x16xbf16>, tile<16x128xbf16>, tile<256x128xf32>
+      %rows = iota : tile<256xi32>
+      %column = reshape %rows : tile<256xi32> -> tile<256x1xi32>
+      %all = broadcast %column : tile<256x1xi32> -> tile<256x128xi32>
+      %numbers = itof %all signed : tile<256x128xi32> -> tile<256x128xf32>
+      %more = addf %s, %numbers : tile<256x128xf32>
+      %p = ftof %more : tile<256x128xf32> -> tile<256x128xbf16>
+      %w, %tw = load_view_tko weak %V[%j, %o] : {v}, tile<i32> -> tile<128x128xbf16>, token
+      %next = mmaf %p, %w, %acc : tile<256x128xbf16>, tile<128x128xbf16>, tile<256x128xf32>
+      continue %next : tile<256x128xf32>
+    }}
+    %t = store_view_tko weak %sum, %C[%o, %o] : tile<256x128xf32>, {c}, tile<i32> -> token
+"""
+    names = ("A", "B", "V")
+    parameters = ", ".join(f"%{x}_p: tile<ptr<bf16>>, %{x}_l: tile<i32>" for x in names)
+    parameters += ", %C_p: tile<ptr<f32>>, %C_l: tile<i32>, "
+    parameters += ", ".join(f"%{x}: tile<i32>" for x in "mnk")
+    text = entry(parameters, setup + body)
+    report = ptxas.assemble(tw.compile(text, "sm_90a").ptx, "sm_90a")
+    assert report.clean and report.kernels["k"].spill_stores == 0
+    shapes = ((256, 16), (16, 256), (256, 128))
+    arrays = [operand(*shape, "bf16") for shape in shapes] + [np.zeros((256, 128), np.float32)]
+    args: list[Any] = [x for array in arrays for x in (array, array.shape[1])] + [256, 256, 16]
+    want = tw.interpret(text, "k", grid=(1,), args=args)[3]
+    got = tw.interpret(text, "k", grid=(1,), args=args, level="ptx", arch="sm_90a")[3]
+    assert np.abs(want).max() > 0 and (got == want).all()

@@ -1,0 +1,22 @@
+"""Pages for a browser: the frame and the style that all have, and the parts of each."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+
+_SHARED = "tilewright.tools"
+
+
+def part(package: str, kind: str) -> str:
+    """`page.html`, `page.css` or `page.js` of a package; of styles what all have comes first."""
+    own = files(package).joinpath(f"page.{kind}").read_text()
+    return files(_SHARED).joinpath("page.css").read_text() + own if kind == "css" else own
+
+
+def web_page(package: str, name: str, head: str) -> str:
+    """The HTML of a package's page, with what is to be in its head."""
+    parts = {"name": name, "head": head, "body": part(package, "html").rstrip("\n")}
+    page = files(_SHARED).joinpath("page.html").read_text()
+    for place, text in parts.items():
+        page = page.replace(f"<!--{place}-->", text)
+    return page
