@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar
 
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, StringAttr, SymbolNameConstraint
 from xdsl.irdl import prop_def, result_def, traits_def
 from xdsl.traits import SymbolOpInterface
 
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import MOV
-from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
 from tilewright.dialects.fields import NUMBER, FieldsOp, fields_op
 from tilewright.dialects.ptx.instruction import Given
 from tilewright.dialects.ptx.registers import MoveOp
@@ -60,7 +58,7 @@ class GlobalOp(FieldsOp):
         return f"{head} = {{\n" + ",\n".join(", ".join(map(str, row)) for row in rows) + "};\n"
 
 
-@fields_op("ptx.global_address")
+@fields_op("ptx.global_address", MOV["b64"])
 class GlobalAddressOp(MoveOp):
     """The address of a module's variable: `mov.b64 d, g`.
 
@@ -68,8 +66,6 @@ class GlobalAddressOp(MoveOp):
     %0 = ptx.global_address "g"
     ```
     """
-
-    ROW: ClassVar[InstructionRow] = MOV["b64"]
 
     variable = prop_def(StringAttr)
     result = result_def(reg("b64"))

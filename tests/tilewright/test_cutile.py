@@ -66,6 +66,7 @@ def test_a_race_is_shown_at_its_line() -> None:
         (add, (1, 2), "'add' expected 4 arguments, got 2"),
         (add, ("a", "b", "c", 4), "'a' expected an array, a number, a tuple of them or a list"),
         (add, (np.zeros(2, complex),) * 3 + (2,), "'a' expected an array of a type that cuTile"),
+        (add, (np.ones(4),) * 3 + ("x",), "'T' expected a constant that cuTile has, a number"),
         (of_list, ([], np.zeros((4, 8))), "'arrays' expected a list of arrays, got one of nothing"),
         (of_list, ([np.ones(3), np.ones((3, 3))], np.zeros((4, 8))), "of one dtype and rank"),
         (of_pair, ((np.ones(16),) * 2, np.ones(16), (1.0, 2, 3)), "'scale' expected 2 items"),

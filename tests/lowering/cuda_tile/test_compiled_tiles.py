@@ -168,6 +168,96 @@ def test_unsigned_loops_of_64_bits_count_to_the_end() -> None:
     assert got[0] == -20 - 17 - 14 - 11
 
 
+def product(m: int, n: int, k: int) -> str:
+    """A kernel of one product of f16 in f32."""
+    sizes = {"a": (m, k), "b": (k, n), "c": (m, n)}
+    body = "    %o = constant <i32: 0> : tile<i32>\n"
+    for name, (rows, columns) in sizes.items():
+        element = "f32" if name == "c" else "f16"
+        tensor = f"tensor_view<{rows}x{columns}x{element}, strides=[{columns},1]>"
+        type_ = f"partition_view<tile=({rows}x{columns}), {tensor}>"
+        body += f"""
+    %{name}_v = make_tensor_view %{name}, shape = [{rows}, {columns}], strides = [{columns}, 1]
+        : {tensor}
+    %{name}_w = make_partition_view %{name}_v : {type_}
+"""
+        access = f"{type_}, tile<i32>"
+        tile = f"tile<{rows}x{columns}x{element}>"
+        body += (
+            f"    %{name}_x, %{name}_t = load_view_tko weak %{name}_w[%o, %o] : {access} -> "
+            f"{tile}, token\n"
+            if name != "c"
+            else f"    %zero = constant <f32: 0.0> : {tile}\n    %r = mmaf %a_x, %b_x, %zero : "
+            f"tile<{m}x{k}xf16>, tile<{k}x{n}xf16>, {tile}\n"
+            f"    %t = store_view_tko weak %r, %c_w[%o, %o] : {tile}, {access} -> token\n"
+        )
+    return entry(", ".join(f"%{name}: tile<ptr<{'f32' if name == 'c' else 'f16'}>>"
+                           for name in sizes), body)  # fmt: skip
+
+
+def test_a_tile_larger_than_shared_memory_changes_layout_in_parts() -> None:
+    text = product(128, 256, 16)
+    a, b = (RNG.integers(-3, 4, 16 * n).astype(np.float16) for n in (128, 256))
+    assert tw.compile(text, "sm_120a").shared_bytes < 128 * 256 * 4
+    got = tw.interpret(
+        text, "k", grid=(1,), args=[a, b, np.zeros(128 * 256, np.float32)], level="ptx",
+        arch="sm_120a",
+    )[2]  # fmt: skip
+    want = a.reshape(128, 16).astype(np.float32) @ b.reshape(16, 256).astype(np.float32)
+    assert (got.reshape(128, 256) == want).all()
+
+
+def test_what_does_not_fit_is_said_at_its_place() -> None:
+    with pytest.raises(tw.CompileError, match="mmaf' expected tiles that fit") as raised:
+        tw.compile(product(256, 256, 128), "sm_120a")
+    assert raised.value.diagnostic.line is not None
+
+
+def test_an_odd_stride_of_packed_elements_is_a_trap(capsys: pytest.CaptureFixture[str]) -> None:
+    """Rows of f4E2M1FN that begin inside a byte are no bytes."""
+    tensor = "tensor_view<2x4xf4E2M1FN, strides=[?,1]>"
+    type_ = f"partition_view<tile=(2x4), {tensor}>"
+    body = f"""
+    %o = constant <i32: 0> : tile<i32>
+    %q = ptr_to_ptr %p : tile<ptr<i8>> -> tile<ptr<f4E2M1FN>>
+    %v = make_tensor_view %q, shape = [2, 4], strides = [%n, 1] : tile<i32> -> {tensor}
+    %w = make_partition_view %v : {type_}
+    %x, %t = load_view_tko weak %w[%o, %o] : {type_}, tile<i32> -> tile<2x4xf4E2M1FN>, token
+    %u = store_view_tko weak %x, %w[%o, %o] token = %t : tile<2x4xf4E2M1FN>, {type_}, tile<i32>
+        -> token
+"""
+    parameters = "%p: tile<ptr<i8>>, %n: tile<i32>"
+    memory = np.arange(4, dtype=np.int8)
+    assert (compiled(parameters, body, [memory, 4])[0] == memory).all()
+    with pytest.raises(tw.ExecutionError, match=r"'ptx.trap' is executed"):
+        compiled(parameters, body, [memory, 5])
+    assert f"Assertion `sizes and strides of {tensor} are even` failed" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "shape, padding, rule",
+    [
+        ("2x1", "zero", "tiles of 2 or more elements along a dimension"),
+        ("2x2", "neg_zero", "padding_value zero, got"),
+    ],
+)
+def test_bytes_that_two_tiles_would_share(shape: str, padding: str, rule: str) -> None:
+    tensor = "tensor_view<4x4xf4E2M1FN, strides=[4,1]>"
+    type_ = f"partition_view<tile=({shape}), padding_value = {padding}, {tensor}>"
+    tile = f"tile<{shape}xf4E2M1FN>"
+    text = entry(
+        "%p: tile<ptr<f4E2M1FN>>",
+        f"""
+    %o = constant <i32: 0> : tile<i32>
+    %v = make_tensor_view %p, shape = [4, 4], strides = [4, 1] : {tensor}
+    %w = make_partition_view %v : {type_}
+    %x, %t = load_view_tko weak %w[%o, %o] : {type_}, tile<i32> -> {tile}, token
+""",
+    )
+    with pytest.raises(tw.CompileError, match=rule):
+        tw.compile(text, "sm_90a")
+
+
 def test_what_does_not_lower_is_said_at_its_place() -> None:
     body = """
     %one = reshape %p : tile<ptr<f4E2M1FN>> -> tile<1xptr<f4E2M1FN>>
