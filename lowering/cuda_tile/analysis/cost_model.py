@@ -138,8 +138,8 @@ def is_crowded(entry: EntryOp, arch: Target) -> bool:
 def ctas_wanted(entry: EntryOp, arch: Target) -> int:
     """The CTAs that are to share a tile block whose kernel does not say: as many as it takes to
     have the accumulators in registers."""
-    ctas, held = 1, _accumulators(entry, arch)
-    while held // ctas > _MOST_REGISTERS - _BESIDE:
+    ctas, registers = 1, _accumulators(entry, arch)
+    while registers // ctas > _MOST_REGISTERS - _BESIDE:
         ctas *= 2
     return ctas
 

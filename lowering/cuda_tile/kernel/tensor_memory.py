@@ -45,7 +45,7 @@ _MOST = 32
 
 @dataclass(frozen=True, slots=True)
 class BranchState:
-    """What is known before branches."""
+    """The facts before branches."""
 
     parity: SSAValue | None
     touched: bool

@@ -34,7 +34,7 @@ class TensorTile:
 
 
 def placed(accumulators: Accumulators, kernel: Kernel) -> TensorTile:
-    """What columns hold from here on, as a tile."""
+    """The tile that columns hold from here on."""
     tile = kernel.tensor.tiles[accumulators.column] = TensorTile(accumulators)
     return tile
 
