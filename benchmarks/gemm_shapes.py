@@ -71,11 +71,10 @@ def measure(element: str, shape: tuple[int, int, int], flush: Any, every: bool) 
     rates: dict[str, float] = {}
     for own in hopper_gemm.TILES if every else (chosen,):
         kernel = hopper_gemm.compiled(own, element)
-        tiles = -(-m // own.m) * -(-n // own.n)
         block = kernel.entry().block
         assert block is not None
         c.fill_(float("nan"))
-        grid = (min(tiles, hopper_gemm.MULTIPROCESSORS),)
+        grid = hopper_gemm.grid_of(own, m, n)
         rates[f"{own.m}x{own.n}"] = work / milliseconds(
             launch_of(kernel, "gemm", [a, b, c], grid, block[0]), flush
         )

@@ -65,7 +65,7 @@ def schedule(m: int, n: int) -> GemmSchedule:
 TILES = tuple(
     schedule(*tile)
     for tile in (
-        (128, 256), (128, 192), (128, 160), (128, 128), (128, 64), (64, 128), (64, 64), (64, 32)
+        (128, 256), (128, 192), (128, 160), (128, 128), (128, 64), (64, 128), (64, 64)
     )
 )  # fmt: skip
 
@@ -86,11 +86,15 @@ def schedule_of(m: int, n: int, k: int, element: str = "bf16") -> GemmSchedule:
     return min(TILES, key=lambda own: microseconds(own, m, n, k, element))
 
 
+def grid_of(own: GemmSchedule, m: int, n: int) -> tuple[int]:
+    """The grid of a schedule for a problem: a CTA for each tile, at most the multiprocessors."""
+    return (min(-(-m // own.m) * -(-n // own.n), MULTIPROCESSORS),)
+
+
 def gemm(m: int, n: int, k: int, element: str = "bf16") -> tuple[tw.Kernel, tuple[int]]:
     """The kernel for a problem, and its grid."""
     own = schedule_of(m, n, k, element)
-    tiles = -(-m // own.m) * -(-n // own.n)
-    return compiled(own, element), (min(tiles, MULTIPROCESSORS),)
+    return compiled(own, element), grid_of(own, m, n)
 
 
 @cache
