@@ -27,7 +27,7 @@ ROW = 128
 """The bytes of a stage's rows: one swizzle."""
 
 
-class Operand(NamedTuple):
+class MultipliedType(NamedTuple):
     """An element type of A and B: its bytes, K of an instruction, and FLOP of a multiprocessor in a
     microsecond."""
 
@@ -36,11 +36,11 @@ class Operand(NamedTuple):
     rate: float
 
 
-OPERANDS = {"bf16": Operand(2, 16, 6.1e6), "f8E4M3FN": Operand(1, 32, 11e6)}
+OPERANDS = {"bf16": MultipliedType(2, 16, 6.1e6), "f8E4M3FN": MultipliedType(1, 32, 11e6)}
 
 
 @dataclass(frozen=True)
-class Schedule:
+class GemmSchedule:
     """A CTA's tile of C, m by n; how many stages there are, and by how many columns C is stored."""
 
     m: int
@@ -54,12 +54,12 @@ class Schedule:
         return 64 if self.piece % 64 == 0 else 32
 
 
-def schedule(m: int, n: int) -> Schedule:
+def schedule(m: int, n: int) -> GemmSchedule:
     """The schedule of a tile: C through shared memory at once unless that takes too many stages,
     which have the rest of it."""
     piece = n if m * n <= 128 * 192 else n // 2
     left = SHARED - 2048 - 2 * m * piece
-    return Schedule(m, n, min(left // ((m + n) * ROW), 12), piece)
+    return GemmSchedule(m, n, min(left // ((m + n) * ROW), 12), piece)
 
 
 TILES = tuple(
@@ -70,7 +70,7 @@ TILES = tuple(
 )  # fmt: skip
 
 
-def microseconds(own: Schedule, m: int, n: int, k: int, element: str = "bf16") -> float:
+def microseconds(own: GemmSchedule, m: int, n: int, k: int, element: str = "bf16") -> float:
     """The time that a schedule takes, by what was measured on an H100: 5 us for the launch, the
     first copies and the last store; 0.7 us from a tile to the next; and for each step of K what the
     tensor cores take, or what copies do, 88 bytes a nanosecond for each multiprocessor."""
@@ -81,7 +81,7 @@ def microseconds(own: Schedule, m: int, n: int, k: int, element: str = "bf16") -
     return 5 + -(-tiles // MULTIPROCESSORS) * (-(-k * operand.size // ROW) * step + 0.7)
 
 
-def schedule_of(m: int, n: int, k: int, element: str = "bf16") -> Schedule:
+def schedule_of(m: int, n: int, k: int, element: str = "bf16") -> GemmSchedule:
     """The schedule that the model finds fastest."""
     return min(TILES, key=lambda own: microseconds(own, m, n, k, element))
 
@@ -94,12 +94,12 @@ def gemm(m: int, n: int, k: int, element: str = "bf16") -> tuple[tw.Kernel, tupl
 
 
 @cache
-def compiled(own: Schedule, element: str = "bf16") -> tw.Kernel:
+def compiled(own: GemmSchedule, element: str = "bf16") -> tw.Kernel:
     """The kernel of a schedule."""
     return tw.compile(text(own, element), "sm_90a")
 
 
-def text(own: Schedule, element: str = "bf16") -> str:
+def text(own: GemmSchedule, element: str = "bf16") -> str:
     """The kernel of a schedule, in tiles."""
     size, depth, _ = OPERANDS[element]
     m, n, stages, piece, box = own.m, own.n, own.stages, own.piece, own.box

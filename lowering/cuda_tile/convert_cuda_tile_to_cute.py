@@ -107,6 +107,7 @@ def convert_entry(entry: EntryOp, arch: Target | None = None) -> func.FuncOp:
     blocks = split_blocks(entry, arch)
     split_turns(entry, arch)
     place_accumulators(entry, arch)
+    legalize(entry, arch, placed=True)
     stored, beside = stored_boxes(entry, arch), 0
     while True:
         plan = find_pipelines(entry, arch, stored, beside, blocks)
@@ -122,6 +123,7 @@ def convert_entry(entry: EntryOp, arch: Target | None = None) -> func.FuncOp:
             if plan.bytes + scratch > room and forget_accumulators(
                 entry, "shared memory has no room"
             ):
+                legalize(entry, arch, placed=True)
                 stored, beside = stored_boxes(entry, arch), 0
                 continue
             for load, why in copies.refused.items():

@@ -14,6 +14,7 @@ from tilewright.dialects.cuda_tile.ops.control_flow import ForOp, IfOp, LoopOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
+from tilewright.lowering.cuda_tile.analysis.place_accumulators import place_accumulators
 from tilewright.lowering.cuda_tile.analysis.remarks import collected
 from tilewright.lowering.cuda_tile.convert_cuda_tile_to_cute import convert_entry, thread_count
 from tilewright.lowering.cuda_tile.layouts.elements import shape_of, tile_text
@@ -40,6 +41,7 @@ _ANYWHERE = "none: computed in the layout of whoever reads it"
 def explained(entry: EntryOp, arch: Target | None = None) -> Iterator[str]:
     """Lines on an entry: its tiles in order, then its conversions. Raises OpError where something
     does not lower."""
+    place_accumulators(entry, arch)
     threads = thread_count(entry, arch)
     yield f"entry @{entry.sym_name.data}: {threads} threads a CTA"
     table = find_layouts(entry.body.block, log2(threads), arch)

@@ -43,7 +43,7 @@ def access_part(
 
 
 def counted_part(op: core.IotaOp, number: SSAValue) -> SSAValue:
-    """What an `iota` that has the type of a part counts from where the part begins."""
+    """The numbers of an `iota` of the type of a part, from where the part begins."""
     type_, at = tile_type(op.result), OpsAt(InsertPoint.after(op), op)
     element = type_.element_type
     first = at.resized(number, element)

@@ -19,7 +19,6 @@ from xdsl.ir import SSAValue
 from xdsl.traits import IsTerminator
 
 from tilewright.dialects.cuda_tile.ops.core import ConstantOp
-from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFOp, MmaIOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.dialects.cute_nvgpu.lattice.shared_memory import shared_memory_limit
@@ -27,6 +26,7 @@ from tilewright.dialects.cute_nvgpu.lattice.targets import Target
 from tilewright.lowering.cuda_tile.analysis.hints import hint
 from tilewright.lowering.cuda_tile.analysis.remarks import remark
 from tilewright.lowering.cuda_tile.layouts.elements import shape_of
+from tilewright.lowering.cuda_tile.layouts.mma_layouts import Multiplication
 from tilewright.lowering.cuda_tile.layouts.tensor_memory_layouts import in_tensor_memory
 from tilewright.lowering.cuda_tile.layouts.warpgroup_layouts import (
     is_added,
@@ -68,11 +68,11 @@ STORED = 1 << 15
 """The shared memory through which a tile is stored by TMA."""
 
 
-def products_of(entry: EntryOp, arch: Target | None) -> list[MmaFOp | MmaIOp]:
+def products_of(entry: EntryOp, arch: Target | None) -> list[Multiplication]:
     """The multiplications by asynchronous MMAs."""
     return [
         op for op in entry.walk()
-        if isinstance(op, MmaFOp | MmaIOp)
+        if isinstance(op, Multiplication)
         and (multiplies_by_warpgroups(op, arch) or in_tensor_memory(op))
     ]  # fmt: skip
 
@@ -138,8 +138,8 @@ def is_crowded(entry: EntryOp, arch: Target) -> bool:
 def ctas_wanted(entry: EntryOp, arch: Target) -> int:
     """The CTAs that are to share a tile block whose kernel does not say: as many as it takes to
     have the accumulators in registers."""
-    ctas, held = 1, _accumulators(entry, arch)
-    while held // ctas > _MOST_REGISTERS - _BESIDE:
+    ctas, registers = 1, _accumulators(entry, arch)
+    while registers // ctas > _MOST_REGISTERS - _BESIDE:
         ctas *= 2
     return ctas
 

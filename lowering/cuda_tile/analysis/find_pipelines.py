@@ -15,7 +15,7 @@ from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 
 from tilewright.dialects.cuda_tile.ops import conversions, core
 from tilewright.dialects.cuda_tile.ops.control_flow import ContinueOp, ForOp
-from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFOp, MmaIOp
+from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFOp
 from tilewright.dialects.cuda_tile.ops.memory import LoadPtrTkoOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp, StoreViewTkoOp
@@ -29,6 +29,7 @@ from tilewright.lowering.cuda_tile.analysis.remarks import remark
 from tilewright.lowering.cuda_tile.analysis.tensor_maps import BoxedAccess, boxed_load
 from tilewright.lowering.cuda_tile.layouts.elements import element_of, scalar_type, shape_of
 from tilewright.lowering.cuda_tile.layouts.layouts import bits_of, dim_bits, permutation_of
+from tilewright.lowering.cuda_tile.layouts.mma_layouts import Multiplication
 from tilewright.lowering.cuda_tile.layouts.shared_matrices import MatrixOrder
 from tilewright.lowering.cuda_tile.layouts.tensor_memory_layouts import in_tensor_memory
 from tilewright.lowering.cuda_tile.layouts.warpgroup_layouts import is_added
@@ -77,11 +78,7 @@ class LoadGroup:
     @property
     def released_by_mma(self) -> bool:
         """True where the commit of MMAs in tensor memory releases a stage: nobody else reads it."""
-        return (
-            in_tensor_memory(self.product)
-            and not self.by_threads
-            and all(is_read_by(load.op.tile, self.product) for load in self.loads)
-        )
+        return self.alone and in_tensor_memory(self.product)
 
     @property
     def bytes(self) -> int:
@@ -222,7 +219,12 @@ def _find_readers(group: LoadGroup, loop: ForOp | None) -> None:
     """Find out who reads what a group loads."""
     readers = [op for load in group.loads for op in _readers(load.op.tile)]
     block = group.product.parent
-    own = [op for op in readers if isinstance(op, MmaFOp | MmaIOp) and op.parent is block]
+    placed = in_tensor_memory(group.product)
+    own = [
+        op
+        for op in readers
+        if isinstance(op, Multiplication) and in_tensor_memory(op) is placed and op.parent is block
+    ]
     group.alone = not group.by_threads and len(own) == len(readers)
     if own and block is not None:
         group.product = max(own, key=block.get_operation_index)
@@ -265,7 +267,7 @@ def loaded_by(operand: SSAValue) -> LoadedOperand | None:
 
 
 def is_readable(
-    order: MatrixOrder, source: LoadedOperand, operand: SSAValue, product: MmaFOp | MmaIOp
+    order: MatrixOrder, source: LoadedOperand, operand: SSAValue, product: Multiplication
 ) -> bool:
     """True where an MMA can read a tile as it lies: rows of elements that are not of 2 bytes, or
     of bytes where the accumulators are in tensor memory, run along K."""
@@ -279,7 +281,7 @@ def is_readable(
 
 
 def _add(
-    boxed: BoxedAccess, product: MmaFOp | MmaIOp, entry: EntryOp, plan: Pipelines, *,
+    boxed: BoxedAccess, product: Multiplication, entry: EntryOp, plan: Pipelines, *,
     by_threads: bool,
 ) -> str | None:  # fmt: skip
     """Give a load its place; else why it has none."""
@@ -335,18 +337,6 @@ def is_trailing(product: Operation, loop: ForOp) -> bool:
         return False
     place = acc.index - 1
     return len(list(acc.uses)) == 1 and last.operands[place] is result
-
-
-def is_read_by(value: SSAValue, product: Operation) -> bool:
-    """True where nothing else reads a tile."""
-    return all(
-        use.operation is product
-        or (
-            isinstance(use.operation, core.ReshapeOp | core.PermuteOp)
-            and is_read_by(use.operation.results[0], product)
-        )
-        for use in value.uses
-    )
 
 
 def _choose_stages(entry: EntryOp, arch: Target, plan: Pipelines, beside: int) -> None:

@@ -20,7 +20,7 @@ from tilewright.dialects.cuda_tile.ops.control_flow import (
     IfOp,
     YieldOp,
 )
-from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFOp, MmaIOp
+from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFScaledOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
@@ -28,12 +28,14 @@ from tilewright.dialects.cute_nvgpu.lattice.tmem import COLUMNS, DATACENTER_BLAC
 from tilewright.lowering.cuda_tile.analysis.hints import hint
 from tilewright.lowering.cuda_tile.analysis.remarks import remark
 from tilewright.lowering.cuda_tile.layouts.layouts import WARP_BITS
-from tilewright.lowering.cuda_tile.layouts.mma_layouts import product_types
+from tilewright.lowering.cuda_tile.layouts.mma_layouts import Multiplication, product_types
 from tilewright.lowering.cuda_tile.layouts.tensor_memory_layouts import (
     ACCUMULATORS,
+    SCALE_FACTORS,
     Accumulators,
     accumulators_of,
     extents_of,
+    scale_columns,
     tensor_core_atom,
 )
 
@@ -46,10 +48,10 @@ def place_accumulators(entry: EntryOp, arch: Target | None) -> None:
     has none is multiplied otherwise."""
     if arch is None or not arch.supports(DATACENTER_BLACKWELL):
         return
-    leaves = any(_leaves_loop(op) for op in entry.walk() if isinstance(op, IfOp))
-    products: list[MmaFOp | MmaIOp] = []
+    leaves = _leaves_late(entry)
+    products: list[Multiplication] = []
     for op in entry.walk():
-        if isinstance(op, MmaFOp | MmaIOp):
+        if isinstance(op, Multiplication):
             if (why := _why_none(op, entry, arch, leaves)) is None:
                 products.append(op)
             else:
@@ -72,6 +74,9 @@ def place_accumulators(entry: EntryOp, arch: Target | None) -> None:
         given.append(place)
         for op in place.products:
             op.attributes[ACCUMULATORS] = IntegerAttr(place.column, i32)
+            if place.scales:
+                at = place.column + place.columns - place.scales
+                op.attributes[SCALE_FACTORS] = IntegerAttr(at, i32)
 
 
 def forget_accumulators(entry: EntryOp, why: str) -> bool:
@@ -88,23 +93,24 @@ def _refuse(op: Operation, why: str) -> None:
 
 @dataclass(eq=False)
 class _AccumulatorPlace:
-    """Columns that the accumulators of some products share, who else may have them: what `begins`
-    and `ends` elsewhere in the block that all products are in."""
+    """Columns that the accumulators of some products share, and where in the block that all
+    products are in their use begins and ends."""
 
     columns: int
-    products: list[MmaFOp | MmaIOp]
+    products: list[Multiplication]
     begins: int
     ends: int
+    scales: int = 0
     column: int = 0
 
     def may_be_shared_with(self, other: _AccumulatorPlace) -> bool:
-        """True where the other is used behind this one alone."""
+        """True where one is used behind the other."""
         return self.columns == other.columns and (
             self.ends < other.begins or other.ends < self.begins
         )
 
 
-def _places(entry: EntryOp, products: list[MmaFOp | MmaIOp]) -> list[_AccumulatorPlace]:
+def _places(entry: EntryOp, products: list[Multiplication]) -> list[_AccumulatorPlace]:
     shared, places = _SharedColumns(entry), dict[tuple[SSAValue, str], _AccumulatorPlace]()
     block = _common_block(products, entry)
     order = {op: i for i, op in enumerate(block.ops)}
@@ -112,19 +118,21 @@ def _places(entry: EntryOp, products: list[MmaFOp | MmaIOp]) -> list[_Accumulato
         types = product_types(op)
         assert types is not None
         columns = Accumulators(extents_of(op), types[2], 0, WARP_BITS).columns
-        key = shared.of(op.result), types[2]
-        place = places.setdefault(key, _AccumulatorPlace(columns, [], len(order), 0))
+        key = shared.of(op.result), f"{types[2]}{isinstance(op, MmaFScaledOp)}"
+        scales = scale_columns(op)
+        made = _AccumulatorPlace(columns + scales, [], len(order), 0, scales)
+        place = places.setdefault(key, made)
         place.products.append(op)
     for (value, _), place in places.items():
         users = [use.operation for member in shared.members(value) for use in member.uses]
         for op in (*place.products, *users):
-            at = order.get(_within(op, block))
-            place.begins = min(place.begins, len(order) if at is None else at)
-            place.ends = max(place.ends, len(order) if at is None else at)
+            inner = _within(op, block)
+            at = len(order) if inner is None else order[inner]
+            place.begins, place.ends = min(place.begins, at), max(place.ends, at)
     return list(places.values())
 
 
-def _common_block(products: list[MmaFOp | MmaIOp], entry: EntryOp) -> Block:
+def _common_block(products: list[Multiplication], entry: EntryOp) -> Block:
     """The innermost block that all products are in."""
     block, inner = entry.body.block, products[0].parent
     while inner is not None and inner is not block:
@@ -147,20 +155,20 @@ def accumulator_columns(entry: EntryOp) -> int:
     """The columns of tensor memory that a kernel's accumulators take."""
     return max(
         (
-            own.column + own.columns
+            own.column + own.columns + scale_columns(op)
             for op in entry.walk()
-            if isinstance(op, MmaFOp | MmaIOp)
+            if isinstance(op, Multiplication)
             and (own := accumulators_of(op, WARP_BITS)) is not None
         ),
         default=0,
     )
 
 
-def _why_none(op: MmaFOp | MmaIOp, entry: EntryOp, arch: Target, leaves: bool) -> str | None:
+def _why_none(op: Multiplication, entry: EntryOp, arch: Target, leaves: bool) -> str | None:
     if tensor_core_atom(op, arch) is None:
         return "tcgen05.mma multiplies no such types, or no tiles as small"
     if leaves:
-        return "a branch of the kernel leaves a loop"
+        return "a branch leaves a loop, or the kernel behind a multiplication"
     if not all(isinstance(holder, ForOp) for holder in _around(op, entry)):
         return "it is in a branch, or in a loop of unknown length"
     return None
@@ -173,12 +181,18 @@ def _around(op: Operation, entry: EntryOp) -> Iterator[Operation]:
         holder = holder.parent_op()
 
 
-def _leaves_loop(op: IfOp) -> bool:
-    """True where a branch does not go on behind the `if`, which is not the kernel's own."""
-    if isinstance(op.parent_op(), EntryOp):
-        return False
-    blocks = [region.block for region in op.regions if region.blocks]
-    return any(not isinstance(block.last_op, YieldOp) for block in blocks)
+def _leaves_late(entry: EntryOp) -> bool:
+    """True where a branch does not go on behind its `if`, but those that leave the kernel before
+    it multiplies."""
+    multiplies = False
+    for op in entry.body.block.ops:
+        for inner in op.walk():
+            multiplies |= isinstance(inner, Multiplication)
+            if isinstance(inner, IfOp) and (multiplies or inner is not op):
+                blocks = [region.block for region in inner.regions if region.blocks]
+                if any(not isinstance(block.last_op, YieldOp) for block in blocks):
+                    return True
+    return False
 
 
 class _SharedColumns:
@@ -187,7 +201,7 @@ class _SharedColumns:
     def __init__(self, entry: EntryOp) -> None:
         self._parents: dict[SSAValue, SSAValue] = {}
         for op in entry.walk():
-            if isinstance(op, MmaFOp | MmaIOp) and _may_be_there(op.acc):
+            if isinstance(op, Multiplication) and _may_be_there(op.acc):
                 self._join(op.result, op.acc)
             elif isinstance(op, ForOp):
                 self._join_carried(op)
@@ -226,4 +240,4 @@ class _SharedColumns:
 
 def _may_be_there(value: SSAValue) -> bool:
     """True of what multiplications result in, or loops carry."""
-    return isinstance(value, BlockArgument) or isinstance(value.owner, MmaFOp | MmaIOp | ForOp)
+    return isinstance(value, BlockArgument) or isinstance(value.owner, Multiplication | ForOp)

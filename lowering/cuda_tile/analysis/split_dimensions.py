@@ -39,7 +39,7 @@ from tilewright.lowering.cuda_tile.layouts.elements import element_of, shape_of,
 from tilewright.lowering.cuda_tile.layouts.layouts import dim_bits
 
 Labels = Sequence[object]
-"""What each dimension of a tile runs along; None of one that is not split."""
+"""The groups that the dimensions of a tile run along; None of one that is not split."""
 Relation = list[tuple[SSAValue, Labels]]
 
 
@@ -108,7 +108,7 @@ class SplitTiles:
 
 
 def relations(op: Operation) -> Iterator[Relation]:
-    """What the dimensions of the tiles of an op run along: of those that are the same, either all
+    """The dimensions that tiles of an op run along: of those that are the same, either all
     are split or none."""
     match op:
         case MmaFOp() | MmaIOp():
@@ -165,7 +165,7 @@ def _alike(op: Operation) -> Iterator[Relation]:
 
 
 def _carried(op: ForOp | LoopOp | IfOp) -> Iterator[Relation]:
-    """What regions pass on."""
+    """The values that regions pass on."""
     ends = [inner for inner in op.walk() if region_of(inner) is op]
     again = [end for end in ends if isinstance(end, ContinueOp)]
     left = [end for end in ends if not isinstance(end, ContinueOp)]

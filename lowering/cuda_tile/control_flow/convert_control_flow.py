@@ -7,7 +7,7 @@ that every region ends in one place: of a kernel in nothing, of a `for` in what 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from typing import Protocol
@@ -32,6 +32,12 @@ from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp
 from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.lowering.cuda_tile.control_flow.loop_bounds import loop_bounds, loop_variable
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, lowers
+from tilewright.lowering.cuda_tile.kernel.tensor_tiles import (
+    begin_turn,
+    end_turn,
+    make_room_for_loop,
+    parity_carried,
+)
 from tilewright.lowering.cuda_tile.kernel.warpgroup_groups import MmaGroup
 from tilewright.lowering.cuda_tile.layouts.find_layouts import AccumulatorLayouts
 from tilewright.lowering.cuda_tile.layouts.layouts import TileLayout
@@ -44,6 +50,7 @@ from tilewright.lowering.cuda_tile.products.carried_accumulators import (
     carried_types,
 )
 from tilewright.lowering.cuda_tile.products.convert_warpgroup_matrix import AccumulatorTile
+from tilewright.lowering.cuda_tile.products.fresh_accumulators import FreshAccumulators
 from tilewright.lowering.cuda_tile.products.kept_operands import KeptOperands
 
 
@@ -83,12 +90,15 @@ class CarriedTiles:
     ) -> Iterator[tuple[SSAValue, TileLayout, AccumulatorLayouts | None]]:
         return zip(tiles, self._layouts, self._products, strict=True)
 
-    def registers(self, sources: Sequence[SSAValue]) -> list[SSAValue]:
-        """The registers of the values that are passed."""
+    def registers(
+        self, sources: Sequence[SSAValue], fresh: Container[SSAValue] = ()
+    ) -> list[SSAValue]:
+        """The registers of the values that are passed, to all but those that are `fresh`."""
         tiles = [value for value in sources if isinstance(value.type, TileType)]
         return [
             register
-            for value, layout, product in self._rows(tiles)
+            for own, (value, layout, product) in zip(self.tiles, self._rows(tiles), strict=True)
+            if own not in fresh
             for register in (
                 self._kernel.elements(value, layout)
                 if product is None
@@ -189,22 +199,23 @@ def _branch(op: IfOp, leaf: RegionEnd, kernel: Kernel) -> list[SSAValue]:
     emitter, order, scratch = kernel.emitter, kernel.order, kernel.scratch
     condition = kernel.scalar(op.condition)
     kernel.groups.wait()
-    kernel.tensor.wait()
-    parity = kernel.tensor.parity
+    tensor = kernel.tensor.before_branches()
     flushed, regions = order.flushed, list[Region]()
     read = scratch.state
     for region in (op.then_region, op.else_region):
         order.flushed, scratch.state = flushed, read
+        kernel.tensor.resume(tensor)
         outer = emitter.enter(Block())
         first = region.block.first_op if region.blocks else None
         values = _lower_from(first, kernel, leaf)
         kernel.groups.wait()
-        kernel.tensor.leave_branch(parity)
+        kernel.tensor.wait()
         emitter.add(scf.YieldOp(*values))
         regions.append(Region(emitter.block))
         emitter.leave(outer)
     order.forget(flushed)
     scratch.state = True
+    kernel.tensor.resume(tensor, behind=True)
     kernel.at(op)
     new = scf.IfOp(condition, list(leaf.types), regions[0], regions[1])
     return list(emitter.add(new).results)
@@ -274,13 +285,15 @@ def _for(op: ForOp, kernel: Kernel) -> None:
     own, rings, copies = ahead.of(op), ahead.carried_by(op), CopyRings.in_kernel(kernel).of(op)
     bounds = Range(*loop_bounds(op, kernel))
     carried = CarriedTiles(source.args[1:], kernel)
-    kernel.tensor.make_room_for_loop(op, kernel)
-    initial, leaf = carried.registers(op.init_values), _Again(op, carried)
+    make_room_for_loop(op, kernel)
+    fresh = FreshAccumulators(op, bounds, kernel)
+    initial, leaf = carried.registers(op.init_values, fresh.products), _Again(op, carried)
     kernel.groups.wait()
-    kernel.tensor.enter_loop(op, kernel)
+    fresh.before_loop()
+    begin_turn(op, kernel)
     if own is not None:
         own.before_loop(bounds)
-    order = kernel.tensor.carried(op)
+    order = parity_carried(op, kernel)
     begun = [*places_of(rings), *order]
     kept = KeptOperands(op, kernel)
     if copies is not None:
@@ -297,15 +310,17 @@ def _for(op: ForOp, kernel: Kernel) -> None:
     if copies is not None:
         copies.begin(block.args[-1], block.args[0])
     kernel.count(op, loop_variable(op, block.args[0], kernel))
+    fresh.begin(block.args[0])
     if own is not None:
         _fly(own.begin(block.args[0]), op, source.args[1:], kernel)
     values = _lower_from(source.first_op, kernel, leaf)
     if own is not None:
         own.end()
     kernel.groups.settle([] if own is None else own.flying)
-    kernel.tensor.end_turn(op, kernel)
+    end_turn(op, kernel)
     stages = [] if copies is None else [copies.next()]
-    kernel.emitter.add(scf.YieldOp(*values, *places_of(rings), *kernel.tensor.carried(op), *stages))
+    order_now = parity_carried(op, kernel)
+    kernel.emitter.add(scf.YieldOp(*values, *places_of(rings), *order_now, *stages))
     _leave_body(op, outer, flushed, kernel)
     loop = scf.ForOp(bounds.lower, bounds.upper, bounds.step, [*initial, *begun], Region(block))
     results, passed = CarriedTiles(op.results, kernel), kernel.emitter.add(loop).results
@@ -316,6 +331,7 @@ def _for(op: ForOp, kernel: Kernel) -> None:
     if copies is not None:
         copies.after_loop()
     kept.release()
+    fresh.after_loop()
     if own is not None:
         _fly(own.after_loop(bounds), op, op.results, kernel)
 

@@ -99,10 +99,6 @@ class LoadsAhead(Protocol):
         """Say which MMAs a product is, so that they free what was loaded for it."""
         ...
 
-    def is_read_in_place(self, product: Operation) -> bool:
-        """True of a product in tensor memory whose operands are read as they were loaded."""
-        ...
-
     def commit(self, product: Operation) -> None:
         """Let what was loaded for a product in tensor memory be free once its MMAs, which the
         thread has just issued, are complete."""

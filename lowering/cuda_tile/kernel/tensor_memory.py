@@ -11,16 +11,14 @@ phases are counted in the order of the text; loops in which MMAs are issued carr
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from xdsl.dialects import gpu, memref
 from xdsl.dialects.builtin import MemRefType, NoneAttr, UnitAttr, i32, i64
-from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 
-from tilewright.dialects.cuda_tile.ops.control_flow import ContinueOp, ForOp
-from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.dialects.cute import Layout
 from tilewright.dialects.cute.types.algebra import LayoutType
 from tilewright.dialects.cute.types.memref import Space, SpaceAttr
@@ -32,50 +30,41 @@ from tilewright.dialects.cute_nvgpu.ops.address import bytes_of
 from tilewright.dialects.cute_nvgpu.ops.tmem_access import TmemShapeAttr
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
 from tilewright.lowering.cuda_tile.kernel.scratch import Scratch
-from tilewright.lowering.cuda_tile.layouts.layouts import WARP_BITS, TileLayout, log2
+from tilewright.lowering.cuda_tile.layouts.layouts import WARP_BITS, log2
 from tilewright.lowering.cuda_tile.layouts.tensor_memory_layouts import (
     Accumulators,
-    in_tensor_memory,
 )
 from tilewright.lowering.cuda_tile.layouts.threads import ThreadNumber
 from tilewright.lowering.tile.emitter import Emitter
 from tilewright.lowering.tile.registers import extracted, from_elements
 
+_WORD_BITS = 32
 _MOST = 32
 """The elements that a thread loads or stores by one instruction."""
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class TensorTile:
-    """A tile in tensor memory, as the last MMA that wrote it, or threads, left it."""
+@dataclass(frozen=True, slots=True)
+class BranchState:
+    """The facts before branches."""
 
-    accumulators: Accumulators
-
-    def elements_in(self, layout: TileLayout, kernel: Any) -> Sequence[SSAValue]:
-        """The elements in a layout."""
-        own = self.accumulators.layout()
-        loaded = kernel.emitter.remembered(
-            ("loaded", self), lambda: kernel.tensor.load(self, kernel.emitter)
-        )
-        return kernel.scratch.converted(own, loaded, layout)
-
-
-def products_in(op: Operation) -> Iterator[Operation]:
-    """The multiplications in tensor memory within an op."""
-    return (inner for inner in op.walk() if in_tensor_memory(inner))
+    parity: SSAValue | None
+    touched: bool
+    tiles: Mapping[int, object]
 
 
 class AccumulatorMemory:
-    """The accumulators of a kernel in tensor memory. `flying`: MMAs may be in flight;
-    `touched`: threads have
-    loaded or stored since MMAs were last ordered behind them."""
+    """The accumulators of a kernel in tensor memory. `flying`: MMAs may be in flight; `touched`:
+    threads have loaded or stored since MMAs were last ordered behind them."""
 
     def __init__(self, emitter: Emitter, threads: ThreadNumber, scratch: Scratch) -> None:
         self._emitter, self._threads, self._scratch = emitter, threads, scratch
         self.flying = self.touched = self.reads_scratch = False
         self.parity: SSAValue | None = None
         self._columns = 0
-        self._tiles: dict[int, TensorTile] = {}
+        self.tiles: dict[int, object] = {}
+        """The tile that the columns from one on hold."""
+        self.adds: dict[Operation, SSAValue] = {}
+        """The condition under which the first MMA of a product adds."""
         self._base: SSAValue
         self._done: SSAValue
         scratch.before_reuse.append(self._leave_scratch)
@@ -161,8 +150,10 @@ class AccumulatorMemory:
         self._emitter.add(tcgen05_sync.FenceAfterThreadSyncOp())
         self.touched = False
 
-    def issued(self, *, reads_scratch: bool) -> None:
-        """Say that MMAs have been issued."""
+    def issue(self, mmas: Callable[[], None], *, reads_scratch: bool) -> None:
+        """Issue MMAs, by one thread, which the rest of its warp waits for."""
+        self._emitter.when(self.issues, mmas)
+        self._emitter.add(sync.WarpSyncOp())
         self.flying = True
         self.reads_scratch |= reads_scratch
 
@@ -172,76 +163,37 @@ class AccumulatorMemory:
 
     # --- loops ---
 
-    def make_room_for_loop(self, op: Operation, kernel: Any) -> None:
-        """Before what a loop carries gets to its columns: load what its MMAs overwrite."""
-        for product in products_in(op):
-            self.make_room(kernel.table.products[product.results[0]].column, op, kernel)
-
-    def enter_loop(self, op: Operation, kernel: Any) -> None:
-        """Before a loop: what its body may rely on, at whose end `end_turn` makes it so again."""
-        products = list(products_in(op))
-        if not products or not _flies(op):
-            self.wait()
-        if products:
-            self.order()
-            self.flying |= _flies(op)
-            self.reads_scratch |= self.flying and not _reads_stages_alone(op, kernel)
-
-    def end_turn(self, op: Operation, kernel: Any) -> None:
-        """At the end of the body of a loop in which MMAs are issued."""
-        if next(products_in(op), None) is None:
-            return
-        if not _flies(op):
+    def turn(self, *, flying: bool) -> None:
+        """Before a loop in which MMAs are issued, and at the end of its body: what its body may
+        rely on. MMAs that may be `flying` from turn to turn may read what threads laid down."""
+        if not flying:
             self.wait()
         self.order()
-        self.flying |= _flies(op)
-        self.reads_scratch |= self.flying and not _reads_stages_alone(op, kernel)
-
-    def carried(self, op: Operation) -> list[SSAValue]:
-        """The values that a loop carries for the sake of the order."""
-        if self.parity is None or next(products_in(op), None) is None:
-            return []
-        return [self.parity]
+        self.flying |= flying
+        self.reads_scratch |= flying
 
     def carry(self, values: Sequence[SSAValue]) -> None:
         """Say what those values are now."""
         for value in values:
             self.parity = value
 
-    def leave_branch(self, parity: SSAValue | None) -> None:
-        """At the end of a branch, which was entered with that parity and behind which nothing is in
-        flight: MMAs are issued in none but those that all that follows is in."""
+    def before_branches(self) -> BranchState:
+        """Before branches: nothing is in flight. MMAs are issued in none but those that all that
+        follows is in."""
         self.wait()
-        self.parity = parity
+        return BranchState(self.parity, self.touched, dict(self.tiles))
 
-    # --- tiles ---
-
-    def make_room(self, column: int, writer: Operation, kernel: Any) -> None:
-        """Before an op that writes columns anew: load what is there and used later."""
-        tile = self._tiles.get(column)
-        if tile is None:
-            return
-        for value in [value for value, known in kernel.values.items() if known is tile]:
-            if _is_used_later(value, writer, column, kernel):
-                own = tile.accumulators.layout()
-                kernel.place(value, own, kernel.elements_of(tile, own))
-
-    def place(self, accumulators: Accumulators) -> TensorTile:
-        """The tile that the columns hold from here on."""
-        tile = TensorTile(accumulators)
-        self._tiles[accumulators.column] = tile
-        return tile
-
-    def holds(self, tile: Any, accumulators: Accumulators) -> bool:
-        """True of the tile that is there."""
-        return isinstance(tile, TensorTile) and self._tiles.get(accumulators.column) is tile
+    def resume(self, state: BranchState, *, behind: bool = False) -> None:
+        """At the beginning of a branch, or `behind` all of them."""
+        self.parity, self.tiles = state.parity, dict(state.tiles)
+        self.flying = self.reads_scratch = False
+        self.touched = behind or state.touched
 
     # --- elements ---
 
-    def load(self, tile: TensorTile, emitter: Emitter) -> list[SSAValue]:
-        """The elements of a tile, in its own layout."""
-        accumulators = tile.accumulators
-        assert self.holds(tile, accumulators), "a tile is loaded before its columns are written"
+    def load(self, accumulators: Accumulators) -> list[SSAValue]:
+        """The elements that are there, in the accumulators' own layout."""
+        emitter = self._emitter
         self.wait()
         view = self._view(accumulators)
         shape, form = _form(accumulators, "pack")
@@ -260,7 +212,7 @@ class AccumulatorMemory:
         """Write elements, which are in the accumulators' own layout."""
         emitter = self._emitter
         self.wait()
-        self._tiles.pop(accumulators.column, None)
+        self.tiles.pop(accumulators.column, None)
         view = self._view(accumulators)
         shape, form = _form(accumulators, "unpack")
         for number, (at, count) in enumerate(self._runs(accumulators)):
@@ -272,15 +224,43 @@ class AccumulatorMemory:
         emitter.add(tmem_access.WaitStoreOp())
         self.touched = True
 
+    def store_words(self, column: int, words: Sequence[SSAValue]) -> None:
+        """Write words to columns from one on, each in every lane of a warp of the first warpgroup:
+        those of the others are the same."""
+        emitter, threads = self._emitter, self._threads
+        self.wait()
+
+        def store() -> None:
+            layout = Layout((LANES, self._columns), (lane_stride(_WORD_BITS), 1))
+            view = self.slice(0, i32, (LANES, self._columns), layout)
+            for begin, count in _powers_of_two(len(words)):
+                type_ = FragmentType.get(count, i32)
+                fragment = from_elements(words[begin : begin + count], type_, emitter)
+                at = [self._first_lane(), emitter.constant(column + begin, None)]
+                shape = TmemShapeAttr("32x32b")
+                emitter.add(tmem_access.StoreOp(fragment, view, at, shape))
+            emitter.add(tmem_access.WaitStoreOp())
+
+        first = emitter.compare("lt", threads.number, emitter.constant(LANES, 32))
+        emitter.when(first, store)
+        self.touched = True
+
+    def _first_lane(self) -> SSAValue:
+        """The first lane that the thread's warp reaches."""
+        lane = self._threads.total([0] * WARP_BITS + [1 << WARP_BITS, 2 << WARP_BITS] + [0])
+        assert lane is not None
+        return self._emitter.resized(lane, 32, None)
+
     def _view(self, accumulators: Accumulators) -> SSAValue:
         """The columns as elements."""
         bits = 8 * bytes_of(accumulators.element)
         layout = Layout((LANES, self._columns), (lane_stride(bits), column_stride(bits)))
-        return self._slice(0, accumulators.element, (LANES, self._columns), layout)
+        return self.slice(0, accumulators.element, (LANES, self._columns), layout)
 
-    def _slice(
+    def slice(
         self, column: int, element: Attribute, shape: tuple[int, int], layout: Layout
     ) -> SSAValue:
+        """The tensor of a shape and a layout from a column on."""
         emitter = self._emitter
         type_ = MemRefType(element, shape, LayoutType.get(layout), SpaceAttr(Space.TMEM))
         begin = [emitter.constant(0, None), emitter.constant(column, None)]
@@ -292,15 +272,13 @@ class AccumulatorMemory:
         """The operand D of an MMA from an element on."""
         rows, columns = atom.cta_extents("D")
         at = accumulators.column_of(batch, row, column)
-        return self._slice(at, accumulators.element, (rows, columns), atom.cta_layout("D"))
+        return self.slice(at, accumulators.element, (rows, columns), atom.cta_layout("D"))
 
     def _runs(self, accumulators: Accumulators) -> Iterator[tuple[list[SSAValue], int]]:
         """Where the elements of a thread's registers begin, in runs."""
         emitter, threads = self._emitter, self._threads
         layout, (_, rows, columns) = accumulators.layout(), accumulators.extents
-        lane = threads.total([0] * WARP_BITS + [1 << WARP_BITS, 2 << WARP_BITS] + [0])
-        assert lane is not None
-        lane = emitter.resized(lane, 32, None)
+        lane = self._first_lane()
 
         def column_of(place: int) -> int:
             above, column = divmod(place, columns)
@@ -320,6 +298,15 @@ class AccumulatorMemory:
             yield [lane, emitter.resized(at, 32, None)], count
 
 
+def _powers_of_two(count: int) -> Iterator[tuple[int, int]]:
+    """A count in parts that one store takes: where each begins, and its size."""
+    begin = 0
+    while begin < count:
+        size = min(1 << (count - begin).bit_length() - 1, _MOST)
+        yield begin, size
+        begin += size
+
+
 def _form(accumulators: Accumulators, packs: str) -> tuple[TmemShapeAttr, dict[str, Any]]:
     """The shape of accesses to accumulators, and what goes with it."""
     half = accumulators.half_bit
@@ -328,64 +315,3 @@ def _form(accumulators: Accumulators, packs: str) -> tuple[TmemShapeAttr, dict[s
     if bytes_of(accumulators.element) < bytes_of(i32):
         form[packs] = UnitAttr()
     return TmemShapeAttr(shape), form
-
-
-def _flies(op: Operation) -> bool:
-    """True of a loop whose turns may end with MMAs in flight: of what goes on to the next one."""
-    assert isinstance(op, ForOp)
-    return any(
-        isinstance(use.operation, ContinueOp)
-        for product in products_in(op)
-        for use in product.results[0].uses
-    )
-
-
-def _reads_stages_alone(op: Operation, kernel: Any) -> bool:
-    """True of a loop whose MMAs read nothing that threads have laid down."""
-    return all(kernel.ahead.is_read_in_place(product) for product in products_in(op))
-
-
-def _is_used_later(value: SSAValue, writer: Operation, column: int, kernel: Any) -> bool:
-    """True where somebody reads a value behind an op, or in it, other than as what it adds to."""
-    block = value.owner if isinstance(value.owner, Block) else value.owner.parent
-    holder = _ancestor(writer, block)
-    for use in value.uses:
-        own = _ancestor(use.operation, block)
-        if holder is None or own is None or own.is_before_in_block(holder):
-            if (
-                holder is not None
-                and own is not None
-                and _is_lazy_later(use.operation, writer, column, kernel)
-            ):
-                return True
-            continue
-        if use.operation is writer and _is_addend(writer, use.index, column, kernel):
-            continue
-        return True
-    return False
-
-
-def _is_lazy_later(op: Operation, writer: Operation, column: int, kernel: Any) -> bool:
-    """True where what is computed of a value wherever it is needed is needed later."""
-    return any(
-        kernel.table.layouts.get(result) is None and _is_used_later(result, writer, column, kernel)
-        for result in op.results
-        if isinstance(result.type, TileType)
-    )
-
-
-def _is_addend(writer: Operation, index: int, column: int, kernel: Any) -> bool:
-    """True of the operand that an op leaves in its columns: C of a product, what a loop begins
-    with."""
-    if not isinstance(writer, ForOp):
-        return index == 2
-    product = kernel.table.products.get(writer.region.block.args[index - 2])
-    return isinstance(product, Accumulators) and product.column == column
-
-
-def _ancestor(op: Operation, block: Block | None) -> Operation | None:
-    """The op of a block that an op is in."""
-    holder: Operation | None = op
-    while holder is not None and holder.parent is not block:
-        holder = holder.parent_op()
-    return holder

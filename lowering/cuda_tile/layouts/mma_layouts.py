@@ -68,7 +68,7 @@ def signs_of(op: MmaIOp) -> tuple[str, str]:
     return left, right
 
 
-def product_types(op: MmaFOp | MmaIOp) -> tuple[str, str, str] | None:
+def product_types(op: Multiplication) -> tuple[str, str, str] | None:
     """PTX's names of the types of A, B and D of asynchronous MMAs; None where they multiply no such
     types."""
     a, c = shown(element_of(op.lhs)), shown(element_of(op.acc))
@@ -77,6 +77,8 @@ def product_types(op: MmaFOp | MmaIOp) -> tuple[str, str, str] | None:
         return f"{left}8", f"{right}8", "s32"
     if a in PTX_NAMES:
         return PTX_NAMES[a], PTX_NAMES[a], "f32"
+    if a == "f4E2M1FN":
+        return "e2m1", "e2m1", "f32"
     return (a, a, c) if a in ("f16", "bf16", "tf32") else None
 
 

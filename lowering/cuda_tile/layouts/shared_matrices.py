@@ -16,6 +16,7 @@ from xdsl.dialects.builtin import MemRefType, NoneAttr
 from xdsl.ir import Attribute
 
 from tilewright.dialects.cute import ComposedLayout, Layout, Swizzle
+from tilewright.dialects.cute.recast import recast_layout
 from tilewright.dialects.cute.types.algebra import ComposedLayoutType
 from tilewright.dialects.cute.types.memref import Space, SpaceAttr
 from tilewright.dialects.cute_nvgpu.descriptors.bit_field import DescriptorError
@@ -26,6 +27,7 @@ from tilewright.dialects.cute_nvgpu.types.smem_desc_view import SmemDescViewType
 from tilewright.lowering.cuda_tile.layouts.layouts import log2, mode_of
 from tilewright.lowering.cuda_tile.layouts.shared_order import CHUNK, SharedOrder
 
+_BYTE = 8
 _WIDEST = 128
 """The bytes of a row of the widest swizzle."""
 _FIRST_TURNED, _TURNED_BY = 7, 3
@@ -109,8 +111,19 @@ class MatrixOrder:
     ) -> SmemDescViewType | None:
         """The type of such a matrix's descriptor; None where there is none."""
         layout = self.matrix(across, depth)
+        if element.bits < _BYTE:
+            layout = _recast(layout, element.bits)
         try:
             solve(layout, element.bits, format=format)
         except DescriptorError:
             return None
         return SmemDescViewType.of(element, layout, format)
+
+
+def _recast(layout: Layout | ComposedLayout, bits: int) -> Layout | ComposedLayout:
+    """A layout of bytes as one of elements that have fewer bits."""
+    if isinstance(layout, Layout):
+        return recast_layout(bits, _BYTE, layout)
+    assert isinstance(layout.inner, Swizzle) and isinstance(layout.outer, Layout)
+    inner, outer = (recast_layout(bits, _BYTE, part) for part in (layout.inner, layout.outer))
+    return ComposedLayout(inner, 0, outer)

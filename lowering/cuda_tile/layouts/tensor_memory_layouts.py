@@ -12,27 +12,45 @@ of the columns, or the next 128 rows.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from xdsl.dialects.builtin import Float16Type, Float32Type, IntegerAttr, i32
 from xdsl.ir import Attribute, Operation
 
-from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFOp, MmaIOp
+from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFScaledOp
+from tilewright.dialects.cuda_tile.type_text import shown
 from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
 from tilewright.dialects.cute_nvgpu.atoms.umma import UmmaAtom
 from tilewright.dialects.cute_nvgpu.atoms.umma_lookup import find_umma
+from tilewright.dialects.cute_nvgpu.lattice.elements import ELEMENT_TYPES
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
 from tilewright.dialects.cute_nvgpu.lattice.tmem import LANES
-from tilewright.lowering.cuda_tile.layouts.elements import shape_of
+from tilewright.lowering.cuda_tile.layouts.elements import element_of, shape_of
 from tilewright.lowering.cuda_tile.layouts.layouts import TileLayout, dim_bits, log2
-from tilewright.lowering.cuda_tile.layouts.mma_layouts import AsyncLayouts, Bit, product_types
+from tilewright.lowering.cuda_tile.layouts.mma_layouts import (
+    AsyncLayouts,
+    Bit,
+    Multiplication,
+    product_types,
+)
 
 ACCUMULATORS = "cute.accumulators"
 """The attribute of multiplications by `tcgen05.mma`: the first column of their accumulators."""
+
+SCALE_FACTORS = "cute.scale_factors"
+"""The attribute of those that scale: the first column of their scale factors."""
 
 _FEW_ROWS, _COLUMNS, _MOST_COLUMNS, _DEPTH = 64, 8, 256, 32
 """The fewest rows and columns of a `tcgen05.mma`, its most columns, and its bytes of K."""
 _FEWEST_TURNED = 16
 """The fewest rows or columns of bytes that need not lie along K."""
+FACTORS_OF_WORD = 4
+"""The scale factors in 32 bits."""
+_LANE_BITS = 5
+_FACTORS = {"f8E8M0FNU": "ue8m0", "f8E4M3FN": "ue4m3"}
+"""PTX's names of the types of scale factors."""
+_WIDE = 32
+"""The elements along K that share a scale factor of kind::mxf4."""
 _WARPGROUP_BITS = 7
 _HELD: dict[str, Attribute] = {"f32": Float32Type(), "f16": Float16Type(), "s32": i32}
 
@@ -120,18 +138,30 @@ class TensorCoreLayouts(AsyncLayouts):
         return size == 2 or (size == 1 and across >= _FEWEST_TURNED)
 
 
-def tensor_core_atom(op: MmaFOp | MmaIOp, arch: Target | None) -> UmmaAtom | None:
+def tensor_core_atom(op: Multiplication, arch: Target | None) -> UmmaAtom | None:
     """The `tcgen05.mma` of an op, both operands K-major; None where there is none."""
     types = product_types(op)
     if types is None or arch is None:
         return None
     *_, rows, depth = shape_of(op.lhs)
-    columns, size = shape_of(op.rhs)[-1], bytes_of_name(types[0])
-    if rows < _FEW_ROWS or columns < _COLUMNS or depth * size < _DEPTH:
+    columns, step = shape_of(op.rhs)[-1], _DEPTH * 8 // ELEMENT_TYPES[types[0]].bits
+    if rows < _FEW_ROWS or columns < _COLUMNS or depth < step:
         return None
+    kind: dict[str, Any] = {}
+    if isinstance(op, MmaFScaledOp):
+        factor = _FACTORS.get(shown(element_of(op.lhs_scale)))
+        if factor is None:
+            return None
+        narrow = types[0] == "e2m1"
+        kind = {
+            "kind": "mxf8f6f4" if not narrow else "mxf4" if block_of(op) == _WIDE else "mxf4nvf4",
+            "scale_vector": step // block_of(op),
+            "scale_type": factor,
+        }
     block = min(rows, LANES), min(columns, _MOST_COLUMNS)
     try:
-        atom = find_umma("sm100.mma", (*block, _DEPTH // size), types)
+        op_name = "sm100.mma_bs" if kind else "sm100.mma"
+        atom = find_umma(op_name, (*block, step), types, **kind)
     except AtomError:
         return None
     return atom if arch.supports(atom.row.target) else None
@@ -142,12 +172,17 @@ def bytes_of_name(name: str) -> int:
     return {"tf32": 4, "f16": 2, "bf16": 2}.get(name, 1)
 
 
+def block_of(op: MmaFScaledOp) -> int:
+    """The elements along K that share a scale factor."""
+    return shape_of(op.lhs)[-1] // shape_of(op.lhs_scale)[-1]
+
+
 def in_tensor_memory(op: Operation) -> bool:
     """True of a multiplication whose accumulators have a place in tensor memory."""
     return ACCUMULATORS in op.attributes
 
 
-def accumulators_of(op: MmaFOp | MmaIOp, thread_bits: int) -> Accumulators | None:
+def accumulators_of(op: Multiplication, thread_bits: int) -> Accumulators | None:
     """The accumulators of a multiplication that has some in tensor memory."""
     place, types = op.attributes.get(ACCUMULATORS), product_types(op)
     if not isinstance(place, IntegerAttr) or types is None:
@@ -155,7 +190,50 @@ def accumulators_of(op: MmaFOp | MmaIOp, thread_bits: int) -> Accumulators | Non
     return Accumulators(extents_of(op), types[2], place.value.data, thread_bits)
 
 
-def extents_of(op: MmaFOp | MmaIOp) -> tuple[int, int, int]:
+def extents_of(op: Multiplication) -> tuple[int, int, int]:
     """The batch, rows and columns of a product."""
     *batch, rows, columns = shape_of(op.result)
     return (batch or [1])[0], rows, columns
+
+
+@dataclass(frozen=True)
+class ScaleFactors:
+    """The scale factors of an operand from a column on, of so many batches, rows or columns, and
+    blocks of K: a word has four of a row, 32 rows are a column, and the next words are in the next
+    columns. Every 32 lanes have all of them."""
+
+    extents: tuple[int, int, int]
+    column: int
+
+    @property
+    def _of_word(self) -> int:
+        """The columns of one word of each row."""
+        return max(self.extents[1] >> _LANE_BITS, 1)
+
+    @property
+    def columns(self) -> int:
+        """The columns that they take."""
+        batch, _, depth = self.extents
+        return batch * max(depth // FACTORS_OF_WORD, 1) * self._of_word
+
+    def column_of(self, batch: int, row: int, k: int) -> int:
+        """The column of the word of a factor."""
+        words = max(self.extents[2] // FACTORS_OF_WORD, 1)
+        word = batch * words + k // FACTORS_OF_WORD
+        return self.column + word * self._of_word + (row >> _LANE_BITS)
+
+
+def scale_factors_of(op: MmaFScaledOp) -> tuple[ScaleFactors, ScaleFactors]:
+    """The scale factors of A and of B, from the column that was found for them on."""
+    place = op.attributes.get(SCALE_FACTORS)
+    column = place.value.data if isinstance(place, IntegerAttr) else 0
+    (batch, rows, columns), depth = extents_of(op), shape_of(op.lhs_scale)[-1]
+    a = ScaleFactors((batch, rows, depth), column)
+    return a, ScaleFactors((batch, columns, depth), column + a.columns)
+
+
+def scale_columns(op: Multiplication) -> int:
+    """The columns of all scale factors of a multiplication."""
+    if not isinstance(op, MmaFScaledOp):
+        return 0
+    return sum(factors.columns for factors in scale_factors_of(op))

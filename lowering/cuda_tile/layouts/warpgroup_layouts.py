@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFOp, MmaIOp
+from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFOp, MmaFScaledOp, MmaIOp
 from tilewright.dialects.cuda_tile.type_text import shown
 from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
 from tilewright.dialects.cute_nvgpu.atoms.wgmma import WgmmaAtom
@@ -20,6 +20,7 @@ from tilewright.lowering.cuda_tile.layouts.mma_layouts import (
     PTX_NAMES,
     AsyncLayouts,
     Bit,
+    Multiplication,
     product_types,
 )
 from tilewright.lowering.cuda_tile.layouts.tensor_memory_layouts import (
@@ -56,8 +57,10 @@ class WarpgroupLayouts(AsyncLayouts):
         return bits
 
 
-def multiplies_by_warpgroups(op: MmaFOp | MmaIOp, arch: Target | None) -> bool:
+def multiplies_by_warpgroups(op: Multiplication, arch: Target | None) -> bool:
     """True where `wgmma` multiplies tiles of these shapes and types."""
+    if isinstance(op, MmaFScaledOp):
+        return False
     return _types(op) is not None and arch is not None and arch.supports(_TARGET)
 
 
@@ -96,7 +99,7 @@ def _types(op: MmaFOp | MmaIOp) -> tuple[str, str, str] | None:
     return types
 
 
-def is_added(op: MmaFOp | MmaIOp) -> bool:
+def is_added(op: Multiplication) -> bool:
     """True of a product of floats of 8 bits, whose sums `wgmma` keeps in 14 bits: it is computed by
     itself, and added in f32."""
     fp8 = isinstance(op, MmaFOp) and shown(element_of(op.lhs)) in PTX_NAMES

@@ -25,6 +25,10 @@ from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp, StoreViewTkoOp
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
 from tilewright.lowering.cuda_tile.layouts.elements import element_of, tile_type
+from tilewright.lowering.cuda_tile.layouts.tensor_memory_layouts import (
+    in_tensor_memory,
+    tensor_core_atom,
+)
 from tilewright.lowering.cuda_tile.legalization.before import ROUNDING, Before
 from tilewright.lowering.cuda_tile.legalization.large_constants import is_large, loaded_constant
 from tilewright.lowering.cuda_tile.legalization.packed_views import (
@@ -40,15 +44,18 @@ _FP8_SINCE = 89
 """The first target whose MMAs multiply floats of 8 bits."""
 
 
-def legalize(entry: EntryOp, arch: Target | None) -> None:
-    """Rewrite the ops of an entry that no rule lowers as they are."""
+def legalize(entry: EntryOp, arch: Target | None, *, placed: bool = False) -> None:
+    """Rewrite the ops of an entry that no rule lowers as they are; scaled products that may be in
+    tensor memory once it is said which are."""
     for op in list(entry.walk()):
         match op:
             case FPowIOp():
                 _replace(op, _whole_power(op, Before(op)))
             case MmaFOp() if _is_fp8(op) and arch is not None and arch.number < _FP8_SINCE:
                 _replace(op, _fp8_product(op, Before(op)))
-            case MmaFScaledOp():
+            case MmaFScaledOp() if placed or tensor_core_atom(op, arch) is None:
+                if in_tensor_memory(op):
+                    continue
                 _replace(op, scaled_product(op, Before(op)))
             case LoadViewTkoOp() if is_packed(op):
                 replace_load(op, Before(op))

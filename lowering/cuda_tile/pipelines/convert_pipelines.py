@@ -17,7 +17,6 @@ from tilewright.dialects.cute_nvgpu.ops import (
 )
 from tilewright.lowering.cuda_tile.analysis.find_pipelines import (
     Pipelines,
-    loaded_by,
 )
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
 from tilewright.lowering.cuda_tile.kernel.shared_tiles import SharedTile
@@ -78,12 +77,6 @@ class Rings:
         """Say which MMAs a product is."""
         for ring in self._running():
             ring.read(product, flight)
-
-    def is_read_in_place(self, product: Operation) -> bool:
-        """True of a product all of whose operands MMAs read as they were loaded."""
-        sources = [loaded_by(operand) for operand in product.operands[:2]]
-        planned = [None if source is None else self.plan.of(source.load) for source in sources]
-        return all(plan is not None and not plan[1].by_threads for plan in planned)
 
     def _running(self) -> list[Ring]:
         return [ring for ring in self.all if ring.pipeline.loop is not None]

@@ -1,5 +1,5 @@
-"""Accumulators that loops carry: fragments of `wgmma`, columns of tensor memory, which stay where
-they are."""
+"""Accumulators that loops carry: fragments of `wgmma`, or columns of tensor memory, which stay
+where they are."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from xdsl.ir import Attribute, SSAValue
 
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, LoweredTile
+from tilewright.lowering.cuda_tile.kernel.tensor_tiles import placed
 from tilewright.lowering.cuda_tile.layouts.find_layouts import AccumulatorLayouts
 from tilewright.lowering.cuda_tile.layouts.tensor_memory_layouts import Accumulators
 from tilewright.lowering.cuda_tile.products.convert_tensor_core_matrix import brought
@@ -38,5 +39,5 @@ def carried_tile(
 ) -> LoweredTile:
     """The tile that is carried."""
     if isinstance(product, Accumulators):
-        return kernel.tensor.place(product)
+        return placed(product, kernel)
     return AccumulatorTile(product, parts, None)

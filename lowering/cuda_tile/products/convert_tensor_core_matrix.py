@@ -3,39 +3,64 @@ in tensor memory, A and B are matrices in shared memory."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from xdsl.dialects.builtin import i1
 from xdsl.ir import SSAValue
 
-from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFOp, MmaIOp
+from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFScaledOp
 from tilewright.dialects.cute_nvgpu.atoms.umma import UmmaAtom
-from tilewright.dialects.cute_nvgpu.atoms.umma_lookup import find_umma
-from tilewright.dialects.cute_nvgpu.ops.sm100 import MmaOp
+from tilewright.dialects.cute_nvgpu.ops.sm100 import MmaBsOp, MmaOp
 from tilewright.lowering.cuda_tile.analysis.facts import is_zero
 from tilewright.lowering.cuda_tile.arithmetic.convert_conversions import float_or_same
-from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
+from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, lowers
+from tilewright.lowering.cuda_tile.kernel.tensor_tiles import is_there, make_room, placed
 from tilewright.lowering.cuda_tile.layouts.elements import shape_of
+from tilewright.lowering.cuda_tile.layouts.find_layouts import LayoutTable, finds
+from tilewright.lowering.cuda_tile.layouts.layouts import TileLayout
+from tilewright.lowering.cuda_tile.layouts.mma_layouts import Multiplication
 from tilewright.lowering.cuda_tile.layouts.tensor_memory_layouts import (
     Accumulators,
+    ScaleFactors,
     TensorCoreLayouts,
+    accumulators_of,
+    block_of,
     extents_of,
+    scale_factors_of,
     tensor_core_atom,
 )
+from tilewright.lowering.cuda_tile.products.scale_factors import factors_operand, store_factors
 from tilewright.lowering.cuda_tile.products.shared_operands import OperandMatrices, SharedOperands
 
 
 def brought(value: SSAValue, accumulators: Accumulators, kernel: Kernel) -> None:
     """Have a tile in the columns of some accumulators."""
-    if kernel.tensor.holds(kernel.values[value], accumulators):
+    if is_there(kernel.values[value], accumulators, kernel):
         return
     elements = kernel.elements(value, accumulators.layout())
     wide = accumulators.element
     kernel.tensor.store(accumulators, [float_or_same(kernel, x, wide) for x in elements])
 
 
+@finds(MmaFScaledOp)
+def _product_layout(op: MmaFScaledOp, table: LayoutTable) -> TileLayout:
+    accumulators = accumulators_of(op, table.thread_bits)
+    assert accumulators is not None, "others are legalized"
+    table.products[op.result] = accumulators
+    return accumulators.layout()
+
+
+@lowers(MmaFScaledOp)
+def _multiply(op: MmaFScaledOp, kernel: Kernel) -> None:
+    accumulators = kernel.table.products[op.result]
+    assert isinstance(accumulators, Accumulators)
+    TensorCoreProduct(op, accumulators, kernel).multiply()
+
+
 class TensorCoreProduct:
     """A multiplication by `tcgen05.mma`."""
 
-    def __init__(self, op: MmaFOp | MmaIOp, accumulators: Accumulators, kernel: Kernel) -> None:
+    def __init__(self, op: Multiplication, accumulators: Accumulators, kernel: Kernel) -> None:
         self.op, self.accumulators, self.kernel = op, accumulators, kernel
         atom = tensor_core_atom(op, kernel.arch)
         assert atom is not None
@@ -43,6 +68,7 @@ class TensorCoreProduct:
         extents = {"b": batch, "m": rows, "n": columns, "k": shape_of(op.lhs)[-1]}
         self.layouts = TensorCoreLayouts(atom, extents, kernel.table.thread_bits)
         self.shared = SharedOperands(self.layouts, kernel)
+        self.factors: tuple[ScaleFactors, ScaleFactors] | None = None
 
     def multiply(self) -> None:
         """Emit it."""
@@ -52,10 +78,14 @@ class TensorCoreProduct:
             self.accumulators,
             self.kernel.tensor,
         )
-        tensor.make_room(accumulators.column, op, kernel)
+        make_room(accumulators.column, op, kernel)
         fresh = is_zero(op.acc)
         if not fresh:
             brought(op.acc, accumulators, kernel)
+        if isinstance(op, MmaFScaledOp):
+            self.factors = scale_factors_of(op)
+            store_factors(self.factors[0], op.lhs_scale, -2, kernel)
+            store_factors(self.factors[1], op.rhs_scale, -1, kernel)
         operands, staged = self.shared.laid_down(
             {"A": op.lhs, "B": op.rhs}, lambda: tensor.order(kernel.scratch.written)
         )
@@ -63,11 +93,10 @@ class TensorCoreProduct:
         a, b = operands["A"], operands["B"]
         atom = self.layouts.atom
         assert isinstance(atom, UmmaAtom)
-        atom = find_umma("sm100.mma", atom.shape, atom.types, majors=(a.major, b.major))
-        kernel.emitter.when(tensor.issues, lambda: self._issue(atom, a, b, fresh=fresh))
-        tensor.issued(reads_scratch=staged)
+        atom = replace(atom, majors=(a.major, b.major))
+        tensor.issue(lambda: self._issue(atom, a, b, fresh=fresh), reads_scratch=staged)
         kernel.ahead.issued(op)
-        tile = tensor.place(accumulators)
+        tile = placed(accumulators, kernel)
         kernel[op.result] = tile
         wanted = kernel.scalar_type(op, op.result)
         if wanted != accumulators.element:
@@ -83,7 +112,7 @@ class TensorCoreProduct:
         extents = self.layouts.extents
         for matrices in (a, b):
             matrices.ready()
-        flag = kernel.constant(0, i1) if fresh else None
+        flag = kernel.constant(0, i1) if fresh else kernel.tensor.adds.get(self.op)
         for batch in range(extents["b"]):
             for m in range(0, extents["m"], rows):
                 for n in range(0, extents["n"], columns):
@@ -94,6 +123,26 @@ class TensorCoreProduct:
                             self.shared.descriptor(a, "A", batch, m, k),
                             self.shared.descriptor(b, "B", batch, n, k),
                         ]
-                        first = None if k else flag
-                        kernel.emitter.add(MmaOp(tensors, atom, enable_input_d=first))
+                        self._add(atom, tensors, (batch, m, n, k), None if k else flag)
         kernel.ahead.commit(self.op)
+
+    def _add(
+        self,
+        atom: UmmaAtom,
+        tensors: list[SSAValue],
+        place: tuple[int, int, int, int],
+        adds: SSAValue | None,
+    ) -> None:
+        """One MMA, at a place of the batch, M, N and K."""
+        emitter, (batch, m, n, k) = self.kernel.emitter, place
+        if self.factors is None:
+            emitter.add(MmaOp(tensors, atom, enable_input_d=adds))
+            return
+        assert isinstance(self.op, MmaFScaledOp)
+        number = k // block_of(self.op)
+        (sfa, a_id), (sfb, b_id) = (
+            factors_operand(factors, which, atom, (batch, at, number), self.kernel)
+            for factors, which, at in zip(self.factors, ("SFA", "SFB"), (m, n), strict=True)
+        )
+        tensors = [*tensors, sfa, sfb]
+        emitter.add(MmaBsOp(tensors, atom, enable_input_d=adds, sfa_id=a_id, sfb_id=b_id))

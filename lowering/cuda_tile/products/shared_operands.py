@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import i8
 from xdsl.ir import Attribute, SSAValue
 
 from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import MajorMode
@@ -14,11 +16,13 @@ from tilewright.dialects.cute_nvgpu.ops.address import bytes_of
 from tilewright.dialects.cute_nvgpu.ops.smem_desc import MakeSmemDescOp
 from tilewright.dialects.cute_nvgpu.ops.wgmma_sync import FenceProxyAsyncOp
 from tilewright.dialects.cute_nvgpu.types.smem_desc_view import SmemDescViewType
+from tilewright.lowering.cuda_tile.arithmetic.convert_elementwise import on_integers
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
 from tilewright.lowering.cuda_tile.kernel.shared_tiles import SharedTile
 from tilewright.lowering.cuda_tile.layouts.layouts import TileLayout, log2
 from tilewright.lowering.cuda_tile.layouts.mma_layouts import AsyncLayouts
 from tilewright.lowering.cuda_tile.layouts.shared_matrices import MatrixOrder
+from tilewright.lowering.cuda_tile.layouts.shared_order import CHUNK
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +102,8 @@ class SharedOperands:
             return None
         if major == "mn" and not self.layouts.may_be_turned(order.order.size, 1 << len(rows)):
             return None
-        return order.view(rows, depth[: log2(k)], element, atom.FORMAT)
+        inside = [bit for bit in depth[: log2(k)] if bit in order.order.position]
+        return order.view(rows, inside, element, atom.FORMAT)
 
     def _staged(
         self, operand: str, value: SSAValue
@@ -108,6 +113,8 @@ class SharedOperands:
         source = kernel.table.of(value)
         elements = kernel.elements(value, source)
         size = bytes_of(elements[0].type)
+        if self.layouts.atom.element(operand).bits < 8:
+            return self._packed(operand, value)
         first = source.registers[0] if source.registers else -1
         runs = [(depth, across), (across, depth)]
         if first in across:
@@ -118,6 +125,28 @@ class SharedOperands:
             if view is not None:
                 return order, elements[0].type, view, source, elements
         raise AssertionError("K-major matrices have descriptors")
+
+    def _packed(
+        self, operand: str, value: SSAValue
+    ) -> tuple[MatrixOrder, Attribute, SmemDescViewType, TileLayout, Sequence[SSAValue]]:
+        """How threads lay down elements of 4 bits, two neighbours along K in a byte: a byte has the
+        number of the first of them."""
+        kernel, (across, depth, batch) = self.kernel, self._bits(operand)
+        source = kernel.table.of(value)
+        if source.registers[:1] != depth[:1]:
+            order = [*depth, *across, *batch]
+            source = kernel.table.dealt(order, log2(2 * CHUNK))
+        pairs = kernel.elements(value, source)
+        four = kernel.constant(4, i8)
+        octets = [
+            on_integers(kernel, arith.OrIOp, low, on_integers(kernel, arith.ShLIOp, high, four))
+            for low, high in zip(pairs[::2], pairs[1::2], strict=True)
+        ]
+        layout = TileLayout(source.threads, source.registers[1:])
+        order = MatrixOrder.of(depth[1:], [*across, *batch], 1)
+        view = self._view(operand, order)
+        assert view is not None
+        return order, i8, view, layout, octets
 
     def descriptor(
         self, matrices: OperandMatrices, operand: str, batch: int, across: int, k: int

@@ -150,7 +150,7 @@ class _Reduction(_Fold):
         return sorted(own, key=lambda i: -(layout.threads[i] or 0))
 
     def _in_registers(self, layout: TileLayout, columns: Columns) -> tuple[TileLayout, Columns]:
-        """What is left of elements in a thread: the highest bit is folded first, but one result is
+        """The elements left in a thread: the highest bit is folded first, but one result is
         finished before the next one is begun, so that few are in registers at once."""
         bits = [bit for bit in reversed(self.dimension) if bit in layout.registers]
         kept = tuple(bit for bit in layout.registers if bit not in bits)

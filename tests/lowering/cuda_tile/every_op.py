@@ -346,7 +346,7 @@ def products() -> Iterator[Case]:
         ("f4E2M1FN", "f8E4M3FN", 16), ("f4E2M1FN", "fnv8E5M3FNU", 16),
     ):  # fmt: skip
         for m, n, k in ((64, 16, 64), (32, 16, 64), (8, 8, 32)):
-            yield _scaled(element, scale, block, m, n, k)
+            yield scaled(element, scale, block, m, n, k)
 
 
 def _operands(element: str, acc: str, m: int, n: int, k: int) -> str:
@@ -356,7 +356,7 @@ def _operands(element: str, acc: str, m: int, n: int, k: int) -> str:
     )  # fmt: skip
 
 
-def _scaled(element: str, scale: str, block: int, m: int, n: int, k: int) -> Case:
+def scaled(element: str, scale: str, block: int, m: int, n: int, k: int) -> Case:
     half = element == "f4E2M1FN"
     stored_as = "f8E4M3FN" if half else element
     body, names = _operands(stored_as, "f32", m, n, k), ["a", "b"]

@@ -122,15 +122,16 @@ def operand(rows: int, columns: int, element: str, order: str = "") -> NDArray[A
 
 def check(
     text: str, sizes: tuple[int, int, int], types: tuple[str, str, str], grid: tuple[int, int],
-    *, b_order: str = "", schedule: int | None = None,
+    *, b_order: str = "", schedule: int | None = None, arch: str = "sm_90a",
 ) -> None:  # fmt: skip
     """At the `ptx` level the result is that of the program level, bit for bit."""
     m, n, k = sizes
     a, b = operand(m, k, types[0]), operand(k, n, types[1], b_order)
     c = np.zeros((m, n), DTYPES[types[2]])
     args = [part for array in (a, b, c) for part in (array, array.shape[1])] + [m, n, k]
-    want = tw.interpret(text, "k", grid=grid, args=args)[2]
-    got = tw.interpret(text, "k", grid=grid, args=args, level="ptx", schedule=schedule)[2]
+    options: dict[str, Any] = {"grid": grid, "args": args, "arch": arch}
+    want = tw.interpret(text, "k", **options)[2]
+    got = tw.interpret(text, "k", level="ptx", schedule=schedule, **options)[2]
     assert np.abs(want.astype(np.float64)).max() > 0
     assert (got.view(np.uint8) == want.view(np.uint8)).all()
 

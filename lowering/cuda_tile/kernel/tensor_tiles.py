@@ -1,0 +1,140 @@
+"""Tiles in tensor memory: MMAs write their columns anew, which values outlive."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from xdsl.ir import Block, Operation, SSAValue
+
+from tilewright.dialects.cuda_tile.ops.control_flow import ContinueOp, ForOp
+from tilewright.dialects.cuda_tile.types import TileType
+from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
+from tilewright.lowering.cuda_tile.layouts.layouts import TileLayout
+from tilewright.lowering.cuda_tile.layouts.tensor_memory_layouts import (
+    Accumulators,
+    in_tensor_memory,
+)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class TensorTile:
+    """A tile in tensor memory, as the last MMA that wrote it, or threads, left it."""
+
+    accumulators: Accumulators
+
+    def elements_in(self, layout: TileLayout, kernel: Kernel) -> Sequence[SSAValue]:
+        """The elements in a layout."""
+        assert is_there(self, self.accumulators, kernel), "loaded behind what wrote its columns"
+        own = self.accumulators.layout()
+        load = partial(kernel.tensor.load, self.accumulators)
+        loaded = kernel.emitter.remembered(("loaded", self), load)
+        return kernel.scratch.converted(own, loaded, layout)
+
+
+def placed(accumulators: Accumulators, kernel: Kernel) -> TensorTile:
+    """The tile that columns hold from here on."""
+    tile = kernel.tensor.tiles[accumulators.column] = TensorTile(accumulators)
+    return tile
+
+
+def is_there(tile: object, accumulators: Accumulators, kernel: Kernel) -> bool:
+    """True of the tile that some columns hold."""
+    return isinstance(tile, TensorTile) and kernel.tensor.tiles.get(accumulators.column) is tile
+
+
+def make_room(column: int, writer: Operation, kernel: Kernel) -> None:
+    """Before an op that writes columns anew: load what is there and used later."""
+    tile = kernel.tensor.tiles.get(column)
+    if not isinstance(tile, TensorTile):
+        return
+    for value in [value for value, known in kernel.values.items() if known is tile]:
+        if _is_used_later(value, writer, column, kernel):
+            own = tile.accumulators.layout()
+            kernel.place(value, own, kernel.elements_of(tile, own))
+
+
+def products_in(op: Operation) -> Iterator[Operation]:
+    """The multiplications in tensor memory within an op."""
+    return (inner for inner in op.walk() if in_tensor_memory(inner))
+
+
+def make_room_for_loop(op: Operation, kernel: Kernel) -> None:
+    """Before what a loop carries gets to its columns: load what its MMAs overwrite."""
+    for product in products_in(op):
+        accumulators = kernel.table.products[product.results[0]]
+        assert isinstance(accumulators, Accumulators)
+        make_room(accumulators.column, op, kernel)
+
+
+def begin_turn(op: Operation, kernel: Kernel) -> None:
+    """Before a loop: what its body may rely on, which holds again at its end."""
+    if next(products_in(op), None) is None:
+        kernel.tensor.wait()
+    else:
+        kernel.tensor.turn(flying=_flies(op))
+
+
+def end_turn(op: Operation, kernel: Kernel) -> None:
+    """At the end of the body of a loop."""
+    if next(products_in(op), None) is not None:
+        begin_turn(op, kernel)
+
+
+def parity_carried(op: Operation, kernel: Kernel) -> list[SSAValue]:
+    """The parity that a loop carries in which MMAs are issued."""
+    parity = kernel.tensor.parity
+    return [] if parity is None or next(products_in(op), None) is None else [parity]
+
+
+def _flies(op: Operation) -> bool:
+    """True of a loop whose turns may end with MMAs in flight: of what goes on to the next one."""
+    assert isinstance(op, ForOp)
+    return any(
+        isinstance(use.operation, ContinueOp)
+        for product in products_in(op)
+        for use in product.results[0].uses
+    )
+
+
+def _is_used_later(value: SSAValue, writer: Operation, column: int, kernel: Kernel) -> bool:
+    """True where somebody reads a value behind an op, or in it, other than as what it adds to."""
+    block = value.owner if isinstance(value.owner, Block) else value.owner.parent
+    holder = _ancestor(writer, block)
+    if holder is None:
+        return False
+    for use in value.uses:
+        user, own = use.operation, _ancestor(use.operation, block)
+        if own is not None and own.is_before_in_block(holder):
+            if _is_lazily_used_later(user, writer, column, kernel):
+                return True
+        elif user is not writer or not _is_addend(writer, use.index, column, kernel):
+            return True
+    return False
+
+
+def _is_lazily_used_later(op: Operation, writer: Operation, column: int, kernel: Kernel) -> bool:
+    """True where what is computed of a value wherever it is needed is needed later."""
+    return any(
+        kernel.table.layouts.get(result) is None and _is_used_later(result, writer, column, kernel)
+        for result in op.results
+        if isinstance(result.type, TileType)
+    )
+
+
+def _is_addend(writer: Operation, index: int, column: int, kernel: Kernel) -> bool:
+    """True of the operand that an op leaves in its columns: C of a product, what a loop begins
+    with."""
+    if not isinstance(writer, ForOp):
+        return index == 2
+    product = kernel.table.products.get(writer.region.block.args[index - 2])
+    return isinstance(product, Accumulators) and product.column == column
+
+
+def _ancestor(op: Operation, block: Block | None) -> Operation | None:
+    """The op of a block that an op is in."""
+    holder: Operation | None = op
+    while holder is not None and holder.parent is not block:
+        holder = holder.parent_op()
+    return holder

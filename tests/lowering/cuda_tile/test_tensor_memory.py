@@ -1,0 +1,241 @@
+"""Products in tensor memory: PTX for Blackwell equals the program level."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "interpreter" / "cuda_tile"))
+sys.path.append(str(Path(__file__).parent))
+
+from every_op import scaled
+from test_warpgroups import check, product
+from tile_ir import entry
+
+import tilewright as tw
+from tilewright import ptxas
+
+ARCH = "sm_100a"
+
+
+def test_accumulators_stay_while_stages_go_by() -> None:
+    """Edges along every dimension, more steps than stages, copies that complete late; commits of
+    the MMAs release the stages, nobody waits in the loop but the thread that issues."""
+    text = product(("bf16", "f32"), (128, 64, 16))
+    ptx = tw.compile(text, ARCH).ptx
+    assert ptx.count("tcgen05.mma.cta_group::1.kind::f16") == 1 and "mma.sync" not in ptx
+    assert "cp.async.bulk.tensor.2d.shared" in ptx and "tcgen05.dealloc" in ptx
+    check(text, (136, 56, 216), ("bf16", "bf16", "f32"), (2, 1), schedule=3, arch=ARCH)
+
+
+@pytest.mark.parametrize(
+    "types, tile, order, kind",
+    [
+        (("f16", "f16"), (64, 32, 32), "", "f16"),
+        (("f8E4M3FN", "f32"), (64, 32, 64), "columns", "f8f6f4"),
+        (("f8E5M2", "f32"), (128, 32, 32), "", "f8f6f4"),
+        (("i8", "i32"), (64, 8, 32), "columns", "i8"),
+        (("bf16", "f32"), (256, 64, 32), "", "f16"),
+    ],
+)
+def test_types_and_orders(
+    types: tuple[str, str], tile: tuple[int, int, int], order: str, kind: str
+) -> None:
+    """Bytes of B may lie along N; of 64 rows a thread has half of one."""
+    m, n, k = tile
+    text = product(types, tile, b_order=order)
+    ptx = tw.compile(text, ARCH).ptx
+    assert f"tcgen05.mma.cta_group::1.kind::{kind}" in ptx and "cp.async.bulk.tensor" in ptx
+    sizes = m, n, 2 * k + 16
+    check(text, sizes, (types[0], *types), (1, 1), b_order=order, arch=ARCH)
+
+
+def test_converted_operands_come_ahead() -> None:
+    text = product(("tf32", "f32"), (64, 32, 32), convert="f32")
+    assert "kind::tf32" in tw.compile(text, ARCH).ptx
+    check(text, (64, 32, 72), ("f32", "f32", "f32"), (1, 1), arch=ARCH)
+
+
+def test_columns_serve_tile_after_tile() -> None:
+    text = product(("bf16", "f32"), (64, 32, 32), persistent=True)
+    check(text, (192, 32, 136), ("bf16", "bf16", "f32"), (2, 1), schedule=1, arch=ARCH)
+
+
+def test_sums_may_begin_with_c() -> None:
+    text = product(("bf16", "f32"), (64, 128, 32), more=True)
+    assert "tcgen05.st" in tw.compile(text, ARCH).ptx
+    check(text, (64, 128, 40), ("bf16", "bf16", "f32"), (1, 1), arch=ARCH)
+
+
+def square(body: str, rows: int = 64, columns: int = 32) -> str:
+    """A @k whose %a is 64x32, %b 32x32 and %c 64x32 of its arguments, and which stores the %d that
+    a body computes."""
+    tiles = {"a": (rows, 32, "f16"), "b": (32, columns, "f16"), "c": (rows, columns, "f32")}
+    text = ""
+    for name, (m, n, element) in [*tiles.items(), ("d", tiles["c"])]:
+        text += f"""
+    %{name}_v = make_tensor_view %{name}_p, shape = [{m}, {n}], strides = [{n}, 1]
+        : tensor_view<{m}x{n}x{element}, strides=[{n},1]>
+    %{name}_w = make_partition_view %{name}_v
+        : partition_view<tile=({m}x{n}), tensor_view<{m}x{n}x{element}, strides=[{n},1]>>
+"""
+    text += "    %o = constant <i32: 0> : tile<i32>\n"
+    for name, (m, n, element) in tiles.items():
+        text += f"""    %{name}, %{name}_t = load_view_tko weak %{name}_w[%o, %o]
+        : partition_view<tile=({m}x{n}), tensor_view<{m}x{n}x{element}, strides=[{n},1]>>,
+          tile<i32> -> tile<{m}x{n}x{element}>, token
+"""
+    m, n, element = tiles["c"]
+    store = f"""
+    %t = store_view_tko weak %d, %d_w[%o, %o] : tile<{m}x{n}x{element}>,
+        partition_view<tile=({m}x{n}), tensor_view<{m}x{n}x{element}, strides=[{n},1]>>, tile<i32>
+        -> token
+"""
+    names = ", ".join(f"%{x}_p: tile<ptr<{'f32' if x in 'cd' else 'f16'}>>" for x in "abcd")
+    return entry(names, text + body + store)
+
+
+MMA = ": tile<64x32xf16>, tile<32x32xf16>, tile<64x32xf32>"
+F32 = ": tile<64x32xf32>"
+BODIES = {
+    # C is needed again behind the product that writes over its columns.
+    "kept": f"""
+    %x = mmaf %a, %b, %c {MMA}
+    %y = mmaf %a, %b, %x {MMA}
+    %d = subf %y, %x {F32}
+""",
+    # What a loop carries is changed by threads before it is added to, and read behind the product.
+    "changed": f"""
+    %one = constant <i32: 1> : tile<i32>
+    %n = constant <i32: 3> : tile<i32>
+    %zero = constant <f32: 0.0> : tile<64x32xf32>
+    %half = constant <f32: 0.5> : tile<64x32xf32>
+    %s, %r = for %i in (%o to %n, step %one) : tile<i32> iter_values(%acc = %zero, %m = %c)
+        -> (tile<64x32xf32>, tile<64x32xf32>) {{
+      %less = mulf %acc, %half {F32}
+      %next = mmaf %a, %b, %less {MMA}
+      %more = addf %m, %acc {F32}
+      continue %next, %more : tile<64x32xf32>, tile<64x32xf32>
+    }}
+    %d = addf %s, %r {F32}
+""",
+    # One product's result is another one's A, and both are in flight from turn to turn.
+    "chained": f"""
+    %one = constant <i32: 1> : tile<i32>
+    %n = constant <i32: 3> : tile<i32>
+    %zero = constant <f32: 0.0> : tile<64x32xf32>
+    %d = for %i in (%o to %n, step %one) : tile<i32> iter_values(%acc = %c)
+        -> (tile<64x32xf32>) {{
+      %s = mmaf %a, %b, %zero {MMA}
+      %p = ftof %s : tile<64x32xf32> -> tile<64x32xf16>
+      %next = mmaf %p, %b, %acc {MMA}
+      continue %next : tile<64x32xf32>
+    }}
+""",
+    # Two values of one loop that come from one product, a loop that does not run, and a branch.
+    "twice": f"""
+    %one = constant <i32: 1> : tile<i32>
+    %zero = constant <f32: 0.0> : tile<64x32xf32>
+    %s, %r = for %i in (%o to %one, step %one) : tile<i32> iter_values(%x = %zero, %y = %c)
+        -> (tile<64x32xf32>, tile<64x32xf32>) {{
+      %sum = addf %x, %y {F32}
+      %next = mmaf %a, %b, %sum {MMA}
+      continue %next, %next : tile<64x32xf32>, tile<64x32xf32>
+    }}
+    %e = for %i in (%one to %o, step %one) : tile<i32> iter_values(%x = %s) -> (tile<64x32xf32>) {{
+      %next = mmaf %a, %b, %x {MMA}
+      continue %next : tile<64x32xf32>
+    }}
+    %yes = cmpi equal %o, %one, signed : tile<i32> -> tile<i1>
+    %d = if %yes -> (tile<64x32xf32>) {{
+      yield %e : tile<64x32xf32>
+    }} else {{
+      %f = addf %e, %r {F32}
+      yield %f : tile<64x32xf32>
+    }}
+""",
+}
+
+
+@pytest.mark.parametrize("name", BODIES)
+def test_values_outlive_their_columns(name: str) -> None:
+    """Tiles are values: what is read after its columns are written anew is loaded before."""
+    text, rng = square(BODIES[name]), np.random.default_rng(0)
+    args: list[Any] = [rng.standard_normal(shape).astype(np.float16) for shape in ((64, 32),)]
+    args.append(rng.standard_normal((32, 32)).astype(np.float16))
+    args.append(rng.standard_normal((64, 32)).astype(np.float32))
+    args.append(np.zeros((64, 32), np.float32))
+    options: dict[str, Any] = {"grid": (1,), "args": args, "arch": ARCH}
+    assert "tcgen05.mma" in tw.compile(text, ARCH).ptx
+    want = tw.interpret(text, "k", **options)[3]
+    got = tw.interpret(text, "k", level="ptx", schedule=2, **options)[3]
+    assert np.abs(want).max() > 0 and (want == got).all()
+
+
+@pytest.mark.parametrize(
+    "element, scale, block, kind, k",
+    [
+        ("f8E4M3FN", "f8E8M0FNU", 32, "mxf8f6f4.block_scale.block32", 128),
+        ("f4E2M1FN", "f8E8M0FNU", 32, "mxf4.block_scale.block32", 64),
+        ("f4E2M1FN", "f8E4M3FN", 16, "mxf4nvf4.block_scale.block16", 128),
+    ],
+)
+def test_scale_factors_are_beside_the_sums(
+    element: str, scale: str, block: int, kind: str, k: int
+) -> None:
+    """Twice: the factors are laid down anew once those before have been read."""
+    case = scaled(element, scale, block, 128, 32, k)
+    begin = case.body.index("%r = mmaf_scaled")
+    end = case.body.index("\n", begin)
+    once, rest = case.body[begin:end], case.body[end:]
+    body = f"""{case.body[:begin]}
+    %o = constant <i32: 0> : tile<i32>
+    %one = constant <i32: 1> : tile<i32>
+    %two = constant <i32: 2> : tile<i32>
+    %r = for %i in (%o to %two, step %one) : tile<i32> iter_values(%acc = %c)
+        -> (tile<128x32xf32>) {{
+      {once.replace("%r", "%next").replace("%c,", "%acc,")}
+      continue %next : tile<128x32xf32>
+    }}
+{rest}"""
+    text, args = entry(case.parameters, body), case.arguments()
+    kernel = tw.compile(text, ARCH)
+    assert f"kind::{kind} " in kernel.ptx and "mma.sync" not in kernel.ptx
+    options: dict[str, Any] = {"grid": (1,), "args": args, "arch": ARCH}
+    want = tw.interpret(text, "k", **options)[-1]
+    got = tw.interpret(text, "k", level="ptx", schedule=2, **options)[-1]
+    assert np.abs(want).max() > 0 and (want == got).all()
+
+
+@pytest.mark.parametrize("arch", ["sm_100a", "sm_103a", "sm_110a"])
+def test_no_warnings_no_spills(arch: str) -> None:
+    kernel = tw.compile(product(("bf16", "f32"), (128, 256, 64)), arch)
+    report = ptxas.assemble(kernel.ptx, arch)
+    assert report.ok and not report.warnings and "tcgen05.mma" in kernel.ptx
+    assert report.kernels["k"].spill_stores == 0
+    assert kernel.entry().block == (288, 1, 1)
+
+
+def test_what_has_no_room_says_so() -> None:
+    text = product(("bf16", "f32"), (256, 512, 16))
+    kernel = tw.compile(text, ARCH)
+    assert "tcgen05" not in kernel.ptx
+    assert [remark.text for remark in kernel.remarks if remark.kind == "tensor-memory"] == [
+        "'cuda_tile.mmaf' has no accumulators in tensor memory: 1024 columns more than 0 of 512 "
+        "are taken"
+    ]
+
+
+def test_a_tensor_without_elements_has_a_map() -> None:
+    """K = 0: nothing is multiplied, the sums are zeros."""
+    text = product(("bf16", "f32"), (64, 32, 32))
+    args: list[Any] = [np.zeros(8, ml_dtypes.bfloat16), 8] * 2
+    c = np.ones((64, 32), np.float32)
+    args = [*args, c, 32, 64, 32, 0]
+    got = tw.interpret(text, "k", grid=(1, 1), args=args, level="ptx", arch=ARCH)[2]
+    assert (got == 0).all()
