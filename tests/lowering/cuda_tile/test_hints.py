@@ -83,6 +83,17 @@ def test_other_targets_have_hints_of_their_own() -> None:
     assert tw.compile(text, "sm_80").entry().ctas == 1
 
 
+@pytest.mark.parametrize("arch", ["sm_100a", "sm_120a"])
+def test_blocks_are_shared_on_other_targets(arch: str) -> None:
+    text = hinted(product(TYPES, (256, 64, 32)), "num_cta_in_cga = 2").replace("sm_90 ", "default ")
+    assert tw.compile(text, arch).entry().ctas == 2
+    arrays = [operand(264, 40, "bf16"), operand(40, 64, "bf16"), np.zeros((264, 64), np.float32)]
+    args: list[Any] = [x for array in arrays for x in (array, array.shape[1])] + [264, 64, 40]
+    want = tw.interpret(text, "k", grid=(2, 1), args=args, arch=arch)[2]
+    got = tw.interpret(text, "k", grid=(2, 1), args=args, level="ptx", arch=arch)[2]
+    assert np.abs(want).max() > 0 and (got == want).all()
+
+
 def test_stages_follow_the_latency() -> None:
     for latency, stages in ((1, 2), (3, 4)):
         hints = f" optimization_hints = <sm_90 = {{latency = {latency}}}>"
