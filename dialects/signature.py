@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any, Generic, TypeVar
 
 from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, StringAttr, UnitAttr
-from xdsl.ir import Attribute, Operation
+from xdsl.ir import Operation
 
 # pyright: reportPrivateUsage=false
 
@@ -36,9 +36,9 @@ def signature(op: Operation) -> Signature:
     )  # fmt: skip
 
 
-def _identity(attribute: Attribute) -> Any:
+def _identity(attribute: Any) -> Any:
     """A key that no other attribute has: the content of those that are made anew for each op."""
-    kind = type(attribute)
+    kind: type[Any] = attribute.__class__
     if kind is StringAttr:
         return attribute.data
     if kind is IntegerAttr:

@@ -246,10 +246,10 @@ class Kernel:
 
     def constant(self, number: Any, type_: Attribute) -> SSAValue:
         """A constant of a scalar type."""
-        attribute = number_attribute(number, type_)
-        key: Any = attribute
-        if isinstance(attribute, IntegerAttr):
-            key = attribute.value.data, attribute.type.bitwidth  # quicker than its hash
+        attribute: Any = number_attribute(number, type_)
+        key = attribute
+        if isinstance(type_, IntegerType):
+            key = attribute.value.data, type_.bitwidth  # quicker than its hash
         return self.emitter.once(
             ("scalar", key),
             lambda: arith.ConstantOp.create(
