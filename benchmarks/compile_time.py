@@ -1,13 +1,16 @@
-"""From IR to PTX in one warm process: every example, and how the time grows with the kernel.
+"""From IR to PTX in one warm process: every example, and how the time grows with the kernel; or
+cuTile's samples from their bytecode, as `cutile_gpu.py FOLDER --prepare` writes it.
 
-python benchmarks/compile_time.py [--json]
+python benchmarks/compile_time.py [--json] [--cases FOLDER] [--only WORD ...]
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import pickle
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import tilewright as tw
@@ -52,7 +55,7 @@ def straight_line(ops: int) -> str:
     return "\n".join(lines)
 
 
-def seconds(code: str, arch: str = "sm_80") -> float:
+def seconds(code: str | bytes, arch: str = "sm_80") -> float:
     """CPU time of the best of ROUNDS compilations, after one that warms up."""
     tw.compile(code, arch)
     best = float("inf")
@@ -69,10 +72,29 @@ def _example(name: str) -> float:
     return seconds((EXAMPLES / f"{name}.mlir").read_text(), arch)
 
 
+def cases(folder: Path, only: Sequence[str]) -> dict[str, float]:
+    """Seconds for each prepared case, by its name."""
+    stored = [pickle.loads(path.read_bytes()) for path in sorted(folder.glob("*.pkl"))]
+    named = {f"{row['case'].sample} {row['case'].configuration}": row for row in stored}
+    return {
+        name: seconds(row["bytecode"], "sm_90a")
+        for name, row in named.items()
+        if not only or any(word in name for word in only)
+    }
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", action="store_true")
-    as_json = parser.parse_args().json
+    parser.add_argument("--cases", type=Path, metavar="FOLDER", help="of prepared cases of cuTile")
+    parser.add_argument("--only", nargs="*", default=[], help="words in a case's name")
+    options = parser.parse_args()
+    as_json = options.json
+    if options.cases is not None:
+        times = cases(options.cases, options.only)
+        shown = (f"{name}: {took * 1e3:.0f} ms" for name, took in times.items())
+        print(json.dumps(times) if as_json else "\n".join(shown))
+        return
     names = sorted(path.stem for path in EXAMPLES.glob("*.mlir"))
     examples = {name: _example(name) for name in names}
     growth = {ops: seconds(straight_line(ops)) for ops in SIZES}

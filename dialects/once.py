@@ -1,5 +1,5 @@
-"""What is computed once of an attribute, which never changes: properties, as `cached_property`
-would where xDSL took it in the definition of an attribute, and functions."""
+"""Facts of an attribute, which never changes, computed once: properties, as `cached_property` would
+where xDSL took it in the definition of an attribute, and functions."""
 
 from __future__ import annotations
 

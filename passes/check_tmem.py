@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from math import prod
 
 from xdsl.context import Context
@@ -55,6 +56,8 @@ def _check(function: func.FuncOp | gpu.FuncOp) -> None:
     first: CtaGroupOp | None = None
     allocates = False
     for op in function.walk():
+        if not _is_asked(type(op)):
+            continue
         if isinstance(op, CtaGroupOp):
             first = first or op
         if isinstance(op, UmmaOp):
@@ -66,6 +69,12 @@ def _check(function: func.FuncOp | gpu.FuncOp) -> None:
         _check_cluster(function, first)
     if allocates:
         TmemLifetime(function, _reject).follow(function.body, frozenset({World()}))
+
+
+@cache
+def _is_asked(op: type[Operation]) -> bool:
+    """An op of tensor memory, or of pairs of CTAs."""
+    return issubclass(op, CtaGroupOp | UmmaOp | AllocOp | DeallocOp)
 
 
 def _check_operands(op: UmmaOp) -> None:

@@ -23,7 +23,7 @@ from tilewright.lexer import SPACE, FastLexer
 def _bracketed(nested: str = "") -> str:
     """The pattern of what stands in `<>`, which may be `nested` there: with no `#alias` and no
     `!alias`, which mean something else elsewhere."""
-    return rf'<(?:[^<>"#!]|"[^"\\]*"|[#!]\w+\.[\w.$]+{nested})*+>'
+    return rf'<(?:[^<>"#!]|"[^"\\]*"|[#!]\w+(?:\.[\w.$]+|(?=<)){nested})*+>'
 
 
 _NESTED = _bracketed("|" + _bracketed("|" + _bracketed()))

@@ -172,16 +172,16 @@ def _init(
     for region in regions:
         self.add_region(region)
     # An implicit builder takes the place of Operation's own.
-    if Operation.__post_init__ is not _no_more or _has_defaults(type(self)):
+    if Operation.__post_init__ is not _no_more or _has_defaults(self.__class__):
         self.__post_init__()
 
 
 @cache
-def _has_defaults(class_: type[Operation]) -> bool:
+def _has_defaults(class_: Any) -> bool:
     """True where an op may get properties or attributes that it was not given, or does more."""
     if class_.__post_init__ is not IRDLOperation.__post_init__:
         return True
-    definition = class_.get_irdl_definition()  # type: ignore[attr-defined]
+    definition: OpDef = class_.get_irdl_definition()
     fields = (*definition.properties.values(), *definition.attributes.values())
     return any(field.default_value is not None for field in fields)
 
@@ -201,13 +201,16 @@ def _build(self: Any, op_def: Any, *, operands: Any, result_types: Any, **rest: 
     if values is None or types is None:
         _built(self, op_def, operands=operands, result_types=result_types, **rest)
         return
-    fields = {
+    fields: dict[str, Any] = {
         part: {name: value for name, value in rest[part].items() if value is not None}
         for part in ("properties", "attributes")
     }
     if plan[2] is not None:
         fields[plan[2]][AttrSizedOperandSegments.attribute_name] = _segments(values[1])
     _init(self, operands=values[0], result_types=types[0], **fields)
+
+
+_LISTS = (list, tuple, SSAValues)
 
 
 def _plan(op_def: OpDef) -> tuple[Any, ...]:
@@ -242,8 +245,8 @@ def _flattened(
             values.append(one)
             sizes.append(1)
             continue
-        some = () if one is None else one
-        if not isinstance(some, list | tuple) or not least <= len(some) <= most:
+        some: Any = () if one is None else one
+        if type(some) not in _LISTS or not least <= len(some) <= most:
             return None
         if (one is None and most != 1) or not all(isinstance(value, kind) for value in some):
             return None

@@ -20,7 +20,8 @@ from tilewright.dialects.cuda_tile.ops import core, views
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cuda_tile.types import TileType
-from tilewright.lowering.cuda_tile.analysis.find_pipelines import SCALAR, Pipelines
+from tilewright.lowering.cuda_tile.analysis.computed_again import SCALAR
+from tilewright.lowering.cuda_tile.analysis.find_pipelines import Pipelines
 from tilewright.lowering.cuda_tile.control_flow.loop_bounds import loop_bounds, loop_variable
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
 from tilewright.lowering.cuda_tile.pipelines.convert_pipelines import Rings, place_rings, places_of

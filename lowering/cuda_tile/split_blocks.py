@@ -1,5 +1,5 @@
-"""Tile blocks that a cluster of CTAs computes, as `num_cta_in_cga` hints: each CTA has its part of
-every tile that has to do with a product.
+"""Tile blocks that several CTAs compute, as `num_cta_in_cga` hints, or where registers of one are
+too few: each CTA has its part of every tile that has to do with a product.
 
 A kernel stays whole where CTAs would store the same, or one would access what another one writes.
 The rewritten entry is Tile IR: with a grid of so many times the blocks along x, one for each CTA,
@@ -45,6 +45,7 @@ from tilewright.dialects.cuda_tile.ops.views import (
 )
 from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target, target
+from tilewright.lowering.cuda_tile.analysis.cost_model import ctas_wanted
 from tilewright.lowering.cuda_tile.analysis.find_pipelines import SharedBlocks
 from tilewright.lowering.cuda_tile.analysis.hints import hint
 from tilewright.lowering.cuda_tile.analysis.remarks import remark
@@ -73,18 +74,22 @@ _KNOWN = (
 
 def split_blocks(entry: EntryOp, arch: Target | None) -> SharedBlocks:
     """Split the tile block of an entry as it hints; what there is to know of it."""
-    ctas = hint(entry, "num_cta_in_cga", arch) or 1
+    if arch is None:
+        return SharedBlocks()
+    hinted = hint(entry, "num_cta_in_cga", arch)
+    ctas = ctas_wanted(entry, arch) if hinted is None else hinted
     if ctas == 1:
         return SharedBlocks()
     try:
-        if arch is None or not arch.supports(_CLUSTERS) or ctas > _MOST:
+        if not arch.supports(_CLUSTERS) or ctas > _MOST:
             raise UnsplitError(f"the target has no clusters of {ctas}")
         _check_ops(entry)
         split = SplitTiles(entry, ctas)
         split.copy_cheap()
         _split_products(split)
     except UnsplitError as why:
-        remark(entry, "hint", f"num_cta_in_cga = {ctas} is not honoured: {why}")
+        if hinted is not None:
+            remark(entry, "hint", f"num_cta_in_cga = {ctas} is not honoured: {why}")
         return SharedBlocks()
     return _rewritten(split)
 

@@ -87,7 +87,7 @@ def _words(
     item: Item,
     form: OperandForm,
     literal: str | None,
-    values: list[SSAValue],
+    values: Sequence[SSAValue],
     places: list[OpPlace],
 ) -> Sequence[str]:
     """The words of a part of an operand; those that each op has for itself get a place."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects import func, gpu
-from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, ModuleOp, StringAttr
+from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, ModuleOp, StringAttr, VectorType
 from xdsl.ir import Block, Operation, Region
 from xdsl.passes import ModulePass
 
@@ -29,7 +29,6 @@ from tilewright.lowering.tile import (
     convert_vector,
 )
 from tilewright.lowering.tile.kernel import Kernel
-from tilewright.lowering.tile.vectors import is_vector_op
 from tilewright.lowering.to_ptx.convert_cute_nvgpu_to_ptx import is_kernel
 
 # Importing them fills the table of rules.
@@ -51,9 +50,23 @@ _RULE_MODULES = (
 def has_tiles(op: gpu.FuncOp | func.FuncOp) -> bool:
     """A kernel is written in tiles, or computes on vectors: the atom level has neither."""
     arguments = op.body.blocks[0].args if op.body.blocks else ()
-    return any(isinstance(argument.type, TypedAttribute) for argument in arguments) or any(
-        isinstance(inner, CuteOp) or is_vector_op(inner) for inner in op.walk()
-    )
+    if any(isinstance(argument.type, TypedAttribute) for argument in arguments):
+        return True
+    for inner in op.walk():
+        if isinstance(inner, CuteOp):
+            return True
+        # Operands are results of others, or arguments of blocks.
+        for value in inner.results:
+            if isinstance(value.type, VectorType):
+                return True
+        if inner.regions and any(_has_vectors(region) for region in inner.regions):
+            return True
+    return False
+
+
+def _has_vectors(region: Region) -> bool:
+    """A block of a region has an argument that is a vector."""
+    return any(isinstance(arg.type, VectorType) for block in region.blocks for arg in block.args)
 
 
 def convert_kernel(op: gpu.FuncOp | func.FuncOp) -> func.FuncOp:

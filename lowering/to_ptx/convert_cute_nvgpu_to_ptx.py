@@ -286,8 +286,10 @@ def remove_dead(region: Region) -> None:
     """Erase pure instructions whose results nobody reads, last first."""
     for block in reversed(list(region.blocks)):
         for op in reversed(list(block.ops)):
-            unread = op.results and all(result.first_use is None for result in op.results)
-            if unread and op.has_trait(Pure):
+            results = op.results
+            if not results or results[0].first_use is not None:
+                continue
+            if all(result.first_use is None for result in results) and op.has_trait(Pure):
                 op.detach()
                 op.erase()
 

@@ -26,6 +26,8 @@ from tilewright.lowering.to_ptx.convert_memref import locate
 
 _HALF = 32
 _START_SHIFT = FIELD_OF["start_address"].shift
+_WINDOW = 0x3FFFF
+"""The bits of an address that a descriptor takes. PTX ISA 9.7.15.5.1.2.2: x & 0x3FFFF."""
 _BASE_LOW = FIELD_OF["base_offset"].low - _HALF
 _ROW_SHIFT = 7
 """Base offset counts rows of 128 bytes. PTX ISA 9.7.15.5.1.2.2."""
@@ -60,7 +62,9 @@ def _make_smem_desc(op: MakeSmemDescOp, to: Conversion) -> None:
         format=smem_tile.format,
     ).encode()
     low_bits = (word & 0xFFFFFFFF) + (known >> _START_SHIFT)
-    address = to.scalar(ShrOp, "u32", start, to.const(_START_SHIFT, "b32"))
+    # In a cluster the bits above the window are the CTA's rank, which other fields would take.
+    place = to.scalar(AndOp, "b32", start, to.const(_WINDOW, "b32"))
+    address = to.scalar(ShrOp, "u32", place, to.const(_START_SHIFT, "b32"))
     # In a loop they stay in it: registers that hold them all are dearer than an addition each.
     low = to.emit(AddOp.of("u32", (address, to.const(low_bits, "b32"))))
     high = _high_half(word >> _HALF, tile, smem_tile, to)

@@ -21,16 +21,16 @@ _SPECIAL = {"tid.x": 0x3FF, "tid.y": 0x3FF, "tid.z": 0x3F, "laneid": 0x1F}
 
 
 def possible_bits(
-    value: SSAValue, found: dict[tuple[SSAValue, int], int], depth: int = _DEPTH
+    value: SSAValue, masks: dict[tuple[SSAValue, int], int], depth: int = _DEPTH
 ) -> int:
-    """A mask of all bits that may be set; `found` are those of values asked for before."""
+    """A mask of all bits that may be set; `masks` are those of values asked for before."""
     key = value, depth
-    if (bits := found.get(key)) is None:
-        bits = found[key] = _possible_bits(value, found, depth)
+    if (bits := masks.get(key)) is None:
+        bits = masks[key] = _possible_bits(value, masks, depth)
     return bits
 
 
-def _possible_bits(value: SSAValue, found: dict[tuple[SSAValue, int], int], depth: int) -> int:
+def _possible_bits(value: SSAValue, masks: dict[tuple[SSAValue, int], int], depth: int) -> int:
     assert isinstance(value.type, RegType)
     every = (1 << KINDS[value.type.kind.data]) - 1
     owner = value.owner
@@ -41,7 +41,7 @@ def _possible_bits(value: SSAValue, found: dict[tuple[SSAValue, int], int], dept
     rule = _RULES.get(type(owner)) if isinstance(owner, Operation) and depth else None
     if rule is None:
         return every
-    return rule(owner, lambda x: possible_bits(x, found, depth - 1)) & every
+    return rule(owner, lambda x: possible_bits(x, masks, depth - 1)) & every
 
 
 Known = Callable[[SSAValue], int]

@@ -8,6 +8,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
+import distributed
 import pytest
 from campaign import Campaign, add_options, in_time
 
@@ -19,6 +20,16 @@ def odd(kind: str, seeds: Sequence[int]) -> list[tuple[int, str]]:
 def deadly(kind: str, seeds: Sequence[int]) -> list[tuple[int, str]]:
     if kind == "b" and 7 in seeds:
         os._exit(3)
+    return []
+
+
+def endless_at_5(kind: str, seeds: Sequence[int]) -> list[tuple[int, str]]:
+    try:
+        with in_time(1):
+            while 5 in seeds:
+                pass
+    except TimeoutError as error:
+        return [(5, str(error))]
     return []
 
 
@@ -54,6 +65,19 @@ def test_a_process_that_dies_is_a_failure_and_the_rest_goes_on(tmp_path: Path) -
     assert campaign.run(["a", "b"]) >= 1
     assert campaign.tried == {"a": 30, "b": 30}
     assert any("a process died among 5 to 9" in reason for _, reason in campaign.seeds)
+
+
+def test_a_dask_cluster(tmp_path: Path) -> None:
+    """Its workers run trials in threads, whose time is limited as well."""
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=False,
+                                  dashboard_address=None, scheduler_port=0) as cluster:  # fmt: skip
+        name = f"dask:{cluster.scheduler_address}"
+        given = options(tmp_path, "--count", "8", "--executor", name)
+        campaign = Campaign(endless_at_5, given, batch=4)
+        assert campaign.run(["a"]) == 1
+    assert campaign.tried == {"a": 8}
+    [(_, reason)] = campaign.seeds
+    assert "test_campaign.py" in reason and campaign.seeds["a", reason] == [5]
 
 
 def test_what_hangs_is_stopped() -> None:

@@ -3,19 +3,31 @@
 from __future__ import annotations
 
 import gc
+import re
+from importlib import import_module
+from inspect import getsource
 from pathlib import Path
+from pkgutil import iter_modules
 from typing import Any
 
 import pytest
+from xdsl.builder import ImplicitBuilder
 from xdsl.dialects.arith import AddiOp
-from xdsl.dialects.builtin import ModuleOp, i32, i64
+from xdsl.dialects.builtin import DenseArrayBase, ModuleOp, i32, i64
+from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.dialects.test import TestOp as AnyOp
 from xdsl.ir import Attribute, Block, Operation, Region
+from xdsl.traits import IsolatedFromAbove
 from xdsl.utils.exceptions import VerifyException
 
 import tilewright as tw
 from tilewright import xdsl_speed
+from tilewright.dialects import ptx
+from tilewright.dialects.contents import ops_of
+from tilewright.dialects.ptx.bulk_copy import TensorStoreOp
+from tilewright.dialects.ptx.data_movement import CpAsyncOp
 from tilewright.dialects.ptx.instruction import PtxOp
+from tilewright.dialects.ptx.types import reg
 from tilewright.parsing import parse_module
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -79,6 +91,76 @@ def test_what_was_right_of_others_is_asked_anew_where_types_differ() -> None:
         short = AddiOp.create(operands=[a], result_types=[i32])
         with pytest.raises(VerifyException, match="Expected 2 operands, but got 1"):
             short.verify_()
+
+
+def test_fields_of_ops_are_those_of_xdsl() -> None:
+    """With one value for a field, several or none, and numbers of operands that are written down;
+    the rest is refused in xDSL's words."""
+    (a,) = AnyOp(result_types=[i32]).results
+    word, wide = AnyOp(result_types=[reg("b32"), reg("b64")]).results
+    copy = CpAsyncOp(word, wide, "cg", 16)
+    filled = CpAsyncOp.build(operands=[word, [wide], [word]], properties=copy.properties)
+    assert [tuple(op.operands) for op in (copy, filled)] == [(word, wide), (word, wide, word)]
+    filled.verify_()
+    store = TensorStoreOp.build(operands=[wide, [word, word], word, None])
+    store.verify_()
+    sizes = store.properties["operandSegmentSizes"]
+    assert isinstance(sizes, DenseArrayBase)
+    assert sizes.get_values() == (1, 2, 1, 0)
+    with pytest.raises(ValueError, match="Expected 2 operand, but got 1"):
+        AddiOp.build(operands=[a], result_types=[i32])
+    with pytest.raises(ValueError, match=r"non-variadic .*OPERAND 1 'rhs'"):
+        AddiOp.build(operands=[a, None], result_types=[i32])
+
+
+def test_values_of_other_kernels_are_refused() -> None:
+    inside = AnyOp(result_types=[i32])
+    kernel = FuncOp(
+        "k", ((), ()), Region(Block([inside, AnyOp(operands=inside.results), ReturnOp()]))
+    )
+    ModuleOp([kernel]).verify()
+    stray = FuncOp("s", ((), ()), Region(Block([AnyOp(operands=inside.results)])))
+    with pytest.raises(VerifyException, match="IsolatedFromAbove"):
+        IsolatedFromAbove().verify(stray)
+
+
+def test_defaults_and_implicit_builders() -> None:
+    """An op gets the properties that its definition gives it, and goes where a builder stands."""
+    with ImplicitBuilder(block := Block()):
+        op = AnyOp()
+    assert list(block.ops) == [op]
+    a, b = AnyOp(result_types=[i32, i32]).results
+    assert AddiOp.create(operands=[a, b], result_types=[i32]).properties.keys() == {"overflowFlags"}
+
+
+TYPES = """
+!alias = !cute_nvgpu.fragment<{0}xf32>
+func.func @f(%a: !alias, %b: memref<{0}xf32, #cute<space smem>>, %c: i32) {{
+  func.return
+}}"""
+
+
+def test_types_are_read_once_and_aliases_anew() -> None:
+    def types(count: int) -> list[Attribute]:
+        (function,) = parse_module(TYPES.format(count)).ops
+        return [argument.type for argument in function.regions[0].block.args]
+
+    first, again, other = types(4), types(4), types(8)
+    assert [str(type_) for type_ in first[:2]] == [
+        "!cute_nvgpu.fragment<4xf32>", "memref<4xf32, #cute<space smem>>"
+    ]  # fmt: skip
+    assert all(a is b for a, b in zip(first[1:], again[1:], strict=True))
+    assert first[0] == again[0] != other[0]
+    assert str(other[0]) == "!cute_nvgpu.fragment<8xf32>"
+
+
+def test_ops_that_ask_their_operands_say_so() -> None:
+    """A shape of an instruction holds for all of its signature but of ops that say otherwise."""
+    modules = [import_module(f"{ptx.__name__}.{file.name}") for file in iter_modules(ptx.__path__)]
+    asking = re.compile(r"\.owner\b|\borigins\(|\.uses\b")
+    for op in (op for op in ops_of(*modules) if issubclass(op, PtxOp)):
+        own = [class_ for class_ in op.__mro__ if class_.__module__.startswith(ptx.__name__)]
+        assert op.ASKS_OPERANDS or not any(asking.search(getsource(c)) for c in own), op.name
 
 
 def test_uses_of_an_op_that_is_made() -> None:

@@ -7,6 +7,7 @@ import tarfile
 import zlib
 from pathlib import Path
 
+import distributed
 import pytest
 
 from tilewright.tools.conformance.records import records
@@ -49,6 +50,22 @@ def test_records(capsys: pytest.CaptureFixture[str]) -> None:
     assert " equal, " in lines[-1] and " within bounds; " in lines[-1]
     _, text, _ = run([*words, "--text", "--jobs", "1"], capsys)
     assert "the same from both texts" in text[-1]
+
+
+def test_a_dask_cluster(capsys: pytest.CaptureFixture[str]) -> None:
+    """The same by another executor."""
+    lattice = ["lattice", "--family", "movmatrix", "--target", "sm_90", "--sample", "9"]
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=False,
+                                  dashboard_address=None, scheduler_port=0) as cluster:  # fmt: skip
+        answers = [
+            run([*words, "--executor", executor], capsys)[:2]
+            for words in (["records", str(RECORDS), "--only", "c"], lattice)
+            for executor in ("processes:1", f"dask:{cluster.scheduler_address}")
+        ]  # fmt: skip
+    for (status, here), (other, there) in (answers[:2], answers[2:]):
+        assert status == other == 0
+        # But for the seconds that it took.
+        assert [line.split(";")[0] for line in here] == [line.split(";")[0] for line in there]
 
 
 def test_a_record_that_another_chip_would_have_left(

@@ -72,6 +72,15 @@ def test_schedules(opt) -> None:
     assert opt(AXPY, "-p", LOWER, *words)[::2] == (0, "")
 
 
+def test_an_executor(opt) -> None:
+    """Workers make the runs under schedules; a name that none has is told."""
+    words = "--grid 2 --block 64 100 100 2.5 100 --schedules 2 --executor"
+    assert opt(AXPY, "-p", LOWER, *trial(f"{words} processes:2"))[::2] == (0, "")
+    status, _, error = opt(AXPY, "-p", LOWER, *trial(f"{words} cloud"))
+    assert status == 1
+    assert error.startswith("error: cannot use --executor: expected an executor of processes:N")
+
+
 LAST_WINS = """
 func.func @k(%p: memref<1xi32>) attributes {gpu.kernel} {
   %t = "gpu.thread_id"() <{dimension = #gpu<dim x>}> : () -> index

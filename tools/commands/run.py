@@ -71,14 +71,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--trace",
         metavar="TRACE.json",
         help="write when each warp of the first blocks ran and waited, by a model of the chip, as "
-        "trace events, which Perfetto opens; implies --level ptx",
+        "trace events, which Perfetto opens; implies --level ptx (Tile IR is compiled)",
     )
     for option, metavar, what in (
         ("--break", "LINE", "show the values of --print where threads come to this line of FILE"),
         (
             "--print",
             "NAME[THREAD]",
-            "a value to show there, of all threads or of [THREAD,BLOCK]",
+            "a value to show there, of all threads or of [THREAD,BLOCK]; of Tile IR, a tile of the "
+            "first block or of [BLOCK], and where it is left out what the line gives",
         ),
     ):
         parser.add_argument(

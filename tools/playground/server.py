@@ -64,7 +64,13 @@ class PlaygroundServer(ThreadingHTTPServer):
     daemon_threads = True
 
     def __init__(self, port: int, folder: Path | None, *, seconds: float = SECONDS):
-        super().__init__((LOOPBACK, port), _Handler)
+        super().__init__((LOOPBACK, port), _Handler, bind_and_activate=False)
+        try:
+            self.server_bind()
+            self.server_activate()
+        except (OSError, OverflowError):
+            self.socket.close()
+            raise
         self.folder = None if folder is None else folder.resolve()
         self.worker = Worker(seconds, MEMORY, "tilewright.tools.playground.answers")
 

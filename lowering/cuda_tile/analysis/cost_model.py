@@ -12,11 +12,13 @@ the iteration before are complete, which keeps one stage less in flight.
 
 from __future__ import annotations
 
+from itertools import groupby
 from math import prod
 
-from xdsl.ir import Block
+from xdsl.ir import SSAValue
 from xdsl.traits import IsTerminator
 
+from tilewright.dialects.cuda_tile.ops.core import ConstantOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.dialects.cute_nvgpu.lattice.shared_memory import shared_memory_limit
@@ -102,13 +104,25 @@ def thread_count(entry: EntryOp, arch: Target | None = None) -> int:
 
 
 def _accumulators(entry: EntryOp, arch: Target) -> int:
-    """The accumulators of a thread: those of products side by side in a block count together."""
-    threads, blocks = thread_count(entry, arch), dict[Block | None, int]()
-    for op in products_of(entry, arch):
-        own = prod(shape_of(op.result)) // threads
-        own += min(own, _ADDED) if is_added(op) else 0
-        blocks[op.parent] = blocks.get(op.parent, 0) + own
-    return max(blocks.values(), default=0)
+    """The accumulators of a thread: of products that add to nothing, which are done with one after
+    the other, the largest, beside those that add to something, or what a loop carries."""
+    threads, most = thread_count(entry, arch), 0
+    for block, products in groupby(products_of(entry, arch), lambda op: op.parent):
+        fresh = added = 0
+        for op in products:
+            own = prod(shape_of(op.result)) // threads
+            if _is_splat(op.acc):
+                fresh = max(fresh, own)
+            else:
+                added += own + (min(own, _ADDED) if is_added(op) else 0)
+        types = (argument.type for argument in (block.args if block else ()))
+        carried = (type_.elements // threads for type_ in types if isinstance(type_, TileType))
+        most = max(most, fresh + max(added, sum(x for x in carried if x >= _PER_THREAD)))
+    return most
+
+
+def _is_splat(value: SSAValue) -> bool:
+    return isinstance(value.owner, ConstantOp) and value.owner.elements.is_splat
 
 
 def is_crowded(entry: EntryOp, arch: Target) -> bool:
@@ -119,6 +133,15 @@ def is_crowded(entry: EntryOp, arch: Target) -> bool:
         for op in products_of(entry, arch)
     ]
     return not all(passed) and _accumulators(entry, arch) > _MOST_REGISTERS - _BESIDE
+
+
+def ctas_wanted(entry: EntryOp, arch: Target) -> int:
+    """The CTAs that are to share a tile block whose kernel does not say: as many as it takes to
+    have the accumulators in registers."""
+    ctas, held = 1, _accumulators(entry, arch)
+    while held // ctas > _MOST_REGISTERS - _BESIDE:
+        ctas *= 2
+    return ctas
 
 
 def in_turns(entry: EntryOp, arch: Target) -> int:

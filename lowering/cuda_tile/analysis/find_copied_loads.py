@@ -24,12 +24,12 @@ from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp
 from tilewright.dialects.cute_nvgpu.lattice import CP_ASYNC
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
 from tilewright.dialects.cute_nvgpu.ops.address import bytes_of
+from tilewright.lowering.cuda_tile.analysis.computed_again import follows
 from tilewright.lowering.cuda_tile.analysis.cost_model import copy_stages, holds_fragments
 from tilewright.lowering.cuda_tile.analysis.facts import is_zero
 from tilewright.lowering.cuda_tile.analysis.find_pipelines import (
     LoadedOperand,
     Pipelines,
-    follows,
     is_readable,
     loaded_by,
 )

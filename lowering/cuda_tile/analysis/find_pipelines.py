@@ -13,16 +13,16 @@ from dataclasses import dataclass, field
 from xdsl.dialects.builtin import i64
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 
-from tilewright.dialects.cuda_tile.ops import conversions, core, integer
+from tilewright.dialects.cuda_tile.ops import conversions, core
 from tilewright.dialects.cuda_tile.ops.control_flow import ContinueOp, ForOp
 from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFOp
 from tilewright.dialects.cuda_tile.ops.memory import LoadPtrTkoOp
-from tilewright.dialects.cuda_tile.ops.miscellaneous import AssumeOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp, StoreViewTkoOp
 from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
 from tilewright.dialects.cute_nvgpu.ops.address import bytes_of
+from tilewright.lowering.cuda_tile.analysis.computed_again import follows
 from tilewright.lowering.cuda_tile.analysis.cost_model import STORED, products_of, stages_and_ctas
 from tilewright.lowering.cuda_tile.analysis.hints import hint
 from tilewright.lowering.cuda_tile.analysis.remarks import remark
@@ -33,15 +33,6 @@ from tilewright.lowering.cuda_tile.layouts.mma_layouts import Multiplication
 from tilewright.lowering.cuda_tile.layouts.shared_matrices import MatrixOrder
 from tilewright.lowering.cuda_tile.layouts.tensor_memory_layouts import in_tensor_memory
 from tilewright.lowering.cuda_tile.layouts.warpgroup_layouts import is_added
-
-SCALAR = (
-    core.ConstantOp, core.SelectOp, core.ReshapeOp, core.BroadcastOp, core.IotaOp, core.OffsetOp,
-    conversions.ExtIOp, conversions.TruncIOp, AssumeOp, integer.AddIOp,
-    integer.SubIOp, integer.MulIOp, integer.DivIOp, integer.RemIOp, integer.MinIOp, integer.MaxIOp,
-    integer.CmpIOp, integer.XOrIOp, integer.AndIOp, integer.OrIOp, integer.ShLIOp, integer.ShRIOp,
-)  # fmt: skip
-"""The ops that may be computed a second time, of a later iteration."""
-
 
 _CONVERSIONS = (
     conversions.FToFOp, conversions.FToIOp, conversions.IToFOp, conversions.ExtIOp,
@@ -331,37 +322,6 @@ def _has_simple_way(loop: ForOp, entry: EntryOp) -> bool:
         around.append(parent)
         parent = parent.parent_op()
     return all(isinstance(op, ForOp) for op in around)
-
-
-def follows(value: SSAValue, loop: ForOp, needed: dict[Operation, None]) -> bool:
-    """True where a value can be computed for any iteration, a tile in any layout; adds the ops of
-    the body that it needs."""
-    block = loop.region.block
-    if isinstance(value, BlockArgument):
-        return value.block is not block or value is block.args[0]
-    owner = value.owner
-    assert isinstance(owner, Operation)
-    if owner.parent is not block:
-        return True
-    if not isinstance(owner, SCALAR) or not is_derived(value):
-        return False
-    if not all(follows(operand, loop, needed) for operand in owner.operands):
-        return False
-    needed[owner] = None
-    return True
-
-
-def is_derived(value: SSAValue) -> bool:
-    """True of a tile that is computed in the layout of whoever reads it, as scalars are."""
-    if bits_of(shape_of(value)) == 0:
-        return True
-    match value.owner:
-        case core.ConstantOp() | core.IotaOp() | core.BroadcastOp():
-            return True
-        case Operation() as owner:
-            return isinstance(owner, SCALAR) and all(map(is_derived, owner.operands))
-        case _:
-            return False
 
 
 def is_trailing(product: Operation, loop: ForOp) -> bool:

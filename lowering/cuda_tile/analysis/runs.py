@@ -10,7 +10,7 @@ the first one of each group.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import gcd
 from typing import Any
 
@@ -30,7 +30,7 @@ _DEPTH = 24
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class ElementRuns:
     """The bits n of groups of equal neighbours and of counting ones, at most those of the last
     dimension, what divides the first of each, and what is counted by, in bytes of pointers."""
 
@@ -45,15 +45,27 @@ class Run:
         return self.divisor if whole else gcd(self.divisor, self.unit << bits)
 
 
-def run_of(value: SSAValue, depth: int = _DEPTH) -> Run:
+@dataclass(slots=True)
+class _WayBack:
+    """The way back through ops: what is known already, and how deep it is."""
+
+    known: dict[SSAValue, ElementRuns] = field(default_factory=dict[SSAValue, ElementRuns])
+    depth: int = 0
+
+
+def run_of(value: SSAValue, way: _WayBack | None = None) -> ElementRuns:
     """The run of a tile of integers, booleans or pointers."""
-    width = _width(value)
-    owner = value.owner
-    if width == 0 and (not isinstance(value.type, TileType) or value.type.elements == 1):
-        return Run(0, 0, divisor(value))
-    if not isinstance(owner, Operation) or depth == 0:
-        return Run(0, 0, divisor(value))
-    return _run(owner, value, width, depth - 1)
+    way = way or _WayBack()
+    if (known := way.known.get(value)) is not None:
+        return known
+    width, owner = _width(value), value.owner
+    assert isinstance(value.type, TileType)
+    if value.type.elements == 1 or not isinstance(owner, Operation) or way.depth == _DEPTH:
+        return ElementRuns(0, 0, divisor(value))
+    way.depth += 1
+    way.known[value] = own = _run(owner, value, width, way)
+    way.depth -= 1
+    return own
 
 
 def _width(value: SSAValue) -> int:
@@ -61,36 +73,36 @@ def _width(value: SSAValue) -> int:
     return log2(shape[-1]) if shape else 0
 
 
-def _run(op: Operation, value: SSAValue, width: int, depth: int) -> Run:
+def _run(op: Operation, value: SSAValue, width: int, way: _WayBack) -> ElementRuns:
     match op:
         case core.ConstantOp(value=known) if known.is_splat:  # type: ignore[attr-defined]
-            return Run(width, 0, divisor(value))
+            return ElementRuns(width, 0, divisor(value))
         case core.IotaOp():
-            return Run(0, width, ANYTHING)
+            return ElementRuns(0, width, ANYTHING)
         case AssumeOp():
-            own = run_of(op.value, depth)
+            own = run_of(op.value, way)
             return replace(own, divisor=max(own.divisor, divisor(value)))
         case core.ReshapeOp():
-            own = run_of(op.source, depth)
+            own = run_of(op.source, way)
             if _width(op.source) == width:
                 return own
-            return Run(min(own.equal, width), min(own.counting, width), 1)
+            return ElementRuns(min(own.equal, width), min(own.counting, width), 1)
         case core.BroadcastOp():
             if width and _width(op.source) == 0:
-                return Run(width, 0, divisor(op.source))
-            return run_of(op.source, depth)
+                return ElementRuns(width, 0, divisor(op.source))
+            return run_of(op.source, way)
         case ExtIOp():
-            own = run_of(op.operands[0], depth)
+            own = run_of(op.operands[0], way)
             # A group that begins at a multiple of its length does not go around.
-            return Run(own.equal, min(own.counting, log2_of(own.divisor)), own.divisor)
+            return ElementRuns(own.equal, min(own.counting, log2_of(own.divisor)), own.divisor)
         case integer.AddIOp() | integer.SubIOp() | core.OffsetOp():
-            return _sum(op, value, depth)
+            return _sum(op, value, way)
         case integer.MulIOp():
-            return _product(op, value, depth)
+            return _product(op, value, way)
         case integer.CmpIOp():
-            return _compared(op, depth)
+            return _compared(op, way)
         case _:
-            return _elementwise(op, value, width, depth)
+            return _elementwise(op, value, width, way)
 
 
 def log2_of(number: int) -> int:
@@ -98,13 +110,13 @@ def log2_of(number: int) -> int:
     return log2(number & -number)
 
 
-def _elementwise(op: Operation, value: SSAValue, width: int, depth: int) -> Run:
-    """What is computed element by element of equal ones is equal."""
+def _elementwise(op: Operation, value: SSAValue, width: int, way: _WayBack) -> ElementRuns:
+    """Equal elements, where a result is computed of such."""
     if op.regions or not op.operands or not all(_same_shape(x, value) for x in op.operands):
-        return Run(0, 0, divisor(value))
+        return ElementRuns(0, 0, divisor(value))
     if not isinstance(op, _ELEMENTWISE):
-        return Run(0, 0, divisor(value))
-    return Run(min(run_of(x, depth).equal for x in op.operands), 0, divisor(value))
+        return ElementRuns(0, 0, divisor(value))
+    return ElementRuns(min(run_of(x, way).equal for x in op.operands), 0, divisor(value))
 
 
 _ELEMENTWISE = (
@@ -117,33 +129,33 @@ def _same_shape(value: SSAValue, other: SSAValue) -> bool:
     return isinstance(value.type, TileType) and shape_of(value) == shape_of(other)
 
 
-def _sum(op: Operation, value: SSAValue, depth: int) -> Run:
+def _sum(op: Operation, value: SSAValue, way: _WayBack) -> ElementRuns:
     """Counting where one of the two counts and the other is equal."""
-    a, b = (run_of(operand, depth) for operand in op.operands)
+    a, b = (run_of(operand, way) for operand in op.operands)
     first = min(a.counting, b.equal)
     if not isinstance(op, integer.SubIOp):
         first = max(first, min(a.equal, b.counting))
     if first == 0:
-        return Run(min(a.equal, b.equal), 0, divisor(value))
+        return ElementRuns(min(a.equal, b.equal), 0, divisor(value))
     size = pointee_bytes(op.operands[0]) if isinstance(op, core.OffsetOp) else 1
-    return Run(0, first, gcd(a.starts(first), size * b.starts(first)), size)
+    return ElementRuns(0, first, gcd(a.starts(first), size * b.starts(first)), size)
 
 
-def _product(op: Operation, value: SSAValue, depth: int) -> Run:
+def _product(op: Operation, value: SSAValue, way: _WayBack) -> ElementRuns:
     for one, other in (op.operands, reversed(op.operands)):
         constant: Any = other.owner
         if isinstance(constant, core.ConstantOp):
             known: Any = constant.value
             if known.is_splat and int(known.array().reshape(-1)[0]) == 1:
-                return run_of(one, depth)
-    a, b = (run_of(operand, depth) for operand in op.operands)
-    return Run(min(a.equal, b.equal), 0, divisor(value))
+                return run_of(one, way)
+    a, b = (run_of(operand, way) for operand in op.operands)
+    return ElementRuns(min(a.equal, b.equal), 0, divisor(value))
 
 
-def _compared(op: integer.CmpIOp, depth: int) -> Run:
+def _compared(op: integer.CmpIOp, way: _WayBack) -> ElementRuns:
     """Equal where both are; and where one counts from a multiple of its length, and the bound is
     one."""
-    a, b = run_of(op.lhs, depth), run_of(op.rhs, depth)
+    a, b = run_of(op.lhs, way), run_of(op.rhs, way)
     predicate = op.comparison_predicate.data
     if predicate in (ComparisonPredicate.GREATER_THAN, ComparisonPredicate.LESS_THAN_OR_EQUAL):
         a, b = b, a
@@ -152,7 +164,7 @@ def _compared(op: integer.CmpIOp, depth: int) -> Run:
         bits = min(a.counting, b.equal)
         while bits and a.starts(bits) % (1 << bits) | b.starts(bits) % (1 << bits):
             bits -= 1
-    return Run(max(min(a.equal, b.equal), bits), 0, 1)
+    return ElementRuns(max(min(a.equal, b.equal), bits), 0, 1)
 
 
 def pointer_run(pointers: SSAValue, mask: SSAValue | None, widest: int) -> int:

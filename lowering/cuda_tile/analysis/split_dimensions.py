@@ -132,6 +132,10 @@ def relations(op: Operation) -> Iterator[Relation]:
             shapes = zip(shape_of(op.source), shape_of(op.result), strict=True)
             own = [i if extent == wide else None for i, (extent, wide) in enumerate(shapes)]
             yield [(op.source, own), (op.result, range(len(own)))]
+        case core.ExtractOp():
+            shapes = zip(shape_of(op.source), shape_of(op.result), strict=True)
+            own = [i if extent == part else None for i, (extent, part) in enumerate(shapes)]
+            yield [(op.source, own), (op.result, own)]
         case core.ReshapeOp():
             yield [
                 (value, [bits.stop if bits else None for bits in dim_bits(shape_of(value))])

@@ -42,12 +42,8 @@ from tilewright.lowering.cuda_tile.kernel.warpgroup_groups import MmaGroup
 from tilewright.lowering.cuda_tile.layouts.find_layouts import AccumulatorLayouts
 from tilewright.lowering.cuda_tile.layouts.layouts import TileLayout
 from tilewright.lowering.cuda_tile.memory.convert_copied_loads import CopyRings
-from tilewright.lowering.cuda_tile.pipelines.convert_pipelines import (
-    Range,
-    Rings,
-    place_rings,
-    places_of,
-)
+from tilewright.lowering.cuda_tile.pipelines.convert_pipelines import Rings, place_rings, places_of
+from tilewright.lowering.cuda_tile.pipelines.ring import Range
 from tilewright.lowering.cuda_tile.products.carried_accumulators import (
     carried,
     carried_tile,

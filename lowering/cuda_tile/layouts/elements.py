@@ -98,14 +98,13 @@ def number_of(number: Any, element: Attribute) -> Any:
 def number_attribute(number: Any, type_: Attribute) -> Attribute:
     """A constant of a scalar type."""
     if isinstance(type_, IntegerType):
-        return _integer(int(number), type_)
+        return _integer(int(number), type_.bitwidth)
     assert isinstance(type_, AnyFloat)
     return FloatAttr(float(number), type_)
 
 
 @lru_cache(1 << 12)
-def _integer(whole: int, type_: IntegerType) -> Attribute:
-    width = type_.bitwidth
+def _integer(whole: int, width: int) -> Attribute:
     if width > 1 and whole >= 1 << (width - 1):
         whole -= 1 << width
     return IntegerAttr(whole, IntegerType(width))

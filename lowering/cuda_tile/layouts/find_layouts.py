@@ -27,6 +27,7 @@ from tilewright.dialects.cuda_tile.ops.core import ConstantOp, ExtractOp
 from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFOp
 from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
+from tilewright.lowering.cuda_tile.layouts.elements import shape_of
 from tilewright.lowering.cuda_tile.layouts.layouts import (
     TileLayout,
     bits_of,
@@ -189,8 +190,8 @@ def part_bits(op: ExtractOp) -> dict[int, bool] | None:
     """The bits of a tile's numbers that say which part of it is extracted, and what they are there;
     None where indices are no constants."""
     fixed: dict[int, bool] = {}
-    whole, part = (value.type.shape for value in (op.source, op.result))  # type: ignore[attr-defined]
-    for index, bits, extent in zip(op.indices, dim_bits(whole), part, strict=True):
+    parts = zip(op.indices, dim_bits(shape_of(op.source)), shape_of(op.result), strict=True)
+    for index, bits, extent in parts:
         if not isinstance(index.owner, ConstantOp):
             return None
         number = int(index.owner.elements.array().reshape(-1)[0])

@@ -16,9 +16,7 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import Rewriter
 
 from tilewright.dialects.cuda_tile.attributes import SignednessAttr
-from tilewright.dialects.cuda_tile.enums import (
-    Signedness,
-)
+from tilewright.dialects.cuda_tile.enums import Signedness
 from tilewright.dialects.cuda_tile.ops import core
 from tilewright.dialects.cuda_tile.ops.conversions import IToFOp
 from tilewright.dialects.cuda_tile.ops.floating_point import FPowIOp, MulFOp, PowOp

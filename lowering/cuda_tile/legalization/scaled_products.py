@@ -1,4 +1,5 @@
-"""Products of scaled elements, as products whose sums are scaled."""
+"""Products whose operands have scale factors: as products of the elements of each factor, whose
+sums are scaled."""
 
 from __future__ import annotations
 
@@ -64,11 +65,11 @@ def _scaled_sum(
         x, y = (before.float(scale, _F32) for scale in (left, right))
         factor = before.add(MulFOp, [x, y], type_, **ROUNDING)
         return before.add(FmaOp, [part, factor, total], type_, **ROUNDING)
-    halves = [[_half(scale, up, before) for scale, up in zip((left, right), ups, strict=True)]
-              for ups in ((0, 1), (1, 0))]  # fmt: skip
-    first, second = (before.add(MulFOp, pair, type_, **ROUNDING) for pair in halves)
-    scaled = before.add(MulFOp, [part, first], type_, **ROUNDING)
-    return before.add(FmaOp, [scaled, second, total], type_, **ROUNDING)
+    for scale, up in ((left, 0), (right, 1)):
+        part = before.add(MulFOp, [part, _half(scale, up, before)], type_, **ROUNDING)
+    rest = [_half(scale, up, before) for scale, up in ((left, 1), (right, 0))]
+    factor = before.add(MulFOp, rest, type_, **ROUNDING)
+    return before.add(FmaOp, [part, factor, total], type_, **ROUNDING)
 
 
 def _product_of_scaled(op: MmaFScaledOp, before: Before) -> SSAValue:

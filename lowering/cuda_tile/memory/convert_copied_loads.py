@@ -37,7 +37,7 @@ from tilewright.lowering.cuda_tile.layouts.threads import scaled
 from tilewright.lowering.cuda_tile.memory.access import Access
 from tilewright.lowering.cuda_tile.memory.convert_pointers import pointed
 from tilewright.lowering.cuda_tile.memory.convert_views import tile_accesses
-from tilewright.lowering.cuda_tile.pipelines.convert_pipelines import Range, at_iteration
+from tilewright.lowering.cuda_tile.pipelines.ring import Range, at_iteration
 
 
 class CopyRing:

@@ -15,7 +15,7 @@ from tilewright.lowering.cuda_tile.layouts.tensor_memory_layouts import (
     Accumulators,
     in_tensor_memory,
 )
-from tilewright.lowering.cuda_tile.pipelines.convert_pipelines import Range
+from tilewright.lowering.cuda_tile.pipelines.ring import Range
 
 
 class FreshAccumulators:

@@ -7,7 +7,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from tilewright.lowering.interpreter.arithmetic.scalar import FLOATS, scalar
+from tilewright.lowering.interpreter.arithmetic.scalar import scalar
+from tilewright.lowering.interpreter.arithmetic.typed_words import FLOATS
 from tilewright.lowering.interpreter.values import Bits
 
 Words = NDArray[np.uint32]

@@ -10,11 +10,18 @@ from collections.abc import Callable
 from functools import cache, partial
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 
 from tilewright.dialects.cute_nvgpu.lattice.scalar import DIRECTIONS
+from tilewright.lowering.interpreter.arithmetic import logic
 from tilewright.lowering.interpreter.arithmetic.float_conversions import float_conversion
+from tilewright.lowering.interpreter.arithmetic.typed_words import (
+    DTYPES,
+    FLOATS,
+    bits_dtype,
+    raw,
+    typed,
+)
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.numerics import (
     encode,
@@ -27,46 +34,6 @@ from tilewright.lowering.interpreter.numerics.directed import directed
 from tilewright.lowering.interpreter.values import Bits
 
 Function = Callable[..., Bits]
-
-_DTYPES: dict[str, Any] = {
-    "f16": np.float16,
-    "bf16": ml_dtypes.bfloat16,
-    "f32": np.float32,
-    "f64": np.float64,
-    **{f"s{width}": np.dtype(f"int{width}") for width in (8, 16, 32, 64)},
-    **{f"u{width}": np.dtype(f"uint{width}") for width in (8, 16, 32, 64)},
-    **{f"b{width}": np.dtype(f"uint{width}") for width in (8, 16, 32, 64)},
-    "pred": np.dtype(bool),
-}
-FLOATS = ("f16", "bf16", "f32", "f64")
-_CANONICAL_NAN: dict[str, int] = {
-    "f16": 0x7FFF,
-    "bf16": 0x7FFF,
-    "f32": 0x7FFFFFFF,
-}
-"""The bits of a NaN result; f64 instead keeps the NaN of its operand, as NumPy does (H200)."""
-
-
-def _bits_dtype(type_: str) -> np.dtype[Any]:
-    dtype = np.dtype(_DTYPES[type_])
-    return dtype if type_ == "pred" else np.dtype(f"uint{8 * dtype.itemsize}")
-
-
-def typed(value: Bits, type_: str) -> Any:
-    """Raw bits seen as the values of an instruction type."""
-    return value if type_ == "pred" else value.view(_DTYPES[type_])
-
-
-def raw(value: Any, type_: str) -> Bits:
-    """The raw bits of values of a type; NaNs become the canonical one."""
-    value = np.asarray(value, dtype=_DTYPES[type_])
-    bits: Bits = value.view(_bits_dtype(type_))
-    if type_ in _CANONICAL_NAN:
-        with np.errstate(invalid="ignore"):  # bf16 raises it for a signalling NaN
-            nan = np.isnan(value)
-        if nan.any():
-            bits = np.where(nan, bits.dtype.type(_CANONICAL_NAN[type_]), bits)
-    return bits
 
 
 @cache
@@ -85,7 +52,11 @@ def scalar(mnemonic: str, form: str) -> Function:
 
 def _pointwise(compute: Callable[..., Any]) -> Callable[..., Function]:
     """An instruction whose values are NumPy's own operation on its type."""
-    return lambda type_, *_: _valued(compute, type_)
+
+    def build(type_: str, *_: str) -> Function:
+        return _valued(compute, type_)
+
+    return build
 
 
 def _valued(compute: Callable[..., Any], type_: str) -> Function:
@@ -218,7 +189,7 @@ def _on_halves(function: Function) -> Function:
 def _fused(compute: Callable[..., Any], type_: str) -> Function:
     def run(*operands: Bits) -> Bits:
         wide = np.broadcast_arrays(*operands)
-        x, y, z = (np.ascontiguousarray(operand).view(_DTYPES[type_]) for operand in wide)
+        x, y, z = (np.ascontiguousarray(operand).view(DTYPES[type_]) for operand in wide)
         return raw(compute(x, y, z), type_)
 
     return run
@@ -261,12 +232,12 @@ def _absolute(type_: str, *_: str) -> Function:
 
 def _on_sign(type_: str, change: Callable[..., Any], sign: int) -> Function:
     """A float with its sign bit changed; a NaN keeps its sign."""
-    dtype = _bits_dtype(type_)
+    dtype = bits_dtype(type_)
     top = 1 << (8 * dtype.itemsize - 1)
     mask = dtype.type(top if sign else top - 1)
 
     def run(a: Bits) -> Bits:
-        result = raw(change(a, mask).view(_DTYPES[type_]), type_)
+        result = raw(change(a, mask).view(DTYPES[type_]), type_)
         return _kept_nan(result, (a,)) if type_ == "f64" else result
 
     return run
@@ -274,79 +245,6 @@ def _on_sign(type_: str, change: Callable[..., Any], sign: int) -> Function:
 
 def _multiply_add(a: Any, b: Any, c: Any) -> Any:
     return a * b + c
-
-
-# Logic
-
-
-def _logic(compute: Callable[..., Any]) -> Callable[..., Function]:
-    def build(type_: str, *_: str) -> Function:
-        return compute
-
-    return build
-
-
-def _shift_left(type_: str, *_: str) -> Function:
-    dtype = _bits_dtype(type_)
-    width = 8 * dtype.itemsize
-
-    def run(a: Bits, amount: Bits) -> Bits:
-        shifted = a << np.minimum(amount, width - 1).astype(dtype)
-        return np.where(amount >= width, dtype.type(0), shifted)
-
-    return run
-
-
-def _shift_right(type_: str, *_: str) -> Function:
-    dtype = _bits_dtype(type_)
-    width = 8 * dtype.itemsize
-
-    def run(a: Bits, amount: Bits) -> Bits:
-        x = typed(a, type_)
-        shifted: Bits = x >> np.minimum(amount, width - 1).astype(x.dtype)
-        if type_[0] == "s":
-            return shifted.view(dtype)
-        return np.where(amount >= width, dtype.type(0), shifted)
-
-    return run
-
-
-def _select(type_: str, *_: str) -> Function:
-    def run(a: Bits, b: Bits, p: Bits) -> Bits:
-        return np.where(p, a, b)
-
-    return run
-
-
-def _population(type_: str, *_: str) -> Function:
-    def run(a: Bits) -> Bits:
-        return np.bitwise_count(a).astype(np.uint32)
-
-    return run
-
-
-def _leading_zeros(type_: str, *_: str) -> Function:
-    width = 8 * _bits_dtype(type_).itemsize
-
-    def run(a: Bits) -> Bits:
-        # Every bit below the highest one set, too: what is not set then is above it.
-        filled = a.copy()
-        for shift in (1, 2, 4, 8, 16, 32)[: width.bit_length() - 1]:
-            filled |= filled >> a.dtype.type(shift)
-        return (width - np.bitwise_count(filled)).astype(np.uint32)
-
-    return run
-
-
-def _reversed(type_: str, *_: str) -> Function:
-    width = 8 * _bits_dtype(type_).itemsize
-
-    def run(a: Bits) -> Bits:
-        octets = np.ascontiguousarray(a).view(np.uint8).reshape(*a.shape, width // 8)
-        bits = np.unpackbits(octets, axis=-1, bitorder="little")[..., ::-1]
-        return np.packbits(bits, axis=-1, bitorder="little").view(a.dtype)[..., 0]
-
-    return run
 
 
 _RELATIONS: dict[str, Callable[..., Any]] = {
@@ -403,7 +301,7 @@ def _conversion(form: str) -> Function:
         # An 8-bit source is the low byte of its 16-bit register.
         value = a.astype(np.uint8) if source in ("s8", "u8") and a.dtype != np.uint8 else a
         with np.errstate(all="ignore"):
-            return raw(typed(value, source).astype(_DTYPES[to]), to)
+            return raw(typed(value, source).astype(DTYPES[to]), to)
 
     return run
 
@@ -412,8 +310,8 @@ def _convert_double(a: Bits, to: str, source: str) -> Bits:
     """Between f64 and a smaller float: a NaN keeps its sign and the top of its payload (H200)."""
     narrow = typed(a, source)
     with np.errstate(all="ignore"):
-        result = narrow.astype(_DTYPES[to])
-    bits: Bits = result.view(_bits_dtype(to))
+        result = narrow.astype(DTYPES[to])
+    bits: Bits = result.view(bits_dtype(to))
     if to == "f64":
         nan = np.isnan(result)
         return np.where(nan, bits | _QUIET, bits) if nan.any() else bits
@@ -422,7 +320,7 @@ def _convert_double(a: Bits, to: str, source: str) -> Bits:
 
 def _to_octet(a: Bits, to: str, source: str, rounding: str) -> Bits:
     """Clamped to 8 bits, with its sign or zeros above them; NaN becomes 0."""
-    info = np.iinfo(_DTYPES[to])
+    info = np.iinfo(DTYPES[to])
     with np.errstate(all="ignore"):
         value = np.nan_to_num(typed(a, source).astype(np.float64), posinf=np.inf, neginf=-np.inf)
     if rounding in _ROUNDINGS:
@@ -434,7 +332,7 @@ def _float_to_integer(a: Bits, to: str, source: str) -> Bits:
     """Truncated toward zero and kept in range. NaN becomes 0, but from f64 or to 64 bits the
     sign bit alone (H200; PTX ISA 9.7.9.21 says 0)."""
     value = typed(a, source)
-    dtype = np.dtype(_DTYPES[to])
+    dtype = np.dtype(DTYPES[to])
     info = np.iinfo(dtype)
     with np.errstate(all="ignore"):
         wide = np.trunc(value.astype(np.float64))
@@ -466,16 +364,16 @@ _BUILDERS: dict[str, Callable[..., Function]] = {
     "rcp": _special(special_functions.rcp),
     "rsqrt": _special(special_functions.rsqrt),
     "lg2": _special(special_functions.lg2),
-    "and": _logic(np.bitwise_and),
-    "or": _logic(np.bitwise_or),
-    "xor": _logic(np.bitwise_xor),
-    "not": _logic(np.invert),
-    "popc": _population,
-    "clz": _leading_zeros,
-    "brev": _reversed,
-    "shl": _shift_left,
-    "shr": _shift_right,
-    "selp": _select,
+    "and": logic.bitwise(np.bitwise_and),
+    "or": logic.bitwise(np.bitwise_or),
+    "xor": logic.bitwise(np.bitwise_xor),
+    "not": logic.bitwise(np.invert),
+    "popc": logic.population,
+    "clz": logic.leading_zeros,
+    "brev": logic.bits_reversed,
+    "shl": logic.shift_left,
+    "shr": logic.shift_right,
+    "selp": logic.select,
 }
 
 

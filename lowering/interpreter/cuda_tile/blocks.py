@@ -14,6 +14,7 @@ import numpy as np
 from xdsl.ir import Block, Operation, SSAValue
 
 from tilewright.diagnostic import OpError
+from tilewright.lowering.interpreter.cuda_tile.fault_state import fault_state
 from tilewright.lowering.interpreter.cuda_tile.frame import Frame
 from tilewright.lowering.interpreter.cuda_tile.pieces import InPieces, Unstored
 from tilewright.lowering.interpreter.cuda_tile.values import Rows, Value, merged
@@ -169,7 +170,8 @@ def run(block: Prepared, frame: Frame) -> Running:
             else:
                 _execute(step, frame)
         except Fault as fault:
-            frame.gang.machine.raise_fault(fault, step.op, frame)
+            notes = fault_state(fault, step.op, frame)
+            frame.gang.machine.raise_fault(fault, step.op, frame, notes)
         for key in step.dead:
             frame.values.pop(key, None)
     values = tuple(frame[value] for value in block.leaving)

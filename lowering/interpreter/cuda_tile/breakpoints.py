@@ -6,7 +6,6 @@ from __future__ import annotations
 import io
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from xdsl.ir import Operation, SSAValue
@@ -19,11 +18,8 @@ from tilewright.lowering.interpreter.breakpoints import Breakpoints, Shown
 from tilewright.lowering.interpreter.cuda_tile.blocks import Prepared, Step
 from tilewright.lowering.interpreter.cuda_tile.frame import Frame
 from tilewright.lowering.interpreter.cuda_tile.pieces import Unstored
-from tilewright.lowering.interpreter.cuda_tile.values import TensorView, TiledView, Value
+from tilewright.lowering.interpreter.cuda_tile.shown_values import text_of
 from tilewright.lowering.interpreter.errors import ExecutionError
-
-MANY, EDGE = 64, 4
-"""The elements of a tile that are all shown; of more, how many at each end of a dimension."""
 
 
 class _ValueNames(Printer):
@@ -142,7 +138,7 @@ class LineStops:
         count = len(content) if isinstance(content, np.ndarray) else 0
         where = f" in block {frame.gang.machine.coordinates(int(frame.blocks[row]))}"
         where = " in all of them" if count == 1 < frame.count else where * (frame.count > 1)
-        return f"  {name}: {shown(value.type)} = {_text(content, value, row)}{where}"
+        return f"  {name}: {shown(value.type)} = {text_of(content, value, row)}{where}"
 
 
 def _has(frame: Frame | None, key: int) -> bool:
@@ -151,31 +147,3 @@ def _has(frame: Frame | None, key: int) -> bool:
             return True
         frame = frame.parent
     return False
-
-
-def _text(content: Value | Unstored, value: SSAValue, row: int) -> str:
-    """The content of a value in a block, by its row."""
-    if isinstance(content, TiledView):
-        return f"tiles of {_text(content.tensor, value, row)}"
-    if isinstance(content, TensorView):
-        base, shape, strides = (
-            array[row % len(array)] for array in (content.base, content.shape, content.strides)
-        )
-        return f"shape {shape.tolist()}, strides {strides.tolist()} at byte {int(base):#x}"
-    if not isinstance(content, np.ndarray):
-        return "a token"
-    tile: Any = content[row % len(content)]
-    type_: Any = value.type
-    if "ptr" in shown(type_.element_type):
-        formatter: Any = {"int": hex}
-    else:
-        formatter = {}
-        if tile.dtype.kind not in "iub" and tile.dtype.itemsize < 4:
-            tile = tile.astype(np.float32)
-    if tile.ndim == 0:
-        return formatter.get("int", str)(tile.item())
-    text = np.array2string(
-        tile, threshold=MANY, edgeitems=EDGE, max_line_width=100, formatter=formatter or None,
-        separator=", ",
-    )  # fmt: skip
-    return text.replace("\n", "\n    ")

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NoReturn, Protocol, TypeAlias
 
 import numpy as np
 from xdsl.ir import Operation
 
-from tilewright.diagnostic import at
+from tilewright.diagnostic import at, line_of, place_of
 from tilewright.lowering.interpreter.breakpoints import Breakpoints
 from tilewright.lowering.interpreter.cuda_tile.accesses import Conflict, Kind
 from tilewright.lowering.interpreter.cuda_tile.allocations import Allocation, Allocations
@@ -142,8 +142,16 @@ class Machine:
         message = conflict.message(self.coordinates)
         op = conflict.later.op
         if self.races == "error":
-            self._fail(op, message)
+            self._fail(op, message, self._other(op, conflict))
         self._warn(op, conflict.earlier.op if conflict.earlier else None, message)
+
+    def _other(self, op: Operation, conflict: Conflict) -> Iterator[str]:
+        """A note with the line of the earlier access, where it is another one."""
+        earlier = None if conflict.earlier is None else conflict.earlier.op
+        place = None if earlier in (None, op) else place_of(earlier.location)
+        text = None if place is None else line_of(*place[:2], self.launch.source)
+        if text is not None:
+            yield f"note: the other access is\n{text.rstrip()}"
 
     def undefined(self, op: Operation, among: Blocks, fault: Fault) -> None:
         """Report what Tile IR leaves undefined, although it does no harm here, as races are."""
@@ -158,20 +166,27 @@ class Machine:
             self._warned.add((op, earlier))
             warnings.warn(self._diagnostic(op, message), RaceWarning, stacklevel=2)
 
-    def raise_fault(self, fault: Fault, op: Operation, among: Blocks) -> NoReturn:
+    def raise_fault(
+        self, fault: Fault, op: Operation, among: Blocks, notes: Iterable[str] = ()
+    ) -> NoReturn:
         """Raise what an op did wrong, with its place and the block."""
-        self.reject(op, among, fault.message, fault.lane)
+        self.reject(op, among, fault.message, fault.lane, notes)
 
     def reject(
-        self, op: Operation, among: Blocks, message: str, row: int | None = None
+        self,
+        op: Operation,
+        among: Blocks,
+        message: str,
+        row: int | None = None,
+        notes: Iterable[str] = (),
     ) -> NoReturn:
         """Raise what is wrong with an op in some block of a frame."""
         block = int(among.blocks[row or 0])
         place = f" (block {self.coordinates(block)})" if self.block_count > 1 else ""
-        self._fail(op, f"{message}{place}")
+        self._fail(op, f"{message}{place}", notes)
 
-    def _fail(self, op: Operation, message: str) -> NoReturn:
-        raise ExecutionError(self._diagnostic(op, message)) from None
+    def _fail(self, op: Operation, message: str, notes: Iterable[str] = ()) -> NoReturn:
+        raise ExecutionError("\n".join([self._diagnostic(op, message), *notes])) from None
 
     def _diagnostic(self, op: Operation, message: str) -> str:
         return str(at(op.location, f"'{op.name}' {message}", self.launch.source))

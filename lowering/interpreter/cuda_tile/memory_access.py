@@ -14,6 +14,7 @@ from tilewright.dialects.cuda_tile.enums import MemoryOrderingSemantics
 from tilewright.lowering.interpreter.cuda_tile.accesses import Access, Kind
 from tilewright.lowering.interpreter.cuda_tile.allocations import Allocation
 from tilewright.lowering.interpreter.cuda_tile.elements import Element, Tile
+from tilewright.lowering.interpreter.cuda_tile.fault_state import OutsideAllocation
 from tilewright.lowering.interpreter.cuda_tile.footprints import Footprint, read, scattered, write
 from tilewright.lowering.interpreter.cuda_tile.frame import Frame
 from tilewright.lowering.interpreter.cuda_tile.pieces import Unstored
@@ -99,11 +100,7 @@ def check_bounds(footprint: Footprint) -> None:
     touched = footprint.elements_of(row)
     outside = touched[(touched < 0) | (touched >= elements)]
     element = int(outside[0]) if len(outside) else int(footprint.low[row])
-    raise Fault(
-        f"expected an element of {allocation.name} ({elements} of {size} bytes), got element "
-        f"{element}",
-        row if len(footprint.low) > 1 else None,
-    )
+    raise OutsideAllocation(allocation, element, size, row if len(footprint.low) > 1 else None)
 
 
 def pointed(

@@ -18,7 +18,7 @@
 // CHECK:      .visible .entry gemm(
 // CHECK:      wgmma.fence.sync.aligned;
 // CHECK:      wgmma.wait_group.sync.aligned 0;
-// CHECK:      fence.proxy.async;
+// CHECK:      fence.proxy.async.shared::cta;
 // CHECK:      bar.sync 0;
 // CHECK:      wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16
 // CHECK-NOT:  mov.f32

@@ -26,24 +26,27 @@
 // CHECK-NEXT:    %5 = ptx.ld "shared" "b32" %2, 0 : !ptx.reg<b32> -> !ptx.reg<b32>
 // CHECK-NEXT:    %6 = ptx.const 16 : !ptx.reg<b32>
 // CHECK-NEXT:    %7 = ptx.add u32 %5, %6
-// CHECK-NEXT:    %8 = ptx.const 4 : !ptx.reg<b32>
-// CHECK-NEXT:    %9 = ptx.shr u32 %3, %8
-// CHECK-NEXT:    %10 = ptx.const 65538 : !ptx.reg<b32>
-// CHECK-NEXT:    %11 = ptx.add u32 %9, %10
-// CHECK-NEXT:    %12 = ptx.const 1073758272 : !ptx.reg<b32>
-// CHECK-NEXT:    %13 = ptx.pack b64 %11, %12
-// CHECK-NEXT:    %14 = ptx.cvt u32.u64 %stage
-// CHECK-NEXT:    %15 = ptx.const 15 : !ptx.reg<b32>
-// CHECK-NEXT:    %16 = ptx.shl b32 %14, %15
-// CHECK-NEXT:    %17 = ptx.add u32 %16, %4
-// CHECK-NEXT:    %18 = ptx.shr u32 %17, %8
-// CHECK-NEXT:    %19 = ptx.add u32 %18, %10
-// CHECK-NEXT:    %20 = ptx.pack b64 %19, %12
-// CHECK-NEXT:    %21 = ptx.const 138413200 : !ptx.reg<b32>
-// CHECK-NEXT:    ptx.tcgen05.mma "cta_group::1.kind::f16" %7, %13, %20, %21 enable_input_d %1 : !ptx.reg<b64>
-// CHECK-NEXT:    %22 = ptx.const 138421392 : !ptx.reg<b32>
-// CHECK-NEXT:    %23 = ptx.list.make %m, %m, %m, %m : !ptx.reg<b32>, !ptx.reg<b32>, !ptx.reg<b32>, !ptx.reg<b32> -> !ptx.reg<b32 x 4>
-// CHECK-NEXT:    ptx.tcgen05.mma "cta_group::1.kind::f16.collector::a::lastuse" %7, %13, %20, %22 lanes %23 : !ptx.reg<b32 x 4> scale_input_d 3 : !ptx.reg<b64>
+// CHECK-NEXT:    %8 = ptx.const 262143 : !ptx.reg<b32>
+// CHECK-NEXT:    %9 = ptx.and b32 %3, %8
+// CHECK-NEXT:    %10 = ptx.const 4 : !ptx.reg<b32>
+// CHECK-NEXT:    %11 = ptx.shr u32 %9, %10
+// CHECK-NEXT:    %12 = ptx.const 65538 : !ptx.reg<b32>
+// CHECK-NEXT:    %13 = ptx.add u32 %11, %12
+// CHECK-NEXT:    %14 = ptx.const 1073758272 : !ptx.reg<b32>
+// CHECK-NEXT:    %15 = ptx.pack b64 %13, %14
+// CHECK-NEXT:    %16 = ptx.cvt u32.u64 %stage
+// CHECK-NEXT:    %17 = ptx.const 15 : !ptx.reg<b32>
+// CHECK-NEXT:    %18 = ptx.shl b32 %16, %17
+// CHECK-NEXT:    %19 = ptx.add u32 %18, %4
+// CHECK-NEXT:    %20 = ptx.and b32 %19, %8
+// CHECK-NEXT:    %21 = ptx.shr u32 %20, %10
+// CHECK-NEXT:    %22 = ptx.add u32 %21, %12
+// CHECK-NEXT:    %23 = ptx.pack b64 %22, %14
+// CHECK-NEXT:    %24 = ptx.const 138413200 : !ptx.reg<b32>
+// CHECK-NEXT:    ptx.tcgen05.mma "cta_group::1.kind::f16" %7, %15, %23, %24 enable_input_d %1 : !ptx.reg<b64>
+// CHECK-NEXT:    %25 = ptx.const 138421392 : !ptx.reg<b32>
+// CHECK-NEXT:    %26 = ptx.list.make %m, %m, %m, %m : !ptx.reg<b32>, !ptx.reg<b32>, !ptx.reg<b32>, !ptx.reg<b32> -> !ptx.reg<b32 x 4>
+// CHECK-NEXT:    ptx.tcgen05.mma "cta_group::1.kind::f16.collector::a::lastuse" %7, %15, %23, %25 lanes %26 : !ptx.reg<b32 x 4> scale_input_d 3 : !ptx.reg<b64>
 // CHECK-NEXT:    ptx.ret
 // CHECK-NEXT:    }
 func.func @dense(%p: i1, %m: i32, %stage: index) attributes {gpu.kernel} {
@@ -77,14 +80,16 @@ func.func @dense(%p: i1, %m: i32, %stage: index) attributes {gpu.kernel} {
 // CHECK-NEXT:    %6 = ptx.add u32 %4, %5
 // CHECK-NEXT:    %7 = ptx.const 132 : !ptx.reg<b32>
 // CHECK-NEXT:    %8 = ptx.add u32 %4, %7
-// CHECK-NEXT:    %9 = ptx.const 4 : !ptx.reg<b32>
-// CHECK-NEXT:    %10 = ptx.shr u32 %3, %9
-// CHECK-NEXT:    %11 = ptx.const 65538 : !ptx.reg<b32>
-// CHECK-NEXT:    %12 = ptx.add u32 %10, %11
-// CHECK-NEXT:    %13 = ptx.const 1073758272 : !ptx.reg<b32>
-// CHECK-NEXT:    %14 = ptx.pack b64 %12, %13
-// CHECK-NEXT:    %15 = ptx.const 136316032 : !ptx.reg<b32>
-// CHECK-NEXT:    ptx.tcgen05.mma "cta_group::1.kind::mxf4nvf4.block_scale.block16" %4, %14, %14, %15 scales %6, %8 enable_input_d %1 : !ptx.reg<b64>
+// CHECK-NEXT:    %9 = ptx.const 262143 : !ptx.reg<b32>
+// CHECK-NEXT:    %10 = ptx.and b32 %3, %9
+// CHECK-NEXT:    %11 = ptx.const 4 : !ptx.reg<b32>
+// CHECK-NEXT:    %12 = ptx.shr u32 %10, %11
+// CHECK-NEXT:    %13 = ptx.const 65538 : !ptx.reg<b32>
+// CHECK-NEXT:    %14 = ptx.add u32 %12, %13
+// CHECK-NEXT:    %15 = ptx.const 1073758272 : !ptx.reg<b32>
+// CHECK-NEXT:    %16 = ptx.pack b64 %14, %15
+// CHECK-NEXT:    %17 = ptx.const 136316032 : !ptx.reg<b32>
+// CHECK-NEXT:    ptx.tcgen05.mma "cta_group::1.kind::mxf4nvf4.block_scale.block16" %4, %16, %16, %17 scales %6, %8 enable_input_d %1 : !ptx.reg<b64>
 // CHECK-NEXT:    ptx.ret
 // CHECK-NEXT:    }
 func.func @scaled(%p: i1) attributes {gpu.kernel} {
@@ -118,14 +123,16 @@ func.func @scaled(%p: i1) attributes {gpu.kernel} {
 // CHECK-NEXT:    %4 = ptx.add u32 %2, %3
 // CHECK-NEXT:    %5 = ptx.const 80 : !ptx.reg<b32>
 // CHECK-NEXT:    %6 = ptx.add u32 %2, %5
-// CHECK-NEXT:    %7 = ptx.const 4 : !ptx.reg<b32>
-// CHECK-NEXT:    %8 = ptx.shr u32 %1, %7
-// CHECK-NEXT:    %9 = ptx.const 65536 : !ptx.reg<b32>
-// CHECK-NEXT:    %10 = ptx.add u32 %8, %9
-// CHECK-NEXT:    %11 = ptx.const 1073758272 : !ptx.reg<b32>
-// CHECK-NEXT:    %12 = ptx.pack b64 %10, %11
-// CHECK-NEXT:    %13 = ptx.const 135266309 : !ptx.reg<b32>
-// CHECK-NEXT:    ptx.tcgen05.mma "sp.cta_group::1.kind::f16.ashift" %2, %4, %12, %13 metadata %6 : !ptx.reg<b32>
+// CHECK-NEXT:    %7 = ptx.const 262143 : !ptx.reg<b32>
+// CHECK-NEXT:    %8 = ptx.and b32 %1, %7
+// CHECK-NEXT:    %9 = ptx.const 4 : !ptx.reg<b32>
+// CHECK-NEXT:    %10 = ptx.shr u32 %8, %9
+// CHECK-NEXT:    %11 = ptx.const 65536 : !ptx.reg<b32>
+// CHECK-NEXT:    %12 = ptx.add u32 %10, %11
+// CHECK-NEXT:    %13 = ptx.const 1073758272 : !ptx.reg<b32>
+// CHECK-NEXT:    %14 = ptx.pack b64 %12, %13
+// CHECK-NEXT:    %15 = ptx.const 135266309 : !ptx.reg<b32>
+// CHECK-NEXT:    ptx.tcgen05.mma "sp.cta_group::1.kind::f16.ashift" %2, %4, %14, %15 metadata %6 : !ptx.reg<b32>
 // CHECK-NEXT:    ptx.ret
 // CHECK-NEXT:    }
 func.func @sparse() attributes {gpu.kernel} {

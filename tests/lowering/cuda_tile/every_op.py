@@ -345,7 +345,7 @@ def products() -> Iterator[Case]:
         ("f8E4M3FN", "f8E8M0FNU", 32), ("f8E5M2", "f8E8M0FNU", 32), ("f4E2M1FN", "f8E8M0FNU", 16),
         ("f4E2M1FN", "f8E4M3FN", 16), ("f4E2M1FN", "fnv8E5M3FNU", 16),
     ):  # fmt: skip
-        for m, n, k in ((32, 16, 64), (8, 8, 32)):
+        for m, n, k in ((64, 16, 64), (32, 16, 64), (8, 8, 32)):
             yield scaled(element, scale, block, m, n, k)
 
 

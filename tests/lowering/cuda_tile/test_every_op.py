@@ -90,3 +90,25 @@ def test_compiled_is_interpreted(case: Case, arch: str) -> None:
     if THOROUGH:
         report = ptxas.assemble(tw.compile(text, arch).ptx, arch)
         assert report.clean, report.output
+
+
+@pytest.mark.parametrize("arch", ["sm_80", "sm_90a"])
+def test_scale_factors_as_far_as_they_go(arch: str) -> None:
+    """Of 2^-127 to 2^127: one operand's large ones make up for the other's small ones."""
+    case = next(case for case in CASES if case.name == "mmaf_scaled f8E4M3FN f8E8M0FNU 64x16x64")
+    body = case.body.replace("<i8: 15>", "<i8: -1>").replace("<i8: 48>", "<i8: 0>")
+    text, arguments = entry(case.parameters, body), case.arguments()
+    words = np.array([0, 1, 60, 127, 128, 200, 253, 254] * 16, np.uint8)
+    left, right = arguments[3], arguments[4]
+    left[:] = words.view(left.dtype)
+    right[:] = (254 - words[: right.size]).view(right.dtype)
+    # One sum an element: of two that overflow f32 the whole need not.
+    arguments[0].reshape(64, 64)[:, 32:] = 0
+    options: dict[str, Any] = {"grid": (1,), "args": arguments, "arch": arch}
+    wanted = tw.interpret(text, "k", numerics="exact", **options)[-1].astype(np.float64)
+    got = tw.interpret(text, "k", level="ptx", **options)[-1].astype(np.float64)
+    finite = np.isfinite(wanted)
+    assert finite.any() and not finite.all()
+    assert (got[~finite] == wanted[~finite]).all()
+    error = np.abs(got[finite] - wanted[finite])
+    assert (error <= 2.0**-18 * np.maximum(np.abs(wanted[finite]), 1)).all()

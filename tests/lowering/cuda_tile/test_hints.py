@@ -101,8 +101,10 @@ def test_worker_warps() -> None:
     assert "not honoured" in hints_of(few)[0]
 
 
-def test_rows_in_turns() -> None:
-    """Scores and sums of 256 rows leave too few registers: half of the rows come first."""
+@pytest.mark.parametrize("ctas", [2, 1])
+def test_registers_of_one_cta_are_too_few(ctas: int) -> None:
+    """Scores and sums of 256 rows: two CTAs have half of the rows each, or, where there can be but
+    one, it computes half of them first."""
     setup = matrix("A", "%m", "%k", "bf16", "256x16") + matrix("B", "%k", "%n", "bf16", "16x128")
     setup += matrix("V", "%n", "%m", "bf16", "128x128") + matrix("C", "%m", "%m", "f32", "256x128")
     view = "partition_view<tile=({}), padding_value = zero, tensor_view<?x?x{}, strides=[?,1]>>"
@@ -134,9 +136,12 @@ def test_rows_in_turns() -> None:
     parameters = ", ".join(f"%{x}_p: tile<ptr<bf16>>, %{x}_l: tile<i32>" for x in names)
     parameters += ", %C_p: tile<ptr<f32>>, %C_l: tile<i32>, "
     parameters += ", ".join(f"%{x}: tile<i32>" for x in "mnk")
-    text = entry(parameters, setup + body)
-    report = ptxas.assemble(tw.compile(text, "sm_90a").ptx, "sm_90a")
-    assert report.clean and report.kernels["k"].spill_stores == 0
+    alone = "" if ctas > 1 else '    %ta = print_tko "" -> token\n'
+    text = entry(parameters, setup + alone + body)
+    kernel = tw.compile(text, "sm_90a")
+    assert kernel.entry().ctas == ctas
+    report = ptxas.assemble(kernel.ptx, "sm_90a")
+    assert report.ok and report.kernels["k"].spill_stores == 0
     shapes = ((256, 16), (16, 256), (256, 128))
     arrays = [operand(*shape, "bf16") for shape in shapes] + [np.zeros((256, 128), np.float32)]
     args: list[Any] = [x for array in arrays for x in (array, array.shape[1])] + [256, 256, 16]

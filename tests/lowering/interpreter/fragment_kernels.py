@@ -8,7 +8,6 @@ import numpy as np
 
 import tilewright as tw
 from tilewright.dialects.cute_nvgpu.lattice.elements import ElementType
-from tilewright.parsing import parse_module
 
 WARP = 32
 LANE = '  %t = "gpu.thread_id"() <{dimension = #gpu<dim x>}> : () -> index\n'
@@ -17,10 +16,7 @@ LANE = '  %t = "gpu.thread_id"() <{dimension = #gpu<dim x>}> : () -> index\n'
 def both(text: str, args: list[Any], **launch: Any) -> list[np.ndarray]:
     """The arrays after a run, which must be equal at both levels."""
     launch = {"grid": (1,), "block": (WARP,), "arch": "sm_90", **launch}
-    module = parse_module(text)
-    atom, ptx = (
-        tw.interpret(module, args=args, level=level, **launch) for level in ("atom", "ptx")
-    )
+    atom, ptx = (tw.interpret(text, args=args, level=level, **launch) for level in ("atom", "ptx"))
     for before, after in zip(atom, ptx, strict=True):
         np.testing.assert_array_equal(before, after)
     return atom

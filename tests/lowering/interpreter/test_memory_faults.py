@@ -10,11 +10,12 @@ from faults import HALVES, SMEM, TILE, P, fault, kernel, line_of
 
 
 def test_index_out_of_bounds() -> None:
+    """Each level has its words, whichever the text ran at before."""
     text = kernel("  %v = memref.load %p[%t] : memref<50xi32> // HERE", "%p: memref<50xi32>")
-    fault("", "memref.load", "out of bounds", "index 50 of extent 50 in dimension 0",
-          thread=(50, 0, 0), text=text, args=[P[:50]], levels=("atom",))  # fmt: skip
     fault("", "memref.load", "read out of bounds", "bytes 200 to 203 of 'p', which has 200",
           thread=(50, 0, 0), text=text, args=[P[:50]], levels=("ptx",))  # fmt: skip
+    fault("", "memref.load", "out of bounds", "index 50 of extent 50 in dimension 0",
+          thread=(50, 0, 0), text=text, args=[P[:50]], levels=("atom",))  # fmt: skip
 
 
 def test_index_out_of_bounds_in_a_later_dimension() -> None:

@@ -279,10 +279,13 @@ def test_a_question_that_needs_too_much_memory() -> None:
     worker.stop()
 
 
-@pytest.mark.parametrize("words", [["serve", "no/such/folder"], ["serve", "--port", "99999"]])
-def test_wrong_usage(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("words, why", [
+    (["no/such/folder"], "expected a folder, got 'no/such/folder'"),
+    (["--port", "99999"], "cannot listen on port 99999: "),
+])  # fmt: skip
+def test_wrong_usage(words: list[str], why: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as leaving:
-        main(words)
+        main(["serve", *words])
     assert leaving.value.code == 1
     said = capsys.readouterr()
-    assert said.err.startswith("error: ") and not said.out
+    assert said.err.startswith(f"error: {why}") and not said.out

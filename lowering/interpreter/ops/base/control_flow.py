@@ -9,7 +9,8 @@ from xdsl.traits import SymbolTable
 
 from tilewright.diagnostic import OpError
 from tilewright.dialects.gpu import ReturnOp
-from tilewright.lowering.interpreter.arithmetic.scalar import scalar, typed
+from tilewright.lowering.interpreter.arithmetic.scalar import scalar
+from tilewright.lowering.interpreter.arithmetic.typed_words import typed
 from tilewright.lowering.interpreter.builder import Builder, runs
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine

@@ -11,7 +11,7 @@ from xdsl.dialects import cf
 from tilewright.dialects.gpu import PrintfOp
 from tilewright.dialects.printf_format import PLACES, FormatString, failed_assertion
 from tilewright.dialects.ptx.calls import TrapOp, VprintfOp
-from tilewright.lowering.interpreter.arithmetic.scalar import typed
+from tilewright.lowering.interpreter.arithmetic.typed_words import typed
 from tilewright.lowering.interpreter.builder import Builder, Step, runs
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine

@@ -2,22 +2,21 @@
 
 cuda_tile.module @m {
   entry @k(%x: tile<f64>) {
-    %y = addf %x, %x rounding<zero> : tile<f64>
+    %y = ftof %x : tile<f64> -> tile<fnv8E5M3FNU>
     return
   }
 }
 
-// CHECK: 'cuda_tile.addf' rounding<zero> of f64 has no lowering to cute; nearest legal: of f32, or rounding<nearest_even>
-// CHECK-NEXT: %y = addf %x, %x rounding<zero> : tile<f64>
+// CHECK: 'cuda_tile.ftof' expected a result whose rounding is known, got fnv8E5M3FNU (a preview); nearest legal: f8E4M3FN
+// CHECK-NEXT: %y = ftof %x : tile<f64> -> tile<fnv8E5M3FNU>
 
 // -----
 
 cuda_tile.module @m {
-  global @g <f32: [1.0, 2.0]> : tile<2xf32>
-  entry @k() {
-    %p = get_global @g : tile<ptr<f32>>
+  entry @k(%p: tile<ptr<f4E2M1FN>>, %n: tile<i32>) {
+    %q = offset %p, %n : tile<ptr<f4E2M1FN>>, tile<i32> -> tile<ptr<f4E2M1FN>>
     return
   }
 }
 
-// CHECK: 'cuda_tile.get_global' has no lowering to cute
+// CHECK: 'cuda_tile.offset' expected pointers to elements of whole bytes, got f4E2M1FN; nearest legal: a view of them

@@ -117,6 +117,34 @@ def test_what_there_is_not(line: int, value: str, message: str) -> None:
         said(line, value)
 
 
+def message(body: str) -> list[str]:
+    """The notes of an error, on 4 elements."""
+    text = f"cuda_tile.module @m {{ entry @k(%to: tile<ptr<f32>>) {{\n{body}\n}} }}"
+    with pytest.raises(tw.ExecutionError) as raised:
+        tw.interpret(text, grid=(1,), args=[np.arange(4, dtype=np.float32)])
+    return str(raised.value).splitlines()[3:]
+
+
+def test_an_error_shows_the_state_that_matters() -> None:
+    assert message("""%far = constant <i32: [1, 7]> : tile<2xi32>
+      %one = reshape %to : tile<ptr<f32>> -> tile<1xptr<f32>>
+      %both = broadcast %one : tile<1xptr<f32>> -> tile<2xptr<f32>>
+      %p = offset %both, %far : tile<2xptr<f32>>, tile<2xi32> -> tile<2xptr<f32>>
+      %v, %t = load_ptr_tko weak %p : tile<2xptr<f32>> -> tile<2xf32>, token""") == [
+        "note: there %p = [0x18000000004, 0x1800000001c]",
+        "note: argument 0 has 0.0 1.0 2.0 3.0 in elements 0 to 3 of 4, element 7 is outside",
+    ]
+
+
+def test_a_race_shows_the_other_access() -> None:
+    first = "      %v, %t = load_ptr_tko weak %to : tile<ptr<f32>> -> tile<f32>, token"
+    assert message(f"""{first}
+      %c = constant <f32: 1.0> : tile<f32>
+      %u = store_ptr_tko weak %to, %c : tile<ptr<f32>>, tile<f32> -> token""") == [
+        "note: the other access is", first,
+    ]  # fmt: skip
+
+
 def test_a_trace_has_slices_of_the_programs_lines() -> None:
     """The instructions of a line lie in a slice that has its text."""
     timeline = tw.Timeline()

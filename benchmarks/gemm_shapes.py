@@ -1,0 +1,120 @@
+"""GEMMs of eleven shapes on Hopper, examples/hopper_gemm.py beside cuBLAS (torch) in one run.
+
+    python benchmarks/gemm_shapes.py [--all] [--json]
+
+Device time by CUDA events, median of 20 launches, the L2 flushed before each; the tile is what the
+model of the example picks, `--all` measures each. cuBLAS multiplies the same matrices, and for bf16
+also a row-major B, where that is faster; of fp8 with fast accumulation. Results are checked
+against the float32 product of torch.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import statistics
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+from gemm_gpu import launch_of
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "examples"))
+import hopper_gemm
+
+SQUARES = tuple((size,) * 3 for size in (512, 1024, 2048, 4096, 8192))
+SHAPES = (
+    *SQUARES, (16, 4096, 4096), (128, 4096, 4096), (512, 4096, 4096), (2048, 11008, 4096),
+    (4096, 4096, 14336), (8192, 1024, 8192),
+)  # fmt: skip
+PROBLEMS = {"bf16": ("bfloat16", SHAPES), "f8E4M3FN": ("float8_e4m3fn", SQUARES[2:])}
+LAUNCHES, FLUSHED = 20, 1 << 28
+
+
+def milliseconds(launch: Callable[[], Any], flush: Any) -> float:
+    """The median device time of a launch."""
+    for _ in range(3):
+        launch()
+    times: list[float] = []
+    for _ in range(LAUNCHES):
+        before, after = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+        flush.zero_()
+        before.record()
+        launch()
+        after.record()
+        after.synchronize()
+        times.append(before.elapsed_time(after))
+    return statistics.median(times)
+
+
+def cublas(element: str, a: Any, b: Any, c: Any) -> list[Callable[[], Any]]:
+    """Launches of cuBLAS: C = A B', and of bf16 A times a row-major matrix."""
+    if element == "f8E4M3FN":
+        one = torch.ones((), device="cuda")
+        options = {"out_dtype": torch.bfloat16, "use_fast_accum": True}
+        return [lambda: torch._scaled_mm(a, b.t(), one, one, **options)]
+    turned = b.t().contiguous()
+    return [lambda: torch.mm(a, b.t(), out=c), lambda: torch.mm(a, turned, out=c)]
+
+
+def measure(element: str, shape: tuple[int, int, int], flush: Any, every: bool) -> dict[str, Any]:
+    """The rates of one problem, in TFLOP/s."""
+    m, n, k = shape
+    a, b = (torch.randn(rows, k, device="cuda").to(getattr(torch, PROBLEMS[element][0]))
+            for rows in (m, n))  # fmt: skip
+    c = torch.empty(m, n, device="cuda", dtype=torch.bfloat16)
+    reference, work = a.float() @ b.float().t(), 2 * m * n * k / 1e9
+    chosen = hopper_gemm.schedule_of(m, n, k, element)
+    rates: dict[str, float] = {}
+    for own in hopper_gemm.TILES if every else (chosen,):
+        kernel = hopper_gemm.compiled(own, element)
+        tiles = -(-m // own.m) * -(-n // own.n)
+        block = kernel.entry().block
+        assert block is not None
+        c.fill_(float("nan"))
+        grid = (min(tiles, hopper_gemm.MULTIPROCESSORS),)
+        rates[f"{own.m}x{own.n}"] = work / milliseconds(
+            launch_of(kernel, "gemm", [a, b, c], grid, block[0]), flush
+        )
+        # Hopper cuts sums of fp8 at 13 bits below the largest product.
+        bound = 1e-2 if element == "bf16" else max(k * 2.0**-17, 1e-2)
+        error = torch.linalg.norm(c.float() - reference) / torch.linalg.norm(reference)
+        assert error.item() < bound, f"{shape} by {own}: wrong by {error.item()}"
+    theirs = max(work / milliseconds(launch, flush) for launch in cublas(element, a, b, c))
+    tile = f"{chosen.m}x{chosen.n}"
+    return {"element": element, "shape": "x".join(map(str, shape)), "tile": tile,
+            "ours": rates[tile], "cublas": theirs, "tiles": rates}  # fmt: skip
+
+
+def main() -> None:
+    """Measure and print the table."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--all", action="store_true", help="every tile, not the model's alone")
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args()
+    flush = torch.empty(FLUSHED // 4, dtype=torch.int32, device="cuda")
+    rows = [
+        measure(element, shape, flush, options.all)
+        for element, (_, shapes) in PROBLEMS.items()
+        for shape in shapes
+    ]
+    if options.json:
+        print(json.dumps(rows, indent=1))
+        return
+    print(f"{torch.cuda.get_device_name()}, TFLOP/s")
+    for element in PROBLEMS:
+        own = [row for row in rows if row["element"] == element]
+        ratios = [row["ours"] / row["cublas"] for row in own]
+        for row, ratio in zip(own, ratios, strict=True):
+            every = "  ".join(f"{tile} {rate:.0f}" for tile, rate in row["tiles"].items())
+            print(f"{element:>8} {row['shape']:>16} {row['tile']:>8} {row['ours']:7.1f} "
+                  f"{row['cublas']:7.1f} {ratio:6.3f}  {every if options.all else ''}")  # fmt: skip
+        mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
+        print(f"{element}: geometric mean {mean:.3f} of cuBLAS, least {min(ratios):.3f}")
+
+
+if __name__ == "__main__":
+    main()

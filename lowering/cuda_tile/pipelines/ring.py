@@ -1,0 +1,371 @@
+"""Loads by TMA, ahead of their use: rings of stages in shared memory, and their mbarriers.
+
+One thread copies. A stage is full when its bytes have landed, and empty when every warp that read
+it has said so, which is when the multiplication that reads it is complete. The loop carries the
+stage of its iteration and the parity of the stage's use, and so do the loops around it:
+
+    for k:   wait full[stage]; wgmma; wait for the wgmmas of k - 1; release their stage;
+             thread 0: wait until that stage is empty, copy what k + stages - 1 reads
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from xdsl.dialects import memref
+from xdsl.dialects.builtin import IntegerAttr, MemRefType, NoneAttr, i64
+from xdsl.ir import Operation, SSAValue
+
+from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
+from tilewright.dialects.cute.types.memref import Space, SpaceAttr
+from tilewright.dialects.cute_nvgpu.ops import (
+    cluster,
+    mbarrier,
+    sync,
+    tcgen05_sync,
+    tma,
+    warp_specialization,
+)
+from tilewright.lowering.cuda_tile.analysis.find_pipelines import (
+    LoadGroup,
+    LoadPipeline,
+)
+from tilewright.lowering.cuda_tile.analysis.tensor_maps import BoxedAccess
+from tilewright.lowering.cuda_tile.kernel.coordinates import boxes
+from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
+from tilewright.lowering.cuda_tile.kernel.shared_tiles import SharedTile
+from tilewright.lowering.cuda_tile.kernel.warpgroup_groups import MmaGroup
+from tilewright.lowering.cuda_tile.layouts.shared_matrices import ALIGNMENT
+from tilewright.lowering.cuda_tile.layouts.threads import scaled
+
+
+@dataclass(frozen=True, slots=True)
+class StagePlace:
+    """A stage, and the parity of its use."""
+
+    stage: SSAValue
+    parity: SSAValue
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """The bounds of a loop, and where it is."""
+
+    lower: SSAValue
+    upper: SSAValue
+    step: SSAValue
+    number: SSAValue | None = None
+
+
+class Ring:
+    """The stages of pipelines that run one after the other: a line of memory for each load,
+    mbarriers for each group. `pipeline` is the one that runs."""
+
+    def __init__(self, pipelines: Sequence[LoadPipeline], kernel: Kernel) -> None:
+        first = pipelines[0]
+        self.pipelines, self.pipeline, self.kernel = pipelines, first, kernel
+        self.stages = first.stages
+        self._made_barriers = [(self._made(), self._made()) for _ in first.groups]
+        lines = [[self._line(load) for load in group.loads] for group in first.groups]
+        self._barriers: dict[LoadGroup, tuple[SSAValue, SSAValue]] = {}
+        self._lines: dict[BoxedAccess, SSAValue] = {}
+        for pipeline in pipelines:
+            self._barriers.update(zip(pipeline.groups, self._made_barriers, strict=True))
+            for group, own in zip(pipeline.groups, lines, strict=True):
+                self._lines.update(zip(group.loads, own, strict=True))
+        zero = kernel.emitter.constant(0, 32)
+        self.first = self.place = StagePlace(zero, zero)
+        self.produces = True
+        """True where those who read stages copy as well."""
+        self.range: Range | None = None
+        self.is_fresh = True
+        """True where no loop has used it yet."""
+        self.left: list[Callable[[], None]] = []
+        """The stages that are released at the end of the iteration."""
+        self.flying: list[MmaGroup] = []
+        """The MMAs that are in flight at its end."""
+
+    # --- memory ---
+
+    def _made(self) -> SSAValue:
+        type_ = MemRefType(i64, [self.stages], NoneAttr(), SpaceAttr(Space.SMEM))
+        return self.kernel.emitter.emit(memref.AllocOp([], [], type_))
+
+    def _line(self, load: BoxedAccess) -> SSAValue:
+        type_ = load.order.line(load.map_type.element_type, self.stages * self._room(load))
+        return self.kernel.emitter.emit(memref.AllocOp([], [], type_, IntegerAttr(ALIGNMENT, i64)))
+
+    def _room(self, load: BoxedAccess) -> int:
+        return load.order.bytes // load.order.order.size
+
+    def prefetch(self) -> None:
+        """Bring the tensor maps near, by one thread."""
+        for map_ in dict.fromkeys(self.kernel.tensor_map(load.source) for load in self._lines):
+            self.kernel.emitter.add(tma.PrefetchTensormapOp(map_))
+
+    def initialise(self, readers: int) -> None:
+        """Make the mbarriers, by one thread; so many warps, or MMAs of one thread, read."""
+        emitter = self.kernel.emitter
+        for (full, empty), group in zip(self._made_barriers, self.pipelines[0].groups, strict=True):
+            count = 1 if group.released_by_mma else readers * group.ctas
+            for stage in range(self.stages):
+                at = emitter.constant(stage, None)
+                emitter.add(mbarrier.InitOp(full, [at], 1))
+                emitter.add(mbarrier.InitOp(empty, [at], count))
+
+    # --- places ---
+
+    def _moved(self, place: StagePlace, by: int) -> StagePlace:
+        """The place some uses on, fewer than there are stages."""
+        if by == 0:
+            return place
+        emitter = self.kernel.emitter
+        stage = emitter.binary("add", place.stage, emitter.constant(by, 32))
+        wraps = emitter.compare("lt", emitter.constant(self.stages - 1, 32), stage)
+        less = emitter.binary("sub", stage, emitter.constant(self.stages, 32))
+        return StagePlace(
+            emitter.select(wraps, less, stage),
+            emitter.select(wraps, self._other(place.parity), place.parity),
+        )
+
+    def _before(self, place: StagePlace) -> StagePlace:
+        emitter = self.kernel.emitter
+        first = emitter.compare("eq", place.stage, emitter.constant(0, 32))
+        less = emitter.binary("sub", place.stage, emitter.constant(1, 32))
+        return StagePlace(
+            emitter.select(first, emitter.constant(self.stages - 1, 32), less),
+            emitter.select(first, self._other(place.parity), place.parity),
+        )
+
+    def _other(self, parity: SSAValue) -> SSAValue:
+        return self.kernel.emitter.binary("xor", parity, self.kernel.emitter.constant(1, 32))
+
+    def _index(self, value: SSAValue) -> SSAValue:
+        return self.kernel.emitter.resized(value, 32, None)
+
+    # --- the producer ---
+
+    def copy(self, group: LoadGroup, place: StagePlace, *, fresh: bool = False) -> None:
+        """Copy what the group loads, to a stage that is empty, as it is where it is `fresh`; one
+        thread does it."""
+        emitter, (full, empty) = self.kernel.emitter, self._barriers[group]
+        at = self._index(place.stage)
+        if not fresh:
+            emitter.add(mbarrier.WaitOp(empty, [at], self._other(place.parity)))
+        emitter.add(mbarrier.ArriveExpectTxOp(full, [at], group.bytes))
+        for load in group.loads:
+            self._copy(load, full, at, self._start(load, place))
+
+    def _start(self, load: BoxedAccess, place: StagePlace) -> SSAValue:
+        return self._index(scaled(self.kernel.emitter, place.stage, self._room(load)))
+
+    def _copy(self, load: BoxedAccess, full: SSAValue, stage: SSAValue, start: SSAValue) -> None:
+        kernel, emitter = self.kernel, self.kernel.emitter
+        map_, line = kernel.tensor_map(load.source), self._lines[load]
+        rank = mask = None
+        if load.ctas > 1:
+            rank = emitter.once((cluster.RankOp,), cluster.RankOp)
+            mask = emitter.constant((1 << load.ctas) - 1, 16)
+        for coordinates, place in boxes(load, kernel, rank):
+            at = start if place is None else emitter.binary("add", start, place)
+            emitter.add(tma.TmaLoadOp(map_, coordinates, line, [at], full, [stage], mask=mask))
+
+    def _ahead(
+        self, groups: Sequence[LoadGroup], place: StagePlace, by: int, *, fresh: bool = False
+    ) -> None:
+        """Where there is an iteration so many on, copy what groups load for it, to a place."""
+        kernel, emitter, bounds = self.kernel, self.kernel.emitter, self.range
+        assert bounds is not None
+        if not self.produces:
+            return
+        number = bounds.lower if bounds.number is None else bounds.number
+        type_ = number.type
+        if by:
+            far = kernel.constant(by, type_)
+            number = emitter.binary("add", number, emitter.binary("mul", bounds.step, far))
+        copies = kernel.both(self.copies(), emitter.compare("lt", number, bounds.upper))
+        assert copies is not None
+        emitter.when(copies, partial(self._copy_of, groups, place, number, fresh))
+
+    def copies(self) -> SSAValue:
+        """True in the thread that copies."""
+        emitter = self.kernel.emitter
+        return emitter.compare("eq", self.kernel.threads.number, emitter.constant(0, 32))
+
+    def _copy_of(
+        self, groups: Sequence[LoadGroup], place: StagePlace, number: SSAValue, fresh: bool
+    ) -> None:
+        """Copy for the iteration of a number."""
+        loop = self.pipeline.loop
+        assert loop is not None
+
+        def build() -> None:
+            for group in groups:
+                self.copy(group, place, fresh=fresh)
+
+        at_iteration(self.kernel, loop, self.pipeline.slice, number, build)
+
+    # --- the consumers ---
+
+    def tile(self, group: LoadGroup, load: BoxedAccess) -> SharedTile:
+        """The tile that a load is at this place."""
+        start, element = self._start(load, self.place), load.map_type.element_type
+        ready = partial(self.wait, group, self.place)
+        return SharedTile(self._lines[load], start, load.order, element, ready)
+
+    def wait(self, group: LoadGroup, place: StagePlace) -> None:
+        """Wait until a stage is full, once."""
+        emitter, (full, _) = self.kernel.emitter, self._barriers[group]
+
+        def build() -> Sequence[SSAValue]:
+            emitter.add(mbarrier.WaitOp(full, [self._index(place.stage)], place.parity))
+            return ()
+
+        emitter.remembered(("full", full, place), build)
+
+    def release(
+        self, group: LoadGroup, place: StagePlace, condition: SSAValue | None = None
+    ) -> None:
+        """Say that the warp has read a stage. A condition is a branch around all of it: ptxas
+        keeps no MMA in flight where a thread is elected in front of it."""
+        if condition is not None:
+            self.kernel.emitter.when(condition, partial(self.release, group, place))
+            return
+        emitter, (_, empty) = self.kernel.emitter, self._barriers[group]
+        emitter.add(sync.WarpSyncOp())
+        leader = emitter.emit(warp_specialization.ElectSyncOp())
+        emitter.when(leader, partial(self._arrive, empty, self._index(place.stage), group.ctas))
+
+    def _arrive(self, empty: SSAValue, at: SSAValue, ctas: int) -> None:
+        """Tell every CTA that copies to the stage."""
+        emitter = self.kernel.emitter
+        if ctas == 1:
+            emitter.add(mbarrier.ArriveOp(empty, [at]))
+            return
+        for number in range(ctas):
+            rank = emitter.constant(number, 32)
+            emitter.add(cluster.MbarrierArriveOp(empty, [at], rank, reads=True))
+
+    # --- the loop ---
+
+    def before_loop(self, bounds: Range) -> None:
+        """Fill all stages but one."""
+        self.range, emitter = bounds, self.kernel.emitter
+        fresh = self.is_fresh and emitter.block is emitter.entry
+        self.is_fresh = False
+        for i in range(self.stages - 1):
+            self._ahead(self.pipeline.groups, self._moved(self.place, i), i, fresh=fresh)
+
+    def begin(self, number: SSAValue) -> dict[Operation, MmaGroup]:
+        """Begin an iteration; the groups in flight from the one before, by product."""
+        bounds, self.left, self.flying = self.range, [], []
+        assert bounds is not None
+        self.range = Range(bounds.lower, bounds.upper, bounds.step, number)
+        before = self._before(self.place)
+        follows = self.kernel.emitter.compare("ne", number, bounds.lower)
+        complete = [
+            group
+            for group in self.pipeline.groups
+            if not group.trailing and not group.released_by_mma
+        ]
+        if complete:
+            self._ahead(complete, self._refilled(before), self.stages - 1)
+        return self._flights(lambda group: partial(self._follow, group, before, follows))
+
+    def _flights(
+        self, follow: Callable[[LoadGroup], Callable[[], None]]
+    ) -> dict[Operation, MmaGroup]:
+        """The MMAs that are in flight from the iteration before, and what follows for the stages
+        that they read."""
+        flights: dict[Operation, MmaGroup] = {}
+        for product in self.pipeline.trailing:
+            own = [group for group in self.pipeline.groups if group.product is product]
+            direct = [load for group in own if group.trailing for load in group.loads]
+            flight = MmaGroup(reads_scratch=len(direct) < len({*product.operands[:2]}))
+            flight.completed += [follow(group) for group in own if group.trailing]
+            flights[product] = flight
+        return flights
+
+    def _refilled(self, before: StagePlace) -> StagePlace:
+        """The next use of the stage before."""
+        return StagePlace(before.stage, self._other(before.parity))
+
+    def _follow(self, group: LoadGroup, before: StagePlace, follows: SSAValue) -> None:
+        self.release(group, before, follows)
+        self._ahead([group], self._refilled(before), self.stages - 1)
+
+    def read(self, product: Operation, flight: MmaGroup) -> None:
+        """Say which MMAs read the stages of a product: they are released with them, or else at the
+        end of the iteration."""
+        if product in self.pipeline.trailing:
+            self.flying.append(flight)
+        for group in self._groups_of(product):
+            if not group.trailing:
+                release = partial(self.release, group, self.place)
+                if not group.alone and not group.by_threads:
+                    release = partial(self._release_after, flight, release)
+                (flight.completed if group.alone else self.left).append(release)
+
+    def _release_after(self, flight: MmaGroup, release: Callable[[], None]) -> None:
+        self.kernel.groups.complete(flight)
+        release()
+
+    def commit(self, product: Operation) -> None:
+        """Let stages be empty once the MMAs of a product in tensor memory are complete; by the
+        thread that issued them."""
+        for group in self._groups_of(product):
+            if group.released_by_mma:
+                _, empty = self._barriers[group]
+                stage = self._index(self.place.stage)
+                self.kernel.emitter.add(tcgen05_sync.CommitOp(empty, [stage]))
+
+    def issued(self, product: Operation) -> None:
+        """Go on behind those MMAs: copy to the stage before, whose MMAs were issued earlier, and
+        release at the end of the iteration what others read too."""
+        for group in self._groups_of(product):
+            if group.released_by_mma:
+                self._ahead([group], self._refilled(self._before(self.place)), self.stages - 1)
+                continue
+            if not group.by_threads:
+                self.left.append(self.kernel.tensor.wait)
+            self.left.append(partial(self.release, group, self.place))
+
+    def _groups_of(self, product: Operation) -> list[LoadGroup]:
+        return [group for group in self.pipeline.groups if group.product is product]
+
+    def end(self) -> None:
+        """End an iteration."""
+        for release in self.left:
+            release()
+        self.advance()
+
+    def advance(self) -> None:
+        """Go on to the next stage."""
+        self.place = self._moved(self.place, 1)
+
+    def after_loop(self, bounds: Range) -> dict[Operation, MmaGroup]:
+        """The MMAs in flight behind the loop, by product."""
+        before = self._before(self.place)
+        ran = self.kernel.emitter.compare("lt", bounds.lower, bounds.upper)
+        return self._flights(lambda group: partial(self.release, group, before, ran))
+
+
+def at_iteration(
+    kernel: Kernel, loop: ForOp, slice_: Sequence[Operation], number: SSAValue,
+    build: Callable[[], None],
+) -> None:  # fmt: skip
+    """Emit something for the iteration of a number: the ops of a slice of the loop's body are
+    computed for it."""
+    changed: list[SSAValue] = [loop.region.block.args[0]]
+    changed += [result for op in slice_ for result in op.results]
+    before = {value: kernel.values[value] for value in changed if value in kernel.values}
+    kernel.count(loop, number)
+    for op in slice_:
+        kernel.lower(op)
+    build()
+    for value in changed:
+        del kernel.values[value]
+    kernel.values.update(before)
+    kernel.at(loop)

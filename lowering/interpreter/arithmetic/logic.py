@@ -1,0 +1,93 @@
+"""Instructions on bits: logic, shifts, selection, counts. PTX ISA 9.7.6 to 9.7.8."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tilewright.lowering.interpreter.arithmetic.typed_words import bits_dtype, typed
+from tilewright.lowering.interpreter.values import Bits
+
+Function = Callable[..., Bits]
+
+
+def bitwise(compute: Callable[..., Any]) -> Callable[..., Function]:
+    """An instruction whose result is one of NumPy's on the bits."""
+
+    def build(type_: str, *_: str) -> Function:
+        return compute
+
+    return build
+
+
+def shift_left(type_: str, *_: str) -> Function:
+    """shl: amounts of the width or more give zero."""
+    dtype = bits_dtype(type_)
+    width = 8 * dtype.itemsize
+
+    def run(a: Bits, amount: Bits) -> Bits:
+        shifted = a << np.minimum(amount, width - 1).astype(dtype)
+        return np.where(amount >= width, dtype.type(0), shifted)
+
+    return run
+
+
+def shift_right(type_: str, *_: str) -> Function:
+    """shr: amounts of the width or more give zero, or the sign."""
+    dtype = bits_dtype(type_)
+    width = 8 * dtype.itemsize
+
+    def run(a: Bits, amount: Bits) -> Bits:
+        x = typed(a, type_)
+        shifted: Bits = x >> np.minimum(amount, width - 1).astype(x.dtype)
+        if type_[0] == "s":
+            return shifted.view(dtype)
+        return np.where(amount >= width, dtype.type(0), shifted)
+
+    return run
+
+
+def select(type_: str, *_: str) -> Function:
+    """selp."""
+
+    def run(a: Bits, b: Bits, p: Bits) -> Bits:
+        return np.where(p, a, b)
+
+    return run
+
+
+def population(type_: str, *_: str) -> Function:
+    """popc: the bits that are set."""
+
+    def run(a: Bits) -> Bits:
+        return np.bitwise_count(a).astype(np.uint32)
+
+    return run
+
+
+def leading_zeros(type_: str, *_: str) -> Function:
+    """clz."""
+    width = 8 * bits_dtype(type_).itemsize
+
+    def run(a: Bits) -> Bits:
+        # Every bit below the highest one set, too: what is not set then is above it.
+        filled = a.copy()
+        for shift in (1, 2, 4, 8, 16, 32)[: width.bit_length() - 1]:
+            filled |= filled >> a.dtype.type(shift)
+        return (width - np.bitwise_count(filled)).astype(np.uint32)
+
+    return run
+
+
+def bits_reversed(type_: str, *_: str) -> Function:
+    """brev."""
+    width = 8 * bits_dtype(type_).itemsize
+
+    def run(a: Bits) -> Bits:
+        octets = np.ascontiguousarray(a).view(np.uint8).reshape(*a.shape, width // 8)
+        bits = np.unpackbits(octets, axis=-1, bitorder="little")[..., ::-1]
+        return np.packbits(bits, axis=-1, bitorder="little").view(a.dtype)[..., 0]
+
+    return run

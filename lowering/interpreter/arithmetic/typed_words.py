@@ -1,0 +1,51 @@
+"""Raw bits as the values of an instruction type, and back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+from tilewright.lowering.interpreter.values import Bits
+
+DTYPES: dict[str, Any] = {
+    "f16": np.float16,
+    "bf16": ml_dtypes.bfloat16,
+    "f32": np.float32,
+    "f64": np.float64,
+    **{f"s{width}": np.dtype(f"int{width}") for width in (8, 16, 32, 64)},
+    **{f"u{width}": np.dtype(f"uint{width}") for width in (8, 16, 32, 64)},
+    **{f"b{width}": np.dtype(f"uint{width}") for width in (8, 16, 32, 64)},
+    "pred": np.dtype(bool),
+}
+FLOATS = ("f16", "bf16", "f32", "f64")
+_CANONICAL_NAN: dict[str, int] = {
+    "f16": 0x7FFF,
+    "bf16": 0x7FFF,
+    "f32": 0x7FFFFFFF,
+}
+"""The bits of a NaN result; f64 instead keeps the NaN of its operand, as NumPy does (H200)."""
+
+
+def bits_dtype(type_: str) -> np.dtype[Any]:
+    """The unsigned integers of a type's width; of predicates bool."""
+    dtype = np.dtype(DTYPES[type_])
+    return dtype if type_ == "pred" else np.dtype(f"uint{8 * dtype.itemsize}")
+
+
+def typed(value: Bits, type_: str) -> Any:
+    """Raw bits seen as the values of an instruction type."""
+    return value if type_ == "pred" else value.view(DTYPES[type_])
+
+
+def raw(value: Any, type_: str) -> Bits:
+    """The raw bits of values of a type; NaNs become the canonical one."""
+    value = np.asarray(value, dtype=DTYPES[type_])
+    bits: Bits = value.view(bits_dtype(type_))
+    if type_ in _CANONICAL_NAN:
+        with np.errstate(invalid="ignore"):  # bf16 raises it for a signalling NaN
+            nan = np.isnan(value)
+        if nan.any():
+            bits = np.where(nan, bits.dtype.type(_CANONICAL_NAN[type_]), bits)
+    return bits

@@ -1,0 +1,66 @@
+"""The state in which an op of a block went wrong, as its error shows it: the op's operands, and the
+memory around where an access went."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from xdsl.ir import Operation
+
+from tilewright.dialects.cuda_tile.types import TileType
+from tilewright.lowering.interpreter.cuda_tile.allocations import Allocation
+from tilewright.lowering.interpreter.cuda_tile.elements import element_of
+from tilewright.lowering.interpreter.cuda_tile.frame import Frame
+from tilewright.lowering.interpreter.cuda_tile.shown_values import text_of
+from tilewright.lowering.interpreter.errors import Fault
+
+FEW = 4
+"""Elements of memory that are shown on each side."""
+
+
+class OutsideAllocation(Fault):
+    """An access to an element that an allocation, of elements of so many bytes, has not."""
+
+    def __init__(self, allocation: Allocation, element: int, size: int, row: int | None):
+        elements = len(allocation) // size
+        super().__init__(
+            f"expected an element of {allocation.name} ({elements} of {size} bytes), got element "
+            f"{element}",
+            row,
+        )
+        self.allocation, self.element, self.size = allocation, element, size
+
+
+def fault_state(fault: Fault, op: Operation, frame: Frame) -> Iterator[str]:
+    """Notes on a fault."""
+    row, texts = fault.lane or 0, list[str]()
+    for number, value in enumerate(op.operands):
+        content = frame[value]
+        if isinstance(value.type, TileType) and not isinstance(content, int):
+            name = f"operand {number}" if value.name_hint is None else f"%{value.name_hint}"
+            texts.append(f"{name} = {text_of(content, value, row, 2 * FEW)}")
+    if texts:
+        yield f"note: there {', '.join(texts)}"
+    if isinstance(fault, OutsideAllocation):
+        yield from _window(fault, op)
+
+
+def _window(fault: OutsideAllocation, op: Operation) -> Iterator[str]:
+    """The elements nearest to the one that is not there."""
+    dtypes = [
+        element_of(value.type.element_type).dtype
+        for value in (*op.results, *op.operands) if isinstance(value.type, TileType)
+    ]  # fmt: skip
+    fitting = [dtype for dtype in dtypes if dtype.itemsize == fault.size and dtype.kind != "b"]
+    elements = len(fault.allocation) // fault.size
+    middle = min(max(fault.element, 0), elements)
+    start, stop = max(middle - FEW, 0), min(middle + FEW, elements)
+    if start < stop and fitting:
+        octets = fault.allocation.octets[start * fault.size : stop * fault.size].copy()
+        words: Any = np.atleast_1d(octets.view(fitting[0]))
+        yield (
+            f"note: {fault.allocation.name} has {' '.join(map(str, words.tolist()))} in elements "
+            f"{start} to {stop - 1} of {elements}, element {fault.element} is outside"
+        )
