@@ -16,6 +16,7 @@ from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects.cuda_tile.ops.matrix_multiply import (
     MmaFOp,
+    MmaFScaledOp,
     MmaIOp,
 )
 from tilewright.dialects.cuda_tile.type_text import shown
@@ -33,7 +34,7 @@ PTX_NAMES = {"f8E4M3FN": "e4m3", "f8E5M2": "e5m2"}
 """PTX's names of the element types of 8 bits."""
 
 
-Multiplication = MmaFOp | MmaIOp
+Multiplication = MmaFOp | MmaIOp | MmaFScaledOp
 
 
 def atom_of(op: Multiplication) -> MmaAtom | None:

@@ -125,5 +125,5 @@ def _recast(layout: Layout | ComposedLayout, bits: int) -> Layout | ComposedLayo
     if isinstance(layout, Layout):
         return recast_layout(bits, _BYTE, layout)
     assert isinstance(layout.inner, Swizzle) and isinstance(layout.outer, Layout)
-    inner, outer = (recast_layout(bits, _BYTE, part) for part in (layout.inner, layout.outer))
-    return ComposedLayout(inner, 0, outer)
+    inner = recast_layout(bits, _BYTE, layout.inner)
+    return ComposedLayout(inner, 0, recast_layout(bits, _BYTE, layout.outer))

@@ -133,7 +133,7 @@ class SharedOperands:
         number of the first of them."""
         kernel, (across, depth, batch) = self.kernel, self._bits(operand)
         source = kernel.table.of(value)
-        if source.registers[:1] != depth[:1]:
+        if source.registers[:1] != tuple(depth[:1]):
             order = [*depth, *across, *batch]
             source = kernel.table.dealt(order, log2(2 * CHUNK))
         pairs = kernel.elements(value, source)
