@@ -53,7 +53,7 @@ HOPPER = [name for name, row in examples.GEMMS.items() if row[0] in ("sm_80", "s
 @pytest.mark.parametrize("size", [(128, 256, 64), (200, 300, 136)])
 @pytest.mark.parametrize("name", HOPPER)
 def test_gemm(name: str, size: tuple[int, int, int]) -> None:
-    examples.test_gemm(name, size, exact=True)
+    examples.test_gemm(name, size, "exact")
 
 
 def test_other_gemms() -> None:

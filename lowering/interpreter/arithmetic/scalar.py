@@ -45,7 +45,8 @@ def scalar(mnemonic: str, form: str) -> Function:
     if mnemonic == "setp":
         return _comparison(modifiers[0], type_)
     if modifiers and modifiers[0] in DIRECTIONS:
-        return _valued(directed(mnemonic, type_, modifiers[0]), type_)
+        compute = directed(mnemonic, type_, modifiers[0])
+        return (_fused if mnemonic == "fma" else _valued)(compute, type_, mnemonic)
     build = _BUILDERS[mnemonic]
     return build(type_, *modifiers)
 
@@ -59,13 +60,15 @@ def _pointwise(compute: Callable[..., Any]) -> Callable[..., Function]:
     return build
 
 
-def _valued(compute: Callable[..., Any], type_: str) -> Function:
-    """A function of raw bits, of one on the values of a type."""
+def _valued(compute: Callable[..., Any], type_: str, mnemonic: str = "") -> Function:
+    """A function of raw bits, of one on the values of a type. A quotient of two NaNs is the first
+    (H100)."""
 
     def run(*operands: Bits) -> Bits:
         with np.errstate(all="ignore"):
             result = raw(compute(*(typed(operand, type_) for operand in operands)), type_)
-        return _kept_nan(result, operands) if type_ == "f64" else result
+        kept = operands[::-1] if mnemonic == "div" else operands
+        return _kept_nan(result, kept) if type_ == "f64" else result
 
     return run
 
@@ -91,7 +94,7 @@ def _kept_nan(result: Bits, operands: tuple[Bits, ...]) -> Bits:
 
 def _divide(type_: str, *_: str) -> Function:
     if type_ in FLOATS:
-        return _pointwise(np.divide)(type_)
+        return _valued(np.divide, type_, "div")
 
     def run(a: Bits, b: Bits) -> Bits:
         x, y = typed(a, type_), typed(b, type_)
@@ -186,7 +189,7 @@ def _on_halves(function: Function) -> Function:
     return run
 
 
-def _fused(compute: Callable[..., Any], type_: str) -> Function:
+def _fused(compute: Callable[..., Any], type_: str, _: str = "") -> Function:
     def run(*operands: Bits) -> Bits:
         wide = np.broadcast_arrays(*operands)
         x, y, z = (np.ascontiguousarray(operand).view(DTYPES[type_]) for operand in wide)
