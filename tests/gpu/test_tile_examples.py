@@ -25,12 +25,17 @@ from printing_kernel import FAILED, PRINTED  # noqa: E402
 
 
 def run_on_chip(
-    text: str, *args: Any, threads: int, grid: tuple[int, ...], arch: str
+    text: str,
+    *args: Any,
+    threads: int,
+    grid: tuple[int, ...],
+    arch: str,
+    numerics: str = "hardware",
 ) -> list[NDArray[Any]]:
     """The arrays after a run on the chip, which the interpreter gives as well."""
     launch: dict[str, Any] = {"grid": grid, "block": (threads,)}
     on_chip = tw.compile(text, arch).launch(*args, **launch)
-    here = tw.interpret(text, args=args, arch=device_arch(), **launch)
+    here = tw.interpret(text, args=args, arch=device_arch(), numerics=numerics, **launch)
     for there, expected in zip(on_chip, here, strict=True):
         assert there.tobytes() == expected.tobytes()
     return on_chip
@@ -53,7 +58,7 @@ HOPPER = [name for name, row in examples.GEMMS.items() if row[0] in ("sm_80", "s
 @pytest.mark.parametrize("size", [(128, 256, 64), (200, 300, 136)])
 @pytest.mark.parametrize("name", HOPPER)
 def test_gemm(name: str, size: tuple[int, int, int]) -> None:
-    examples.test_gemm(name, size, "exact")
+    examples.test_gemm(name, size, "hardware")
 
 
 def test_other_gemms() -> None:

@@ -57,6 +57,10 @@ NARROWEST = min(CP_ASYNC.sizes["ca"])
 
 Load = LoadViewTkoOp | LoadPtrTkoOp
 
+_TOGETHER = 2 * CHUNK
+"""The bytes that a thread loads at once from which on copies ahead cost more than they hide:
+LayerNorm of 64 at 2.75 TB/s without, 2.57 with them, of 16 at 2.46 without, 2.57 with (H100)."""
+
 
 @dataclass(frozen=True, eq=False)
 class CopiedLoad:
@@ -226,6 +230,8 @@ def _streamed_copy(load: Load, thread_bits: int) -> CopiedLoad | str:
     if isinstance(copied, CopiedLoad):
         if copied.order.order.size << copied.run < CHUNK or copied.layout(thread_bits).idle:
             return f"not every thread copies {CHUNK} bytes"
+        if copied.layout(thread_bits).count * copied.order.order.size > _TOGETHER:
+            return f"more than {_TOGETHER} bytes of a thread are in flight together as it is"
         return replace(copied, private=True)
     return copied
 
