@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from threading import Lock
@@ -36,7 +36,7 @@ from tilewright.recursion import deep_recursion
 from tilewright.tile_kernel import entry_parameters
 
 if TYPE_CHECKING:
-    from tilewright.ptxas import KernelResources
+    from tilewright.ptxas import PtxasReport
     from tilewright.verify_by_running import Trial
 
 
@@ -115,14 +115,18 @@ def compile(
     entries = [
         Entry.of(op, arguments.get(op.sym_name.data) or kernel_parameters(op)) for op in lowered
     ]
-    resources = _resources(text, arch, name) if assemble else None
-    told = (*remarks, *_spills(resources or {}))
-    return Kernel(text, tuple(entries), arch, resources, told, (module_or_text, name))
+    report = _assembled(text, arch, name) if assemble else None
+    told = remarks if report is None else (*remarks, *_costs(report))
+    resources = None if report is None else report.kernels
+    return Kernel(text, tuple(entries), arch, resources, tuple(told), (module_or_text, name))
 
 
-def _spills(resources: Mapping[str, KernelResources]) -> Iterator[Remark]:
-    """A remark for each kernel whose registers ptxas keeps in memory."""
-    for name, needs in resources.items():
+def _costs(report: PtxasReport) -> Iterator[Remark]:
+    """A remark for each kernel whose registers ptxas keeps in memory, or whose wgmmas it lets wait
+    for each other."""
+    for line in report.mended:
+        yield Remark("serialized", line.partition("Potential Performance Loss: ")[2] or line)
+    for name, needs in report.kernels.items():
         if needs.spill_stores or needs.spill_loads:
             yield Remark(
                 "spill",
@@ -131,8 +135,8 @@ def _spills(resources: Mapping[str, KernelResources]) -> Iterator[Remark]:
             )
 
 
-def _resources(text: str, arch: str, name: str) -> dict[str, KernelResources]:
-    """The resources of each kernel, as ptxas says. Raises CompileError where it refuses the PTX,
+def _assembled(text: str, arch: str, name: str) -> PtxasReport:
+    """The verdict of ptxas. Raises CompileError where it refuses the PTX,
     PtxasNotFound where it is none for the target."""
     from tilewright import ptxas
 
@@ -145,7 +149,7 @@ def _resources(text: str, arch: str, name: str) -> dict[str, KernelResources]:
         raise CompileError(
             Diagnostic(f"internal error, please report: ptxas refuses: {said}", name)
         )
-    return report.kernels
+    return report
 
 
 def _result_check(trial: Trial, arch: str, name: str, source: str | None) -> Observer:

@@ -198,12 +198,13 @@ def test_other_targets_have_none_of_it() -> None:
         assert "wgmma" not in tw.compile(product(("bf16", "f32"), (64, 32, 32)), arch).ptx
 
 
-def test_no_warnings_no_spills() -> None:
-    text = product(("bf16", "f32"), (128, 256, 64))
-    kernel = tw.compile(text, "sm_90a")
-    report = ptxas.assemble(kernel.ptx, "sm_90a")
-    assert report.ok and not report.warnings
-    assert report.kernels["k"].spill_stores == 0
+@pytest.mark.parametrize("persistent", [False, True])
+def test_no_warnings_no_spills(persistent: bool) -> None:
+    """Nor an MMA that ptxas lets wait for the one before."""
+    text = product(("bf16", "f32"), (128, 256, 64), persistent=persistent)
+    kernel = tw.compile(text, "sm_90a", assemble=True)
+    assert not {remark.kind for remark in kernel.remarks} & {"spill", "serialized"}
+    assert ptxas.assemble(kernel.ptx, "sm_90a").clean
     assert kernel.entry().block == (288, 1, 1)
 
 
