@@ -238,6 +238,6 @@ class RegisterNames:
 
 
 def needs_register(constant: ConstOp, shapes: Mapping[Operation, Shape]) -> bool:
-    """True where some reader of the constant takes a register alone."""
-    uses = constant.result.uses
-    return not all(shapes[use.operation].immediates[use.index] for use in uses)
+    """True where some reader of the constant in the kernel takes a register alone."""
+    readers = ((shapes.get(use.operation), use.index) for use in constant.result.uses)
+    return not all(shape is None or shape.immediates[index] for shape, index in readers)

@@ -7,6 +7,7 @@ the nearest is moved a step where the exact value lies on its other side.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -26,13 +27,12 @@ def directed(name: str, type_: str, rounding: Rounding) -> Callable[..., Any]:
     """add, sub, mul, div, sqrt or fma of "f32" or "f64" arrays, in a rounding: a directed one,
     but of fma any."""
     if name == "fma":
-        fused: Any = fma32 if type_ == "f32" else fma64
-        return lambda x, y, z: fused(x, y, z, rounding)
+        return partial(_rounded_last, fma32 if type_ == "f32" else fma64, rounding)
     if type_ == "f64":
         return lambda *operands: _OF_F64[name](rounding, *operands)
     if name in ("add", "sub"):
         # The sum of two f32 need not fit a float64; f32's own fused operation rounds it.
-        return lambda x, y: fma32(x, _ONE32, y if name == "add" else -y, rounding)
+        return partial(_sum32, rounding, negated=name == "sub")
 
     def through_f64(*operands: Any) -> Any:
         with np.errstate(all="ignore"):
@@ -40,6 +40,22 @@ def directed(name: str, type_: str, rounding: Rounding) -> Callable[..., Any]:
             return encode(np.asarray(value), FORMATS["f32"], rounding).view(np.float32)
 
     return through_f64
+
+
+def _rounded_last(fused: Callable[..., Any], rounding: Rounding, *operands: Any) -> Any:
+    return fused(*operands, rounding)
+
+
+def _sum32(rounding: Rounding, x: Any, y: Any, *, negated: bool) -> Any:
+    return fma32(x, _ONE32, -y if negated else y, rounding)
+
+
+def _sum(rounding: Rounding, x: Floats, y: Floats) -> Floats:
+    return fma64(x, _ONE, y, rounding)
+
+
+def _difference(rounding: Rounding, x: Floats, y: Floats) -> Floats:
+    return fma64(x, _ONE, -y, rounding)
 
 
 def _product(rounding: Rounding, x: Floats, y: Floats) -> Floats:
@@ -74,8 +90,8 @@ def _stepped(nearest: Floats, excess: Floats, may: Any, rounding: Rounding) -> F
 
 
 _OF_F64: dict[str, Callable[..., Floats]] = {
-    "add": lambda rounding, x, y: fma64(x, _ONE, y, rounding),
-    "sub": lambda rounding, x, y: fma64(x, _ONE, -y, rounding),
+    "add": _sum,
+    "sub": _difference,
     "mul": _product,
     "div": _quotient,
     "sqrt": _root,

@@ -195,7 +195,7 @@ func.func @f() {
 
 // -----
 
-// expected-error @+1 {{'memref.global' has no lowering to ptx}}
+// expected-error @+1 {{'memref.global' expected elements of i8 that are given, got memref<4xf32>}}
 "memref.global"() <{sym_name = "g", type = memref<4xf32>, initial_value, sym_visibility = "private"}> : () -> ()
 
 // -----
