@@ -219,10 +219,10 @@ func.func @attention(%Q: !tensor, %K: !tensor, %V: !tensor, %O: !tensor, %scale:
       %higher = arith.maximumf %before, %here : vector<128xf32>
       cute.memref.store_vec(%higher, %top)
       %apart = arith.subf %before, %higher : vector<128xf32>
-      %shrinks = math.exp2 %apart : vector<128xf32>
+      %shrinks = math.exp2 %apart fastmath<afn> : vector<128xf32>
       cute.memref.store_vec(%shrinks, %shrunk)
       %below = arith.subf %counted, %higher : vector<128xf32>
-      %powers = math.exp2 %below : vector<128xf32>
+      %powers = math.exp2 %below fastmath<afn> : vector<128xf32>
       cute.memref.store_vec(%powers, %held)
       cute.reduce<add, []> (%held, %of_row)
       %old = cute.memref.load_vec(%total)

@@ -169,10 +169,10 @@ func.func @attention(%Q: !tensor, %K: !tensor, %V: !tensor, %O: !tensor, %scale:
       %higher = arith.maximumf %before, %here : vector<64xf32>
       cute.memref.store_vec(%higher, %top)
       %apart = arith.subf %before, %higher : vector<64xf32>
-      %shrinks = math.exp2 %apart : vector<64xf32>
+      %shrinks = math.exp2 %apart fastmath<afn> : vector<64xf32>
       cute.memref.store_vec(%shrinks, %shrunk)
       %below = arith.subf %counted, %higher : vector<64xf32>
-      %powers = math.exp2 %below : vector<64xf32>
+      %powers = math.exp2 %below fastmath<afn> : vector<64xf32>
       cute.memref.store_vec(%powers, %scores)
       cute.reduce<add, [1, 2]> (%scores, %of_row)
       %old = cute.memref.load_vec(%total)
