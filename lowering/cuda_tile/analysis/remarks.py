@@ -18,8 +18,9 @@ from xdsl.ir import Operation
 from tilewright.diagnostic import Diagnostic, line_of, place_of
 
 RemarkKind = Literal[
-    "conversion", "bank-conflict", "vector", "tma", "pipeline", "tensor-memory", "spill", "hint"
-]
+    "conversion", "bank-conflict", "vector", "tma", "pipeline", "tensor-memory", "spill",
+    "serialized", "hint",
+]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
