@@ -150,7 +150,11 @@ FENCE_PROXY_ASYNC = InstructionRow(
     (8, 0),
     "9.7.13.4",
 )
-FENCED_SPACES = ("shared::cta", "shared::cluster")
+FENCED_SPACES = tuple(
+    name.removeprefix("fence.proxy.async.")
+    for name in FENCE_PROXY_ASYNC.mnemonics
+    if ".shared" in name
+)
 """The spaces of a `fence.proxy.async` that waits for no write to global memory."""
 ORDERING: tuple[InstructionRow, ...] = (
     WGMMA_FENCE,

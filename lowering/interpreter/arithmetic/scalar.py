@@ -46,7 +46,9 @@ def scalar(mnemonic: str, form: str) -> Function:
         return _comparison(modifiers[0], type_)
     if modifiers and modifiers[0] in DIRECTIONS:
         compute = directed(mnemonic, type_, modifiers[0])
-        return (_fused if mnemonic == "fma" else _valued)(compute, type_, mnemonic)
+        if mnemonic == "fma":
+            return _fused(compute, type_)
+        return _valued(compute, type_, first_nan=mnemonic == "div")
     build = _BUILDERS[mnemonic]
     return build(type_, *modifiers)
 
@@ -60,14 +62,14 @@ def _pointwise(compute: Callable[..., Any]) -> Callable[..., Function]:
     return build
 
 
-def _valued(compute: Callable[..., Any], type_: str, mnemonic: str = "") -> Function:
-    """A function of raw bits, of one on the values of a type. A quotient of two NaNs is the first
-    (H100)."""
+def _valued(compute: Callable[..., Any], type_: str, *, first_nan: bool = False) -> Function:
+    """A function of raw bits, of one on the values of a type. `first_nan`: of several NaNs the
+    first is kept, as a quotient does (H100), not the last."""
 
     def run(*operands: Bits) -> Bits:
         with np.errstate(all="ignore"):
             result = raw(compute(*(typed(operand, type_) for operand in operands)), type_)
-        kept = operands[::-1] if mnemonic == "div" else operands
+        kept = operands[::-1] if first_nan else operands
         return _kept_nan(result, kept) if type_ == "f64" else result
 
     return run
@@ -94,7 +96,7 @@ def _kept_nan(result: Bits, operands: tuple[Bits, ...]) -> Bits:
 
 def _divide(type_: str, *_: str) -> Function:
     if type_ in FLOATS:
-        return _valued(np.divide, type_, "div")
+        return _valued(np.divide, type_, first_nan=True)
 
     def run(a: Bits, b: Bits) -> Bits:
         x, y = typed(a, type_), typed(b, type_)
@@ -189,7 +191,7 @@ def _on_halves(function: Function) -> Function:
     return run
 
 
-def _fused(compute: Callable[..., Any], type_: str, _: str = "") -> Function:
+def _fused(compute: Callable[..., Any], type_: str) -> Function:
     def run(*operands: Bits) -> Bits:
         wide = np.broadcast_arrays(*operands)
         x, y, z = (np.ascontiguousarray(operand).view(DTYPES[type_]) for operand in wide)
