@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import (
+    BFloat16Type,
+    Float16Type,
     IndexType,
     IntegerAttr,
+    i16,
 )
 
 from tilewright.diagnostic import OpError
@@ -133,7 +136,9 @@ def _bitcast(op: arith.BitcastOp, to: Conversion) -> None:
     if isinstance(op.input.type, IndexType) or source.bits != result.bits:
         raise OpError(op, f"'{op.name}' expected types of equal width")
     value = to[op.input]
-    if source.kind == result.kind:
+    # What a driver's own compiler takes for a float it stores the lowest byte of as an integer.
+    half = isinstance(op.input.type, Float16Type | BFloat16Type) and op.result.type == i16
+    if source.kind == result.kind and not half:
         to[op.result] = value
     else:
         moved = reg(result.kind)
