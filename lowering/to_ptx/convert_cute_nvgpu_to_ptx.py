@@ -55,6 +55,7 @@ from tilewright.lowering.to_ptx import convert_fragment_arithmetic as convert_fr
 from tilewright.lowering.to_ptx import convert_gpu as convert_gpu_to_ptx
 from tilewright.lowering.to_ptx import convert_math as convert_math_to_ptx
 from tilewright.lowering.to_ptx import convert_matrix_copy as convert_matrix_copy_to_ptx
+from tilewright.lowering.to_ptx import convert_multimem as convert_multimem_to_ptx
 from tilewright.lowering.to_ptx import convert_printf as convert_printf_to_ptx
 from tilewright.lowering.to_ptx import convert_scf as convert_scf_to_ptx
 from tilewright.lowering.to_ptx import convert_tma as convert_tma_to_ptx
@@ -84,6 +85,7 @@ _RULE_MODULES = (
     convert_gpu_to_ptx,
     convert_math_to_ptx,
     convert_matrix_copy_to_ptx,
+    convert_multimem_to_ptx,
     convert_printf_to_ptx,
     convert_scf_to_ptx,
     convert_tma_to_ptx,
@@ -138,6 +140,11 @@ def _bar_arrive(op: sync.BarArriveOp, to: Conversion) -> None:
 @lowers(sync.WarpSyncOp)
 def _warp_sync(op: sync.WarpSyncOp, to: Conversion) -> None:
     to.add(synchronization.WarpSyncOp())
+
+
+@lowers(sync.FenceProxyAliasOp)
+def _fence_aliases(op: sync.FenceProxyAliasOp, to: Conversion) -> None:
+    to.add(synchronization.FenceProxyAliasOp())
 
 
 @lowers(sync.GridDependencyWaitOp)

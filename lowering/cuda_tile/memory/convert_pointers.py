@@ -8,6 +8,7 @@ from xdsl.ir import SSAValue
 
 from tilewright.dialects.cuda_tile.ops import memory
 from tilewright.dialects.cuda_tile.types import PointerType
+from tilewright.dialects.cute_nvgpu.ops.sync import FenceProxyAliasOp
 from tilewright.lowering.cuda_tile.analysis.runs import pointer_run
 from tilewright.lowering.cuda_tile.analysis.view_access import WIDEST
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, lowers
@@ -112,5 +113,9 @@ def _join(op: memory.JoinTokensOp, kernel: Kernel) -> None:
 
 
 @lowers(memory.MemoryFenceAliasTkoOp)
-def _same_token(op: memory.MemoryFenceAliasTkoOp, kernel: Kernel) -> None:
-    kernel[op.result_token] = token_of(op.token, kernel) or Token()
+def _fence_aliases(op: memory.MemoryFenceAliasTkoOp, kernel: Kernel) -> None:
+    """A fence of every thread, behind a barrier after what the token is behind."""
+    token = token_of(op.token, kernel) or Token()
+    kernel.order.before(token, writes=True)
+    kernel.emitter.add(FenceProxyAliasOp())
+    kernel[op.result_token] = kernel.order.after(token, reads=True, writes=True)

@@ -272,11 +272,13 @@ def _mma(op: matrix.WarpMmaOp, builder: Builder) -> Step:
 
 
 @runs(
+    synchronization.FenceProxyAliasOp,
+    sync.FenceProxyAliasOp,
     synchronization.GridDependencyWaitOp,
     synchronization.LaunchDependentsOp,
     sync.GridDependencyWaitOp,
     sync.LaunchDependentsOp,
 )
 def _grids_alone(op: Operation, builder: Builder) -> Step:
-    """One kernel runs alone."""
+    """One kernel runs alone, on memory that has one address."""
     return lambda machine, gang: None
