@@ -13,6 +13,7 @@ from xdsl.irdl import (
     VarConstraint,
     operand_def,
     opt_operand_def,
+    opt_prop_def,
     prop_def,
     result_def,
 )
@@ -26,8 +27,10 @@ from tilewright.dialects.cute_nvgpu.lattice.copy import (
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import (
     ACCESS_TYPES,
     LD,
+    SEMANTICS,
     SPACES,
     ST,
+    WEAK,
     MemoryAccessRow,
     vector_lengths,
 )
@@ -40,13 +43,15 @@ from tilewright.dialects.ptx.types import RegType, reg
 
 
 class _AccessOp(PtxOp):
-    """A load or store: `ld.SPACE{.vN}.TYPE`, at an address plus a constant offset in bytes."""
+    """A load or store: `ld{.SEMANTICS}.SPACE{.vN}.TYPE`, at an address plus a constant offset in
+    bytes."""
 
     ROW: ClassVar[MemoryAccessRow]
 
     space = prop_def(StringAttr)
     access = prop_def(StringAttr)
     offset = prop_def(NUMBER)
+    semantics = opt_prop_def(StringAttr, StringAttr(WEAK))
 
     def data_type(self) -> RegType:
         """The register list that is loaded or stored."""
@@ -60,7 +65,8 @@ class _AccessOp(PtxOp):
     @property
     def mnemonic(self) -> str:
         """`ld.global.v2.f32`."""
-        return self.ROW.mnemonic(self.space.data, self.access.data, self.data_type().count.data)
+        count, semantics = self.data_type().count.data, self.semantics.data
+        return self.ROW.mnemonic(self.space.data, self.access.data, count, semantics)
 
     @property
     def operand_forms(self) -> Sequence[OperandForm]:
@@ -77,6 +83,12 @@ class _AccessOp(PtxOp):
             raise VerifyException(
                 f"'{self.name}' expected a {space} address in {reg(SPACES[space])}, "
                 f"got {self.operands[0].type}"
+            )
+        legal = SEMANTICS[self.ROW.name][: None if space == "global" else 1]
+        if self.semantics.data not in legal:
+            raise VerifyException(
+                f"'{self.name}' expected semantics {' or '.join(legal)} of {space} memory, got "
+                f"{self.semantics.data}"
             )
         counts = vector_lengths(access)
         if data.kind.data != ACCESS_TYPES[access] or data.count.data not in counts:
@@ -106,7 +118,8 @@ class LdOp(_AccessOp):
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
 
     assembly_format = (
-        "$space $access $address `,` $offset (`if` $predicate^)? (`else` $otherwise^)? attr-dict"
+        "(`semantics` $semantics^)? $space $access $address `,` $offset (`if` $predicate^)?"
+        " (`else` $otherwise^)? attr-dict"
         " `:` type($address) `->` type($result)"
     )
 
@@ -119,6 +132,7 @@ class LdOp(_AccessOp):
         count: int = 1,
         predicate: SSAValue | None = None,
         otherwise: SSAValue | None = None,
+        semantics: str = WEAK,
     ):
         super().__init__(
             address,
@@ -128,6 +142,7 @@ class LdOp(_AccessOp):
             offset,
             predicate=predicate,
             otherwise=otherwise,
+            semantics=semantics,
         )
 
     @property
@@ -164,7 +179,8 @@ class StOp(_AccessOp):
     predicate = opt_operand_def(reg("pred"))
 
     assembly_format = (
-        "$space $access $address `,` $offset `,` $value (`if` $predicate^)? attr-dict"
+        "(`semantics` $semantics^)? $space $access $address `,` $offset `,` $value"
+        " (`if` $predicate^)? attr-dict"
         " `:` type($address) `,` type($value)"
     )
 
@@ -176,8 +192,11 @@ class StOp(_AccessOp):
         value: SSAValue,
         offset: int = 0,
         predicate: SSAValue | None = None,
+        semantics: str = WEAK,
     ):
-        super().__init__(address, value, space, access, offset, predicate=predicate)
+        super().__init__(
+            address, value, space, access, offset, predicate=predicate, semantics=semantics
+        )
 
     def data_type(self) -> RegType:
         assert isinstance(self.value.type, RegType)

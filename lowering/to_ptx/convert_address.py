@@ -52,7 +52,7 @@ def _load(op: address.LoadOp, to: Conversion) -> None:
         otherwise = to_words([to[x] for x in op.otherwise], storage, per_word, to)
     load = LdOp(
         _space(op), access, to[op.address], op.offset.value.data, count // per_word, predicate,
-        otherwise,
+        otherwise, op.semantics.data,
     )  # fmt: skip
     elements = from_words(to.emit(load), count, storage, per_word, to)
     for result, value in zip(op.elements, elements, strict=True):
@@ -65,7 +65,12 @@ def _store(op: address.StoreOp, to: Conversion) -> None:
     access, per_word = _access(storage, count)
     value = to_words([to[x] for x in op.elements], storage, per_word, to)
     predicate = None if op.predicate is None else to[op.predicate]
-    to.add(StOp(_space(op), access, to[op.address], value, op.offset.value.data, predicate))
+    to.add(
+        StOp(
+            _space(op), access, to[op.address], value, op.offset.value.data, predicate,
+            op.semantics.data,
+        )
+    )  # fmt: skip
 
 
 @lowers(address.AtomicOp)

@@ -87,7 +87,7 @@ _VIEW = TypeParameter("tensor_view", ParameterKind.TYPE)
 _MAP = TypeParameter("dim_map", ParameterKind.I32S)
 _PADDING = TypeParameter("padding_value", ParameterKind.PADDING)
 _POINTER = TypeParameter("attribute", ParameterKind.POINTER, V13_4)
-CASES_SINCE = {PtrAttr.MULTICAST: V13_5}
+CASES_SINCE: dict[Any, Version] = {PtrAttr.MULTICAST: V13_5}
 """Since when the cases are that came after their parameter."""
 _ELEMENT = TypeParameter("element_type", ParameterKind.TYPE)
 _SHAPE = TypeParameter("shape", ParameterKind.I64S)

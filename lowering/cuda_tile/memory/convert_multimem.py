@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from xdsl.ir import SSAValue
 
 from tilewright.diagnostic import OpError
-from tilewright.dialects.cuda_tile.enums import MemoryScope, MultimemReductionKind
+from tilewright.dialects.cuda_tile.enums import MultimemReductionKind
 from tilewright.dialects.cuda_tile.ops.multimem import (
     MultimemAccess,
     MultimemLoadReduceViewTkoOp,
@@ -26,7 +26,7 @@ from tilewright.lowering.cuda_tile.layouts.layouts import TileLayout
 from tilewright.lowering.cuda_tile.memory.access import Access
 from tilewright.lowering.cuda_tile.memory.convert_pointers import token_of
 from tilewright.lowering.cuda_tile.memory.convert_views import tile_accesses
-from tilewright.lowering.cuda_tile.memory.memory_access import is_weak
+from tilewright.lowering.cuda_tile.memory.memory_access import is_weak, semantics_of
 
 _KINDS = {
     MultimemReductionKind.ADD: "add.u", MultimemReductionKind.MIN: "min.s",
@@ -44,11 +44,6 @@ def _operation(op: MultimemAccess, element: str) -> str:
     if element[0] == "i":
         return form + element[1:]
     return f"{form[:4]}{multimem.TYPES[element]}"
-
-
-def _semantics(op: MultimemAccess) -> str:
-    scope = "sys" if op.scope is MemoryScope.SYS else "gpu"
-    return op.ordering.value if is_weak(op) else f"{op.ordering.value}.{scope}"
 
 
 def _check_target(op: MultimemAccess, kernel: Kernel) -> None:
@@ -92,7 +87,7 @@ def _load_reduce(op: MultimemLoadReduceViewTkoOp, kernel: Kernel) -> None:
         condition = access.condition
         load = multimem.MultimemLoadReduceOp(
             [] if condition is None else [zero] * len(registers), access.address,
-            [type_] * len(registers), operation, _semantics(op), offset, predicate=condition,
+            [type_] * len(registers), operation, semantics_of(op), offset, predicate=condition,
         )  # fmt: skip
         loaded.update(zip(registers, kernel.emitter.add(load).results, strict=True))
     kernel.place(op.reduced_values, layout, [loaded[i] for i in range(layout.count)])
@@ -114,11 +109,11 @@ def _write(op: MultimemStoreViewTkoOp | MultimemReduceViewTkoOp, kernel: Kernel)
         if reduces:
             operation = _operation(op, str(type_))
             write = multimem.MultimemReduceOp(
-                some, address, operation, _semantics(op), offset, predicate=condition
+                some, address, operation, semantics_of(op), offset, predicate=condition
             )
         else:
             write = multimem.MultimemStoreOp(
-                some, address, _semantics(op), offset, predicate=condition
+                some, address, semantics_of(op), offset, predicate=condition
             )
         kernel.emitter.add(write)
     kernel[op.result_token] = kernel.order.after(token, reads=reduces, writes=True)

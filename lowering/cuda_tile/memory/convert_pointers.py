@@ -20,9 +20,7 @@ from tilewright.lowering.cuda_tile.memory.access import Access
 from tilewright.lowering.cuda_tile.memory.memory_access import (
     is_weak,
     load,
-    load_strongly,
     store,
-    store_strongly,
 )
 
 
@@ -51,10 +49,7 @@ def _load(op: memory.LoadPtrTkoOp, kernel: Kernel) -> None:
     token = token_of(op.token, kernel)
     weak = is_weak(op)
     kernel.order.before(token, writes=not weak)
-    if weak:
-        elements = load(accesses, layout, type_, padding, kernel)
-    else:
-        elements = load_strongly(op, accesses, layout, type_, padding, kernel)
+    elements = load(op, accesses, layout, type_, padding, kernel)
     kernel.place(op.result, layout, elements)
     kernel[op.result_token] = kernel.order.after(token, reads=True, writes=not weak)
 
@@ -68,10 +63,7 @@ def _store(op: memory.StorePtrTkoOp, kernel: Kernel) -> None:
     accesses = pointed(op.destination, op.mask, layout, kernel, run)
     token = token_of(op.token, kernel)
     kernel.order.before(token, writes=True)
-    if is_weak(op):
-        store(accesses, layout, elements, kernel)
-    else:
-        store_strongly(op, accesses, layout, elements, kernel)
+    store(op, accesses, layout, elements, kernel)
     kernel[op.result_token] = kernel.order.after(token, writes=True)
 
 

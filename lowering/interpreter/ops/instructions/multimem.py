@@ -12,24 +12,21 @@ from tilewright.dialects.ptx import multimem as ptx
 from tilewright.dialects.ptx.registers import KINDS
 from tilewright.dialects.ptx.types import RegType
 from tilewright.lowering.interpreter.builder import Builder, Step, runs
-from tilewright.lowering.interpreter.errors import faults_of
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.ops.base.arith import container
-from tilewright.lowering.interpreter.ops.base.memref import load_chosen, store_words
+from tilewright.lowering.interpreter.ops.base.memref import (
+    change_words,
+    exchange,
+    keep,
+    load_chosen,
+    store_words,
+)
 from tilewright.lowering.interpreter.ops.instructions.atomics import combine
 from tilewright.lowering.interpreter.ops.instructions.ptx import as_columns, moved
 from tilewright.lowering.interpreter.values import Bits, spread
 
 Words = NDArray[np.unsignedinteger]
 Access = Callable[[Machine, Gang, Bits, Words, Bits | None], Words]
-
-
-def _exchange(old: Bits, value: Bits) -> Bits:
-    return value
-
-
-def _keep(old: Bits, _: Bits) -> Bits:
-    return old
 
 
 def _access(name: str, form: str, number: int) -> Access:
@@ -39,27 +36,21 @@ def _access(name: str, form: str, number: int) -> Access:
     weak, loads = form.startswith("weak"), name == "ld_reduce"
     change = (
         combine(f"{words[0]}.{words[-1].removesuffix('x2')}") if name == "red"
-        else _keep if loads else _exchange
+        else keep if loads else exchange
     )  # fmt: skip
 
     def access(
         machine: Machine, gang: Gang, address: Bits, words: Words, chosen: Bits | None
     ) -> Words:
         width = words.itemsize
-        everyone = np.ones(gang.count, bool) if chosen is None else spread(chosen, gang.count)
         if weak and loads:
+            everyone = np.ones(gang.count, bool) if chosen is None else chosen
             load_chosen(machine, gang, address, everyone, words, width, number, shared=False)
         elif weak:
             store_words(machine, gang, spread(address, gang.count), words, number, shared=False,
                         chosen=chosen)  # fmt: skip
-        elif len(threads := np.flatnonzero(everyone)):
-            at = spread(address, gang.count)[threads]
-            with faults_of(threads):
-                for i in range(words.shape[1]):
-                    words[threads, i] = machine.atomics.perform(
-                        gang.lanes[threads], moved(at, i * width),
-                        [np.ascontiguousarray(words[threads, i])], change, number, shared=False,
-                    )  # fmt: skip
+        else:
+            change_words(machine, gang, address, words, change, number, chosen)
         return words
 
     return access
