@@ -63,7 +63,9 @@ _MOST_STAGES, _FEW_STAGES, _OWN = 12, 3, 1024
 """The stages from which on more hide nothing, of loops that only multiply and of others, and the
 shared memory that a CTA takes beside its own."""
 
-WARP = 32
+WARP, WARPGROUP = 32, 128
+COPYING_REGISTERS = 24
+"""The registers of a thread that only copies, where it gives up others."""
 STORED = 1 << 15
 """The shared memory through which a tile is stored by TMA."""
 
@@ -168,6 +170,19 @@ def producer_pays(entry: EntryOp, arch: Target, ctas: int) -> bool:
     if _accumulators(entry, arch) > _WITH_PRODUCER:
         return False
     return _held(threads, registers_of(entry, arch)) >= ctas
+
+
+def late_registers(entry: EntryOp, arch: Target, ctas: int, weights: int) -> int | None:
+    """What the registers of the threads that compute are raised to, where each holds so many more
+    and a warpgroup that copies gives up its own; 0 where each has enough as it is, None where there
+    are too few."""
+    threads, needed = thread_count(entry, arch), registers_of(entry, arch) + weights + _SPARE
+    all_threads = threads + WARPGROUP
+    each = _REGISTERS // (ctas * all_threads) // 8 * 8
+    if needed <= each:
+        return 0
+    raised = (each * all_threads - COPYING_REGISTERS * WARPGROUP) // threads // 8 * 8
+    return raised if needed <= raised <= _MOST_REGISTERS else None
 
 
 def bounded_ctas(entry: EntryOp, arch: Target, threads: int, ctas: int) -> bool:
