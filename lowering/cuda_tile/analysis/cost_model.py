@@ -173,15 +173,15 @@ def producer_pays(entry: EntryOp, arch: Target, ctas: int) -> bool:
 
 
 def late_registers(entry: EntryOp, arch: Target, ctas: int, weights: int) -> int | None:
-    """What the registers of the threads that compute are raised to, where each holds so many more
+    """The registers that threads which compute are raised to, where each holds so many more
     and a warpgroup that copies gives up its own; 0 where each has enough as it is, None where there
     are too few."""
     threads, needed = thread_count(entry, arch), registers_of(entry, arch) + weights + _SPARE
     all_threads = threads + WARPGROUP
-    each = _REGISTERS // (ctas * all_threads) // 8 * 8
-    if needed <= each:
+    room = _REGISTERS // (ctas * all_threads) // 8 * 8
+    if needed <= room:
         return 0
-    raised = (each * all_threads - COPYING_REGISTERS * WARPGROUP) // threads // 8 * 8
+    raised = (room * all_threads - COPYING_REGISTERS * WARPGROUP) // threads // 8 * 8
     return raised if needed <= raised <= _MOST_REGISTERS else None
 
 

@@ -45,14 +45,14 @@ def find_late_products(
     entry: EntryOp, arch: Target, plan: Pipelines, table: LayoutTable
 ) -> LateProducts:
     """The late products of a kernel in which a warp of its own copies."""
-    found = dict(_found(plan, table))
+    by_loop = dict(_by_loop(plan, table))
     threads = thread_count(entry, arch)
-    size = max((prod(shape_of(late.op.lhs)) for late in found.values()), default=0)
+    size = max((prod(shape_of(late.op.lhs)) for late in by_loop.values()), default=0)
     registers = late_registers(entry, arch, plan.ctas, size // threads // 2)
-    return LateProducts({}) if registers is None else LateProducts(found, registers)
+    return LateProducts({}) if registers is None else LateProducts(by_loop, registers)
 
 
-def _found(plan: Pipelines, table: LayoutTable) -> Iterator[tuple[ForOp, LateMultiplication]]:
+def _by_loop(plan: Pipelines, table: LayoutTable) -> Iterator[tuple[ForOp, LateMultiplication]]:
     for loop, pipeline in plan.by_loop.items():
         late = None if loop is None else _late(loop, pipeline, plan, table)
         if loop is not None and late is not None:

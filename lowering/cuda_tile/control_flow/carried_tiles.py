@@ -1,4 +1,4 @@
-"""What loops and branches pass on: registers of tiles, fragments of accumulators, tokens."""
+"""Values that loops and branches pass on: registers, fragments of accumulators, tokens."""
 
 from __future__ import annotations
 

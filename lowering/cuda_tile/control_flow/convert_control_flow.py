@@ -267,7 +267,8 @@ def _first_iteration(
     op: ForOp, late: LateProduct, bounds: Range, given: Sequence[SSAValue],
     carried: CarriedTiles, kernel: Kernel,
 ) -> Sequence[SSAValue]:  # fmt: skip
-    """What the loop carries behind its first iteration, or as it is given where there is none."""
+    """The values that a loop carries behind its first iteration, if there is one, else those
+    given."""
     emitter, leaf, ring = kernel.emitter, _Again(op, carried), late.ring
     rings, begun = Rings.in_kernel(kernel).carried_by(op), ring.place
     outer, flushed = _enter_body(op, Block(), given[: len(leaf.types)], carried, kernel)
