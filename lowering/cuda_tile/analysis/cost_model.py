@@ -172,17 +172,21 @@ def producer_pays(entry: EntryOp, arch: Target, ctas: int) -> bool:
     return _held(threads, registers_of(entry, arch)) >= ctas
 
 
-def late_registers(entry: EntryOp, arch: Target, ctas: int, weights: int) -> int | None:
-    """The registers that threads which compute are raised to, where each holds so many more
-    and a warpgroup that copies gives up its own; 0 where each has enough as it is, None where there
-    are too few."""
-    threads, needed = thread_count(entry, arch), registers_of(entry, arch) + weights + _SPARE
-    all_threads = threads + WARPGROUP
+def late_registers(
+    entry: EntryOp, arch: Target, ctas: int, weights: int, memory: int
+) -> int | None:
+    """The registers that threads which compute are raised to, where each holds so many more and a
+    warpgroup that copies gives up its own; 0 where each has enough as it is, None where there are
+    too few, or fewer CTAs with so much shared memory would share a multiprocessor."""
+    threads, alone = thread_count(entry, arch), registers_of(entry, arch)
+    all_threads, needed = threads + WARPGROUP, alone + weights + _SPARE
+    fitting = (shared_memory_limit(arch) + _OWN) // (memory + _OWN)
+    least = min(fitting, _held(threads + WARP, alone))
     room = _REGISTERS // (ctas * all_threads) // 8 * 8
     if needed <= room:
-        return 0
+        return 0 if _held(threads + WARP, needed) >= least else None
     raised = (room * all_threads - COPYING_REGISTERS * WARPGROUP) // threads // 8 * 8
-    return raised if needed <= raised <= _MOST_REGISTERS else None
+    return raised if needed <= raised <= _MOST_REGISTERS and ctas >= least else None
 
 
 def bounded_ctas(entry: EntryOp, arch: Target, threads: int, ctas: int) -> bool:

@@ -48,7 +48,7 @@ def find_late_products(
     by_loop = dict(_by_loop(plan, table))
     threads = thread_count(entry, arch)
     size = max((prod(shape_of(late.op.lhs)) for late in by_loop.values()), default=0)
-    registers = late_registers(entry, arch, plan.ctas, size // threads // 2)
+    registers = late_registers(entry, arch, plan.ctas, size // threads // 2, plan.bytes)
     return LateProducts({}) if registers is None else LateProducts(by_loop, registers)
 
 
