@@ -21,6 +21,9 @@ from tilewright.lowering.cuda_tile.layouts.find_layouts import LayoutTable
 from tilewright.lowering.cuda_tile.layouts.mma_layouts import Multiplication
 from tilewright.lowering.cuda_tile.layouts.warpgroup_layouts import WarpgroupLayouts, is_added
 
+_LEAST_DEPTH = 64
+"""The columns of A from which on MMAs take longer than it takes to put them off."""
+
 
 @dataclass(frozen=True, eq=False)
 class LateMultiplication:
@@ -77,6 +80,7 @@ def _late(
         not isinstance(op, MmaFOp)
         or not isinstance(layouts, WarpgroupLayouts)
         or is_added(op)
+        or shape_of(op.lhs)[-1] < _LEAST_DEPTH
         or not layouts.takes(table.of(op.lhs))
         or len(uses) != 1
         or uses[0].operation is not block.last_op

@@ -99,7 +99,7 @@ RISING = "%end = addi %x, %one : tile<i32>"
 
 def check(end: str, ends: list[int], grid: tuple[int, int]) -> None:
     """Block x reads tiles up to `ends[x]`; copies complete late."""
-    rows, columns, depth = 64, 32, 64
+    rows, columns, depth = 64, 64, 128
     text = attention(rows, columns, depth, end)
     rng = np.random.default_rng(0)
     blocks, count = grid
@@ -158,7 +158,9 @@ def test_the_order_of_blocks(arch: str, capsys: pytest.CaptureFixture[str]) -> N
     assert lines == [(x, y, z, x) for x in (2, 1, 0) for z in range(2) for y in range(2)]
 
 
-@pytest.mark.parametrize("rows, columns, depth, threads", [(64, 32, 64, 160), (128, 128, 128, 384)])
+@pytest.mark.parametrize(
+    "rows, columns, depth, threads", [(64, 64, 128, 160), (128, 128, 128, 384)]
+)
 def test_registers_are_given_up(
     rows: int, columns: int, depth: int, threads: int, ptxas: Any
 ) -> None:
