@@ -33,13 +33,13 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
     InferenceContext,
-    IRDLOperation,
     OptionalDef,
     PropertyDef,
     ResultDef,
     VariadicDef,
-    irdl_op_definition,
 )
+
+from tilewright.dialects.definition import DefinedOp, define_op
 
 NUMBER = IntegerAttr.constr(type=i64)
 """A number as a property."""
@@ -48,7 +48,7 @@ Field: TypeAlias = SSAValue | Attribute | str | int | Sequence[Any] | None
 """An argument of a constructor."""
 
 
-class FieldsOp(IRDLOperation):
+class FieldsOp(DefinedOp):
     """An op that is made of its fields. Raises TypeError where these are not its own."""
 
     def __init__(self, *ordered: Field, **named: Field):
@@ -88,7 +88,7 @@ def fields_op(name: str, row: Any = None) -> Callable[[type[_Op]], type[_Op]]:
 
     def define(class_: type[_Op]) -> type[_Op]:
         class_.name = name
-        defined: Any = irdl_op_definition(class_)
+        defined: Any = define_op(class_)
         if row is not None:
             defined.ROW = row
         return defined

@@ -53,7 +53,7 @@ class BarArriveOp(_BarrierOp):
     def verify_(self) -> None:
         super().verify_()
         if self.threads is None:
-            raise VerifyException(f"'{self.name}' expected a count of threads (bar.arrive a, b)")
+            raise self.fail("a count of threads (bar.arrive a, b)")
 
 
 @fields_op("ptx.bar.warp.sync", BAR_WARP_SYNC)

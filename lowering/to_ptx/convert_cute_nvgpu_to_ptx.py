@@ -63,12 +63,7 @@ from tilewright.lowering.to_ptx import convert_umma as convert_umma_to_ptx
 from tilewright.lowering.to_ptx import convert_wgmma as convert_wgmma_to_ptx
 from tilewright.lowering.to_ptx import convert_wmma as convert_wmma_to_ptx
 from tilewright.lowering.to_ptx.conversion import Conversion, lowers
-from tilewright.lowering.to_ptx.convert_llvm import (
-    fields_of,
-    give,
-    leaves_of,
-    register_types,
-)
+from tilewright.lowering.to_ptx.convert_llvm import fields_of, give, leaves_of, register_types
 from tilewright.lowering.to_ptx.convert_memref import argument_tile, locate, module_variable
 
 # Importing them fills the table of rules.

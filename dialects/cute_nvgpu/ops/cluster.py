@@ -3,13 +3,7 @@
 from __future__ import annotations
 
 from xdsl.dialects.builtin import IndexType, MemRefType, UnitAttr, i32
-from xdsl.irdl import (
-    operand_def,
-    opt_prop_def,
-    result_def,
-    traits_def,
-    var_operand_def,
-)
+from xdsl.irdl import operand_def, opt_prop_def, result_def, traits_def, var_operand_def
 from xdsl.traits import Pure
 
 from tilewright.dialects.cute_nvgpu.lattice.cluster import (

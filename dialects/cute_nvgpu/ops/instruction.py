@@ -7,11 +7,7 @@ from typing import Any, ClassVar
 from xdsl.ir import SSAValue
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.cute_nvgpu.lattice.targets import (
-    BASELINE,
-    InstructionFacts,
-    Requirement,
-)
+from tilewright.dialects.cute_nvgpu.lattice.targets import BASELINE, InstructionFacts, Requirement
 from tilewright.dialects.fields import FieldsOp
 from tilewright.dialects.register_origins import origins
 

@@ -6,12 +6,7 @@ from typing import ClassVar
 
 from xdsl.dialects.builtin import IndexType, IntegerAttr, MemRefType, i32, i64
 from xdsl.ir import Attribute
-from xdsl.irdl import (
-    operand_def,
-    opt_prop_def,
-    prop_def,
-    var_operand_def,
-)
+from xdsl.irdl import operand_def, opt_prop_def, prop_def, var_operand_def
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute.types.memref import Space

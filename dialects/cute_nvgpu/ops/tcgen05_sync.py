@@ -3,12 +3,7 @@
 from __future__ import annotations
 
 from xdsl.dialects.builtin import IndexType, MemRefType, i16
-from xdsl.irdl import (
-    AttrSizedOperandSegments,
-    operand_def,
-    opt_operand_def,
-    var_operand_def,
-)
+from xdsl.irdl import operand_def, opt_operand_def, var_operand_def
 
 from tilewright.dialects.cute_nvgpu.lattice.tmem import (
     FENCE_AFTER,
@@ -42,8 +37,6 @@ class CommitOp(TmemOp):
     barrier = operand_def(MemRefType)
     indices = var_operand_def(IndexType())
     mask = opt_operand_def(i16)
-
-    irdl_options = (AttrSizedOperandSegments(as_property=True),)
 
     assembly_format = (
         "$barrier `[` $indices `]` (`multicast` $mask^)? (`cta_group` $cta_group^)? attr-dict"

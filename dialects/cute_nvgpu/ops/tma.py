@@ -2,17 +2,10 @@
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import (
-    IndexType,
-    MemRefType,
-    UnitAttr,
-    i16,
-    i64,
-)
+from xdsl.dialects.builtin import IndexType, MemRefType, UnitAttr, i16, i64
 from xdsl.dialects.utils import EnumAttribute
 from xdsl.ir import Attribute, SpacedOpaqueSyntaxAttribute
 from xdsl.irdl import (
-    AttrSizedOperandSegments,
     irdl_attr_definition,
     operand_def,
     opt_operand_def,
@@ -73,8 +66,6 @@ class TmaLoadOp(NvgpuOp):
     mask = opt_operand_def(i16)
     cache_hint = opt_operand_def(i64)
 
-    irdl_options = (AttrSizedOperandSegments(as_property=True),)
-
     assembly_format = (
         "$map `[` $coordinates `]` `to` $dest `[` $dest_indices `]`"
         " `mbarrier` $barrier `[` $barrier_indices `]` (`multicast` $mask^)?"
@@ -112,8 +103,6 @@ class TmaStoreOp(NvgpuOp):
     map = operand_def(TmaDescriptorType)
     coordinates = var_operand_def(IndexType())
     cache_hint = opt_operand_def(i64)
-
-    irdl_options = (AttrSizedOperandSegments(as_property=True),)
 
     assembly_format = (
         "$source `[` $source_indices `]` `to` $map `[` $coordinates `]`"
@@ -167,8 +156,6 @@ class TmaReduceOp(NvgpuOp):
     coordinates = var_operand_def(IndexType())
     cache_hint = opt_operand_def(i64)
     kind = prop_def(TmaReductionAttr)
-
-    irdl_options = (AttrSizedOperandSegments(as_property=True),)
 
     assembly_format = (
         "$kind $source `[` $source_indices `]` `to` $map `[` $coordinates `]`"
@@ -243,9 +230,7 @@ class BulkWaitGroupOp(NvgpuOp):
 
     def verify_(self) -> None:
         if (pending := self.pending.value.data) < 0:
-            raise VerifyException(
-                f"'{self.name}' expected a count of groups, got {pending}; nearest legal: 0"
-            )
+            raise self.fail(f"a count of groups, got {pending}; nearest legal: 0")
 
 
 @fields_op("cute_nvgpu.prefetch.tensormap", PREFETCH_TENSORMAP)

@@ -60,9 +60,8 @@ class WgmmaWaitGroupOp(NvgpuOp):
 
     def verify_(self) -> None:
         if (pending := self.pending.value.data) < 0:
-            raise VerifyException(
-                f"'{self.name}' expected 0 or more pending groups, got {pending}; nearest legal: 0 "
-                "(PTX ISA 9.7.15.7.3)"
+            raise self.fail(
+                f"0 or more pending groups, got {pending}; nearest legal: 0 (PTX ISA 9.7.15.7.3)"
             )
 
 
