@@ -6,7 +6,11 @@ from xdsl.dialects.builtin import IndexType, i32
 from xdsl.irdl import operand_def, opt_operand_def, prop_def, var_operand_def
 
 from tilewright.dialects.cute.types.memref import Space
-from tilewright.dialects.cute_nvgpu.lattice import CP_ASYNC
+from tilewright.dialects.cute_nvgpu.lattice.copy import (
+    CP_ASYNC,
+    CP_ASYNC_COMMIT_GROUP,
+    CP_ASYNC_WAIT_GROUP,
+)
 from tilewright.dialects.cute_nvgpu.lattice.nearest import closest
 from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp, PlainOp
 from tilewright.dialects.cute_nvgpu.ops.memory_operand import verify_contiguous, verify_memref
@@ -62,7 +66,7 @@ class CpAsyncOp(NvgpuOp):
         verify_contiguous(self.name, "dest", dest, size)
 
 
-@fields_op("cute_nvgpu.cp.async.commit_group", CP_ASYNC)
+@fields_op("cute_nvgpu.cp.async.commit_group", CP_ASYNC_COMMIT_GROUP)
 class CpAsyncCommitGroupOp(PlainOp):
     """Close the executing thread's group of pending `cp.async`.
 
@@ -74,7 +78,7 @@ class CpAsyncCommitGroupOp(PlainOp):
     """
 
 
-@fields_op("cute_nvgpu.cp.async.wait_group", CP_ASYNC)
+@fields_op("cute_nvgpu.cp.async.wait_group", CP_ASYNC_WAIT_GROUP)
 class CpAsyncWaitGroupOp(NvgpuOp):
     """Wait until at most `pending` of the executing thread's latest groups are in flight.
 

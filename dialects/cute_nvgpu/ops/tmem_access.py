@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
-from xdsl.dialects.builtin import IndexType, IntegerAttr, MemRefType, UnitAttr, i64
+from xdsl.dialects.builtin import IndexType, MemRefType, UnitAttr
 from xdsl.ir import Attribute, Data, SpacedOpaqueSyntaxAttribute, SSAValue
 from xdsl.irdl import (
     irdl_attr_definition,
@@ -205,14 +205,6 @@ def _begins_with(mode: Layout, wanted: Layout) -> bool:
         return equivalent(composition(mode, Layout(wanted.size(), 1)), wanted)
     except LayoutError:
         return False
-
-
-def access_form(shape: str, half: int | None) -> dict[str, Attribute | None]:
-    """The properties of an access."""
-    return {
-        "shape": TmemShapeAttr(shape),
-        "half": None if half is None else IntegerAttr(half, i64),
-    }
 
 
 @fields_op("cute_nvgpu.tmem.load", TMEM_LOAD)
