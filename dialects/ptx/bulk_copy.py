@@ -178,8 +178,6 @@ class TensorReduceOp(TensorFromSharedOp):
 class BulkCommitGroupOp(RowOp):
     """`cp.async.bulk.commit_group`."""
 
-    assembly_format = "attr-dict"
-
 
 @fields_op("ptx.cp.async.bulk.wait_group", BULK_WAIT_GROUP)
 class BulkWaitGroupOp(RowOp):

@@ -127,5 +127,3 @@ class FreeOp(DriverCallOp):
 @fields_op("ptx.trap", TRAP)
 class TrapOp(RowOp):
     """`trap`: stop the kernel with an error."""
-
-    assembly_format = "attr-dict"

@@ -337,5 +337,3 @@ class RetOp(PtxOp):
     """Leave the kernel. PTX ISA 9.7.12.6."""
 
     traits = traits_def(IsTerminator(), HasParent(EntryOp))
-
-    assembly_format = "attr-dict"

@@ -230,8 +230,6 @@ class CpAsyncOp(PtxOp):
 class CpAsyncCommitGroupOp(RowOp):
     """`cp.async.commit_group`. PTX ISA 9.7.9.25.3.2."""
 
-    assembly_format = "attr-dict"
-
 
 @fields_op("ptx.cp.async.wait_group", CP_ASYNC_WAIT_GROUP)
 class CpAsyncWaitGroupOp(RowOp):

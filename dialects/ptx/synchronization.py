@@ -60,8 +60,6 @@ class BarArriveOp(_BarrierOp):
 class WarpSyncOp(RowOp):
     """`bar.warp.sync 0xffffffff`. PTX ISA 9.7.13.2."""
 
-    assembly_format = "attr-dict"
-
     def operand_values(self) -> Mapping[str, Given]:
         return {"membermask": WHOLE_WARP}
 
@@ -70,11 +68,7 @@ class WarpSyncOp(RowOp):
 class GridDependencyWaitOp(RowOp):
     """`griddepcontrol.wait`. PTX ISA 9.7.13.13."""
 
-    assembly_format = "attr-dict"
-
 
 @fields_op("ptx.griddepcontrol.launch_dependents", GRIDDEPCONTROL_LAUNCH_DEPENDENTS)
 class LaunchDependentsOp(RowOp):
     """`griddepcontrol.launch_dependents`. PTX ISA 9.7.13.13."""
-
-    assembly_format = "attr-dict"

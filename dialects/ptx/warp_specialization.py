@@ -21,8 +21,6 @@ class ElectSyncOp(RowOp):
 
     leader = result_def(reg("pred"))
 
-    assembly_format = "attr-dict"
-
     def operand_values(self) -> Mapping[str, Given]:
         return {"p": ("_", self.leader), "membermask": WHOLE_WARP}
 

@@ -188,14 +188,10 @@ def _operand_forms(mnemonic: str, kind: FragmentKind) -> Sequence[OperandForm]:
 class WgmmaFenceOp(RowOp):
     """`wgmma.fence.sync.aligned`. PTX ISA 9.7.15.7.1."""
 
-    assembly_format = "attr-dict"
-
 
 @fields_op("ptx.wgmma.commit_group", WGMMA_COMMIT_GROUP)
 class WgmmaCommitGroupOp(RowOp):
     """`wgmma.commit_group.sync.aligned`. PTX ISA 9.7.15.7.2."""
-
-    assembly_format = "attr-dict"
 
 
 @fields_op("ptx.wgmma.wait_group", WGMMA_WAIT_GROUP)

@@ -12,7 +12,7 @@ from tilewright.dialects.cute_nvgpu.lattice.cluster import (
     CLUSTER_WAIT,
     MBARRIER_ARRIVE_CLUSTER,
 )
-from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp, PlainOp
+from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp
 from tilewright.dialects.cute_nvgpu.ops.mbarrier import verify_mbarrier
 from tilewright.dialects.fields import fields_op
 
@@ -32,11 +32,9 @@ class RankOp(NvgpuOp):
 
     traits = traits_def(Pure())
 
-    assembly_format = "attr-dict"
-
 
 @fields_op("cute_nvgpu.cluster.arrive", CLUSTER_ARRIVE)
-class ArriveOp(PlainOp):
+class ArriveOp(NvgpuOp):
     """Arrive at the barrier of the cluster, without waiting.
 
     ```mlir
@@ -49,7 +47,7 @@ class ArriveOp(PlainOp):
 
 
 @fields_op("cute_nvgpu.cluster.wait", CLUSTER_WAIT)
-class WaitOp(PlainOp):
+class WaitOp(NvgpuOp):
     """Wait until all threads of the cluster have arrived at its barrier.
 
     ```mlir

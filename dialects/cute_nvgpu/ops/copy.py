@@ -12,7 +12,7 @@ from tilewright.dialects.cute_nvgpu.lattice.copy import (
     CP_ASYNC_WAIT_GROUP,
 )
 from tilewright.dialects.cute_nvgpu.lattice.nearest import closest
-from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp, PlainOp
+from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp
 from tilewright.dialects.cute_nvgpu.ops.memory_operand import verify_contiguous, verify_memref
 from tilewright.dialects.cute_nvgpu.types.fragments import CacheAttr
 from tilewright.dialects.fields import NUMBER, fields_op
@@ -67,7 +67,7 @@ class CpAsyncOp(NvgpuOp):
 
 
 @fields_op("cute_nvgpu.cp.async.commit_group", CP_ASYNC_COMMIT_GROUP)
-class CpAsyncCommitGroupOp(PlainOp):
+class CpAsyncCommitGroupOp(NvgpuOp):
     """Close the executing thread's group of pending `cp.async`.
 
     ```mlir

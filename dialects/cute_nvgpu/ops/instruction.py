@@ -48,12 +48,6 @@ def verify_holders(op: NvgpuOp, operand: str, value: SSAValue) -> None:
             )
 
 
-class PlainOp(NvgpuOp):
-    """An op that says all by its name."""
-
-    assembly_format = "attr-dict"
-
-
 class BaselineOp(NvgpuOp):
     """An op that every target runs: registers renamed, addresses, plain loads and stores."""
 

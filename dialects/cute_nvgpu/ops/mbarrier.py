@@ -21,7 +21,7 @@ from tilewright.dialects.cute_nvgpu.lattice.mbarrier import (
     InstructionRow,
     why_illegal_count,
 )
-from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp, PlainOp
+from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp
 from tilewright.dialects.cute_nvgpu.ops.memory_operand import verify_memref
 from tilewright.dialects.fields import NUMBER, fields_op
 
@@ -158,7 +158,7 @@ class WaitOp(MbarrierOp):
 
 
 @fields_op("cute_nvgpu.fence.mbarrier_init", FENCE_MBARRIER_INIT)
-class FenceMbarrierInitOp(PlainOp):
+class FenceMbarrierInitOp(NvgpuOp):
     """The mbarriers that the thread made are made before what copies do to them.
 
     ```mlir

@@ -12,7 +12,7 @@ from tilewright.dialects.cute_nvgpu.lattice.tmem import (
     TMEM_COMMIT_MULTICAST,
     TmemRow,
 )
-from tilewright.dialects.cute_nvgpu.ops.instruction import PlainOp
+from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp
 from tilewright.dialects.cute_nvgpu.ops.mbarrier import verify_mbarrier
 from tilewright.dialects.cute_nvgpu.ops.tmem import TmemOp
 from tilewright.dialects.fields import fields_op
@@ -58,7 +58,7 @@ class CommitOp(TmemOp):
 
 
 @fields_op("cute_nvgpu.tcgen05.fence.before_thread_sync", FENCE_BEFORE)
-class FenceBeforeThreadSyncOp(PlainOp):
+class FenceBeforeThreadSyncOp(NvgpuOp):
     """The thread's accesses to tensor memory are before what other threads learn of next.
 
     ```mlir
@@ -71,7 +71,7 @@ class FenceBeforeThreadSyncOp(PlainOp):
 
 
 @fields_op("cute_nvgpu.tcgen05.fence.after_thread_sync", FENCE_AFTER)
-class FenceAfterThreadSyncOp(PlainOp):
+class FenceAfterThreadSyncOp(NvgpuOp):
     """The thread's accesses to tensor memory are after what it has waited for.
 
     ```mlir

@@ -29,7 +29,7 @@ from tilewright.dialects.cute_nvgpu.lattice.tma import (
     TensorCopyRow,
     why_not_reduced,
 )
-from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp, PlainOp
+from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp
 from tilewright.dialects.cute_nvgpu.ops.mbarrier import verify_mbarrier
 from tilewright.dialects.cute_nvgpu.ops.memory_operand import verify_memref
 from tilewright.dialects.cute_nvgpu.types.tensor_map import TmaDescriptorType
@@ -200,7 +200,7 @@ def verify_box(
 
 
 @fields_op("cute_nvgpu.cp.async.bulk.commit_group", BULK_COMMIT_GROUP)
-class BulkCommitGroupOp(PlainOp):
+class BulkCommitGroupOp(NvgpuOp):
     """Close the executing thread's group of pending stores by TMA.
 
     ```mlir

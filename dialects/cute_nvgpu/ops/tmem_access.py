@@ -32,7 +32,7 @@ from tilewright.dialects.cute_nvgpu.atoms.tmem_copy import (
 from tilewright.dialects.cute_nvgpu.atoms.tmem_layouts import lane_stride
 from tilewright.dialects.cute_nvgpu.lattice.tmem import CELL_BITS, TMEM_WAIT_LOAD, TMEM_WAIT_STORE
 from tilewright.dialects.cute_nvgpu.lattice.tmem_access import TMEM_LOAD, TMEM_STORE
-from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp, PlainOp
+from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp
 from tilewright.dialects.cute_nvgpu.ops.memory_operand import constant_index, verify_tmem
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
 from tilewright.dialects.fields import NUMBER, fields_op
@@ -300,7 +300,7 @@ class StoreOp(TmemAccessOp):
 
 
 @fields_op("cute_nvgpu.tmem.wait_load", TMEM_WAIT_LOAD)
-class WaitLoadOp(PlainOp):
+class WaitLoadOp(NvgpuOp):
     """Wait until the threads' loads from tensor memory are complete.
 
     ```mlir
@@ -313,7 +313,7 @@ class WaitLoadOp(PlainOp):
 
 
 @fields_op("cute_nvgpu.tmem.wait_store", TMEM_WAIT_STORE)
-class WaitStoreOp(PlainOp):
+class WaitStoreOp(NvgpuOp):
     """Wait until the threads' stores to tensor memory are complete.
 
     ```mlir

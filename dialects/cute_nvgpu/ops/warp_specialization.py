@@ -26,8 +26,6 @@ class ElectSyncOp(NvgpuOp):
 
     leader = result_def(i1)
 
-    assembly_format = "attr-dict"
-
 
 @fields_op("cute_nvgpu.setmaxnreg", SETMAXNREG)
 class SetmaxnregOp(NvgpuOp):

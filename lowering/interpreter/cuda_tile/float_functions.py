@@ -14,10 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tilewright.lowering.interpreter.cuda_tile.elements import Element, Tile
-from tilewright.lowering.interpreter.cuda_tile.float_arithmetic import (
-    flushing,
-    in_float32,
-)
+from tilewright.lowering.interpreter.cuda_tile.float_arithmetic import flushing, in_float32
 from tilewright.lowering.interpreter.cuda_tile.pieces import InPieces, in_pieces
 from tilewright.lowering.interpreter.numerics import special_functions
 
