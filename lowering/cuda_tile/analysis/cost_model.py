@@ -188,21 +188,24 @@ def bounded_ctas(entry: EntryOp, arch: Target, threads: int, ctas: int) -> bool:
 
 def stages_and_ctas(
     entry: EntryOp, arch: Target, stage: int, beside: int, *, alone: bool,
-    latency: int | None = None,
+    latency: int | None = None, copied: int = 0,
 ) -> tuple[int, int]:  # fmt: skip
     """The stages of loops whose loads take so many bytes each time, `beside` what else the kernel
     has in shared memory, 0 where there is no room for two; and how many CTAs share a
     multiprocessor: as hinted, else one. Loops that do not multiply `alone` leave memory to more
     CTAs, which multiply in the meantime. Loads of a `latency` are so many iterations ahead at
-    most."""
-    limit, wanted = shared_memory_limit(arch), hint(entry, "occupancy", arch) or 1
+    most. Where threads copy so many bytes too for each stage, another CTA multiplies in the
+    meantime, if both have a few stages."""
+    limit, hinted = shared_memory_limit(arch), hint(entry, "occupancy", arch)
+    wanted, stage = hinted or (2 if copied else 1), stage + copied
     most = _held(thread_count(entry, arch), registers_of(entry, arch))
     stages = _MOST_STAGES if alone else _FEW_STAGES
     if latency is not None:
         stages = min(stages, latency + 1)
     for ctas in range(max(min(wanted, most), 1), 0, -1):
         room = (limit + _OWN) // ctas - _OWN - beside
-        if room >= 2 * stage:
+        fewest = _FEW_STAGES if copied and ctas > 1 else 2
+        if room >= fewest * stage:
             return min(room // stage, stages), ctas
     return 0, 1
 
