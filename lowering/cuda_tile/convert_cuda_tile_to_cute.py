@@ -122,6 +122,10 @@ def convert_entry(entry: EntryOp, arch: Target | None = None) -> func.FuncOp:
         plan = find_pipelines(entry, arch, stored, beside, blocks)
         threads = log2(thread_count(entry, arch))
         copies = find_copied_loads(entry, arch, plan, threads, beside)
+        copied = max((copies.crowded.get(loop, 0) for loop in plan.by_loop if loop), default=0)
+        if copied:
+            plan = find_pipelines(entry, arch, stored, beside, blocks, copied)
+            copies = find_copied_loads(entry, arch, plan, threads, beside)
         lowered, scratch = _converted(entry, arch, stored, plan, copies)
         room = math.inf if arch is None else shared_memory_limit(arch)
         scratch += copies.beside
