@@ -7,13 +7,11 @@ from collections.abc import Mapping, Sequence
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import SSAValue
 from xdsl.irdl import (
-    AttrSizedOperandSegments,
     operand_def,
     opt_operand_def,
     prop_def,
     result_def,
 )
-from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute_nvgpu.lattice.multimem import MULTIMEM, vector_of
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
@@ -64,15 +62,13 @@ class MultimemOp(PtxOp):
 
     def verify_(self) -> None:
         if self.row_form not in MULTIMEM:
-            raise VerifyException(
-                f"'{self.name}' expected a form of PTX ISA 9.7.9.14 such as "
+            raise self.fail(
+                f"a form of PTX ISA 9.7.9.14 such as "
                 f"{next(form for form in MULTIMEM if f'multimem.{form}'.startswith(self.name[4:]))}"
                 f", got {self.row_form}"
             )
         if self.data.type != (legal := register_of(*self.row_form.split(".", 1))):
-            raise VerifyException(
-                f"'{self.name}' expected {legal} for {self.form.data}, got {self.data.type}"
-            )
+            raise self.fail(f"{legal} for {self.form.data}, got {self.data.type}")
 
 
 @fields_op("ptx.multimem.ld_reduce")
@@ -88,8 +84,6 @@ class MultimemLoadReduceOp(MultimemOp):
     predicate = opt_operand_def(reg("pred"))
     otherwise = opt_operand_def(RegType)
     result = result_def(RegType)
-
-    irdl_options = (AttrSizedOperandSegments(as_property=True),)
 
     assembly_format = (
         "$form $address `,` $offset (`if` $predicate^)? (`else` $otherwise^ `:` type($otherwise))?"

@@ -3,13 +3,7 @@
 from __future__ import annotations
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import (
-    BFloat16Type,
-    Float16Type,
-    IndexType,
-    IntegerAttr,
-    i16,
-)
+from xdsl.dialects.builtin import BFloat16Type, Float16Type, IndexType, IntegerAttr, i16
 
 from tilewright.diagnostic import OpError
 from tilewright.dialects.math_functions.rounded_once import odd_single, odd_whole

@@ -8,14 +8,12 @@ from typing import ClassVar
 from xdsl.dialects.builtin import StringAttr, i1, i64
 from xdsl.ir import Attribute
 from xdsl.irdl import (
-    AttrSizedOperandSegments,
     operand_def,
     opt_operand_def,
     prop_def,
     var_operand_def,
     var_result_def,
 )
-from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
 from tilewright.dialects.cute_nvgpu.lattice.multimem import MULTIMEM, form_of
@@ -68,11 +66,11 @@ class MultimemOp(NvgpuOp):
     def verify_(self) -> None:
         types = list(self.types)
         if not types or set(types) != set(types[:1]):
-            raise VerifyException(f"'{self.name}' expected elements of one type")
+            raise self.fail("elements of one type")
         whole = len(types) % elements_per_word(types[0]) == 0
         if not whole or f"{self.INSTRUCTION}.{self.form}" not in MULTIMEM:
-            raise VerifyException(
-                f"'{self.name}' expected 1, 2 or 4 f32, 2, 4 or 8 f16 or bf16, or one i32, i64 or "
+            raise self.fail(
+                f"1, 2 or 4 f32, 2, 4 or 8 f16 or bf16, or one i32, i64 or "
                 f"f64, in a form of multimem.{self.INSTRUCTION} (PTX ISA 9.7.9.14), got "
                 f"{self.semantics.data} {'.'.join(self.words)} of {', '.join(map(str, types))}"
             )
@@ -104,8 +102,6 @@ class MultimemLoadReduceOp(_CombiningOp):
     otherwise = var_operand_def()
     elements = var_result_def()
 
-    irdl_options = (AttrSizedOperandSegments(as_property=True),)
-
     assembly_format = (
         "$semantics $operation $address `+` $offset (`if` $predicate^)?"
         " (`else` $otherwise^ `:` type($otherwise))? attr-dict `->` type($elements)"
@@ -118,9 +114,7 @@ class MultimemLoadReduceOp(_CombiningOp):
     def verify_(self) -> None:
         super().verify_()
         if list(self.otherwise.types) != (list(self.types) if self.predicate else []):
-            raise VerifyException(
-                f"'{self.name}' expected as many elements where the predicate does not hold"
-            )
+            raise self.fail("as many elements where the predicate does not hold")
 
 
 @fields_op("cute_nvgpu.multimem.store")
@@ -136,8 +130,6 @@ class MultimemStoreOp(MultimemOp):
 
     elements = var_operand_def()
     predicate = opt_operand_def(i1)
-
-    irdl_options = (AttrSizedOperandSegments(as_property=True),)
 
     assembly_format = (
         "$semantics $elements `to` $address `+` $offset (`if` $predicate^)? attr-dict"
@@ -162,8 +154,6 @@ class MultimemReduceOp(_CombiningOp):
 
     elements = var_operand_def()
     predicate = opt_operand_def(i1)
-
-    irdl_options = (AttrSizedOperandSegments(as_property=True),)
 
     assembly_format = (
         "$semantics $operation $elements `to` $address `+` $offset (`if` $predicate^)? attr-dict"
