@@ -305,10 +305,7 @@ def _empty(region: Region, rewriter: PatternRewriter) -> None:
 
 
 def _replace_within(
-    region: Region,
-    old: Sequence[SSAValue],
-    new: Sequence[SSAValue],
-    rewriter: PatternRewriter,
+    region: Region, old: Sequence[SSAValue], new: Sequence[SSAValue], rewriter: PatternRewriter
 ) -> None:
     """Replace values by others within a region."""
     within = set(chain.from_iterable(op.walk() for op in region.block.ops))

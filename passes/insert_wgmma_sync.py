@@ -19,11 +19,7 @@ from tilewright.passes.analysis.wgmma_groups import BARRIERS, WgmmaGroups
 from tilewright.passes.check_hazards import has_wgmma
 
 _LOOPS = (scf.ForOp, scf.WhileOp)
-_GIVEN = (
-    wgmma_sync.WgmmaFenceOp,
-    wgmma_sync.WgmmaCommitGroupOp,
-    wgmma_sync.WgmmaWaitGroupOp,
-)
+_GIVEN = (wgmma_sync.WgmmaFenceOp, wgmma_sync.WgmmaCommitGroupOp, wgmma_sync.WgmmaWaitGroupOp)
 
 
 class InsertWgmmaSyncPass(ModulePass):

@@ -67,7 +67,5 @@ def _loaders(places: dict[str, str]) -> dict[str, Callable[[], Any]]:
 xdsl_repairs.install()
 
 TILEWRIGHT_UNIVERSE = Universe(
-    all_dialects=_loaders(_DIALECTS),
-    all_passes=_loaders(_PASSES),
-    all_targets=_loaders(_TARGETS),
+    all_dialects=_loaders(_DIALECTS), all_passes=_loaders(_PASSES), all_targets=_loaders(_TARGETS)
 )

@@ -16,7 +16,6 @@ from tilewright.dialects.cute.types.algebra import TypedAttribute
 from tilewright.dialects.cute.types.argument import SIGNATURE
 from tilewright.dialects.cute_nvgpu.lattice.targets import target
 from tilewright.lowering.tile import (
-    convert_conversion,
     convert_copy,
     convert_gemm,
     convert_memory,
@@ -33,7 +32,6 @@ from tilewright.lowering.to_ptx.convert_cute_nvgpu_to_ptx import is_kernel
 
 # Importing them fills the table of rules.
 _RULE_MODULES = (
-    convert_conversion,
     convert_copy,
     convert_gemm,
     convert_memory,

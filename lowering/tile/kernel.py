@@ -280,6 +280,5 @@ def static_extents(tensor: Tensor) -> tuple[int, ...]:
 
 def undefined(op: Operation) -> OpError:
     return OpError(
-        op,
-        f"'{op.name}' reads registers that nothing has written; nearest legal: cute.fill before",
+        op, f"'{op.name}' reads registers that nothing has written; nearest legal: cute.fill before"
     )

@@ -111,8 +111,5 @@ def _branch(op: cf.BranchOp, to: Conversion) -> None:
 @lowers(cf.ConditionalBranchOp)
 def _conditional_branch(op: cf.ConditionalBranchOp, to: Conversion) -> None:
     then, other = to.block_of(op.then_block), to.block_of(op.else_block)
-    arguments = (
-        registers_of(op.then_arguments, to),
-        registers_of(op.else_arguments, to),
-    )
+    arguments = (registers_of(op.then_arguments, to), registers_of(op.else_arguments, to))
     to.add(CondBraOp(to[op.cond], then, other, *arguments))

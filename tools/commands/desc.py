@@ -190,12 +190,7 @@ def _field_lines(descriptor: SmemDescriptor) -> Iterator[str]:
         "swizzle_mode": _swizzle_words(descriptor),
     }
     rows = [
-        (
-            f"bits {field.bits}",
-            field.words,
-            _shown(descriptor, field),
-            notes.get(field.name, ""),
-        )
+        (f"bits {field.bits}", field.words, _shown(descriptor, field), notes.get(field.name, ""))
         for field in descriptor.format.fields
     ]
     yield from table(rows, indent="  ")

@@ -127,12 +127,7 @@ _AXES = {
     "satfinite": SATFINITE,
     "selector": ("0",),
 }
-_PRODUCT = {
-    **_AXES,
-    "d c": ACCUMULATOR_PAIRS,
-    "a": MULTIPLICANDS,
-    "b": MULTIPLICANDS,
-}
+_PRODUCT = {**_AXES, "d c": ACCUMULATOR_PAIRS, "a": MULTIPLICANDS, "b": MULTIPLICANDS}
 _KIND_PRODUCT = {
     **_AXES,
     "blayout": ("col",),

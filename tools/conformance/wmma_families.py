@@ -158,12 +158,7 @@ _COPY_AXES = {
     "layout": LAYOUTS,
     "space": (*_SPACES, ".shared::cluster", ".local"),
 }
-_LAYOUT_AXES = {
-    "shape": _SHAPES,
-    "alayout": LAYOUTS,
-    "blayout": LAYOUTS,
-    "satfinite": SATFINITE,
-}
+_LAYOUT_AXES = {"shape": _SHAPES, "alayout": LAYOUTS, "blayout": LAYOUTS, "satfinite": SATFINITE}
 _EQUAL = {"a b": tuple((kind, kind) for kind in _MULTIPLICANDS), "d c": ACCUMULATOR_PAIRS}
 _SUMS = ("f16", "bf16", "f32", "f64", "s32")
 _BASE = ".sync.aligned.{alayout}.{blayout}.{shape}"

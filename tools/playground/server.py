@@ -41,11 +41,7 @@ _HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "Cache-Control": "no-store",
 }
-_PAGES = {
-    "/": ("html", "html"),
-    "/page.css": ("css", "css"),
-    "/page.js": ("js", "javascript"),
-}
+_PAGES = {"/": ("html", "html"), "/page.css": ("css", "css"), "/page.js": ("js", "javascript")}
 _PACKAGE = "tilewright.tools.playground"
 _HEAD = '<link rel="stylesheet" href="page.css">\n<script src="page.js" defer></script>'
 

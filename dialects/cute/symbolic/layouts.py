@@ -258,10 +258,7 @@ def flatten_layout(layout: Layout) -> Layout:
 
 def group_modes(layout: Layout, begin: int, end: int) -> Layout:
     """Modes begin to end - 1 become one."""
-    return make_unchecked(
-        _grouped(layout.shape, begin, end),
-        _grouped(layout.stride, begin, end),
-    )
+    return make_unchecked(_grouped(layout.shape, begin, end), _grouped(layout.stride, begin, end))
 
 
 def _grouped(t: Any, begin: int, end: int) -> tuple[Any, ...]:

@@ -35,7 +35,7 @@ from tilewright.dialects.cute_nvgpu.atoms.tmem_copy import (
     find_tmem_shape,
 )
 from tilewright.dialects.cute_nvgpu.atoms.tmem_layouts import lane_stride, mode
-from tilewright.dialects.cute_nvgpu.lattice.copy import CP_ASYNC
+from tilewright.dialects.cute_nvgpu.lattice.data_movement import CP_ASYNC
 from tilewright.dialects.cute_nvgpu.lattice.matrix_copy import RUN_BYTES, WARP
 from tilewright.dialects.cute_nvgpu.lattice.nearest import closest
 from tilewright.dialects.cute_nvgpu.lattice.targets import InstructionFacts

@@ -269,14 +269,7 @@ TRIPLES: dict[Triple, tuple[tuple[str, str], ...]] = {
 
 
 def packed_block_scale(
-    k: int,
-    block: int,
-    *,
-    a_type: str,
-    b_type: str,
-    c_type: str,
-    sfa_type: str,
-    sfb_type: str,
+    k: int, block: int, *, a_type: str, b_type: str, c_type: str, sfa_type: str, sfb_type: str
 ) -> int:
     """`k << 32 | block`, for the triples that `sm100.mma_bs` takes: 0x2000000020, 0x4000000010 and
     0x4000000020. Types are PTX names. Raises AtomError for every other combination."""

@@ -220,11 +220,7 @@ def multiply(
 
 
 def _addend(
-    atom: UmmaAtom,
-    d: NDArray[Any] | None,
-    a: NDArray[Any],
-    b: NDArray[Any],
-    options: UmmaOptions,
+    atom: UmmaAtom, d: NDArray[Any] | None, a: NDArray[Any], b: NDArray[Any], options: UmmaOptions
 ) -> NDArray[Any]:
     """The addend: D before, scaled down, or zeros."""
     container = accumulator_container(atom)

@@ -16,9 +16,9 @@ from tilewright.dialects.cuda_tile.type_text import shown
 from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.lowering.interpreter.breakpoints import Breakpoints, Shown
 from tilewright.lowering.interpreter.cuda_tile.blocks import Prepared, Step
+from tilewright.lowering.interpreter.cuda_tile.fault_state import text_of
 from tilewright.lowering.interpreter.cuda_tile.frame import Frame
 from tilewright.lowering.interpreter.cuda_tile.pieces import Unstored
-from tilewright.lowering.interpreter.cuda_tile.shown_values import text_of
 from tilewright.lowering.interpreter.errors import ExecutionError
 
 

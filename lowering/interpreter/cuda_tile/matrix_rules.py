@@ -37,7 +37,7 @@ from tilewright.lowering.interpreter.numerics import (
     family_of,
     model_for,
 )
-from tilewright.lowering.interpreter.numerics.one_core_product import product_on_one_core
+from tilewright.lowering.interpreter.numerics.certain_sum import product_on_one_core
 
 Product = Callable[[Tile, Tile, Tile], Tile]
 FLOAT32 = element_of(Float32Type())

@@ -46,9 +46,7 @@ class Livelock:
     that `buffers` are: all that threads can look at or wait for."""
 
     def __init__(
-        self,
-        live: Callable[[CodeBlock], set[int]],
-        buffers: Callable[[], Sequence[NDArray[Any]]],
+        self, live: Callable[[CodeBlock], set[int]], buffers: Callable[[], Sequence[NDArray[Any]]]
     ):
         self._live = live
         self._buffers = buffers

@@ -92,11 +92,9 @@ class FloatFormat:
     def infinity(self) -> int:
         """The word of +infinity, or the first word past the largest finite value."""
         magnitudes = 1 << (self.exponent_bits + self.mantissa_bits)
-        unusable = {
-            NanRule.IEEE: 1 << self.mantissa_bits,
-            NanRule.ALL_ONES: 1,
-            NanRule.NEVER: 0,
-        }[self.nan_rule]
+        unusable = {NanRule.IEEE: 1 << self.mantissa_bits, NanRule.ALL_ONES: 1, NanRule.NEVER: 0}[
+            self.nan_rule
+        ]
         return (magnitudes - unusable) << self.ignored_low_bits
 
     @property

@@ -65,9 +65,7 @@ def _converted(words: Bits, fmt: FloatFormat, to: FloatFormat) -> Bits:
 
 
 def _block(
-    block: Block,
-    formats: tuple[FloatFormat, FloatFormat, FloatFormat],
-    model: FusedDotAdd,
+    block: Block, formats: tuple[FloatFormat, FloatFormat, FloatFormat], model: FusedDotAdd
 ) -> Bits:
     """The chain of fused sums over one block; words of D laid out like `block.c`.
 

@@ -50,10 +50,7 @@ def _columns(table: tuple[tuple[int, int, int], ...]) -> Integers:
 
 
 def _interpolate(
-    fraction: Integers,
-    table: tuple[tuple[int, int, int], ...],
-    c0_unit: int,
-    bias: int,
+    fraction: Integers, table: tuple[tuple[int, int, int], ...], c0_unit: int, bias: int
 ) -> Integers:
     """The quadratic at a fraction of 23 bits, in 2^-16 last places of the result.
 

@@ -100,8 +100,7 @@ class _Issuer:
             for name, slot in operands.tensors.items()
         }
         a, b, idesc, enable, mask = map(
-            value,
-            (operands.a, operands.b, operands.idesc, operands.enable, operands.mask),
+            value, (operands.a, operands.b, operands.idesc, operands.enable, operands.mask)
         )
         assert b is not None
         lanes = self._lanes(gang)

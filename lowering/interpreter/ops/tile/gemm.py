@@ -88,11 +88,7 @@ PER_WORD = 4
 
 
 def _accumulators(
-    gang: Gang,
-    c: Tensor,
-    warps: int,
-    accumulate: NDArray[np.bool_] | None,
-    together: int = WARP,
+    gang: Gang, c: Tensor, warps: int, accumulate: NDArray[np.bool_] | None, together: int = WARP
 ) -> Bits:
     """The fragments of C: [warps, N, M, threads, values]."""
     v, m, n = extents(c)
