@@ -6,8 +6,6 @@
 A branch either yields to what follows the `if` or leaves: by `return`, `continue` or `break`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from itertools import chain
 

@@ -1,7 +1,5 @@
 """`cute-nvgpu-insert-wgmma-sync`: the fewest fences, commits and waits that wgmmas need."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 
 from xdsl.context import Context

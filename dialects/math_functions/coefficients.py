@@ -3,8 +3,6 @@
 Made by tests/dialects/math_functions/fit.py, which says of what; do not edit.
 """
 
-from __future__ import annotations
-
 TABLES: dict[tuple[str, str], tuple[float, ...]] = {
     ("exp", "f32"): (
         0.5,

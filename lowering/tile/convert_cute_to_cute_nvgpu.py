@@ -1,7 +1,5 @@
 """`cute` to `cute_nvgpu`: kernels of tiles as kernels of atoms, and the pass that lowers them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from xdsl.context import Context

@@ -1,7 +1,5 @@
 """Values of the algebra that ops make: constants, and what integers are put together to."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, cast
 

@@ -5,8 +5,6 @@ known but for their leaves, which are arithmetic; tensors are memory, an offset 
 is left over is emitted.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from math import prod
 from typing import Any, cast

@@ -9,8 +9,6 @@ arguments, so the values after the loop are those arguments themselves:
     for1_end:         ... %acc ...
 """
 
-from __future__ import annotations
-
 from xdsl.dialects import cf, scf
 from xdsl.ir import Block, Operation
 

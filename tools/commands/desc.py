@@ -12,8 +12,6 @@ A layout is (mn, k) -> offset in elements from --address, mn being M of A or N o
 those of 16-byte chunks, after the swizzle. PTX ISA 9.7.15.5.1.2 and 9.7.16.4.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import re

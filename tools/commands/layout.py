@@ -5,8 +5,6 @@ row, SFA m x s and SFB s x n for the s-th scale factor: of the threads that hold
 --select names. Of a tcgen05.mma, with --idesc, the lane and the column of tensor memory of every
 element: L<lane>C<column>."""
 
-from __future__ import annotations
-
 import argparse
 import re
 from collections.abc import Iterator

@@ -6,8 +6,6 @@ does, or calls it undocumented. Registers are of the right kinds: their names sa
 `check-ptx`.
 """
 
-from __future__ import annotations
-
 import random
 import re
 from collections.abc import Iterator

@@ -9,8 +9,6 @@
 Every point has the selector 0, which any of these instructions takes, but for the last family.
 """
 
-from __future__ import annotations
-
 from tilewright.tools.conformance.documented_targets import FAMILY_120, since
 from tilewright.tools.conformance.instruction_family import (
     Documented,

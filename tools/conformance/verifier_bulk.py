@@ -1,7 +1,5 @@
 """The verifier in bulk: `tilewright check-ptx` as its users run it, a process for every target."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -10,8 +10,6 @@
 | wmma.mma-bit-op   | 24,024 | a, b alike x d and c x shape x layouts x satfinite x bit operation |
 """
 
-from __future__ import annotations
-
 from itertools import product
 
 from tilewright.tools.conformance.documented_targets import since

@@ -5,8 +5,6 @@ Origin, if they have one, is its own page: another site open in the same browser
 even by a name that it lets point here.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """Rules of the ops that take values apart."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Rules of the ops that compute leaf by leaf."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 

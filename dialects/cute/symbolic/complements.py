@@ -1,7 +1,5 @@
 """Complements and inverses of layouts, along every mode of the images' profile."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from tilewright.dialects.cute.coordinate import make_basis_like

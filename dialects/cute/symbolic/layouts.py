@@ -1,7 +1,5 @@
 """Coalescing, composing, slicing and building layouts whose leaves may be dynamic."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, TypeAlias
 
@@ -33,7 +31,7 @@ from tilewright.dialects.cute.symbolic.tuples import (
     wrapped,
 )
 
-Tile: TypeAlias = "Layout | tuple[Tile, ...] | None"
+Tile: TypeAlias = Layout | tuple["Tile", ...] | None
 """A tiler: a layout, an underscore, or one of these for each mode."""
 
 

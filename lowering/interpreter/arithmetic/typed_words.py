@@ -1,7 +1,5 @@
 """Raw bits as the values of an instruction type, and back."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import ml_dtypes

@@ -5,8 +5,6 @@ Everything here is of one CTA, or of one CTA of a pair, on arrays; what may be a
 business of this module. Nothing was measured: no chip with tensor memory was at hand.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache

@@ -1,8 +1,6 @@
 """Breakpoints in programs of tiles: whole tiles where blocks come to a line of the source, which is
 that of the text or, in bytecode, the line of Python that its debug info names."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field

@@ -1,8 +1,6 @@
 """The state in which an op of a block went wrong, as its error shows it: the op's operands, and the
 memory around where an access went."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Rules of matrix multiplication: as the tensor cores of a chip do it, exactly, or by BLAS."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

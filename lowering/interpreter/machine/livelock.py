@@ -6,8 +6,6 @@ does. States are compared with one that is taken anew after 2^k turns (R. Brent'
 cycle), its memory only once the registers of all gangs were the same.
 """
 
-from __future__ import annotations
-
 import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, is_dataclass

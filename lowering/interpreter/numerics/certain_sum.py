@@ -7,8 +7,6 @@ element, so does the exact sum. Where every addend is a multiple of one power of
 of magnitudes is at most 2^53 of it, nothing is off at all.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Any

@@ -12,8 +12,6 @@ Sources of the rows: PTX ISA, "Fundamental Types" and "Alternate Floating-Point 
 the OCP Microscaling Formats (MX) specification v1.0 for the 8-, 6- and 4-bit formats.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import Enum
 from functools import cache, cached_property

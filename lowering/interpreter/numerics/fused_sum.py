@@ -8,8 +8,6 @@ scale factor is a finite power of two, and IEEE 754's rules for inf * 0, inf - i
 chip's.
 """
 
-from __future__ import annotations
-
 from functools import partial
 
 import numpy as np

@@ -6,8 +6,6 @@ without the partial products below 2^-15. The tables and the rounding constants 
 all 2^23 mantissas give what an H100 computes (`tests/silicon`).
 """
 
-from __future__ import annotations
-
 from functools import cache
 from typing import TypeAlias
 

@@ -1,7 +1,5 @@
 """`tcgen05.mma` of both levels: one thread issues it for its CTA, or for the pair."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

@@ -4,8 +4,6 @@ Operands are partitions (V,M,K), (V,N,K) and (V,M,N), values of one atom first. 
 step are computed together; along K they accumulate one after the other.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np
