@@ -1,4 +1,4 @@
-"""Copies of boxes, mbarriers, clusters and warp specialisation of `cute_nvgpu` to `ptx`."""
+"""Copies of boxes, mbarriers and warp specialisation of `cute_nvgpu` to `ptx`."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ from xdsl.ir import Operation, SSAValue
 from tilewright.diagnostic import OpError
 from tilewright.dialects.cute import ComposedLayout
 from tilewright.dialects.cute_nvgpu.lattice.tma import SMEM_ALIGN
-from tilewright.dialects.cute_nvgpu.ops import cluster, mbarrier, tma, warp_specialization
+from tilewright.dialects.cute_nvgpu.ops import mbarrier, tma, warp_specialization
 from tilewright.dialects.ptx import bulk_copy
-from tilewright.dialects.ptx import cluster as ptx
 from tilewright.dialects.ptx import mbarrier as ptx_mbarrier
 from tilewright.dialects.ptx import warp_specialization as ptx_warps
 from tilewright.lowering.to_ptx.conversion import Conversion, lowers
@@ -108,18 +107,3 @@ def _kernel(op: Operation) -> Operation:
         assert parent is not None
         function = parent
     return function
-
-
-@lowers(cluster.RankOp)
-def _rank(op: cluster.RankOp, to: Conversion) -> None:
-    to[op.result] = to.pure((ptx.RankOp,), (), ptx.RankOp)
-
-
-@lowers(cluster.MbarrierArriveOp)
-def _mbarrier_arrive(op: cluster.MbarrierArriveOp, to: Conversion) -> None:
-    address, offset = locate(op, to.tile(op.barrier), op.indices, to)
-    rank = to[op.rank]
-    remote = to.pure(
-        (ptx.MapaOp, address, rank), (address, rank), lambda: ptx.MapaOp(address, rank)
-    )
-    to.add(ptx.MbarrierArriveOp(remote, offset, reads=op.reads))
