@@ -9,13 +9,11 @@ from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import SSAValue
 from xdsl.irdl import BaseAttr, VarConstraint, operand_def, opt_operand_def, prop_def, result_def
 
-from tilewright.dialects.cute_nvgpu.lattice.copy import (
+from tilewright.dialects.cute_nvgpu.lattice.data_movement import (
+    ACCESS_TYPES,
     CP_ASYNC,
     CP_ASYNC_COMMIT_GROUP,
     CP_ASYNC_WAIT_GROUP,
-)
-from tilewright.dialects.cute_nvgpu.lattice.data_movement import (
-    ACCESS_TYPES,
     LD,
     SPACES,
     ST,
