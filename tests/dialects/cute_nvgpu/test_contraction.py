@@ -102,7 +102,7 @@ def test_no_legal_atom(arguments: tuple, options: dict, message: str) -> None:
     assert message in str(error.value)
 
 
-@pytest.mark.parametrize("number, arch", enumerate(TARGETS))
+@pytest.mark.parametrize("number, arch", list(enumerate(TARGETS)))
 def test_the_nearest_is_legal(number: int, arch: str) -> None:
     """Whatever is asked for in vain, what is offered instead has atoms: other types each target."""
     for form, types in CASES if THOROUGH else CASES[number % 4 :: 4]:
