@@ -47,19 +47,27 @@ class GemmSchedule:
     n: int
     stages: int
     piece: int
+    rows: int
+    share: int = 1
 
     @property
     def box(self) -> int:
-        """The columns of a box of C: a swizzle wide."""
-        return 64 if self.piece % 64 == 0 else 32
+        """The columns of a box of C: a swizzle wide; or an odd number of runs of 16 bytes, so that
+        eight rows lie in different banks as they are."""
+        return next(box for box in (64, 32, 56, 40, 24, 8) if self.piece % box == 0)
+
+    @property
+    def swizzle(self) -> str:
+        """The swizzle of a box of C."""
+        return f"S<{self.box.bit_length() - 4},3,3> o 0 o " if self.box % 32 == 0 else ""
 
 
-def schedule(m: int, n: int) -> GemmSchedule:
+def schedule(m: int, n: int, rows: int = 0, share: int = 1) -> GemmSchedule:
     """The schedule of a tile: C through shared memory at once unless that takes too many stages,
     which have the rest of it."""
     piece = n if m * n <= 128 * 192 else n // 2
     left = SHARED - 2048 - 2 * m * piece
-    return GemmSchedule(m, n, min(left // ((m + n) * ROW), 12), piece)
+    return GemmSchedule(m, n, min(left // ((m + n) * ROW), 16), piece, rows or m, share)
 
 
 TILES = tuple(
@@ -88,7 +96,8 @@ def schedule_of(m: int, n: int, k: int, element: str = "bf16") -> GemmSchedule:
 
 def grid_of(own: GemmSchedule, m: int, n: int) -> tuple[int]:
     """The grid of a schedule for a problem: a CTA for each tile, at most the multiprocessors."""
-    return (min(-(-m // own.m) * -(-n // own.n), MULTIPROCESSORS),)
+    tiles = -(-m // own.m) * -(-n // (own.n * own.share))
+    return (min(tiles, MULTIPROCESSORS // own.share) * own.share,)
 
 
 def gemm(m: int, n: int, k: int, element: str = "bf16") -> tuple[tw.Kernel, tuple[int]]:
@@ -107,9 +116,14 @@ def text(own: GemmSchedule, element: str = "bf16") -> str:
     """The kernel of a schedule, in tiles."""
     size, depth, _ = OPERANDS[element]
     m, n, stages, piece, box = own.m, own.n, own.stages, own.piece, own.box
+    rows, share = own.rows, own.share
+    part = rows // share
+    cluster = f', "gpu.known_cluster_size" = array<i32: {share}, 1, 1>' if share > 1 else ""
+    ctas = f", ctas = {share}" if share > 1 else ""
+    multicast, to_all = (", multicast", " multicast %all") if share > 1 else ("", "")
     k, groups, registers = ROW // size, m // 64, n // 2
     swizzle = f"S<3,{5 - size},3>"
-    pattern = f"S<{box.bit_length() - 4},3,3>"
+    pattern, matrices = own.swizzle, 4 if n % 16 == 0 else 2
     boxes, pieces = piece // box, n // piece
     stored = f"({m},({box},{boxes})):({box},(1,{m * box}))"
     threads = 128 * groups
@@ -117,15 +131,15 @@ def text(own: GemmSchedule, element: str = "bf16") -> str:
 !mma = !cute.tiled_mma<!cute_nvgpu.sm90.mma<64x{n}x{depth}, elem_type = ({element}, {element}, f32), ab_major = (k, k), frag_kind = ss>, atom_layout_MNK = "({groups},1,1):(1,0,0)">
 !smemA = !cute.memref<{element}, smem, align<1024>, "{swizzle} o 0 o ({m},{k},{stages}):({k},1,{m * k})">
 !smemB = !cute.memref<{element}, smem, align<1024>, "{swizzle} o 0 o ({n},{k},{stages}):({k},1,{n * k})">
-!smemC = !cute.memref<bf16, smem, align<1024>, "{pattern} o 0 o ({m},({box},({boxes},{pieces}))):({box},(1,({m * box},0)))">
+!smemC = !cute.memref<bf16, smem, align<1024>, "{pattern}({m},({box},({boxes},{pieces}))):({box},(1,({m * box},0)))">
 !registers = !cute.memref<f32, rmem, "((2,2,{n // 8}),1,1):((1,2,4),0,0)">
 !rounded = !cute.memref<bf16, rmem, "((2,2,{n // 8}),1,1):((1,2,4),0,0)">
-!pipe = !cute.pipeline<tma, stages = {stages}, producers = 1, consumers = {4 * groups}, bytes = {(m + n) * ROW}>
+!pipe = !cute.pipeline<tma, stages = {stages}, producers = 1, consumers = {4 * groups}, bytes = {(rows + n) * ROW}{ctas}>
 
 func.func @gemm(%A: !cute.memref<{element}, gmem, align<16>, "(?,?):(?{{i64 div={16 // size}}},1)">,
                 %B: !cute.memref<{element}, gmem, align<16>, "(?,?):(?{{i64 div={16 // size}}},1)">,
                 %C: !cute.memref<bf16, gmem, align<16>, "(?,?):(?{{i64 div=8}},1)">)
-    attributes {{gpu.kernel, "gpu.known_block_size" = array<i32: {threads + 32}, 1, 1>}} {{
+    attributes {{gpu.kernel, "gpu.known_block_size" = array<i32: {threads + 32}, 1, 1>{cluster}}} {{
   %c0 = arith.constant 0 : i32
   %c1 = arith.constant 1 : i32
   %pieces = arith.constant {pieces} : i32
@@ -134,20 +148,21 @@ func.func @gemm(%A: !cute.memref<{element}, gmem, align<16>, "(?,?):(?{{i64 div=
   %tid = "gpu.thread_id"() <{{dimension = #gpu<dim x>}}> : () -> index
   %t = arith.index_cast %tid : index to i32
 
-  %tmaA, %mA = cute.make_tma_copy<#cute_nvgpu.tma<load>, tile = "[{m};{k}]", smem = "{swizzle} o 0 o ({m},{k}):({k},1)"> (%A)
+  %tmaA, %mA = cute.make_tma_copy<#cute_nvgpu.tma<load{multicast}>, tile = "[{part};{k}]", smem = "{swizzle} o 0 o ({part},{k}):({k},1)"> (%A)
   %tmaB, %mB = cute.make_tma_copy<#cute_nvgpu.tma<load>, tile = "[{n};{k}]", smem = "{swizzle} o 0 o ({n},{k}):({k},1)"> (%B)
-  %tmaC, %mC = cute.make_tma_copy<#cute_nvgpu.tma<store>, tile = "[{m};{piece}]", smem = "{pattern} o 0 o {stored}"> (%C)
+  %tmaC, %mC = cute.make_tma_copy<#cute_nvgpu.tma<store>, tile = "[{m};{piece}]", smem = "{pattern}{stored}"> (%C)
   %sA = cute.memref.alloc() : !smemA
   %sB = cute.memref.alloc() : !smemB
   %sC = cute.memref.alloc() : !smemC
   %pipe = cute.pipeline.create() : !pipe
-  %tilerA = cute.static : !cute.shape<"({m},{k})">
+  %tilerA = cute.static : !cute.shape<"({part},{k})">
   %tilerB = cute.static : !cute.shape<"({n},{k})">
-  %tilerC = cute.static : !cute.shape<"({m},{n})">
+  %tilerC = cute.static : !cute.shape<"({m},{n * share})">
   %tilerP = cute.static : !cute.shape<"({m},{piece})">
   %shapeC = cute.get_shape(%C)
   %tiles = cute.ceil_div(%shapeC, %tilerC)
-  %first, %end, %step = cute.tile_scheduler.bounds<persistent> (%tiles)
+  %cta, %end, %ctas = cute.tile_scheduler.bounds<persistent> (%tiles)
+{_cluster(share)}
   %some = cute.make_coord(%c0) : (i32) -> !cute.coord<"(?,_)">
   %rowA = cute.local_tile(%mA, %tilerA, %some)
   %steps = cute.size<[2]> (%rowA)
@@ -163,13 +178,14 @@ func.func @gemm(%A: !cute.memref<{element}, gmem, align<16>, "(?,?):(?{{i64 div=
     %tCrB = cute.mma.make_fragment B (%mma, %tCsB)
     %acc = cute.memref.alloca() : !registers
     %rC = cute.memref.alloca() : !rounded
-    %r2s = cute.make_tiled_copy_C<#cute_nvgpu.copy<stmatrix, bf16, x4>> (%mma)
+    %r2s = cute.make_tiled_copy_C<#cute_nvgpu.copy<stmatrix, bf16, x{matrices}>> (%mma)
     %fromC = cute.tiled.copy.retile(%r2s, %rC)
     %toC = cute.tiled.copy.partition_D(%r2s, %sC, %t)
     %part = cute.static : !cute.shape<"({piece // 2},1,1)">
     %origin = cute.static : !cute.coord<"(0,0)">
     %sP = cute.local_tile(%sC, %tilerP, %origin)
 
+{_zeros(own, element)}
     %last = scf.for %tile = %first to %end step %step iter_args(%uses = %c0) -> (i32) : i32 {{
       cute.fill(%acc, %zero)
       scf.for %k = %c0 to %k_tiles step %c1 : i32 {{
@@ -201,21 +217,27 @@ func.func @gemm(%A: !cute.memref<{element}, gmem, align<16>, "(?,?):(?{{i64 div=
       %narrow = arith.truncf %sums : vector<{registers}xf32> to vector<{registers}xbf16>
       cute.memref.store_vec(%narrow, %rC)
       %coord = cute.tile_scheduler.coord<8> (%tile, %tiles)
-      %m, %n = cute.get_scalars(%coord) : !cute.coord<"(?,?)">
+      %m, %right_of = cute.get_scalars(%coord) : !cute.coord<"(?,?)">
+      %n0 = arith.muli %right_of, %share : i32
+      %n = arith.addi %n0, %rank : i32
       %column = arith.muli %n, %pieces : i32
 {"".join(_stored_piece(number, pieces, threads) for number in range(pieces))}
       scf.yield %next : i32
     }}
     scf.if %stores {{
-      cute_nvgpu.cp.async.bulk.wait_group 0
+      cute_nvgpu.cp.async.bulk.wait_group 0 read
     }}
   }} else {{
     %copies = arith.cmpi eq, %t, %copier : i32
     scf.if %copies {{
       %last = scf.for %tile = %first to %end step %step iter_args(%uses = %c0) -> (i32) : i32 {{
         %coord = cute.tile_scheduler.coord<8> (%tile, %tiles)
-        %m, %n = cute.get_scalars(%coord) : !cute.coord<"(?,?)">
-        %atA = cute.make_coord(%m) : (i32) -> !cute.coord<"(?,_)">
+        %m, %right_of = cute.get_scalars(%coord) : !cute.coord<"(?,?)">
+        %n0 = arith.muli %right_of, %share : i32
+        %n = arith.addi %n0, %rank : i32
+        %m0 = arith.muli %m, %share : i32
+        %part = arith.addi %m0, %rank : i32
+        %atA = cute.make_coord(%part) : (i32) -> !cute.coord<"(?,_)">
         %atB = cute.make_coord(%n) : (i32) -> !cute.coord<"(?,_)">
         %gA = cute.local_tile(%mA, %tilerA, %atA)
         %gB = cute.local_tile(%mB, %tilerB, %atB)
@@ -226,10 +248,10 @@ func.func @gemm(%A: !cute.memref<{element}, gmem, align<16>, "(?,?):(?{{i64 div=
           %to = cute.make_coord(%stage) : (i32) -> !cute.coord<"(_,_,?)">
           %fromA = cute.slice(%gA, %from)
           %fromB = cute.slice(%gB, %from)
-          %toA = cute.slice(%sA, %to)
+          %toA = cute.slice(%partA, %to)
           %toB = cute.slice(%sB, %to)
           cute.pipeline.producer_acquire(%pipe, %use)
-          cute.copy(%tmaA, %fromA, %toA) pipeline %pipe[%use]
+          cute.copy(%tmaA, %fromA, %toA) pipeline %pipe[%use]{to_all}
           cute.copy(%tmaB, %fromB, %toB) pipeline %pipe[%use]
           cute.pipeline.producer_commit(%pipe, %use)
         }}
@@ -238,9 +260,48 @@ func.func @gemm(%A: !cute.memref<{element}, gmem, align<16>, "(?,?):(?{{i64 div=
       }}
     }}
   }}
+{"  cute_nvgpu.cluster.arrive" + chr(10) + "  cute_nvgpu.cluster.wait" if share > 1 else ""}
   func.return
 }}
 """  # noqa: E501
+
+
+def _cluster(share: int) -> str:
+    """The tiles of a cluster."""
+    text = f"  %share = arith.constant {share} : i32\n"
+    if share == 1:
+        text += "  %rank = arith.constant 0 : i32\n"
+    else:
+        text += "  %rank = cute_nvgpu.cluster.rank\n"
+        text += f"  %all = arith.constant {(1 << share) - 1} : i16\n"
+    return text + """\
+  %first = arith.divui %cta, %share : i32
+  %step = arith.divui %ctas, %share : i32
+  %mine = cute.make_coord(%rank) : (i32) -> !cute.coord<"(?,0,_)">
+  %partA = cute.local_tile(%sA, %tilerA, %mine)"""
+
+
+def _zeros(own: GemmSchedule, element: str) -> str:
+    """Zeros in the rows of A's stages that no copy writes."""
+    if own.rows == own.m:
+        return ""
+    size = OPERANDS[element].size
+    run, k = 16 // size, ROW // size
+    tiles = [
+        f"""\
+    %at{i} = cute.static : !cute.coord<"({i},0,_)">
+    %rows{i} = cute.local_tile(%sA, %tiler16, %at{i})
+    %to{i} = cute.tiled.copy.partition_D(%clear, %rows{i}, %t)
+    cute.copy(%clear, %zeros, %to{i})
+""" for i in range(own.rows // 16, own.m // 16)]
+    return f"""\
+    %tiler16 = cute.static : !cute.shape<"(16,{k})">
+    %nothing = arith.constant 0.0 : {element}
+    %clear = cute.make_tiled_copy : !cute.tiled_copy<#cute_nvgpu.copy<universal, {element}, 128>, layout_tv = "((8,16),{run}):(({16 * run},1),16)", tiler_mn = "[16;{k}]">
+    %zeros = cute.memref.alloca() : !cute.memref<{element}, rmem, "(({run},1),1,1,{own.stages}):((1,0),0,0,0)">
+    cute.fill(%zeros, %nothing)
+{"".join(tiles)}    cute_nvgpu.fence.proxy.async in "shared::cta"
+    cute_nvgpu.bar.sync 1 threads {2 * own.m}"""  # noqa: E501
 
 
 def _stored_piece(number: int, pieces: int, threads: int) -> str:

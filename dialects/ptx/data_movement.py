@@ -26,8 +26,9 @@ from tilewright.dialects.cute_nvgpu.lattice.copy import (
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import (
     ACCESS_TYPES,
     LD,
-    SPACES,
+    LD_CLUSTER,
     ST,
+    ST_CLUSTER,
     MemoryAccessRow,
     vector_lengths,
 )
@@ -43,10 +44,19 @@ class _AccessOp(PtxOp):
     """A load or store: `ld.SPACE{.vN}.TYPE`, at an address plus a constant offset in bytes."""
 
     ROW: ClassVar[MemoryAccessRow]
+    ROWS: ClassVar[tuple[MemoryAccessRow, ...]]
 
     space = prop_def(StringAttr)
     access = prop_def(StringAttr)
     offset = prop_def(NUMBER)
+
+    @property
+    def row(self) -> MemoryAccessRow:
+        """The row of its space: the first where none has it."""
+        return next((row for row in self.ROWS if self.space.data in row.spaces), self.ROW)
+
+    def requirement(self) -> Requirement:
+        return Requirement.of(self.row)
 
     def data_type(self) -> RegType:
         """The register list that is loaded or stored."""
@@ -68,14 +78,15 @@ class _AccessOp(PtxOp):
 
     def verify_(self) -> None:
         space, access, data = self.space.data, self.access.data, self.data_type()
-        if space not in SPACES or access not in ACCESS_TYPES:
+        spaces = {space: width for row in self.ROWS for space, width in row.spaces.items()}
+        if space not in spaces or access not in ACCESS_TYPES:
             raise VerifyException(
-                f"'{self.name}' expected a space of {', '.join(SPACES)} and a type of "
+                f"'{self.name}' expected a space of {', '.join(spaces)} and a type of "
                 f"{', '.join(ACCESS_TYPES)}, got {space}.{access}"
             )
-        if self.operands[0].type != reg(SPACES[space]):
+        if self.operands[0].type != reg(spaces[space]):
             raise VerifyException(
-                f"'{self.name}' expected a {space} address in {reg(SPACES[space])}, "
+                f"'{self.name}' expected a {space} address in {reg(spaces[space])}, "
                 f"got {self.operands[0].type}"
             )
         counts = vector_lengths(access)
@@ -96,6 +107,8 @@ class LdOp(_AccessOp):
     %w = ptx.ld "global" "f32" %address, 16 if %p else %v : !ptx.reg<b64> -> !ptx.reg<f32>
     ```
     """
+
+    ROWS: ClassVar = (LD, LD_CLUSTER)
 
     T: ClassVar = VarConstraint("T", BaseAttr(RegType))
     address = operand_def(RegType)
@@ -158,6 +171,8 @@ class StOp(_AccessOp):
     ptx.st "global" "f32" %address, 16, %v if %p : !ptx.reg<b64>, !ptx.reg<f32>
     ```
     """
+
+    ROWS: ClassVar = (ST, ST_CLUSTER)
 
     address = operand_def(RegType)
     value = operand_def(RegType)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
@@ -41,6 +42,9 @@ VECTOR_BITS = 128
 SPACES: dict[str, str] = {"global": "b64", "shared": "b32"}
 """Spaces and the width of their addresses."""
 
+CLUSTER_SPACE = "shared::cluster"
+"""The shared memory of any CTA of the cluster, whose addresses `mapa` gives."""
+
 
 @dataclass(frozen=True, slots=True)
 class MemoryAccessRow:
@@ -49,8 +53,9 @@ class MemoryAccessRow:
     name: str
     does: str
     section: str
-    target = BASELINE.target
-    ptx_version = BASELINE.version
+    spaces: Mapping[str, str]
+    target: Target = BASELINE.target
+    ptx_version: tuple[int, int] = BASELINE.version
 
     @property
     def loads(self) -> bool:
@@ -66,11 +71,11 @@ class MemoryAccessRow:
         """The operands of every mnemonic, in PTX's order."""
         forms = {
             self.mnemonic(space, type_, count): self.operands(register, count)
-            for space in SPACES
+            for space in self.spaces
             for type_, register in ACCESS_TYPES.items()
             for count in vector_lengths(type_)
         }
-        if self.loads:
+        if self.loads and self.spaces is SPACES:
             for type_, register in PARAMETER_TYPES.items():
                 forms[self.mnemonic("param", type_)] = self.operands(register, 1)
         return forms
@@ -87,8 +92,16 @@ def vector_lengths(type_: str) -> tuple[int, ...]:
     return tuple(count for count in (1, 2, 4) if count * int(type_[1:]) <= VECTOR_BITS)
 
 
-LD = MemoryAccessRow("ld", "load from memory", "9.7.9.8")
-ST = MemoryAccessRow("st", "store to memory", "9.7.9.11")
+LD = MemoryAccessRow("ld", "load from memory", "9.7.9.8", SPACES)
+ST = MemoryAccessRow("st", "store to memory", "9.7.9.11", SPACES)
+
+_CLUSTERS = {CLUSTER_SPACE: "b32"}, target("sm_90"), (7, 8)
+LD_CLUSTER = MemoryAccessRow(
+    "ld", "load from the shared memory of a CTA of the cluster", "9.7.9.8", *_CLUSTERS
+)
+ST_CLUSTER = MemoryAccessRow(
+    "st", "store to the shared memory of a CTA of the cluster", "9.7.9.11", *_CLUSTERS
+)
 
 _MOVED = {"pred": "pred", "b16": "b16", "b32": "b32", "u32": "b32", "f32": "f32", "b64": "b64",
           "f64": "f64"}  # fmt: skip

@@ -260,7 +260,7 @@ def _load(op: memref.LoadOp, builder: Builder) -> Step:
     def step(machine: Machine, gang: Gang) -> None:
         view = gang.regs[source]
         address = view.locate([gang.regs[slot] for slot in indices])
-        if view.space is Space.SMEM:
+        if view.space.is_shared:
             value = machine.shared.load(gang.lanes, address, width, number).view(dtype)[:, 0]
         else:
             value = machine.accesses.load(gang.lanes, address, width, 1, number)
@@ -281,7 +281,7 @@ def _store(op: memref.StoreOp, builder: Builder) -> Step:
         view = gang.regs[dest]
         address = spread(view.locate([gang.regs[slot] for slot in indices]), gang.count)
         value = np.ascontiguousarray(spread(gang.regs[source].astype(dtype), gang.count))
-        if view.space is Space.SMEM:
+        if view.space.is_shared:
             raw = value.reshape(-1, 1).view(np.uint8)
             machine.shared.store(gang.lanes, address, raw, number)
         else:
@@ -299,7 +299,7 @@ def _load_fragment(op: fragment_memory.LoadOp, builder: Builder) -> Step:
     def step(machine: Machine, gang: Gang) -> None:
         view = gang.regs[source]
         address = view.locate([gang.regs[slot] for slot in indices])
-        if view.space is Space.SMEM:
+        if view.space.is_shared:
             raw = machine.shared.load(gang.lanes, address, count * dtype.itemsize, number)
             value = raw.view(dtype)
         else:
@@ -322,7 +322,7 @@ def _store_fragment(op: fragment_memory.StoreOp, builder: Builder) -> Step:
         at = [gang.regs[slot] for slot in indices]
         address = spread(view.locate(at, check=predicate is None), gang.count)
         value = np.ascontiguousarray(spread(gang.regs[source].astype(dtype), gang.count))
-        shared = view.space is Space.SMEM
+        shared = view.space.is_shared
         chosen = None if predicate is None else gang.regs[predicate]
         store_words(machine, gang, address, value, number, shared=shared, chosen=chosen)
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 from xdsl.ir import Operation
 
+from tilewright.dialects.cute.types.memref import Space
 from tilewright.dialects.cute_nvgpu.ops import cluster as atom
 from tilewright.dialects.ptx import cluster as ptx
 from tilewright.lowering.interpreter.builder import Builder, Step, runs
@@ -62,6 +64,18 @@ def _mapa(op: ptx.MapaOp, builder: Builder) -> Step:
     def step(machine: Machine, gang: Gang) -> None:
         there = remote(gang.regs[address], gang.regs[rank])
         gang.regs[dest] = there.astype(np.uint32)
+
+    return step
+
+
+@runs(atom.MapOp)
+def _map(op: atom.MapOp, builder: Builder) -> Step:
+    memory, rank, dest = builder.slots((op.memory, op.rank, op.result))
+
+    def step(machine: Machine, gang: Gang) -> None:
+        view = gang.regs[memory]
+        there = remote(view.address, gang.regs[rank])
+        gang.regs[dest] = replace(view, space=Space.DSMEM, address=there)
 
     return step
 
