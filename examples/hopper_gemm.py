@@ -48,7 +48,7 @@ class GemmSchedule:
     stages: int
     piece: int
     rows: int
-    share: int = 1
+    split: int = 1
 
     @property
     def box(self) -> int:
@@ -62,12 +62,12 @@ class GemmSchedule:
         return f"S<{self.box.bit_length() - 4},3,3> o 0 o " if self.box % 32 == 0 else ""
 
 
-def schedule(m: int, n: int, rows: int = 0, share: int = 1) -> GemmSchedule:
+def schedule(m: int, n: int, rows: int = 0, split: int = 1) -> GemmSchedule:
     """The schedule of a tile: C through shared memory at once unless that takes too many stages,
     which have the rest of it."""
-    piece = n if m * n <= 128 * 192 else n // 2
-    left = SHARED - 2048 - 2 * m * piece
-    return GemmSchedule(m, n, min(left // ((m + n) * ROW), 16), piece, rows or m, share)
+    piece = n // split if m * n <= 128 * 192 else n // 2
+    left = SHARED - 2048 - 2 * m * piece - (4 * m * n if split > 1 else 0)
+    return GemmSchedule(m, n, min(left // ((m + n) * ROW), 16), piece, rows or m, split)
 
 
 TILES = tuple(
@@ -96,8 +96,8 @@ def schedule_of(m: int, n: int, k: int, element: str = "bf16") -> GemmSchedule:
 
 def grid_of(own: GemmSchedule, m: int, n: int) -> tuple[int]:
     """The grid of a schedule for a problem: a CTA for each tile, at most the multiprocessors."""
-    tiles = -(-m // own.m) * -(-n // (own.n * own.share))
-    return (min(tiles, MULTIPROCESSORS // own.share) * own.share,)
+    tiles = -(-m // own.m) * -(-n // own.n)
+    return (min(tiles, MULTIPROCESSORS) if own.split == 1 else tiles * own.split,)
 
 
 def gemm(m: int, n: int, k: int, element: str = "bf16") -> tuple[tw.Kernel, tuple[int]]:
@@ -116,17 +116,14 @@ def text(own: GemmSchedule, element: str = "bf16") -> str:
     """The kernel of a schedule, in tiles."""
     size, depth, _ = OPERANDS[element]
     m, n, stages, piece, box = own.m, own.n, own.stages, own.piece, own.box
-    rows, share = own.rows, own.share
-    part = rows // share
-    cluster = f', "gpu.known_cluster_size" = array<i32: {share}, 1, 1>' if share > 1 else ""
-    ctas = f", ctas = {share}" if share > 1 else ""
-    multicast, to_all = (", multicast", " multicast %all") if share > 1 else ("", "")
-    k, groups, registers = ROW // size, m // 64, n // 2
+    rows, split = own.rows, own.split
+    k, groups, registers = ROW // size, m // 64, n // 2 // split
     swizzle = f"S<3,{5 - size},3>"
     pattern, matrices = own.swizzle, 4 if n % 16 == 0 else 2
     boxes, pieces = piece // box, n // piece
     stored = f"({m},({box},{boxes})):({box},(1,{m * box}))"
     threads = 128 * groups
+    cluster = f', "gpu.known_cluster_size" = array<i32: {split}, 1, 1>' if split > 1 else ""
     return f"""
 !mma = !cute.tiled_mma<!cute_nvgpu.sm90.mma<64x{n}x{depth}, elem_type = ({element}, {element}, f32), ab_major = (k, k), frag_kind = ss>, atom_layout_MNK = "({groups},1,1):(1,0,0)">
 !smemA = !cute.memref<{element}, smem, align<1024>, "{swizzle} o 0 o ({m},{k},{stages}):({k},1,{m * k})">
@@ -134,7 +131,8 @@ def text(own: GemmSchedule, element: str = "bf16") -> str:
 !smemC = !cute.memref<bf16, smem, align<1024>, "{pattern}({m},({box},({boxes},{pieces}))):({box},(1,({m * box},0)))">
 !registers = !cute.memref<f32, rmem, "((2,2,{n // 8}),1,1):((1,2,4),0,0)">
 !rounded = !cute.memref<bf16, rmem, "((2,2,{n // 8}),1,1):((1,2,4),0,0)">
-!pipe = !cute.pipeline<tma, stages = {stages}, producers = 1, consumers = {4 * groups}, bytes = {(rows + n) * ROW}{ctas}>
+!exchange = !cute.memref<f32, smem, align<16>, "((2,2,{n // 8 // split}),1,1,{threads},{split}):((1,2,{4 * threads}),0,0,4,{threads * registers})">
+!pipe = !cute.pipeline<tma, stages = {stages}, producers = 1, consumers = {4 * groups}, bytes = {(rows + n) * ROW}>
 
 func.func @gemm(%A: !cute.memref<{element}, gmem, align<16>, "(?,?):(?{{i64 div={16 // size}}},1)">,
                 %B: !cute.memref<{element}, gmem, align<16>, "(?,?):(?{{i64 div={16 // size}}},1)">,
@@ -143,30 +141,35 @@ func.func @gemm(%A: !cute.memref<{element}, gmem, align<16>, "(?,?):(?{{i64 div=
   %c0 = arith.constant 0 : i32
   %c1 = arith.constant 1 : i32
   %pieces = arith.constant {pieces} : i32
+  %split = arith.constant {split} : i32
   %copier = arith.constant {threads} : i32
   %zero = arith.constant 0.0 : f32
   %tid = "gpu.thread_id"() <{{dimension = #gpu<dim x>}}> : () -> index
   %t = arith.index_cast %tid : index to i32
 
-  %tmaA, %mA = cute.make_tma_copy<#cute_nvgpu.tma<load{multicast}>, tile = "[{part};{k}]", smem = "{swizzle} o 0 o ({part},{k}):({k},1)"> (%A)
+  %tmaA, %mA = cute.make_tma_copy<#cute_nvgpu.tma<load>, tile = "[{rows};{k}]", smem = "{swizzle} o 0 o ({rows},{k}):({k},1)"> (%A)
   %tmaB, %mB = cute.make_tma_copy<#cute_nvgpu.tma<load>, tile = "[{n};{k}]", smem = "{swizzle} o 0 o ({n},{k}):({k},1)"> (%B)
   %tmaC, %mC = cute.make_tma_copy<#cute_nvgpu.tma<store>, tile = "[{m};{piece}]", smem = "{pattern}{stored}"> (%C)
   %sA = cute.memref.alloc() : !smemA
   %sB = cute.memref.alloc() : !smemB
   %sC = cute.memref.alloc() : !smemC
+  {"%exchange = cute.memref.alloc() : !exchange" if split > 1 else ""}
   %pipe = cute.pipeline.create() : !pipe
-  %tilerA = cute.static : !cute.shape<"({part},{k})">
+  {"cute_nvgpu.cluster.arrive" if split > 1 else ""}
+  %tilerA = cute.static : !cute.shape<"({rows},{k})">
+  %upper = cute.static : !cute.coord<"(0,0,_)">
+  %copiedA = cute.local_tile(%sA, %tilerA, %upper)
   %tilerB = cute.static : !cute.shape<"({n},{k})">
-  %tilerC = cute.static : !cute.shape<"({m},{n * share})">
+  %tilerC = cute.static : !cute.shape<"({m},{n})">
   %tilerP = cute.static : !cute.shape<"({m},{piece})">
   %shapeC = cute.get_shape(%C)
   %tiles = cute.ceil_div(%shapeC, %tilerC)
   %cta, %end, %ctas = cute.tile_scheduler.bounds<persistent> (%tiles)
-{_cluster(share)}
   %some = cute.make_coord(%c0) : (i32) -> !cute.coord<"(?,_)">
   %rowA = cute.local_tile(%mA, %tilerA, %some)
   %steps = cute.size<[2]> (%rowA)
-  %k_tiles = cute.get_scalars(%steps) : !cute.int_tuple<"?">
+  %all_k = cute.get_scalars(%steps) : !cute.int_tuple<"?">
+{_own_part(split)}
 
   %multiplies = arith.cmpi ult, %t, %copier : i32
   scf.if %multiplies {{
@@ -182,11 +185,11 @@ func.func @gemm(%A: !cute.memref<{element}, gmem, align<16>, "(?,?):(?{{i64 div=
     %fromC = cute.tiled.copy.retile(%r2s, %rC)
     %toC = cute.tiled.copy.partition_D(%r2s, %sC, %t)
     %part = cute.static : !cute.shape<"({piece // 2},1,1)">
+    %first_part = cute.static : !cute.coord<"(0,0,0)">
     %origin = cute.static : !cute.coord<"(0,0)">
     %sP = cute.local_tile(%sC, %tilerP, %origin)
 
-{_zeros(own, element)}
-    %last = scf.for %tile = %first to %end step %step iter_args(%uses = %c0) -> (i32) : i32 {{
+{_zeros(own, element)}    %last = scf.for %tile = %first to %end step %step iter_args(%uses = %c0) -> (i32) : i32 {{
       cute.fill(%acc, %zero)
       scf.for %k = %c0 to %k_tiles step %c1 : i32 {{
         %use = arith.addi %uses, %k : i32
@@ -213,15 +216,15 @@ func.func @gemm(%A: !cute.memref<{element}, gmem, align<16>, "(?,?):(?{{i64 div=
         %before = arith.subi %next, %c1 : i32
         cute.pipeline.consumer_release(%pipe, %before)
       }}
-      %sums = cute.memref.load_vec(%acc)
-      %narrow = arith.truncf %sums : vector<{registers}xf32> to vector<{registers}xbf16>
-      cute.memref.store_vec(%narrow, %rC)
+{_exchanged(split, registers) if split > 1 else "      %sums0 = cute.memref.load_vec(%acc)"}
+      %narrow = arith.truncf %sums{split - 1} : vector<{registers}xf32> to vector<{registers}xbf16>
+      {"%rounded = cute.local_tile(%rC, %part, %first_part)" if split > 1 else ""}
+      cute.memref.store_vec(%narrow, {"%rounded" if split > 1 else "%rC"})
       %coord = cute.tile_scheduler.coord<8> (%tile, %tiles)
-      %m, %right_of = cute.get_scalars(%coord) : !cute.coord<"(?,?)">
-      %n0 = arith.muli %right_of, %share : i32
-      %n = arith.addi %n0, %rank : i32
-      %column = arith.muli %n, %pieces : i32
-{"".join(_stored_piece(number, pieces, threads) for number in range(pieces))}
+      %m, %n = cute.get_scalars(%coord) : !cute.coord<"(?,?)">
+      %columns = arith.muli %n, %pieces : i32
+      %column = arith.addi %columns, %rank : i32
+{"".join(_stored_piece(number, pieces, threads) for number in range(pieces // split))}
       scf.yield %next : i32
     }}
     scf.if %stores {{
@@ -232,26 +235,23 @@ func.func @gemm(%A: !cute.memref<{element}, gmem, align<16>, "(?,?):(?{{i64 div=
     scf.if %copies {{
       %last = scf.for %tile = %first to %end step %step iter_args(%uses = %c0) -> (i32) : i32 {{
         %coord = cute.tile_scheduler.coord<8> (%tile, %tiles)
-        %m, %right_of = cute.get_scalars(%coord) : !cute.coord<"(?,?)">
-        %n0 = arith.muli %right_of, %share : i32
-        %n = arith.addi %n0, %rank : i32
-        %m0 = arith.muli %m, %share : i32
-        %part = arith.addi %m0, %rank : i32
-        %atA = cute.make_coord(%part) : (i32) -> !cute.coord<"(?,_)">
+        %m, %n = cute.get_scalars(%coord) : !cute.coord<"(?,?)">
+        %atA = cute.make_coord(%m) : (i32) -> !cute.coord<"(?,_)">
         %atB = cute.make_coord(%n) : (i32) -> !cute.coord<"(?,_)">
         %gA = cute.local_tile(%mA, %tilerA, %atA)
         %gB = cute.local_tile(%mB, %tilerB, %atB)
         scf.for %k = %c0 to %k_tiles step %c1 : i32 {{
           %use = arith.addi %uses, %k : i32
           %stage = cute.pipeline.stage(%pipe, %use)
-          %from = cute.make_coord(%k) : (i32) -> !cute.coord<"(_,_,?)">
+          %at = arith.addi %begin, %k : i32
+          %from = cute.make_coord(%at) : (i32) -> !cute.coord<"(_,_,?)">
           %to = cute.make_coord(%stage) : (i32) -> !cute.coord<"(_,_,?)">
           %fromA = cute.slice(%gA, %from)
           %fromB = cute.slice(%gB, %from)
-          %toA = cute.slice(%partA, %to)
+          %toA = cute.slice(%copiedA, %to)
           %toB = cute.slice(%sB, %to)
           cute.pipeline.producer_acquire(%pipe, %use)
-          cute.copy(%tmaA, %fromA, %toA) pipeline %pipe[%use]{to_all}
+          cute.copy(%tmaA, %fromA, %toA) pipeline %pipe[%use]
           cute.copy(%tmaB, %fromB, %toB) pipeline %pipe[%use]
           cute.pipeline.producer_commit(%pipe, %use)
         }}
@@ -259,26 +259,11 @@ func.func @gemm(%A: !cute.memref<{element}, gmem, align<16>, "(?,?):(?{{i64 div=
         scf.yield %next : i32
       }}
     }}
+{_met(split)}
   }}
-{"  cute_nvgpu.cluster.arrive" + chr(10) + "  cute_nvgpu.cluster.wait" if share > 1 else ""}
   func.return
 }}
 """  # noqa: E501
-
-
-def _cluster(share: int) -> str:
-    """The tiles of a cluster."""
-    text = f"  %share = arith.constant {share} : i32\n"
-    if share == 1:
-        text += "  %rank = arith.constant 0 : i32\n"
-    else:
-        text += "  %rank = cute_nvgpu.cluster.rank\n"
-        text += f"  %all = arith.constant {(1 << share) - 1} : i16\n"
-    return text + """\
-  %first = arith.divui %cta, %share : i32
-  %step = arith.divui %ctas, %share : i32
-  %mine = cute.make_coord(%rank) : (i32) -> !cute.coord<"(?,0,_)">
-  %partA = cute.local_tile(%sA, %tilerA, %mine)"""
 
 
 def _zeros(own: GemmSchedule, element: str) -> str:
@@ -287,21 +272,81 @@ def _zeros(own: GemmSchedule, element: str) -> str:
         return ""
     size = OPERANDS[element].size
     run, k = 16 // size, ROW // size
-    tiles = [
-        f"""\
-    %at{i} = cute.static : !cute.coord<"({i},0,_)">
-    %rows{i} = cute.local_tile(%sA, %tiler16, %at{i})
-    %to{i} = cute.tiled.copy.partition_D(%clear, %rows{i}, %t)
-    cute.copy(%clear, %zeros, %to{i})
-""" for i in range(own.rows // 16, own.m // 16)]
     return f"""\
-    %tiler16 = cute.static : !cute.shape<"(16,{k})">
     %nothing = arith.constant 0.0 : {element}
     %clear = cute.make_tiled_copy : !cute.tiled_copy<#cute_nvgpu.copy<universal, {element}, 128>, layout_tv = "((8,16),{run}):(({16 * run},1),16)", tiler_mn = "[16;{k}]">
-    %zeros = cute.memref.alloca() : !cute.memref<{element}, rmem, "(({run},1),1,1,{own.stages}):((1,0),0,0,0)">
+    %zeros = cute.memref.alloca() : !cute.memref<{element}, rmem, "(({run},1),1,{own.stages}):((1,0),0,0)">
+    %rows = cute.tiled.copy.partition_D(%clear, %sA, %t)
+    %copied = arith.constant {own.rows // 16} : i32
+    %all = arith.constant {own.m // 16} : i32
     cute.fill(%zeros, %nothing)
-{"".join(tiles)}    cute_nvgpu.fence.proxy.async in "shared::cta"
-    cute_nvgpu.bar.sync 1 threads {2 * own.m}"""  # noqa: E501
+    scf.for %i = %copied to %all step %c1 : i32 {{
+      %below = cute.make_coord(%i) : (i32) -> !cute.coord<"(_,?,_,_)">
+      %cleared = cute.slice(%rows, %below)
+      cute.copy(%clear, %zeros, %cleared)
+    }}
+    cute_nvgpu.fence.proxy.async in "shared::cta"
+    cute_nvgpu.bar.sync 1 threads {2 * own.m}
+"""  # noqa: E501
+
+
+def _own_part(split: int) -> str:
+    """The tiles of this CTA, or of its cluster, and the steps of K from `begin` on."""
+    return f"""\
+  %rank = {"cute_nvgpu.cluster.rank" if split > 1 else "arith.constant 0 : i32"}
+  %first = arith.divui %cta, %split : i32
+  %step = arith.divui %ctas, %split : i32
+  %part_k = arith.ceildivui %all_k, %split : i32
+  %begin = arith.muli %rank, %part_k : i32
+  %left = arith.subi %all_k, %begin : i32
+  %some_k = arith.minsi %part_k, %left : i32
+  %k_tiles = arith.maxsi %some_k, %c0 : i32"""
+
+
+def _exchanged(split: int, registers: int) -> str:
+    """Each CTA of a cluster gives each, itself too, its sums of the columns that are that one's,
+    which adds them in the order of the CTAs."""
+    at = '(i32, i32) -> !cute.coord<"(_,_,_,?,?)">'
+    given = [
+        f"""\
+      %cta{rank} = arith.constant {rank} : i32
+      %there{rank} = cute.map_shared(%exchange, %cta{rank})
+      %place{rank} = cute.slice(%there{rank}, %mine)
+      %whose{rank} = cute.static : !cute.coord<"({rank},0,0)">
+      %given{rank} = cute.local_tile(%acc, %part, %whose{rank})
+      cute.copy(%given{rank}, %place{rank})
+"""
+        for rank in range(split)
+    ]
+    taken = [
+        f"""\
+      %source{rank} = cute.make_coord(%t, %cta{rank}) : {at}
+      %slot{rank} = cute.slice(%exchange, %source{rank})
+      {"%taken" if rank else "%sums"}{rank} = cute.memref.load_vec(%slot{rank})
+"""
+        for rank in range(split)
+    ]
+    for rank in range(1, split):
+        sums = f"%sums{rank} = arith.addf %sums{rank - 1}, %taken{rank}"
+        taken.append(f"      {sums} : vector<{registers}xf32>\n")
+    return f"""\
+      %mine = cute.make_coord(%t, %rank) : {at}
+      cute_nvgpu.cluster.wait
+{"".join(given)}
+      cute_nvgpu.cluster.arrive
+      cute_nvgpu.cluster.wait
+{"".join(taken)}"""
+
+
+def _met(split: int) -> str:
+    """The copying warp takes part in the barriers of the cluster."""
+    if split == 1:
+        return ""
+    return """\
+    cute_nvgpu.bar.warp.sync
+    cute_nvgpu.cluster.wait
+    cute_nvgpu.cluster.arrive
+    cute_nvgpu.cluster.wait"""
 
 
 def _stored_piece(number: int, pieces: int, threads: int) -> str:
