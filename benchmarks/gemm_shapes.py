@@ -58,7 +58,7 @@ def measure(element: str, shape: tuple[int, int, int], every: bool) -> dict[str,
         assert block is not None
         c.fill_(float("nan"))
         grid = hopper_gemm.grid_of(own, m, n)
-        rates[f"{own.m}x{own.n}"] = work / milliseconds(
+        rates[str(own)] = work / milliseconds(
             launch_of(kernel, "gemm", [a, b, c], grid, block[0])
         )
         # Hopper cuts sums of fp8 at 13 bits below the largest product.
@@ -66,7 +66,7 @@ def measure(element: str, shape: tuple[int, int, int], every: bool) -> dict[str,
         error = torch.linalg.norm(c.float() - reference) / torch.linalg.norm(reference)
         assert error.item() < bound, f"{shape} by {own}: wrong by {error.item()}"
     theirs = max(work / milliseconds(launch) for launch in cublas(element, a, b, c))
-    tile = f"{chosen.m}x{chosen.n}"
+    tile = str(chosen)
     return {"element": element, "shape": "x".join(map(str, shape)), "tile": tile,
             "ours": rates[tile], "cublas": theirs, "tiles": rates}  # fmt: skip
 

@@ -41,14 +41,32 @@ OPERANDS = {"bf16": MultipliedType(2, 16, 6.1e6), "f8E4M3FN": MultipliedType(1, 
 
 @dataclass(frozen=True)
 class GemmSchedule:
-    """A CTA's tile of C, m by n; how many stages there are, and by how many columns C is stored."""
+    """A CTA's tile of C, m by n; how many stages there are, by how many columns C is stored, and
+    how many CTAs of a cluster have a part of K each."""
 
     m: int
     n: int
     stages: int
     piece: int
-    rows: int
     split: int = 1
+
+    def __str__(self) -> str:
+        return f"{self.m}x{self.n}" + (f"/{self.split}" if self.split > 1 else "")
+
+    @property
+    def height(self) -> int:
+        """The rows that are multiplied: whole instructions, zeros below the tile's."""
+        return -(-self.m // 64) * 64
+
+    @property
+    def most_ctas(self) -> int:
+        """How many CTAs run at once: of clusters those that fit into groups of 14 to 18
+        multiprocessors."""
+        return MULTIPROCESSORS if self.split <= 2 else 112
+
+    def tiles(self, m: int, n: int) -> int:
+        """The tiles of a problem."""
+        return -(-m // self.m) * -(-n // self.n)
 
     @property
     def box(self) -> int:
@@ -62,31 +80,39 @@ class GemmSchedule:
         return f"S<{self.box.bit_length() - 4},3,3> o 0 o " if self.box % 32 == 0 else ""
 
 
-def schedule(m: int, n: int, rows: int = 0, split: int = 1) -> GemmSchedule:
+def schedule(m: int, n: int, split: int = 1) -> GemmSchedule:
     """The schedule of a tile: C through shared memory at once unless that takes too many stages,
     which have the rest of it."""
     piece = n // split if m * n <= 128 * 192 else n // 2
-    left = SHARED - 2048 - 2 * m * piece - (4 * m * n if split > 1 else 0)
-    return GemmSchedule(m, n, min(left // ((m + n) * ROW), 16), piece, rows or m, split)
+    height = -(-m // 64) * 64
+    exchanged = 4 * m * n if split > 1 else 0
+    left = SHARED - 2048 - 2 * height * piece - exchanged
+    return GemmSchedule(m, n, min(left // ((height + n) * ROW), 16), piece, split)
 
 
 TILES = tuple(
     schedule(*tile)
     for tile in (
-        (128, 256), (128, 192), (128, 160), (128, 128), (128, 64), (64, 128), (64, 64)
+        (128, 256), (128, 192), (128, 168), (128, 160), (128, 128), (64, 128), (128, 64), (64, 64),
+        (64, 32), (16, 32), (128, 128, 4), (64, 64, 4), (64, 64, 8),
     )
 )  # fmt: skip
 
 
 def microseconds(own: GemmSchedule, m: int, n: int, k: int, element: str = "bf16") -> float:
-    """The time that a schedule takes, by what was measured on an H100: 5 us for the launch, the
-    first copies and the last store; 0.7 us from a tile to the next; and for each step of K what the
-    tensor cores take, or what copies do, 88 bytes a nanosecond for each multiprocessor."""
+    """The time that a schedule takes, by what was measured on an H100: the launch, the first copies
+    and the last store, of tiles by their size; sums through shared memory of a cluster; 0.7 us from
+    a tile to the next; and for each step of K what the tensor cores take, or what copies do, 88
+    bytes a nanosecond for each multiprocessor. Meanwhile A and B come from memory, and what was in
+    the L2 cache goes there."""
     operand = OPERANDS[element]
-    step = max(2 * own.m * own.n * ROW / operand.size / operand.rate,
+    step = max(2 * own.height * own.n * ROW / operand.size / operand.rate,
                (own.m + own.n) * ROW / 88e3)  # fmt: skip
-    tiles = -(-m // own.m) * -(-n // own.n)
-    return 5 + -(-tiles // MULTIPROCESSORS) * (-(-k * operand.size // ROW) * step + 0.7)
+    tiles, steps = own.tiles(m, n), -(-k * operand.size // (ROW * own.split))
+    work = -(-tiles * own.split // own.most_ctas) * (steps * step + 0.7)
+    memory = ((m + n) * k * operand.size + 2 * m * n) / 2.1e6
+    first_and_last = 4.3 + own.height * own.n * 1e-4 + (1.5 if own.split > 1 else 0)
+    return first_and_last + max(work, memory) + min(work, memory) / 10
 
 
 def schedule_of(m: int, n: int, k: int, element: str = "bf16") -> GemmSchedule:
@@ -95,9 +121,10 @@ def schedule_of(m: int, n: int, k: int, element: str = "bf16") -> GemmSchedule:
 
 
 def grid_of(own: GemmSchedule, m: int, n: int) -> tuple[int]:
-    """The grid of a schedule for a problem: a CTA for each tile, at most the multiprocessors."""
-    tiles = -(-m // own.m) * -(-n // own.n)
-    return (min(tiles, MULTIPROCESSORS) if own.split == 1 else tiles * own.split,)
+    """The grid of a schedule for a problem: a CTA for each tile, at most the multiprocessors; or a
+    cluster for each."""
+    tiles = own.tiles(m, n)
+    return (min(tiles, own.most_ctas) if own.split == 1 else tiles * own.split,)
 
 
 def gemm(m: int, n: int, k: int, element: str = "bf16") -> tuple[tw.Kernel, tuple[int]]:
@@ -116,23 +143,23 @@ def text(own: GemmSchedule, element: str = "bf16") -> str:
     """The kernel of a schedule, in tiles."""
     size, depth, _ = OPERANDS[element]
     m, n, stages, piece, box = own.m, own.n, own.stages, own.piece, own.box
-    rows, split = own.rows, own.split
-    k, groups, registers = ROW // size, m // 64, n // 2 // split
+    height, split = own.height, own.split
+    k, groups, registers = ROW // size, height // 64, n // 2 // split
     swizzle = f"S<3,{5 - size},3>"
     pattern, matrices = own.swizzle, 4 if n % 16 == 0 else 2
     boxes, pieces = piece // box, n // piece
-    stored = f"({m},({box},{boxes})):({box},(1,{m * box}))"
+    stored = f"({m},({box},{boxes})):({box},(1,{height * box}))"
     threads = 128 * groups
     cluster = f', "gpu.known_cluster_size" = array<i32: {split}, 1, 1>' if split > 1 else ""
     return f"""
 !mma = !cute.tiled_mma<!cute_nvgpu.sm90.mma<64x{n}x{depth}, elem_type = ({element}, {element}, f32), ab_major = (k, k), frag_kind = ss>, atom_layout_MNK = "({groups},1,1):(1,0,0)">
-!smemA = !cute.memref<{element}, smem, align<1024>, "{swizzle} o 0 o ({m},{k},{stages}):({k},1,{m * k})">
+!smemA = !cute.memref<{element}, smem, align<1024>, "{swizzle} o 0 o ({height},{k},{stages}):({k},1,{height * k})">
 !smemB = !cute.memref<{element}, smem, align<1024>, "{swizzle} o 0 o ({n},{k},{stages}):({k},1,{n * k})">
-!smemC = !cute.memref<bf16, smem, align<1024>, "{pattern}({m},({box},({boxes},{pieces}))):({box},(1,({m * box},0)))">
+!smemC = !cute.memref<bf16, smem, align<1024>, "{pattern}({height},({box},({boxes},{pieces}))):({box},(1,({height * box},0)))">
 !registers = !cute.memref<f32, rmem, "((2,2,{n // 8}),1,1):((1,2,4),0,0)">
 !rounded = !cute.memref<bf16, rmem, "((2,2,{n // 8}),1,1):((1,2,4),0,0)">
 !exchange = !cute.memref<f32, smem, align<16>, "((2,2,{n // 8 // split}),1,1,{threads},{split}):((1,2,{4 * threads}),0,0,4,{threads * registers})">
-!pipe = !cute.pipeline<tma, stages = {stages}, producers = 1, consumers = {4 * groups}, bytes = {(rows + n) * ROW}>
+!pipe = !cute.pipeline<tma, stages = {stages}, producers = 1, consumers = {4 * groups}, bytes = {(m + n) * ROW}>
 
 func.func @gemm(%A: !cute.memref<{element}, gmem, align<16>, "(?,?):(?{{i64 div={16 // size}}},1)">,
                 %B: !cute.memref<{element}, gmem, align<16>, "(?,?):(?{{i64 div={16 // size}}},1)">,
@@ -141,13 +168,12 @@ func.func @gemm(%A: !cute.memref<{element}, gmem, align<16>, "(?,?):(?{{i64 div=
   %c0 = arith.constant 0 : i32
   %c1 = arith.constant 1 : i32
   %pieces = arith.constant {pieces} : i32
-  %split = arith.constant {split} : i32
   %copier = arith.constant {threads} : i32
   %zero = arith.constant 0.0 : f32
   %tid = "gpu.thread_id"() <{{dimension = #gpu<dim x>}}> : () -> index
   %t = arith.index_cast %tid : index to i32
 
-  %tmaA, %mA = cute.make_tma_copy<#cute_nvgpu.tma<load>, tile = "[{rows};{k}]", smem = "{swizzle} o 0 o ({rows},{k}):({k},1)"> (%A)
+  %tmaA, %mA = cute.make_tma_copy<#cute_nvgpu.tma<load>, tile = "[{m};{k}]", smem = "{swizzle} o 0 o ({m},{k}):({k},1)"> (%A)
   %tmaB, %mB = cute.make_tma_copy<#cute_nvgpu.tma<load>, tile = "[{n};{k}]", smem = "{swizzle} o 0 o ({n},{k}):({k},1)"> (%B)
   %tmaC, %mC = cute.make_tma_copy<#cute_nvgpu.tma<store>, tile = "[{m};{piece}]", smem = "{pattern}{stored}"> (%C)
   %sA = cute.memref.alloc() : !smemA
@@ -156,7 +182,7 @@ func.func @gemm(%A: !cute.memref<{element}, gmem, align<16>, "(?,?):(?{{i64 div=
   {"%exchange = cute.memref.alloc() : !exchange" if split > 1 else ""}
   %pipe = cute.pipeline.create() : !pipe
   {"cute_nvgpu.cluster.arrive" if split > 1 else ""}
-  %tilerA = cute.static : !cute.shape<"({rows},{k})">
+  %tilerA = cute.static : !cute.shape<"({m},{k})">
   %upper = cute.static : !cute.coord<"(0,0,_)">
   %copiedA = cute.local_tile(%sA, %tilerA, %upper)
   %tilerB = cute.static : !cute.shape<"({n},{k})">
@@ -164,15 +190,44 @@ func.func @gemm(%A: !cute.memref<{element}, gmem, align<16>, "(?,?):(?{{i64 div=
   %tilerP = cute.static : !cute.shape<"({m},{piece})">
   %shapeC = cute.get_shape(%C)
   %tiles = cute.ceil_div(%shapeC, %tilerC)
-  %cta, %end, %ctas = cute.tile_scheduler.bounds<persistent> (%tiles)
   %some = cute.make_coord(%c0) : (i32) -> !cute.coord<"(?,_)">
   %rowA = cute.local_tile(%mA, %tilerA, %some)
   %steps = cute.size<[2]> (%rowA)
-  %all_k = cute.get_scalars(%steps) : !cute.int_tuple<"?">
+  {"%k_tiles" if split == 1 else "%all_k"} = cute.get_scalars(%steps) : !cute.int_tuple<"?">
 {_own_part(split)}
 
-  %multiplies = arith.cmpi ult, %t, %copier : i32
-  scf.if %multiplies {{
+  %is_copier = arith.cmpi uge, %t, %copier : i32
+  scf.if %is_copier {{
+    %copies = arith.cmpi eq, %t, %copier : i32
+    scf.if %copies {{
+      %last = scf.for %tile = %first to %end step %step iter_args(%uses = %c0) -> (i32) : i32 {{
+        %coord = cute.tile_scheduler.coord<8> (%tile, %tiles)
+        %m, %n = cute.get_scalars(%coord) : !cute.coord<"(?,?)">
+        %atA = cute.make_coord(%m) : (i32) -> !cute.coord<"(?,_)">
+        %atB = cute.make_coord(%n) : (i32) -> !cute.coord<"(?,_)">
+        %gA = cute.local_tile(%mA, %tilerA, %atA)
+        %gB = cute.local_tile(%mB, %tilerB, %atB)
+        scf.for %k = %c0 to %k_tiles step %c1 : i32 {{
+          %use = arith.addi %uses, %k : i32
+          %stage = cute.pipeline.stage(%pipe, %use)
+          {"%at = arith.addi %begin, %k : i32" if split > 1 else ""}
+          %from = cute.make_coord({"%at" if split > 1 else "%k"}) : (i32) -> !cute.coord<"(_,_,?)">
+          %to = cute.make_coord(%stage) : (i32) -> !cute.coord<"(_,_,?)">
+          %fromA = cute.slice(%gA, %from)
+          %fromB = cute.slice(%gB, %from)
+          %toA = cute.slice(%copiedA, %to)
+          %toB = cute.slice(%sB, %to)
+          cute.pipeline.producer_acquire(%pipe, %use)
+          cute.copy(%tmaA, %fromA, %toA) pipeline %pipe[%use]
+          cute.copy(%tmaB, %fromB, %toB) pipeline %pipe[%use]
+          cute.pipeline.producer_commit(%pipe, %use)
+        }}
+        %next = arith.addi %uses, %k_tiles : i32
+        scf.yield %next : i32
+      }}
+    }}
+{_met(split)}
+  }} else {{
     %stores = arith.cmpi eq, %t, %c0 : i32
     %mma = cute.make_tiled_mma : !mma
     %tCsA = cute.tiled.mma.partition A (%mma, %sA, %t)
@@ -223,43 +278,13 @@ func.func @gemm(%A: !cute.memref<{element}, gmem, align<16>, "(?,?):(?{{i64 div=
       %coord = cute.tile_scheduler.coord<8> (%tile, %tiles)
       %m, %n = cute.get_scalars(%coord) : !cute.coord<"(?,?)">
       %columns = arith.muli %n, %pieces : i32
-      %column = arith.addi %columns, %rank : i32
+      %column = arith.addi %columns, {"%rank" if split > 1 else "%c0"} : i32
 {"".join(_stored_piece(number, pieces, threads) for number in range(pieces // split))}
       scf.yield %next : i32
     }}
     scf.if %stores {{
       cute_nvgpu.cp.async.bulk.wait_group 0 read
     }}
-  }} else {{
-    %copies = arith.cmpi eq, %t, %copier : i32
-    scf.if %copies {{
-      %last = scf.for %tile = %first to %end step %step iter_args(%uses = %c0) -> (i32) : i32 {{
-        %coord = cute.tile_scheduler.coord<8> (%tile, %tiles)
-        %m, %n = cute.get_scalars(%coord) : !cute.coord<"(?,?)">
-        %atA = cute.make_coord(%m) : (i32) -> !cute.coord<"(?,_)">
-        %atB = cute.make_coord(%n) : (i32) -> !cute.coord<"(?,_)">
-        %gA = cute.local_tile(%mA, %tilerA, %atA)
-        %gB = cute.local_tile(%mB, %tilerB, %atB)
-        scf.for %k = %c0 to %k_tiles step %c1 : i32 {{
-          %use = arith.addi %uses, %k : i32
-          %stage = cute.pipeline.stage(%pipe, %use)
-          %at = arith.addi %begin, %k : i32
-          %from = cute.make_coord(%at) : (i32) -> !cute.coord<"(_,_,?)">
-          %to = cute.make_coord(%stage) : (i32) -> !cute.coord<"(_,_,?)">
-          %fromA = cute.slice(%gA, %from)
-          %fromB = cute.slice(%gB, %from)
-          %toA = cute.slice(%copiedA, %to)
-          %toB = cute.slice(%sB, %to)
-          cute.pipeline.producer_acquire(%pipe, %use)
-          cute.copy(%tmaA, %fromA, %toA) pipeline %pipe[%use]
-          cute.copy(%tmaB, %fromB, %toB) pipeline %pipe[%use]
-          cute.pipeline.producer_commit(%pipe, %use)
-        }}
-        %next = arith.addi %uses, %k_tiles : i32
-        scf.yield %next : i32
-      }}
-    }}
-{_met(split)}
   }}
   func.return
 }}
@@ -268,7 +293,7 @@ func.func @gemm(%A: !cute.memref<{element}, gmem, align<16>, "(?,?):(?{{i64 div=
 
 def _zeros(own: GemmSchedule, element: str) -> str:
     """Zeros in the rows of A's stages that no copy writes."""
-    if own.rows == own.m:
+    if own.m == own.height:
         return ""
     size = OPERANDS[element].size
     run, k = 16 // size, ROW // size
@@ -277,8 +302,8 @@ def _zeros(own: GemmSchedule, element: str) -> str:
     %clear = cute.make_tiled_copy : !cute.tiled_copy<#cute_nvgpu.copy<universal, {element}, 128>, layout_tv = "((8,16),{run}):(({16 * run},1),16)", tiler_mn = "[16;{k}]">
     %zeros = cute.memref.alloca() : !cute.memref<{element}, rmem, "(({run},1),1,{own.stages}):((1,0),0,0)">
     %rows = cute.tiled.copy.partition_D(%clear, %sA, %t)
-    %copied = arith.constant {own.rows // 16} : i32
-    %all = arith.constant {own.m // 16} : i32
+    %copied = arith.constant {own.m // 16} : i32
+    %all = arith.constant {own.height // 16} : i32
     cute.fill(%zeros, %nothing)
     scf.for %i = %copied to %all step %c1 : i32 {{
       %below = cute.make_coord(%i) : (i32) -> !cute.coord<"(_,?,_,_)">
@@ -286,14 +311,18 @@ def _zeros(own: GemmSchedule, element: str) -> str:
       cute.copy(%clear, %zeros, %cleared)
     }}
     cute_nvgpu.fence.proxy.async in "shared::cta"
-    cute_nvgpu.bar.sync 1 threads {2 * own.m}
+    cute_nvgpu.bar.sync 1 threads {2 * own.height}
 """  # noqa: E501
 
 
 def _own_part(split: int) -> str:
-    """The tiles of this CTA, or of its cluster, and the steps of K from `begin` on."""
+    """The tiles of this CTA; or of its cluster, and its own steps of K, from `begin` on."""
+    if split == 1:
+        return "  %first, %end, %step = cute.tile_scheduler.bounds<persistent> (%tiles)"
     return f"""\
-  %rank = {"cute_nvgpu.cluster.rank" if split > 1 else "arith.constant 0 : i32"}
+  %rank = cute_nvgpu.cluster.rank
+  %cta, %end, %ctas = cute.tile_scheduler.bounds<persistent> (%tiles)
+  %split = arith.constant {split} : i32
   %first = arith.divui %cta, %split : i32
   %step = arith.divui %ctas, %split : i32
   %part_k = arith.ceildivui %all_k, %split : i32

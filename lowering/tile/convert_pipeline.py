@@ -30,7 +30,6 @@ from tilewright.dialects.cute_nvgpu.ops import (
     tcgen05_sync,
     warp_specialization,
 )
-from tilewright.dialects.cute_nvgpu.ops.tma import PrefetchTensormapOp
 from tilewright.lowering.tile.convert_memory import SMEM
 from tilewright.lowering.tile.kernel import Kernel, lowers
 from tilewright.lowering.tile.leaves import Leaf, sized
@@ -122,8 +121,6 @@ def _linear_thread(kernel: Kernel) -> SSAValue:
 
 def _initialise(pipeline: LoweredPipeline, kernel: Kernel) -> None:
     emitter = kernel.emitter
-    for map_ in kernel.unfetched_maps():
-        emitter.add(PrefetchTensormapOp(map_))
     made = zip(
         (pipeline.full, pipeline.empty, pipeline.theirs), (*pipeline.type.arrivals, 1), strict=True
     )

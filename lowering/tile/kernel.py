@@ -61,7 +61,6 @@ class Kernel:
         self.values: dict[SSAValue, Any] = {}
         self.arguments = Arguments(entry, self.facts, self.leaf)
         self.tensor_maps: dict[SSAValue, SSAValue] = {}
-        self._fetched: set[SSAValue] = set()
         self._places: dict[int, tuple[Layout, Places]] = {}
         self.block_size = block_size
 
@@ -106,13 +105,6 @@ class Kernel:
         fact = self.facts[value]
         width = width_of_type(value.type)
         return Leaf(value, width, self.emitter, factor=fact.factor, bound=fact.bound)
-
-    def unfetched_maps(self) -> list[SSAValue]:
-        """The tensor maps made since the last time, which a thread may bring near."""
-        made = dict.fromkeys(self.tensor_maps.values())
-        new = [map_ for map_ in made if map_ not in self._fetched]
-        self._fetched.update(new)
-        return new
 
     def index(self, x: Scalar) -> SSAValue:
         """A leaf as an `index`."""

@@ -73,8 +73,8 @@ class WaitOp(PlainOp):
 
 @fields_op("cute_nvgpu.cluster.map", MAPA)
 class MapOp(NvgpuOp):
-    """What lies at the same place in the shared memory of a CTA of the cluster, which that CTA has
-    to have begun and may not leave.
+    """The same place in the shared memory of a CTA of the cluster, which has to have begun and may
+    not leave before.
 
     ```mlir
     %there = cute_nvgpu.cluster.map %m rank %r : memref<64xf32, #cute<space smem>> -> memref<64xf32, #cute<space dsmem>>
