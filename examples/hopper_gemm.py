@@ -1,4 +1,4 @@
-"""C = A B' on Hopper, some 3 % behind cuBLAS: one kernel in tiles, and a model that picks its tile.
+"""C = A B' on Hopper, level with cuBLAS: one kernel in tiles, and a model that picks its tile.
 
     kernel, grid = gemm(m, n, k)                 # which tile, stages: `schedule_of`
     kernel.launch(a, b, c, grid=grid, block=kernel.entry().block)
@@ -6,11 +6,14 @@
 A (m,k) and B (n,k), K contiguous, bf16 or e4m3; C (m,n), bf16; rows of multiples of 16 bytes, any
 extents. As many CTAs as there are multiprocessors, each computing one tile after the other: a warp
 copies A and B by TMA into a ring of stages, one or two warpgroups multiply 64 rows each by `wgmma`,
-and lay their tile down by `stmatrix`, from where TMA stores it while the next one is loaded.
+and lay their tile down by `stmatrix`, from where TMA stores it while the next one is loaded. Where
+there are few tiles and much of K, each CTA of a cluster takes a part of K, gives the others its
+sums of a part of the columns each, through their shared memory, and stores its own.
 
 The warpgroups come first, so that the number of each is a thread's number shifted: ptxas keeps what
 follows from it, descriptors, in uniform registers. With the copying warp in front each `wgmma`
-waits for a register of a thread to become uniform, 4 % of the time at 4096.
+waits for a register of a thread to become uniform, 4 % of the time at 4096. The copying warp's
+code comes first: its copies are what everybody waits for.
 """
 
 from __future__ import annotations
@@ -193,7 +196,7 @@ func.func @gemm(%A: !cute.memref<{element}, gmem, align<16>, "(?,?):(?{{i64 div=
   %some = cute.make_coord(%c0) : (i32) -> !cute.coord<"(?,_)">
   %rowA = cute.local_tile(%mA, %tilerA, %some)
   %steps = cute.size<[2]> (%rowA)
-  {"%k_tiles" if split == 1 else "%all_k"} = cute.get_scalars(%steps) : !cute.int_tuple<"?">
+  %all_k = cute.get_scalars(%steps) : !cute.int_tuple<"?">
 {_own_part(split)}
 
   %is_copier = arith.cmpi uge, %t, %copier : i32
@@ -210,8 +213,8 @@ func.func @gemm(%A: !cute.memref<{element}, gmem, align<16>, "(?,?):(?{{i64 div=
         scf.for %k = %c0 to %k_tiles step %c1 : i32 {{
           %use = arith.addi %uses, %k : i32
           %stage = cute.pipeline.stage(%pipe, %use)
-          {"%at = arith.addi %begin, %k : i32" if split > 1 else ""}
-          %from = cute.make_coord({"%at" if split > 1 else "%k"}) : (i32) -> !cute.coord<"(_,_,?)">
+          %at = arith.addi %begin, %k : i32
+          %from = cute.make_coord(%at) : (i32) -> !cute.coord<"(_,_,?)">
           %to = cute.make_coord(%stage) : (i32) -> !cute.coord<"(_,_,?)">
           %fromA = cute.slice(%gA, %from)
           %fromB = cute.slice(%gB, %from)
@@ -278,7 +281,7 @@ func.func @gemm(%A: !cute.memref<{element}, gmem, align<16>, "(?,?):(?{{i64 div=
       %coord = cute.tile_scheduler.coord<8> (%tile, %tiles)
       %m, %n = cute.get_scalars(%coord) : !cute.coord<"(?,?)">
       %columns = arith.muli %n, %pieces : i32
-      %column = arith.addi %columns, {"%rank" if split > 1 else "%c0"} : i32
+      %column = arith.addi %columns, %rank : i32
 {"".join(_stored_piece(number, pieces, threads) for number in range(pieces // split))}
       scf.yield %next : i32
     }}
@@ -318,7 +321,11 @@ def _zeros(own: GemmSchedule, element: str) -> str:
 def _own_part(split: int) -> str:
     """The tiles of this CTA; or of its cluster, and its own steps of K, from `begin` on."""
     if split == 1:
-        return "  %first, %end, %step = cute.tile_scheduler.bounds<persistent> (%tiles)"
+        return """\
+  %first, %end, %step = cute.tile_scheduler.bounds<persistent> (%tiles)
+  %rank = arith.constant 0 : i32
+  %begin = arith.constant 0 : i32
+  %k_tiles = arith.addi %all_k, %begin : i32"""
     return f"""\
   %rank = cute_nvgpu.cluster.rank
   %cta, %end, %ctas = cute.tile_scheduler.bounds<persistent> (%tiles)

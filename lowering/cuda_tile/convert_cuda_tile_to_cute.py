@@ -214,7 +214,8 @@ def _specialise(
     for the grids before it, the one that copies does so first."""
     emitter, given = kernel.emitter, dict(kernel.values)
     number = kernel.threads.number
-    computes = emitter.compare("lt", number, emitter.constant(threads, 32))
+    # Its code comes first: on a cold start what it is waited for is not behind the others'.
+    is_last = emitter.compare("gt", number, emitter.constant(threads - 1, 32))
     first = emitter.compare("eq", number, emitter.constant(threads, 32))
 
     def compute() -> None:
@@ -240,7 +241,7 @@ def _specialise(
     compute()
     emitter.add(scf.YieldOp())
     emitter.leave(outer)
-    emitter.add(scf.IfOp(computes, [], Region(computed), Region(produced)))
+    emitter.add(scf.IfOp(is_last, [], Region(produced), Region(computed)))
 
 
 def _say_parts(entry: EntryOp, lowered: func.FuncOp, kernel: Kernel) -> None:
