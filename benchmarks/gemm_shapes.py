@@ -58,9 +58,7 @@ def measure(element: str, shape: tuple[int, int, int], every: bool) -> dict[str,
         assert block is not None
         c.fill_(float("nan"))
         grid = hopper_gemm.grid_of(own, m, n)
-        rates[str(own)] = work / milliseconds(
-            launch_of(kernel, "gemm", [a, b, c], grid, block[0])
-        )
+        rates[str(own)] = work / milliseconds(launch_of(kernel, "gemm", [a, b, c], grid, block[0]))
         # Hopper cuts sums of fp8 at 13 bits below the largest product.
         bound = 1e-2 if element == "bf16" else max(k * 2.0**-17, 1e-2)
         error = torch.linalg.norm(c.float() - reference) / torch.linalg.norm(reference)

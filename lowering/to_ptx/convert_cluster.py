@@ -18,16 +18,6 @@ def _rank(op: cluster.RankOp, to: Conversion) -> None:
     to[op.result] = to.pure((ptx.RankOp,), (), ptx.RankOp)
 
 
-@lowers(cluster.ArriveOp)
-def _arrive(op: cluster.ArriveOp, to: Conversion) -> None:
-    to.add(ptx.ArriveOp())
-
-
-@lowers(cluster.WaitOp)
-def _wait(op: cluster.WaitOp, to: Conversion) -> None:
-    to.add(ptx.WaitOp())
-
-
 @lowers(cluster.MapOp)
 def _map(op: cluster.MapOp, to: Conversion) -> None:
     tile, rank = to.tile(op.memory), to[op.rank]

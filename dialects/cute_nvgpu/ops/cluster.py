@@ -4,15 +4,8 @@ from __future__ import annotations
 
 from xdsl.dialects.builtin import IndexType, MemRefType, UnitAttr, i32
 from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import (
-    operand_def,
-    opt_prop_def,
-    result_def,
-    traits_def,
-    var_operand_def,
-)
+from xdsl.irdl import operand_def, opt_prop_def, result_def, traits_def, var_operand_def
 from xdsl.traits import Pure
-from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute.types.memref import Space, SpaceAttr, is_memref
 from tilewright.dialects.cute_nvgpu.lattice.cluster import (
@@ -22,7 +15,7 @@ from tilewright.dialects.cute_nvgpu.lattice.cluster import (
     MAPA,
     MBARRIER_ARRIVE_CLUSTER,
 )
-from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp, PlainOp
+from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp
 from tilewright.dialects.cute_nvgpu.ops.mbarrier import verify_mbarrier
 from tilewright.dialects.cute_nvgpu.ops.memory_operand import verify_memref
 from tilewright.dialects.fields import fields_op
@@ -43,11 +36,9 @@ class RankOp(NvgpuOp):
 
     traits = traits_def(Pure())
 
-    assembly_format = "attr-dict"
-
 
 @fields_op("cute_nvgpu.cluster.arrive", CLUSTER_ARRIVE)
-class ArriveOp(PlainOp):
+class ArriveOp(NvgpuOp):
     """Arrive at the barrier of the cluster, without waiting.
 
     ```mlir
@@ -60,7 +51,7 @@ class ArriveOp(PlainOp):
 
 
 @fields_op("cute_nvgpu.cluster.wait", CLUSTER_WAIT)
-class WaitOp(PlainOp):
+class WaitOp(NvgpuOp):
     """Wait until all threads of the cluster have arrived at its barrier.
 
     ```mlir
@@ -100,7 +91,7 @@ class MapOp(NvgpuOp):
         assert is_memref(type_)
         verify_memref(self.name, "memory", type_, len(type_.shape), Space.SMEM)
         if self.result.type != (there := _there(type_)):
-            raise VerifyException(f"'{self.name}' expected {there}, got {self.result.type}")
+            raise self.fail(f"{there}, got {self.result.type}")
 
 
 def _there(type_: MemRefType[Attribute]) -> MemRefType[Attribute]:

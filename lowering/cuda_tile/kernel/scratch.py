@@ -275,7 +275,7 @@ class Scratch:
         thread added."""
         emitter = self.emitter
         own = self.threads.total(order.natural(threads))
-        turned = self.threads.total(order.turned(threads))
+        turned = self.threads.turned(order.turned(threads))
         if own is None or turned is None:
             own = turned if own is None else own
         else:

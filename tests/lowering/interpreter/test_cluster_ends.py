@@ -28,7 +28,8 @@ MAKE = f"""  scf.if %first {{
 def handed(sync: str, end: str, rank: str = "%rank") -> str:
     """Each CTA reads what the other one has written to its own shared memory."""
     there = "memref<4xi32, #cute<space dsmem>>"
-    return kernel(f"""
+    return kernel(
+        f"""
   %s = memref.alloc() : {TILE}
   %one = arith.constant 1 : i32
   %other = arith.xori {rank}, %one : i32
@@ -42,7 +43,9 @@ def handed(sync: str, end: str, rank: str = "%rank") -> str:
     %at = arith.index_cast %rank : i32 to index
     memref.store %v, %p[%at] : memref<64xi32>
   }}
-  {end}""", OUT).replace("  func.return", "  func.return // END")
+  {end}""",
+        OUT,
+    ).replace("  func.return", "  func.return // END")
 
 
 def test_reads_of_the_memory_of_another_cta() -> None:
