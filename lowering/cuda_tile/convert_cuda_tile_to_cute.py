@@ -233,8 +233,7 @@ def _specialise(
     `registers`, a warpgroup gives up its own."""
     emitter, given = kernel.emitter, dict(kernel.values)
     number = kernel.threads.number
-    # Its code comes first: on a cold start what it is waited for is not behind the others'.
-    is_last = emitter.compare("gt", number, emitter.constant(threads - 1, 32))
+    computes = emitter.compare("lt", number, emitter.constant(threads, 32))
     first = emitter.compare("eq", number, emitter.constant(threads, 32))
 
     def compute() -> None:
@@ -264,7 +263,7 @@ def _specialise(
     compute()
     emitter.add(scf.YieldOp())
     emitter.leave(outer)
-    emitter.add(scf.IfOp(is_last, [], Region(produced), Region(computed)))
+    emitter.add(scf.IfOp(computes, [], Region(computed), Region(produced)))
 
 
 def _say_parts(entry: EntryOp, lowered: func.FuncOp, kernel: Kernel) -> None:
