@@ -40,8 +40,7 @@ class View:
     """A memref at run time: `address` of its first element in bytes, one a thread (or one for
     all); `sizes` and `strides` in elements (a size of None is not known), or a `layout`.
 
-    `base` is the address of its buffer, the same in all threads: `memref.reinterpret_cast` counts
-    offsets from there.
+    `base` is the address of its buffer: `memref.reinterpret_cast` counts offsets from there.
     """
 
     space: Space
@@ -56,7 +55,7 @@ class View:
         """The view in some of its threads."""
         return View(
             self.space,
-            self.base,
+            take(self.base, lanes),
             take(self.address, lanes),
             self.width,
             tuple(_narrowed(size, lanes) for size in self.sizes),
@@ -72,7 +71,7 @@ class View:
 
         return View(
             self.space,
-            self.base,
+            self.base if self.base is other.base else join(self.base, other.base),
             join(self.address, other.address),
             self.width,
             tuple(map(join, self.sizes, other.sizes)),

@@ -73,8 +73,8 @@ def _map(op: atom.MapOp, builder: Builder) -> Step:
 
     def step(machine: Machine, gang: Gang) -> None:
         view = gang.regs[memory]
-        there = remote(view.address, gang.regs[rank])
-        gang.regs[dest] = replace(view, space=Space.DSMEM, address=there)
+        base, address = (remote(place, gang.regs[rank]) for place in (view.base, view.address))
+        gang.regs[dest] = replace(view, space=Space.DSMEM, base=base, address=address)
 
     return step
 
