@@ -12,12 +12,26 @@ from tilewright.dialects.ptx.calls import FreeOp, MallocOp
 from tilewright.dialects.ptx.data_movement import CpAsyncOp, LdOp, StOp
 from tilewright.dialects.ptx.logic import AndOp, OrOp, SelpOp, SetpOp, ShlOp, ShrOp
 from tilewright.dialects.ptx.matrix_copy import LdmatrixOp
-from tilewright.dialects.ptx.registers import ListMakeOp, UnpackOp
+from tilewright.dialects.ptx.registers import ListGetOp, ListMakeOp, PackOp, UnpackOp
 from tilewright.dialects.ptx.scalar_types import ScalarType
 from tilewright.dialects.ptx.types import reg
 from tilewright.lowering.to_ptx.conversion import Conversion, lowers
 from tilewright.lowering.to_ptx.convert_arith import element, storage_of
-from tilewright.lowering.to_ptx.halves import packed_halves
+
+
+def packed_halves(low: SSAValue, high: SSAValue, to: Conversion) -> SSAValue:
+    """The register of two halves: where they are the two of one that was taken apart, that one."""
+    first, second = low.owner, high.owner
+    if (
+        isinstance(first, ListGetOp)
+        and isinstance(second, ListGetOp)
+        and first.source is second.source
+        and isinstance(first.source.owner, UnpackOp)
+        and (first.position.value.data, second.position.value.data) == (0, 1)
+    ):
+        return first.source.owner.source
+    return to.pure((PackOp, low, high), (low, high), lambda: PackOp(low, high))
+
 
 _WORD = 4
 """The bytes of a register that holds several narrow elements."""

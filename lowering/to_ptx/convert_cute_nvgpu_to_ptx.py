@@ -44,7 +44,6 @@ from tilewright.lowering.to_ptx import convert_address as convert_address_to_ptx
 from tilewright.lowering.to_ptx import convert_arith as convert_arith_to_ptx
 from tilewright.lowering.to_ptx import convert_arith_casts as convert_arith_casts_to_ptx
 from tilewright.lowering.to_ptx import convert_arith_floats as convert_arith_floats_to_ptx
-from tilewright.lowering.to_ptx import convert_atomics as convert_atomics_to_ptx
 from tilewright.lowering.to_ptx import convert_cluster as convert_cluster_to_ptx
 from tilewright.lowering.to_ptx import convert_fragment as convert_fragment_to_ptx
 from tilewright.lowering.to_ptx import convert_fragment_arithmetic as convert_fragments_to_ptx
@@ -70,7 +69,6 @@ _RULE_MODULES = (
     convert_arith_to_ptx,
     convert_arith_floats_to_ptx,
     convert_arith_casts_to_ptx,
-    convert_atomics_to_ptx,
     convert_cluster_to_ptx,
     convert_fragment_to_ptx,
     convert_fragments_to_ptx,
