@@ -1,0 +1,449 @@
+"""Kernels of Tile IR: what is compiled for a target computes what the interpreter of Tile IR says.
+
+Tiles of any rank and element come from memory in every way, go through ops, loops and branches, and
+each is stored in the end. Numbers are such that every order of adding is exact where it is open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from draw import Draw
+from tile_writer import DTYPES, FLOATS, INTEGERS, STORED, Shape, Value, Writer, size_of, tile
+
+import tilewright as tw
+from tilewright import ptxas
+
+ARCHS = ("sm_80", "sm_89", "sm_90a", "sm_100a", "sm_120a")
+
+
+@dataclass
+class TileKernel:
+    """A kernel, and what it is run on."""
+
+    text: str
+    args: list[Any]
+    grid: Shape
+    arch: str
+    numerics: str
+
+    def difference(self) -> str | None:
+        """How what is compiled differs, or what ptxas has against it; None where nothing."""
+        options: dict[str, Any] = {"grid": self.grid, "args": self.args, "arch": self.arch}
+        wanted = tw.interpret(self.text, "k", numerics=self.numerics, **options)
+        try:
+            got = tw.interpret(self.text, "k", level="ptx", **options)
+        except tw.CompileError as error:
+            return f"{self.arch} refuses: {str(error).splitlines()[0].partition('error: ')[2]}"
+        for number, (a, b) in enumerate(zip(got, wanted, strict=True)):
+            with np.errstate(all="ignore"):
+                equal = (a == b) | ((a != a) & (b != b))
+            if not equal.all():
+                return f"argument {number} differs"
+        report = ptxas.assemble(tw.compile(self.text, self.arch).ptx, self.arch)
+        return None if report.clean else "ptxas complains"
+
+
+class TileOps(Writer):
+    """A kernel whose ops are drawn."""
+
+    # --- ops ---
+
+    def of(self, elements: tuple[str, ...]) -> Value:
+        """A tile that is there, of one of these elements, or a new one."""
+        there = [value for value in self.values if value.element in elements]
+        if there and not self.draw.chance(15):
+            return self.draw.pick(there)
+        return self.source(self.draw.pick(elements))
+
+    def like(self, value: Value, element: str | None = None) -> Value:
+        """Another tile of the same shape."""
+        element = element or value.element
+        there = [x for x in self.values if x.element == element and x.shape == value.shape]
+        return self.draw.pick(there) if there else self.source(element, value.shape)
+
+    def step(self) -> None:
+        """Some op."""
+        self.draw.pick(OPS)(self)
+
+    def integers(self) -> None:
+        x = self.of(INTEGERS)
+        y = self.like(x)
+        name = self.draw.pick(
+            ("addi", "subi", "muli", "andi", "ori", "xori", "maxi", "mini", "shri", "shli", "divi",
+             "remi", "mulhii", "negi", "absi")
+        )  # fmt: skip
+        sign = self.draw.pick((" signed", " unsigned"))
+        if name in ("negi", "absi"):
+            self.same(f"{name} {x.name}", x)
+            return
+        if name in ("shri", "shli", "divi", "remi"):
+            few = self.constant(7, x.shape, x.element)
+            y = self.same(f"andi {y.name}, {few.name}", y)
+        if name in ("divi", "remi"):
+            y = self.same(f"ori {y.name}, {self.constant(1, x.shape, x.element).name}", y)
+        word = sign if name in ("maxi", "mini", "shri", "divi", "remi") else ""
+        self.same(f"{name} {x.name}, {y.name}{word}", x)
+
+    def floats(self) -> None:
+        x = self.of(FLOATS)
+        y = self.like(x)
+        name = self.draw.pick(("addf", "subf", "mulf", "maxf", "minf", "negf", "absf", "fma",
+                               "floor", "divf"))  # fmt: skip
+        rounding = " rounding<nearest_even>"
+        if name in ("negf", "absf", "floor"):
+            self.same(f"{name} {x.name}", x)
+        elif name == "fma":
+            z = self.like(x)
+            self.same(f"fma {x.name}, {y.name}, {z.name}{rounding}", x)
+        else:
+            word = (
+                self.draw.pick(("", " propagate_nan"))
+                if name[3] == "f" and name[0] == "m"
+                else rounding
+            )
+            word = word if name != "mulf" else rounding
+            self.same(f"{name} {x.name}, {y.name}{word}", x)
+
+    def booleans(self) -> None:
+        x = self.of(("i1",))
+        y = self.like(x)
+        self.same(
+            f"{self.draw.pick(('andi', 'ori', 'xori', 'addi', 'muli'))} {x.name}, {y.name}", x
+        )
+
+    def compare(self) -> None:
+        x = self.of((*INTEGERS, *FLOATS))
+        y = self.like(x)
+        relation = self.draw.pick(("equal", "not_equal", "less_than", "greater_than_or_equal"))
+        result = tile(x.shape, "i1")
+        if x.element in FLOATS:
+            order = self.draw.pick(("ordered", "unordered"))
+            self.op(
+                f"cmpf {relation} {order} {x.name}, {y.name} : {x.type} -> {result}", x.shape, "i1"
+            )
+        else:
+            sign = self.draw.pick(("signed", "unsigned"))
+            self.op(
+                f"cmpi {relation} {x.name}, {y.name}, {sign} : {x.type} -> {result}", x.shape, "i1"
+            )
+
+    def select(self) -> None:
+        x = self.of(("i1", *INTEGERS, *FLOATS))
+        y, c = self.like(x), self.like(x, "i1")
+        self.op(f"select {c.name}, {x.name}, {y.name} : {c.type}, {x.type}", x.shape, x.element)
+
+    def convert(self) -> None:
+        x = self.of(("i1", *INTEGERS, *FLOATS))
+        to = self.draw.pick(("i1", *INTEGERS, *FLOATS, *STORED))
+        if to == x.element:
+            return
+        bits = {
+            name: 1 if name == "i1" else np.dtype(kind).itemsize * 8
+            for name, kind in DTYPES.items()
+        }
+        result = tile(x.shape, to)
+        sign = self.draw.pick((" signed", " unsigned"))
+        if x.element[0] == "i" and to[0] == "i":
+            name = "exti" if bits[to] > bits[x.element] else "trunci"
+            text = f"{name} {x.name}{sign if name == 'exti' else ''}"
+        elif x.element[0] == "i" or to[0] == "i":
+            text = f"{'itof' if x.element[0] == 'i' else 'ftoi'} {x.name}{sign}"
+        else:
+            text = f"ftof {x.name}"
+        value = self.op(f"{text} : {x.type} -> {result}", x.shape, to)
+        if to in STORED:
+            self.op(f"ftof {value.name} : {value.type} -> {tile(x.shape, 'f32')}", x.shape, "f32")
+
+    def reshape(self) -> None:
+        x = self.of(("i1", *INTEGERS, *FLOATS, *STORED))
+        left, shape = size_of(x.shape), list[int]()
+        while left > 1 or self.draw.chance(20):
+            if len(shape) > 5:
+                shape.append(left)
+                break
+            part = 1 << self.draw.number(0, max(left.bit_length() - 1, 0))
+            shape.append(part)
+            left //= part
+        self.op(
+            f"reshape {x.name} : {x.type} -> {tile(tuple(shape), x.element)}",
+            tuple(shape),
+            x.element,
+        )
+
+    def permute(self) -> None:
+        x = self.of(("i1", *INTEGERS, *FLOATS, *STORED))
+        order = list(range(len(x.shape)))
+        for i in range(len(order) - 1):
+            j = self.draw.number(i, len(order) - 1)
+            order[i], order[j] = order[j], order[i]
+        shape = tuple(x.shape[i] for i in order)
+        if len(order) > 1:
+            self.op(
+                f"permute {x.name} {order} : {x.type} -> {tile(shape, x.element)}", shape, x.element
+            )
+
+    def broadcast(self) -> None:
+        x = self.of(("i1", *INTEGERS, *FLOATS, *STORED))
+        shape, room = list(x.shape), 12 - size_of(x.shape).bit_length()
+        for i, extent in enumerate(shape):
+            if extent == 1 and room > 0:
+                bits = self.draw.number(0, room)
+                shape[i], room = 1 << bits, room - bits
+        if shape != list(x.shape):
+            self.op(
+                f"broadcast {x.name} : {x.type} -> {tile(tuple(shape), x.element)}",
+                tuple(shape),
+                x.element,
+            )
+
+    def cat(self) -> None:
+        x = self.of(("i1", *INTEGERS, *FLOATS, *STORED))
+        y = self.like(x)
+        if not x.shape or size_of(x.shape) > 1024:
+            return
+        dim = self.draw.number(0, len(x.shape) - 1)
+        shape = tuple(extent * (1 + (i == dim)) for i, extent in enumerate(x.shape))
+        self.op(f"cat {x.name}, {y.name} dim = {dim} : {x.type}, {y.type} -> "
+                f"{tile(shape, x.element)}",
+                shape, x.element)  # fmt: skip
+
+    def part(self) -> None:
+        """A part of a tile, and maybe that part in another place."""
+        x = self.of(("i1", *INTEGERS, *FLOATS, *STORED))
+        if not x.shape:
+            return
+        shape, index = [], []
+        for extent in x.shape:
+            part = 1 << self.draw.number(0, extent.bit_length() - 1)
+            shape.append(part)
+            number = self.constant(self.draw.number(0, extent // part - 1))
+            if self.draw.chance(30) and part < extent:
+                most = self.constant(extent // part - 1)
+                number = self.same(f"andi %bx, {most.name}", most)
+            index.append(number.name)
+        type_ = tile(tuple(shape), x.element)
+        listed = ", ".join(index)
+        y = self.op(f"extract {x.name}[{listed}] : {x.type} -> {type_}", tuple(shape), x.element)
+        if self.draw.chance(50):
+            index = [
+                self.constant(self.draw.number(0, a // b - 1)).name
+                for a, b in zip(x.shape, shape, strict=True)
+            ]
+            self.op(
+                f"insert {y.name}, {x.name}[{', '.join(index)}] : {y.type}, {x.type}",
+                x.shape,
+                x.element,
+            )
+
+    def fold(self) -> None:
+        """A reduction or a scan, of one tile or of two side by side."""
+        draw = self.draw
+        x = self.of((*INTEGERS, *FLOATS))
+        if not x.shape:
+            return
+        dim, name = draw.number(0, len(x.shape) - 1), draw.pick(("reduce", "scan"))
+        floats = x.element in FLOATS
+        more = draw.pick((" reverse=false", " reverse=true")) if name == "scan" else ""
+        shape = x.shape if name == "scan" else (*x.shape[:dim], *x.shape[dim + 1 :])
+        e = x.element
+        if draw.chance(30):
+            return self.best(x, dim)
+        combine = draw.pick(("maxf", "minf") if floats else ("addi", "maxi", "xori", "mini"))
+        word = {"maxi": " signed", "mini": " unsigned"}.get(combine, "")
+        identity = {"maxf": "0xFF800000", "addi": "0", "xori": "0", "maxi": "-100", "mini": "-1"}
+        start = "0.0" if floats else identity[combine]
+        if floats:
+            # An identity that is one of all that are there: of magnitudes.
+            x = self.same(f"absf {x.name}", x)
+            combine = "maxf"
+        a, b, c = self.fresh(), self.fresh(), self.fresh()
+        scalar = f"tile<{e}>"
+        self.op(
+            f"{name} {x.name} dim = {dim}{more} identities = [{start} : {e}] : {x.type} -> "
+            f"{tile(shape, e)}\n{self.indent}  ({a} : {scalar}, {b} : {scalar}) {{\n"
+            f"{self.indent}    {c} = {combine} {a}, {b}{word} : {scalar}\n"
+            f"{self.indent}    yield {c} : {scalar}\n"
+            f"{self.indent}  }}", shape, e,
+        )  # fmt: skip
+
+    def best(self, x: Value, dim: int) -> None:
+        """The largest element and the first place where it is."""
+        if x.element in FLOATS:
+            return
+        shape = (*x.shape[:dim], *x.shape[dim + 1 :])
+        i = self.numbers_of(x.shape)
+        e, names = x.element, [self.fresh() for _ in range(14)]
+        a, ai, b, bi, gt, eq, lt, tie, take, v, vi, r, ri, _ = names
+        s, si, out = f"tile<{e}>", "tile<i32>", self.indent
+        low = {"i8": "-128", "i16": "-32768", "i32": "-2147483648", "i64": "-9223372036854775808"}[
+            e
+        ]
+        self.emit(
+            f"{r}, {ri} = reduce {x.name}, {i.name} dim = {dim} identities = [{low} : {e}, "
+            f"2147483647 : i32] : {x.type}, {i.type} -> {tile(shape, e)}, {tile(shape, 'i32')}\n"
+            f"{out}  ({a} : {s}, {b} : {s}, {ai} : {si}, {bi} : {si}) {{\n"
+            f"{out}    {gt} = cmpi greater_than {a}, {b}, signed : {s} -> tile<i1>\n"
+            f"{out}    {eq} = cmpi equal {a}, {b}, signed : {s} -> tile<i1>\n"
+            f"{out}    {lt} = cmpi less_than {ai}, {bi}, signed : {si} -> tile<i1>\n"
+            f"{out}    {tie} = andi {eq}, {lt} : tile<i1>\n"
+            f"{out}    {take} = ori {gt}, {tie} : tile<i1>\n"
+            f"{out}    {v} = select {take}, {a}, {b} : tile<i1>, {s}\n"
+            f"{out}    {vi} = select {take}, {ai}, {bi} : tile<i1>, {si}\n"
+            f"{out}    yield {v}, {vi} : {s}, {si}\n{out}  }}"
+        )
+        self.values += [Value(r, shape, e), Value(ri, shape, "i32")]
+
+    def product(self) -> None:
+        """A product of small numbers, of a batch or not."""
+        draw = self.draw
+        batch = draw.pick(((), (), (2,)))
+        m, n, k = (1 << draw.number(0, 6) for _ in range(3))
+        kind = draw.pick(("f16", "bf16", "f32", "f64", "i8", "tf", "f8E4M3FN", "f8E5M2"))
+        if kind == "tf":
+            kind = "f16"
+        a = self.load((*batch, m, k), kind)
+        b = self.load((*batch, k, n), kind)
+        if draw.chance(30):
+            t = self.load((*batch, n, k), kind)
+            order = [*range(len(batch)), len(batch) + 1, len(batch)]
+            b = self.op(
+                f"permute {t.name} {order} : {t.type} -> {tile((*batch, k, n), kind)}",
+                (*batch, k, n),
+                kind,
+            )
+        sums = {"f64": "f64", "i8": "i32", "f16": draw.pick(("f16", "f32"))}.get(kind, "f32")
+        c = self.load((*batch, m, n), sums)
+        if kind == "i8":
+            signs = " ".join(draw.pick(("signed", "unsigned")) for _ in range(2))
+            text = f"mmai {a.name}, {b.name}, {c.name} {signs}"
+        else:
+            text = f"mmaf {a.name}, {b.name}, {c.name}"
+        self.op(f"{text} : {a.type}, {b.type}, {c.type}", c.shape, sums)
+
+    def atomic(self) -> None:
+        """An atomic operation on a place of every element's own."""
+        draw, element = self.draw, self.draw.pick(("i32", "i64", "f32", "f16", "f64"))
+        x = self.of((element,))
+        name = self.parameter(element, size_of(x.shape) * self.blocks)
+        at, type_ = self.pointers(name, element, x.shape)
+        mode = (
+            "addf"
+            if element[0] == "f"
+            else draw.pick(("add", "and", "or", "xor", "max", "min", "umax", "umin", "xchg"))
+        )
+        order = draw.pick(("relaxed device", "acq_rel sys", "release device", "acquire device"))
+        result, token = self.fresh(), self.fresh()
+        mask = types = ""
+        if draw.chance(30):
+            chosen = self.mask(x.shape)
+            mask, types = f", {chosen.name}", f", {chosen.type}"
+        self.emit(f"{result}, {token} = atomic_rmw_tko {order} {at}, {mode}, {x.name}{mask} : "
+                  f"{type_}, {x.type}{types} -> {x.type}, token")  # fmt: skip
+        if not mask:
+            self.values.append(Value(result, x.shape, element))
+
+    # --- control flow ---
+
+    def branch(self) -> None:
+        """An if with results, by a scalar."""
+        x = self.of((*INTEGERS, *FLOATS))
+        one = self.constant(1)
+        low = self.same(f"andi %bx, {one.name}", one)
+        condition = self.op(
+            f"cmpi equal {low.name}, {one.name}, signed : tile<i32> -> tile<i1>", (), "i1"
+        )
+        result, known = self.fresh(), len(self.values)
+        self.emit(f"{result} = if {condition.name} -> ({x.type}) {{")
+        for side in range(2):
+            y = self.nested(x)
+            self.emit(f"  yield {y.name} : {x.type}")
+            self.emit("} else {" if side == 0 else "}")
+            del self.values[known:]
+        self.values.append(Value(result, x.shape, x.element))
+
+    def nested(self, x: Value) -> Value:
+        """Some ops in a region, the last of which has the type of a tile."""
+        self.indent += "  "
+        for _ in range(self.draw.number(0, 2)):
+            self.draw.pick(SIMPLE)(self)
+        y = self.like(x)
+        if x.element in FLOATS:
+            y = self.same(f"subf {y.name}, {x.name} rounding<nearest_even>", x)
+        else:
+            y = self.same(f"{self.draw.pick(('addi', 'xori'))} {y.name}, {x.name}", x)
+        self.indent = self.indent[:-2]
+        return y
+
+    def repeat(self) -> None:
+        """A loop that carries tiles, over a range or until a condition."""
+        draw = self.draw
+        x, y = self.of((*INTEGERS, *FLOATS)), self.of(("i32", "f32", "i1", "f16"))
+        known = len(self.values)
+        r, s, a, b, k = (self.fresh() for _ in range(5))
+        zero, one = self.constant(0), self.constant(1)
+        if draw.chance(60):
+            most = self.constant(draw.number(0, 4))
+            self.emit(f"{r}, {s} = for {k} in ({zero.name} to {most.name}, step {one.name}) : "
+                      f"tile<i32> iter_values({a} = {x.name}, {b} = {y.name}) -> "
+                      f"({x.type}, {y.type}) {{")  # fmt: skip
+            inside = Value(a, x.shape, x.element), Value(b, y.shape, y.element)
+            self.values += [*inside, Value(k, (), "i32")]
+            new = self.nested(inside[0])
+            other = self.like(inside[1])
+            self.emit(f"  continue {new.name}, {other.name} : {x.type}, {y.type}")
+        else:
+            n, m = self.fresh(), self.fresh()
+            last = self.fresh()
+            self.emit(f"{last}, {r}, {s} = loop iter_values({n} = {zero.name}, {a} = {x.name}, "
+                      f"{b} = {y.name}) : tile<i32>, {x.type}, {y.type} -> tile<i32>, {x.type}, "
+                      f"{y.type} {{")  # fmt: skip
+            inside = Value(a, x.shape, x.element), Value(b, y.shape, y.element)
+            self.values += [*inside, Value(n, (), "i32")]
+            new = self.nested(inside[0])
+            other = self.like(inside[1])
+            self.emit(f"  {m} = addi {n}, {one.name} : tile<i32>")
+            stop = self.fresh()
+            self.emit(f"  {stop}_b = constant <i32: {draw.number(1, 3)}> : tile<i32>")
+            self.emit(
+                f"  {stop} = cmpi greater_than_or_equal {m}, {stop}_b, signed : "
+                "tile<i32> -> tile<i1>"
+            )
+            self.emit(
+                f"  if {stop} {{\n      {self.indent}break {m}, {new.name}, {inside[1].name} : "
+                f"tile<i32>, {x.type}, {y.type}\n  {self.indent}}}"
+            )
+            self.emit(f"  continue {m}, {new.name}, {other.name} : tile<i32>, {x.type}, {y.type}")
+            self.values.append(Value(last, (), "i32"))
+        self.emit("}")
+        del self.values[known:]
+        self.values += [Value(r, x.shape, x.element), Value(s, y.shape, y.element)]
+
+
+SIMPLE: tuple[Callable[[TileOps], None], ...] = (
+    TileOps.integers, TileOps.floats, TileOps.booleans, TileOps.compare, TileOps.select,
+    TileOps.convert, TileOps.reshape, TileOps.permute, TileOps.broadcast, TileOps.cat, TileOps.part,
+    TileOps.fold,
+)  # fmt: skip
+OPS = (*SIMPLE, TileOps.fold, TileOps.product, TileOps.atomic, TileOps.branch, TileOps.repeat)
+
+
+def tiles(draw: Draw) -> TileKernel:
+    """A kernel of some ops, all of whose last tiles are stored."""
+    blocks = draw.number(1, 2)
+    kernel = TileOps(draw, blocks)
+    kernel.emit("%bx, %by, %bz = get_tile_block_id : tile<i32>")
+    for _ in range(draw.number(1, 2)):
+        kernel.source()
+    for _ in range(draw.number(1, 7)):
+        kernel.step()
+    for value in kernel.values[-draw.number(1, 5) :]:
+        kernel.store(value)
+    lines = "\n".join(kernel.lines)
+    parameters = ", ".join(kernel.parameters)
+    text = f"cuda_tile.module @m {{\n  entry @k({parameters}) {{\n{lines}\n  }}\n}}\n"
+    numerics = "hardware" if "mma" in text else "exact"
+    return TileKernel(text, kernel.args, (blocks,), draw.pick(ARCHS), numerics)
