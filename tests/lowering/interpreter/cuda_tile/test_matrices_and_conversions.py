@@ -61,6 +61,13 @@ def product(
     return got.astype(np.float64).reshape(m, n), a @ b + c
 
 
+@pytest.mark.parametrize("depth", [1, 2])
+def test_products_of_less_than_an_instruction_multiplies(depth: int) -> None:
+    """Of f8 by way of f16, whose halves of K are summed apart: one of them is empty."""
+    got, wanted = product("f8E4M3FN", "f32", (16, 8, depth), arch="sm_100a", numerics="hardware")
+    assert np.abs(got - wanted).max() <= 1e-6 * np.abs(wanted).max()
+
+
 @pytest.mark.parametrize("numerics", ["hardware", "exact", "fast"])
 @pytest.mark.parametrize("extents", [(2, 8, 16), (16, 16, 32), (64, 32, 64)])
 @pytest.mark.parametrize(
