@@ -76,6 +76,7 @@ from tilewright.lowering.cuda_tile.memory.convert_copied_loads import CopyRings
 from tilewright.lowering.cuda_tile.pipelines.convert_boxed_stores import stored_boxes
 from tilewright.lowering.cuda_tile.pipelines.convert_pipelines import Rings, meet
 from tilewright.lowering.cuda_tile.products import convert_matrix
+from tilewright.lowering.cuda_tile.slice_products import slice_products
 from tilewright.lowering.cuda_tile.split_blocks import split_blocks
 from tilewright.lowering.cuda_tile.split_turns import split_turns
 from tilewright.lowering.cuda_tile.tiles import convert_folds, convert_shapes
@@ -106,6 +107,7 @@ def convert_entry(entry: EntryOp, arch: Target | None = None) -> func.FuncOp:
     legalize(entry, arch)
     blocks = split_blocks(entry, arch)
     split_turns(entry, arch)
+    slice_products(entry, arch)
     place_accumulators(entry, arch)
     legalize(entry, arch, placed=True)
     stored, beside = stored_boxes(entry, arch), 0
@@ -113,9 +115,9 @@ def convert_entry(entry: EntryOp, arch: Target | None = None) -> func.FuncOp:
         plan = find_pipelines(entry, arch, stored, beside, blocks)
         threads = log2(thread_count(entry, arch))
         copies = find_copied_loads(entry, arch, plan, threads, beside)
-        lowered, scratch = _converted(entry, arch, stored, plan, copies)
+        lowered, kernel = _converted(entry, arch, stored, plan, copies)
         room = math.inf if arch is None else shared_memory_limit(arch)
-        scratch += copies.beside
+        scratch = kernel.scratch.bytes + copies.beside
         others = scratch - copies.bytes
         if others <= beside or plan.bytes + scratch <= room:
             for load, why in plan.refused.items():
@@ -126,6 +128,7 @@ def convert_entry(entry: EntryOp, arch: Target | None = None) -> func.FuncOp:
                 legalize(entry, arch, placed=True)
                 stored, beside = stored_boxes(entry, arch), 0
                 continue
+            kernel.check_room()
             for load, why in copies.refused.items():
                 remark(load, "pipeline", f"'{load.name}' is not loaded ahead by cp.async: {why}")
             if blocks.ctas > 1:
@@ -137,8 +140,8 @@ def convert_entry(entry: EntryOp, arch: Target | None = None) -> func.FuncOp:
 
 def _converted(
     entry: EntryOp, arch: Target | None, stored: Stores, plan: Pipelines, copies: CopiedLoads
-) -> tuple[func.FuncOp, int]:
-    """The kernel of threads, and the shared memory that it takes beside stages."""
+) -> tuple[func.FuncOp, Kernel]:
+    """The kernel of threads, and what there is to know of it."""
     source, block = entry.body.block, Block()
     threads = thread_count(entry, arch)
     wanted = {**thread_read_layouts(plan, log2(threads), arch), **copies.read}
@@ -183,7 +186,7 @@ def _converted(
     if arch is not None and bounded_ctas(entry, arch, threads, plan.ctas):
         lowered.attributes[MIN_CTAS] = IntegerAttr(plan.ctas, i32)
     lowered.location = file_location(entry.location) or lowered.location
-    return lowered, kernel.scratch.bytes
+    return lowered, kernel
 
 
 def _argument(entry: EntryOp, argument: SSAValue, place: int, kernel: Kernel) -> SSAValue:

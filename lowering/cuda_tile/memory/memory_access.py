@@ -50,7 +50,7 @@ def load_strongly(
         zeros = [kernel.constant(0, element)] * layout.count
         form = _form("or", element)
         results = atomically(op, form, accesses, layout, [zeros], kernel, padding)
-    return kernel.scratch.told(layout, results) if layout.idle else results
+    return kernel.scratch.told(layout, results, layout) if layout.idle else results
 
 
 def store_strongly(
