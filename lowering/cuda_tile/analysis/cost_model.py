@@ -22,11 +22,11 @@ from tilewright.dialects.cuda_tile.ops.core import ConstantOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.dialects.cute_nvgpu.lattice.shared_memory import shared_memory_limit
-from tilewright.dialects.cute_nvgpu.lattice.targets import Target
+from tilewright.dialects.cute_nvgpu.lattice.targets import Target, target
 from tilewright.lowering.cuda_tile.analysis.hints import hint
 from tilewright.lowering.cuda_tile.analysis.remarks import remark
 from tilewright.lowering.cuda_tile.layouts.elements import shape_of
-from tilewright.lowering.cuda_tile.layouts.mma_layouts import Multiplication
+from tilewright.lowering.cuda_tile.layouts.mma_layouts import Multiplication, atom_of
 from tilewright.lowering.cuda_tile.layouts.tensor_memory_layouts import in_tensor_memory
 from tilewright.lowering.cuda_tile.layouts.warpgroup_layouts import (
     is_added,
@@ -64,17 +64,29 @@ _MOST_STAGES, _FEW_STAGES, _OWN = 12, 3, 1024
 shared memory that a CTA takes beside its own."""
 
 WARP = 32
+TMA = target("sm_90")
 STORED = 1 << 15
 """The shared memory through which a tile is stored by TMA."""
 
 
+def is_asynchronous(op: Multiplication, arch: Target | None) -> bool:
+    """True of a multiplication by MMAs that read shared memory by themselves."""
+    return multiplies_by_warpgroups(op, arch) or in_tensor_memory(op)
+
+
 def products_of(entry: EntryOp, arch: Target | None) -> list[Multiplication]:
     """The multiplications by asynchronous MMAs."""
-    return [
-        op for op in entry.walk()
-        if isinstance(op, Multiplication)
-        and (multiplies_by_warpgroups(op, arch) or in_tensor_memory(op))
-    ]  # fmt: skip
+    products = (op for op in entry.walk() if isinstance(op, Multiplication))
+    return [op for op in products if is_asynchronous(op, arch)]
+
+
+def boxed_products(entry: EntryOp, arch: Target | None) -> list[Multiplication]:
+    """The multiplications whose operands may come by TMA: those, or, of a kernel that has none of
+    them, those by MMAs of warps."""
+    products = products_of(entry, arch)
+    if products or arch is None or not arch.supports(TMA):
+        return products
+    return [op for op in entry.walk() if isinstance(op, Multiplication) and atom_of(op) is not None]
 
 
 def thread_count(entry: EntryOp, arch: Target | None = None) -> int:

@@ -25,6 +25,7 @@ from tilewright.lowering.cuda_tile.arithmetic.convert_elementwise import (
 )
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, PlacedTile, is_float, lowers
 from tilewright.lowering.cuda_tile.kernel.shared_tiles import SharedTile, StageTile
+from tilewright.lowering.cuda_tile.kernel.warpgroup_groups import MmaGroup
 from tilewright.lowering.cuda_tile.layouts.elements import shape_of
 from tilewright.lowering.cuda_tile.layouts.find_layouts import LayoutTable, finds
 from tilewright.lowering.cuda_tile.layouts.layouts import TileLayout, dim_bits
@@ -99,6 +100,7 @@ class AtomProduct:
             for batch, m, n, _ in places:
                 inputs = [a[batch, m, 0, k], b[batch, 0, n, k], sums[batch, m, n, 0]]
                 sums[batch, m, n, 0] = emitter.emit(MMA_OPS[self.atom.op](inputs, self.atom))
+        kernel.ahead.read(self.op, MmaGroup())
         results = [extracted(sums[place], i, emitter) for place in places for i in range(width)]
         kernel.place(self.op.result, c_layout, [float_or_same(kernel, x, own) for x in results])
 
