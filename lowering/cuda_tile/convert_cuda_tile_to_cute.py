@@ -36,6 +36,7 @@ from tilewright.lowering.cuda_tile.analysis.cost_model import (
     bounded_ctas,
     is_crowded,
     producer_pays,
+    products_of,
     thread_count,
 )
 from tilewright.lowering.cuda_tile.analysis.find_copied_loads import (
@@ -111,8 +112,14 @@ def convert_entry(entry: EntryOp, arch: Target | None = None) -> func.FuncOp:
     place_accumulators(entry, arch)
     legalize(entry, arch, placed=True)
     stored, beside = stored_boxes(entry, arch), 0
+    by_warps = True
     while True:
         plan = find_pipelines(entry, arch, stored, beside, blocks)
+        if beside and by_warps and not plan.by_loop and not products_of(entry, arch):
+            # Stages by cp.async are in the memory that those by TMA have no room beside.
+            by_warps, beside = False, 0
+        if not by_warps:
+            plan = Pipelines(refused=plan.refused)
         threads = log2(thread_count(entry, arch))
         copies = find_copied_loads(entry, arch, plan, threads, beside)
         lowered, kernel = _converted(entry, arch, stored, plan, copies)

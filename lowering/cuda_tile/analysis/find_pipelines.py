@@ -25,10 +25,11 @@ from tilewright.dialects.cute_nvgpu.ops.address import bytes_of
 from tilewright.lowering.cuda_tile.analysis.computed_again import follows
 from tilewright.lowering.cuda_tile.analysis.cost_model import (
     STORED,
-    boxed_products,
+    TMA,
     copy_stages,
     is_asynchronous,
     stages_and_ctas,
+    tiled_products,
 )
 from tilewright.lowering.cuda_tile.analysis.hints import hint
 from tilewright.lowering.cuda_tile.analysis.remarks import remark
@@ -195,8 +196,8 @@ def find_pipelines(
     """The pipelines of a kernel, which leave so much shared memory at least; of a block that CTAs
     share, what several of them need they load for each other."""
     plan = Pipelines()
-    products = boxed_products(entry, arch)
-    if not products or arch is None:
+    products = tiled_products(entry, arch)
+    if not products or arch is None or not arch.supports(TMA):
         return plan
     for product in products:
         by_warps = not is_asynchronous(product, arch)
