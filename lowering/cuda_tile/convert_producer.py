@@ -17,11 +17,12 @@ from xdsl.dialects import scf
 from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
 
 from tilewright.dialects.cuda_tile.ops import core, views
-from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
+from tilewright.dialects.cuda_tile.ops.control_flow import ContinueOp, ForOp, IfOp, ReturnOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.lowering.cuda_tile.analysis.computed_again import SCALAR
 from tilewright.lowering.cuda_tile.analysis.find_pipelines import Pipelines
+from tilewright.lowering.cuda_tile.analysis.split_dimensions import region_of
 from tilewright.lowering.cuda_tile.control_flow.loop_bounds import loop_bounds, loop_variable
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
 from tilewright.lowering.cuda_tile.pipelines.convert_pipelines import Rings, place_rings, places_of
@@ -36,7 +37,8 @@ _PLACES = (
 
 def needed_for_copies(entry: EntryOp, plan: Pipelines) -> set[Operation] | None:
     """The ops that say where what is loaded lies, and how often; None where it depends on more than
-    parameters, the block's number and loops' variables."""
+    parameters, the block's number and loops' variables, or where a branch leaves the kernel or one
+    of those loops."""
     needed: set[Operation] = set()
     loads = [
         load.op
@@ -45,6 +47,8 @@ def needed_for_copies(entry: EntryOp, plan: Pipelines) -> set[Operation] | None:
         for load in group.loads
     ]
     loops = {loop for load in loads for loop in _around(load)}
+    if any(_leaves(op, loops) for op in entry.walk()):
+        return None
     wanted = chain(
         (index for load in loads for index in load.index),
         (bound for loop in loops for bound in (loop.lower_bound, loop.upper_bound, loop.step)),
@@ -52,6 +56,13 @@ def needed_for_copies(entry: EntryOp, plan: Pipelines) -> set[Operation] | None:
     if not loops or not all(_add(value, loops, needed) for value in wanted):
         return None
     return needed
+
+
+def _leaves(op: Operation, loops: set[ForOp]) -> bool:
+    """True of what ends the kernel, or an iteration of a loop, under a condition."""
+    if not isinstance(op.parent_op(), IfOp):
+        return False
+    return isinstance(op, ReturnOp) or (isinstance(op, ContinueOp) and region_of(op) in loops)
 
 
 def _around(op: Operation) -> Iterator[ForOp]:
