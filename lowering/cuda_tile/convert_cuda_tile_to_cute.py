@@ -58,8 +58,10 @@ from tilewright.lowering.cuda_tile.arithmetic import (
     convert_packing,
 )
 from tilewright.lowering.cuda_tile.control_flow import convert_control_flow
+from tilewright.lowering.cuda_tile.convert_issuer import Issuer, needed_for_issues
 from tilewright.lowering.cuda_tile.convert_producer import Producer, needed_for_copies
 from tilewright.lowering.cuda_tile.kernel import grid_dependencies
+from tilewright.lowering.cuda_tile.kernel.issued_products import IssueRecord
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
 from tilewright.lowering.cuda_tile.layouts.elements import element_of, scalar_type
 from tilewright.lowering.cuda_tile.layouts.find_layouts import find_layouts
@@ -157,21 +159,24 @@ def _converted(
     kernel.groups.one_by_one = arch is not None and is_crowded(entry, arch)
     for i, argument in enumerate(source.args):
         kernel.place(argument, kernel.table.scalar, [_argument(entry, argument, i, kernel)])
+    own = issued = None
+    specialises = not convert_allocations.allocas_of(entry)
+    if specialises and arch is not None and producer_pays(entry, arch, plan.ctas):
+        own, issued = needed_for_copies(entry, plan), needed_for_issues(entry, plan)
+    if own is not None and issued is not None:
+        kernel.tensor.record = IssueRecord()
     if (columns := accumulator_columns(entry)) > 0:
-        kernel.tensor.allocate(columns)
+        kernel.tensor.allocate(columns, threads // WARP)
     kernel.stored, kernel.ahead = stored, Rings(plan, kernel)
     kernel.copied = CopyRings(copies, kernel)
     if grid_dependencies.waits_first(entry):
         grid_dependencies.wait_for_grids(kernel)
     heap = convert_allocations.take_heap(entry, kernel)
-    own = None
-    if heap is None and arch is not None and producer_pays(entry, arch, plan.ctas):
-        own = needed_for_copies(entry, plan)
     if own is None:
         _lower_body(source, kernel)
     else:
         waits = grid_dependencies.waits_later(entry)
-        _specialise(source, own, threads, kernel, waits=waits)
+        _specialise(source, own, issued, threads, kernel, waits=waits)
     kernel.at(entry)
     if heap is not None:
         convert_allocations.give_back(heap, kernel)
@@ -185,7 +190,7 @@ def _converted(
     _say_parts(entry, lowered, kernel)
     lowered.attributes["gpu.kernel"] = StringAttr("")
     lowered.attributes[FROM_TILE_IR] = UnitAttr()
-    threads += (own is not None) * WARP
+    threads += ((own is not None) + (kernel.tensor.record is not None)) * WARP
     lowered.attributes["gpu.known_block_size"] = DenseArrayBase.from_list(i32, [threads, 1, 1])
     if plan.cluster > 1:
         size = DenseArrayBase.from_list(i32, [plan.cluster, 1, 1])
@@ -218,14 +223,17 @@ def _lower_body(source: Block, kernel: Kernel) -> None:
 
 
 def _specialise(
-    source: Block, needed: set[Operation], threads: int, kernel: Kernel, *, waits: bool
-) -> None:
-    """A last warp of which one thread copies, and the threads in front of it; where a kernel waits
-    for the grids before it, the one that copies does so first."""
+    source: Block, needed: set[Operation], issued: set[Operation] | None, threads: int,
+    kernel: Kernel, *, waits: bool,
+) -> None:  # fmt: skip
+    """A warp of which one thread copies, one of which one issues MMAs in tensor memory, if any, and
+    the threads in front of them; where a kernel waits for the grids before it, the one that copies
+    does so first."""
     emitter, given = kernel.emitter, dict(kernel.values)
     number = kernel.threads.number
-    computes = emitter.compare("lt", number, emitter.constant(threads, 32))
-    first = emitter.compare("eq", number, emitter.constant(threads, 32))
+    first, second = (
+        emitter.compare("eq", number, emitter.constant(threads + i * WARP, 32)) for i in range(2)
+    )
 
     def compute() -> None:
         kernel.scratch.sharers = threads
@@ -244,13 +252,22 @@ def _specialise(
     produced = Block()
     outer = emitter.enter(produced)
     copy()
-    emitter.add(scf.YieldOp())
     emitter.leave(outer)
     outer = emitter.enter(computed := Block())
     compute()
     emitter.add(scf.YieldOp())
     emitter.leave(outer)
-    emitter.add(scf.IfOp(computes, [], Region(computed), Region(produced)))
+    if (record := kernel.tensor.record) is not None and issued is not None:
+        kernel.values = dict(given)
+        Rings.in_kernel(kernel).restart()
+        outer = emitter.enter(produced)
+        issuer = Issuer(kernel, issued)
+        emitter.when(second, lambda: issuer.walk(source, record.events))
+        emitter.leave(outer)
+    produced.add_op(scf.YieldOp())
+    # Tensor memory is given back by those who compute: the others come first in the text.
+    others = emitter.compare("lt", emitter.constant(threads - 1, 32), number)
+    emitter.add(scf.IfOp(others, [], Region(produced), Region(computed)))
 
 
 def _say_parts(entry: EntryOp, lowered: func.FuncOp, kernel: Kernel) -> None:

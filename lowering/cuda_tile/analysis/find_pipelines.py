@@ -144,6 +144,15 @@ class Pipelines:
     cluster: int = 1
     """The CTAs that load for each other."""
 
+    def loads(self) -> list[BoxedAccess]:
+        """All of their loads."""
+        return [
+            load
+            for pipeline in self.by_loop.values()
+            for group in pipeline.groups
+            for load in group.loads
+        ]
+
     def of(self, load: Operation) -> tuple[LoadPipeline, LoadGroup, BoxedAccess] | None:
         """Where a load belongs to."""
         for pipeline in self.by_loop.values():

@@ -87,6 +87,11 @@ class Ring:
         self.flying: list[MmaGroup] = []
         """The MMAs that are in flight at its end."""
 
+    @property
+    def is_read_by_mmas(self) -> bool:
+        """True where no thread but the one that issues MMAs has to do with its stages."""
+        return all(group.released_by_mma for one in self.pipelines for group in one.groups)
+
     # --- memory ---
 
     def _made(self) -> SSAValue:

@@ -3,6 +3,7 @@ in tensor memory, A and B are matrices in shared memory."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from xdsl.dialects.builtin import i1
@@ -13,6 +14,7 @@ from tilewright.dialects.cute_nvgpu.atoms.umma import UmmaAtom
 from tilewright.dialects.cute_nvgpu.ops.sm100 import MmaBsOp, MmaOp
 from tilewright.lowering.cuda_tile.analysis.facts import is_zero
 from tilewright.lowering.cuda_tile.arithmetic.convert_conversions import float_or_same
+from tilewright.lowering.cuda_tile.kernel.issued_products import IssuedProduct
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, lowers
 from tilewright.lowering.cuda_tile.kernel.tensor_tiles import is_there, make_room, placed
 from tilewright.lowering.cuda_tile.layouts.elements import shape_of
@@ -69,6 +71,8 @@ class TensorCoreProduct:
         self.layouts = TensorCoreLayouts(atom, extents, kernel.table.thread_bits)
         self.shared = SharedOperands(self.layouts, kernel)
         self.factors: tuple[ScaleFactors, ScaleFactors] | None = None
+        if isinstance(op, MmaFScaledOp):
+            self.factors = scale_factors_of(op)
 
     def multiply(self) -> None:
         """Emit it."""
@@ -79,22 +83,17 @@ class TensorCoreProduct:
             self.kernel.tensor,
         )
         make_room(accumulators.column, op, kernel)
-        fresh = is_zero(op.acc)
-        if not fresh:
+        if not is_zero(op.acc):
             brought(op.acc, accumulators, kernel)
-        if isinstance(op, MmaFScaledOp):
-            self.factors = scale_factors_of(op)
+        if isinstance(op, MmaFScaledOp) and self.factors is not None:
             store_factors(self.factors[0], op.lhs_scale, -2, kernel)
             store_factors(self.factors[1], op.rhs_scale, -1, kernel)
         operands, staged = self.shared.laid_down(
             {"A": op.lhs, "B": op.rhs}, lambda: tensor.order(kernel.scratch.written)
         )
         tensor.order()
-        a, b = operands["A"], operands["B"]
-        atom = self.layouts.atom
-        assert isinstance(atom, UmmaAtom)
-        atom = replace(atom, majors=(a.major, b.major))
-        tensor.issue(lambda: self._issue(atom, a, b, fresh=fresh), reads_scratch=staged)
+        issued = IssuedProduct(op, {name: operands[name] for name in staged})
+        tensor.issue(issued, lambda: self.issue(operands))
         kernel.ahead.issued(op)
         tile = placed(accumulators, kernel)
         kernel[op.result] = tile
@@ -104,15 +103,16 @@ class TensorCoreProduct:
             narrow = [float_or_same(kernel, x, wanted) for x in tile.elements_in(own, kernel)]
             kernel.place(op.result, own, narrow)
 
-    def _issue(
-        self, atom: UmmaAtom, a: OperandMatrices, b: OperandMatrices, *, fresh: bool
-    ) -> None:
+    def issue(self, operands: Mapping[str, OperandMatrices]) -> None:
         """The MMAs, by one thread, once the operands are there; what they free when complete."""
+        a, b, atom = operands["A"], operands["B"], self.layouts.atom
+        assert isinstance(atom, UmmaAtom)
+        atom = replace(atom, majors=(a.major, b.major))
         kernel, (rows, columns, depth) = self.kernel, atom.shape
         extents = self.layouts.extents
         for matrices in (a, b):
             matrices.ready()
-        flag = kernel.constant(0, i1) if fresh else kernel.tensor.adds.get(self.op)
+        flag = kernel.constant(0, i1) if is_zero(self.op.acc) else kernel.tensor.adds.get(self.op)
         for batch in range(extents["b"]):
             for m in range(0, extents["m"], rows):
                 for n in range(0, extents["n"], columns):
