@@ -243,6 +243,8 @@ def _specialise(
         if waits:
             grid_dependencies.wait_for_grids(kernel)
         Producer(kernel, needed).walk(source)
+        for ring in Rings.in_kernel(kernel).all:
+            ring.drain()
 
     def copy() -> None:
         emitter.when(first, produce)

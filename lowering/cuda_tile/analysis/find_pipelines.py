@@ -58,10 +58,10 @@ class SharedBlocks:
     ctas: int = 1
     parts: frozenset[Operation] = frozenset()
 
-    def loading(self, load: LoadViewTkoOp, product: Operation) -> int:
+    def loading(self, load: LoadViewTkoOp) -> int:
         """The CTAs that load for each other what a product in a loop reads."""
-        alone = load in self.parts or in_tensor_memory(product)
-        return 1 if alone or not isinstance(load.parent_op(), ForOp) else self.ctas
+        alone = load in self.parts or not isinstance(load.parent_op(), ForOp)
+        return 1 if alone else self.ctas
 
 
 @dataclass(eq=False)
@@ -218,7 +218,7 @@ def find_pipelines(
             if plan.of(load) is not None or load in plan.refused:
                 continue
             alone = blocks is None or by_warps
-            boxed = boxed_load(load, arch, 1 if alone else blocks.loading(load, product))
+            boxed = boxed_load(load, arch, 1 if alone else blocks.loading(load))
             if isinstance(boxed, str):
                 plan.refused[load] = boxed
                 continue
