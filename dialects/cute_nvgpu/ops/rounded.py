@@ -7,9 +7,8 @@ from typing import ClassVar
 from xdsl.dialects.builtin import AnyFloatConstr, StringAttr
 from xdsl.irdl import VarConstraint, prop_def, result_def, traits_def, var_operand_def
 from xdsl.traits import Pure
-from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.cute_nvgpu.lattice.scalar import DIRECTIONS, SCALARS
+from tilewright.dialects.cute_nvgpu.lattice.scalar import DIRECTIONS, FLUSHING, SCALARS
 from tilewright.dialects.cute_nvgpu.ops.instruction import BaselineOp
 from tilewright.dialects.fields import fields_op
 
@@ -17,15 +16,18 @@ _DIRECTED = {
     f"{name}.{form}": len(row.types)
     for name, scalar in SCALARS.items()
     for form, row in scalar.forms.items()
-    if form.partition(".")[0] in DIRECTIONS and name != "cvt"
+    if (form.partition(".")[0] in DIRECTIONS or (FLUSHING in form and form.startswith("rn")))
+    and name != "cvt"
 }
-"""The instructions that round to one side, and how many operands each takes."""
+"""The instructions that round to one side or flush subnormal numbers, and how many operands each
+takes."""
 
 
 @fields_op("cute_nvgpu.rounded")
 class RoundedOp(BaselineOp):
     """add, sub, mul, div, sqrt or fma of f32 or f64, rounded towards zero (`rz`), minus infinity
-    (`rm`) or plus infinity (`rp`).
+    (`rm`) or plus infinity (`rp`), or to nearest (`rn`) and, as with `ftz` in any rounding of f32,
+    with zeros for subnormal numbers.
 
     ```mlir
     %d = cute_nvgpu.rounded "add.rz.f64" %a, %b : f64
@@ -52,12 +54,10 @@ class RoundedOp(BaselineOp):
     def verify_(self) -> None:
         form = self.form.data
         if form not in _DIRECTED:
-            raise VerifyException(
-                f"'{self.name}' expected one of {', '.join(_DIRECTED)}, got {form}"
-            )
+            raise self.fail(f"one of {', '.join(_DIRECTED)}, got {form}")
         count, type_ = len(self.operands), self.result.type
         if count != _DIRECTED[form] or str(type_) != form.rpartition(".")[2]:
-            raise VerifyException(
-                f"'{self.name}' expected {_DIRECTED[form]} operands of {form.rpartition('.')[2]} "
-                f"for {form}, got {count} of {type_}"
+            raise self.fail(
+                f"{_DIRECTED[form]} operands of {form.rpartition('.')[2]} for {form}, got {count} "
+                f"of {type_}"
             )
