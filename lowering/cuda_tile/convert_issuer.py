@@ -97,6 +97,8 @@ class Issuer(Role):
             assert start is not None
             operands[name] = replace(matrices, start=kernel.emitter.constant(start, None))
         wanted = {name: op.operands[i] for i, name in enumerate("AB") if name not in operands}
+        if product.packed is not None:
+            del wanted["A"]
         for value in wanted.values():
             self._there(value)
         there, _ = product.shared.laid_down(wanted, lambda: None)

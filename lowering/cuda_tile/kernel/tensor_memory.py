@@ -46,6 +46,7 @@ from tilewright.lowering.cuda_tile.kernel.scratch import Scratch
 from tilewright.lowering.cuda_tile.layouts.layouts import WARP_BITS, log2
 from tilewright.lowering.cuda_tile.layouts.tensor_memory_layouts import (
     Accumulators,
+    PackedOperand,
 )
 from tilewright.lowering.cuda_tile.layouts.threads import ThreadNumber
 from tilewright.lowering.tile.emitter import Emitter
@@ -289,6 +290,8 @@ class AccumulatorMemory:
         self.tiles.pop(accumulators.column, None)
         view = self._view(accumulators)
         shape, form = _form(accumulators, "unpack")
+        if isinstance(accumulators, PackedOperand):
+            form = {}
         for number, (at, count) in enumerate(self._runs(accumulators)):
             type_ = FragmentType.get(count, accumulators.element)
             own = elements[number * count : (number + 1) * count]
@@ -329,6 +332,9 @@ class AccumulatorMemory:
     def _view(self, accumulators: Accumulators) -> SSAValue:
         """The columns as elements."""
         bits = 8 * bytes_of(accumulators.element)
+        if isinstance(accumulators, PackedOperand):
+            shape = LANES, self._columns * accumulators.PER_CELL
+            return self.slice(0, accumulators.element, shape, Layout(shape, (lane_stride(bits), 1)))
         layout = Layout((LANES, self._columns), (lane_stride(bits), column_stride(bits)))
         return self.slice(0, accumulators.element, (LANES, self._columns), layout)
 
@@ -349,6 +355,13 @@ class AccumulatorMemory:
         at = accumulators.column_of(batch, row, column)
         return self.slice(at, accumulators.element, (rows, columns), atom.cta_layout("D"))
 
+    def operand(
+        self, packed: PackedOperand, atom: UmmaAtom, place: tuple[int, int, int]
+    ) -> SSAValue:
+        """The operand A of an MMA from an element (batch, row, K) on."""
+        at = packed.column_of(*place) // packed.PER_CELL
+        return self.slice(at, packed.element, atom.cta_extents("A"), atom.cta_layout("A"))
+
     def _runs(self, accumulators: Accumulators) -> Iterator[tuple[list[SSAValue], int]]:
         """Where the elements of a thread's registers begin, in runs."""
         emitter, threads = self._emitter, self._threads
@@ -366,7 +379,7 @@ class AccumulatorMemory:
         for place in layout.places[::count]:
             at = emitter.constant(column_of(place), 32)
             if group is not None:
-                weight = column_of(1 << group) - accumulators.column
+                weight = column_of(1 << group) - column_of(0)
                 own = threads.total([0] * (WARP_BITS + 2) + [weight])
                 assert own is not None
                 at = emitter.binary("add", own, at)
