@@ -218,7 +218,7 @@ def test_no_warnings_no_spills(arch: str) -> None:
     report = ptxas.assemble(kernel.ptx, arch)
     assert report.ok and not report.warnings and "tcgen05.mma" in kernel.ptx
     assert report.kernels["k"].spill_stores == 0
-    assert kernel.entry().block == (288, 1, 1)
+    assert kernel.entry().block == (320, 1, 1)
 
 
 def test_what_has_no_room_says_so() -> None:
