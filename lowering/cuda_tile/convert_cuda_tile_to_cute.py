@@ -189,7 +189,8 @@ def _converted(
     if own is None or arch is None:
         _lower_body(source, kernel)
     else:
-        late = find_late_products(entry, arch, plan, kernel.table)
+        if not kernel.tensor.is_used:
+            late = find_late_products(entry, arch, plan, kernel.table)
         kernel.late_products = late.by_loop
         waits = grid_dependencies.waits_later(entry)
         registers = late.registers
