@@ -78,6 +78,7 @@ from tilewright.lowering.cuda_tile.memory import (
     convert_allocations,
     convert_atomics,
     convert_globals,
+    convert_multimem,
     convert_output,
     convert_pointers,
     convert_views,
@@ -103,6 +104,7 @@ _RULE_MODULES = (
     convert_floats,
     convert_folds,
     convert_globals,
+    convert_multimem,
     convert_matrix,
     convert_output,
     convert_packing,
@@ -292,6 +294,10 @@ def _specialise(
         emitter.when(second, lambda: issuer.walk(source, record.events))
         emitter.leave(outer)
     produced.add_op(scf.YieldOp())
+    if kernel.tensor.record is None:
+        computes = emitter.compare("lt", number, emitter.constant(threads, 32))
+        emitter.add(scf.IfOp(computes, [], Region(computed), Region(produced)))
+        return
     # Tensor memory is given back by those who compute: the others come first in the text.
     others = emitter.compare("lt", emitter.constant(threads - 1, 32), number)
     emitter.add(scf.IfOp(others, [], Region(produced), Region(computed)))
