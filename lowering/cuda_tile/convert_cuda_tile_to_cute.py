@@ -191,7 +191,8 @@ def _converted(
     if own is None or arch is None:
         _lower_body(source, kernel)
     else:
-        late = find_late_products(entry, arch, plan, kernel.table)
+        if not kernel.tensor.is_used:
+            late = find_late_products(entry, arch, plan, kernel.table)
         kernel.late_products = late.by_loop
         waits = grid_dependencies.waits_later(entry)
         registers = late.registers
@@ -293,6 +294,10 @@ def _specialise(
         emitter.when(second, lambda: issuer.walk(source, record.events))
         emitter.leave(outer)
     produced.add_op(scf.YieldOp())
+    if kernel.tensor.record is None:
+        computes = emitter.compare("lt", number, emitter.constant(threads, 32))
+        emitter.add(scf.IfOp(computes, [], Region(computed), Region(produced)))
+        return
     # Tensor memory is given back by those who compute: the others come first in the text.
     others = emitter.compare("lt", emitter.constant(threads - 1, 32), number)
     emitter.add(scf.IfOp(others, [], Region(produced), Region(computed)))

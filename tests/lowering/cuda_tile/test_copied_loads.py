@@ -147,40 +147,45 @@ def view(element: str, tile: str) -> str:
     return f"partition_view<tile=({tile}), padding_value = zero, {tensor}>"
 
 
-@pytest.mark.parametrize("arch", ["sm_80", "sm_120a"])
-def test_chained_products_stay_in_registers(arch: str) -> None:
-    """O = sum over j of f16(Q K_j^T) V_j: one barrier an iteration, of boxes none, and Q
-    laid down once."""
+def chained(rows: int, keys: int, e: str) -> str:
+    """A @k of O = sum over j of (Q K_j^T) V_j, `rows` of 32 and `keys` at once."""
     body = "    %i, %by, %bz = get_tile_block_id : tile<i32>\n"
-    for name, rows in (("A", "%m"), ("B", "%n"), ("V", "%n"), ("C", "%m")):
-        element = "f32" if name == "C" else "f16"
-        tile = "64x32" if name in "AC" else "32x32"
-        body += matrix(name, rows, "%d", element, tile)
-    wide, tall = view("f16", "32x32"), view("f16", "64x32")
+    for name, extent in (("A", "%m"), ("B", "%n"), ("V", "%n"), ("C", "%m")):
+        tile = f"{rows if name in 'AC' else keys}x32"
+        body += matrix(name, extent, "%d", "f32" if name == "C" else e, tile)
+    wide, tall = view(e, f"{keys}x32"), view(e, f"{rows}x32")
+    shapes = f"{rows}x32", f"{keys}x32", f"32x{keys}", f"{rows}x{keys}"
+    q, k, kt, p = (f"tile<{shape}x{e}>" for shape in shapes)
+    s, c = f"tile<{rows}x{keys}xf32>", f"tile<{rows}x32xf32>"
     body += f"""
     %o = constant <i32: 0> : tile<i32>
     %one = constant <i32: 1> : tile<i32>
-    %zero = constant <f32: 0.0> : tile<64x32xf32>
+    %none = constant <f32: 0.0> : {s}
+    %zero = constant <f32: 0.0> : {c}
     %steps, %columns = get_index_space_shape %B : {wide} -> tile<i32>
-    %q, %t = load_view_tko weak %A[%i, %o] : {tall}, tile<i32> -> tile<64x32xf16>, token
-    %sum = for %j in (%o to %steps, step %one) : tile<i32> iter_values(%acc = %zero)
-        -> (tile<64x32xf32>) {{
-      %k, %t0 = load_view_tko weak %B[%j, %o] : {wide}, tile<i32> -> tile<32x32xf16>, token
-      %v, %t1 = load_view_tko weak %V[%j, %o] : {wide}, tile<i32> -> tile<32x32xf16>, token
-      %kt = permute %k [1, 0] : tile<32x32xf16> -> tile<32x32xf16>
-      %s = mmaf %q, %kt, %zero : tile<64x32xf16>, tile<32x32xf16>, tile<64x32xf32>
-      %p = ftof %s : tile<64x32xf32> -> tile<64x32xf16>
-      %next = mmaf %p, %v, %acc : tile<64x32xf16>, tile<32x32xf16>, tile<64x32xf32>
-      continue %next : tile<64x32xf32>
+    %q, %t = load_view_tko weak %A[%i, %o] : {tall}, tile<i32> -> {q}, token
+    %sum = for %j in (%o to %steps, step %one) : tile<i32> iter_values(%acc = %zero) -> ({c}) {{
+      %k, %t0 = load_view_tko weak %B[%j, %o] : {wide}, tile<i32> -> {k}, token
+      %v, %t1 = load_view_tko weak %V[%j, %o] : {wide}, tile<i32> -> {k}, token
+      %kt = permute %k [1, 0] : {k} -> {kt}
+      %s = mmaf %q, %kt, %none : {q}, {kt}, {s}
+      %p = ftof %s : {s} -> {p}
+      %next = mmaf %p, %v, %acc : {p}, {k}, {c}
+      continue %next : {c}
     }}
-    %u = store_view_tko weak %sum, %C[%i, %o] : tile<64x32xf32>, {view("f32", "64x32")}, tile<i32>
-        -> token
+    %u = store_view_tko weak %sum, %C[%i, %o] : {c}, {view("f32", f"{rows}x32")}, tile<i32> -> token
 """
     names = ", ".join(
-        f"%{name}_p: tile<ptr<{'f32' if name == 'C' else 'f16'}>>, %{name}_l: tile<i32>"
+        f"%{name}_p: tile<ptr<{'f32' if name == 'C' else e}>>, %{name}_l: tile<i32>"
         for name in "ABVC"
     )
-    text = entry(f"{names}, %m: tile<i32>, %n: tile<i32>, %d: tile<i32>", body)
+    return entry(f"{names}, %m: tile<i32>, %n: tile<i32>, %d: tile<i32>", body)
+
+
+@pytest.mark.parametrize("arch", ["sm_80", "sm_120a"])
+def test_chained_products_stay_in_registers(arch: str) -> None:
+    """One barrier an iteration, of boxes none, and Q laid down once."""
+    text = chained(64, 32, "f16")
     ptx, boxed = tw.compile(text, arch).ptx, arch == "sm_120a"
     loops = re.findall(r"(\$for\d+):(.*?)bra\.uni \1;", ptx, re.DOTALL)
     (loop,) = (loop for _, loop in loops if "mma.sync" in loop)
