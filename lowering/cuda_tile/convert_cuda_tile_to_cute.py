@@ -75,6 +75,7 @@ from tilewright.lowering.cuda_tile.memory import (
     convert_allocations,
     convert_atomics,
     convert_globals,
+    convert_multimem,
     convert_output,
     convert_pointers,
     convert_views,
@@ -99,6 +100,7 @@ _RULE_MODULES = (
     convert_floats,
     convert_folds,
     convert_globals,
+    convert_multimem,
     convert_matrix,
     convert_output,
     convert_packing,
@@ -122,6 +124,10 @@ def convert_entry(entry: EntryOp, arch: Target | None = None) -> func.FuncOp:
         plan = find_pipelines(entry, arch, stored, beside, blocks)
         threads = log2(thread_count(entry, arch))
         copies = find_copied_loads(entry, arch, plan, threads, beside)
+        copied = max((copies.crowded.get(loop, 0) for loop in plan.by_loop if loop), default=0)
+        if copied:
+            plan = find_pipelines(entry, arch, stored, beside, blocks, copied)
+            copies = find_copied_loads(entry, arch, plan, threads, beside)
         lowered, scratch = _converted(entry, arch, stored, plan, copies)
         room = math.inf if arch is None else shared_memory_limit(arch)
         scratch += copies.beside

@@ -109,10 +109,15 @@ DIRECTIONS = ("rz", "rm", "rp")
 """Roundings towards zero, minus and plus infinity. PTX ISA 9.7.3."""
 
 
+FLUSHING = ".ftz."
+"""Of forms of f32 for which subnormal numbers are zeros of their sign."""
+
+
 def _directed(arity: int) -> dict[str, Form]:
-    return {
-        row.suffix: row for way in DIRECTIONS for row in forms(_FLOAT, arity, f"{way}.").values()
-    }
+    rows = [row for way in DIRECTIONS for row in forms(_FLOAT, arity, f"{way}.").values()]
+    for way in ("rn", *DIRECTIONS):
+        rows += forms(("f32",), arity, f"{way}{FLUSHING}").values()
+    return {row.suffix: row for row in rows}
 
 
 _APPROXIMATE = forms(("f32",), 1, "approx.ftz.")

@@ -8,7 +8,7 @@ from xdsl.dialects.builtin import AnyFloatConstr, StringAttr
 from xdsl.irdl import VarConstraint, prop_def, result_def, traits_def, var_operand_def
 from xdsl.traits import Pure
 
-from tilewright.dialects.cute_nvgpu.lattice.scalar import DIRECTIONS, SCALARS
+from tilewright.dialects.cute_nvgpu.lattice.scalar import DIRECTIONS, FLUSHING, SCALARS
 from tilewright.dialects.cute_nvgpu.ops.instruction import BaselineOp
 from tilewright.dialects.fields import fields_op
 
@@ -16,15 +16,18 @@ _DIRECTED = {
     f"{name}.{form}": len(row.types)
     for name, scalar in SCALARS.items()
     for form, row in scalar.forms.items()
-    if form.partition(".")[0] in DIRECTIONS and name != "cvt"
+    if (form.partition(".")[0] in DIRECTIONS or (FLUSHING in form and form.startswith("rn")))
+    and name != "cvt"
 }
-"""The instructions that round to one side, and how many operands each takes."""
+"""The instructions that round to one side or flush subnormal numbers, and how many operands each
+takes."""
 
 
 @fields_op("cute_nvgpu.rounded")
 class RoundedOp(BaselineOp):
     """add, sub, mul, div, sqrt or fma of f32 or f64, rounded towards zero (`rz`), minus infinity
-    (`rm`) or plus infinity (`rp`).
+    (`rm`) or plus infinity (`rp`), or to nearest (`rn`) and, as with `ftz` in any rounding of f32,
+    with zeros for subnormal numbers.
 
     ```mlir
     %d = cute_nvgpu.rounded "add.rz.f64" %a, %b : f64

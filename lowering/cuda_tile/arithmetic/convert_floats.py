@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from xdsl.dialects import arith, math
 from xdsl.dialects.arith import FastMathFlagsAttr
-from xdsl.dialects.builtin import IntegerAttr, IntegerType, i1, i64
+from xdsl.dialects.builtin import IntegerAttr, IntegerType, StringAttr, i1, i64
 from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects.cuda_tile.ops import floating_point
+from tilewright.dialects.cute_nvgpu.lattice.scalar import FLUSHING
+from tilewright.dialects.cute_nvgpu.ops.rounded import RoundedOp
 from tilewright.lowering.cuda_tile.arithmetic.convert_elementwise import (
     EXACT,
     RELATIONS,
@@ -16,7 +18,7 @@ from tilewright.lowering.cuda_tile.arithmetic.convert_elementwise import (
     on_integers,
     word,
 )
-from tilewright.lowering.cuda_tile.arithmetic.directed_rounding import rounded_to
+from tilewright.lowering.cuda_tile.arithmetic.directed_rounding import flushed_form, rounded_to
 from tilewright.lowering.cuda_tile.arithmetic.narrow_floats import DIRECTIONS
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, lowers
 
@@ -79,9 +81,19 @@ def _floats(op: Operation, kernel: Kernel) -> None:
             return rounded_to(op, operands, rounding, kernel)
         return kernel.emit(kind, operands, operands[0].type, fastmath=flags)
 
+    form = flushed_form(op, rounding) if flushes else None
+
     def compute(*operands: SSAValue) -> SSAValue:
+        type_ = operands[0].type
         if not flushes:
             return plain(*operands)
+        if flags is _RECIPROCAL:
+            one = kernel.constant(1.0, type_)
+            inverse = kernel.emit(kind, [one, operands[1]], type_, fastmath=flags)
+            product = StringAttr(f"mul.rn{FLUSHING}f32")
+            return kernel.emit(RoundedOp, [operands[0], inverse], type_, form=product)
+        if form is not None:
+            return kernel.emit(RoundedOp, operands, type_, form=StringAttr(form))
         return _flushed(kernel, plain(*(_flushed(kernel, operand) for operand in operands)))
 
     elementwise(op, kernel, compute)

@@ -7,6 +7,7 @@ from xdsl.dialects.builtin import Float32Type, Float64Type, StringAttr
 from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects.cuda_tile.ops import floating_point
+from tilewright.dialects.cute_nvgpu.lattice.scalar import FLUSHING
 from tilewright.dialects.cute_nvgpu.ops.rounded import RoundedOp
 from tilewright.lowering.cuda_tile.arithmetic.convert_conversions import (
     float_converted,
@@ -23,6 +24,13 @@ _INSTRUCTIONS: dict[type[Operation], str] = {
     floating_point.FmaOp: "fma",
 }
 _DIRECTIONS = {"zero": "rz", "negative_inf": "rm", "positive_inf": "rp"}
+
+
+def flushed_form(op: Operation, rounding: str) -> str | None:
+    """The instruction of f32 that flushes subnormal numbers; None where there is none."""
+    name = _INSTRUCTIONS.get(type(op))
+    direction = "rn" if rounding in ("", "nearest_even") else _DIRECTIONS.get(rounding)
+    return None if name is None or direction is None else f"{name}.{direction}{FLUSHING}f32"
 
 
 def rounded_to(

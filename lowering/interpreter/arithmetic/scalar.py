@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from tilewright.dialects.cute_nvgpu.lattice.scalar import DIRECTIONS
+from tilewright.dialects.cute_nvgpu.lattice.scalar import DIRECTIONS, FLUSHING
 from tilewright.lowering.interpreter.arithmetic import logic
 from tilewright.lowering.interpreter.arithmetic.float_conversions import float_conversion
 from tilewright.lowering.interpreter.arithmetic.typed_words import (
@@ -44,6 +44,8 @@ def scalar(mnemonic: str, form: str) -> Function:
         return _conversion(form)
     if mnemonic == "setp":
         return _comparison(modifiers[0], type_)
+    if FLUSHING in form and modifiers[0] != "approx":
+        return _flushing(scalar(mnemonic, form.replace(FLUSHING, ".")))
     if modifiers and modifiers[0] in DIRECTIONS:
         compute = directed(mnemonic, type_, modifiers[0])
         if mnemonic == "fma":
@@ -89,6 +91,15 @@ def _kept_nan(result: Bits, operands: tuple[Bits, ...]) -> Bits:
     for operand in operands:
         kept = np.where(nan & np.isnan(operand.view(np.float64)), operand | _QUIET, kept)
     return kept
+
+
+def _flushing(compute: Function) -> Function:
+    """A function for which subnormal f32 are zeros of their sign, on both sides."""
+
+    def flushed(bits: Bits) -> Bits:
+        return np.where(bits & np.uint32(0x7F800000), bits, bits & np.uint32(0x80000000))
+
+    return lambda *operands: flushed(compute(*map(flushed, operands)))
 
 
 # Integers and floats
