@@ -62,28 +62,10 @@ _MODULES = frozenset({"cutile"})
 """Names that stand for a module of their own."""
 
 __all__ = [
-    "AtomError",
-    "CompileError",
-    "ExecutionError",
-    "Kernel",
-    "MmaAtom",
-    "Quantized",
-    "SparseMatrix",
-    "TargetError",
-    "TensorMap",
-    "TensorMapError",
-    "Timeline",
-    "Trial",
-    "atom",
-    "compile",
-    "cutile",
-    "densify",
-    "dequantize",
-    "interpret",
-    "quantize",
-    "simulate",
-    "sparsify",
-]
+    "AtomError", "CompileError", "ExecutionError", "Kernel", "MmaAtom", "Quantized",
+    "SparseMatrix", "TargetError", "TensorMap", "TensorMapError", "Timeline", "Trial", "atom",
+    "compile", "cutile", "densify", "dequantize", "interpret", "quantize", "simulate", "sparsify",
+]  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:

@@ -20,15 +20,9 @@ from tilewright.lowering.interpreter.errors import ExecutionError
 from tilewright.verification import op_diagnostic
 
 __all__ = [
-    "DEFAULT_ARCH",
-    "RaceWarning",
-    "Races",
-    "TileLaunch",
-    "entry_parameters",
-    "find_entry",
-    "run_entry",
-    "run_tile_kernel",
-]
+    "DEFAULT_ARCH", "RaceWarning", "Races", "TileLaunch", "entry_parameters", "find_entry",
+    "run_entry", "run_tile_kernel",
+]  # fmt: skip
 
 DEFAULT_ARCH = "sm_90a"
 """The chip whose arithmetic matrix products follow where none is named: it has judged it."""
