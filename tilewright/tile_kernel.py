@@ -1,5 +1,7 @@
 """CUDA Tile IR kernels: `tilewright.interpret` at the program level."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import Any, get_args
 
