@@ -7,7 +7,15 @@ from typing import ClassVar
 
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import SSAValue
-from xdsl.irdl import BaseAttr, VarConstraint, operand_def, opt_operand_def, prop_def, result_def
+from xdsl.irdl import (
+    BaseAttr,
+    VarConstraint,
+    operand_def,
+    opt_operand_def,
+    opt_prop_def,
+    prop_def,
+    result_def,
+)
 
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import (
     ACCESS_TYPES,
@@ -15,8 +23,10 @@ from tilewright.dialects.cute_nvgpu.lattice.data_movement import (
     CP_ASYNC_COMMIT_GROUP,
     CP_ASYNC_WAIT_GROUP,
     LD,
+    SEMANTICS,
     SPACES,
     ST,
+    WEAK,
     MemoryAccessRow,
     vector_lengths,
 )
@@ -29,13 +39,15 @@ from tilewright.dialects.ptx.types import RegType, reg
 
 
 class _AccessOp(PtxOp):
-    """A load or store: `ld.SPACE{.vN}.TYPE`, at an address plus a constant offset in bytes."""
+    """A load or store: `ld{.SEMANTICS}.SPACE{.vN}.TYPE`, at an address plus a constant offset in
+    bytes."""
 
     ROW: ClassVar[MemoryAccessRow]
 
     space = prop_def(StringAttr)
     access = prop_def(StringAttr)
     offset = prop_def(NUMBER)
+    semantics = opt_prop_def(StringAttr, StringAttr(WEAK))
 
     def data_type(self) -> RegType:
         """The register list that is loaded or stored."""
@@ -49,7 +61,8 @@ class _AccessOp(PtxOp):
     @property
     def mnemonic(self) -> str:
         """`ld.global.v2.f32`."""
-        return self.ROW.mnemonic(self.space.data, self.access.data, self.data_type().count.data)
+        count, semantics = self.data_type().count.data, self.semantics.data
+        return self.ROW.mnemonic(self.space.data, self.access.data, count, semantics)
 
     @property
     def operand_forms(self) -> Sequence[OperandForm]:
@@ -65,6 +78,11 @@ class _AccessOp(PtxOp):
         if self.operands[0].type != reg(SPACES[space]):
             raise self.fail(
                 f"a {space} address in {reg(SPACES[space])}, got {self.operands[0].type}"
+            )
+        legal = SEMANTICS[self.ROW.name][: None if space == "global" else 1]
+        if self.semantics.data not in legal:
+            raise self.fail(
+                f"semantics {' or '.join(legal)} of {space} memory, got {self.semantics.data}"
             )
         counts = vector_lengths(access)
         if data.kind.data != ACCESS_TYPES[access] or data.count.data not in counts:
@@ -92,7 +110,8 @@ class LdOp(_AccessOp):
     result = result_def(T)
 
     assembly_format = (
-        "$space $access $address `,` $offset (`if` $predicate^)? (`else` $otherwise^)? attr-dict"
+        "(`semantics` $semantics^)? $space $access $address `,` $offset (`if` $predicate^)?"
+        " (`else` $otherwise^)? attr-dict"
         " `:` type($address) `->` type($result)"
     )
 
@@ -105,6 +124,7 @@ class LdOp(_AccessOp):
         count: int = 1,
         predicate: SSAValue | None = None,
         otherwise: SSAValue | None = None,
+        semantics: str = WEAK,
     ):
         super().__init__(
             address,
@@ -114,6 +134,7 @@ class LdOp(_AccessOp):
             offset,
             predicate=predicate,
             otherwise=otherwise,
+            semantics=semantics,
         )
 
     @property
@@ -150,7 +171,8 @@ class StOp(_AccessOp):
     predicate = opt_operand_def(reg("pred"))
 
     assembly_format = (
-        "$space $access $address `,` $offset `,` $value (`if` $predicate^)? attr-dict"
+        "(`semantics` $semantics^)? $space $access $address `,` $offset `,` $value"
+        " (`if` $predicate^)? attr-dict"
         " `:` type($address) `,` type($value)"
     )
 
@@ -162,8 +184,11 @@ class StOp(_AccessOp):
         value: SSAValue,
         offset: int = 0,
         predicate: SSAValue | None = None,
+        semantics: str = WEAK,
     ):
-        super().__init__(address, value, space, access, offset, predicate=predicate)
+        super().__init__(
+            address, value, space, access, offset, predicate=predicate, semantics=semantics
+        )
 
     def data_type(self) -> RegType:
         assert isinstance(self.value.type, RegType)

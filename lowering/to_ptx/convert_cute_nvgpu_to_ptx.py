@@ -50,6 +50,7 @@ from tilewright.lowering.to_ptx import convert_fragment_arithmetic as convert_fr
 from tilewright.lowering.to_ptx import convert_gpu as convert_gpu_to_ptx
 from tilewright.lowering.to_ptx import convert_math as convert_math_to_ptx
 from tilewright.lowering.to_ptx import convert_matrix_copy as convert_matrix_copy_to_ptx
+from tilewright.lowering.to_ptx import convert_multimem as convert_multimem_to_ptx
 from tilewright.lowering.to_ptx import convert_printf as convert_printf_to_ptx
 from tilewright.lowering.to_ptx import convert_scf as convert_scf_to_ptx
 from tilewright.lowering.to_ptx import convert_tma as convert_tma_to_ptx
@@ -74,6 +75,7 @@ _RULE_MODULES = (
     convert_gpu_to_ptx,
     convert_math_to_ptx,
     convert_matrix_copy_to_ptx,
+    convert_multimem_to_ptx,
     convert_printf_to_ptx,
     convert_scf_to_ptx,
     convert_tma_to_ptx,

@@ -44,9 +44,19 @@ SPACES: dict[str, str] = {"global": "b64", "shared": "b32"}
 """Spaces and the width of their addresses."""
 
 
+WEAK = "weak"
+"""Accesses that nobody else makes at the same time."""
+
+SEMANTICS: dict[str, tuple[str, ...]] = {
+    name: (WEAK, *(f"{word}.{scope}" for word in ("relaxed", ends) for scope in ("gpu", "sys")))
+    for name, ends in (("ld", "acquire"), ("st", "release"))
+}
+"""How accesses to global memory may be ordered, and for whom."""
+
+
 @dataclass(frozen=True, slots=True)
 class MemoryAccessRow:
-    """`ld.SPACE{.vN}.TYPE` or `st`."""
+    """`ld{.SEMANTICS}.SPACE{.vN}.TYPE` or `st`."""
 
     name: str
     does: str
@@ -59,16 +69,18 @@ class MemoryAccessRow:
         """True where it loads."""
         return self.name == "ld"
 
-    def mnemonic(self, space: str, type_: str, count: int = 1) -> str:
-        """`ld.global.v2.f32`."""
-        return f"{self.name}.{space}{f'.v{count}' if count > 1 else ''}.{type_}"
+    def mnemonic(self, space: str, type_: str, count: int = 1, semantics: str = WEAK) -> str:
+        """`ld.global.v2.f32`, `st.release.sys.global.b8`."""
+        order = "" if semantics == WEAK else f".{semantics}"
+        return f"{self.name}{order}.{space}{f'.v{count}' if count > 1 else ''}.{type_}"
 
     @property
     def forms(self) -> dict[str, tuple[OperandForm, ...]]:
         """The operands of every mnemonic, in PTX's order."""
         forms = {
-            self.mnemonic(space, type_, count): self.operands(register, count)
+            self.mnemonic(space, type_, count, semantics): self.operands(register, count)
             for space in SPACES
+            for semantics in SEMANTICS[self.name][: None if space == "global" else 1]
             for type_, register in ACCESS_TYPES.items()
             for count in vector_lengths(type_)
         }
