@@ -27,7 +27,7 @@ from tilewright.dialects.cute.symbolic.text import read_value
 from tilewright.dialects.cute.symbolic.tuples import has_basis, tuple_sum
 from tilewright.dialects.cute.value import FrozenValue, slot_setter
 
-SPACES = ("gmem", "smem", "rmem", "tmem")
+SPACES = ("gmem", "smem", "dsmem", "rmem", "tmem")
 """Where a tensor's elements may be: global, shared and tensor memory, and registers."""
 
 

@@ -23,9 +23,10 @@ from tilewright.dialects.cute_nvgpu.lattice.data_movement import (
     CP_ASYNC_COMMIT_GROUP,
     CP_ASYNC_WAIT_GROUP,
     LD,
+    LD_CLUSTER,
     SEMANTICS,
-    SPACES,
     ST,
+    ST_CLUSTER,
     WEAK,
     MemoryAccessRow,
     vector_lengths,
@@ -43,11 +44,20 @@ class _AccessOp(PtxOp):
     bytes."""
 
     ROW: ClassVar[MemoryAccessRow]
+    ROWS: ClassVar[tuple[MemoryAccessRow, ...]]
 
     space = prop_def(StringAttr)
     access = prop_def(StringAttr)
     offset = prop_def(NUMBER)
     semantics = opt_prop_def(StringAttr, StringAttr(WEAK))
+
+    @property
+    def row(self) -> MemoryAccessRow:
+        """The row of its space: the first where none has it."""
+        return next((row for row in self.ROWS if self.space.data in row.spaces), self.ROW)
+
+    def requirement(self) -> Requirement:
+        return Requirement.of(self.row)
 
     def data_type(self) -> RegType:
         """The register list that is loaded or stored."""
@@ -70,14 +80,15 @@ class _AccessOp(PtxOp):
 
     def verify_(self) -> None:
         space, access, data = self.space.data, self.access.data, self.data_type()
-        if space not in SPACES or access not in ACCESS_TYPES:
+        spaces = {space: width for row in self.ROWS for space, width in row.spaces.items()}
+        if space not in spaces or access not in ACCESS_TYPES:
             raise self.fail(
-                f"a space of {', '.join(SPACES)} and a type of {', '.join(ACCESS_TYPES)}, got "
+                f"a space of {', '.join(spaces)} and a type of {', '.join(ACCESS_TYPES)}, got "
                 f"{space}.{access}"
             )
-        if self.operands[0].type != reg(SPACES[space]):
+        if self.operands[0].type != reg(spaces[space]):
             raise self.fail(
-                f"a {space} address in {reg(SPACES[space])}, got {self.operands[0].type}"
+                f"a {space} address in {reg(spaces[space])}, got {self.operands[0].type}"
             )
         legal = SEMANTICS[self.ROW.name][: None if space == "global" else 1]
         if self.semantics.data not in legal:
@@ -102,6 +113,8 @@ class LdOp(_AccessOp):
     %w = ptx.ld "global" "f32" %address, 16 if %p else %v : !ptx.reg<b64> -> !ptx.reg<f32>
     ```
     """
+
+    ROWS: ClassVar = (LD, LD_CLUSTER)
 
     T: ClassVar = VarConstraint("T", BaseAttr(RegType))
     address = operand_def(RegType)
@@ -165,6 +178,8 @@ class StOp(_AccessOp):
     ptx.st "global" "f32" %address, 16, %v if %p : !ptx.reg<b64>, !ptx.reg<f32>
     ```
     """
+
+    ROWS: ClassVar = (ST, ST_CLUSTER)
 
     address = operand_def(RegType)
     value = operand_def(RegType)

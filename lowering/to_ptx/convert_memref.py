@@ -109,7 +109,7 @@ def locate(
     op: Operation, tile: Tile, indices: Sequence[SSAValue], to: Conversion
 ) -> tuple[SSAValue, int]:
     """The byte address of an element, as a register plus a constant."""
-    shared = tile.space is Space.SMEM
+    shared = tile.space.is_shared
     coordinate = [to.narrow(to[index]) if shared else to[index] for index in indices]
     layout = tile.layout
     if layout is None:
@@ -164,7 +164,7 @@ def _linear(
 
 
 def _add(tile: Tile) -> str:
-    return "u32" if tile.space is Space.SMEM else "s64"
+    return "u32" if tile.space.is_shared else "s64"
 
 
 def _swizzled(
@@ -179,7 +179,7 @@ def _swizzled(
     assert isinstance(swizzle, Swizzle) and isinstance(outer, int)
     period = 1 << (swizzle.bits + swizzle.base + abs(swizzle.shift))
     inner, free, more = _by_period(terms, period, tile, to)
-    kind = "b32" if tile.space is Space.SMEM else "b64"
+    kind = "b32" if tile.space.is_shared else "b64"
     linear, known = _linear(tile, inner, to.const(0, kind), to)
     above, within = divmod(known // tile.element_bytes + outer + more, period)
     turned = _turned(swizzle, linear, within * tile.element_bytes, tile, to)
@@ -231,7 +231,7 @@ def without_constant(
 def _turned(swizzle: Swizzle, linear: SSAValue, known: int, tile: Tile, to: Conversion) -> SSAValue:
     """The swizzle of a sum of bytes: where the two have no bit in common it is an exclusive or, and
     each is swizzled by itself."""
-    kind = "b32" if tile.space is Space.SMEM else "b64"
+    kind = "b32" if tile.space.is_shared else "b64"
     if constant(linear) is not None or possible_bits(linear, to.known_bits) & known:
         whole = to.plus(linear, to.const(known, kind), _add(tile))
         return _apply(swizzle, whole, tile, to)
@@ -244,7 +244,7 @@ def _turned(swizzle: Swizzle, linear: SSAValue, known: int, tile: Tile, to: Conv
 
 def _apply(swizzle: Swizzle, offset: SSAValue, tile: Tile, to: Conversion) -> SSAValue:
     """offset ^ ((offset & mask) >> shift), on a byte offset."""
-    scale, bits = tile.element_bytes, 32 if tile.space is Space.SMEM else 64
+    scale, bits = tile.element_bytes, 32 if tile.space.is_shared else 64
     kind = f"b{bits}"
     base = swizzle.base + scale.bit_length() - 1
     mask = ((1 << swizzle.bits) - 1) << (base + max(0, swizzle.shift))
@@ -321,12 +321,12 @@ def _reinterpret(op: memref.ReinterpretCastOp, to: Conversion) -> None:
     for offset in offsets:
         if isinstance(offset, int):
             offset = to.const(offset, "b64")
-        if source.space is Space.SMEM:
+        if source.space.is_shared:
             offset = to.narrow(offset)
         scaled = to.times(offset, source.element_bytes, source.index_type)
         address = to.plus(scaled, address, _add(source))
     layout = None if op.sizes or op.strides else layout_of(op.result.type)
-    if source.space is Space.SMEM and layout is None:
+    if source.space.is_shared and layout is None:
         raise OpError(op, f"'{op.name}' of shared memory expected static sizes and strides")
     to[op.result] = Tile(
         source.space, source.base, address, source.element_bytes, tuple(strides), layout

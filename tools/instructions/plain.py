@@ -18,8 +18,10 @@ from tilewright.dialects.cute_nvgpu.lattice.data_movement import (
     CP_ASYNC_COMMIT_GROUP,
     CP_ASYNC_WAIT_GROUP,
     LD,
+    LD_CLUSTER,
     MOV,
     ST,
+    ST_CLUSTER,
     MemoryAccessRow,
 )
 from tilewright.dialects.cute_nvgpu.lattice.mbarrier import (
@@ -44,7 +46,7 @@ from tilewright.dialects.cute_nvgpu.lattice.sync import (
     GRIDDEPCONTROL_WAIT,
     SHFL_SYNC,
 )
-from tilewright.dialects.cute_nvgpu.lattice.targets import BASELINE, Requirement
+from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement
 from tilewright.dialects.cute_nvgpu.lattice.tma import (
     BULK_COMMIT_GROUP,
     BULK_WAIT_GROUP,
@@ -96,7 +98,7 @@ def listings() -> Iterator[Listing]:
     yield _async_copy()
     yield from map(_row, ROWS)
     yield from map(_tensor_copy, TENSOR_COPIES)
-    yield from map(_memory_access, (LD, ST))
+    yield from map(_memory_access, (LD, ST, LD_CLUSTER, ST_CLUSTER))
     for row in SCALARS.values():
         for requirement in dict.fromkeys(form.requirement for form in row.forms.values()):
             yield _scalar(row, requirement)
@@ -180,7 +182,7 @@ def _tensor_copy(row: TensorCopyRow) -> Listing:
 
 
 def _memory_access(row: MemoryAccessRow) -> Listing:
-    return _listing(f"ptx.{row.name}", row.does, BASELINE, row.section, row.forms)
+    return _listing(f"ptx.{row.name}", row.does, Requirement.of(row), row.section, row.forms)
 
 
 def _scalar(row: ScalarRow, requirement: Requirement) -> Listing:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
@@ -43,6 +44,9 @@ VECTOR_BITS = 128
 SPACES: dict[str, str] = {"global": "b64", "shared": "b32"}
 """Spaces and the width of their addresses."""
 
+CLUSTER_SPACE = "shared::cluster"
+"""The shared memory of any CTA of the cluster, whose addresses `mapa` gives."""
+
 
 WEAK = "weak"
 """Accesses that nobody else makes at the same time."""
@@ -61,8 +65,9 @@ class MemoryAccessRow:
     name: str
     does: str
     section: str
-    target = BASELINE.target
-    ptx_version = BASELINE.version
+    spaces: Mapping[str, str]
+    target: Target = BASELINE.target
+    ptx_version: tuple[int, int] = BASELINE.version
 
     @property
     def loads(self) -> bool:
@@ -79,12 +84,12 @@ class MemoryAccessRow:
         """The operands of every mnemonic, in PTX's order."""
         forms = {
             self.mnemonic(space, type_, count, semantics): self.operands(register, count)
-            for space in SPACES
+            for space in self.spaces
             for semantics in SEMANTICS[self.name][: None if space == "global" else 1]
             for type_, register in ACCESS_TYPES.items()
             for count in vector_lengths(type_)
         }
-        if self.loads:
+        if self.loads and self.spaces is SPACES:
             for type_, register in PARAMETER_TYPES.items():
                 forms[self.mnemonic("param", type_)] = self.operands(register, 1)
         return forms
@@ -101,8 +106,16 @@ def vector_lengths(type_: str) -> tuple[int, ...]:
     return tuple(count for count in (1, 2, 4) if count * int(type_[1:]) <= VECTOR_BITS)
 
 
-LD = MemoryAccessRow("ld", "load from memory", "9.7.9.8")
-ST = MemoryAccessRow("st", "store to memory", "9.7.9.11")
+LD = MemoryAccessRow("ld", "load from memory", "9.7.9.8", SPACES)
+ST = MemoryAccessRow("st", "store to memory", "9.7.9.11", SPACES)
+
+_CLUSTERS = {CLUSTER_SPACE: "b32"}, target("sm_90"), (7, 8)
+LD_CLUSTER = MemoryAccessRow(
+    "ld", "load from the shared memory of a CTA of the cluster", "9.7.9.8", *_CLUSTERS
+)
+ST_CLUSTER = MemoryAccessRow(
+    "st", "store to the shared memory of a CTA of the cluster", "9.7.9.11", *_CLUSTERS
+)
 
 _MOVED = {"pred": "pred", "b16": "b16", "b32": "b32", "u32": "b32", "f32": "f32", "b64": "b64",
           "f64": "f64"}  # fmt: skip

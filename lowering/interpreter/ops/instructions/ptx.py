@@ -141,7 +141,7 @@ def _list_get(op: registers.ListGetOp, builder: Builder) -> Step:
 def _ld(op: data_movement.LdOp, builder: Builder) -> Step:
     source, dest, number = builder.slot(op.address), builder.slot(op.result), builder.number(op)
     width, count = op.access_bytes, op.result.type.count.data
-    shared, offset = op.space.data == "shared", op.offset.value.data
+    shared, offset = op.space.data.startswith("shared"), op.offset.value.data
     dtype, strong = CONTAINERS[op.result.type.kind.data], op.semantics.data != WEAK
     chosen, otherwise = (
         None if value is None else builder.slot(value) for value in (op.predicate, op.otherwise)
@@ -175,7 +175,7 @@ def _st(op: data_movement.StOp, builder: Builder) -> Step:
     dest, source, number = builder.slot(op.address), builder.slot(op.value), builder.number(op)
     assert isinstance(op.value.type, RegType)
     width = op.access_bytes
-    shared, offset = op.space.data == "shared", op.offset.value.data
+    shared, offset = op.space.data.startswith("shared"), op.offset.value.data
     word = np.dtype(f"uint{8 * width}")
     predicate = None if op.predicate is None else builder.slot(op.predicate)
     strong = op.semantics.data != WEAK
