@@ -30,17 +30,9 @@ from tilewright.lowering.to_ptx.convert_cute_nvgpu_to_ptx import is_kernel
 
 # Importing them fills the table of rules.
 _RULE_MODULES = (
-    convert_copy,
-    convert_gemm,
-    convert_memory,
-    convert_pipeline,
-    convert_reduce,
-    convert_scf,
-    convert_tensor_memory,
-    convert_tma_copy,
-    convert_values,
-    convert_vector,
-)
+    convert_copy, convert_gemm, convert_memory, convert_pipeline, convert_reduce, convert_scf,
+    convert_tensor_memory, convert_tma_copy, convert_values, convert_vector,
+)  # fmt: skip
 
 
 def has_tiles(op: gpu.FuncOp | func.FuncOp) -> bool:
