@@ -229,7 +229,7 @@ def _complex(array: Any) -> Any:
 
 
 def transformed(bench: Bench) -> Any:
-    """What FFT makes of its arguments: three products by matrices, and factors between them."""
+    """The transform of an FFT's arguments: three products by matrices, and factors between them."""
     torch, case = bench.torch, bench.case
     x, w0, w1, w2, t0, t1 = (
         _complex(one.float()).squeeze(-1)
