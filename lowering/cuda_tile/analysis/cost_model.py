@@ -194,18 +194,16 @@ def stages_and_ctas(
     has in shared memory, 0 where there is no room for two; and how many CTAs share a
     multiprocessor: as hinted, else one. Loops that do not multiply `alone` leave memory to more
     CTAs, which multiply in the meantime. Loads of a `latency` are so many iterations ahead at
-    most. Where threads copy so many bytes too for each stage, another CTA multiplies in the
-    meantime, if both have a few stages."""
-    limit, hinted = shared_memory_limit(arch), hint(entry, "occupancy", arch)
-    wanted, stage = hinted or (2 if copied else 1), stage + copied
+    most. Threads may copy so many bytes too for each stage."""
+    limit, wanted = shared_memory_limit(arch), hint(entry, "occupancy", arch) or 1
+    stage += copied
     most = _held(thread_count(entry, arch), registers_of(entry, arch))
     stages = _MOST_STAGES if alone else _FEW_STAGES
     if latency is not None:
         stages = min(stages, latency + 1)
     for ctas in range(max(min(wanted, most), 1), 0, -1):
         room = (limit + _OWN) // ctas - _OWN - beside
-        fewest = _FEW_STAGES if copied and ctas > 1 else 2
-        if room >= fewest * stage:
+        if room >= 2 * stage:
             return min(room // stage, stages), ctas
     return 0, 1
 
