@@ -3,6 +3,7 @@
 `isinstance` asks a class of IR for itself, without the virtual subclasses that none of them has;
 ops are walked by one generator, not by one for every region around them; and what an op's
 definition says of its types and attributes is verified once for all ops that have the same ones.
+Installed packages are searched for dialects, passes and targets once.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from xdsl.irdl import (
 )
 from xdsl.irdl.operations import BaseAccessor, BeforeVariadicSingleAccessor, VarIRConstruct
 from xdsl.traits import IsolatedFromAbove, OpTrait
+from xdsl.universe import Universe
 
 from tilewright.dialects.signature import FactsBySignature, signature
 
@@ -67,6 +69,8 @@ def install() -> None:
     operations.irdl_op_init = _build
     isolated: Any = IsolatedFromAbove
     isolated.verify = _isolated
+    universe: Any = Universe
+    universe.get_multiverse = cache(Universe.get_multiverse)
 
 
 def _inherit_only(class_: Any) -> None:

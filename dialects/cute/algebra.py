@@ -13,12 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, TypeAlias, TypeVar, cast
 
-from tilewright.dialects.cute.int_tuple import (
-    LayoutError,
-    Shape,
-    flatten,
-    is_tuple,
-)
+from tilewright.dialects.cute.int_tuple import LayoutError, Shape, flatten, is_tuple
 from tilewright.dialects.cute.layout import Layout, make_layout, make_unchecked
 from tilewright.dialects.cute.swizzle import ComposedLayout
 

@@ -224,15 +224,6 @@ def compact_col_major(shape: Shape, init: int = 1) -> IntTuple:
     return unflatten(tuple(strides), shape)
 
 
-def compact_row_major(shape: Shape, init: int = 1) -> IntTuple:
-    """Compact row-major strides; extents of 1 get stride 0: (4, 1, 8) -> (8, 0, 1)."""
-    strides: list[int] = []
-    for extent in reversed(flatten(shape)):
-        strides.append(0 if extent == 1 else init)
-        init *= extent
-    return unflatten(tuple(reversed(strides)), shape)
-
-
 def compact_order(shape: Shape, order: IntTuple) -> IntTuple:
     """Compact strides, the modes laid out in the order of their ranks in `order`.
 

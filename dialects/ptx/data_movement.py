@@ -7,16 +7,7 @@ from typing import ClassVar
 
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import SSAValue
-from xdsl.irdl import (
-    AttrSizedOperandSegments,
-    BaseAttr,
-    VarConstraint,
-    operand_def,
-    opt_operand_def,
-    prop_def,
-    result_def,
-)
-from xdsl.utils.exceptions import VerifyException
+from xdsl.irdl import BaseAttr, VarConstraint, operand_def, opt_operand_def, prop_def, result_def
 
 from tilewright.dialects.cute_nvgpu.lattice.copy import (
     CP_ASYNC,
@@ -69,20 +60,19 @@ class _AccessOp(PtxOp):
     def verify_(self) -> None:
         space, access, data = self.space.data, self.access.data, self.data_type()
         if space not in SPACES or access not in ACCESS_TYPES:
-            raise VerifyException(
-                f"'{self.name}' expected a space of {', '.join(SPACES)} and a type of "
-                f"{', '.join(ACCESS_TYPES)}, got {space}.{access}"
+            raise self.fail(
+                f"a space of {', '.join(SPACES)} and a type of {', '.join(ACCESS_TYPES)}, got "
+                f"{space}.{access}"
             )
         if self.operands[0].type != reg(SPACES[space]):
-            raise VerifyException(
-                f"'{self.name}' expected a {space} address in {reg(SPACES[space])}, "
-                f"got {self.operands[0].type}"
+            raise self.fail(
+                f"a {space} address in {reg(SPACES[space])}, got {self.operands[0].type}"
             )
         counts = vector_lengths(access)
         if data.kind.data != ACCESS_TYPES[access] or data.count.data not in counts:
-            raise VerifyException(
-                f"'{self.name}' expected {' or '.join(map(str, counts))} registers "
-                f"{ACCESS_TYPES[access]} for {access}, got {data}"
+            raise self.fail(
+                f"{' or '.join(map(str, counts))} registers {ACCESS_TYPES[access]} for {access}, "
+                f"got {data}"
             )
 
 
@@ -102,8 +92,6 @@ class LdOp(_AccessOp):
     predicate = opt_operand_def(reg("pred"))
     otherwise = opt_operand_def(T)
     result = result_def(T)
-
-    irdl_options = (AttrSizedOperandSegments(as_property=True),)
 
     assembly_format = (
         "$space $access $address `,` $offset (`if` $predicate^)? (`else` $otherwise^)? attr-dict"
@@ -227,23 +215,20 @@ class CpAsyncOp(PtxOp):
     def verify_(self) -> None:
         legal = CP_ASYNC.sizes.get(self.cache.data, ())
         if self.size.value.data not in legal:
-            raise VerifyException(
-                f"'{self.name}' expected cache ca with size 4, 8 or 16, or cg with 16, "
-                f"got {self.cache.data} with {self.size.value.data}"
+            raise self.fail(
+                f"cache ca with size 4, 8 or 16, or cg with 16, got {self.cache.data} with "
+                f"{self.size.value.data}"
             )
         given = None if self.source_size is None else self.source_size.owner
         if isinstance(given, ConstOp) and given.unsigned > self.size.value.data:
-            raise VerifyException(
-                f"'{self.name}' expected a source size of at most {self.size.value.data}, "
-                f"got {given.bits.value.data}"
+            raise self.fail(
+                f"a source size of at most {self.size.value.data}, got {given.bits.value.data}"
             )
 
 
 @fields_op("ptx.cp.async.commit_group", CP_ASYNC_COMMIT_GROUP)
 class CpAsyncCommitGroupOp(RowOp):
     """`cp.async.commit_group`. PTX ISA 9.7.9.25.3.2."""
-
-    assembly_format = "attr-dict"
 
 
 @fields_op("ptx.cp.async.wait_group", CP_ASYNC_WAIT_GROUP)
@@ -259,7 +244,4 @@ class CpAsyncWaitGroupOp(RowOp):
 
     def verify_(self) -> None:
         if self.pending.value.data < 0:
-            raise VerifyException(
-                f"'{self.name}' expected a count of groups, got {self.pending.value.data}; "
-                "nearest legal: 0"
-            )
+            raise self.fail(f"a count of groups, got {self.pending.value.data}; nearest legal: 0")

@@ -12,11 +12,7 @@ from tilewright.dialects.ptx import arithmetic, logic
 from tilewright.dialects.ptx.constant_bits import constant_bits
 from tilewright.dialects.ptx.convert import CvtOp
 from tilewright.dialects.ptx.instruction import ScalarOp
-from tilewright.dialects.ptx.registers import (
-    ListGetOp,
-    ListMakeOp,
-    UndefOp,
-)
+from tilewright.dialects.ptx.registers import ListGetOp, ListMakeOp, UndefOp
 from tilewright.dialects.ptx.scalar_types import ScalarType, register_type, scalar_type, stored_type
 from tilewright.dialects.ptx.types import RegType
 from tilewright.lowering.to_ptx.conversion import Conversion, constant, lowers

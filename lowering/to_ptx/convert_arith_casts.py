@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import (
-    IndexType,
-    IntegerAttr,
-)
+from xdsl.dialects.builtin import IndexType, IntegerAttr
 
 from tilewright.diagnostic import OpError
 from tilewright.dialects.math_functions.rounded_once import odd_single, odd_whole

@@ -13,10 +13,7 @@ from tilewright.dialects.cute_nvgpu.lattice.cluster import (
     MAPA,
     MBARRIER_ARRIVE_CLUSTER,
 )
-from tilewright.dialects.cute_nvgpu.lattice.copy import (
-    CP_ASYNC_COMMIT_GROUP,
-    CP_ASYNC_WAIT_GROUP,
-)
+from tilewright.dialects.cute_nvgpu.lattice.copy import CP_ASYNC_COMMIT_GROUP, CP_ASYNC_WAIT_GROUP
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import (
     CONTROL,
     LD,

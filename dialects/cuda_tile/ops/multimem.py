@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import ClassVar
 
 from xdsl.irdl import (
-    AttrSizedOperandSegments,
     operand_def,
     opt_operand_def,
     opt_prop_def,
@@ -78,7 +77,6 @@ class MultimemLoadReduceViewTkoOp(MultimemAccess):
     reduced_values = result_def(TILE)
     result_token = result_def(TOKEN)
 
-    irdl_options = (AttrSizedOperandSegments(as_property=True),)
     traits = traits_def(MemoryReadEffect())
 
 
@@ -103,7 +101,6 @@ class MultimemReduceViewTkoOp(MultimemAccess):
     inbounds = opt_prop_def(INBOUNDS)
     result_token = result_def(TOKEN)
 
-    irdl_options = (AttrSizedOperandSegments(as_property=True),)
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
 
 
@@ -126,5 +123,4 @@ class MultimemStoreViewTkoOp(MultimemAccess):
     inbounds = opt_prop_def(INBOUNDS)
     result_token = result_def(TOKEN)
 
-    irdl_options = (AttrSizedOperandSegments(as_property=True),)
     traits = traits_def(MemoryWriteEffect())

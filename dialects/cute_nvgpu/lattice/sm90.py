@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import product
-from typing import Literal
 
 from tilewright.dialects.cute import Layout
 from tilewright.dialects.cute_nvgpu.fragments import mma as fragments
@@ -22,9 +21,6 @@ WARPGROUP = 128
 
 WgmmaTypes = tuple[str, str, str]
 """PTX names of the element types of a, b and d."""
-
-FragmentOperand = Literal["A", "D", "E"]
-"""The operands in registers: A, the accumulator D, and the sparsity metadata E."""
 
 _M = 64
 _WARPS = WARPGROUP // 32

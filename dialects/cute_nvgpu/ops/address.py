@@ -10,7 +10,6 @@ from __future__ import annotations
 from xdsl.dialects.builtin import IntegerType, MemRefType, StringAttr, UnitAttr, i1, i32, i64
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
-    AttrSizedOperandSegments,
     operand_def,
     opt_operand_def,
     opt_prop_def,
@@ -21,7 +20,6 @@ from xdsl.irdl import (
     var_result_def,
 )
 from xdsl.traits import Pure
-from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute.types.memref import Space, is_memref, space_of
 from tilewright.dialects.cute_nvgpu.atoms.matrix_copy import MatrixCopy, find_row
@@ -73,9 +71,8 @@ class AddressOp(BaselineOp):
         assert is_memref(type_)
         space = space_of(type_.memory_space)
         if space is None or self.result.type != _WIDTHS.get(space):
-            raise VerifyException(
-                f"'{self.name}' expected i64 of global memory or i32 of shared memory, got "
-                f"{type_} -> {self.result.type}"
+            raise self.fail(
+                f"i64 of global memory or i32 of shared memory, got {type_} -> {self.result.type}"
             )
 
 
@@ -122,18 +119,16 @@ class _AccessOp(BaselineOp):
     def verify_address(self) -> None:
         """Raise VerifyException where the address is none."""
         if self.operands[0].type not in (i32, i64):
-            raise VerifyException(
-                f"'{self.name}' expected an address of i64 or i32, got {self.operands[0].type}"
-            )
+            raise self.fail(f"an address of i64 or i32, got {self.operands[0].type}")
 
     def verify_elements(self, types: list[Attribute]) -> None:
         """Raise VerifyException where one instruction cannot move elements of these types."""
         self.verify_address()
         bits = _BITS.get(str(types[0]), 0) if types else 0
         if set(types) != set(types[:1]) or bits * len(types) not in (8, 16, 32, 64, 128):
-            raise VerifyException(
-                f"'{self.name}' expected elements of one type that fill 1, 2, 4, 8 or 16 bytes, "
-                f"got {', '.join(map(str, types)) or 'none'}"
+            raise self.fail(
+                "elements of one type that fill 1, 2, 4, 8 or 16 bytes, got "
+                f"{', '.join(map(str, types)) or 'none'}"
             )
 
 
@@ -154,8 +149,6 @@ class LoadOp(_AccessOp):
     otherwise = var_operand_def()
     elements = var_result_def()
 
-    irdl_options = (AttrSizedOperandSegments(as_property=True),)
-
     assembly_format = (
         "$address `+` $offset (`if` $predicate^)? (`else` $otherwise^ `:` type($otherwise))?"
         " attr-dict `:` type($address) `->` type($elements)"
@@ -166,9 +159,7 @@ class LoadOp(_AccessOp):
         self.verify_elements(types)
         wanted = types if self.predicate is not None else []
         if list(self.otherwise.types) != wanted:
-            raise VerifyException(
-                f"'{self.name}' expected as many elements where the predicate does not hold"
-            )
+            raise self.fail("as many elements where the predicate does not hold")
 
 
 @fields_op("cute_nvgpu.address.store")
@@ -185,8 +176,6 @@ class StoreOp(_AccessOp):
     address = operand_def(IntegerType)
     elements = var_operand_def()
     predicate = opt_operand_def(i1)
-
-    irdl_options = (AttrSizedOperandSegments(as_property=True),)
 
     assembly_format = (
         "$elements `to` $address `+` $offset (`if` $predicate^)? attr-dict"
@@ -219,8 +208,6 @@ class AtomicOp(_AccessOp):
     otherwise = opt_operand_def()
     result = result_def()
 
-    irdl_options = (AttrSizedOperandSegments(as_property=True),)
-
     assembly_format = (
         "$form (`scope` $scope^)? $address `+` $offset `,` $values (`if` $predicate^)?"
         " (`else` $otherwise^ `:` type($otherwise))? attr-dict"
@@ -234,28 +221,23 @@ class AtomicOp(_AccessOp):
         self.verify_address()
         form = self.form.data
         if form not in ATOMICS or self.scope.data not in SCOPES:
-            raise VerifyException(
-                f"'{self.name}' expected a form of {', '.join(ATOMICS)} and a scope of "
-                f"{', '.join(SCOPES)}, got {form} and {self.scope.data}"
+            raise self.fail(
+                f"a form of {', '.join(ATOMICS)} and a scope of {', '.join(SCOPES)}, got {form} "
+                f"and {self.scope.data}"
             )
         types = {self.result.type, *self.values.types}
         if self.otherwise is not None:
             types.add(self.otherwise.type)
         bits = int(form.rpartition(".")[2].lstrip("subf"))
         if len(types) > 1 or _BITS.get(str(self.result.type)) != bits:
-            raise VerifyException(
-                f"'{self.name}' expected values of one type of {bits} bits for {form}, got "
+            raise self.fail(
+                f"values of one type of {bits} bits for {form}, got "
                 f"{', '.join(sorted(map(str, types)))}"
             )
         if len(self.values) != operand_count(form):
-            raise VerifyException(
-                f"'{self.name}' expected {operand_count(form)} values for {form}, got "
-                f"{len(self.values)}"
-            )
+            raise self.fail(f"{operand_count(form)} values for {form}, got {len(self.values)}")
         if (self.predicate is None) is not (self.otherwise is None):
-            raise VerifyException(
-                f"'{self.name}' expected a predicate and an alternative, or neither"
-            )
+            raise self.fail("a predicate and an alternative, or neither")
 
 
 @fields_op("cute_nvgpu.address.ldmatrix")
@@ -288,9 +270,7 @@ class LdmatrixOp(_AccessOp):
     def verify_(self) -> None:
         fragment = self.fragment.type
         if fragment.element_type != i32 or fragment.count.data not in (1, 2, 4):
-            raise VerifyException(
-                f"'{self.name}' expected a fragment of 1, 2 or 4 i32, got {fragment}"
-            )
+            raise self.fail(f"a fragment of 1, 2 or 4 i32, got {fragment}")
 
 
 @fields_op("cute_nvgpu.address.cp_async")
@@ -325,7 +305,7 @@ class CpAsyncOp(_AccessOp):
         size, cache = self.size.value.data, self.cache.data.value
         legal = CP_ASYNC.sizes[cache]
         if size not in legal:
-            raise VerifyException(
-                f"'{self.name}' expected size {' or '.join(map(str, legal))} with cache {cache}, "
-                f"got {size}; nearest legal: {closest(size, legal)} (PTX ISA {CP_ASYNC.section})"
+            raise self.fail(
+                f"size {' or '.join(map(str, legal))} with cache {cache}, got {size}; nearest "
+                f"legal: {closest(size, legal)} (PTX ISA {CP_ASYNC.section})"
             )

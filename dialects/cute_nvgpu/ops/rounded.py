@@ -7,7 +7,6 @@ from typing import ClassVar
 from xdsl.dialects.builtin import AnyFloatConstr, StringAttr
 from xdsl.irdl import VarConstraint, prop_def, result_def, traits_def, var_operand_def
 from xdsl.traits import Pure
-from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute_nvgpu.lattice.scalar import DIRECTIONS, FLUSHING, SCALARS
 from tilewright.dialects.cute_nvgpu.ops.instruction import BaselineOp
@@ -55,12 +54,10 @@ class RoundedOp(BaselineOp):
     def verify_(self) -> None:
         form = self.form.data
         if form not in _DIRECTED:
-            raise VerifyException(
-                f"'{self.name}' expected one of {', '.join(_DIRECTED)}, got {form}"
-            )
+            raise self.fail(f"one of {', '.join(_DIRECTED)}, got {form}")
         count, type_ = len(self.operands), self.result.type
         if count != _DIRECTED[form] or str(type_) != form.rpartition(".")[2]:
-            raise VerifyException(
-                f"'{self.name}' expected {_DIRECTED[form]} operands of {form.rpartition('.')[2]} "
-                f"for {form}, got {count} of {type_}"
+            raise self.fail(
+                f"{_DIRECTED[form]} operands of {form.rpartition('.')[2]} for {form}, got {count} "
+                f"of {type_}"
             )

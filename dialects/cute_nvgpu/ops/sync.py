@@ -13,7 +13,7 @@ from tilewright.dialects.cute_nvgpu.lattice.sync import (
     GRIDDEPCONTROL_WAIT,
     NAMED_BARRIER,
 )
-from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp, PlainOp
+from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp
 from tilewright.dialects.fields import NUMBER, fields_op
 
 
@@ -52,7 +52,7 @@ class BarArriveOp(_NamedBarrierOp):
 
 
 @fields_op("cute_nvgpu.bar.warp.sync", BAR_WARP_SYNC)
-class WarpSyncOp(PlainOp):
+class WarpSyncOp(NvgpuOp):
     """All 32 threads of the warp wait for each other, and see each other's memory accesses.
 
     ```mlir
@@ -64,7 +64,7 @@ class WarpSyncOp(PlainOp):
 
 
 @fields_op("cute_nvgpu.griddepcontrol.wait", GRIDDEPCONTROL_WAIT)
-class GridDependencyWaitOp(PlainOp):
+class GridDependencyWaitOp(NvgpuOp):
     """Wait until the grids that this one was launched behind are complete, and see what they wrote;
     nothing where it was not allowed to start before their end.
 
@@ -77,7 +77,7 @@ class GridDependencyWaitOp(PlainOp):
 
 
 @fields_op("cute_nvgpu.griddepcontrol.launch_dependents", GRIDDEPCONTROL_LAUNCH_DEPENDENTS)
-class LaunchDependentsOp(PlainOp):
+class LaunchDependentsOp(NvgpuOp):
     """The grids behind this one may start, once every CTA has said so or has ended. What they see
     of its memory is up to their own wait.
 

@@ -66,7 +66,9 @@ _MOST_STAGES, _FEW_STAGES, _OWN = 12, 3, 1024
 """The stages from which on more hide nothing, of loops that only multiply and of others, and the
 shared memory that a CTA takes beside its own."""
 
-WARP = 32
+WARP, WARPGROUP = 32, 128
+COPYING_REGISTERS = 24
+"""The registers of a thread that only copies, where it gives up others."""
 STORED = 1 << 15
 """The shared memory through which a tile is stored by TMA."""
 
@@ -179,6 +181,23 @@ def producer_pays(entry: EntryOp, arch: Target, ctas: int) -> bool:
     if _accumulators(entry, arch) > _WITH_PRODUCER:
         return False
     return _held(threads, registers_of(entry, arch)) >= ctas
+
+
+def late_registers(
+    entry: EntryOp, arch: Target, ctas: int, weights: int, memory: int
+) -> int | None:
+    """The registers that threads which compute are raised to, where each holds so many more and a
+    warpgroup that copies gives up its own; 0 where each has enough as it is, None where there are
+    too few, or fewer CTAs with so much shared memory would share a multiprocessor."""
+    threads, alone = thread_count(entry, arch), registers_of(entry, arch)
+    all_threads, needed = threads + WARPGROUP, alone + weights + _SPARE
+    fitting = (shared_memory_limit(arch) + _OWN) // (memory + _OWN)
+    least = min(fitting, _held(threads + WARP, alone))
+    room = _REGISTERS // (ctas * all_threads) // 8 * 8
+    if needed <= room:
+        return 0 if _held(threads + WARP, needed) >= least else None
+    raised = (room * all_threads - COPYING_REGISTERS * WARPGROUP) // threads // 8 * 8
+    return raised if needed <= raised <= _MOST_REGISTERS and ctas >= least else None
 
 
 def bounded_ctas(entry: EntryOp, arch: Target, threads: int, ctas: int) -> bool:

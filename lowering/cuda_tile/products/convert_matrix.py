@@ -27,7 +27,10 @@ from tilewright.lowering.cuda_tile.layouts.tensor_memory_layouts import (
     Accumulators,
     accumulators_of,
 )
-from tilewright.lowering.cuda_tile.layouts.warpgroup_layouts import warpgroup_layouts
+from tilewright.lowering.cuda_tile.layouts.warpgroup_layouts import (
+    WarpgroupLayouts,
+    warpgroup_layouts,
+)
 from tilewright.lowering.cuda_tile.products.convert_tensor_core_matrix import TensorCoreProduct
 from tilewright.lowering.cuda_tile.products.convert_warpgroup_matrix import WarpgroupProduct
 from tilewright.lowering.cuda_tile.products.fused_products import multiply_fused
@@ -58,11 +61,21 @@ def _multiply(op: MmaFOp | MmaIOp, kernel: Kernel) -> None:
     if isinstance(product, Accumulators):
         TensorCoreProduct(op, product, kernel).multiply()
     elif product is not None:
-        WarpgroupProduct(op, product, kernel).multiply()
+        _multiply_by_warpgroups(op, product, kernel)
     elif atom is None:
         multiply_fused(op, kernel)
     else:
         AtomProduct(op, atom, kernel).multiply()
+
+
+def _multiply_by_warpgroups(op: MmaFOp | MmaIOp, layouts: WarpgroupLayouts, kernel: Kernel) -> None:
+    late = kernel.late
+    if late is not None and late.op is op:
+        late.put_off()
+        return
+    WarpgroupProduct(op, layouts, kernel).multiply()
+    if late is not None:
+        late.catch_up()
 
 
 class AtomProduct:

@@ -19,12 +19,7 @@ from numpy.typing import NDArray
 
 from tilewright.lowering.interpreter.numerics.certain_sum import certain_dot_add
 from tilewright.lowering.interpreter.numerics.errors import NumericsError
-from tilewright.lowering.interpreter.numerics.formats import (
-    Bits,
-    FloatFormat,
-    Floats,
-    decode,
-)
+from tilewright.lowering.interpreter.numerics.formats import Bits, FloatFormat, Floats, decode
 from tilewright.lowering.interpreter.numerics.lanes import Block, in_blocks
 from tilewright.lowering.interpreter.numerics.rounding import Rounding, encode
 from tilewright.lowering.interpreter.numerics.scales import Scales
