@@ -124,8 +124,7 @@ def convert_entry(entry: EntryOp, arch: Target | None = None) -> func.FuncOp:
         plan = find_pipelines(entry, arch, stored, beside, blocks)
         threads = log2(thread_count(entry, arch))
         copies = find_copied_loads(entry, arch, plan, threads, beside)
-        copied = max((copies.crowded.get(loop, 0) for loop in plan.by_loop if loop), default=0)
-        if copied:
+        if copied := copies.stage_beside(plan):
             plan = find_pipelines(entry, arch, stored, beside, blocks, copied)
             copies = find_copied_loads(entry, arch, plan, threads, beside)
         lowered, scratch = _converted(entry, arch, stored, plan, copies)

@@ -156,6 +156,11 @@ class CopiedLoads:
         """The shared memory that loops take, one within another."""
         return max((self._within(loop) for loop in self.by_loop), default=0)
 
+    def stage_beside(self, plan: Pipelines) -> int:
+        """The bytes of a stage in a loop for which TMA fills stages too."""
+        stages = self.crowded | {loop: own.stage for loop, own in self.by_loop.items()}
+        return max((stages.get(loop, 0) for loop in plan.by_loop if loop), default=0)
+
     @property
     def beside(self) -> int:
         """The part of that which is no memory in which tiles change layout."""
