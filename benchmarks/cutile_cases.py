@@ -226,12 +226,12 @@ def _fft() -> Iterator[Case]:
 
 
 def _experts() -> Iterator[Case]:
-    """Both products of a mixture of 64 experts, of which each token has eight, and what is between
-    them."""
-    tokens, experts, chosen, hidden, inner = 4096, 64, 8, 2048, 1024
-    rows = tokens * chosen
+    """Both products of a mixture of 64 experts, of which each token has eight, and what is
+    between them."""
+    tokens, experts, experts_of_token, hidden, inner = 4096, 64, 8, 2048, 1024
+    rows = tokens * experts_of_token
     for name, shared, sums, columns in (
-        ("up", chosen, hidden, 2 * inner),
+        ("up", experts_of_token, hidden, 2 * inner),
         ("down", 1, inner, hidden),
     ):
         for tile in ((64, 128, 64), (128, 128, 64), (128, 256, 64)):

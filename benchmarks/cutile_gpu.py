@@ -16,7 +16,6 @@ import json
 import math
 import pickle
 import shutil
-import statistics
 import sys
 import tempfile
 from collections import defaultdict
@@ -26,12 +25,12 @@ from typing import Any
 
 import cutile_cases
 from cutile_cases import Case, Matrix, Problem
+from device_time import milliseconds
 
 import tilewright as tw
 
 ARCH = "sm_90a"
 """The target of the cubins of tileiras."""
-LAUNCHES, FLUSHED = 20, 1 << 28
 Launch = Callable[[], None]
 
 
@@ -70,7 +69,6 @@ class Bench:
         self.arguments = [
             self._array(one) if isinstance(one, Matrix) else one for one in problem.arguments
         ]
-        self.flush = torch.empty(FLUSHED // 4, dtype=torch.int32, device="cuda")
         sms = torch.cuda.get_device_properties(0).multi_processor_count
         sms //= case.hints.get("num_ctas", 1)
         grid = problem.grid
@@ -132,31 +130,15 @@ class Bench:
         stream = self.torch.cuda.current_stream().cuda_stream
         return lambda: function.start(values, self.grid, (1, 1, 1), stream)
 
-    def milliseconds(self, launch: Launch) -> float:
-        """The median device time of a launch."""
-        torch = self.torch
-        for _ in range(3):
-            launch()
-        times: list[float] = []
-        for _ in range(LAUNCHES):
-            before, after = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-            self.flush.zero_()
-            before.record()
-            launch()
-            after.record()
-            after.synchronize()
-            times.append(before.elapsed_time(after))
-        return statistics.median(times)
-
     def checked(self, launch: Launch, reference: list[Any] | None) -> float:
         """The time of a launch whose first result is right."""
-        torch = self.torch
         for result in self.results():
             result.fill_(float("nan"))
-        took = self.milliseconds(launch)
+        took = milliseconds(launch)
         if reference is not None:
             got, want = self.results()[0].float(), reference[0].float()
-            error = (torch.linalg.norm(got - want) / torch.linalg.norm(want)).item()
+            norm = self.torch.linalg.norm
+            error = (norm(got - want) / norm(want)).item()
             assert error < 2e-2, f"wrong result, by {error}"
         return took
 
@@ -229,7 +211,7 @@ def _complex(array: Any) -> Any:
 
 
 def transformed(bench: Bench) -> Any:
-    """The transform of an FFT's arguments: three products by matrices, and factors between them."""
+    """The transform as the kernel makes it: three products by matrices, factors between them."""
     torch, case = bench.torch, bench.case
     x, w0, w1, w2, t0, t1 = (
         _complex(one.float()).squeeze(-1)
@@ -317,7 +299,7 @@ def measure(path: Path, libraries: dict[str, tuple[float, str]], arch: str) -> l
         if key not in libraries:
             peer = library(bench)
             if peer is not None:
-                libraries[key] = work / bench.milliseconds(peer[0]) / 1e9, peer[1]
+                libraries[key] = work / milliseconds(peer[0]) / 1e9, peer[1]
         if key in libraries:
             row["library"], row["which"] = libraries[key]
         rows.append(row)

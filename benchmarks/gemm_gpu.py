@@ -5,15 +5,15 @@
 examples/gemm_sm80.mlir on every GPU, examples/gemm_sm90.mlir on Hopper; those of
 examples/tile_frontend, tiles in Python, in the same two ways, the faster one of a few tiles each,
 as Triton's `tl.dot` is; the persistent GEMMs written in tiles on Hopper, of bf16, and of fp8 (e4m3,
-summed up by the tensor cores, as by cuBLAS's fast accumulation). Median of 20 launches by CUDA
-events, after 3 that warm up; a fresh random input, checked against the float32 product of torch.
+summed up by the tensor cores, as by cuBLAS's fast accumulation). Device time by CUDA events, median
+of 20 launches after 3 that warm up, the L2 flushed before each; a fresh random input, checked
+against the float32 product of torch.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import statistics
 import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from device_time import milliseconds
 
 import tilewright as tw
 from tilewright.arguments.binding import Binding
@@ -152,21 +153,6 @@ def triton_launch(a: Any, b: Any, c: Any) -> Launch | None:
         return (triton.cdiv(size, meta["M"]) * triton.cdiv(size, meta["N"]),)
 
     return lambda: matmul[grid](a, b, c, size, size, size)
-
-
-def milliseconds(call: Callable[[], Any]) -> float:
-    """The median time of a call on the GPU."""
-    for _ in range(3):
-        call()
-    times: list[float] = []
-    for _ in range(20):
-        before, after = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-        before.record()
-        call()
-        after.record()
-        after.synchronize()
-        times.append(before.elapsed_time(after))
-    return statistics.median(times)
 
 
 def checked(call: Launch, c: Any, reference: Any, bound: float = 1e-2) -> float:

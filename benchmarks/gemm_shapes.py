@@ -13,13 +13,13 @@ from __future__ import annotations
 import argparse
 import json
 import math
-import statistics
 import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import torch
+from device_time import milliseconds
 from gemm_gpu import launch_of
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "examples"))
@@ -31,23 +31,6 @@ SHAPES = (
     (4096, 4096, 14336), (8192, 1024, 8192),
 )  # fmt: skip
 PROBLEMS = {"bf16": ("bfloat16", SHAPES), "f8E4M3FN": ("float8_e4m3fn", SQUARES[2:])}
-LAUNCHES, FLUSHED = 20, 1 << 28
-
-
-def milliseconds(launch: Callable[[], Any], flush: Any) -> float:
-    """The median device time of a launch."""
-    for _ in range(3):
-        launch()
-    times: list[float] = []
-    for _ in range(LAUNCHES):
-        before, after = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-        flush.zero_()
-        before.record()
-        launch()
-        after.record()
-        after.synchronize()
-        times.append(before.elapsed_time(after))
-    return statistics.median(times)
 
 
 def cublas(element: str, a: Any, b: Any, c: Any) -> list[Callable[[], Any]]:
@@ -60,7 +43,7 @@ def cublas(element: str, a: Any, b: Any, c: Any) -> list[Callable[[], Any]]:
     return [lambda: torch.mm(a, b.t(), out=c), lambda: torch.mm(a, turned, out=c)]
 
 
-def measure(element: str, shape: tuple[int, int, int], flush: Any, every: bool) -> dict[str, Any]:
+def measure(element: str, shape: tuple[int, int, int], every: bool) -> dict[str, Any]:
     """The rates of one problem, in TFLOP/s."""
     m, n, k = shape
     a, b = (torch.randn(rows, k, device="cuda").to(getattr(torch, PROBLEMS[element][0]))
@@ -75,15 +58,13 @@ def measure(element: str, shape: tuple[int, int, int], flush: Any, every: bool) 
         assert block is not None
         c.fill_(float("nan"))
         grid = hopper_gemm.grid_of(own, m, n)
-        rates[f"{own.m}x{own.n}"] = work / milliseconds(
-            launch_of(kernel, "gemm", [a, b, c], grid, block[0]), flush
-        )
+        rates[str(own)] = work / milliseconds(launch_of(kernel, "gemm", [a, b, c], grid, block[0]))
         # Hopper cuts sums of fp8 at 13 bits below the largest product.
         bound = 1e-2 if element == "bf16" else max(k * 2.0**-17, 1e-2)
         error = torch.linalg.norm(c.float() - reference) / torch.linalg.norm(reference)
         assert error.item() < bound, f"{shape} by {own}: wrong by {error.item()}"
-    theirs = max(work / milliseconds(launch, flush) for launch in cublas(element, a, b, c))
-    tile = f"{chosen.m}x{chosen.n}"
+    theirs = max(work / milliseconds(launch) for launch in cublas(element, a, b, c))
+    tile = str(chosen)
     return {"element": element, "shape": "x".join(map(str, shape)), "tile": tile,
             "ours": rates[tile], "cublas": theirs, "tiles": rates}  # fmt: skip
 
@@ -94,9 +75,8 @@ def main() -> None:
     parser.add_argument("--all", action="store_true", help="every tile, not the model's alone")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
-    flush = torch.empty(FLUSHED // 4, dtype=torch.int32, device="cuda")
     rows = [
-        measure(element, shape, flush, options.all)
+        measure(element, shape, options.all)
         for element, (_, shapes) in PROBLEMS.items()
         for shape in shapes
     ]

@@ -18,7 +18,7 @@ from tilewright.dialects.cute.ops.elements import (
 )
 from tilewright.dialects.cute.ops.memory import AllocaOp, AllocOp
 from tilewright.dialects.cute.ops.properties import path_of
-from tilewright.dialects.cute.ops.tensors import MakeFragmentLikeOp
+from tilewright.dialects.cute.ops.tensors import MakeFragmentLikeOp, MapSharedOp
 from tilewright.dialects.cute.ops.tiled import MakeFragmentOp
 from tilewright.dialects.cute.recast import upcast
 from tilewright.dialects.cute.rules.tensors import coords, element_at
@@ -29,6 +29,7 @@ from tilewright.dialects.cute.types.algebra import ComposedLayoutType
 from tilewright.dialects.cute.types.memref import Space, SpaceAttr
 from tilewright.dialects.cute.types.tensors import MemRefType, element_type
 from tilewright.dialects.cute.values import Typed
+from tilewright.dialects.cute_nvgpu.ops import cluster
 from tilewright.lowering.tile.access import read_scalars, write_scalars
 from tilewright.lowering.tile.convert_tensor_memory import allocate
 from tilewright.lowering.tile.kernel import Kernel, lowers
@@ -68,6 +69,19 @@ def _alloc(op: AllocOp, kernel: Kernel) -> None:
     allocation.memref.name_hint = op.result.name_hint
     base = Memory(kernel.emitter.emit(allocation), "smem")
     kernel[op.result] = _based(tensor, base)
+
+
+@lowers(MapSharedOp)
+def _map_shared(op: MapSharedOp, kernel: Kernel) -> None:
+    (there,) = op.evaluate([kernel.typed(op.source), kernel.typed(op.rank)])
+    assert isinstance(there, Typed)
+    tensor, emitter = there.value, kernel.emitter
+    mapped = emitter.emit(cluster.MapOp(tensor.base.value, kernel[op.rank]))
+    base = Memory(mapped, "dsmem")
+    mapped_tensor = Tensor(
+        tensor.element, "dsmem", tensor.align, tensor.layout, base, tensor.offset
+    )
+    kernel[op.result] = Typed("memref", mapped_tensor)
 
 
 def _based(tensor: Tensor, base: object) -> Typed:

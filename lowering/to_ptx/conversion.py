@@ -18,6 +18,7 @@ from xdsl.traits import IsTerminator
 from tilewright.diagnostic import OpError
 from tilewright.dialects.cute import ComposedLayout, Layout
 from tilewright.dialects.cute.types.memref import Space
+from tilewright.dialects.cute_nvgpu.lattice.data_movement import CLUSTER_SPACE
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
 from tilewright.dialects.ptx.arithmetic import AddOp, DivOp, MadOp, MulOp, RemOp
 from tilewright.dialects.ptx.convert import CvtOp
@@ -83,12 +84,18 @@ class Tile:
     @property
     def ptx_space(self) -> str:
         """The `.space` of PTX's loads and stores."""
-        return "shared" if self.space is Space.SMEM else "global"
+        match self.space:
+            case Space.SMEM:
+                return "shared"
+            case Space.DSMEM:
+                return CLUSTER_SPACE
+            case _:
+                return "global"
 
     @property
     def index_type(self) -> str:
         """The instruction type that computes its addresses."""
-        return "u32" if self.space is Space.SMEM else "s64"
+        return "u32" if self.space.is_shared else "s64"
 
 
 class Conversion:

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from xdsl.ir import SSAValue
+
+from tilewright.dialects.cute.types.memref import Space
 from tilewright.dialects.cute_nvgpu.ops import cluster
 from tilewright.dialects.ptx import cluster as ptx
 from tilewright.lowering.to_ptx.conversion import Conversion, lowers
@@ -13,11 +18,18 @@ def _rank(op: cluster.RankOp, to: Conversion) -> None:
     to[op.result] = to.pure((ptx.RankOp,), (), ptx.RankOp)
 
 
+@lowers(cluster.MapOp)
+def _map(op: cluster.MapOp, to: Conversion) -> None:
+    tile, rank = to.tile(op.memory), to[op.rank]
+    base, address = (_there(place, rank, to) for place in (tile.base, tile.address))
+    to[op.result] = replace(tile, space=Space.DSMEM, base=base, address=address)
+
+
+def _there(address: SSAValue, rank: SSAValue, to: Conversion) -> SSAValue:
+    return to.pure((ptx.MapaOp, address, rank), (address, rank), lambda: ptx.MapaOp(address, rank))
+
+
 @lowers(cluster.MbarrierArriveOp)
 def _mbarrier_arrive(op: cluster.MbarrierArriveOp, to: Conversion) -> None:
     address, offset = locate(op, to.tile(op.barrier), op.indices, to)
-    rank = to[op.rank]
-    remote = to.pure(
-        (ptx.MapaOp, address, rank), (address, rank), lambda: ptx.MapaOp(address, rank)
-    )
-    to.add(ptx.MbarrierArriveOp(remote, offset, reads=op.reads))
+    to.add(ptx.MbarrierArriveOp(_there(address, to[op.rank], to), offset, reads=op.reads))

@@ -1,4 +1,4 @@
-"""`memref` to `ptx`: addresses, loads and stores in global and shared memory.
+"""`memref` to `ptx`: addresses, loads, stores and atomics in global and shared memory.
 
 A memref in flight is its address and, per dimension, a stride; the layout of a shared-memory tile
 may be any CuTe layout, swizzled or not. Global addresses have 64 bits, shared ones 32.
@@ -32,7 +32,9 @@ from tilewright.dialects.cute.types.memref import (
     space_mismatch,
     space_of,
 )
+from tilewright.dialects.cute_nvgpu.lattice.atomics import ATOMICS, form_of
 from tilewright.dialects.ptx.arithmetic import DivOp, RemOp
+from tilewright.dialects.ptx.atomics import AtomOp
 from tilewright.dialects.ptx.data_movement import LdOp, StOp
 from tilewright.dialects.ptx.logic import AndOp, SelpOp, SetpOp, ShlOp, ShrOp, XorOp
 from tilewright.dialects.ptx.module_variables import BYTES_ALONE, GlobalAddressOp, GlobalOp
@@ -107,7 +109,7 @@ def locate(
     op: Operation, tile: Tile, indices: Sequence[SSAValue], to: Conversion
 ) -> tuple[SSAValue, int]:
     """The byte address of an element, as a register plus a constant."""
-    shared = tile.space is Space.SMEM
+    shared = tile.space.is_shared
     coordinate = [to.narrow(to[index]) if shared else to[index] for index in indices]
     layout = tile.layout
     if layout is None:
@@ -162,7 +164,7 @@ def _linear(
 
 
 def _add(tile: Tile) -> str:
-    return "u32" if tile.space is Space.SMEM else "s64"
+    return "u32" if tile.space.is_shared else "s64"
 
 
 def _swizzled(
@@ -177,7 +179,7 @@ def _swizzled(
     assert isinstance(swizzle, Swizzle) and isinstance(outer, int)
     period = 1 << (swizzle.bits + swizzle.base + abs(swizzle.shift))
     inner, free, more = _by_period(terms, period, tile, to)
-    kind = "b32" if tile.space is Space.SMEM else "b64"
+    kind = "b32" if tile.space.is_shared else "b64"
     linear, known = _linear(tile, inner, to.const(0, kind), to)
     above, within = divmod(known // tile.element_bytes + outer + more, period)
     turned = _turned(swizzle, linear, within * tile.element_bytes, tile, to)
@@ -229,7 +231,7 @@ def without_constant(
 def _turned(swizzle: Swizzle, linear: SSAValue, known: int, tile: Tile, to: Conversion) -> SSAValue:
     """The swizzle of a sum of bytes: where the two have no bit in common it is an exclusive or, and
     each is swizzled by itself."""
-    kind = "b32" if tile.space is Space.SMEM else "b64"
+    kind = "b32" if tile.space.is_shared else "b64"
     if constant(linear) is not None or possible_bits(linear, to.known_bits) & known:
         whole = to.plus(linear, to.const(known, kind), _add(tile))
         return _apply(swizzle, whole, tile, to)
@@ -242,7 +244,7 @@ def _turned(swizzle: Swizzle, linear: SSAValue, known: int, tile: Tile, to: Conv
 
 def _apply(swizzle: Swizzle, offset: SSAValue, tile: Tile, to: Conversion) -> SSAValue:
     """offset ^ ((offset & mask) >> shift), on a byte offset."""
-    scale, bits = tile.element_bytes, 32 if tile.space is Space.SMEM else 64
+    scale, bits = tile.element_bytes, 32 if tile.space.is_shared else 64
     kind = f"b{bits}"
     base = swizzle.base + scale.bit_length() - 1
     mask = ((1 << swizzle.bits) - 1) << (base + max(0, swizzle.shift))
@@ -319,12 +321,12 @@ def _reinterpret(op: memref.ReinterpretCastOp, to: Conversion) -> None:
     for offset in offsets:
         if isinstance(offset, int):
             offset = to.const(offset, "b64")
-        if source.space is Space.SMEM:
+        if source.space.is_shared:
             offset = to.narrow(offset)
         scaled = to.times(offset, source.element_bytes, source.index_type)
         address = to.plus(scaled, address, _add(source))
     layout = None if op.sizes or op.strides else layout_of(op.result.type)
-    if source.space is Space.SMEM and layout is None:
+    if source.space.is_shared and layout is None:
         raise OpError(op, f"'{op.name}' of shared memory expected static sizes and strides")
     to[op.result] = Tile(
         source.space, source.base, address, source.element_bytes, tuple(strides), layout
@@ -364,3 +366,19 @@ def _store(op: memref.StoreOp, to: Conversion) -> None:
     if storage.kind == "pred":
         value = to.scalar(SelpOp, "b16", to.const(1, "b16"), to.const(0, "b16"), value)
     to.add(StOp(tile.ptx_space, storage.access, address, value, offset))
+
+
+@lowers(memref.AtomicRMWOp)
+def _atomic(op: memref.AtomicRMWOp, to: Conversion) -> None:
+    check_space(op, op.memref.type)
+    form = form_of(op.kind.value.data, str(op.value.type))
+    if form not in ATOMICS:
+        raise OpError(op, f"'{op.name}' expected {LEGAL}, got kind {op.kind.value.data} of "
+                      f"{op.value.type}")  # fmt: skip
+    tile = to.tile(op.memref)
+    address, offset = locate(op, tile, op.indices, to)
+    to[op.result] = to.emit(AtomOp(tile.ptx_space, form, address, [to[op.value]], offset))
+
+
+LEGAL = "addf (0) of f32 or f64, or addi (1), assign (2), maxs (4), maxu (5), mins (7), minu (8), \
+ori (11), andi (12) or xori (15) of i32 or i64"

@@ -17,19 +17,22 @@ import tilewright as tw
 DTYPES = {"bf16": ml_dtypes.bfloat16, "f8E4M3FN": ml_dtypes.float8_e4m3fn}
 SAMPLE = [
     (schedule(128, 64), "bf16"), (schedule(64, 64), "f8E4M3FN"),
-    (GemmSchedule(64, 64, 2, 32), "bf16"),
+    (GemmSchedule(64, 64, 2, 32), "bf16"), (schedule(16, 32), "bf16"),
+    (schedule(64, 64, 2), "bf16"), (schedule(64, 24), "bf16"),
 ]  # fmt: skip
 ALL = [(own, element) for own in TILES for element in OPERANDS]
 
 
 @pytest.mark.parametrize("own, element", [*SAMPLE, *(ALL if THOROUGH else [])])
 def test_products(own: GemmSchedule, element: str) -> None:
-    """Two CTAs, several tiles each, partial ones among them; the stages go round."""
+    """Two CTAs, several tiles each, partial ones among them; the stages go round. Or a cluster for
+    each of two tiles, whose last CTA has less of K."""
     m, n, k = own.m + 8, 2 * own.n + 16, 3 * hopper_gemm.ROW // OPERANDS[element].size + 16
+    grid = (2,) if own.split == 1 else hopper_gemm.grid_of(own, m := own.m, n := own.n + 16)
     rng = np.random.default_rng(0)
     a, b = (rng.standard_normal((rows, k)).astype(DTYPES[element]) for rows in (m, n))
     args = [a, b, np.zeros((m, n), ml_dtypes.bfloat16)]
-    launch: dict[str, Any] = {"grid": (2,), "block": (2 * own.m + 32,), "arch": "sm_90a"}
+    launch: dict[str, Any] = {"grid": grid, "block": (2 * own.height + 32,), "arch": "sm_90a"}
     text = hopper_gemm.text(own, element)
     results = [tw.interpret(text, args=args, level=level, **launch)[2] for level in ("tile", "ptx")]
     assert results[0].tobytes() == results[1].tobytes()
@@ -45,24 +48,35 @@ def test_nothing_is_spilled_or_serialized(own: GemmSchedule, element: str, ptxas
     assert not kernel.spill_stores
 
 
+def test_sums_of_a_cluster_need_its_barrier() -> None:
+    """Without the wait that says that the others have given theirs it is a race."""
+    own = schedule(64, 64, 2)
+    wait = "      cute_nvgpu.cluster.wait\n"
+    before, given, taken = hopper_gemm.text(own).split(wait)
+    text = before + wait + given + taken
+    a = b = np.ones((64, 128), ml_dtypes.bfloat16)
+    launch: dict[str, Any] = {"grid": (2,), "block": (160,), "arch": "sm_90a"}
+    with pytest.raises(tw.ExecutionError, match="race"):
+        tw.interpret(text, args=[a, b, np.zeros((64, 64), ml_dtypes.bfloat16)], **launch)
+
+
 @pytest.mark.parametrize(
     "shape, tile",
     [
-        ((512, 512, 512), (64, 64)), ((2048, 2048, 2048), (128, 256)),
-        ((16, 4096, 4096), (64, 64)), ((2048, 11008, 4096), (128, 160)),
+        ((512, 512, 512), "64x32"), ((2048, 2048, 2048), "128x256"), ((16, 4096, 4096), "16x32"),
+        ((2048, 11008, 4096), "128x168"), ((256, 256, 16384), "64x128/8"),
     ],
 )  # fmt: skip
-def test_the_model_picks_what_was_fastest(
-    shape: tuple[int, int, int], tile: tuple[int, int]
-) -> None:
+def test_the_model_picks_what_was_fastest(shape: tuple[int, int, int], tile: str) -> None:
     """Within 3 % on an H100 (docs/performance.md)."""
     own = hopper_gemm.schedule_of(*shape)
-    assert (own.m, own.n) == tile
+    assert str(own) == tile
     assert hopper_gemm.grid_of(own, *shape[:2])[0] <= hopper_gemm.MULTIPROCESSORS
 
 
 def test_a_schedule_fills_shared_memory() -> None:
     for own in TILES:
-        used = own.stages * (own.m + own.n) * hopper_gemm.ROW + 2 * own.m * own.piece
-        left = hopper_gemm.SHARED - used
-        assert left >= 0 and (own.stages == 12 or left < (own.m + own.n) * hopper_gemm.ROW + 2048)
+        stage = (own.height + own.n) * hopper_gemm.ROW
+        used = own.stages * stage + 2 * own.height * own.piece
+        left = hopper_gemm.SHARED - used - (4 * own.m * own.n if own.split > 1 else 0)
+        assert left >= 0 and (own.stages == 16 or left < stage + 2048)

@@ -13,12 +13,15 @@ from tilewright.dialects.cute_nvgpu.lattice.cluster import (
     MAPA,
     MBARRIER_ARRIVE_CLUSTER,
 )
-from tilewright.dialects.cute_nvgpu.lattice.copy import CP_ASYNC_COMMIT_GROUP, CP_ASYNC_WAIT_GROUP
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import (
     CONTROL,
+    CP_ASYNC_COMMIT_GROUP,
+    CP_ASYNC_WAIT_GROUP,
     LD,
+    LD_CLUSTER,
     MOV,
     ST,
+    ST_CLUSTER,
     MemoryAccessRow,
 )
 from tilewright.dialects.cute_nvgpu.lattice.mbarrier import (
@@ -31,17 +34,19 @@ from tilewright.dialects.cute_nvgpu.lattice.mbarrier import (
     MBARRIER_TRY_WAIT,
     SETMAXNREG,
 )
+from tilewright.dialects.cute_nvgpu.lattice.multimem import ROWS as MULTIMEM
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
 from tilewright.dialects.cute_nvgpu.lattice.scalar import SCALARS, ScalarRow
 from tilewright.dialects.cute_nvgpu.lattice.sync import (
     BAR_ARRIVE,
     BAR_SYNC,
     BAR_WARP_SYNC,
+    FENCE_PROXY_ALIAS,
     GRIDDEPCONTROL_LAUNCH_DEPENDENTS,
     GRIDDEPCONTROL_WAIT,
     SHFL_SYNC,
 )
-from tilewright.dialects.cute_nvgpu.lattice.targets import BASELINE, Requirement
+from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement
 from tilewright.dialects.cute_nvgpu.lattice.tma import (
     BULK_COMMIT_GROUP,
     BULK_WAIT_GROUP,
@@ -72,6 +77,7 @@ ROWS: tuple[InstructionRow, ...] = (
     BAR_SYNC,
     BAR_ARRIVE,
     BAR_WARP_SYNC,
+    FENCE_PROXY_ALIAS,
     GRIDDEPCONTROL_WAIT,
     GRIDDEPCONTROL_LAUNCH_DEPENDENTS,
     SHFL_SYNC,
@@ -79,6 +85,7 @@ ROWS: tuple[InstructionRow, ...] = (
     SETMAXNREG,
     *MOV.values(),
     *ATOMICS.values(),
+    *MULTIMEM,
     *CONTROL,
 )
 """Every row whose mnemonics all have the same operands."""
@@ -91,7 +98,7 @@ def listings() -> Iterator[Listing]:
     yield _async_copy()
     yield from map(_row, ROWS)
     yield from map(_tensor_copy, TENSOR_COPIES)
-    yield from map(_memory_access, (LD, ST))
+    yield from map(_memory_access, (LD, ST, LD_CLUSTER, ST_CLUSTER))
     for row in SCALARS.values():
         for requirement in dict.fromkeys(form.requirement for form in row.forms.values()):
             yield _scalar(row, requirement)
@@ -175,7 +182,7 @@ def _tensor_copy(row: TensorCopyRow) -> Listing:
 
 
 def _memory_access(row: MemoryAccessRow) -> Listing:
-    return _listing(f"ptx.{row.name}", row.does, BASELINE, row.section, row.forms)
+    return _listing(f"ptx.{row.name}", row.does, Requirement.of(row), row.section, row.forms)
 
 
 def _scalar(row: ScalarRow, requirement: Requirement) -> Listing:

@@ -24,6 +24,7 @@ from tilewright.dialects.cute.ops.operands import (
     THREAD,
     TILE_COORD,
     TILER,
+    USE,
 )
 from tilewright.dialects.cute.ops.operation import InferredOp, cute_op
 from tilewright.dialects.cute.rules import tensors as rules
@@ -37,6 +38,16 @@ class MakeViewOp(InferredOp):
 
     source = operand_def()
     layout = operand_def()
+    result = result_def()
+
+
+@cute_op("cute.map_shared", (MEMREF, USE), (MEMREF,), rules.map_shared)
+class MapSharedOp(InferredOp):
+    """The tensor at the same place in the shared memory of the CTA of that rank in the cluster:
+    `cute.map_shared(%t, %rank)`, in `dsmem`."""
+
+    source = operand_def()
+    rank = operand_def()
     result = result_def()
 
 

@@ -58,7 +58,7 @@ def _check_side(copy: Typed, side: Side, typed: Typed) -> None:
     required(typed.kind == "memref", f"expected a {name} that is a memref, got {typed.quoted}")
     tensor: Tensor = typed.value
     space = traits.source_space if side == "S" else traits.destination_space
-    legal = (space,) if space is not None else ("gmem", "smem", "rmem")
+    legal = (space,) if space is not None else ("gmem", "smem", "dsmem", "rmem")
     required(
         tensor.space in legal,
         f"expected a {name} in {' or '.join(legal)} for {copy.quoted}, got {typed.quoted}",
@@ -68,8 +68,7 @@ def _check_side(copy: Typed, side: Side, typed: Typed) -> None:
         f"expected a {name} of {traits.element} for {copy.quoted}, got {typed.quoted}",
     )
     required(
-        is_static(tensor.modes.shape),
-        f"expected a {name} of static shape, got {typed.quoted}",
+        is_static(tensor.modes.shape), f"expected a {name} of static shape, got {typed.quoted}"
     )
     count = _values(copy, side)
     required(

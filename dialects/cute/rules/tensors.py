@@ -70,6 +70,15 @@ def on_tensors(rule: Rule) -> Rule:
     return lifted
 
 
+def map_shared(source: Typed, rank: Typed) -> Typed:
+    """The same place in the shared memory of another CTA."""
+    tensor = tensor_of(source)
+    required(tensor.space == "smem", f"expected a tensor in smem, got {source.quoted}")
+    return typed_tensor(
+        Tensor(tensor.element, "dsmem", tensor.align, tensor.layout, tensor.base, tensor.offset)
+    )
+
+
 def recast(source: Typed, element: str | None) -> Typed:
     """Bytes as elements of less than a byte, or the other way round."""
     tensor = tensor_of(source)

@@ -33,8 +33,15 @@ class Space(StrEnum):
     GENERIC = "generic"
     GMEM = "gmem"
     SMEM = "smem"
+    DSMEM = "dsmem"
     RMEM = "rmem"
     TMEM = "tmem"
+
+    @property
+    def is_shared(self) -> bool:
+        """True for shared memory, whose addresses have 32 bits: that of the CTA, or of any CTA of
+        its cluster."""
+        return self in (Space.SMEM, Space.DSMEM)
 
 
 @irdl_attr_definition
@@ -45,7 +52,7 @@ class SpaceAttr(EnumAttribute[Space], SpacedOpaqueSyntaxAttribute):
 
 
 # NVVM's numbering of memory spaces, which upstream front ends write: memref<..., 3>.
-_NVVM_SPACES = {0: Space.GENERIC, 1: Space.GMEM, 3: Space.SMEM}
+_NVVM_SPACES = {0: Space.GENERIC, 1: Space.GMEM, 3: Space.SMEM, 7: Space.DSMEM}
 
 
 def space_of(attribute: Attribute) -> Space | None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import (
     Address,
+    Choice,
+    Constant,
     Label,
     OperandForm,
     Result,
@@ -41,36 +44,52 @@ VECTOR_BITS = 128
 SPACES: dict[str, str] = {"global": "b64", "shared": "b32"}
 """Spaces and the width of their addresses."""
 
+CLUSTER_SPACE = "shared::cluster"
+"""The shared memory of any CTA of the cluster, whose addresses `mapa` gives."""
+
+
+WEAK = "weak"
+"""Accesses that nobody else makes at the same time."""
+
+SEMANTICS: dict[str, tuple[str, ...]] = {
+    name: (WEAK, *(f"{word}.{scope}" for word in ("relaxed", ends) for scope in ("gpu", "sys")))
+    for name, ends in (("ld", "acquire"), ("st", "release"))
+}
+"""How accesses to global memory may be ordered, and for whom."""
+
 
 @dataclass(frozen=True, slots=True)
 class MemoryAccessRow:
-    """`ld.SPACE{.vN}.TYPE` or `st`."""
+    """`ld{.SEMANTICS}.SPACE{.vN}.TYPE` or `st`."""
 
     name: str
     does: str
     section: str
-    target = BASELINE.target
-    ptx_version = BASELINE.version
+    spaces: Mapping[str, str]
+    target: Target = BASELINE.target
+    ptx_version: tuple[int, int] = BASELINE.version
 
     @property
     def loads(self) -> bool:
         """True where it loads."""
         return self.name == "ld"
 
-    def mnemonic(self, space: str, type_: str, count: int = 1) -> str:
-        """`ld.global.v2.f32`."""
-        return f"{self.name}.{space}{f'.v{count}' if count > 1 else ''}.{type_}"
+    def mnemonic(self, space: str, type_: str, count: int = 1, semantics: str = WEAK) -> str:
+        """`ld.global.v2.f32`, `st.release.sys.global.b8`."""
+        order = "" if semantics == WEAK else f".{semantics}"
+        return f"{self.name}{order}.{space}{f'.v{count}' if count > 1 else ''}.{type_}"
 
     @property
     def forms(self) -> dict[str, tuple[OperandForm, ...]]:
         """The operands of every mnemonic, in PTX's order."""
         forms = {
-            self.mnemonic(space, type_, count): self.operands(register, count)
-            for space in SPACES
+            self.mnemonic(space, type_, count, semantics): self.operands(register, count)
+            for space in self.spaces
+            for semantics in SEMANTICS[self.name][: None if space == "global" else 1]
             for type_, register in ACCESS_TYPES.items()
             for count in vector_lengths(type_)
         }
-        if self.loads:
+        if self.loads and self.spaces is SPACES:
             for type_, register in PARAMETER_TYPES.items():
                 forms[self.mnemonic("param", type_)] = self.operands(register, 1)
         return forms
@@ -87,8 +106,16 @@ def vector_lengths(type_: str) -> tuple[int, ...]:
     return tuple(count for count in (1, 2, 4) if count * int(type_[1:]) <= VECTOR_BITS)
 
 
-LD = MemoryAccessRow("ld", "load from memory", "9.7.9.8")
-ST = MemoryAccessRow("st", "store to memory", "9.7.9.11")
+LD = MemoryAccessRow("ld", "load from memory", "9.7.9.8", SPACES)
+ST = MemoryAccessRow("st", "store to memory", "9.7.9.11", SPACES)
+
+_CLUSTERS = {CLUSTER_SPACE: "b32"}, target("sm_90"), (7, 8)
+LD_CLUSTER = MemoryAccessRow(
+    "ld", "load from the shared memory of a CTA of the cluster", "9.7.9.8", *_CLUSTERS
+)
+ST_CLUSTER = MemoryAccessRow(
+    "st", "store to the shared memory of a CTA of the cluster", "9.7.9.11", *_CLUSTERS
+)
 
 _MOVED = {"pred": "pred", "b16": "b16", "b32": "b32", "u32": "b32", "f32": "f32", "b64": "b64",
           "f64": "f64"}  # fmt: skip
@@ -140,3 +167,34 @@ TRAP = InstructionRow(
     "9.7.19.5",
 )  # fmt: skip
 CONTROL = (BRANCH, RETURN, TRAP)
+
+
+@dataclass(frozen=True, slots=True)
+class AsyncCopyRow:
+    """`cp.async.CACHE.shared.global [dst], [src], cp-size{, src-size}`: legal sizes in bytes."""
+
+    sizes: dict[str, tuple[int, ...]]
+    target: Target
+    ptx_version: tuple[int, int]
+    section: str
+
+    def mnemonic(self, cache: str) -> str:
+        return f"cp.async.{cache}.shared.global"
+
+    def operands(self, cache: str) -> tuple[OperandForm, ...]:
+        """Those of a copy, in PTX's order."""
+        sizes = self.sizes[cache]
+        fill = Choice("src-size", range(max(sizes) + 1), optional=True, type_="u32", bounded=True)
+        return Address("dst"), Address("src"), Constant("cp-size", sizes), fill
+
+
+CP_ASYNC = AsyncCopyRow({"ca": (4, 8, 16), "cg": (16,)}, target("sm_80"), (7, 0), "9.7.9.25.3.1")
+CP_ASYNC_COMMIT_GROUP = InstructionRow(
+    "cp.async.commit_group", "make the thread's cp.async that are in no group yet the latest group",
+    ("cp.async.commit_group",), CP_ASYNC.target, CP_ASYNC.ptx_version, "9.7.9.25.3.2",
+)  # fmt: skip
+CP_ASYNC_WAIT_GROUP = InstructionRow(
+    "cp.async.wait_group", "wait until at most the latest N groups are not complete",
+    ("cp.async.wait_group",), CP_ASYNC.target, CP_ASYNC.ptx_version, "9.7.9.25.3.3",
+    (Constant("N"),),
+)  # fmt: skip

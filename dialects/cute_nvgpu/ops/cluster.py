@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from xdsl.dialects.builtin import IndexType, MemRefType, UnitAttr, i32
+from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import operand_def, opt_prop_def, result_def, traits_def, var_operand_def
 from xdsl.traits import Pure
 
+from tilewright.dialects.cute.types.memref import Space, SpaceAttr, is_memref
 from tilewright.dialects.cute_nvgpu.lattice.cluster import (
     CLUSTER_ARRIVE,
     CLUSTER_RANK,
     CLUSTER_WAIT,
+    MAPA,
     MBARRIER_ARRIVE_CLUSTER,
 )
 from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp
 from tilewright.dialects.cute_nvgpu.ops.mbarrier import verify_mbarrier
+from tilewright.dialects.cute_nvgpu.ops.memory_operand import verify_memref
 from tilewright.dialects.fields import fields_op
 
 
@@ -56,6 +60,43 @@ class WaitOp(NvgpuOp):
 
     Whoever waits has arrived before. PTX ISA, barrier.cluster.
     """
+
+
+@fields_op("cute_nvgpu.cluster.map", MAPA)
+class MapOp(NvgpuOp):
+    """The same place in the shared memory of a CTA of the cluster, which has to have begun and may
+    not leave before.
+
+    ```mlir
+    %there = cute_nvgpu.cluster.map %m rank %r : memref<64xf32, #cute<space smem>> -> memref<64xf32, #cute<space dsmem>>
+    ```
+
+    Threads load from it and store to it. PTX ISA, mapa.
+    """  # noqa: E501
+
+    memory = operand_def(MemRefType)
+    rank = operand_def(i32)
+    result = result_def(MemRefType)
+
+    traits = traits_def(Pure())
+
+    assembly_format = "$memory `rank` $rank attr-dict `:` type($memory) `->` type($result)"
+
+    def __init__(self, memory: SSAValue, rank: SSAValue):
+        assert is_memref(memory.type)
+        super().__init__(memory, rank, _there(memory.type))
+
+    def verify_(self) -> None:
+        type_ = self.memory.type
+        assert is_memref(type_)
+        verify_memref(self.name, "memory", type_, len(type_.shape), Space.SMEM)
+        if self.result.type != (there := _there(type_)):
+            raise self.fail(f"{there}, got {self.result.type}")
+
+
+def _there(type_: MemRefType[Attribute]) -> MemRefType[Attribute]:
+    space = SpaceAttr(Space.DSMEM)
+    return MemRefType(type_.element_type, type_.shape, type_.layout, space)
 
 
 @fields_op("cute_nvgpu.cluster.mbarrier_arrive", MBARRIER_ARRIVE_CLUSTER)

@@ -75,9 +75,8 @@ def fragment_bytes(fragment: FragmentType) -> int:
 
 def _verify(op: str, memory: Attribute, indices: int, fragment: FragmentType) -> None:
     space = space_of(memory.memory_space) if is_memref(memory) else None
-    memref = verify_memref(
-        op, "memory", memory, indices, Space.SMEM if space is Space.SMEM else Space.GMEM
-    )
+    legal = space if space is not None and space.is_shared else Space.GMEM
+    memref = verify_memref(op, "memory", memory, indices, legal)
     _verify_element(op, memref.element_type, fragment)
     if (size := fragment_bytes(fragment)) not in ACCESS_BYTES:
         raise VerifyException(

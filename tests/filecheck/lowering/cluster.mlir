@@ -20,6 +20,7 @@
 // TEXT:         mapa.shared::cluster.u32 %r{{[0-9]+}}, %r{{[0-9]+}}, %r{{[0-9]+}};
 // TEXT:         mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r{{[0-9]+}}+8];
 // TEXT:         mapa.shared::cluster.u32 %r{{[0-9]+}}, %r{{[0-9]+}}, 0;
+// TEXT:         st.shared::cluster.b64 [%r{{[0-9]+}}+8], %rd{{[0-9]+}};
 func.func @cluster() attributes {gpu.kernel, gpu.known_cluster_size = array<i32: 2, 1, 1>} {
   %b = memref.alloc() : memref<4xi64, #cute<space smem>>
   %c1 = arith.constant 1 : index
@@ -31,5 +32,8 @@ func.func @cluster() attributes {gpu.kernel, gpu.known_cluster_size = array<i32:
   %other = arith.xori %rank, %one : i32
   cute_nvgpu.cluster.mbarrier_arrive %b[%c1] rank %other : memref<4xi64, #cute<space smem>>
   cute_nvgpu.cluster.mbarrier_arrive %b[%c1] rank %zero : memref<4xi64, #cute<space smem>>
+  %there = cute_nvgpu.cluster.map %b rank %zero : memref<4xi64, #cute<space smem>> -> memref<4xi64, #cute<space dsmem>>
+  %v = arith.constant 7 : i64
+  memref.store %v, %there[%c1] : memref<4xi64, #cute<space dsmem>>
   func.return
 }

@@ -25,6 +25,39 @@ MAKE = f"""  scf.if %first {{
   {CLUSTER_SYNC}"""
 
 
+def handed(sync: str, end: str, rank: str = "%rank") -> str:
+    """Each CTA reads what the other one has written to its own shared memory."""
+    there = "memref<4xi32, #cute<space dsmem>>"
+    return kernel(
+        f"""
+  %s = memref.alloc() : {TILE}
+  %one = arith.constant 1 : i32
+  %other = arith.xori {rank}, %one : i32
+  scf.if %first {{
+    memref.store %rank, %s[%c0] : {TILE}
+  }}
+  {sync}
+  scf.if %first {{
+    %there = cute_nvgpu.cluster.map %s rank %other : {TILE} -> {there}
+    %v = memref.load %there[%c0] : {there} // READ
+    %at = arith.index_cast %rank : i32 to index
+    memref.store %v, %p[%at] : memref<64xi32>
+  }}
+  {end}""",
+        OUT,
+    ).replace("  func.return", "  func.return // END")
+
+
+def test_reads_of_the_memory_of_another_cta() -> None:
+    [out] = both(handed(CLUSTER_SYNC, CLUSTER_SYNC), np.zeros(64, np.int32), grid=(2,))
+    assert list(out[:2]) == [1, 0]
+    bad(handed("", CLUSTER_SYNC).replace("READ", "HERE"), grid=(2,))
+    bad(handed(CLUSTER_SYNC, "").replace("END", "HERE"), "may still", grid=(2,))
+    five = handed(CLUSTER_SYNC, CLUSTER_SYNC, "%five").replace("READ", "HERE")
+    text = five.replace("  %other", "  %five = arith.constant 5 : i32\n  %other")
+    bad(text, "expected a rank below 2", grid=(2,))
+
+
 def arrival(end: str) -> str:
     """CTA 1 arrives at the mbarrier of CTA 0, which waits for it or not."""
     return f"""{MAKE}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,8 +40,7 @@ class View:
     """A memref at run time: `address` of its first element in bytes, one a thread (or one for
     all); `sizes` and `strides` in elements (a size of None is not known), or a `layout`.
 
-    `base` is the address of its buffer, the same in all threads: `memref.reinterpret_cast` counts
-    offsets from there.
+    `base` is the address of its buffer: `memref.reinterpret_cast` counts offsets from there.
     """
 
     space: Space
@@ -56,7 +55,7 @@ class View:
         """The view in some of its threads."""
         return View(
             self.space,
-            self.base,
+            take(self.base, lanes),
             take(self.address, lanes),
             self.width,
             tuple(_narrowed(size, lanes) for size in self.sizes),
@@ -72,7 +71,7 @@ class View:
 
         return View(
             self.space,
-            self.base,
+            self.base if self.base is other.base else join(self.base, other.base),
             join(self.address, other.address),
             self.width,
             tuple(map(join, self.sizes, other.sizes)),
@@ -260,7 +259,7 @@ def _load(op: memref.LoadOp, builder: Builder) -> Step:
     def step(machine: Machine, gang: Gang) -> None:
         view = gang.regs[source]
         address = view.locate([gang.regs[slot] for slot in indices])
-        if view.space is Space.SMEM:
+        if view.space.is_shared:
             value = machine.shared.load(gang.lanes, address, width, number).view(dtype)[:, 0]
         else:
             value = machine.accesses.load(gang.lanes, address, width, 1, number)
@@ -281,7 +280,7 @@ def _store(op: memref.StoreOp, builder: Builder) -> Step:
         view = gang.regs[dest]
         address = spread(view.locate([gang.regs[slot] for slot in indices]), gang.count)
         value = np.ascontiguousarray(spread(gang.regs[source].astype(dtype), gang.count))
-        if view.space is Space.SMEM:
+        if view.space.is_shared:
             raw = value.reshape(-1, 1).view(np.uint8)
             machine.shared.store(gang.lanes, address, raw, number)
         else:
@@ -299,7 +298,7 @@ def _load_fragment(op: fragment_memory.LoadOp, builder: Builder) -> Step:
     def step(machine: Machine, gang: Gang) -> None:
         view = gang.regs[source]
         address = view.locate([gang.regs[slot] for slot in indices])
-        if view.space is Space.SMEM:
+        if view.space.is_shared:
             raw = machine.shared.load(gang.lanes, address, count * dtype.itemsize, number)
             value = raw.view(dtype)
         else:
@@ -322,7 +321,7 @@ def _store_fragment(op: fragment_memory.StoreOp, builder: Builder) -> Step:
         at = [gang.regs[slot] for slot in indices]
         address = spread(view.locate(at, check=predicate is None), gang.count)
         value = np.ascontiguousarray(spread(gang.regs[source].astype(dtype), gang.count))
-        shared = view.space is Space.SMEM
+        shared = view.space.is_shared
         chosen = None if predicate is None else gang.regs[predicate]
         store_words(machine, gang, address, value, number, shared=shared, chosen=chosen)
 
@@ -377,6 +376,35 @@ def store_words(
         else:
             machine.accesses.store(
                 gang.lanes[threads], address, value, value.itemsize, value.shape[1], number
+            )
+
+
+def keep(old: Bits, _: Bits) -> Bits:
+    """The word of memory as it was, for loads."""
+    return old
+
+
+def exchange(_: Bits, value: Bits) -> Bits:
+    """Another word, for stores."""
+    return value
+
+
+def change_words(
+    machine: Machine, gang: Gang, address: Bits, words: Bits, change: Callable[..., Bits],
+    number: int, chosen: Bits | None,
+) -> None:  # fmt: skip
+    """Let words of global memory be changed by `words`, [threads, words], one after the other, in
+    the `chosen` threads alone; `words` become those that were there."""
+    everyone = np.ones(gang.count, bool) if chosen is None else spread(chosen, gang.count)
+    if not len(threads := np.flatnonzero(everyone)):
+        return
+    at = spread(address, gang.count)[threads].astype(np.int64)
+    with faults_of(threads):
+        for i in range(words.shape[1]):
+            places = (at + i * words.itemsize).astype(address.dtype)
+            values = [np.ascontiguousarray(words[threads, i])]
+            words[threads, i] = machine.atomics.perform(
+                gang.lanes[threads], places, values, change, number, shared=False
             )
 
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from xdsl.ir import Operation
 
+from tilewright.dialects.cute.types.memref import Space
 from tilewright.dialects.cute_nvgpu.ops import cluster as atom
 from tilewright.dialects.ptx import cluster as ptx
 from tilewright.lowering.interpreter.builder import Builder, Step, runs
@@ -60,6 +63,18 @@ def _mapa(op: ptx.MapaOp, builder: Builder) -> Step:
     def step(machine: Machine, gang: Gang) -> None:
         there = remote(gang.regs[address], gang.regs[rank])
         gang.regs[dest] = there.astype(np.uint32)
+
+    return step
+
+
+@runs(atom.MapOp)
+def _map(op: atom.MapOp, builder: Builder) -> Step:
+    memory, rank, dest = builder.slots((op.memory, op.rank, op.result))
+
+    def step(machine: Machine, gang: Gang) -> None:
+        view = gang.regs[memory]
+        base, address = (remote(place, gang.regs[rank]) for place in (view.base, view.address))
+        gang.regs[dest] = replace(view, space=Space.DSMEM, base=base, address=address)
 
     return step
 

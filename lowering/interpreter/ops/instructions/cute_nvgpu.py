@@ -198,18 +198,20 @@ def _bar_arrive(op: sync.BarArriveOp | synchronization.BarArriveOp, builder: Bui
 
 @runs(sync.WarpSyncOp, synchronization.WarpSyncOp)
 def _warp_sync(op: Operation, builder: Builder) -> None:
-    """What the warp's threads did is before what they do next."""
+    """The end of the warp's work so far, before any of its threads goes on."""
     builder.suspend(op, lambda machine, gang: machine.warp_barriers.wait(op, gang.lanes))
 
 
 @runs(
+    sync.FenceProxyAliasOp,
+    synchronization.FenceProxyAliasOp,
     sync.GridDependencyWaitOp,
     sync.LaunchDependentsOp,
     synchronization.GridDependencyWaitOp,
     synchronization.LaunchDependentsOp,
 )
 def _grids_alone(op: Operation, builder: Builder) -> Step:
-    """One kernel runs alone."""
+    """One kernel runs alone, on memory that has one address."""
     return lambda machine, gang: None
 
 

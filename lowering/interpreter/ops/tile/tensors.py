@@ -19,7 +19,7 @@ from tilewright.dialects.cute.int_tuple import flatten
 from tilewright.dialects.cute.ops.copy import CopyOp
 from tilewright.dialects.cute.ops.gemm import GemmOp
 from tilewright.dialects.cute.ops.memory import AllocaOp, AllocOp
-from tilewright.dialects.cute.ops.tensors import MakeFragmentLikeOp
+from tilewright.dialects.cute.ops.tensors import MakeFragmentLikeOp, MapSharedOp
 from tilewright.dialects.cute.ops.tiled import (
     MakeFragmentOp,
     MakeTiledCopyOp,
@@ -27,6 +27,7 @@ from tilewright.dialects.cute.ops.tiled import (
     TypedConstantOp,
 )
 from tilewright.dialects.cute.recast import upcast
+from tilewright.dialects.cute.symbolic import scalar
 from tilewright.dialects.cute.symbolic.composed import AnyLayout
 from tilewright.dialects.cute.tensor import CoordTensor, Tensor
 from tilewright.dialects.cute.types.algebra import typed_of
@@ -42,9 +43,11 @@ from tilewright.dialects.cute_nvgpu.types.universal_fma import UniversalFmaType
 from tilewright.lowering.interpreter.arithmetic.lane_value import LaneInteger, LaneValue
 from tilewright.lowering.interpreter.builder import Builder, Step, runs
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
+from tilewright.lowering.interpreter.machine.shared_memory import RANK_SHIFT
 from tilewright.lowering.interpreter.ops.base.arith import constant
 from tilewright.lowering.interpreter.ops.base.memref import place_in_shared
 from tilewright.lowering.interpreter.ops.tile import tma as tile_tma
+from tilewright.lowering.interpreter.ops.tile.algebra import typed_value
 from tilewright.lowering.interpreter.ops.tile.copy import (
     Chosen,
     copy_async,
@@ -88,6 +91,23 @@ def _alloc(op: AllocOp, builder: Builder) -> Step | None:
     layout = tensor.layout if tensor.bits >= 8 else _line_of_bytes(tensor)
     offset = place_in_shared(builder, layout, width, tensor.align)
     return constant(op, builder, placed(tensor, SharedBase(offset)))
+
+
+@runs(MapSharedOp)
+def _map_shared(op: MapSharedOp, builder: Builder) -> Step:
+    source, rank, dest = builder.slots((op.source, op.rank, op.result))
+
+    def step(machine: Machine, gang: Gang) -> None:
+        (there,) = op.evaluate([typed_value(gang.regs[slot]) for slot in (source, rank)])
+        assert isinstance(there, Typed)
+        tensor: Tensor = there.value
+        above = (gang.regs[rank].astype(np.uint64) + np.uint64(1)) << np.uint64(RANK_SHIFT)
+        elements = LaneInteger(above * np.uint64(8) // np.uint64(tensor.bits))
+        place = scalar.add(tensor.offset, elements)
+        moved = Tensor(tensor.element, "dsmem", tensor.align, tensor.layout, tensor.base, place)
+        gang.regs[dest] = LaneValue(Typed("memref", moved))
+
+    return step
 
 
 def _line_of_bytes(tensor: Tensor) -> AnyLayout:

@@ -31,5 +31,5 @@ func.func @f(%x: !cute.layout<"(((((((((((((((((((((((((((((((((((((((((((((((((
 
 // -----
 
-// expected-error @+1 {{Expected `generic`, `gmem`, `smem`, `rmem`, or `tmem`.}}
+// expected-error @+1 {{Expected `generic`, `gmem`, `smem`, `dsmem`, `rmem`, or `tmem`.}}
 func.func @f(%x: memref<4xf32, #cute<space shared>>)

@@ -108,3 +108,11 @@ func.func @allocations() {
   %b = cute.memref.alloca() : !r
   func.return
 }
+
+// The same place in the shared memory of another CTA.
+// CHECK-LABEL: func.func @of_another_cta
+func.func @of_another_cta(%s: !s, %rank: i32) {
+  // CHECK-NEXT: %a = cute.map_shared(%s, %rank) : (!cute.memref<bf16, smem, align<1024>, "S<3,3,3> o 0 o (128,64,4):(64,1,8192)">, i32) -> !cute.memref<bf16, dsmem, align<1024>, "S<3,3,3> o 0 o (128,64,4):(64,1,8192)">
+  %a = cute.map_shared(%s, %rank)
+  func.return
+}

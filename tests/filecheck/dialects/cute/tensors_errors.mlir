@@ -7,7 +7,7 @@ func.func @f(%a: !cute.memref<f16, gmem, align<12>, "4:1">) {
 
 // -----
 
-// expected-error @+1 {{expected gmem, smem, rmem, tmem, got host}}
+// expected-error @+1 {{expected gmem, smem, dsmem, rmem, tmem, got host}}
 func.func @f(%a: !cute.memref<f16, host, "4:1">) {
   func.return
 }
@@ -200,5 +200,13 @@ func.func @f() {
 func.func @f() {
   // expected-error @+1 {{'cute.memref.alloc' expected a static layout, got !cute.memref<f16, smem, "(4,?):(8,1)">}}
   %r = cute.memref.alloc() : !cute.memref<f16, smem, "(4,?):(8,1)">
+  func.return
+}
+
+// -----
+
+func.func @f(%a: !cute.memref<f16, gmem, "4:1">, %rank: i32) {
+  // expected-error @+1 {{expected a tensor in smem, got}}
+  %b = cute.map_shared(%a, %rank)
   func.return
 }
