@@ -78,6 +78,14 @@ def test_copies_beside_boxes() -> None:
     check(text, "sm_90a", (64, 32, 232), ("bf16", "bf16", "f32"), (1, 1), schedule=2)
 
 
+def test_both_kinds_of_stages_have_room() -> None:
+    """TMA would take all of shared memory for A."""
+    text = product(("bf16", "f32"), (128, 128, 64))
+    text = text.replace("%B_s = assume div_by<8>", "%B_s = assume div_by<2>")
+    ptx = tw.compile(text, "sm_90a").ptx
+    assert "cp.async.ca.shared" in ptx and "tensor.2d.shared" in ptx
+
+
 @pytest.mark.parametrize(
     "types, k, order",
     [
