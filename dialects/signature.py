@@ -22,8 +22,8 @@ _MOST = 1 << 15
 def signature(op: Operation) -> Signature:
     """The key of an op that has no regions."""
     properties, attributes, operands = op.properties, op.attributes, op._operands
-    types = [id(value._type) for value in operands]
-    types += [id(value._type) for value in op.results]
+    types = [id(value.type) for value in operands]
+    types += [id(value.type) for value in op.results]
     if not attributes:
         return (
             type(op), len(operands), len(op._successors), *types,
@@ -63,6 +63,6 @@ class FactsBySignature(Generic[_Fact]):
         """Note the fact of an op, whose signature begins or ends the key."""
         if len(self._facts) >= _MOST:
             self._facts.clear()
-        types = [value._type for value in (*op._operands, *op.results)]
+        types = [value.type for value in (*op._operands, *op.results)]
         self._facts[key] = fact, (*types, *op.properties.values(), *op.attributes.values())
         return fact

@@ -1,8 +1,9 @@
 """Faster ways for xDSL to do its work on every op: the same results and the same errors.
 
 `isinstance` asks a class of IR for itself, without the virtual subclasses that none of them has;
-ops are walked by one generator, not by one for every region around them; and what an op's
-definition says of its types and attributes is verified once for all ops that have the same ones.
+ops are walked by one generator, not by one for every region around them; values and their uses are
+made without constructors of their own; and what an op's definition says of its types and attributes
+is verified once for all ops that have the same ones.
 """
 
 from __future__ import annotations
@@ -10,11 +11,22 @@ from __future__ import annotations
 from abc import ABCMeta
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
+from operator import attrgetter
 from typing import Any, Protocol
 
 from xdsl.dialects.builtin import UNKNOWN_LOC, DenseArrayBase, LocationAttr, i32
-from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue, SSAValues, Use
-from xdsl.ir.core import BlockOps, IRWithName, IRWithUses, _IRNode
+from xdsl.ir import (
+    Attribute,
+    Block,
+    BlockArgument,
+    Operation,
+    OpResult,
+    Region,
+    SSAValue,
+    SSAValues,
+    Use,
+)
+from xdsl.ir.core import BlockOps, IRWithName, IRWithUses, OpOperands, _IRNode
 from xdsl.irdl import (
     AttrConstraint,
     AttrSizedOperandSegments,
@@ -54,6 +66,13 @@ def install() -> None:
         node.__hash__, node.__eq__ = object.__hash__, object.__eq__
     operation: Any = Operation
     operation.__init__ = _init
+    operation.operands = property(_operands_of, Operation.operands.fset)  # type: ignore[attr-defined]
+    values: list[Any] = [SSAValues, OpOperands, SSAValue, OpResult, BlockArgument]
+    several, view, value, result, argument = values
+    several.__getitem__, view.__getitem__ = _item_of, _operand_of
+    del value.type
+    value._type = property(attrgetter("type"), lambda self, type_: setattr(self, "type", type_))
+    result.owner, argument.owner = property(attrgetter("op")), property(attrgetter("block"))
     block: Any = Block
     block._attach_op = _attach
     fast: Any = BlockOps
@@ -145,6 +164,25 @@ def _from(op: Operation | None) -> Iterator[Operation]:
 
 # Ops
 
+_new = object.__new__
+_item: Any = tuple[Any, ...].__getitem__
+
+
+def _operands_of(op: Operation) -> OpOperands:
+    view: Any = _new(OpOperands)
+    view._op = op
+    return view
+
+
+def _operand_of(view: OpOperands, index: Any) -> Any:
+    return _item_of(view._op._operands, index)
+
+
+def _item_of(values: SSAValues, index: Any) -> Any:
+    item = _item(values, index)
+    return SSAValues(item) if index.__class__ is slice else item
+
+
 _attach_any = Block._attach_op
 _no_more = Operation.__post_init__
 
@@ -161,10 +199,22 @@ def _init(
     regions: Sequence[Region] = (),
 ) -> None:
     self._operands = values = SSAValues(operands)
-    self._operand_uses = uses = tuple([Use(self, index) for index in range(len(values))])
-    for value, use in zip(values, uses, strict=True):
-        value.add_use(use)
-    self.results = SSAValues([OpResult(type_, self, i) for i, type_ in enumerate(result_types)])
+    uses = list[Any]()
+    for index, value in enumerate(values):
+        use: Any = _new(Use)
+        use._operation, use._index = self, index
+        use._next_use = first = value.first_use
+        if first is not None:
+            first._prev_use = use
+        value.first_use = use
+        uses.append(use)
+    self._operand_uses = tuple(uses)
+    results = list[Any]()
+    for index, type_ in enumerate(result_types):
+        result: Any = _new(OpResult)
+        result.type, result.op, result.index = type_, self, index
+        results.append(result)
+    self.results = SSAValues(results)
     self.properties, self.attributes = dict(properties), dict(attributes)
     self.location = UNKNOWN_LOC if location is None else location
     if successors:
@@ -268,7 +318,6 @@ def _attach(block: Block, op: Operation) -> None:
 
 
 _OPERAND, _RESULT = VarIRConstruct.OPERAND, VarIRConstruct.RESULT
-_item: Any = tuple[Any, ...].__getitem__
 
 
 def _get(accessor: Any, op: Any, _class: Any = None) -> Any:
