@@ -25,7 +25,7 @@ from tilewright.lowering.ptx.copied_blocks import CopiedBlocks, split
 from tilewright.lowering.ptx.edges import erase_unreachable, redirect
 from tilewright.lowering.ptx.in_flight import RegisterConflict, has_flights
 from tilewright.lowering.ptx.loops import BlockLoop, loops_of
-from tilewright.lowering.ptx.registers import RegisterNames
+from tilewright.lowering.ptx.registers import RegisterNames, keep_names
 
 MOST_COPIES = 8
 """As many rounds as any ring of accumulators that the registers of a thread have room for."""
@@ -42,6 +42,7 @@ def rename_in_flight(region: Region) -> None:
             names = RegisterNames(region)
         while _mend(region, names, copied):
             names = RegisterNames(region)
+    keep_names(region, names)
 
 
 def _mend(region: Region, names: RegisterNames, copied: list[CopiedBlocks]) -> bool:

@@ -33,7 +33,7 @@ from tilewright.dialects.ptx.wgmma import WgmmaFenceOp, WgmmaOp
 from tilewright.lowering.ptx.check_loadable import Shapes, check_loadable
 from tilewright.lowering.ptx.edges import Edge, edges_of
 from tilewright.lowering.ptx.instructions import InstructionPrinter
-from tilewright.lowering.ptx.registers import RegisterMove, RegisterNames, needs_register
+from tilewright.lowering.ptx.registers import RegisterMove, names_of, needs_register
 
 _PARAMETER_SPELLINGS = {TENSORMAP: ".align 64 .b8 {}[128]"}
 """Parameters that are no scalar, by their type; all others are `.TYPE NAME`."""
@@ -84,7 +84,7 @@ class KernelText:
     def __init__(self, entry: EntryOp, shapes: Shapes, taken: Collection[str] = ()):
         self.entry, self._shapes = entry, shapes
         [self.shared_name] = _unique([f"{self.name}_shared"], taken)
-        self.registers = RegisterNames(entry.body)
+        self.registers = names_of(entry.body)
         for conflict in self.registers.conflicts:
             raise conflict.error()
         labels = _unique(_label(block, i) for i, block in enumerate(entry.body.blocks))
