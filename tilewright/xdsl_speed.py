@@ -33,14 +33,17 @@ from xdsl.irdl import (
     IRDLOperation,
     OpDef,
     OptionalDef,
+    ParsePropInAttrDict,
     RangeConstraint,
     VariadicDef,
     operations,
 )
+from xdsl.irdl.declarative_assembly_format import FormatProgram, ParsingState
 from xdsl.irdl.operations import BaseAccessor, BeforeVariadicSingleAccessor, VarIRConstruct
+from xdsl.parser import Parser
 from xdsl.traits import IsolatedFromAbove, OpTrait
 
-from tilewright.dialects.signature import FactsBySignature, signature
+from tilewright.dialects.signature import FactsBySignature, identity, signature
 
 # pyright: reportPrivateUsage=false
 
@@ -84,6 +87,8 @@ def install() -> None:
     definition.verify = _verify
     operations.verify_variadic_size = _counted
     operations.irdl_op_init = _build
+    form: Any = FormatProgram
+    form.parse = _parse
     isolated: Any = IsolatedFromAbove
     isolated.verify = _isolated
 
@@ -266,7 +271,11 @@ _LISTS = (list, tuple, SSAValues)
 def _plan(op_def: OpDef) -> tuple[Any, ...]:
     """For each operand and result how many values it may have at least and at most, and where the
     numbers of operands stand; nothing for an op that has more than these."""
-    options = [(type(option), getattr(option, "as_property", None)) for option in op_def.options]
+    options = [
+        (type(option), getattr(option, "as_property", None))
+        for option in op_def.options
+        if not isinstance(option, ParsePropInAttrDict)
+    ]
     where = {True: "properties", False: "attributes"}
     if op_def.regions or op_def.successors or len(options) > 1:
         return ()
@@ -334,6 +343,43 @@ def _get_one(accessor: Any, op: Any, _class: Any = None) -> Any:
     if construct is _RESULT:
         return _item(op.results, accessor.idx)
     return accessor.index(operations.get_op_constructs(op, construct))
+
+
+# Text
+
+_Types = tuple[Sequence[Sequence[Attribute]], Sequence[Sequence[Attribute]]]
+_inferred = FactsBySignature[_Types]()
+"""The types of operands and results, by what the text of an op says of them."""
+
+
+def _parse(program: FormatProgram, parser: Parser, op_type: Any) -> Any:
+    """Parse an op by its format: what follows from the types and attributes that are written is
+    verified and inferred once for all ops where these are the same."""
+    state: Any = ParsingState(op_type)
+    for directive in program.stmts:
+        directive.parse(parser, state)
+    written = [one for some in (*state.operand_types, *state.result_types) for one in some or ()]
+    named = [*state.properties.items(), *state.attributes.items()]
+    key = (
+        op_type, len(state.properties), *map(len, state.operands),
+        *[-1 if some is None else len(some) for some in state.operand_types],
+        *[-1 if some is None else len(some) for some in state.result_types],
+        *map(id, written), *[name for name, _ in named], *[identity(value) for _, value in named],
+    )  # fmt: skip
+    if (types := _inferred.get(key)) is None:
+        definition = op_type.get_irdl_definition()
+        program.resolve_constraint_variables(state, definition)
+        operand_types = program.resolve_operand_types(state, definition)
+        types = operand_types, program.resolve_result_types(state, definition)
+        _inferred.keep(key, types, (*written, *[value for _, value in named]))
+    operands = [
+        parser.resolve_operands(some, wanted, parser.pos)
+        for some, wanted in zip(state.operands, types[0], strict=True)
+    ]
+    return op_type.build(
+        result_types=types[1], operands=operands, attributes=state.attributes,
+        properties=state.properties, regions=state.regions, successors=state.successors,
+    )  # fmt: skip
 
 
 # Verification

@@ -44,6 +44,8 @@ def scalar(mnemonic: str, form: str) -> Function:
         return _conversion(form)
     if mnemonic == "setp":
         return _comparison(modifiers[0], type_)
+    if "ftz" in modifiers and "approx" not in modifiers:
+        return _flushing(scalar(mnemonic, form.replace("ftz.", "")))
     if modifiers and modifiers[0] in DIRECTIONS:
         compute = directed(mnemonic, type_, modifiers[0])
         if mnemonic == "fma":
@@ -73,6 +75,16 @@ def _valued(compute: Callable[..., Any], type_: str, *, first_nan: bool = False)
         return _kept_nan(result, kept) if type_ == "f64" else result
 
     return run
+
+
+def _flushing(compute: Function) -> Function:
+    """A function of f32 bits, of which subnormal numbers are zeros of their sign, as of its
+    result."""
+
+    def flushed(bits: Bits) -> Bits:
+        return np.where(bits & 0x7F800000, bits, bits & 0x80000000)
+
+    return lambda *operands: flushed(compute(*map(flushed, operands)))
 
 
 _QUIET = np.uint64(1 << 51)
