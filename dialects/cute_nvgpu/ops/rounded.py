@@ -1,4 +1,4 @@
-"""Arithmetic on scalars in a rounding that `arith` has no word for."""
+"""Arithmetic on scalars in a way that `arith` has no word for."""
 
 from __future__ import annotations
 
@@ -13,19 +13,21 @@ from tilewright.dialects.cute_nvgpu.lattice.scalar import DIRECTIONS, SCALARS
 from tilewright.dialects.cute_nvgpu.ops.instruction import BaselineOp
 from tilewright.dialects.fields import fields_op
 
-_DIRECTED = {
+_INSTRUCTIONS = ("add", "sub", "mul", "div", "sqrt", "fma")
+_FORMS = {
     f"{name}.{form}": len(row.types)
     for name, scalar in SCALARS.items()
     for form, row in scalar.forms.items()
-    if form.partition(".")[0] in DIRECTIONS and name != "cvt"
+    if name in _INSTRUCTIONS and (form[:2] in DIRECTIONS or form.startswith("rn.ftz."))
 }
-"""The instructions that round to one side, and how many operands each takes."""
+"""The instructions that round to one side or flush, and how many operands each takes."""
 
 
 @fields_op("cute_nvgpu.rounded")
 class RoundedOp(BaselineOp):
     """add, sub, mul, div, sqrt or fma of f32 or f64, rounded towards zero (`rz`), minus infinity
-    (`rm`) or plus infinity (`rp`).
+    (`rm`) or plus infinity (`rp`); or of f32 with subnormal numbers as zeros (`ftz`), to the
+    nearest (`rn`) too.
 
     ```mlir
     %d = cute_nvgpu.rounded "add.rz.f64" %a, %b : f64
@@ -51,13 +53,11 @@ class RoundedOp(BaselineOp):
 
     def verify_(self) -> None:
         form = self.form.data
-        if form not in _DIRECTED:
-            raise VerifyException(
-                f"'{self.name}' expected one of {', '.join(_DIRECTED)}, got {form}"
-            )
+        if form not in _FORMS:
+            raise VerifyException(f"'{self.name}' expected one of {', '.join(_FORMS)}, got {form}")
         count, type_ = len(self.operands), self.result.type
-        if count != _DIRECTED[form] or str(type_) != form.rpartition(".")[2]:
+        if count != _FORMS[form] or str(type_) != form.rpartition(".")[2]:
             raise VerifyException(
-                f"'{self.name}' expected {_DIRECTED[form]} operands of {form.rpartition('.')[2]} "
+                f"'{self.name}' expected {_FORMS[form]} operands of {form.rpartition('.')[2]} "
                 f"for {form}, got {count} of {type_}"
             )

@@ -135,9 +135,7 @@ def _chosen(lanes: Array, constant: Any) -> Array:
     return lanes[:1] if constant == "warp" else lanes
 
 
-def _cells(
-    place: MemoryPlace, view: PlacedView, numbers: list[Any], placement: Placement
-) -> Array:
+def _cells(place: MemoryPlace, view: PlacedView, numbers: list[Any], placement: Placement) -> Array:
     """Cells of what was allocated, by thread or for all. Raises OutOfBounds."""
     if place.reach is not None:
         cells, run = place.reach(*numbers), placement.bits // 8
