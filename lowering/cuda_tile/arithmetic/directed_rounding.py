@@ -25,7 +25,7 @@ INSTRUCTIONS: dict[type[Operation], str] = {
     floating_point.SqrtOp: "sqrt",
     floating_point.FmaOp: "fma",
 }
-"""What rounds as its op says, and may flush."""
+"""Instructions that round as their op says, and may flush."""
 _DIRECTIONS = {"zero": "rz", "negative_inf": "rm", "positive_inf": "rp"}
 
 
