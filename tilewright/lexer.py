@@ -32,8 +32,9 @@ class _Token(Span[Any]):
     text: str = ""  # pyright: ignore[reportIncompatibleMethodOverride]
 
     def __init__(self, kind: MLIRTokenKind, text: str, end: int, input: Any):
-        self.kind, self.text, self.input = kind, text, input
-        self.start, self.end = end - len(text), end
+        own: Any = self
+        own.kind, own.text, own.input = kind, text, input
+        own.start, own.end = end - len(text), end
 
     @property
     def span(self) -> Span[Any]:

@@ -116,21 +116,26 @@ def _walking(general: Callable[..., Any], children: Callable[[Any], Any]) -> Any
 
 
 def _of_op(root: Operation) -> Iterator[Operation]:
-    yield root
-    for region in root.regions:
-        yield from _of_region(region)
+    return _walk(root, None, [])
 
 
 def _of_region(region: Region) -> Iterator[Operation]:
-    for block in region.blocks:
-        yield from _of_block(block)
+    return _walk(None, None, [iter(region.blocks)])
 
 
 def _of_block(block: Block) -> Iterator[Operation]:
-    """The ops of a block, each before those in its regions; what follows an op is asked for before
-    the op is given, as xDSL does, so that it may be erased then."""
-    stack: list[Iterator[Block] | Operation] = []
-    op = block._first_op
+    return _walk(None, block._first_op, [])
+
+
+def _walk(
+    root: Operation | None, op: Operation | None, stack: list[Iterator[Block] | Operation]
+) -> Iterator[Operation]:
+    """An op, those from another one on in its block, and those of the stack, each before the ops in
+    its regions; what follows an op is asked for before the op is given, as xDSL does, so that it
+    may be erased then."""
+    if root is not None:
+        yield root
+        stack += [iter(region.blocks) for region in reversed(root.regions)]
     while True:
         while op is not None:
             following = op._next_op
@@ -138,8 +143,7 @@ def _of_block(block: Block) -> Iterator[Operation]:
             if op.regions:
                 if following is not None:
                     stack.append(following)
-                for region in reversed(op.regions):
-                    stack.append(iter(region.blocks))
+                stack += [iter(region.blocks) for region in reversed(op.regions)]
                 break
             op = following
         op = None

@@ -6,7 +6,6 @@ import re
 from collections.abc import Collection, Iterable
 from functools import cached_property
 from io import StringIO
-from itertools import takewhile
 
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp, NameLoc
 from xdsl.ir import Block, Operation, SSAValue
@@ -245,7 +244,9 @@ class KernelText:
         writes them on the way there, the program's own fence may stand before the move."""
         accessed: set[str] = set()
         for block in self.entry.body.blocks:
-            for op in takewhile(lambda op: not isinstance(op, WgmmaFenceOp), block.ops):
+            for op in block.ops:
+                if isinstance(op, WgmmaFenceOp):
+                    break
                 if isinstance(op, WgmmaOp):
                     accessed.update(self.registers.names(op.c))
                     accessed.update(self.registers.names(op.a) if op.a.type != reg("b64") else ())

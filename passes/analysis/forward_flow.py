@@ -73,7 +73,7 @@ class ForwardFlow(Generic[Fact]):
 
     def _block(self, block: Block, state: frozenset[Fact]) -> frozenset[Fact]:
         for op in block.ops:
-            match op:
+            match op if op.regions else None:
                 case scf.ForOp():
                     state = self._for(op, state)
                 case scf.IfOp():

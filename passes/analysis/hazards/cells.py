@@ -168,15 +168,16 @@ def _by_role(cells: Array, sizes: tuple[int, ...]) -> list[tuple[int, Array]]:
     ends = np.cumsum(sizes).tolist()
     parts = [cells[end - count : end] for end, count in zip(ends, sizes, strict=True)]
     # Of each role from its first cell on: mostly far fewer than there are.
-    first = [int(part.min()) if part.size else 0 for part in parts]
-    rows = np.repeat(np.arange(len(sizes)), sizes)[:, None]
-    offsets = cells - np.repeat(first, sizes)[:, None]
+    rows = np.repeat(np.arange(len(sizes)), sizes)
+    first = np.full(len(sizes), cells.max(initial=0))
+    np.minimum.at(first, rows, cells.min(axis=1))
+    offsets = cells - first[rows, None]
     flags = np.zeros((len(sizes), int(offsets.max(initial=0)) + 1), dtype=np.bool_)
-    flags[rows, offsets] = True
+    flags[rows[:, None], offsets] = True
     packed = np.packbits(flags, axis=1, bitorder="little")
     return [
         (int.from_bytes(row.tobytes(), "little") << low, part)
-        for row, low, part in zip(packed, first, parts, strict=True)
+        for row, low, part in zip(packed, first.tolist(), parts, strict=True)
     ]
 
 
