@@ -27,12 +27,15 @@ CHUNK = 16
 @dataclass(frozen=True)
 class Matrix:
     """An array: its shape, its element type as torch has it, and which dimensions lie in memory one
-    inside the other, if not in order; `result` of what the kernel writes."""
+    inside the other, if not in order; `result` of what the kernel writes. Of integers the numbers
+    `below` one, in runs as long as each other, `shuffled` or not."""
 
     shape: tuple[int, ...]
     element: str = "bfloat16"
     order: tuple[int, ...] | None = None
     result: bool = False
+    below: int = 0
+    shuffled: bool = False
 
     @property
     def strides(self) -> tuple[int, ...]:
@@ -101,6 +104,8 @@ def cases() -> Iterator[Case]:
     yield _batched((128, 256, 64))
     yield _batched((128, 128, 64))
     yield from _rows()
+    yield from _fft()
+    yield from _experts()
 
 
 def _matmul(
@@ -200,6 +205,51 @@ def _rows() -> Iterator[Case]:
     yield Case(OWN, "softmax", "softmax bf16", tile, (problem,))
     problem = Problem(name, (x, Matrix((columns,)), y, 1e-5), (rows,), bytes=work)
     yield Case(OWN, "rms_norm", "RMSNorm bf16", tile, (problem,))
+
+
+def _fft() -> Iterator[Case]:
+    """Transforms of 4096 complex numbers, `several` a block."""
+    batch, factors, packed = 4096, (16, 16, 16), 64
+    total = math.prod(factors)
+    for element in ("float32", "float16"):
+        shape = batch, 2 * total // packed, packed
+        tables = (*((f, f, 2) for f in factors), (16, 256, 2), (16, 16, 2))
+        arguments = (
+            Matrix(shape, element), Matrix(shape, element, result=True),
+            *(Matrix(table, element) for table in tables),
+        )  # fmt: skip
+        work = 2.0 * batch * 2 * total * (4 if element == "float32" else 2)
+        for several in (1, 2):
+            problem = Problem(f"{batch}x{total}", arguments, (batch // several,), bytes=work)
+            constants = (total, *factors, several, packed)
+            yield Case("FFT", "fft_kernel", f"{element} {several}", constants, (problem,))
+
+
+def _experts() -> Iterator[Case]:
+    """Both products of a mixture of 64 experts, of which each token has eight, and what is
+    between them."""
+    tokens, experts, experts_of_token, hidden, inner = 4096, 64, 8, 2048, 1024
+    rows = tokens * experts_of_token
+    for name, shared, sums, columns in (
+        ("up", experts_of_token, hidden, 2 * inner),
+        ("down", 1, inner, hidden),
+    ):
+        for tile in ((64, 128, 64), (128, 128, 64), (128, 256, 64)):
+            arguments = (
+                Matrix((rows // shared, sums)), Matrix((experts, columns, sums)),
+                Matrix((rows, columns), result=True), Matrix((rows,)),
+                Matrix((rows,), "int32", below=rows, shuffled=True),
+                Matrix((rows // tile[0],), "int32", below=experts), shared,
+            )  # fmt: skip
+            grid = rows // tile[0] * math.ceil(columns / tile[1])
+            work = 2.0 * rows * columns * sums
+            problem = Problem(f"{rows}x{columns}x{sums}", arguments, (grid,), operations=work)
+            constants = (name == "down", *tile)
+            yield Case("MoE", "fused_moe_kernel", f"{name} {'x'.join(map(str, tile))}", constants,
+                       (problem,))  # fmt: skip
+    arguments = (*(Matrix((rows, inner)),) * 2, Matrix((rows, inner), result=True))
+    problem = Problem(f"{rows}x{inner}", arguments, (rows,), bytes=6.0 * rows * inner)
+    yield Case("MoE", "silu_and_mul_kernel", f"silu {inner}", (inner,), (problem,))
 
 
 # --- bytecode and cubins --------------------------------------------------------------------------

@@ -78,6 +78,10 @@ class Bench:
 
     def _array(self, matrix: Matrix) -> Any:
         torch = self.torch
+        if matrix.below:
+            count = math.prod(matrix.shape)
+            numbers = torch.randperm(count) if matrix.shuffled else torch.arange(count)
+            return (numbers * matrix.below // count).to(torch.int32).reshape(matrix.shape).cuda()
         order = matrix.order or tuple(range(len(matrix.shape)))
         dense = [matrix.shape[dim] for dim in order]
         array = torch.randn(dense, device="cuda").to(getattr(torch, matrix.element))
@@ -207,12 +211,45 @@ def library(bench: Bench) -> tuple[Launch, str] | None:
         case "Transpose":
             x, y = arguments
             return (lambda: y.copy_(x.t())), "torch"
-        case cutile_cases.OWN:
+        case "FFT":
+            x = _complex(arguments[0]).reshape(len(arguments[0]), -1)
+            return (lambda: torch.fft.fft(x)), "cuFFT"
+        case "MoE" if bench.case.kernel == "fused_moe_kernel":
+            return None
+        case _:
             x, y = arguments[0], bench.results()[0]
             return (lambda: y.copy_(x)), "copy"
-        case _:
-            x, y = arguments[0], arguments[3]
-            return (lambda: y.copy_(x)), "copy"
+
+
+def _complex(array: Any) -> Any:
+    """The complex numbers whose parts are neighbours."""
+    import torch
+
+    return torch.view_as_complex(array.reshape(*array.shape[:-1], -1, 2))
+
+
+def transformed(bench: Bench) -> Any:
+    """The transform as the kernel makes it: three products by matrices, factors between them."""
+    torch, case = bench.torch, bench.case
+    x, w0, w1, w2, t0, t1 = (
+        _complex(one.float()).squeeze(-1)
+        for one in bench.arguments
+        if one is not bench.arguments[1]
+    )
+    x = x.reshape(-1, *case.constants[1:4])
+    x = torch.einsum("ap,npqr->naqr", w0, x) * t0.reshape(x.shape[1:])
+    x = torch.einsum("bq,naqr->nbra", w1, x) * t1[..., None]
+    x = torch.einsum("cr,nbra->ncba", w2, x).contiguous()
+    return torch.view_as_real(x).reshape(bench.arguments[1].shape)
+
+
+def multiplied_by_experts(bench: Bench) -> Any:
+    """Rows by the matrices of their experts."""
+    a, b, result, weights, rows, owners, shared = bench.arguments
+    expected = bench.torch.empty_like(result)
+    for own, owner in zip(rows.long().chunk(len(owners)), owners.tolist(), strict=True):
+        expected[own] = a[own // shared] @ b[owner].t()
+    return expected * weights[:, None] if bench.case.constants[0] else expected
 
 
 def expected(bench: Bench) -> list[Any] | None:
@@ -230,6 +267,12 @@ def expected(bench: Bench) -> list[Any] | None:
             return [arguments[0] + arguments[1]]
         case "Transpose":
             return [arguments[0].t()]
+        case "FFT":
+            return [transformed(bench)]
+        case "MoE" if bench.case.kernel == "fused_moe_kernel":
+            return [multiplied_by_experts(bench)]
+        case "MoE":
+            return [torch.nn.functional.silu(arguments[0].float()) * arguments[1]]
         case cutile_cases.OWN if bench.case.kernel == "softmax":
             return [torch.softmax(arguments[0].float(), -1)]
         case cutile_cases.OWN:

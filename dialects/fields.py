@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache, partial
+from inspect import getattr_static
 from typing import Any, TypeAlias, TypeVar
 
 from xdsl.dialects.builtin import (
@@ -33,13 +34,13 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
     InferenceContext,
-    IRDLOperation,
     OptionalDef,
     PropertyDef,
     ResultDef,
     VariadicDef,
-    irdl_op_definition,
 )
+
+from tilewright.dialects.definition import DefinedOp, define_op
 
 NUMBER = IntegerAttr.constr(type=i64)
 """A number as a property."""
@@ -48,7 +49,7 @@ Field: TypeAlias = SSAValue | Attribute | str | int | Sequence[Any] | None
 """An argument of a constructor."""
 
 
-class FieldsOp(IRDLOperation):
+class FieldsOp(DefinedOp):
     """An op that is made of its fields. Raises TypeError where these are not its own."""
 
     def __init__(self, *ordered: Field, **named: Field):
@@ -84,11 +85,15 @@ _Op = TypeVar("_Op", bound=FieldsOp)
 
 
 def fields_op(name: str, row: Any = None) -> Callable[[type[_Op]], type[_Op]]:
-    """Define an op: its name, and the row of its instruction where one is that of all such ops."""
+    """Define an op: its name, and the row of its instruction where one is that of all such ops. An
+    op without a text of its own says all by its name."""
 
     def define(class_: type[_Op]) -> type[_Op]:
         class_.name = name
-        defined: Any = irdl_op_definition(class_)
+        parses = getattr_static(class_, "parse") is not vars(Operation)["parse"]
+        if class_.assembly_format is None and not parses:
+            class_.assembly_format = "attr-dict"
+        defined: Any = define_op(class_)
         if row is not None:
             defined.ROW = row
         return defined

@@ -15,22 +15,9 @@ from difflib import get_close_matches
 from typing import Any, Self
 
 from xdsl.dialects import gpu
-from xdsl.dialects.builtin import (
-    DenseArrayBase,
-    FunctionType,
-    IndexType,
-    StringAttr,
-    UnitAttr,
-    i32,
-)
+from xdsl.dialects.builtin import DenseArrayBase, FunctionType, IndexType, StringAttr, UnitAttr, i32
 from xdsl.ir import Attribute, Block, Dialect, SSAValue
-from xdsl.irdl import (
-    IRDLOperation,
-    irdl_op_definition,
-    prop_def,
-    traits_def,
-    var_operand_def,
-)
+from xdsl.irdl import IRDLOperation, irdl_op_definition, prop_def, traits_def, var_operand_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import MemoryWriteEffect

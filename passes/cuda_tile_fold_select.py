@@ -17,12 +17,7 @@ from tilewright.dialects.cuda_tile.attributes import SignednessAttr
 from tilewright.dialects.cuda_tile.elements import ElementsAttr, dtype_of
 from tilewright.dialects.cuda_tile.enums import ComparisonPredicate, Signedness
 from tilewright.dialects.cuda_tile.ops.conversions import ExtIOp
-from tilewright.dialects.cuda_tile.ops.core import (
-    BroadcastOp,
-    ConstantOp,
-    ReshapeOp,
-    SelectOp,
-)
+from tilewright.dialects.cuda_tile.ops.core import BroadcastOp, ConstantOp, ReshapeOp, SelectOp
 from tilewright.dialects.cuda_tile.ops.integer import CmpIOp, XOrIOp
 from tilewright.dialects.cuda_tile.types import TileType
 

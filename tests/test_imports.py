@@ -25,6 +25,7 @@ LAYERS: tuple[tuple[str, str], ...] = (
     ("dialects", "tilewright.dialects.cute_nvgpu.types"),
     ("dialects", "tilewright.dialects.cuda_tile"),
     ("dialects", "tilewright.dialects.contents"),
+    ("dialects", "tilewright.dialects.definition"),
     ("dialects", "tilewright.dialects.fields"),
     ("dialects", "tilewright.dialects.gpu"),
     ("dialects", "tilewright.dialects.once"),

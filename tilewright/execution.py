@@ -16,12 +16,7 @@ from xdsl.ir import Operation
 from tilewright.arguments.binding import Binding, checked_arguments
 from tilewright.arguments.extents import check_launch, checked_extents
 from tilewright.arguments.interpreted import interpreted_values
-from tilewright.arguments.parameters import (
-    Parameter,
-    kernel_parameters,
-    kernels_of,
-    symbol_of,
-)
+from tilewright.arguments.parameters import Parameter, kernel_parameters, kernels_of, symbol_of
 from tilewright.diagnostic import CompileError, Diagnostic
 from tilewright.dialects.cute_nvgpu.lattice.targets import lowest, target
 from tilewright.dialects.ptx.control_flow import EntryOp, block_ctas

@@ -3,7 +3,8 @@
 `isinstance` asks a class of IR for itself, without the virtual subclasses that none of them has;
 ops are walked by one generator, not by one for every region around them; values and their uses are
 made without constructors of their own; and what an op's definition says of its types and attributes
-is verified once for all ops that have the same ones.
+is verified once for all ops that have the same ones. Installed packages are searched for dialects,
+passes and targets once.
 """
 
 from __future__ import annotations
@@ -42,6 +43,7 @@ from xdsl.irdl.declarative_assembly_format import FormatProgram, ParsingState
 from xdsl.irdl.operations import BaseAccessor, BeforeVariadicSingleAccessor, VarIRConstruct
 from xdsl.parser import Parser
 from xdsl.traits import IsolatedFromAbove, OpTrait
+from xdsl.universe import Universe
 
 from tilewright.dialects.signature import FactsBySignature, identity, signature
 
@@ -91,6 +93,8 @@ def install() -> None:
     form.parse = _parse
     isolated: Any = IsolatedFromAbove
     isolated.verify = _isolated
+    universe: Any = Universe
+    universe.get_multiverse = cache(Universe.get_multiverse)
 
 
 def _inherit_only(class_: Any) -> None:

@@ -11,15 +11,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any, Generic, TypeVar
 
-from xdsl.dialects.builtin import (
-    ArrayAttr,
-    DictionaryAttr,
-    IntAttr,
-    IntegerAttr,
-    NoneAttr,
-    i1,
-    i64,
-)
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntAttr, IntegerAttr, NoneAttr, i1, i64
 from xdsl.ir import Attribute, Data, ParametrizedAttribute
 from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser

@@ -9,11 +9,7 @@ from xdsl.ir import Attribute, Operation
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.diagnostic import InnerOpError
-from tilewright.dialects.cuda_tile.debug_info import (
-    DILexicalBlockAttr,
-    DILocAttr,
-    DISubprogramAttr,
-)
+from tilewright.dialects.cuda_tile.debug_info import DILexicalBlockAttr, DILocAttr, DISubprogramAttr
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -13,18 +13,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, TypeAlias, TypeVar, cast
 
-from tilewright.dialects.cute.int_tuple import (
-    LayoutError,
-    Shape,
-    flatten,
-    is_tuple,
-)
+from tilewright.dialects.cute.int_tuple import LayoutError, Shape, flatten, is_tuple
 from tilewright.dialects.cute.layout import Layout, make_layout, make_unchecked
 from tilewright.dialects.cute.swizzle import ComposedLayout
 
 AnyLayout = TypeVar("AnyLayout", Layout, ComposedLayout)
 # What tiles: a layout, an extent, None for "leave as it is", or one of these for each mode.
-Tiler: TypeAlias = "Layout | int | tuple[Tiler, ...] | None"
+Tiler: TypeAlias = Layout | int | tuple["Tiler", ...] | None
 
 
 # --- coalesce and filter --------------------------------------------------------------------------

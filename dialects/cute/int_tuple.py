@@ -18,11 +18,10 @@ from typing import Any, TypeAlias, TypeGuard
 
 from tilewright.dialects.cute.value import FrozenValue, slot_setter
 
-IntTuple: TypeAlias = "int | tuple[IntTuple, ...]"
+IntTuple: TypeAlias = int | tuple["IntTuple", ...]
 Shape: TypeAlias = IntTuple
-Stride: TypeAlias = "int | ScaledBasis | tuple[Stride, ...]"
 # A coordinate; None is CuTe's underscore, "all of this mode".
-Coord: TypeAlias = "int | tuple[Coord, ...] | None"
+Coord: TypeAlias = int | tuple["Coord", ...] | None
 
 
 class LayoutError(ValueError):
@@ -61,6 +60,8 @@ class ScaledBasis(FrozenValue):
 
 _set_value = slot_setter(ScaledBasis, "value")
 _set_modes = slot_setter(ScaledBasis, "modes")
+
+Stride: TypeAlias = int | ScaledBasis | tuple["Stride", ...]
 
 
 def is_tuple(t: Any) -> TypeGuard[tuple[Any, ...]]:
@@ -222,15 +223,6 @@ def compact_col_major(shape: Shape, init: int = 1) -> IntTuple:
         strides.append(0 if extent == 1 else init)
         init *= extent
     return unflatten(tuple(strides), shape)
-
-
-def compact_row_major(shape: Shape, init: int = 1) -> IntTuple:
-    """Compact row-major strides; extents of 1 get stride 0: (4, 1, 8) -> (8, 0, 1)."""
-    strides: list[int] = []
-    for extent in reversed(flatten(shape)):
-        strides.append(0 if extent == 1 else init)
-        init *= extent
-    return unflatten(tuple(reversed(strides)), shape)
 
 
 def compact_order(shape: Shape, order: IntTuple) -> IntTuple:

@@ -6,15 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import SSAValue
-from xdsl.irdl import (
-    AttrSizedOperandSegments,
-    operand_def,
-    opt_operand_def,
-    prop_def,
-    result_def,
-    var_operand_def,
-)
-from xdsl.utils.exceptions import VerifyException
+from xdsl.irdl import operand_def, opt_operand_def, prop_def, result_def, var_operand_def
 
 from tilewright.dialects.cute_nvgpu.lattice.atomics import (
     ATOMICS,
@@ -52,8 +44,6 @@ class AtomOp(PtxOp):
     form = prop_def(StringAttr)
     offset = prop_def(NUMBER)
     scope = prop_def(StringAttr, default_value=StringAttr("gpu"))
-
-    irdl_options = (AttrSizedOperandSegments(as_property=True),)
 
     assembly_format = (
         "$space $form (`scope` $scope^)? $address `,` $offset `,` $values (`if` $predicate^)?"
@@ -111,17 +101,15 @@ class AtomOp(PtxOp):
     def verify_(self) -> None:
         space, form, scope = self.space.data, self.form.data, self.scope.data
         if space not in SPACES or form not in ATOMICS or scope not in SCOPES:
-            raise VerifyException(
-                f"'{self.name}' expected a space of {', '.join(SPACES)}, a form of "
-                f"{', '.join(ATOMICS)} and a scope of {', '.join(SCOPES)}, got {space}, {form} "
-                f"and {scope}"
+            raise self.fail(
+                f"a space of {', '.join(SPACES)}, a form of {', '.join(ATOMICS)} and a scope of "
+                f"{', '.join(SCOPES)}, got {space}, {form} and {scope}"
             )
         register = reg(register_of(form))
         legal = reg(SPACES[space]), *(register,) * operand_count(form), register
         given = self.address.type, *self.values.types, self.result.type
         if given != legal:
-            raise VerifyException(
-                f"'{self.name}' expected {', '.join(map(str, legal))} for {space} {form}, got "
-                f"{', '.join(map(str, given))}"
+            raise self.fail(
+                f"{', '.join(map(str, legal))} for {space} {form}, got {', '.join(map(str, given))}"
             )
         verify_guard(self)

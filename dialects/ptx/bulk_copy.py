@@ -6,15 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from xdsl.dialects.builtin import StringAttr, UnitAttr
 from xdsl.ir import SSAValue
-from xdsl.irdl import (
-    AttrSizedOperandSegments,
-    operand_def,
-    opt_operand_def,
-    opt_prop_def,
-    prop_def,
-    var_operand_def,
-)
-from xdsl.utils.exceptions import VerifyException
+from xdsl.irdl import operand_def, opt_operand_def, opt_prop_def, prop_def, var_operand_def
 
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
 from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement
@@ -68,10 +60,7 @@ class TensorCopyOp(PtxOp):
     def verify_(self) -> None:
         if not 1 <= (rank := len(self.box_coordinates)) <= MAX_RANK:
             nearest = min(max(rank, 1), MAX_RANK)
-            raise VerifyException(
-                f"'{self.name}' expected 1 to {MAX_RANK} coordinates, got {rank}; "
-                f"nearest legal: {nearest}"
-            )
+            raise self.fail(f"1 to {MAX_RANK} coordinates, got {rank}; nearest legal: {nearest}")
 
 
 @fields_op("ptx.cp.async.bulk.tensor.load")
@@ -90,8 +79,6 @@ class TensorLoadOp(TensorCopyOp):
     barrier = operand_def(reg("b32"))
     mask = opt_operand_def(reg("b16"))
     cache_hint = opt_operand_def(reg("b64"))
-
-    irdl_options = (AttrSizedOperandSegments(as_property=True),)
 
     assembly_format = (
         "$dest `,` $map `,` `[` $coordinates `]` `,` $barrier (`multicast` $mask^)?"
@@ -127,8 +114,6 @@ class TensorFromSharedOp(TensorCopyOp):
     coordinates = var_operand_def(_COORDINATE)
     source = operand_def(reg("b32"))
     cache_hint = opt_operand_def(reg("b64"))
-
-    irdl_options = (AttrSizedOperandSegments(as_property=True),)
 
     def operand_values(self) -> Mapping[str, Given]:
         return {
@@ -185,17 +170,13 @@ class TensorReduceOp(TensorFromSharedOp):
 
     def verify_(self) -> None:
         if self.kind.data not in TENSOR_REDUCE:
-            raise VerifyException(
-                f"'{self.name}' expected {', '.join(TENSOR_REDUCE)}, got {self.kind.data}"
-            )
+            raise self.fail(f"{', '.join(TENSOR_REDUCE)}, got {self.kind.data}")
         super().verify_()
 
 
 @fields_op("ptx.cp.async.bulk.commit_group", BULK_COMMIT_GROUP)
 class BulkCommitGroupOp(RowOp):
     """`cp.async.bulk.commit_group`."""
-
-    assembly_format = "attr-dict"
 
 
 @fields_op("ptx.cp.async.bulk.wait_group", BULK_WAIT_GROUP)
@@ -216,10 +197,7 @@ class BulkWaitGroupOp(RowOp):
 
     def verify_(self) -> None:
         if self.pending.value.data < 0:
-            raise VerifyException(
-                f"'{self.name}' expected a count of groups, got {self.pending.value.data}; "
-                "nearest legal: 0"
-            )
+            raise self.fail(f"a count of groups, got {self.pending.value.data}; nearest legal: 0")
 
 
 @fields_op("ptx.prefetch.tensormap", PREFETCH_TENSORMAP)

@@ -8,7 +8,6 @@ from typing import ClassVar
 
 from xdsl.dialects.builtin import StringAttr
 from xdsl.irdl import operand_def, prop_def, result_def, var_operand_def
-from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import TRAP
 from tilewright.dialects.fields import NUMBER, fields_op
@@ -53,7 +52,7 @@ class VprintfOp(DriverCallOp):
         for type_ in self.values.types:
             if type_ not in _PASSED:
                 legal = ", ".join(map(str, _PASSED))
-                raise VerifyException(f"'{self.name}' expected registers of {legal}, got {type_}")
+                raise self.fail(f"registers of {legal}, got {type_}")
 
     def text(self, registers: Sequence[str]) -> Iterator[str]:
         types = [type_ for type_ in self.values.types if isinstance(type_, RegType)]
@@ -128,5 +127,3 @@ class FreeOp(DriverCallOp):
 @fields_op("ptx.trap", TRAP)
 class TrapOp(RowOp):
     """`trap`: stop the kernel with an error."""
-
-    assembly_format = "attr-dict"

@@ -28,8 +28,6 @@ class RankOp(RowOp):
 
     traits = traits_def(Pure())
 
-    assembly_format = "attr-dict"
-
     def operand_values(self) -> Mapping[str, Given]:
         return {"d": self.result, "%cluster_ctarank": "%cluster_ctarank"}
 
@@ -38,14 +36,10 @@ class RankOp(RowOp):
 class ArriveOp(RowOp):
     """`barrier.cluster.arrive.aligned`."""
 
-    assembly_format = "attr-dict"
-
 
 @fields_op("ptx.barrier.cluster.wait", CLUSTER_WAIT)
 class WaitOp(RowOp):
     """`barrier.cluster.wait.aligned`."""
-
-    assembly_format = "attr-dict"
 
 
 @fields_op("ptx.mapa", MAPA)

@@ -18,7 +18,6 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.irdl import (
-    AttrSizedOperandSegments,
     IRDLOperation,
     operand_def,
     opt_prop_def,
@@ -203,47 +202,40 @@ class EntryOp(PtxOp):
         if _IDENTIFIER.fullmatch(name) is None:
             near = re.sub("[^A-Za-z0-9_$]", "_", name)
             near = near if _IDENTIFIER.fullmatch(near) else f"{near}_"
-            raise VerifyException(
-                f"'{self.name}' expected a name that PTX takes, under which the driver finds the "
-                f"kernel, got '{name}'; nearest legal: '{near}'"
+            raise self.fail(
+                f"a name that PTX takes, under which the driver finds the kernel, got '{name}'; "
+                f"nearest legal: '{near}'"
             )
         self._verify_shape()
         for parameter in self.parameters:
             if parameter.data not in PARAMETER_TYPES:
-                raise VerifyException(
-                    f"'{self.name}' expected parameter types of {', '.join(PARAMETER_TYPES)}, "
-                    f"got {parameter.data}"
+                raise self.fail(
+                    f"parameter types of {', '.join(PARAMETER_TYPES)}, got {parameter.data}"
                 )
         legal = tuple(reg(PARAMETER_TYPES[parameter.data]) for parameter in self.parameters)
         if not self.body.blocks or self.body.blocks[0].arg_types != legal:
-            raise VerifyException(
-                f"'{self.name}' expected an entry block with one register a parameter"
-            )
+            raise self.fail("an entry block with one register a parameter")
         self._verify_launch()
 
     def _verify_shape(self) -> None:
         shared, align = self.shared.value.data, self.align.value.data
         if len(self.parameters) != len(self.parameter_names):
-            raise VerifyException(
-                f"'{self.name}' expected {len(self.parameters)} parameter names, "
-                f"got {len(self.parameter_names)}"
+            raise self.fail(
+                f"{len(self.parameters)} parameter names, got {len(self.parameter_names)}"
             )
         if self.arg_attrs is not None and len(self.arg_attrs) != len(self.parameters):
-            raise VerifyException(
-                f"'{self.name}' expected attributes of {len(self.parameters)} parameters, "
-                f"got {len(self.arg_attrs)}"
+            raise self.fail(
+                f"attributes of {len(self.parameters)} parameters, got {len(self.arg_attrs)}"
             )
         if shared < 0 or align < 1 or align & (align - 1):
-            raise VerifyException(
-                f"'{self.name}' expected shared memory aligned to a power of two, "
-                f"got {shared} bytes aligned to {align}"
+            raise self.fail(
+                f"shared memory aligned to a power of two, got {shared} bytes aligned to {align}"
             )
 
     def _verify_launch(self) -> None:
         if parameter_version(self.parameter_bytes) is None:
-            raise VerifyException(
-                f"'{self.name}' expected parameters of at most {MAX_PARAMETER_BYTES} bytes, "
-                f"got {self.parameter_bytes}"
+            raise self.fail(
+                f"parameters of at most {MAX_PARAMETER_BYTES} bytes, got {self.parameter_bytes}"
             )
         rules = ((self.reqntid, why_illegal_block), (self.cluster, why_illegal_cluster))
         for extents, why_illegal in rules:
@@ -302,7 +294,6 @@ class CondBraOp(PtxOp):
     then_block = successor_def()
     else_block = successor_def()
 
-    irdl_options = (AttrSizedOperandSegments(as_property=True),)
     traits = traits_def(IsTerminator())
 
     assembly_format = (
@@ -346,5 +337,3 @@ class RetOp(PtxOp):
     """Leave the kernel. PTX ISA 9.7.12.6."""
 
     traits = traits_def(IsTerminator(), HasParent(EntryOp))
-
-    assembly_format = "attr-dict"

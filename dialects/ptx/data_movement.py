@@ -8,26 +8,25 @@ from typing import ClassVar
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import SSAValue
 from xdsl.irdl import (
-    AttrSizedOperandSegments,
     BaseAttr,
     VarConstraint,
     operand_def,
     opt_operand_def,
+    opt_prop_def,
     prop_def,
     result_def,
 )
-from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.cute_nvgpu.lattice.copy import (
+from tilewright.dialects.cute_nvgpu.lattice.data_movement import (
+    ACCESS_TYPES,
     CP_ASYNC,
     CP_ASYNC_COMMIT_GROUP,
     CP_ASYNC_WAIT_GROUP,
-)
-from tilewright.dialects.cute_nvgpu.lattice.data_movement import (
-    ACCESS_TYPES,
     LD,
+    SEMANTICS,
     SPACES,
     ST,
+    WEAK,
     MemoryAccessRow,
     vector_lengths,
 )
@@ -40,13 +39,15 @@ from tilewright.dialects.ptx.types import RegType, reg
 
 
 class _AccessOp(PtxOp):
-    """A load or store: `ld.SPACE{.vN}.TYPE`, at an address plus a constant offset in bytes."""
+    """A load or store: `ld{.SEMANTICS}.SPACE{.vN}.TYPE`, at an address plus a constant offset in
+    bytes."""
 
     ROW: ClassVar[MemoryAccessRow]
 
     space = prop_def(StringAttr)
     access = prop_def(StringAttr)
     offset = prop_def(NUMBER)
+    semantics = opt_prop_def(StringAttr, StringAttr(WEAK))
 
     def data_type(self) -> RegType:
         """The register list that is loaded or stored."""
@@ -60,7 +61,8 @@ class _AccessOp(PtxOp):
     @property
     def mnemonic(self) -> str:
         """`ld.global.v2.f32`."""
-        return self.ROW.mnemonic(self.space.data, self.access.data, self.data_type().count.data)
+        count, semantics = self.data_type().count.data, self.semantics.data
+        return self.ROW.mnemonic(self.space.data, self.access.data, count, semantics)
 
     @property
     def operand_forms(self) -> Sequence[OperandForm]:
@@ -69,20 +71,24 @@ class _AccessOp(PtxOp):
     def verify_(self) -> None:
         space, access, data = self.space.data, self.access.data, self.data_type()
         if space not in SPACES or access not in ACCESS_TYPES:
-            raise VerifyException(
-                f"'{self.name}' expected a space of {', '.join(SPACES)} and a type of "
-                f"{', '.join(ACCESS_TYPES)}, got {space}.{access}"
+            raise self.fail(
+                f"a space of {', '.join(SPACES)} and a type of {', '.join(ACCESS_TYPES)}, got "
+                f"{space}.{access}"
             )
         if self.operands[0].type != reg(SPACES[space]):
-            raise VerifyException(
-                f"'{self.name}' expected a {space} address in {reg(SPACES[space])}, "
-                f"got {self.operands[0].type}"
+            raise self.fail(
+                f"a {space} address in {reg(SPACES[space])}, got {self.operands[0].type}"
+            )
+        legal = SEMANTICS[self.ROW.name][: None if space == "global" else 1]
+        if self.semantics.data not in legal:
+            raise self.fail(
+                f"semantics {' or '.join(legal)} of {space} memory, got {self.semantics.data}"
             )
         counts = vector_lengths(access)
         if data.kind.data != ACCESS_TYPES[access] or data.count.data not in counts:
-            raise VerifyException(
-                f"'{self.name}' expected {' or '.join(map(str, counts))} registers "
-                f"{ACCESS_TYPES[access]} for {access}, got {data}"
+            raise self.fail(
+                f"{' or '.join(map(str, counts))} registers {ACCESS_TYPES[access]} for {access}, "
+                f"got {data}"
             )
 
 
@@ -103,10 +109,9 @@ class LdOp(_AccessOp):
     otherwise = opt_operand_def(T)
     result = result_def(T)
 
-    irdl_options = (AttrSizedOperandSegments(as_property=True),)
-
     assembly_format = (
-        "$space $access $address `,` $offset (`if` $predicate^)? (`else` $otherwise^)? attr-dict"
+        "(`semantics` $semantics^)? $space $access $address `,` $offset (`if` $predicate^)?"
+        " (`else` $otherwise^)? attr-dict"
         " `:` type($address) `->` type($result)"
     )
 
@@ -119,6 +124,7 @@ class LdOp(_AccessOp):
         count: int = 1,
         predicate: SSAValue | None = None,
         otherwise: SSAValue | None = None,
+        semantics: str = WEAK,
     ):
         super().__init__(
             address,
@@ -128,6 +134,7 @@ class LdOp(_AccessOp):
             offset,
             predicate=predicate,
             otherwise=otherwise,
+            semantics=semantics,
         )
 
     @property
@@ -164,7 +171,8 @@ class StOp(_AccessOp):
     predicate = opt_operand_def(reg("pred"))
 
     assembly_format = (
-        "$space $access $address `,` $offset `,` $value (`if` $predicate^)? attr-dict"
+        "(`semantics` $semantics^)? $space $access $address `,` $offset `,` $value"
+        " (`if` $predicate^)? attr-dict"
         " `:` type($address) `,` type($value)"
     )
 
@@ -176,8 +184,11 @@ class StOp(_AccessOp):
         value: SSAValue,
         offset: int = 0,
         predicate: SSAValue | None = None,
+        semantics: str = WEAK,
     ):
-        super().__init__(address, value, space, access, offset, predicate=predicate)
+        super().__init__(
+            address, value, space, access, offset, predicate=predicate, semantics=semantics
+        )
 
     def data_type(self) -> RegType:
         assert isinstance(self.value.type, RegType)
@@ -227,23 +238,20 @@ class CpAsyncOp(PtxOp):
     def verify_(self) -> None:
         legal = CP_ASYNC.sizes.get(self.cache.data, ())
         if self.size.value.data not in legal:
-            raise VerifyException(
-                f"'{self.name}' expected cache ca with size 4, 8 or 16, or cg with 16, "
-                f"got {self.cache.data} with {self.size.value.data}"
+            raise self.fail(
+                f"cache ca with size 4, 8 or 16, or cg with 16, got {self.cache.data} with "
+                f"{self.size.value.data}"
             )
         given = None if self.source_size is None else self.source_size.owner
         if isinstance(given, ConstOp) and given.unsigned > self.size.value.data:
-            raise VerifyException(
-                f"'{self.name}' expected a source size of at most {self.size.value.data}, "
-                f"got {given.bits.value.data}"
+            raise self.fail(
+                f"a source size of at most {self.size.value.data}, got {given.bits.value.data}"
             )
 
 
 @fields_op("ptx.cp.async.commit_group", CP_ASYNC_COMMIT_GROUP)
 class CpAsyncCommitGroupOp(RowOp):
     """`cp.async.commit_group`. PTX ISA 9.7.9.25.3.2."""
-
-    assembly_format = "attr-dict"
 
 
 @fields_op("ptx.cp.async.wait_group", CP_ASYNC_WAIT_GROUP)
@@ -259,7 +267,4 @@ class CpAsyncWaitGroupOp(RowOp):
 
     def verify_(self) -> None:
         if self.pending.value.data < 0:
-            raise VerifyException(
-                f"'{self.name}' expected a count of groups, got {self.pending.value.data}; "
-                "nearest legal: 0"
-            )
+            raise self.fail(f"a count of groups, got {self.pending.value.data}; nearest legal: 0")

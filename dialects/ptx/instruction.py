@@ -13,12 +13,7 @@ from typing import ClassVar, NamedTuple, Protocol, Self, TypeAlias
 
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import SSAValue
-from xdsl.irdl import (
-    prop_def,
-    traits_def,
-    var_operand_def,
-    var_result_def,
-)
+from xdsl.irdl import prop_def, traits_def, var_operand_def, var_result_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import Pure
@@ -204,10 +199,7 @@ class ScalarOp(PtxOp):
     def verify_(self) -> None:
         row = self.ROW.forms.get(self.form.data)
         if row is None:
-            raise VerifyException(
-                f"'{self.name}' expected a form of {', '.join(self.ROW.forms)}, "
-                f"got {self.form.data}"
-            )
+            raise self.fail(f"a form of {', '.join(self.ROW.forms)}, got {self.form.data}")
         types = (*self.inputs.types, *self.result.types)
         legal = tuple(reg(REGISTER_OF[type_]) for type_ in (*row.types, row.result))
         if types != legal:

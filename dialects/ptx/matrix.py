@@ -11,13 +11,7 @@ from functools import cache
 
 from xdsl.dialects.builtin import DenseArrayBase, StringAttr, i64
 from xdsl.ir import SSAValue
-from xdsl.irdl import (
-    opt_prop_def,
-    prop_def,
-    result_def,
-    traits_def,
-    var_operand_def,
-)
+from xdsl.irdl import opt_prop_def, prop_def, result_def, traits_def, var_operand_def
 from xdsl.traits import NoMemoryEffect
 from xdsl.utils.exceptions import VerifyException
 
@@ -120,9 +114,8 @@ class WarpMmaOp(PtxOp):
             raise VerifyException(f"'{self.name}' {error}") from None
         count, ids = len(atom.inputs), reg("b16")
         if len(self.inputs) < count or any(value.type != ids for value in self.inputs[count:]):
-            raise VerifyException(
-                f"'{self.name}' expected operands {', '.join(atom.inputs)}, "
-                f"got {len(self.inputs)} ({atom.mnemonic})"
+            raise self.fail(
+                f"operands {', '.join(atom.inputs)}, got {len(self.inputs)} ({atom.mnemonic})"
             )
         registers = (*self.inputs[:count], self.d)
         for operand, value in zip((*atom.inputs, "D"), registers, strict=True):

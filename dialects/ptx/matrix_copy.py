@@ -10,13 +10,7 @@ from typing import ClassVar
 
 from xdsl.dialects.builtin import StringAttr, UnitAttr
 from xdsl.ir import SSAValue
-from xdsl.irdl import (
-    operand_def,
-    opt_prop_def,
-    prop_def,
-    result_def,
-    traits_def,
-)
+from xdsl.irdl import operand_def, opt_prop_def, prop_def, result_def, traits_def
 from xdsl.traits import NoMemoryEffect
 from xdsl.utils.exceptions import VerifyException
 
@@ -80,10 +74,7 @@ class MatrixCopyOp(PtxOp):
             raise VerifyException(f"'{self.name}' {error}") from None
         counts = [number * row.registers for number in row.numbers]
         if self.data not in [reg("b32", count) for count in counts]:
-            raise VerifyException(
-                f"'{self.name}' expected {' or '.join(map(str, counts))} registers b32, "
-                f"got {self.data}"
-            )
+            raise self.fail(f"{' or '.join(map(str, counts))} registers b32, got {self.data}")
 
 
 @fields_op("ptx.ldmatrix")

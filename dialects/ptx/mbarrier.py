@@ -118,5 +118,3 @@ class TryWaitParityOp(MbarrierOp):
 @fields_op("ptx.fence.mbarrier_init", FENCE_MBARRIER_INIT)
 class FenceMbarrierInitOp(RowOp):
     """`fence.mbarrier_init.release.cluster`."""
-
-    assembly_format = "attr-dict"

@@ -7,18 +7,10 @@ from typing import ClassVar, Self
 
 from xdsl.dialects.builtin import IntegerAttr, StringAttr, UnitAttr, i64
 from xdsl.ir import SSAValue
-from xdsl.irdl import (
-    operand_def,
-    opt_prop_def,
-    prop_def,
-    result_def,
-    traits_def,
-    var_operand_def,
-)
+from xdsl.irdl import operand_def, opt_prop_def, prop_def, result_def, traits_def, var_operand_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import Pure
-from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import MOV
 from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
@@ -94,9 +86,7 @@ class ConstOp(MoveOp):
             or type_.count.data != 1
             or not -(1 << (width - 1)) <= bits < 1 << width
         ):
-            raise VerifyException(
-                f"'{self.name}' expected a constant of one register, got {bits} for {type_}"
-            )
+            raise self.fail(f"a constant of one register, got {bits} for {type_}")
 
     @property
     def unsigned(self) -> int:
@@ -137,10 +127,7 @@ class SregOp(MoveOp):
 
     def verify_(self) -> None:
         if self.register.data not in SPECIAL_REGISTERS:
-            raise VerifyException(
-                f"'{self.name}' expected one of {', '.join(SPECIAL_REGISTERS)}, "
-                f"got {self.register.data}"
-            )
+            raise self.fail(f"one of {', '.join(SPECIAL_REGISTERS)}, got {self.register.data}")
 
 
 @fields_op("ptx.shared_address", MOV["u32"])
@@ -192,9 +179,7 @@ class MovOp(MoveOp):
         widths = [KINDS[type_.kind.data] for type_ in (source, result)]
         single = source.count.data == result.count.data == 1
         if not single or widths[0] != widths[1] or widths[0] == 8:
-            raise VerifyException(
-                f"'{self.name}' expected single registers of one width, got {source} and {result}"
-            )
+            raise self.fail(f"single registers of one width, got {source} and {result}")
 
 
 @fields_op("ptx.pack")
@@ -253,9 +238,9 @@ class PackOp(MoveOp):
         kind = self.result.type
         half = reg(self.HALVES.get(kind.kind.data, "b16"))
         if kind not in map(reg, self.HALVES) or {self.low.type, self.high.type} != {half}:
-            raise VerifyException(
-                f"'{self.name}' expected two halves of a b16, b32 or b64 register, got "
-                f"{self.low.type}, {self.high.type} for {kind}"
+            raise self.fail(
+                f"two halves of a b16, b32 or b64 register, got {self.low.type}, {self.high.type} "
+                f"for {kind}"
             )
 
 
@@ -293,9 +278,8 @@ class UnpackOp(MoveOp):
     def verify_(self) -> None:
         whole = "b16" if self.octets else "b32"
         if (self.source.type, self.halves.type) != (reg(whole), reg(PackOp.HALVES[whole], 2)):
-            raise VerifyException(
-                f"'{self.name}' expected the halves of a {whole} register, got {self.halves.type} "
-                f"of {self.source.type}"
+            raise self.fail(
+                f"the halves of a {whole} register, got {self.halves.type} of {self.source.type}"
             )
 
     @property
@@ -324,14 +308,9 @@ class ListMakeOp(NameOp):
         result = self.result.type
         count = sum(type_.count.data for type_ in types)
         if count != result.count.data:
-            raise VerifyException(
-                f"'{self.name}' expected {result.count.data} registers, got {count}"
-            )
+            raise self.fail(f"{result.count.data} registers, got {count}")
         if any(type_.kind != result.kind for type_ in types):
-            raise VerifyException(
-                f"'{self.name}' expected registers {result.kind.data}, "
-                f"got {', '.join(map(str, types))}"
-            )
+            raise self.fail(f"registers {result.kind.data}, got {', '.join(map(str, types))}")
 
 
 @fields_op("ptx.list.get")
@@ -352,11 +331,6 @@ class ListGetOp(NameOp):
         source = self.source.type
         assert isinstance(source, RegType)
         if not 0 <= self.position.value.data < source.count.data:
-            raise VerifyException(
-                f"'{self.name}' expected a position below {source.count.data}, "
-                f"got {self.position.value.data}"
-            )
+            raise self.fail(f"a position below {source.count.data}, got {self.position.value.data}")
         if self.result.type != reg(source.kind.data):
-            raise VerifyException(
-                f"'{self.name}' expected result {reg(source.kind.data)}, got {self.result.type}"
-            )
+            raise self.fail(f"result {reg(source.kind.data)}, got {self.result.type}")

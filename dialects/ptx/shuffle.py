@@ -50,7 +50,4 @@ class ShflSyncOp(RowOp):
         if (why := SHFL_SYNC.why_illegal(self.mode.data, self.lane.value.data)) is not None:
             raise VerifyException(f"'{self.name}' {why}")
         if self.value.type not in (reg("b32"), reg("f32")) or self.result.type != self.value.type:
-            raise VerifyException(
-                f"'{self.name}' expected one register of 32 bits, got {self.value.type} "
-                f"to {self.result.type}"
-            )
+            raise self.fail(f"one register of 32 bits, got {self.value.type} to {self.result.type}")

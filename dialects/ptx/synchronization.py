@@ -12,6 +12,7 @@ from tilewright.dialects.cute_nvgpu.lattice.sync import (
     BAR_ARRIVE,
     BAR_SYNC,
     BAR_WARP_SYNC,
+    FENCE_PROXY_ALIAS,
     GRIDDEPCONTROL_LAUNCH_DEPENDENTS,
     GRIDDEPCONTROL_WAIT,
 )
@@ -53,14 +54,12 @@ class BarArriveOp(_BarrierOp):
     def verify_(self) -> None:
         super().verify_()
         if self.threads is None:
-            raise VerifyException(f"'{self.name}' expected a count of threads (bar.arrive a, b)")
+            raise self.fail("a count of threads (bar.arrive a, b)")
 
 
 @fields_op("ptx.bar.warp.sync", BAR_WARP_SYNC)
 class WarpSyncOp(RowOp):
     """`bar.warp.sync 0xffffffff`. PTX ISA 9.7.13.2."""
-
-    assembly_format = "attr-dict"
 
     def operand_values(self) -> Mapping[str, Given]:
         return {"membermask": WHOLE_WARP}
@@ -70,11 +69,12 @@ class WarpSyncOp(RowOp):
 class GridDependencyWaitOp(RowOp):
     """`griddepcontrol.wait`. PTX ISA 9.7.13.13."""
 
-    assembly_format = "attr-dict"
-
 
 @fields_op("ptx.griddepcontrol.launch_dependents", GRIDDEPCONTROL_LAUNCH_DEPENDENTS)
 class LaunchDependentsOp(RowOp):
     """`griddepcontrol.launch_dependents`. PTX ISA 9.7.13.13."""
 
-    assembly_format = "attr-dict"
+
+@fields_op("ptx.fence.proxy.alias", FENCE_PROXY_ALIAS)
+class FenceProxyAliasOp(RowOp):
+    """`fence.proxy.alias`. PTX ISA 9.7.13.4."""

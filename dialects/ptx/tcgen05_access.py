@@ -18,9 +18,7 @@ from tilewright.dialects.cute_nvgpu.atoms.operands import (
     tmem_access_operands,
     tmem_reduction_operands,
 )
-from tilewright.dialects.cute_nvgpu.atoms.tmem_copy import (
-    REDUCE_FORMS as _REDUCE_FORMS,
-)
+from tilewright.dialects.cute_nvgpu.atoms.tmem_copy import REDUCE_FORMS as _REDUCE_FORMS
 from tilewright.dialects.cute_nvgpu.atoms.tmem_copy import (
     TmemAccess,
     find_access,
@@ -84,11 +82,11 @@ class AccessOp(PtxOp):
         except AtomError as error:
             raise VerifyException(f"'{self.name}' {error}") from None
         if (kind := self.data.kind.data) not in ("b32", "f32"):
-            raise VerifyException(f"'{self.name}' expected registers b32 or f32, got {kind}")
+            raise self.fail(f"registers b32 or f32, got {kind}")
         if self.half is not None and self.half.value.data < 0:
-            raise VerifyException(
-                f"'{self.name}' expected a second half at column 0 or more, got "
-                f"{self.half.value.data}; nearest legal: 0 (ptxas checks no range)"
+            raise self.fail(
+                f"a second half at column 0 or more, got {self.half.value.data}; nearest legal: 0 "
+                "(ptxas checks no range)"
             )
 
 
@@ -234,20 +232,15 @@ class LdRedOp(AccessOp):
     def verify_(self) -> None:
         super().verify_()
         if (form := self.form.data) not in REDUCE_FORMS:
-            raise VerifyException(
-                f"'{self.name}' expected a form of {', '.join(REDUCE_FORMS)}, got {form}"
-            )
+            raise self.fail(f"a form of {', '.join(REDUCE_FORMS)}, got {form}")
         access = self.access
         if not access.shape.reduces or access.number < 2:
-            raise VerifyException(
-                f"'{self.name}' expected shape 32x32b or 16x32bx2, 2 registers or more, got "
-                f"{access.shape.name} and {access.number}"
+            raise self.fail(
+                f"shape 32x32b or 16x32bx2, 2 registers or more, got {access.shape.name} and "
+                f"{access.number}"
             )
         if self.reduced.type != reg(self.data.kind.data):
-            raise VerifyException(
-                f"'{self.name}' expected a result of {reg(self.data.kind.data)}, "
-                f"got {self.reduced.type}"
-            )
+            raise self.fail(f"a result of {reg(self.data.kind.data)}, got {self.reduced.type}")
 
 
 REDUCE_FORMS = tuple(

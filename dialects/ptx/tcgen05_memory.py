@@ -12,9 +12,7 @@ from xdsl.irdl import operand_def, opt_prop_def, prop_def
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
-from tilewright.dialects.cute_nvgpu.atoms.tmem_copy import (
-    find_copy_shape,
-)
+from tilewright.dialects.cute_nvgpu.atoms.tmem_copy import find_copy_shape
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
 from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement
 from tilewright.dialects.cute_nvgpu.lattice.tmem import (
@@ -25,10 +23,7 @@ from tilewright.dialects.cute_nvgpu.lattice.tmem import (
     TmemRow,
     why_illegal_columns,
 )
-from tilewright.dialects.cute_nvgpu.lattice.tmem_access import (
-    TMEM_COPY,
-    TmemCopyShape,
-)
+from tilewright.dialects.cute_nvgpu.lattice.tmem_access import TMEM_COPY, TmemCopyShape
 from tilewright.dialects.cute_nvgpu.ops.cta_group import CtaGroupOp
 from tilewright.dialects.fields import NUMBER, fields_op
 from tilewright.dialects.ptx.instruction import Given, PtxOp, RowOp
@@ -165,9 +160,9 @@ class CpOp(GroupOp):
         except AtomError as error:
             raise VerifyException(f"'{self.name}' {error}") from None
         if self.source_format is not None and self.source_format.data not in TMEM_COPY.formats:
-            raise VerifyException(
-                f"'{self.name}' expected a source format of {' or '.join(TMEM_COPY.formats)}, "
-                f"got {self.source_format.data}"
+            raise self.fail(
+                f"a source format of {' or '.join(TMEM_COPY.formats)}, got "
+                f"{self.source_format.data}"
             )
 
 

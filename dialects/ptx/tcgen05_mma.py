@@ -9,13 +9,7 @@ from typing import ClassVar
 
 from xdsl.dialects.builtin import StringAttr, UnitAttr
 from xdsl.ir import SSAValue
-from xdsl.irdl import (
-    AttrSizedOperandSegments,
-    operand_def,
-    opt_operand_def,
-    opt_prop_def,
-    prop_def,
-)
+from xdsl.irdl import operand_def, opt_operand_def, opt_prop_def, prop_def
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
@@ -70,8 +64,6 @@ class Tcgen05MmaOp(PtxOp, CtaGroupOp):
     form = prop_def(StringAttr)
     zero = opt_prop_def(UnitAttr)
     scale_input_d = opt_prop_def(NUMBER)
-
-    irdl_options = (AttrSizedOperandSegments(as_property=True),)
 
     assembly_format = (
         "$form $d `,` $a `,` $b `,` $idesc (`metadata` $metadata^)?"
@@ -183,40 +175,31 @@ class Tcgen05MmaOp(PtxOp, CtaGroupOp):
             ("scale factors of B", self.sfb is not None, row.scale is not None),
         ):
             if given != expected:
-                raise VerifyException(
-                    f"'{self.name}' expected {'' if expected else 'no '}{what} ({self.mnemonic})"
-                )
+                raise self.fail(f"{'' if expected else 'no '}{what} ({self.mnemonic})")
         if self.enable_input_d is not None and self.zero is not None:
-            raise VerifyException(f"'{self.name}' expected enable_input_d or zero, got both")
+            raise self.fail("enable_input_d or zero, got both")
         if self.zero_column_mask is not None and not row.ws:
-            raise VerifyException(
-                f"'{self.name}' expected no zero-column mask ({self.mnemonic} is not "
-                "weight-stationary)"
-            )
+            raise self.fail(f"no zero-column mask ({self.mnemonic} is not weight-stationary)")
 
     def _verify_modifiers(self, said: UmmaMnemonic) -> None:
         row = said.rows[0]
         if self.scale_input_d is not None and not row.scales_input:
-            raise VerifyException(
-                f"'{self.name}' expected no scale_input_d, got {self.input_scale} ({self.mnemonic})"
-            )
+            raise self.fail(f"no scale_input_d, got {self.input_scale} ({self.mnemonic})")
         if not 0 <= self.input_scale <= LARGEST_INPUT_SCALE:
             nearest = min(max(self.input_scale, 0), LARGEST_INPUT_SCALE)
-            raise VerifyException(
-                f"'{self.name}' expected scale_input_d of 0 to {LARGEST_INPUT_SCALE}, got "
-                f"{self.input_scale}; nearest legal: {nearest}"
+            raise self.fail(
+                f"scale_input_d of 0 to {LARGEST_INPUT_SCALE}, got {self.input_scale}; nearest "
+                f"legal: {nearest}"
             )
         if said.ashift and self.a.type != reg("b32"):
-            raise VerifyException(
-                f"'{self.name}' expected the address of an A in tensor memory to shift, got "
-                f"{self.a.type}; nearest legal: {reg('b32')}"
+            raise self.fail(
+                f"the address of an A in tensor memory to shift, got {self.a.type}; nearest legal: "
+                f"{reg('b32')}"
             )
         legal = reg("b32", LANE_MASK_WORDS[said.cta_group])
         if self.lanes is not None and (row.ws or row.scale is not None or self.lanes.type != legal):
             wanted = "no lanes" if row.ws or row.scale is not None else f"lanes of {legal}"
-            raise VerifyException(
-                f"'{self.name}' expected {wanted}, got {self.lanes.type} ({self.mnemonic})"
-            )
+            raise self.fail(f"{wanted}, got {self.lanes.type} ({self.mnemonic})")
 
 
 @cache

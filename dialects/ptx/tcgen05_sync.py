@@ -21,29 +21,23 @@ from tilewright.dialects.ptx.tcgen05_memory import GroupOp
 from tilewright.dialects.ptx.types import reg
 
 
-class _PlainOp(RowOp):
-    """An instruction without operands."""
-
-    assembly_format = "attr-dict"
-
-
 @fields_op("ptx.tcgen05.wait.ld", TMEM_WAIT_LOAD)
-class WaitLdOp(_PlainOp):
+class WaitLdOp(RowOp):
     """`tcgen05.wait::ld.sync.aligned`."""
 
 
 @fields_op("ptx.tcgen05.wait.st", TMEM_WAIT_STORE)
-class WaitStOp(_PlainOp):
+class WaitStOp(RowOp):
     """`tcgen05.wait::st.sync.aligned`."""
 
 
 @fields_op("ptx.tcgen05.fence.before_thread_sync", FENCE_BEFORE)
-class FenceBeforeThreadSyncOp(_PlainOp):
+class FenceBeforeThreadSyncOp(RowOp):
     """`tcgen05.fence::before_thread_sync`."""
 
 
 @fields_op("ptx.tcgen05.fence.after_thread_sync", FENCE_AFTER)
-class FenceAfterThreadSyncOp(_PlainOp):
+class FenceAfterThreadSyncOp(RowOp):
     """`tcgen05.fence::after_thread_sync`."""
 
 

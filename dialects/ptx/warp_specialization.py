@@ -21,8 +21,6 @@ class ElectSyncOp(RowOp):
 
     leader = result_def(reg("pred"))
 
-    assembly_format = "attr-dict"
-
     def operand_values(self) -> Mapping[str, Given]:
         return {"p": ("_", self.leader), "membermask": WHOLE_WARP}
 
@@ -53,8 +51,6 @@ class SetmaxnregOp(RowOp):
 
     def verify_(self) -> None:
         if self.action.data not in SETMAXNREG.actions:
-            raise VerifyException(
-                f"'{self.name}' expected {' or '.join(SETMAXNREG.actions)}, got {self.action.data}"
-            )
+            raise self.fail(f"{' or '.join(SETMAXNREG.actions)}, got {self.action.data}")
         if (why := SETMAXNREG.why_illegal(self.registers.value.data)) is not None:
             raise VerifyException(f"'{self.name}' {why}")

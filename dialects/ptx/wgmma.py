@@ -11,14 +11,7 @@ from functools import cache
 
 from xdsl.dialects.builtin import DenseArrayBase, StringAttr, UnitAttr, i64
 from xdsl.ir import SSAValue
-from xdsl.irdl import (
-    AttrSizedOperandSegments,
-    operand_def,
-    opt_operand_def,
-    opt_prop_def,
-    prop_def,
-    result_def,
-)
+from xdsl.irdl import operand_def, opt_operand_def, opt_prop_def, prop_def, result_def
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
@@ -76,8 +69,6 @@ class WgmmaOp(PtxOp):
     selector = opt_prop_def(NUMBER)
     zero = opt_prop_def(UnitAttr)
     immediates = opt_prop_def(DenseArrayBase.constr(i64))
-
-    irdl_options = (AttrSizedOperandSegments(as_property=True),)
 
     assembly_format = (
         "$form $a `,` $b `,` $c (`,` $metadata^ `[` $selector `]`)? (`scale_d` $scale_d^)?"
@@ -174,9 +165,9 @@ class WgmmaOp(PtxOp):
             raise VerifyException(f"'{self.name}' {error}") from None
         if {self.metadata is not None, self.selector is not None} != {atom.row.sparse}:
             expected = "metadata and a selector" if atom.row.sparse else "no metadata"
-            raise VerifyException(f"'{self.name}' expected {expected} ({atom.mnemonic})")
+            raise self.fail(f"{expected} ({atom.mnemonic})")
         if self.scale_d is not None and self.zero is not None:
-            raise VerifyException(f"'{self.name}' expected scale_d or zero, got both")
+            raise self.fail("scale_d or zero, got both")
         vectors: dict[Operand, SSAValue] = {"C": self.c, "D": self.d}
         if atom.frag_kind == "rs":
             vectors["A"] = self.a
@@ -197,14 +188,10 @@ def _operand_forms(mnemonic: str, kind: FragmentKind) -> Sequence[OperandForm]:
 class WgmmaFenceOp(RowOp):
     """`wgmma.fence.sync.aligned`. PTX ISA 9.7.15.7.1."""
 
-    assembly_format = "attr-dict"
-
 
 @fields_op("ptx.wgmma.commit_group", WGMMA_COMMIT_GROUP)
 class WgmmaCommitGroupOp(RowOp):
     """`wgmma.commit_group.sync.aligned`. PTX ISA 9.7.15.7.2."""
-
-    assembly_format = "attr-dict"
 
 
 @fields_op("ptx.wgmma.wait_group", WGMMA_WAIT_GROUP)
@@ -220,9 +207,9 @@ class WgmmaWaitGroupOp(RowOp):
 
     def verify_(self) -> None:
         if self.pending.value.data < 0:
-            raise VerifyException(
-                f"'{self.name}' expected 0 or more pending groups, got "
-                f"{self.pending.value.data}; nearest legal: 0 (PTX ISA 9.7.15.7.3)"
+            raise self.fail(
+                f"0 or more pending groups, got {self.pending.value.data}; nearest legal: 0 (PTX "
+                "ISA 9.7.15.7.3)"
             )
 
 

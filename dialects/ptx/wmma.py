@@ -99,19 +99,16 @@ class WmmaAccessOp(PtxOp):
         except AtomError as error:
             raise VerifyException(f"'{self.name}' {error}") from None
         if space is None:
-            raise VerifyException(
-                f"'{self.name}' expected a form with a state space, got {self.form.data}; nearest "
-                f"legal: {form_of(access, 'global')}"
+            raise self.fail(
+                f"a form with a state space, got {self.form.data}; nearest legal: "
+                f"{form_of(access, 'global')}"
             )
         address = self.operands[0].type
         if address != reg(SPACES[space]):
-            raise VerifyException(
-                f"'{self.name}' expected a {space} address in {reg(SPACES[space])}, got {address}"
-            )
+            raise self.fail(f"a {space} address in {reg(SPACES[space])}, got {address}")
         if data.type != reg(*access.row.registers):
-            raise VerifyException(
-                f"'{self.name}' expected a fragment in {reg(*access.row.registers)}, "
-                f"got {data.type} ({self.mnemonic})"
+            raise self.fail(
+                f"a fragment in {reg(*access.row.registers)}, got {data.type} ({self.mnemonic})"
             )
         self._verify_stride(access)
 

@@ -12,17 +12,7 @@ from __future__ import annotations
 from math import inf
 
 from tile_frontend.kernel import kernel
-from tile_frontend.language import (
-    COLUMNS,
-    ROWS,
-    Array,
-    dot,
-    load,
-    program,
-    steps,
-    store,
-    zeros,
-)
+from tile_frontend.language import COLUMNS, ROWS, Array, dot, load, program, steps, store, zeros
 from tile_frontend.masks import columns, iota, where
 from xdsl.ir import SSAValue
 

@@ -30,9 +30,12 @@ from tilewright.dialects.cute.types.argument import FROM, SIGNATURE, ArgumentAtt
 from tilewright.dialects.cute_nvgpu.lattice.shared_memory import shared_memory_limit
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target, target
 from tilewright.dialects.cute_nvgpu.ops.address import AddressOp
+from tilewright.dialects.cute_nvgpu.ops.warp_specialization import SetmaxnregOp
 from tilewright.dialects.ptx.control_flow import BLOCK_CTAS, MIN_CTAS
 from tilewright.lowering.cuda_tile.analysis.cost_model import (
+    COPYING_REGISTERS,
     WARP,
+    WARPGROUP,
     bounded_ctas,
     is_crowded,
     producer_pays,
@@ -41,6 +44,10 @@ from tilewright.lowering.cuda_tile.analysis.cost_model import (
 from tilewright.lowering.cuda_tile.analysis.find_copied_loads import (
     CopiedLoads,
     find_copied_loads,
+)
+from tilewright.lowering.cuda_tile.analysis.find_late_products import (
+    LateProducts,
+    find_late_products,
 )
 from tilewright.lowering.cuda_tile.analysis.find_pipelines import Pipelines, Stores, find_pipelines
 from tilewright.lowering.cuda_tile.analysis.place_accumulators import (
@@ -68,11 +75,13 @@ from tilewright.lowering.cuda_tile.memory import (
     convert_allocations,
     convert_atomics,
     convert_globals,
+    convert_multimem,
     convert_output,
     convert_pointers,
     convert_views,
 )
 from tilewright.lowering.cuda_tile.memory.convert_copied_loads import CopyRings
+from tilewright.lowering.cuda_tile.order_blocks import order_blocks
 from tilewright.lowering.cuda_tile.pipelines.convert_boxed_stores import stored_boxes
 from tilewright.lowering.cuda_tile.pipelines.convert_pipelines import Rings, meet
 from tilewright.lowering.cuda_tile.products import convert_matrix
@@ -91,6 +100,7 @@ _RULE_MODULES = (
     convert_floats,
     convert_folds,
     convert_globals,
+    convert_multimem,
     convert_matrix,
     convert_output,
     convert_packing,
@@ -104,6 +114,7 @@ _RULE_MODULES = (
 def convert_entry(entry: EntryOp, arch: Target | None = None) -> func.FuncOp:
     """The kernel of threads of an entry. Raises OpError where something does not lower."""
     legalize(entry, arch)
+    order_blocks(entry)
     blocks = split_blocks(entry, arch)
     split_turns(entry, arch)
     place_accumulators(entry, arch)
@@ -113,6 +124,10 @@ def convert_entry(entry: EntryOp, arch: Target | None = None) -> func.FuncOp:
         plan = find_pipelines(entry, arch, stored, beside, blocks)
         threads = log2(thread_count(entry, arch))
         copies = find_copied_loads(entry, arch, plan, threads, beside)
+        copied = max((copies.crowded.get(loop, 0) for loop in plan.by_loop if loop), default=0)
+        if copied:
+            plan = find_pipelines(entry, arch, stored, beside, blocks, copied)
+            copies = find_copied_loads(entry, arch, plan, threads, beside)
         lowered, scratch = _converted(entry, arch, stored, plan, copies)
         room = math.inf if arch is None else shared_memory_limit(arch)
         scratch += copies.beside
@@ -154,14 +169,16 @@ def _converted(
     if grid_dependencies.waits_first(entry):
         grid_dependencies.wait_for_grids(kernel)
     heap = convert_allocations.take_heap(entry, kernel)
-    own = None
+    own, late = None, LateProducts({})
     if heap is None and arch is not None and producer_pays(entry, arch, plan.ctas):
         own = needed_for_copies(entry, plan)
-    if own is None:
+    if own is None or arch is None:
         _lower_body(source, kernel)
     else:
+        late = find_late_products(entry, arch, plan, kernel.table)
+        kernel.late_products = late.by_loop
         waits = grid_dependencies.waits_later(entry)
-        _specialise(source, own, threads, kernel, waits=waits)
+        _specialise(source, own, threads, kernel, waits=waits, registers=late.registers)
     kernel.at(entry)
     if heap is not None:
         convert_allocations.give_back(heap, kernel)
@@ -175,12 +192,14 @@ def _converted(
     _say_parts(entry, lowered, kernel)
     lowered.attributes["gpu.kernel"] = StringAttr("")
     lowered.attributes[FROM_TILE_IR] = UnitAttr()
-    threads += (own is not None) * WARP
+    threads += (own is not None) * (WARPGROUP if late.registers else WARP)
     lowered.attributes["gpu.known_block_size"] = DenseArrayBase.from_list(i32, [threads, 1, 1])
     if plan.cluster > 1:
         size = DenseArrayBase.from_list(i32, [plan.cluster, 1, 1])
         lowered.attributes["gpu.known_cluster_size"] = size
-    if arch is not None and bounded_ctas(entry, arch, threads, plan.ctas):
+    if arch is not None and (
+        bounded_ctas(entry, arch, threads, plan.ctas) or (late.by_loop and plan.ctas > 1)
+    ):
         lowered.attributes[MIN_CTAS] = IntegerAttr(plan.ctas, i32)
     lowered.location = file_location(entry.location) or lowered.location
     return lowered, kernel.scratch.bytes
@@ -208,16 +227,20 @@ def _lower_body(source: Block, kernel: Kernel) -> None:
 
 
 def _specialise(
-    source: Block, needed: set[Operation], threads: int, kernel: Kernel, *, waits: bool
-) -> None:
+    source: Block, needed: set[Operation], threads: int, kernel: Kernel, *, waits: bool,
+    registers: int,
+) -> None:  # fmt: skip
     """A last warp of which one thread copies, and the threads in front of it; where a kernel waits
-    for the grids before it, the one that copies does so first."""
+    for the grids before it, the one that copies does so first. Where those that compute need more
+    `registers`, a warpgroup gives up its own."""
     emitter, given = kernel.emitter, dict(kernel.values)
     number = kernel.threads.number
     computes = emitter.compare("lt", number, emitter.constant(threads, 32))
     first = emitter.compare("eq", number, emitter.constant(threads, 32))
 
     def compute() -> None:
+        if registers:
+            emitter.add(SetmaxnregOp("inc", registers))
         kernel.scratch.sharers = threads
         _lower_body(source, kernel)
 
@@ -227,6 +250,8 @@ def _specialise(
         Producer(kernel, needed).walk(source)
 
     def copy() -> None:
+        if registers:
+            emitter.add(SetmaxnregOp("dec", COPYING_REGISTERS))
         emitter.when(first, produce)
         kernel.values = dict(given)
         Rings.in_kernel(kernel).restart()

@@ -75,7 +75,7 @@ class OpsAt:
     def binary(self, kind: type[Operation], a: SSAValue, b: SSAValue) -> SSAValue:  # fmt: skip
         """The result of an op on integers."""
         given: dict[str, Attribute] = {}
-        if kind is integer.ShRIOp:
+        if kind in (integer.ShRIOp, integer.DivIOp, integer.RemIOp):
             given["signedness"] = SignednessAttr(Signedness.UNSIGNED)
         return self.add(kind.create(operands=[a, b], result_types=[a.type], properties=given))
 

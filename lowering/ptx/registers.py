@@ -20,11 +20,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 
 from tilewright.dialects.ptx.instruction import PtxOp
 from tilewright.dialects.ptx.matrix import WarpMmaOp
-from tilewright.dialects.ptx.registers import (
-    ConstOp,
-    ListGetOp,
-    ListMakeOp,
-)
+from tilewright.dialects.ptx.registers import ConstOp, ListGetOp, ListMakeOp
 from tilewright.dialects.ptx.types import RegType
 from tilewright.dialects.ptx.wgmma import WgmmaOp
 from tilewright.lowering.ptx.edges import edges_of

@@ -17,11 +17,7 @@ from tilewright.dialects.cute_nvgpu.ops import fragment, fragment_memory
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
 from tilewright.lowering.tile.kernel import Kernel, offset_of
 from tilewright.lowering.tile.places import item_type, per_item, static_places
-from tilewright.lowering.tile.registers import (
-    RegisterTensor,
-    extracted,
-    from_elements,
-)
+from tilewright.lowering.tile.registers import RegisterTensor, extracted, from_elements
 
 VECTOR_BITS = (128, 64, 32)
 """The bits that a vector access moves."""

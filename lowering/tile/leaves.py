@@ -13,12 +13,7 @@ from typing import TypeAlias
 
 from xdsl.ir import SSAValue
 
-from tilewright.dialects.cute.symbolic.scalar import (
-    Dynamic,
-    Scalar,
-    divisor_of_result,
-    width_of,
-)
+from tilewright.dialects.cute.symbolic.scalar import Dynamic, Scalar, divisor_of_result, width_of
 from tilewright.dialects.cute.value import slot_setter
 from tilewright.lowering.tile.emitter import Emitter
 
@@ -112,7 +107,7 @@ def index(emitter: Emitter, x: Scalar) -> SSAValue:
 
 # --- what emits nothing ---------------------------------------------------------------------------
 
-Folded: TypeAlias = "int | Dynamic | bool | None"
+Folded: TypeAlias = int | Dynamic | bool | None
 """A result, or None where arithmetic has to be emitted."""
 
 

@@ -12,11 +12,7 @@ from tilewright.dialects.ptx import arithmetic, logic
 from tilewright.dialects.ptx.constant_bits import constant_bits
 from tilewright.dialects.ptx.convert import CvtOp
 from tilewright.dialects.ptx.instruction import ScalarOp
-from tilewright.dialects.ptx.registers import (
-    ListGetOp,
-    ListMakeOp,
-    UndefOp,
-)
+from tilewright.dialects.ptx.registers import ListGetOp, ListMakeOp, UndefOp
 from tilewright.dialects.ptx.scalar_types import ScalarType, register_type, scalar_type, stored_type
 from tilewright.dialects.ptx.types import RegType
 from tilewright.lowering.to_ptx.conversion import Conversion, constant, lowers
@@ -286,7 +282,7 @@ def _select(op: arith.SelectOp, to: Conversion) -> None:
     if isinstance(op.result.type, FragmentType):
         to[op.result] = _select_list(condition, a, b, to)
         return
-    storage = scalar(op, op.result.type)
+    storage = storage_of(op, op.result.type)
     if storage.kind == "pred":
         inverse = to.scalar(logic.NotOp, "pred", condition)
         kept = to.scalar(logic.AndOp, "pred", a, condition)

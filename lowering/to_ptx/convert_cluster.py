@@ -13,16 +13,6 @@ def _rank(op: cluster.RankOp, to: Conversion) -> None:
     to[op.result] = to.pure((ptx.RankOp,), (), ptx.RankOp)
 
 
-@lowers(cluster.ArriveOp)
-def _arrive(op: cluster.ArriveOp, to: Conversion) -> None:
-    to.add(ptx.ArriveOp())
-
-
-@lowers(cluster.WaitOp)
-def _wait(op: cluster.WaitOp, to: Conversion) -> None:
-    to.add(ptx.WaitOp())
-
-
 @lowers(cluster.MbarrierArriveOp)
 def _mbarrier_arrive(op: cluster.MbarrierArriveOp, to: Conversion) -> None:
     address, offset = locate(op, to.tile(op.barrier), op.indices, to)

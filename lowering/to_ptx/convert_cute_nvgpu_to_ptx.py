@@ -18,12 +18,12 @@ from tilewright.diagnostic import OpError
 from tilewright.dialects.cute.types.argument import FROM, SIGNATURE, ArgumentAttr, sources_of
 from tilewright.dialects.cute.types.memref import is_memref
 from tilewright.dialects.cute_nvgpu.lattice.targets import Minimum, Target, target
-from tilewright.dialects.cute_nvgpu.ops import copy, sync, wmma
+from tilewright.dialects.cute_nvgpu.ops import copy, wmma
 from tilewright.dialects.cute_nvgpu.ops.mma import MMA_OPS
 from tilewright.dialects.cute_nvgpu.ops.register_mma import RegisterMmaOp
 from tilewright.dialects.cute_nvgpu.types.tensor_map import TENSOR_MAP, TmaDescriptorType
 from tilewright.dialects.gpu import ReturnOp
-from tilewright.dialects.ptx import matrix, synchronization
+from tilewright.dialects.ptx import matrix
 from tilewright.dialects.ptx.control_flow import (
     BLOCK_CTAS,
     MIN_CTAS,
@@ -33,11 +33,7 @@ from tilewright.dialects.ptx.control_flow import (
     RetOp,
 )
 from tilewright.dialects.ptx.convert import CvtaOp
-from tilewright.dialects.ptx.data_movement import (
-    CpAsyncCommitGroupOp,
-    CpAsyncOp,
-    CpAsyncWaitGroupOp,
-)
+from tilewright.dialects.ptx.data_movement import CpAsyncOp
 from tilewright.dialects.ptx.instruction import PtxOp
 from tilewright.dialects.ptx.logic import SetpOp
 from tilewright.dialects.ptx.module_variables import GlobalOp
@@ -48,13 +44,13 @@ from tilewright.lowering.to_ptx import convert_address as convert_address_to_ptx
 from tilewright.lowering.to_ptx import convert_arith as convert_arith_to_ptx
 from tilewright.lowering.to_ptx import convert_arith_casts as convert_arith_casts_to_ptx
 from tilewright.lowering.to_ptx import convert_arith_floats as convert_arith_floats_to_ptx
-from tilewright.lowering.to_ptx import convert_atomics as convert_atomics_to_ptx
 from tilewright.lowering.to_ptx import convert_cluster as convert_cluster_to_ptx
 from tilewright.lowering.to_ptx import convert_fragment as convert_fragment_to_ptx
 from tilewright.lowering.to_ptx import convert_fragment_arithmetic as convert_fragments_to_ptx
 from tilewright.lowering.to_ptx import convert_gpu as convert_gpu_to_ptx
 from tilewright.lowering.to_ptx import convert_math as convert_math_to_ptx
 from tilewright.lowering.to_ptx import convert_matrix_copy as convert_matrix_copy_to_ptx
+from tilewright.lowering.to_ptx import convert_multimem as convert_multimem_to_ptx
 from tilewright.lowering.to_ptx import convert_printf as convert_printf_to_ptx
 from tilewright.lowering.to_ptx import convert_scf as convert_scf_to_ptx
 from tilewright.lowering.to_ptx import convert_tma as convert_tma_to_ptx
@@ -63,12 +59,8 @@ from tilewright.lowering.to_ptx import convert_umma as convert_umma_to_ptx
 from tilewright.lowering.to_ptx import convert_wgmma as convert_wgmma_to_ptx
 from tilewright.lowering.to_ptx import convert_wmma as convert_wmma_to_ptx
 from tilewright.lowering.to_ptx.conversion import Conversion, lowers
-from tilewright.lowering.to_ptx.convert_llvm import (
-    fields_of,
-    give,
-    leaves_of,
-    register_types,
-)
+from tilewright.lowering.to_ptx.convert_instruction import add_instruction_rules
+from tilewright.lowering.to_ptx.convert_llvm import fields_of, give, leaves_of, register_types
 from tilewright.lowering.to_ptx.convert_memref import argument_tile, locate, module_variable
 
 # Importing them fills the table of rules.
@@ -77,13 +69,13 @@ _RULE_MODULES = (
     convert_arith_to_ptx,
     convert_arith_floats_to_ptx,
     convert_arith_casts_to_ptx,
-    convert_atomics_to_ptx,
     convert_cluster_to_ptx,
     convert_fragment_to_ptx,
     convert_fragments_to_ptx,
     convert_gpu_to_ptx,
     convert_math_to_ptx,
     convert_matrix_copy_to_ptx,
+    convert_multimem_to_ptx,
     convert_printf_to_ptx,
     convert_scf_to_ptx,
     convert_tma_to_ptx,
@@ -92,6 +84,7 @@ _RULE_MODULES = (
     convert_wgmma_to_ptx,
     convert_wmma_to_ptx,
 )
+add_instruction_rules()
 
 # Matrix instructions
 
@@ -113,41 +106,6 @@ def _cp_async(op: copy.CpAsyncOp, to: Conversion) -> None:
     dest = to.plus(dest, to.const(offset, "b32"), "u32")
     fill = None if op.fill is None else to[op.fill]
     to.add(CpAsyncOp(dest, source, op.cache.data.value, op.size.value.data, source_size=fill))
-
-
-@lowers(copy.CpAsyncCommitGroupOp)
-def _commit(op: copy.CpAsyncCommitGroupOp, to: Conversion) -> None:
-    to.add(CpAsyncCommitGroupOp())
-
-
-@lowers(copy.CpAsyncWaitGroupOp)
-def _wait(op: copy.CpAsyncWaitGroupOp, to: Conversion) -> None:
-    to.add(CpAsyncWaitGroupOp(op.pending.value.data))
-
-
-@lowers(sync.BarSyncOp)
-def _bar_sync(op: sync.BarSyncOp, to: Conversion) -> None:
-    to.add(synchronization.BarSyncOp(op.barrier.value.data, threads=op.threads.value.data))
-
-
-@lowers(sync.BarArriveOp)
-def _bar_arrive(op: sync.BarArriveOp, to: Conversion) -> None:
-    to.add(synchronization.BarArriveOp(op.barrier.value.data, threads=op.threads.value.data))
-
-
-@lowers(sync.WarpSyncOp)
-def _warp_sync(op: sync.WarpSyncOp, to: Conversion) -> None:
-    to.add(synchronization.WarpSyncOp())
-
-
-@lowers(sync.GridDependencyWaitOp)
-def _wait_for_grids(op: sync.GridDependencyWaitOp, to: Conversion) -> None:
-    to.add(synchronization.GridDependencyWaitOp())
-
-
-@lowers(sync.LaunchDependentsOp)
-def _launch_dependents(op: sync.LaunchDependentsOp, to: Conversion) -> None:
-    to.add(synchronization.LaunchDependentsOp())
 
 
 # Kernels

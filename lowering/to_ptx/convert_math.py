@@ -10,11 +10,7 @@ from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects.math_functions.code import Value
-from tilewright.dialects.math_functions.functions import (
-    APPROXIMATIONS,
-    FUNCTIONS,
-    ON_INTEGERS,
-)
+from tilewright.dialects.math_functions.functions import APPROXIMATIONS, FUNCTIONS, ON_INTEGERS
 from tilewright.dialects.ptx.convert import CvtOp
 from tilewright.dialects.ptx.logic import SelpOp
 from tilewright.lowering.to_ptx.conversion import Conversion, lowers

@@ -8,7 +8,7 @@ from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
 from tilewright.dialects.ptx.arithmetic import AddOp
 from tilewright.dialects.ptx.data_movement import LdOp, StOp
 from tilewright.dialects.ptx.logic import SelpOp, SetpOp
-from tilewright.dialects.ptx.matrix_copy import LdmatrixOp, MovmatrixOp, StmatrixOp
+from tilewright.dialects.ptx.matrix_copy import LdmatrixOp, StmatrixOp
 from tilewright.lowering.to_ptx.conversion import Conversion, lowers
 from tilewright.lowering.to_ptx.convert_gpu import special
 from tilewright.lowering.to_ptx.convert_memref import locate
@@ -30,11 +30,6 @@ def _ldmatrix(op: matrix_copy.LdmatrixOp, to: Conversion) -> None:
 def _stmatrix(op: matrix_copy.StmatrixOp, to: Conversion) -> None:
     address, offset = locate(op, to.tile(op.dest), op.indices, to)
     to.add(StmatrixOp(address, to[op.fragment], op.matrix_copy, offset))
-
-
-@lowers(matrix_copy.MovmatrixOp)
-def _movmatrix(op: matrix_copy.MovmatrixOp, to: Conversion) -> None:
-    to[op.result] = to.emit(MovmatrixOp(to[op.fragment]))
 
 
 # Vector accesses

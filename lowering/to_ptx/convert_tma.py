@@ -21,43 +21,10 @@ from tilewright.lowering.to_ptx.convert_memref import locate
 # mbarriers
 
 
-def _barrier(op: mbarrier.MbarrierOp, to: Conversion) -> tuple[SSAValue, int]:
-    return locate(op, to.tile(op.barrier), op.indices, to)
-
-
-@lowers(mbarrier.InitOp)
-def _init(op: mbarrier.InitOp, to: Conversion) -> None:
-    address, offset = _barrier(op, to)
-    to.add(ptx_mbarrier.InitOp(address, op.count.value.data, offset))
-
-
-@lowers(mbarrier.InvalOp)
-def _inval(op: mbarrier.InvalOp, to: Conversion) -> None:
-    address, offset = _barrier(op, to)
-    to.add(ptx_mbarrier.InvalOp(address, offset))
-
-
 @lowers(mbarrier.ArriveOp)
 def _arrive(op: mbarrier.ArriveOp, to: Conversion) -> None:
-    address, offset = _barrier(op, to)
+    address, offset = locate(op, to.tile(op.barrier), op.indices, to)
     to.add(ptx_mbarrier.ArriveOp(address, offset, count=op.count))
-
-
-@lowers(mbarrier.ArriveExpectTxOp)
-def _expect_tx(op: mbarrier.ArriveExpectTxOp, to: Conversion) -> None:
-    address, offset = _barrier(op, to)
-    to.add(ptx_mbarrier.ArriveExpectTxOp(address, op.count.value.data, offset))
-
-
-@lowers(mbarrier.WaitOp)
-def _wait(op: mbarrier.WaitOp, to: Conversion) -> None:
-    address, offset = _barrier(op, to)
-    to.add(ptx_mbarrier.TryWaitParityOp(address, to[op.parity], offset))
-
-
-@lowers(mbarrier.FenceMbarrierInitOp)
-def _fence(op: mbarrier.FenceMbarrierInitOp, to: Conversion) -> None:
-    to.add(ptx_mbarrier.FenceMbarrierInitOp())
 
 
 # Boxes
@@ -117,27 +84,7 @@ def _reduce(op: tma.TmaReduceOp, to: Conversion) -> None:
     to.add(bulk_copy.TensorReduceOp(to[op.map], coordinates, source, kind, cache_hint=hint))
 
 
-@lowers(tma.BulkCommitGroupOp)
-def _commit(op: tma.BulkCommitGroupOp, to: Conversion) -> None:
-    to.add(bulk_copy.BulkCommitGroupOp())
-
-
-@lowers(tma.BulkWaitGroupOp)
-def _wait_group(op: tma.BulkWaitGroupOp, to: Conversion) -> None:
-    to.add(bulk_copy.BulkWaitGroupOp(op.pending.value.data, read=op.read is not None))
-
-
-@lowers(tma.PrefetchTensormapOp)
-def _prefetch(op: tma.PrefetchTensormapOp, to: Conversion) -> None:
-    to.add(bulk_copy.PrefetchTensormapOp(to[op.map]))
-
-
 # Warps
-
-
-@lowers(warp_specialization.ElectSyncOp)
-def _elect(op: warp_specialization.ElectSyncOp, to: Conversion) -> None:
-    to[op.leader] = to.emit(ptx_warps.ElectSyncOp())
 
 
 @lowers(warp_specialization.SetmaxnregOp)

@@ -98,12 +98,6 @@ def tmem_address(
 # Allocation
 
 
-@lowers(tmem.AllocOp)
-def _alloc(op: tmem.AllocOp, to: Conversion) -> None:
-    slot, offset = locate(op, to.tile(op.slot), op.indices, to)
-    to.add(ptx.AllocOp(slot, offset, op.columns.value.data, op.group))
-
-
 @lowers(tmem.RetrieveOp)
 def _retrieve(op: tmem.RetrieveOp, to: Conversion) -> None:
     slot, offset = locate(op, to.tile(op.slot), op.indices, to)
@@ -115,11 +109,6 @@ def _retrieve(op: tmem.RetrieveOp, to: Conversion) -> None:
 def _dealloc(op: tmem.DeallocOp, to: Conversion) -> None:
     tile: TmemTile = to.values[op.source]
     to.add(ptx.DeallocOp(tile.address, op.columns, op.group))
-
-
-@lowers(tmem.RelinquishAllocPermitOp)
-def _relinquish(op: tmem.RelinquishAllocPermitOp, to: Conversion) -> None:
-    to.add(ptx.RelinquishAllocPermitOp(op.group))
 
 
 @lowers(tmem.SliceOp)
@@ -154,16 +143,6 @@ def _store(op: tmem_access.StoreOp, to: Conversion) -> None:
     to.add(ptx_access.StOp(address, to[op.fragment], op.access, offset))
 
 
-@lowers(tmem_access.WaitLoadOp)
-def _wait_load(op: tmem_access.WaitLoadOp, to: Conversion) -> None:
-    to.add(ptx_sync.WaitLdOp())
-
-
-@lowers(tmem_access.WaitStoreOp)
-def _wait_store(op: tmem_access.WaitStoreOp, to: Conversion) -> None:
-    to.add(ptx_sync.WaitStOp())
-
-
 # Copies, shifts, and what orders them
 
 
@@ -178,24 +157,8 @@ def _copy(op: tmem_copy.CopyOp, to: Conversion) -> None:
     )
 
 
-@lowers(tmem_copy.ShiftOp)
-def _shift(op: tmem_copy.ShiftOp, to: Conversion) -> None:
-    address, offset = tmem_address(op, op.source, op.indices, to)
-    to.add(ptx.ShiftOp(address, offset, op.group))
-
-
 @lowers(tcgen05_sync.CommitOp)
 def _commit(op: tcgen05_sync.CommitOp, to: Conversion) -> None:
     barrier, offset = locate(op, to.tile(op.barrier), op.indices, to)
     mask = None if op.mask is None else to[op.mask]
     to.add(ptx_sync.CommitOp(barrier, offset, op.group, mask=mask))
-
-
-@lowers(tcgen05_sync.FenceBeforeThreadSyncOp)
-def _fence_before(op: tcgen05_sync.FenceBeforeThreadSyncOp, to: Conversion) -> None:
-    to.add(ptx_sync.FenceBeforeThreadSyncOp())
-
-
-@lowers(tcgen05_sync.FenceAfterThreadSyncOp)
-def _fence_after(op: tcgen05_sync.FenceAfterThreadSyncOp, to: Conversion) -> None:
-    to.add(ptx_sync.FenceAfterThreadSyncOp())

@@ -14,7 +14,6 @@ from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import (
     SmemDescriptor,
 )
 from tilewright.dialects.cute_nvgpu.descriptors.solve_descriptor import SmemTile
-from tilewright.dialects.cute_nvgpu.ops import wgmma_sync
 from tilewright.dialects.cute_nvgpu.ops.sm90 import MmaOp, SparseMmaOp
 from tilewright.dialects.cute_nvgpu.ops.smem_desc import MakeSmemDescOp
 from tilewright.dialects.ptx import wgmma
@@ -101,23 +100,3 @@ def _mma(op: MmaOp | SparseMmaOp, to: Conversion) -> None:
             selector=op.selector.value.data if sparse else None,
         )
     )
-
-
-@lowers(wgmma_sync.WgmmaFenceOp)
-def _fence(op: wgmma_sync.WgmmaFenceOp, to: Conversion) -> None:
-    to.add(wgmma.WgmmaFenceOp())
-
-
-@lowers(wgmma_sync.WgmmaCommitGroupOp)
-def _commit_group(op: wgmma_sync.WgmmaCommitGroupOp, to: Conversion) -> None:
-    to.add(wgmma.WgmmaCommitGroupOp())
-
-
-@lowers(wgmma_sync.WgmmaWaitGroupOp)
-def _wait_group(op: wgmma_sync.WgmmaWaitGroupOp, to: Conversion) -> None:
-    to.add(wgmma.WgmmaWaitGroupOp(op.pending.value.data))
-
-
-@lowers(wgmma_sync.FenceProxyAsyncOp)
-def _fence_proxy(op: wgmma_sync.FenceProxyAsyncOp, to: Conversion) -> None:
-    to.add(wgmma.FenceProxyAsyncOp(space=op.space))

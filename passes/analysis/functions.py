@@ -1,7 +1,5 @@
 """The functions of a module."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from xdsl.dialects import func, gpu

@@ -31,6 +31,10 @@ import lit.TestRunner
 # The commands of RUN lines, and the packages that they import by and by.
 COMMANDS = ("filecheck.main", "tilewright.tools.tilewright_opt", "xdsl.tools.xdsl_opt")
 PACKAGES = ("tilewright.dialects", "tilewright.passes", "tilewright.lowering")
+# What is run ahead, so that dialects are loaded and definitions of ops are read once.
+EXAMPLE = str(Path(__file__).parents[2] / "examples" / "tile_gemm_sm90.mlir")
+LOWERED = "convert-cute-to-cute-nvgpu{arch=sm_90a},convert-cute-nvgpu-to-ptx{arch=sm_90a}"
+EXAMPLES = ((EXAMPLE,), (EXAMPLE, "-p", LOWERED, "-t", "ptx"))
 
 
 class WarmShell(lit.formats.ShTest):
@@ -55,12 +59,15 @@ def is_warm(lit_config: Any) -> bool:
 
 @cache
 def warm_up() -> None:
-    """Import what the commands do: before lit starts its workers."""
+    """Import what the commands do, and let one compile: before lit starts its workers."""
     for name in COMMANDS:
         importlib.import_module(name)
     for package in map(importlib.import_module, PACKAGES):
         for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             importlib.import_module(module.name)
+    for options in EXAMPLES:
+        sys.modules["tilewright.tools.tilewright_opt"].main([*options, "-o", os.devnull])
+    gc.collect()
     gc.freeze()  # so that a fork's collector leaves what it shares alone
 
 

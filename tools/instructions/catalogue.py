@@ -8,15 +8,7 @@ from tilewright.dialects.cute_nvgpu.atoms import lookup
 from tilewright.dialects.cute_nvgpu.atoms.wgmma_lookup import canonical_wgmma
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
 from tilewright.dialects.cute_nvgpu.lattice.targets import target
-from tilewright.tools.instructions import (
-    matrix_copy,
-    mma,
-    plain,
-    tmem,
-    umma,
-    wgmma,
-    wmma,
-)
+from tilewright.tools.instructions import matrix_copy, mma, plain, tmem, umma, wgmma, wmma
 from tilewright.tools.instructions.listing import Listing
 
 KINDS = (mma, wmma, wgmma, umma, matrix_copy, plain, tmem)

@@ -15,10 +15,7 @@ from tilewright.dialects.cute_nvgpu.atoms.umma_mnemonic import (
 )
 from tilewright.dialects.cute_nvgpu.lattice import UMMA_ROWS, UmmaRow
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
-from tilewright.dialects.cute_nvgpu.lattice.sm100 import (
-    Spelling,
-    UmmaKind,
-)
+from tilewright.dialects.cute_nvgpu.lattice.sm100 import Spelling, UmmaKind
 from tilewright.tools.instructions.listing import Listing
 from tilewright.tools.instructions.mma import multiplicands
 from tilewright.tools.instructions.umma_explained import explain

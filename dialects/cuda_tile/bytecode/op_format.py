@@ -36,13 +36,7 @@ from tilewright.dialects.cuda_tile.attributes import (
     ChoiceAttr,
     OptimizationHintsAttr,
 )
-from tilewright.dialects.cuda_tile.constraints import (
-    ARRAY,
-    InstanceOf,
-    IntegerOf,
-    ListOf,
-    NumberOf,
-)
+from tilewright.dialects.cuda_tile.constraints import ARRAY, InstanceOf, IntegerOf, ListOf, NumberOf
 from tilewright.dialects.cuda_tile.elements import ElementsAttr
 from tilewright.dialects.cuda_tile.ops import OPS
 from tilewright.dialects.cuda_tile.ops.facts import Arity, arity_of

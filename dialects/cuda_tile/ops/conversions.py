@@ -23,11 +23,7 @@ from tilewright.dialects.cuda_tile.constraints import (
 )
 from tilewright.dialects.cuda_tile.element_types import ELEMENT_OF, ElementRow, types_of
 from tilewright.dialects.cuda_tile.enums import RoundingMode
-from tilewright.dialects.cuda_tile.ops.elementwise import (
-    IEEE,
-    NO_OVERFLOW_RULE,
-    verify_rounding,
-)
+from tilewright.dialects.cuda_tile.ops.elementwise import IEEE, NO_OVERFLOW_RULE, verify_rounding
 from tilewright.dialects.cuda_tile.ops.operation import PureOp, tile_op
 from tilewright.dialects.cuda_tile.type_text import shown
 from tilewright.dialects.cuda_tile.versions import V13_4

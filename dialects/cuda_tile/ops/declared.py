@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from xdsl.ir import SSAValue
-from xdsl.irdl import IRDLOperation
 
 from tilewright.dialects.cuda_tile.enums import RoundingMode
 from tilewright.dialects.cuda_tile.ops.facts import OpFacts
+from tilewright.dialects.definition import DefinedOp
 
 if TYPE_CHECKING:
     from xdsl.irdl import OpDef
@@ -17,7 +17,7 @@ Names = tuple[tuple[str, ...], ...]
 """Groups of names of operands and results."""
 
 
-class DeclaredOp(IRDLOperation):
+class DeclaredOp(DefinedOp):
     """An op by its declaration.
 
     TEXT is its format. SAME_TYPES, SAME_SHAPES, SAME_ELEMENTS and SAME_RANKS name operands and

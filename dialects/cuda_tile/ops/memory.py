@@ -10,7 +10,6 @@ from typing import Any, ClassVar, TypeVar
 from xdsl.dialects.builtin import IntegerAttr, UnitAttr
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
-    AttrSizedOperandSegments,
     operand_def,
     opt_operand_def,
     opt_prop_def,
@@ -198,7 +197,6 @@ class LoadPtrTkoOp(MemoryOp):
     result = result_def(TILE)
     result_token = result_def(TOKEN)
 
-    irdl_options = (AttrSizedOperandSegments(as_property=True),)
     traits = traits_def(MemoryReadEffect())
 
     @classmethod
@@ -242,7 +240,6 @@ class StorePtrTkoOp(MemoryOp):
     optimization_hints = opt_prop_def(OptimizationHintsAttr)
     result_token = result_def(TOKEN)
 
-    irdl_options = (AttrSizedOperandSegments(as_property=True),)
     traits = traits_def(MemoryWriteEffect())
 
     def verify_types(self) -> None:
@@ -279,7 +276,6 @@ class AtomicCASTkoOp(MemoryOp):
     result = result_def(TILE)
     result_token = result_def(TOKEN)
 
-    irdl_options = (AttrSizedOperandSegments(as_property=True),)
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
 
     def verify_types(self) -> None:
@@ -314,7 +310,6 @@ class AtomicRMWTkoOp(MemoryOp):
     result = result_def(TILE)
     result_token = result_def(TOKEN)
 
-    irdl_options = (AttrSizedOperandSegments(as_property=True),)
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
 
     @property

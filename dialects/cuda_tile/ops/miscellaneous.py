@@ -7,7 +7,6 @@ from typing import ClassVar
 
 from xdsl.dialects.builtin import StringAttr
 from xdsl.irdl import (
-    AttrSizedOperandSegments,
     operand_def,
     opt_operand_def,
     prop_def,
@@ -61,7 +60,6 @@ class PrintTkoOp(CudaTileOp):
     token = opt_operand_def(TOKEN)
     result_token = result_def(TOKEN)
 
-    irdl_options = (AttrSizedOperandSegments(as_property=True),)
     traits = traits_def(MemoryWriteEffect())
 
     def verify_types(self) -> None:

@@ -17,12 +17,7 @@ from xdsl.ir import Attribute, Operation
 from xdsl.irdl import opt_prop_def, prop_def, region_def, result_def, traits_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
-from xdsl.traits import (
-    IsolatedFromAbove,
-    NoTerminator,
-    SymbolOpInterface,
-    SymbolTable,
-)
+from xdsl.traits import IsolatedFromAbove, NoTerminator, SymbolOpInterface, SymbolTable
 
 from tilewright.diagnostic import InnerOpError, named
 from tilewright.dialects.cuda_tile.attributes import OptimizationHintsAttr, SymbolVisibilityAttr

@@ -24,17 +24,17 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 from xdsl.ir import SSAValue
-from xdsl.irdl import irdl_op_definition, traits_def
+from xdsl.irdl import traits_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import Pure
-from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cuda_tile.ops.declared import DeclaredOp
 from tilewright.dialects.cuda_tile.ops.facts import OpFacts
 from tilewright.dialects.cuda_tile.ops.format import Format, Read, created, format_of
 from tilewright.dialects.cuda_tile.type_text import shown
 from tilewright.dialects.cuda_tile.versions import V13_1, Version
+from tilewright.dialects.definition import define_op
 
 _Op = TypeVar("_Op", bound="CudaTileOp")
 
@@ -105,10 +105,6 @@ class CudaTileOp(DeclaredOp):
     def verify_in_place(self) -> None:
         """Raise VerifyException where regions, parents, symbols or locations are wrong."""
 
-    def fail(self, rule: str) -> VerifyException:
-        """The exception that says `'op' expected RULE, got VALUE`."""
-        return VerifyException(f"'{self.name}' expected {rule}")
-
 
 class PureOp(CudaTileOp):
     """An op that has no effect but its results."""
@@ -154,7 +150,7 @@ def tile_op(
 
     def define(class_: type[_Op]) -> type[_Op]:
         class_.name = name
-        defined = irdl_op_definition(class_)
+        defined = define_op(class_)
         # xDSL's verification of the definition is ours in `Facts`, with ours of the diagnostics.
         defined.verify_ = CudaTileOp.verify_
         defined.opcode, defined.since, defined.later = opcode, since, later

@@ -7,7 +7,6 @@ from typing import Any, ClassVar, Self
 from xdsl.dialects.builtin import DictionaryAttr, NoneAttr
 from xdsl.ir import Attribute
 from xdsl.irdl import (
-    AttrSizedOperandSegments,
     operand_def,
     opt_operand_def,
     opt_prop_def,
@@ -21,9 +20,7 @@ from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.printer import Printer
 from xdsl.traits import MemoryReadEffect, MemoryWriteEffect, Pure
 
-from tilewright.dialects.cuda_tile.attributes import (
-    OptimizationHintsAttr,
-)
+from tilewright.dialects.cuda_tile.attributes import OptimizationHintsAttr
 from tilewright.dialects.cuda_tile.constraints import (
     INT_TILE,
     SCALAR_INT,
@@ -36,17 +33,9 @@ from tilewright.dialects.cuda_tile.constraints import (
     list_of,
     number_of,
 )
-from tilewright.dialects.cuda_tile.enums import (
-    AtomicRMWMode,
-    MemoryScope,
-    PtrAttr,
-)
+from tilewright.dialects.cuda_tile.enums import AtomicRMWMode, MemoryScope, PtrAttr
 from tilewright.dialects.cuda_tile.hints import verify_hints
-from tilewright.dialects.cuda_tile.ops.extents import (
-    parse_extents,
-    print_extents,
-    verify_extents,
-)
+from tilewright.dialects.cuda_tile.ops.extents import parse_extents, print_extents, verify_extents
 from tilewright.dialects.cuda_tile.ops.format import Read, created
 from tilewright.dialects.cuda_tile.ops.format_pieces import remaining_attributes, sort_attributes
 from tilewright.dialects.cuda_tile.ops.memory import (
@@ -84,8 +73,6 @@ class MakeTensorViewOp(PureOp):
     dynamic_shape = var_operand_def(SCALAR_INT)
     dynamic_strides = var_operand_def(SCALAR_INT)
     result = result_def(TENSOR_VIEW)
-
-    irdl_options = (AttrSizedOperandSegments(as_property=True),)
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:
@@ -308,7 +295,6 @@ class LoadViewTkoOp(ViewAccess):
     tile = result_def(TILE)
     result_token = result_def(TOKEN)
 
-    irdl_options = (AttrSizedOperandSegments(as_property=True),)
     traits = traits_def(MemoryReadEffect())
 
     def verify_in_place(self) -> None:
@@ -337,7 +323,6 @@ class StoreViewTkoOp(ViewAccess):
     inbounds = opt_prop_def(INBOUNDS)
     result_token = result_def(TOKEN)
 
-    irdl_options = (AttrSizedOperandSegments(as_property=True),)
     traits = traits_def(MemoryWriteEffect())
 
     def verify_in_place(self) -> None:
@@ -367,7 +352,6 @@ class AtomicRedViewTkoOp(ViewAccess):
     inbounds = opt_prop_def(INBOUNDS)
     result_token = result_def(TOKEN)
 
-    irdl_options = (AttrSizedOperandSegments(as_property=True),)
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
 
     @property

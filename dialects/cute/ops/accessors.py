@@ -8,13 +8,7 @@ from typing import Any, ClassVar
 
 from xdsl.dialects.builtin import DenseArrayBase, UnitAttr
 from xdsl.ir import Attribute
-from xdsl.irdl import (
-    operand_def,
-    opt_prop_def,
-    prop_def,
-    result_def,
-    var_result_def,
-)
+from xdsl.irdl import operand_def, opt_prop_def, prop_def, result_def, var_result_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 

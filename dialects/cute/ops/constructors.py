@@ -7,12 +7,7 @@ from typing import ClassVar
 
 from xdsl.dialects.builtin import StringAttr, i64
 from xdsl.ir import Attribute
-from xdsl.irdl import (
-    operand_def,
-    result_def,
-    traits_def,
-    var_operand_def,
-)
+from xdsl.irdl import operand_def, result_def, traits_def, var_operand_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import ConstantLike, MemoryWriteEffect, Pure

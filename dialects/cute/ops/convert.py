@@ -71,7 +71,7 @@ class ConvertOp(WriteOp):
     def verify_(self) -> None:
         super().verify_()
         if not isinstance(self.atom, ConversionAttr):
-            raise VerifyException(f"'{self.name}' expected a conversion, got {self.atom}")
+            raise self.fail(f"a conversion, got {self.atom}")
         source, result, *random = (tensor_of(type_) for type_ in self.operand_types)
         count = source.modes.size()
         why = self.atom.why_not(source.element, result.element, count)

@@ -6,12 +6,7 @@ from collections.abc import Sequence
 
 from xdsl.dialects.builtin import i16
 from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import (
-    AttrSizedOperandSegments,
-    operand_def,
-    opt_operand_def,
-    traits_def,
-)
+from xdsl.irdl import operand_def, opt_operand_def, traits_def
 from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.printer import Printer
 from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
@@ -52,7 +47,6 @@ class CopyOp(CuteOp):
     use = opt_operand_def()
     mask = opt_operand_def(i16)
 
-    irdl_options = (AttrSizedOperandSegments(as_property=True),)
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
 
     def __init__(
@@ -141,9 +135,7 @@ class CopyOp(CuteOp):
         )
         for operand, wanted in named:
             if operand is not None and not wanted.takes(operand.type):
-                raise VerifyException(
-                    f"'{self.name}' expected {wanted.description}, got '{operand.type}'"
-                )
+                raise self.fail(f"{wanted.description}, got '{operand.type}'")
         try:
             self._check()
         except (RuleError, LayoutError) as error:
@@ -157,9 +149,9 @@ class CopyOp(CuteOp):
             copies.check_multicast(copier, self.mask is not None)
             return
         if self.pipeline is not None:
-            raise VerifyException(f"'{self.name}' expected a pipeline with a TMA load alone")
+            raise self.fail("a pipeline with a TMA load alone")
         if self.mask is not None:
-            raise VerifyException(f"'{self.name}' expected a mask with a multicast TMA load alone")
+            raise self.fail("a mask with a multicast TMA load alone")
         if copier is None:
             copies.check_plain_copy(source, destination)
         else:

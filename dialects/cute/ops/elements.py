@@ -103,9 +103,7 @@ class ElementsOp(CuteOp, ABC):
         if isinstance(inferred, str):
             raise VerifyException(f"'{self.name}' {inferred}")
         if inferred != tuple(self.result_types):
-            raise VerifyException(
-                f"'{self.name}' expected a result of '{inferred[0]}', got '{self.result_types[0]}'"
-            )
+            raise self.fail(f"a result of '{inferred[0]}', got '{self.result_types[0]}'")
 
 
 def _wanted(what: str, wanted: Attribute, got: Attribute, tensor: Attribute) -> None:
@@ -305,7 +303,7 @@ class ReduceOp(WriteOp):
         for mask in path_of(self.lanes):
             if mask not in (1, 2, 4, 8, 16):
                 nearest = closest(mask, (1, 2, 4, 8, 16))
-                raise VerifyException(
-                    f"'{self.name}' expected bits of a lane's number, 1, 2, 4, 8 or 16, "
-                    f"got {mask}; nearest legal: {nearest}"
+                raise self.fail(
+                    f"bits of a lane's number, 1, 2, 4, 8 or 16, got {mask}; nearest legal: "
+                    f"{nearest}"
                 )

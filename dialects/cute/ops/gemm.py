@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from xdsl.dialects.builtin import i1
 from xdsl.ir import SSAValue
-from xdsl.irdl import AttrSizedOperandSegments, operand_def, opt_operand_def, traits_def
+from xdsl.irdl import operand_def, opt_operand_def, traits_def
 from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.printer import Printer
 from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
@@ -48,7 +48,6 @@ class GemmOp(CuteOp):
     sfb = opt_operand_def()
     accumulate = opt_operand_def(i1)
 
-    irdl_options = (AttrSizedOperandSegments(as_property=True),)
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
 
     def __init__(
@@ -131,7 +130,7 @@ class GemmOp(CuteOp):
         except (RuleError, LayoutError) as error:
             raise VerifyException(f"'{self.name}' {error}") from None
         if value_of(self.d).value.space == "tmem" and self.c is not self.d:
-            raise VerifyException(
-                f"'{self.name}' expected c to be d, which MMAs add to where it is, got another "
-                f"{value_of(self.c).quoted}; nearest legal: d twice"
+            raise self.fail(
+                f"c to be d, which MMAs add to where it is, got another {value_of(self.c).quoted}; "
+                "nearest legal: d twice"
             )

@@ -35,11 +35,11 @@ class AllocationOp(TypedConstantOp, ABC):
         tensor = type_.tensor
         if tensor.space not in self.SPACES:
             legal = " or ".join(self.SPACES)
-            raise VerifyException(f"'{self.name}' expected a tensor in {legal}, got {type_}")
+            raise self.fail(f"a tensor in {legal}, got {type_}")
         offset = getattr(tensor.layout, "offset", 0)
         modes = tensor.modes
         if offset != 0 or not is_static((modes.shape, modes.stride)):
-            raise VerifyException(f"'{self.name}' expected a static layout, got {type_}")
+            raise self.fail(f"a static layout, got {type_}")
         if tensor.space == "tmem" and (reason := why_no_allocation(tensor)) is not None:
             raise VerifyException(f"'{self.name}' {reason}")
 
@@ -67,10 +67,7 @@ class AllocOp(AllocationOp):
         given, type_ = self.attributes.get("cta_group"), self.result.type
         assert isinstance(type_, MemRefType)
         if given is not None and (self.cta_group, type_.tensor.space) != (2, "tmem"):
-            raise VerifyException(
-                f"'{self.name}' expected cta_group = 2 of tensor memory, or none, got {given} of "
-                f"{type_}"
-            )
+            raise self.fail(f"cta_group = 2 of tensor memory, or none, got {given} of {type_}")
 
 
 @cute_op("cute.memref.alloca")
@@ -108,7 +105,7 @@ class DeallocOp(CuteOp):
         type_ = self.source.type
         assert isinstance(type_, MemRefType)
         if type_.tensor.space != "tmem" or not isinstance(self.source.owner, AllocOp):
-            raise VerifyException(
-                f"'{self.name}' expected the result of a cute.memref.alloc in tmem, got {type_} "
-                "(shared memory lives as long as the kernel)"
+            raise self.fail(
+                f"the result of a cute.memref.alloc in tmem, got {type_} (shared memory lives as "
+                "long as the kernel)"
             )

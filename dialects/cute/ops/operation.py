@@ -19,13 +19,7 @@ from typing import Any, ClassVar, Self, TypeVar
 
 from xdsl.dialects.builtin import IntegerType, i32, i64
 from xdsl.ir import Attribute, Operation, SSAValue
-from xdsl.irdl import (
-    IRDLOperation,
-    OptOperandDef,
-    VarOperandDef,
-    irdl_op_definition,
-    traits_def,
-)
+from xdsl.irdl import OptOperandDef, VarOperandDef, traits_def
 from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.printer import Printer
 from xdsl.traits import Pure, is_side_effect_free
@@ -38,6 +32,7 @@ from tilewright.dialects.cute.symbolic.scalar import Scalar
 from tilewright.dialects.cute.types.algebra import CuteType, type_of, typed_of
 from tilewright.dialects.cute.values import Typed
 from tilewright.dialects.cute_nvgpu.lattice.targets import BASELINE, Requirement, is_requiring
+from tilewright.dialects.definition import DefinedOp, define_op
 
 
 class Syntax(Enum):
@@ -83,7 +78,7 @@ def quoted(types: Sequence[Attribute]) -> str:
     return ", ".join(f"'{type_}'" for type_ in types)
 
 
-class CuteOp(IRDLOperation, ABC):
+class CuteOp(DefinedOp, ABC):
     """An op on values of the algebra.
 
     OPERANDS and RESULTS say what it takes and gives, a last operand that is missing being allowed
@@ -313,7 +308,7 @@ def cute_op(
 
     def define(class_: type[_Op]) -> type[_Op]:
         class_.name = name
-        defined: Any = irdl_op_definition(class_)
+        defined: Any = define_op(class_)
         if operands is not None:
             defined.OPERANDS = operands
         if results is not None:

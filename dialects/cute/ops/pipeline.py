@@ -21,7 +21,6 @@ from xdsl.dialects.builtin import DenseArrayBase, i32
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import operand_def, result_def, traits_def
 from xdsl.traits import MemoryReadEffect, MemoryWriteEffect, Pure
-from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute.ops.operands import PIPELINE, USE
 from tilewright.dialects.cute.ops.operation import CuteOp, Syntax, cute_op
@@ -52,9 +51,9 @@ class PipelineCreateOp(TypedConstantOp):
         super().verify_()
         ctas, cluster = self.type.ctas.data, _cluster_of(self)
         if ctas != 1 and cluster is not None and cluster != ctas:
-            raise VerifyException(
-                f"'{self.name}' expected a kernel in clusters of {ctas} CTAs for {self.type}, got "
-                f"{cluster} (gpu.known_cluster_size)"
+            raise self.fail(
+                f"a kernel in clusters of {ctas} CTAs for {self.type}, got {cluster} "
+                "(gpu.known_cluster_size)"
             )
 
 

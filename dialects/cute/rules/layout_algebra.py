@@ -7,12 +7,7 @@ from typing import Any
 
 from tilewright.dialects.cute.int_tuple import has_underscore, rank, weakly_congruent
 from tilewright.dialects.cute.layout import Layout
-from tilewright.dialects.cute.rules import (
-    attempted,
-    mode_path_text,
-    required,
-    valid_layout,
-)
+from tilewright.dialects.cute.rules import attempted, mode_path_text, required, valid_layout
 from tilewright.dialects.cute.rules.accessors import LAYOUTS, modes_of, tile_leaves
 from tilewright.dialects.cute.swizzle import ComposedLayout, Swizzle
 from tilewright.dialects.cute.symbolic import complements, layouts

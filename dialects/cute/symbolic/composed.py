@@ -37,11 +37,6 @@ def is_plain(layout: AnyLayout) -> bool:
     )
 
 
-def plain_where_possible(layout: AnyLayout) -> AnyLayout:
-    """`outer` alone where the rest does nothing."""
-    return layout.outer if isinstance(layout, ComposedLayout) and is_plain(layout) else layout
-
-
 def outer_of(layout: AnyLayout) -> Layout:
     """The layout that has the modes."""
     return layout.outer if isinstance(layout, ComposedLayout) else layout

@@ -9,21 +9,10 @@ from typing import TypeAlias, TypedDict, Unpack
 
 from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError, MmaAtom, atoms_of
 from tilewright.dialects.cute_nvgpu.atoms.wmma import canonical_wmma, read_wmma
-from tilewright.dialects.cute_nvgpu.lattice import (
-    MMA_ROWS,
-    UMMA_ROWS,
-    WGMMA_ROWS,
-    WMMA_MMA,
-    MmaRow,
-)
+from tilewright.dialects.cute_nvgpu.lattice import MMA_ROWS, UMMA_ROWS, WGMMA_ROWS, WMMA_MMA, MmaRow
 from tilewright.dialects.cute_nvgpu.lattice.elements import ELEMENT_TYPES, SCALE_TYPES
 from tilewright.dialects.cute_nvgpu.lattice.nearest import Nearest, distance
-from tilewright.dialects.cute_nvgpu.lattice.row import (
-    ElementTypes,
-    Majors,
-    Shape,
-    shape_text,
-)
+from tilewright.dialects.cute_nvgpu.lattice.row import ElementTypes, Majors, Shape, shape_text
 
 
 class Modifiers(TypedDict, total=False):
@@ -76,7 +65,7 @@ def find(
     return _with_modifiers(shaped[0], types, modifiers)
 
 
-_Given: TypeAlias = "tuple[str | None, bool | None, bool | None]"
+_Given: TypeAlias = tuple[str | None, bool | None, bool | None]
 """Facts that narrow the rows: the op, and whether they are sparse and block-scaled, or None where
 that is not said."""
 

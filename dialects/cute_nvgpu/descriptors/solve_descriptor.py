@@ -9,14 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tilewright.dialects.cute import (
-    ComposedLayout,
-    Layout,
-    Swizzle,
-    coalesce,
-    equivalent,
-    flatten,
-)
+from tilewright.dialects.cute import ComposedLayout, Layout, Swizzle, coalesce, equivalent, flatten
 from tilewright.dialects.cute_nvgpu.descriptors.bit_field import DescriptorError
 from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import (
     CHUNK,

@@ -10,13 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import prod
 
-from tilewright.dialects.cute import (
-    ComposedLayout,
-    Layout,
-    Swizzle,
-    coalesce,
-    flatten,
-)
+from tilewright.dialects.cute import ComposedLayout, Layout, Swizzle, coalesce, flatten
 from tilewright.dialects.cute_nvgpu.lattice.nearest import closest
 from tilewright.dialects.cute_nvgpu.lattice.tma import (
     CHUNK,

@@ -109,14 +109,15 @@ DIRECTIONS = ("rz", "rm", "rp")
 """Roundings towards zero, minus and plus infinity. PTX ISA 9.7.3."""
 
 
-def _rounded(arity: int, nearest: Iterable[str] = _FLOAT) -> dict[str, Form]:
-    """Forms in each rounding; those of f32 with subnormal numbers as zeros (`ftz`), too."""
-    table = forms(nearest, arity, "rn.")
-    for way in DIRECTIONS:
-        table |= forms(_FLOAT, arity, f"{way}.")
+FLUSHING = ".ftz."
+"""Of forms of f32 for which subnormal numbers are zeros of their sign."""
+
+
+def _directed(arity: int) -> dict[str, Form]:
+    rows = [row for way in DIRECTIONS for row in forms(_FLOAT, arity, f"{way}.").values()]
     for way in ("rn", *DIRECTIONS):
-        table |= forms(("f32",), arity, f"{way}.ftz.")
-    return table
+        rows += forms(("f32",), arity, f"{way}{FLUSHING}").values()
+    return {row.suffix: row for row in rows}
 
 
 _APPROXIMATE = forms(("f32",), 1, "approx.ftz.")
@@ -129,29 +130,31 @@ _EXTREMES = {
 ARITHMETIC = (
     ScalarRow(
         "add", "d = a + b", "9.7.1.1, 9.7.3.3, 9.7.4.1",
-        {**forms(_INTEGER, 2), **_rounded(2, _ROUNDED)},
+        {**forms(_INTEGER, 2), **forms(_ROUNDED, 2, "rn."), **_directed(2)},
     ),
     ScalarRow(
         "sub", "d = a - b", "9.7.1.2, 9.7.3.4, 9.7.4.2",
-        {**forms(_INTEGER, 2), **_rounded(2, _ROUNDED)},
+        {**forms(_INTEGER, 2), **forms(_ROUNDED, 2, "rn."), **_directed(2)},
     ),
     ScalarRow(
         "mul", "d = a * b: its low half (`lo`), high half (`hi`), or rounded", "9.7.1.3, 9.7.3.5",
         {
-            **forms(_INTEGER, 2, "lo."), **forms(_INTEGER, 2, "hi."), **_rounded(2, _ROUNDED),
+            **forms(_INTEGER, 2, "lo."), **forms(_INTEGER, 2, "hi."), **forms(_ROUNDED, 2, "rn."),
+            **_directed(2),
         },
     ),
     ScalarRow("mad", "d = a * b + c, the low half", "9.7.1.4", forms(_INTEGER, 3, "lo.")),
     ScalarRow(
         "fma", "d = a * b + c, rounded once", "9.7.3.6, 9.7.4.4",
         {
-            **_rounded(3, (*_ROUNDED, "f16x2")),
+            **forms((*_ROUNDED, "f16x2"), 3, "rn."),
             **forms(("bf16x2",), 3, "rn.", requirement=needs("sm_80", (7, 0))),
+            **_directed(3),
         },
     ),
     ScalarRow(
         "div", "d = a / b", "9.7.1.8, 9.7.3.8",
-        {**forms(_INTEGER, 2), **_rounded(2)},
+        {**forms(_INTEGER, 2), **forms(_FLOAT, 2, "rn."), **_directed(2)},
     ),
     ScalarRow("rem", "d = a % b, with the sign of a", "9.7.1.9", forms(_INTEGER, 2)),
     ScalarRow("abs", "d = |a|", "9.7.1.10, 9.7.3.9", {**forms(_SIGNED, 1), **forms(_FLOAT, 1)}),
@@ -168,7 +171,7 @@ ARITHMETIC = (
     ),
     ScalarRow(
         "sqrt", "d = the square root of a, rounded", "9.7.3.14",
-        _rounded(1),
+        {**forms(_FLOAT, 1, "rn."), **_directed(1)},
     ),
 )  # fmt: skip
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import product
-from typing import Literal
 
 from tilewright.dialects.cute import Layout
 from tilewright.dialects.cute_nvgpu.fragments import mma as fragments
@@ -22,9 +21,6 @@ WARPGROUP = 128
 
 WgmmaTypes = tuple[str, str, str]
 """PTX names of the element types of a, b and d."""
-
-FragmentOperand = Literal["A", "D", "E"]
-"""The operands in registers: A, the accumulator D, and the sparsity metadata E."""
 
 _M = 64
 _WARPS = WARPGROUP // 32
@@ -99,12 +95,9 @@ class WgmmaRow:
 
     def extents(self, operand: str, n: int) -> tuple[int, int]:
         """(rows, columns): A (M, stored K), B (N, K), D (M, N), E (M, indices of a row)."""
-        return {
-            "A": (_M, self.stored_k),
-            "B": (n, self.k),
-            "D": (_M, n),
-            "E": (_M, self.indices),
-        }[operand]
+        return {"A": (_M, self.stored_k), "B": (n, self.k), "D": (_M, n), "E": (_M, self.indices)}[
+            operand
+        ]
 
     def element(self, operand: str, types: WgmmaTypes) -> ElementType:
         """The element type of an operand."""

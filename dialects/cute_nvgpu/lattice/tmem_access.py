@@ -9,11 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tilewright.dialects.cute_nvgpu.lattice.matrix_copy import SOURCE_FORMATS
-from tilewright.dialects.cute_nvgpu.lattice.operand_forms import (
-    Address,
-    Descriptor,
-    OperandForm,
-)
+from tilewright.dialects.cute_nvgpu.lattice.operand_forms import Address, Descriptor, OperandForm
 from tilewright.dialects.cute_nvgpu.lattice.targets import Minimum, any_of
 from tilewright.dialects.cute_nvgpu.lattice.tmem import DATACENTER_BLACKWELL
 

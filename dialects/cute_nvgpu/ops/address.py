@@ -7,10 +7,11 @@ predicate leaves out is not accessed, and its address may be any.
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from xdsl.dialects.builtin import IntegerType, MemRefType, StringAttr, UnitAttr, i1, i32, i64
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
-    AttrSizedOperandSegments,
     operand_def,
     opt_operand_def,
     opt_prop_def,
@@ -21,12 +22,12 @@ from xdsl.irdl import (
     var_result_def,
 )
 from xdsl.traits import Pure
-from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute.types.memref import Space, is_memref, space_of
 from tilewright.dialects.cute_nvgpu.atoms.matrix_copy import MatrixCopy, find_row
 from tilewright.dialects.cute_nvgpu.lattice import CP_ASYNC
 from tilewright.dialects.cute_nvgpu.lattice.atomics import ATOMICS, SCOPES, operand_count
+from tilewright.dialects.cute_nvgpu.lattice.data_movement import SEMANTICS, WEAK
 from tilewright.dialects.cute_nvgpu.lattice.nearest import closest
 from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement
 from tilewright.dialects.cute_nvgpu.ops.instruction import BaselineOp
@@ -73,9 +74,8 @@ class AddressOp(BaselineOp):
         assert is_memref(type_)
         space = space_of(type_.memory_space)
         if space is None or self.result.type != _WIDTHS.get(space):
-            raise VerifyException(
-                f"'{self.name}' expected i64 of global memory or i32 of shared memory, got "
-                f"{type_} -> {self.result.type}"
+            raise self.fail(
+                f"i64 of global memory or i32 of shared memory, got {type_} -> {self.result.type}"
             )
 
 
@@ -122,23 +122,38 @@ class _AccessOp(BaselineOp):
     def verify_address(self) -> None:
         """Raise VerifyException where the address is none."""
         if self.operands[0].type not in (i32, i64):
-            raise VerifyException(
-                f"'{self.name}' expected an address of i64 or i32, got {self.operands[0].type}"
-            )
+            raise self.fail(f"an address of i64 or i32, got {self.operands[0].type}")
 
     def verify_elements(self, types: list[Attribute]) -> None:
         """Raise VerifyException where one instruction cannot move elements of these types."""
         self.verify_address()
         bits = _BITS.get(str(types[0]), 0) if types else 0
         if set(types) != set(types[:1]) or bits * len(types) not in (8, 16, 32, 64, 128):
-            raise VerifyException(
-                f"'{self.name}' expected elements of one type that fill 1, 2, 4, 8 or 16 bytes, "
-                f"got {', '.join(map(str, types)) or 'none'}"
+            raise self.fail(
+                "elements of one type that fill 1, 2, 4, 8 or 16 bytes, got "
+                f"{', '.join(map(str, types)) or 'none'}"
+            )
+
+
+class _ElementsOp(_AccessOp):
+    """A load or a store of elements side by side."""
+
+    INSTRUCTION: ClassVar[str]
+
+    semantics = opt_prop_def(StringAttr, StringAttr(WEAK))
+
+    def verify_semantics(self) -> None:
+        """Raise VerifyException where the instruction is not ordered so."""
+        legal = SEMANTICS[self.INSTRUCTION][: 1 if self.is_shared else None]
+        if self.semantics.data not in legal:
+            raise self.fail(
+                f"semantics {' or '.join(legal)} of "
+                f"{'shared' if self.is_shared else 'global'} memory, got {self.semantics.data}"
             )
 
 
 @fields_op("cute_nvgpu.address.load")
-class LoadOp(_AccessOp):
+class LoadOp(_ElementsOp):
     """The elements from an address on, as scalars; where a predicate does not hold, others.
 
     ```mlir
@@ -146,55 +161,59 @@ class LoadOp(_AccessOp):
     %c = cute_nvgpu.address.load %p + 0 if %m else %x : f32 : i64 -> f32
     ```
 
-    The address is a multiple of their size. PTX ISA 9.7.9.8.
+    The address is a multiple of their size. What others may write at the same time, in any CTA, is
+    loaded by `semantics "relaxed.gpu"`, or `"acquire.sys"`. PTX ISA 9.7.9.8.
     """
+
+    INSTRUCTION: ClassVar = "ld"
 
     address = operand_def(IntegerType)
     predicate = opt_operand_def(i1)
     otherwise = var_operand_def()
     elements = var_result_def()
 
-    irdl_options = (AttrSizedOperandSegments(as_property=True),)
-
     assembly_format = (
-        "$address `+` $offset (`if` $predicate^)? (`else` $otherwise^ `:` type($otherwise))?"
-        " attr-dict `:` type($address) `->` type($elements)"
+        "(`semantics` $semantics^)? $address `+` $offset (`if` $predicate^)?"
+        " (`else` $otherwise^ `:` type($otherwise))? attr-dict"
+        " `:` type($address) `->` type($elements)"
     )
 
     def verify_(self) -> None:
         types = list(self.elements.types)
         self.verify_elements(types)
+        self.verify_semantics()
         wanted = types if self.predicate is not None else []
         if list(self.otherwise.types) != wanted:
-            raise VerifyException(
-                f"'{self.name}' expected as many elements where the predicate does not hold"
-            )
+            raise self.fail("as many elements where the predicate does not hold")
 
 
 @fields_op("cute_nvgpu.address.store")
-class StoreOp(_AccessOp):
+class StoreOp(_ElementsOp):
     """Write elements side by side from an address on, in threads where a predicate holds.
 
     ```mlir
     cute_nvgpu.address.store %x, %y, %p + 8 if %m : f32, f32, i64
     ```
 
-    The address is a multiple of their size. PTX ISA 9.7.9.11.
+    The address is a multiple of their size. What others may read at the same time, in any CTA, is
+    stored by `semantics "relaxed.gpu"`, or `"release.sys"`. PTX ISA 9.7.9.11.
     """
+
+    INSTRUCTION: ClassVar = "st"
 
     address = operand_def(IntegerType)
     elements = var_operand_def()
     predicate = opt_operand_def(i1)
 
-    irdl_options = (AttrSizedOperandSegments(as_property=True),)
-
     assembly_format = (
-        "$elements `to` $address `+` $offset (`if` $predicate^)? attr-dict"
+        "(`semantics` $semantics^)? $elements `to` $address `+` $offset (`if` $predicate^)?"
+        " attr-dict"
         " `:` type($elements) `to` type($address)"
     )
 
     def verify_(self) -> None:
         self.verify_elements(list(self.elements.types))
+        self.verify_semantics()
 
 
 @fields_op("cute_nvgpu.address.atomic")
@@ -219,8 +238,6 @@ class AtomicOp(_AccessOp):
     otherwise = opt_operand_def()
     result = result_def()
 
-    irdl_options = (AttrSizedOperandSegments(as_property=True),)
-
     assembly_format = (
         "$form (`scope` $scope^)? $address `+` $offset `,` $values (`if` $predicate^)?"
         " (`else` $otherwise^ `:` type($otherwise))? attr-dict"
@@ -234,28 +251,23 @@ class AtomicOp(_AccessOp):
         self.verify_address()
         form = self.form.data
         if form not in ATOMICS or self.scope.data not in SCOPES:
-            raise VerifyException(
-                f"'{self.name}' expected a form of {', '.join(ATOMICS)} and a scope of "
-                f"{', '.join(SCOPES)}, got {form} and {self.scope.data}"
+            raise self.fail(
+                f"a form of {', '.join(ATOMICS)} and a scope of {', '.join(SCOPES)}, got {form} "
+                f"and {self.scope.data}"
             )
         types = {self.result.type, *self.values.types}
         if self.otherwise is not None:
             types.add(self.otherwise.type)
         bits = int(form.rpartition(".")[2].lstrip("subf"))
         if len(types) > 1 or _BITS.get(str(self.result.type)) != bits:
-            raise VerifyException(
-                f"'{self.name}' expected values of one type of {bits} bits for {form}, got "
+            raise self.fail(
+                f"values of one type of {bits} bits for {form}, got "
                 f"{', '.join(sorted(map(str, types)))}"
             )
         if len(self.values) != operand_count(form):
-            raise VerifyException(
-                f"'{self.name}' expected {operand_count(form)} values for {form}, got "
-                f"{len(self.values)}"
-            )
+            raise self.fail(f"{operand_count(form)} values for {form}, got {len(self.values)}")
         if (self.predicate is None) is not (self.otherwise is None):
-            raise VerifyException(
-                f"'{self.name}' expected a predicate and an alternative, or neither"
-            )
+            raise self.fail("a predicate and an alternative, or neither")
 
 
 @fields_op("cute_nvgpu.address.ldmatrix")
@@ -288,9 +300,7 @@ class LdmatrixOp(_AccessOp):
     def verify_(self) -> None:
         fragment = self.fragment.type
         if fragment.element_type != i32 or fragment.count.data not in (1, 2, 4):
-            raise VerifyException(
-                f"'{self.name}' expected a fragment of 1, 2 or 4 i32, got {fragment}"
-            )
+            raise self.fail(f"a fragment of 1, 2 or 4 i32, got {fragment}")
 
 
 @fields_op("cute_nvgpu.address.cp_async")
@@ -325,7 +335,7 @@ class CpAsyncOp(_AccessOp):
         size, cache = self.size.value.data, self.cache.data.value
         legal = CP_ASYNC.sizes[cache]
         if size not in legal:
-            raise VerifyException(
-                f"'{self.name}' expected size {' or '.join(map(str, legal))} with cache {cache}, "
-                f"got {size}; nearest legal: {closest(size, legal)} (PTX ISA {CP_ASYNC.section})"
+            raise self.fail(
+                f"size {' or '.join(map(str, legal))} with cache {cache}, got {size}; nearest "
+                f"legal: {closest(size, legal)} (PTX ISA {CP_ASYNC.section})"
             )

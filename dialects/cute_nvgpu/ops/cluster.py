@@ -3,13 +3,7 @@
 from __future__ import annotations
 
 from xdsl.dialects.builtin import IndexType, MemRefType, UnitAttr, i32
-from xdsl.irdl import (
-    operand_def,
-    opt_prop_def,
-    result_def,
-    traits_def,
-    var_operand_def,
-)
+from xdsl.irdl import operand_def, opt_prop_def, result_def, traits_def, var_operand_def
 from xdsl.traits import Pure
 
 from tilewright.dialects.cute_nvgpu.lattice.cluster import (
@@ -18,7 +12,7 @@ from tilewright.dialects.cute_nvgpu.lattice.cluster import (
     CLUSTER_WAIT,
     MBARRIER_ARRIVE_CLUSTER,
 )
-from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp, PlainOp
+from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp
 from tilewright.dialects.cute_nvgpu.ops.mbarrier import verify_mbarrier
 from tilewright.dialects.fields import fields_op
 
@@ -38,11 +32,9 @@ class RankOp(NvgpuOp):
 
     traits = traits_def(Pure())
 
-    assembly_format = "attr-dict"
-
 
 @fields_op("cute_nvgpu.cluster.arrive", CLUSTER_ARRIVE)
-class ArriveOp(PlainOp):
+class ArriveOp(NvgpuOp):
     """Arrive at the barrier of the cluster, without waiting.
 
     ```mlir
@@ -55,7 +47,7 @@ class ArriveOp(PlainOp):
 
 
 @fields_op("cute_nvgpu.cluster.wait", CLUSTER_WAIT)
-class WaitOp(PlainOp):
+class WaitOp(NvgpuOp):
     """Wait until all threads of the cluster have arrived at its barrier.
 
     ```mlir

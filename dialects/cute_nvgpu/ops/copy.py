@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from xdsl.dialects.builtin import IndexType, i32
-from xdsl.irdl import (
-    AttrSizedOperandSegments,
-    operand_def,
-    opt_operand_def,
-    prop_def,
-    var_operand_def,
-)
-from xdsl.utils.exceptions import VerifyException
+from xdsl.irdl import operand_def, opt_operand_def, prop_def, var_operand_def
 
 from tilewright.dialects.cute.types.memref import Space
-from tilewright.dialects.cute_nvgpu.lattice import CP_ASYNC
+from tilewright.dialects.cute_nvgpu.lattice.data_movement import (
+    CP_ASYNC,
+    CP_ASYNC_COMMIT_GROUP,
+    CP_ASYNC_WAIT_GROUP,
+)
 from tilewright.dialects.cute_nvgpu.lattice.nearest import closest
-from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp, PlainOp
+from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp
 from tilewright.dialects.cute_nvgpu.ops.memory_operand import verify_contiguous, verify_memref
 from tilewright.dialects.cute_nvgpu.types.fragments import CacheAttr
 from tilewright.dialects.fields import NUMBER, fields_op
@@ -44,8 +41,6 @@ class CpAsyncOp(NvgpuOp):
     size = prop_def(NUMBER)
     cache = prop_def(CacheAttr)
 
-    irdl_options = (AttrSizedOperandSegments(as_property=True),)
-
     assembly_format = (
         "$source `[` $source_indices `]` `to` $dest `[` $dest_indices `]`"
         " `size` $size `cache` $cache (`fill` $fill^)? attr-dict"
@@ -58,22 +53,21 @@ class CpAsyncOp(NvgpuOp):
         )
         dest = verify_memref(self.name, "dest", self.dest.type, len(self.dest_indices), Space.SMEM)
         if source.element_type != dest.element_type:
-            raise VerifyException(
-                f"'{self.name}' expected equal element types, got {source.element_type} and "
-                f"{dest.element_type}"
+            raise self.fail(
+                f"equal element types, got {source.element_type} and {dest.element_type}"
             )
         size, cache = self.size.value.data, self.cache.data.value
         legal = CP_ASYNC.sizes[cache]
         if size not in legal:
-            raise VerifyException(
-                f"'{self.name}' expected size {' or '.join(map(str, legal))} with cache {cache}, "
-                f"got {size}; nearest legal: {closest(size, legal)} (PTX ISA {CP_ASYNC.section})"
+            raise self.fail(
+                f"size {' or '.join(map(str, legal))} with cache {cache}, got {size}; nearest "
+                f"legal: {closest(size, legal)} (PTX ISA {CP_ASYNC.section})"
             )
         verify_contiguous(self.name, "dest", dest, size)
 
 
-@fields_op("cute_nvgpu.cp.async.commit_group", CP_ASYNC)
-class CpAsyncCommitGroupOp(PlainOp):
+@fields_op("cute_nvgpu.cp.async.commit_group", CP_ASYNC_COMMIT_GROUP)
+class CpAsyncCommitGroupOp(NvgpuOp):
     """Close the executing thread's group of pending `cp.async`.
 
     ```mlir
@@ -84,7 +78,7 @@ class CpAsyncCommitGroupOp(PlainOp):
     """
 
 
-@fields_op("cute_nvgpu.cp.async.wait_group", CP_ASYNC)
+@fields_op("cute_nvgpu.cp.async.wait_group", CP_ASYNC_WAIT_GROUP)
 class CpAsyncWaitGroupOp(NvgpuOp):
     """Wait until at most `pending` of the executing thread's latest groups are in flight.
 
@@ -101,7 +95,4 @@ class CpAsyncWaitGroupOp(NvgpuOp):
 
     def verify_(self) -> None:
         if self.pending.value.data < 0:
-            raise VerifyException(
-                f"'{self.name}' expected a count of groups, got {self.pending.value.data}; "
-                "nearest legal: 0"
-            )
+            raise self.fail(f"a count of groups, got {self.pending.value.data}; nearest legal: 0")

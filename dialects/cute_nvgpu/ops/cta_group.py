@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from xdsl.ir import Operation
-from xdsl.irdl import IRDLOperation
 from xdsl.traits import IsolatedFromAbove
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute_nvgpu.lattice.tmem import why_illegal_group
+from tilewright.dialects.definition import DefinedOp
 from tilewright.dialects.fields import number
 
 ONE_CTA = number(1)
 """The group where nothing is said."""
 
 
-class CtaGroupOp(IRDLOperation):
+class CtaGroupOp(DefinedOp):
     """An op that names a CTA group, at any level of IR."""
 
     @property
@@ -32,10 +32,9 @@ class CtaGroupOp(IRDLOperation):
             return
         first = next(op for op in kernel.walk() if isinstance(op, CtaGroupOp))
         if first.group != self.group:
-            raise VerifyException(
-                f"'{self.name}' expected cta_group {first.group}, got {self.group} "
-                f"('{first.name}' of the same kernel has it, and a kernel has one alone); "
-                f"nearest legal: {first.group}"
+            raise self.fail(
+                f"cta_group {first.group}, got {self.group} ('{first.name}' of the same kernel has "
+                f"it, and a kernel has one alone); nearest legal: {first.group}"
             )
 
 

@@ -3,13 +3,7 @@
 from __future__ import annotations
 
 from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import (
-    operand_def,
-    prop_def,
-    result_def,
-    traits_def,
-    var_operand_def,
-)
+from xdsl.irdl import operand_def, prop_def, result_def, traits_def, var_operand_def
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
@@ -68,9 +62,7 @@ class FromElementsOp(RegistersOp):
     def verify_(self) -> None:
         count = self.fragment.type.count.data
         if len(self.elements) != count:
-            raise VerifyException(
-                f"'{self.name}' expected {count} elements, got {len(self.elements)}"
-            )
+            raise self.fail(f"{count} elements, got {len(self.elements)}")
         for element in self.elements:
             _verify_element(self.name, self.fragment.type, element.type)
 
@@ -83,9 +75,9 @@ class _IndexedOp(RegistersOp):
     def verify_position(self, fragment: FragmentType) -> None:
         count, position = fragment.count.data, self.position.value.data
         if not 0 <= position < count:
-            raise VerifyException(
-                f"'{self.name}' expected a position below {count}, got {position}; "
-                f"nearest legal: {closest(position, range(count))}"
+            raise self.fail(
+                f"a position below {count}, got {position}; nearest legal: "
+                f"{closest(position, range(count))}"
             )
 
 
@@ -138,9 +130,7 @@ class InsertOp(_IndexedOp):
         self.verify_position(self.fragment.type)
         _verify_element(self.name, self.fragment.type, self.scalar.type)
         if self.result.type != self.fragment.type:
-            raise VerifyException(
-                f"'{self.name}' expected result type {self.fragment.type}, got {self.result.type}"
-            )
+            raise self.fail(f"result type {self.fragment.type}, got {self.result.type}")
 
 
 @fields_op("cute_nvgpu.fragment.slice")
@@ -168,9 +158,9 @@ class SliceOp(_IndexedOp):
         last = whole.count.data - part.count.data
         if position % width or not 0 <= position <= last:
             nearest = closest(position - position % width, range(max(last, 0) + 1))
-            raise VerifyException(
-                f"'{self.name}' expected {part.count.data} of {whole.count.data} elements from the "
-                f"start of a register, got position {position}; nearest legal: {nearest}"
+            raise self.fail(
+                f"{part.count.data} of {whole.count.data} elements from the start of a register, "
+                f"got position {position}; nearest legal: {nearest}"
             )
 
 
@@ -196,9 +186,7 @@ class ConcatOp(RegistersOp):
             _verify_element(self.name, whole, fragment.type.element_type)
             count += fragment.type.count.data
         if count != whole.count.data:
-            raise VerifyException(
-                f"'{self.name}' expected {whole.count.data} elements, got {count}"
-            )
+            raise self.fail(f"{whole.count.data} elements, got {count}")
 
 
 @fields_op("cute_nvgpu.fragment.cast")
@@ -221,9 +209,7 @@ class CastOp(RegistersOp):
         assert isinstance(self.source.type, FragmentType)
         bits = [t.count.data * t.element.bits for t in (self.source.type, self.result.type)]
         if bits[0] != bits[1]:
-            raise VerifyException(
-                f"'{self.name}' expected fragments of equal size, got {bits[0]} and {bits[1]} bits"
-            )
+            raise self.fail(f"fragments of equal size, got {bits[0]} and {bits[1]} bits")
 
 
 def register_sources(value: SSAValue) -> list[SSAValue]:

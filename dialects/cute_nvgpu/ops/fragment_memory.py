@@ -4,13 +4,7 @@ from __future__ import annotations
 
 from xdsl.dialects.builtin import IndexType, MemRefType, i1
 from xdsl.ir import Attribute
-from xdsl.irdl import (
-    AttrSizedOperandSegments,
-    operand_def,
-    opt_operand_def,
-    result_def,
-    var_operand_def,
-)
+from xdsl.irdl import operand_def, opt_operand_def, result_def, var_operand_def
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute.types.memref import Space, is_memref, space_of
@@ -63,8 +57,6 @@ class StoreOp(BaselineOp):
     dest = operand_def(MemRefType)
     indices = var_operand_def(IndexType())
     predicate = opt_operand_def(i1)
-
-    irdl_options = (AttrSizedOperandSegments(as_property=True),)
 
     assembly_format = (
         "$fragment `,` $dest `[` $indices `]` (`if` $predicate^)? attr-dict `:`"

@@ -7,11 +7,7 @@ from typing import Any, ClassVar
 from xdsl.ir import SSAValue
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.cute_nvgpu.lattice.targets import (
-    BASELINE,
-    InstructionFacts,
-    Requirement,
-)
+from tilewright.dialects.cute_nvgpu.lattice.targets import BASELINE, InstructionFacts, Requirement
 from tilewright.dialects.fields import FieldsOp
 from tilewright.dialects.register_origins import origins
 
@@ -50,12 +46,6 @@ def verify_holders(op: NvgpuOp, operand: str, value: SSAValue) -> None:
                 "thread holds what of a fragment of wmma PTX leaves to the chip, PTX ISA "
                 "9.7.14.4.1); nearest legal: through shared memory"
             )
-
-
-class PlainOp(NvgpuOp):
-    """An op that says all by its name."""
-
-    assembly_format = "attr-dict"
 
 
 class BaselineOp(NvgpuOp):

@@ -130,15 +130,12 @@ class MatrixCopyOp(NvgpuOp):
         if row.source is not None:
             legal = [MLIR_TYPES[name] for name in row.source.elements]
             if memory != MLIR_TYPES["u8"] or fragment.element_type not in legal:
-                raise VerifyException(
-                    f"'{self.name}' expected memory of ui8 and a fragment of "
-                    f"{' or '.join(map(str, legal))} with src_fmt {row.source.name}, "
-                    f"got {memory} and {fragment.element_type}"
+                raise self.fail(
+                    f"memory of ui8 and a fragment of {' or '.join(map(str, legal))} with src_fmt "
+                    f"{row.source.name}, got {memory} and {fragment.element_type}"
                 )
         elif memory != fragment.element_type:
-            raise VerifyException(
-                f"'{self.name}' expected a fragment of {memory}, got {fragment.element_type}"
-            )
+            raise self.fail(f"a fragment of {memory}, got {fragment.element_type}")
         if self.trans is not None and fragment.element.bits != row.bits:
             raise VerifyException(
                 f"'{self.name}' expected {row.bits}-bit elements with trans, got "
@@ -151,9 +148,9 @@ class MatrixCopyOp(NvgpuOp):
         if fragment.element.register != "b32" or fragment.registers not in counts:
             legal = " or ".join(str(count * fragment.element.per_register) for count in counts)
             *others, last = (f".x{number}" for number in row.numbers)
-            raise VerifyException(
-                f"'{self.name}' expected a fragment of {legal} elements a thread "
-                f"({', '.join(others)} or {last}), got {fragment.count.data}"
+            raise self.fail(
+                f"a fragment of {legal} elements a thread ({', '.join(others)} or {last}), got "
+                f"{fragment.count.data}"
             )
 
 
@@ -279,10 +276,7 @@ class MovmatrixOp(NvgpuOp):
         assert isinstance(source, FragmentType)
         self._verify_matrix(source)
         if (result.count, result.element_type) != (source.count, source.element_type):
-            raise VerifyException(
-                f"'{self.name}' expected a result of {source.count.data}x{source.element_type}, "
-                f"got {result}"
-            )
+            raise self.fail(f"a result of {source.count.data}x{source.element_type}, got {result}")
         for fragment in (source, result):
             verify_neighbours(self.name, fragment, MOVMATRIX.values)
 
@@ -291,7 +285,7 @@ class MovmatrixOp(NvgpuOp):
         if fits and fragment.count.data == count:
             return
         nearest = FragmentType.get(count, fragment.element_type if fits else MLIR_TYPES["f16"])
-        raise VerifyException(
-            f"'{self.name}' expected a fragment of {count} {MOVMATRIX.bits}-bit elements a thread "
-            f"(one {shape_text(MOVMATRIX.shape)} matrix), got {fragment}; nearest legal: {nearest}"
+        raise self.fail(
+            f"a fragment of {count} {MOVMATRIX.bits}-bit elements a thread (one "
+            f"{shape_text(MOVMATRIX.shape)} matrix), got {fragment}; nearest legal: {nearest}"
         )

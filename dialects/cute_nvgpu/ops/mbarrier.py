@@ -6,12 +6,7 @@ from typing import ClassVar
 
 from xdsl.dialects.builtin import IndexType, IntegerAttr, MemRefType, i32, i64
 from xdsl.ir import Attribute
-from xdsl.irdl import (
-    operand_def,
-    opt_prop_def,
-    prop_def,
-    var_operand_def,
-)
+from xdsl.irdl import operand_def, opt_prop_def, prop_def, var_operand_def
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute.types.memref import Space
@@ -26,7 +21,7 @@ from tilewright.dialects.cute_nvgpu.lattice.mbarrier import (
     InstructionRow,
     why_illegal_count,
 )
-from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp, PlainOp
+from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp
 from tilewright.dialects.cute_nvgpu.ops.memory_operand import verify_memref
 from tilewright.dialects.fields import NUMBER, fields_op
 
@@ -163,7 +158,7 @@ class WaitOp(MbarrierOp):
 
 
 @fields_op("cute_nvgpu.fence.mbarrier_init", FENCE_MBARRIER_INIT)
-class FenceMbarrierInitOp(PlainOp):
+class FenceMbarrierInitOp(NvgpuOp):
     """The mbarriers that the thread made are made before what copies do to them.
 
     ```mlir

@@ -11,14 +11,7 @@ from typing import ClassVar
 
 from xdsl.dialects.builtin import IntegerAttr, i16
 from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import (
-    operand_def,
-    opt_prop_def,
-    prop_def,
-    result_def,
-    traits_def,
-    var_operand_def,
-)
+from xdsl.irdl import operand_def, opt_prop_def, prop_def, result_def, traits_def, var_operand_def
 from xdsl.traits import NoMemoryEffect
 from xdsl.utils.exceptions import VerifyException
 
@@ -105,9 +98,7 @@ class RegisterMmaOp(NvgpuOp):
         if len(self.operands) - len(atom.inputs) not in (0, len(self.IDS)) or any(
             name in self.properties for name in self.IDS if len(self.operands) > len(atom.inputs)
         ):
-            raise VerifyException(
-                f"'{self.name}' expected {', '.join(self.IDS)} as numbers or all as values"
-            )
+            raise self.fail(f"{', '.join(self.IDS)} as numbers or all as values")
         try:
             atom.check_selectors(self.selectors)
         except AtomError as error:

@@ -1,4 +1,4 @@
-"""Arithmetic on scalars in a way that `arith` has no word for."""
+"""Arithmetic on scalars in a rounding that `arith` has no word for."""
 
 from __future__ import annotations
 
@@ -7,27 +7,27 @@ from typing import ClassVar
 from xdsl.dialects.builtin import AnyFloatConstr, StringAttr
 from xdsl.irdl import VarConstraint, prop_def, result_def, traits_def, var_operand_def
 from xdsl.traits import Pure
-from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.cute_nvgpu.lattice.scalar import DIRECTIONS, SCALARS
+from tilewright.dialects.cute_nvgpu.lattice.scalar import DIRECTIONS, FLUSHING, SCALARS
 from tilewright.dialects.cute_nvgpu.ops.instruction import BaselineOp
 from tilewright.dialects.fields import fields_op
 
-_INSTRUCTIONS = ("add", "sub", "mul", "div", "sqrt", "fma")
-_FORMS = {
+_DIRECTED = {
     f"{name}.{form}": len(row.types)
     for name, scalar in SCALARS.items()
     for form, row in scalar.forms.items()
-    if name in _INSTRUCTIONS and (form[:2] in DIRECTIONS or form.startswith("rn.ftz."))
+    if (form.partition(".")[0] in DIRECTIONS or (FLUSHING in form and form.startswith("rn")))
+    and name != "cvt"
 }
-"""The instructions that round to one side or flush, and how many operands each takes."""
+"""The instructions that round to one side or flush subnormal numbers, and how many operands each
+takes."""
 
 
 @fields_op("cute_nvgpu.rounded")
 class RoundedOp(BaselineOp):
     """add, sub, mul, div, sqrt or fma of f32 or f64, rounded towards zero (`rz`), minus infinity
-    (`rm`) or plus infinity (`rp`); or of f32 with subnormal numbers as zeros (`ftz`), to the
-    nearest (`rn`) too.
+    (`rm`) or plus infinity (`rp`), or to nearest (`rn`) and, as with `ftz` in any rounding of f32,
+    with zeros for subnormal numbers.
 
     ```mlir
     %d = cute_nvgpu.rounded "add.rz.f64" %a, %b : f64
@@ -53,11 +53,11 @@ class RoundedOp(BaselineOp):
 
     def verify_(self) -> None:
         form = self.form.data
-        if form not in _FORMS:
-            raise VerifyException(f"'{self.name}' expected one of {', '.join(_FORMS)}, got {form}")
+        if form not in _DIRECTED:
+            raise self.fail(f"one of {', '.join(_DIRECTED)}, got {form}")
         count, type_ = len(self.operands), self.result.type
-        if count != _FORMS[form] or str(type_) != form.rpartition(".")[2]:
-            raise VerifyException(
-                f"'{self.name}' expected {_FORMS[form]} operands of {form.rpartition('.')[2]} "
-                f"for {form}, got {count} of {type_}"
+        if count != _DIRECTED[form] or str(type_) != form.rpartition(".")[2]:
+            raise self.fail(
+                f"{_DIRECTED[form]} operands of {form.rpartition('.')[2]} for {form}, got {count} "
+                f"of {type_}"
             )

@@ -63,6 +63,4 @@ class ShflSyncOp(NvgpuOp):
             raise VerifyException(f"'{self.name}' {why}")
         if self.value.type not in SHUFFLED or self.result.type != self.value.type:
             legal = " or ".join(map(str, SHUFFLED))
-            raise VerifyException(
-                f"'{self.name}' expected {legal}, got {self.value.type} (a lane gives 32 bits)"
-            )
+            raise self.fail(f"{legal}, got {self.value.type} (a lane gives 32 bits)")

@@ -6,13 +6,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from xdsl.dialects.builtin import MemRefType, UnitAttr, i32, i64
-from xdsl.irdl import (
-    operand_def,
-    opt_operand_def,
-    opt_prop_def,
-    prop_def,
-    var_operand_def,
-)
+from xdsl.irdl import operand_def, opt_operand_def, opt_prop_def, prop_def, var_operand_def
 
 from tilewright.dialects.cute_nvgpu.ops.umma import UmmaOp, umma_format
 from tilewright.dialects.cute_nvgpu.types.shared_atoms import UMMA_ATOM_TYPES

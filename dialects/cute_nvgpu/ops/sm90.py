@@ -6,13 +6,7 @@ from collections.abc import Sequence
 
 from xdsl.dialects.builtin import UnitAttr, i1
 from xdsl.ir import SSAValue
-from xdsl.irdl import (
-    operand_def,
-    opt_operand_def,
-    opt_prop_def,
-    prop_def,
-    result_def,
-)
+from xdsl.irdl import operand_def, opt_operand_def, opt_prop_def, prop_def, result_def
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
@@ -22,10 +16,7 @@ from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp
 from tilewright.dialects.cute_nvgpu.ops.memory_operand import verify_matrix
 from tilewright.dialects.cute_nvgpu.ops.register_mma import verify_fragment
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
-from tilewright.dialects.cute_nvgpu.types.shared_atoms import (
-    WGMMA_ATOM_TYPES,
-    WgmmaAtomType,
-)
+from tilewright.dialects.cute_nvgpu.types.shared_atoms import WGMMA_ATOM_TYPES, WgmmaAtomType
 from tilewright.dialects.cute_nvgpu.types.smem_desc_view import SmemDescViewType
 from tilewright.dialects.fields import NUMBER, fields_op
 
@@ -107,9 +98,9 @@ class WarpgroupMmaOp(NvgpuOp):
         verify_fragment(self.name, atom, "C", self.c.type)
         verify_fragment(self.name, atom, "D", self.d.type)
         if any(self.negated) and not atom.row.negates:
-            raise VerifyException(
-                f"'{self.name}' expected no negate_a or negate_b, got one (only floating-point "
-                f"multiplicands are negated; {atom.mnemonic}, PTX ISA {atom.row.section})"
+            raise self.fail(
+                "no negate_a or negate_b, got one (only floating-point multiplicands are negated; "
+                f"{atom.mnemonic}, PTX ISA {atom.row.section})"
             )
 
 

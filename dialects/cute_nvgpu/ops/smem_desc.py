@@ -4,13 +4,7 @@ from __future__ import annotations
 
 from xdsl.dialects.builtin import DenseArrayBase, IndexType, MemRefType, i64
 from xdsl.ir import Attribute
-from xdsl.irdl import (
-    operand_def,
-    opt_prop_def,
-    result_def,
-    traits_def,
-    var_operand_def,
-)
+from xdsl.irdl import operand_def, opt_prop_def, result_def, traits_def, var_operand_def
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
@@ -97,7 +91,7 @@ class MakeSmemDescOp(BaselineOp):
         type_ = verify_memref(self.name, "memory", self.source.type, len(self.indices), Space.SMEM)
         layout, result = layout_of(type_), self.result.type
         if layout is None:
-            raise VerifyException(f"'{self.name}' expected a memref of static layout, got {type_}")
+            raise self.fail(f"a memref of static layout, got {type_}")
         _verify_element(self.name, type_.element_type, result.element)
         if self.in_a_line:
             self._verify_line(layout, type_)
@@ -108,11 +102,11 @@ class MakeSmemDescOp(BaselineOp):
         """A matrix of a line of memory: it goes through the line's swizzle, and fits."""
         matrix = self.result.type.layout.data
         if self.modes is not None:
-            raise VerifyException(f"'{self.name}' expected no modes of a line of memory")
+            raise self.fail("no modes of a line of memory")
         if not is_line(layout):
-            raise VerifyException(
-                f"'{self.name}' expected two modes (mn, k), or a line of memory (stride 1, "
-                f"plain or through a swizzle), got {type_}"
+            raise self.fail(
+                "two modes (mn, k), or a line of memory (stride 1, plain or through a swizzle), "
+                f"got {type_}"
             )
         per_item = _per_item(self.result.type)
         legal = _swizzle(layout)
@@ -121,15 +115,11 @@ class MakeSmemDescOp(BaselineOp):
         offset = matrix.offset if isinstance(matrix, ComposedLayout) else 0
         if _swizzle(matrix) != legal or offset != 0:
             fitting = _plain(matrix) if legal is None else ComposedLayout(legal, 0, _plain(matrix))
-            raise VerifyException(
-                f"'{self.name}' expected a matrix that lies as its memory {type_}, got {matrix}; "
-                f"nearest legal: {fitting}"
+            raise self.fail(
+                f"a matrix that lies as its memory {type_}, got {matrix}; nearest legal: {fitting}"
             )
         if (span := self.extents[0]) > (there := layout.size()):
-            raise VerifyException(
-                f"'{self.name}' expected a matrix within {there} elements, got {matrix}, which "
-                f"takes {span}"
-            )
+            raise self.fail(f"a matrix within {there} elements, got {matrix}, which takes {span}")
 
     def _verify_matrix(self, layout: Layout | ComposedLayout, type_: MemRefType) -> None:
         """A matrix of two modes of a memref: its layout is theirs."""
@@ -139,14 +129,12 @@ class MakeSmemDescOp(BaselineOp):
         try:
             matrix = cut_to_matrix(layout, self.matrix_modes, result)
         except LayoutError as error:
-            raise VerifyException(
-                f"'{self.name}' expected a matrix of {result.rows.data}x{result.columns.data} "
-                f"within {type_}: {error}"
+            raise self.fail(
+                f"a matrix of {result.rows.data}x{result.columns.data} within {type_}: {error}"
             ) from None
         if not _same(matrix, result.layout.data):
-            raise VerifyException(
-                f"'{self.name}' expected layout {matrix}, that of the memref, "
-                f"got {result.layout.data}; nearest legal: "
+            raise self.fail(
+                f"layout {matrix}, that of the memref, got {result.layout.data}; nearest legal: "
                 f"{result.with_layout(matrix)}"
             )
 
@@ -154,17 +142,15 @@ class MakeSmemDescOp(BaselineOp):
         result, (mn, k) = self.result.type, self.matrix_modes
         most = layout[mn].size(), layout[k].size() * _per_item(result)
         if any(wanted > there for wanted, there in zip(result.extents, most, strict=True)):
-            raise VerifyException(
-                f"'{self.name}' expected a matrix of at most {most[0]}x{most[1]} within {type_}, "
-                f"got {result.rows.data}x{result.columns.data}"
+            raise self.fail(
+                f"a matrix of at most {most[0]}x{most[1]} within {type_}, got "
+                f"{result.rows.data}x{result.columns.data}"
             )
 
     def _verify_modes(self, rank: int) -> None:
         modes = (rank - 2, rank - 1) if self.modes is None else self.modes.get_values()
         if len(set(modes)) != 2 or not all(0 <= mode < rank for mode in modes):
-            raise VerifyException(
-                f"'{self.name}' expected two modes (mn, k) of {rank}, got {list(modes)}"
-            )
+            raise self.fail(f"two modes (mn, k) of {rank}, got {list(modes)}")
 
 
 _BYTES = ("i8", "ui8")

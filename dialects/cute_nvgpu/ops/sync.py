@@ -9,11 +9,12 @@ from tilewright.dialects.cute_nvgpu.lattice.sync import (
     BAR_ARRIVE,
     BAR_SYNC,
     BAR_WARP_SYNC,
+    FENCE_PROXY_ALIAS,
     GRIDDEPCONTROL_LAUNCH_DEPENDENTS,
     GRIDDEPCONTROL_WAIT,
     NAMED_BARRIER,
 )
-from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp, PlainOp
+from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp
 from tilewright.dialects.fields import NUMBER, fields_op
 
 
@@ -52,7 +53,7 @@ class BarArriveOp(_NamedBarrierOp):
 
 
 @fields_op("cute_nvgpu.bar.warp.sync", BAR_WARP_SYNC)
-class WarpSyncOp(PlainOp):
+class WarpSyncOp(NvgpuOp):
     """All 32 threads of the warp wait for each other, and see each other's memory accesses.
 
     ```mlir
@@ -64,7 +65,7 @@ class WarpSyncOp(PlainOp):
 
 
 @fields_op("cute_nvgpu.griddepcontrol.wait", GRIDDEPCONTROL_WAIT)
-class GridDependencyWaitOp(PlainOp):
+class GridDependencyWaitOp(NvgpuOp):
     """Wait until the grids that this one was launched behind are complete, and see what they wrote;
     nothing where it was not allowed to start before their end.
 
@@ -77,7 +78,7 @@ class GridDependencyWaitOp(PlainOp):
 
 
 @fields_op("cute_nvgpu.griddepcontrol.launch_dependents", GRIDDEPCONTROL_LAUNCH_DEPENDENTS)
-class LaunchDependentsOp(PlainOp):
+class LaunchDependentsOp(NvgpuOp):
     """The grids behind this one may start, once every CTA has said so or has ended. What they see
     of its memory is up to their own wait.
 
@@ -86,4 +87,17 @@ class LaunchDependentsOp(PlainOp):
     ```
 
     PTX ISA 9.7.13.13.
+    """
+
+
+@fields_op("cute_nvgpu.fence.proxy.alias", FENCE_PROXY_ALIAS)
+class FenceProxyAliasOp(NvgpuOp):
+    """Order the thread's accesses before it and after it to the same memory, whatever addresses
+    that has, as memory that several GPUs share has two.
+
+    ```mlir
+    cute_nvgpu.fence.proxy.alias
+    ```
+
+    PTX ISA 9.7.13.4.
     """

@@ -3,12 +3,7 @@
 from __future__ import annotations
 
 from xdsl.dialects.builtin import IndexType, MemRefType, i16
-from xdsl.irdl import (
-    AttrSizedOperandSegments,
-    operand_def,
-    opt_operand_def,
-    var_operand_def,
-)
+from xdsl.irdl import operand_def, opt_operand_def, var_operand_def
 
 from tilewright.dialects.cute_nvgpu.lattice.tmem import (
     FENCE_AFTER,
@@ -17,7 +12,7 @@ from tilewright.dialects.cute_nvgpu.lattice.tmem import (
     TMEM_COMMIT_MULTICAST,
     TmemRow,
 )
-from tilewright.dialects.cute_nvgpu.ops.instruction import PlainOp
+from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp
 from tilewright.dialects.cute_nvgpu.ops.mbarrier import verify_mbarrier
 from tilewright.dialects.cute_nvgpu.ops.tmem import TmemOp
 from tilewright.dialects.fields import fields_op
@@ -43,8 +38,6 @@ class CommitOp(TmemOp):
     indices = var_operand_def(IndexType())
     mask = opt_operand_def(i16)
 
-    irdl_options = (AttrSizedOperandSegments(as_property=True),)
-
     assembly_format = (
         "$barrier `[` $indices `]` (`multicast` $mask^)? (`cta_group` $cta_group^)? attr-dict"
         " `:` type($barrier)"
@@ -65,7 +58,7 @@ class CommitOp(TmemOp):
 
 
 @fields_op("cute_nvgpu.tcgen05.fence.before_thread_sync", FENCE_BEFORE)
-class FenceBeforeThreadSyncOp(PlainOp):
+class FenceBeforeThreadSyncOp(NvgpuOp):
     """The thread's accesses to tensor memory are before what other threads learn of next.
 
     ```mlir
@@ -78,7 +71,7 @@ class FenceBeforeThreadSyncOp(PlainOp):
 
 
 @fields_op("cute_nvgpu.tcgen05.fence.after_thread_sync", FENCE_AFTER)
-class FenceAfterThreadSyncOp(PlainOp):
+class FenceAfterThreadSyncOp(NvgpuOp):
     """The thread's accesses to tensor memory are after what it has waited for.
 
     ```mlir

@@ -2,17 +2,10 @@
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import (
-    IndexType,
-    MemRefType,
-    UnitAttr,
-    i16,
-    i64,
-)
+from xdsl.dialects.builtin import IndexType, MemRefType, UnitAttr, i16, i64
 from xdsl.dialects.utils import EnumAttribute
 from xdsl.ir import Attribute, SpacedOpaqueSyntaxAttribute
 from xdsl.irdl import (
-    AttrSizedOperandSegments,
     irdl_attr_definition,
     operand_def,
     opt_operand_def,
@@ -36,7 +29,7 @@ from tilewright.dialects.cute_nvgpu.lattice.tma import (
     TensorCopyRow,
     why_not_reduced,
 )
-from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp, PlainOp
+from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp
 from tilewright.dialects.cute_nvgpu.ops.mbarrier import verify_mbarrier
 from tilewright.dialects.cute_nvgpu.ops.memory_operand import verify_memref
 from tilewright.dialects.cute_nvgpu.types.tensor_map import TmaDescriptorType
@@ -72,8 +65,6 @@ class TmaLoadOp(NvgpuOp):
     barrier_indices = var_operand_def(IndexType())
     mask = opt_operand_def(i16)
     cache_hint = opt_operand_def(i64)
-
-    irdl_options = (AttrSizedOperandSegments(as_property=True),)
 
     assembly_format = (
         "$map `[` $coordinates `]` `to` $dest `[` $dest_indices `]`"
@@ -112,8 +103,6 @@ class TmaStoreOp(NvgpuOp):
     map = operand_def(TmaDescriptorType)
     coordinates = var_operand_def(IndexType())
     cache_hint = opt_operand_def(i64)
-
-    irdl_options = (AttrSizedOperandSegments(as_property=True),)
 
     assembly_format = (
         "$source `[` $source_indices `]` `to` $map `[` $coordinates `]`"
@@ -168,8 +157,6 @@ class TmaReduceOp(NvgpuOp):
     cache_hint = opt_operand_def(i64)
     kind = prop_def(TmaReductionAttr)
 
-    irdl_options = (AttrSizedOperandSegments(as_property=True),)
-
     assembly_format = (
         "$kind $source `[` $source_indices `]` `to` $map `[` $coordinates `]`"
         " (`cache_hint` $cache_hint^)? attr-dict"
@@ -213,7 +200,7 @@ def verify_box(
 
 
 @fields_op("cute_nvgpu.cp.async.bulk.commit_group", BULK_COMMIT_GROUP)
-class BulkCommitGroupOp(PlainOp):
+class BulkCommitGroupOp(NvgpuOp):
     """Close the executing thread's group of pending stores by TMA.
 
     ```mlir
@@ -243,9 +230,7 @@ class BulkWaitGroupOp(NvgpuOp):
 
     def verify_(self) -> None:
         if (pending := self.pending.value.data) < 0:
-            raise VerifyException(
-                f"'{self.name}' expected a count of groups, got {pending}; nearest legal: 0"
-            )
+            raise self.fail(f"a count of groups, got {pending}; nearest legal: 0")
 
 
 @fields_op("cute_nvgpu.prefetch.tensormap", PREFETCH_TENSORMAP)

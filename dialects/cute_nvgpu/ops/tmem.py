@@ -9,14 +9,7 @@ from __future__ import annotations
 
 from xdsl.dialects.builtin import IndexType, MemRefType, i32
 from xdsl.ir import Attribute
-from xdsl.irdl import (
-    operand_def,
-    opt_prop_def,
-    prop_def,
-    result_def,
-    traits_def,
-    var_operand_def,
-)
+from xdsl.irdl import operand_def, opt_prop_def, prop_def, result_def, traits_def, var_operand_def
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
@@ -225,10 +218,9 @@ class SliceOp(BaselineOp):
         there = tmem_span(self.name, "source", source)
         lane, column = self._begin(source)
         if lane + wanted[0] > there[0] or column + wanted[1] > there[1]:
-            raise VerifyException(
-                f"'{self.name}' expected a result within the {there[0]} lanes and {there[1]} "
-                f"columns of {source}, got {wanted[0]} lanes from {lane} and {wanted[1]} columns "
-                f"from {column} on"
+            raise self.fail(
+                f"a result within the {there[0]} lanes and {there[1]} columns of {source}, got "
+                f"{wanted[0]} lanes from {lane} and {wanted[1]} columns from {column} on"
             )
 
     def _begin(self, source: MemRefType[Attribute]) -> tuple[int, int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
-from xdsl.dialects.builtin import IndexType, IntegerAttr, MemRefType, UnitAttr, i64
+from xdsl.dialects.builtin import IndexType, MemRefType, UnitAttr
 from xdsl.ir import Attribute, Data, SpacedOpaqueSyntaxAttribute, SSAValue
 from xdsl.irdl import (
     irdl_attr_definition,
@@ -31,11 +31,8 @@ from tilewright.dialects.cute_nvgpu.atoms.tmem_copy import (
 )
 from tilewright.dialects.cute_nvgpu.atoms.tmem_layouts import lane_stride
 from tilewright.dialects.cute_nvgpu.lattice.tmem import CELL_BITS, TMEM_WAIT_LOAD, TMEM_WAIT_STORE
-from tilewright.dialects.cute_nvgpu.lattice.tmem_access import (
-    TMEM_LOAD,
-    TMEM_STORE,
-)
-from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp, PlainOp
+from tilewright.dialects.cute_nvgpu.lattice.tmem_access import TMEM_LOAD, TMEM_STORE
+from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp
 from tilewright.dialects.cute_nvgpu.ops.memory_operand import constant_index, verify_tmem
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
 from tilewright.dialects.fields import NUMBER, fields_op
@@ -126,20 +123,18 @@ class TmemAccessOp(NvgpuOp):
     def _verify_elements(self, memory: Attribute) -> None:
         fragment = self.fragment_type
         if memory != fragment.element_type:
-            raise VerifyException(
-                f"'{self.name}' expected a fragment of {memory}, got {fragment.element_type}"
-            )
+            raise self.fail(f"a fragment of {memory}, got {fragment.element_type}")
         if self.packed and fragment.element.bits != PACKED_BITS:
-            raise VerifyException(
-                f"'{self.name}' expected elements of {PACKED_BITS} bits with {self.HALF_CELLS}, "
-                f"got {memory}; nearest legal: no {self.HALF_CELLS}"
+            raise self.fail(
+                f"elements of {PACKED_BITS} bits with {self.HALF_CELLS}, got {memory}; nearest "
+                f"legal: no {self.HALF_CELLS}"
             )
 
     def _verify_half(self, access: TmemAccess) -> None:
         if access.half < 0:
-            raise VerifyException(
-                f"'{self.name}' expected a second half at column 0 or more, got {access.half}; "
-                "nearest legal: 0 (ptxas checks no range)"
+            raise self.fail(
+                f"a second half at column 0 or more, got {access.half}; nearest legal: 0 (ptxas "
+                "checks no range)"
             )
 
     def _verify_tile(self, type_: MemRefType[Attribute], access: TmemAccess) -> None:
@@ -173,17 +168,17 @@ class TmemAccessOp(NvgpuOp):
         for mode, extent in enumerate(access.extents(bits), first):
             size, index = layout[mode].size(), constant_index(indices[mode])
             if index is not None and not 0 <= index <= size - extent:
-                raise VerifyException(
-                    f"'{self.name}' expected index {mode} of at most {size - extent}, got {index} "
-                    f"(the tile has {extent} of {size})"
+                raise self.fail(
+                    f"index {mode} of at most {size - extent}, got {index} (the tile has {extent} "
+                    f"of {size})"
                 )
             lane = 0 if index is None or mode > first else layout[mode](index) // lane_stride(bits)
             if lane % access.shape.lanes:
                 nearest = lane // access.shape.lanes * access.shape.lanes
-                raise VerifyException(
-                    f"'{self.name}' expected a lane that is a multiple of {access.shape.lanes} "
-                    f"with shape {access.shape.name}, got {lane}; nearest legal: {nearest} (a warp "
-                    "reaches the 32 lanes from 32 * (warp % 4) on)"
+                raise self.fail(
+                    f"a lane that is a multiple of {access.shape.lanes} with shape "
+                    f"{access.shape.name}, got {lane}; nearest legal: {nearest} (a warp reaches "
+                    "the 32 lanes from 32 * (warp % 4) on)"
                 )
 
     def _hint(self, mode: Layout, wanted: Layout) -> str:
@@ -201,9 +196,7 @@ class TmemAccessOp(NvgpuOp):
     def _verify_layout(self) -> None:
         declared, wanted = self.fragment_type.tv_layout, self.tv_layout
         if declared is not None and not equivalent(declared, wanted):
-            raise VerifyException(
-                f"'{self.name}' expected a fragment with layout {wanted}, got {declared}"
-            )
+            raise self.fail(f"a fragment with layout {wanted}, got {declared}")
 
 
 def _begins_with(mode: Layout, wanted: Layout) -> bool:
@@ -212,14 +205,6 @@ def _begins_with(mode: Layout, wanted: Layout) -> bool:
         return equivalent(composition(mode, Layout(wanted.size(), 1)), wanted)
     except LayoutError:
         return False
-
-
-def access_form(shape: str, half: int | None) -> dict[str, Attribute | None]:
-    """The properties of an access."""
-    return {
-        "shape": TmemShapeAttr(shape),
-        "half": None if half is None else IntegerAttr(half, i64),
-    }
 
 
 @fields_op("cute_nvgpu.tmem.load", TMEM_LOAD)
@@ -315,7 +300,7 @@ class StoreOp(TmemAccessOp):
 
 
 @fields_op("cute_nvgpu.tmem.wait_load", TMEM_WAIT_LOAD)
-class WaitLoadOp(PlainOp):
+class WaitLoadOp(NvgpuOp):
     """Wait until the threads' loads from tensor memory are complete.
 
     ```mlir
@@ -328,7 +313,7 @@ class WaitLoadOp(PlainOp):
 
 
 @fields_op("cute_nvgpu.tmem.wait_store", TMEM_WAIT_STORE)
-class WaitStoreOp(PlainOp):
+class WaitStoreOp(NvgpuOp):
     """Wait until the threads' stores to tensor memory are complete.
 
     ```mlir

@@ -4,13 +4,7 @@ from __future__ import annotations
 
 from xdsl.dialects.builtin import IndexType, MemRefType
 from xdsl.ir import Attribute, Data, SpacedOpaqueSyntaxAttribute
-from xdsl.irdl import (
-    irdl_attr_definition,
-    operand_def,
-    opt_prop_def,
-    prop_def,
-    var_operand_def,
-)
+from xdsl.irdl import irdl_attr_definition, operand_def, opt_prop_def, prop_def, var_operand_def
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException

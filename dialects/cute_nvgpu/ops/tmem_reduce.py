@@ -16,7 +16,6 @@ from xdsl.irdl import (
     result_def,
     var_operand_def,
 )
-from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.str_enum import StrEnum
 
 from tilewright.dialects.cute_nvgpu.lattice.tmem_access import TMEM_LOAD_REDUCE
@@ -120,32 +119,24 @@ class LoadReduceOp(TmemAccessOp):
         self._verify_shape()
         self._verify_flags()
         if self.reduced.type != self.fragment_type.element_type:
-            raise VerifyException(
-                f"'{self.name}' expected a result of {self.fragment_type.element_type}, "
-                f"got {self.reduced.type}"
+            raise self.fail(
+                f"a result of {self.fragment_type.element_type}, got {self.reduced.type}"
             )
 
     def _verify_shape(self) -> None:
         access = self.access
         if not access.shape.reduces:
-            raise VerifyException(
-                f"'{self.name}' expected shape 32x32b or 16x32bx2, got {access.shape.name}; "
-                "nearest legal: 32x32b"
+            raise self.fail(
+                f"shape 32x32b or 16x32bx2, got {access.shape.name}; nearest legal: 32x32b"
             )
         if access.number < 2:
-            raise VerifyException(
-                f"'{self.name}' expected 2 registers or more, got {access.number}; nearest legal: 2"
-            )
+            raise self.fail(f"2 registers or more, got {access.number}; nearest legal: 2")
 
     def _verify_flags(self) -> None:
         element = str(self.fragment_type.element_type)
         if element not in _REDUCED:
-            raise VerifyException(
-                f"'{self.name}' expected elements of {' or '.join(_REDUCED)}, got {element}"
-            )
+            raise self.fail(f"elements of {' or '.join(_REDUCED)}, got {element}")
         wrong = ("unsigned",) if element == "f32" else ("abs", "nan")
         for name in wrong:
             if self.properties.get(name) is not None:
-                raise VerifyException(
-                    f"'{self.name}' expected no {name} with elements of {element}, got {name}"
-                )
+                raise self.fail(f"no {name} with elements of {element}, got {name}")

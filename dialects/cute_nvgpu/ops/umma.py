@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from xdsl.dialects.builtin import IntegerAttr, MemRefType, StringAttr, UnitAttr, i1, i32
 from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import AttrSizedOperandSegments, operand_def, opt_operand_def, opt_prop_def
+from xdsl.irdl import operand_def, opt_operand_def, opt_prop_def
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute import Layout, equivalent
@@ -78,14 +78,7 @@ class UmmaOp(CtaGroupOp, NvgpuOp):
     negate_b = opt_prop_def(UnitAttr)
     collector = opt_prop_def(StringAttr)
 
-    irdl_options = (AttrSizedOperandSegments(as_property=True),)
-
-    def __init__(
-        self,
-        tensors: Sequence[SSAValue],
-        atom: UmmaAtom,
-        **modifiers: Field,
-    ):
+    def __init__(self, tensors: Sequence[SSAValue], atom: UmmaAtom, **modifiers: Field):
         """The MMA of tensors in the order of `TENSORS`; ids and selectors left out are 0."""
         fields: dict[str, Field] = {
             **{name.lower(): value for name, value in zip(self.TENSORS, tensors, strict=True)},
@@ -198,9 +191,9 @@ class UmmaOp(CtaGroupOp, NvgpuOp):
             else:
                 verify_matrix(self.name, atom, operand, value.type)
         if any(self.negated) and not atom.row.negates:
-            raise VerifyException(
-                f"'{self.name}' expected no negate_a or negate_b, got one (only floating-point "
-                f"multiplicands are negated; {atom.mnemonic})"
+            raise self.fail(
+                "no negate_a or negate_b, got one (only floating-point multiplicands are negated; "
+                f"{atom.mnemonic})"
             )
         try:
             _ = self.mnemonic
@@ -208,7 +201,7 @@ class UmmaOp(CtaGroupOp, NvgpuOp):
         except (AtomError, DescriptorError) as error:
             raise VerifyException(f"'{self.name}' {error}") from None
         if self.idesc is not None and any(map(self._number, IDS.values())):
-            raise VerifyException(f"'{self.name}' expected ids of 0 beside idesc, which has them")
+            raise self.fail("ids of 0 beside idesc, which has them")
         self._verify_modifiers()
 
     def _verify_scale_types(self) -> None:
@@ -229,33 +222,33 @@ class UmmaOp(CtaGroupOp, NvgpuOp):
         if "scale_input_d" in self.properties:
             self._verify_input_scale(self.input_scale)
         if self.shifts_a and atom.frag_kind != "ts":
-            raise VerifyException(
-                f"'{self.name}' expected an A in tensor memory to shift, got frag_kind = "
-                f"{atom.frag_kind} (PTX ISA, tcgen05.mma); nearest legal: no ashift"
+            raise self.fail(
+                f"an A in tensor memory to shift, got frag_kind = {atom.frag_kind} (PTX ISA, "
+                "tcgen05.mma); nearest legal: no ashift"
             )
         if self.shifts_a and atom.m // atom.cta_group != 128:
-            raise VerifyException(
-                f"'{self.name}' expected M of {128 * atom.cta_group} to shift A, got {atom.m} "
-                "(PTX ISA, tcgen05.mma); nearest legal: no ashift"
+            raise self.fail(
+                f"M of {128 * atom.cta_group} to shift A, got {atom.m} (PTX ISA, tcgen05.mma); "
+                "nearest legal: no ashift"
             )
         words = LANE_MASK_WORDS[atom.cta_group]
         if len(self.lane_mask) not in (0, words):
-            raise VerifyException(
-                f"'{self.name}' expected {words} words of lanes not to write with cta_group "
-                f"{atom.cta_group}, got {len(self.lane_mask)}"
+            raise self.fail(
+                f"{words} words of lanes not to write with cta_group {atom.cta_group}, got "
+                f"{len(self.lane_mask)}"
             )
 
     def _verify_input_scale(self, value: int) -> None:
         if not self.mma_atom.row.scales_input:
-            raise VerifyException(
-                f"'{self.name}' expected no scale_input_d, got {value} (kind::f16 and kind::tf32 "
-                f"alone scale D; {self.mma_atom.mnemonic})"
+            raise self.fail(
+                f"no scale_input_d, got {value} (kind::f16 and kind::tf32 alone scale D; "
+                f"{self.mma_atom.mnemonic})"
             )
         legal = range(LARGEST_INPUT_SCALE + 1)
         if value not in legal:
-            raise VerifyException(
-                f"'{self.name}' expected scale_input_d of 0 to {LARGEST_INPUT_SCALE}, got {value}; "
-                f"nearest legal: {closest(value, legal)} (PTX ISA, tcgen05.mma)"
+            raise self.fail(
+                f"scale_input_d of 0 to {LARGEST_INPUT_SCALE}, got {value}; nearest legal: "
+                f"{closest(value, legal)} (PTX ISA, tcgen05.mma)"
             )
 
 

@@ -26,8 +26,6 @@ class ElectSyncOp(NvgpuOp):
 
     leader = result_def(i1)
 
-    assembly_format = "attr-dict"
-
 
 @fields_op("cute_nvgpu.setmaxnreg", SETMAXNREG)
 class SetmaxnregOp(NvgpuOp):
@@ -65,8 +63,6 @@ class SetmaxnregOp(NvgpuOp):
 
     def verify_(self) -> None:
         if self.action.data not in SETMAXNREG.actions:
-            raise VerifyException(
-                f"'{self.name}' expected {' or '.join(SETMAXNREG.actions)}, got {self.action.data}"
-            )
+            raise self.fail(f"{' or '.join(SETMAXNREG.actions)}, got {self.action.data}")
         if (why := SETMAXNREG.why_illegal(self.registers.value.data)) is not None:
             raise VerifyException(f"'{self.name}' {why}")

@@ -13,12 +13,12 @@ from tilewright.dialects.cute_nvgpu.lattice.sync import (
     WGMMA_FENCE,
     WGMMA_WAIT_GROUP,
 )
-from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp, PlainOp
+from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp
 from tilewright.dialects.fields import NUMBER, fields_op
 
 
 @fields_op("cute_nvgpu.wgmma.fence", WGMMA_FENCE)
-class WgmmaFenceOp(PlainOp):
+class WgmmaFenceOp(NvgpuOp):
     """Order the warpgroup's accesses to registers before those of later wgmmas.
 
     ```mlir
@@ -32,7 +32,7 @@ class WgmmaFenceOp(PlainOp):
 
 
 @fields_op("cute_nvgpu.wgmma.commit_group", WGMMA_COMMIT_GROUP)
-class WgmmaCommitGroupOp(PlainOp):
+class WgmmaCommitGroupOp(NvgpuOp):
     """All wgmmas of the warpgroup that are in no group yet become the latest group.
 
     ```mlir
@@ -60,9 +60,8 @@ class WgmmaWaitGroupOp(NvgpuOp):
 
     def verify_(self) -> None:
         if (pending := self.pending.value.data) < 0:
-            raise VerifyException(
-                f"'{self.name}' expected 0 or more pending groups, got {pending}; nearest legal: 0 "
-                "(PTX ISA 9.7.15.7.3)"
+            raise self.fail(
+                f"0 or more pending groups, got {pending}; nearest legal: 0 (PTX ISA 9.7.15.7.3)"
             )
 
 

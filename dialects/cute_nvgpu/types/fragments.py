@@ -8,12 +8,7 @@ from functools import lru_cache
 from xdsl.context import Context
 from xdsl.dialects.builtin import Builtin, IntAttr, NoneAttr, UnitAttr
 from xdsl.dialects.utils import EnumAttribute
-from xdsl.ir import (
-    Attribute,
-    ParametrizedAttribute,
-    SpacedOpaqueSyntaxAttribute,
-    TypeAttribute,
-)
+from xdsl.ir import Attribute, ParametrizedAttribute, SpacedOpaqueSyntaxAttribute, TypeAttribute
 from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser, Parser
 from xdsl.printer import Printer

@@ -15,6 +15,7 @@ SCALAR = (
     conversions.ExtIOp, conversions.TruncIOp, AssumeOp, integer.AddIOp,
     integer.SubIOp, integer.MulIOp, integer.DivIOp, integer.RemIOp, integer.MinIOp, integer.MaxIOp,
     integer.CmpIOp, integer.XOrIOp, integer.AndIOp, integer.OrIOp, integer.ShLIOp, integer.ShRIOp,
+    integer.MulhiIOp,
 )  # fmt: skip
 """The ops that may be computed a second time, of a later iteration."""
 

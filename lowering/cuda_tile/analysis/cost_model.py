@@ -18,15 +18,16 @@ from math import prod
 from xdsl.ir import SSAValue
 from xdsl.traits import IsTerminator
 
+from tilewright.dialects.cuda_tile.element_types import ELEMENT_OF
 from tilewright.dialects.cuda_tile.ops.core import ConstantOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
-from tilewright.dialects.cuda_tile.types import TileType
+from tilewright.dialects.cuda_tile.types import PointerType, TileType
 from tilewright.dialects.cute_nvgpu.lattice.shared_memory import shared_memory_limit
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
 from tilewright.lowering.cuda_tile.analysis.hints import hint
 from tilewright.lowering.cuda_tile.analysis.remarks import remark
 from tilewright.lowering.cuda_tile.layouts.elements import shape_of
-from tilewright.lowering.cuda_tile.layouts.mma_layouts import Multiplication
+from tilewright.lowering.cuda_tile.layouts.mma_layouts import Multiplication, atom_of
 from tilewright.lowering.cuda_tile.layouts.tensor_memory_layouts import in_tensor_memory
 from tilewright.lowering.cuda_tile.layouts.warpgroup_layouts import (
     is_added,
@@ -38,7 +39,9 @@ _MOST_WORKERS, _WORKERS = 512, "num_worker_warps_per_cta"
 """The threads that may compute, and the hint that says how many warps do."""
 _PER_THREAD, _CROWDED = 8, 128
 """The elements of the largest tile for each thread: from which on a thread more is worth it, and
-from which on more than the usual number of threads."""
+from which on, where MMAs multiply, more than the usual number of threads."""
+_WORDS = 32
+"""The registers of a thread for the largest tile, where no MMAs multiply."""
 _TALL = 128
 """The rows of a product that two warpgroups share."""
 
@@ -63,7 +66,9 @@ _MOST_STAGES, _FEW_STAGES, _OWN = 12, 3, 1024
 """The stages from which on more hide nothing, of loops that only multiply and of others, and the
 shared memory that a CTA takes beside its own."""
 
-WARP = 32
+WARP, WARPGROUP = 32, 128
+COPYING_REGISTERS = 24
+"""The registers of a thread that only copies, where it gives up others."""
 STORED = 1 << 15
 """The shared memory through which a tile is stored by TMA."""
 
@@ -90,17 +95,25 @@ def thread_count(entry: EntryOp, arch: Target | None = None) -> int:
     if products:
         two = any(m >= _TALL or m * n >= _CROWDED * _USUAL for m, n in products)
         return _MOST if two else _USUAL
-    largest = max(
-        (
-            result.type.elements
-            for op in entry.walk()
-            for result in op.results
-            if isinstance(result.type, TileType)
-        ),
-        default=1,
-    )
+    tiles = [
+        result.type
+        for op in entry.walk()
+        for result in op.results
+        if isinstance(result.type, TileType)
+    ]
+    largest = max((type_.elements for type_ in tiles), default=1)
     count = max(_FEWEST, min(_USUAL, largest // _PER_THREAD))
-    return _MOST if largest >= _CROWDED * _MOST // 2 else count
+    if any(isinstance(op, Multiplication) and atom_of(op) is not None for op in entry.walk()):
+        return _MOST if largest >= _CROWDED * _USUAL else count
+    words = max((type_.elements * _bits(type_) // 32 for type_ in tiles), default=1)
+    while count < _MOST_WORKERS and words > _WORDS * count:
+        count *= 2
+    return count
+
+
+def _bits(type_: TileType) -> int:
+    element = type_.element_type
+    return 64 if isinstance(element, PointerType) else ELEMENT_OF[element].bits
 
 
 def _accumulators(entry: EntryOp, arch: Target) -> int:
@@ -170,6 +183,23 @@ def producer_pays(entry: EntryOp, arch: Target, ctas: int) -> bool:
     return _held(threads, registers_of(entry, arch)) >= ctas
 
 
+def late_registers(
+    entry: EntryOp, arch: Target, ctas: int, weights: int, memory: int
+) -> int | None:
+    """The registers that threads which compute are raised to, where each holds so many more and a
+    warpgroup that copies gives up its own; 0 where each has enough as it is, None where there are
+    too few, or fewer CTAs with so much shared memory would share a multiprocessor."""
+    threads, alone = thread_count(entry, arch), registers_of(entry, arch)
+    all_threads, needed = threads + WARPGROUP, alone + weights + _SPARE
+    fitting = (shared_memory_limit(arch) + _OWN) // (memory + _OWN)
+    least = min(fitting, _held(threads + WARP, alone))
+    room = _REGISTERS // (ctas * all_threads) // 8 * 8
+    if needed <= room:
+        return 0 if _held(threads + WARP, needed) >= least else None
+    raised = (room * all_threads - COPYING_REGISTERS * WARPGROUP) // threads // 8 * 8
+    return raised if needed <= raised <= _MOST_REGISTERS and ctas >= least else None
+
+
 def bounded_ctas(entry: EntryOp, arch: Target, threads: int, ctas: int) -> bool:
     """True where so many CTAs of a multiprocessor leave each thread registers enough."""
     return ctas > 1 and _held(threads, registers_of(entry, arch) + _SPARE) >= ctas
@@ -177,21 +207,24 @@ def bounded_ctas(entry: EntryOp, arch: Target, threads: int, ctas: int) -> bool:
 
 def stages_and_ctas(
     entry: EntryOp, arch: Target, stage: int, beside: int, *, alone: bool,
-    latency: int | None = None,
+    latency: int | None = None, copied: int = 0,
 ) -> tuple[int, int]:  # fmt: skip
     """The stages of loops whose loads take so many bytes each time, `beside` what else the kernel
     has in shared memory, 0 where there is no room for two; and how many CTAs share a
     multiprocessor: as hinted, else one. Loops that do not multiply `alone` leave memory to more
     CTAs, which multiply in the meantime. Loads of a `latency` are so many iterations ahead at
-    most."""
-    limit, wanted = shared_memory_limit(arch), hint(entry, "occupancy", arch) or 1
+    most. Where threads copy so many bytes too for each stage, another CTA multiplies in the
+    meantime, if both have a few stages."""
+    limit, hinted = shared_memory_limit(arch), hint(entry, "occupancy", arch)
+    wanted, stage = hinted or (2 if copied else 1), stage + copied
     most = _held(thread_count(entry, arch), registers_of(entry, arch))
     stages = _MOST_STAGES if alone else _FEW_STAGES
     if latency is not None:
         stages = min(stages, latency + 1)
     for ctas in range(max(min(wanted, most), 1), 0, -1):
         room = (limit + _OWN) // ctas - _OWN - beside
-        if room >= 2 * stage:
+        fewest = _FEW_STAGES if copied and ctas > 1 else 2
+        if room >= fewest * stage:
             return min(room // stage, stages), ctas
     return 0, 1
 

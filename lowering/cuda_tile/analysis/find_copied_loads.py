@@ -148,6 +148,8 @@ class CopiedLoads:
     by_loop: dict[ForOp, CopiedLoop] = field(default_factory=dict[ForOp, CopiedLoop])
     refused: dict[Operation, str] = field(default_factory=dict[Operation, str])
     read: dict[Operation, TileLayout] = field(default_factory=dict[Operation, TileLayout])
+    crowded: dict[ForOp, int] = field(default_factory=dict[ForOp, int])
+    """The bytes of a stage of loops for whose stages there is no room."""
 
     @property
     def bytes(self) -> int:
@@ -319,5 +321,6 @@ def _choose_stages(entry: EntryOp, arch: Target, copies: CopiedLoads, beside: in
         )
         if own.ahead < 1:
             del copies.by_loop[loop]
+            copies.crowded[loop] = own.stage
             for load in own.loads:
                 copies.refused[load.op] = "shared memory has no room for its stages"

@@ -182,10 +182,11 @@ Stores = Mapping[StoreViewTkoOp, BoxedAccess]
 
 def find_pipelines(
     entry: EntryOp, arch: Target | None, stored: Stores, beside: int = 0,
-    blocks: SharedBlocks | None = None,
+    blocks: SharedBlocks | None = None, copied: int = 0,
 ) -> Pipelines:  # fmt: skip
-    """The pipelines of a kernel, which leave so much shared memory at least; of a block that CTAs
-    share, what several of them need they load for each other."""
+    """The pipelines of a kernel, which leave so much shared memory at least, and so much for each
+    stage that threads copy; of a block that CTAs share, what several of them need they load for
+    each other."""
     plan = Pipelines()
     products = products_of(entry, arch)
     if not products or arch is None:
@@ -209,7 +210,8 @@ def find_pipelines(
     for pipeline in plan.by_loop.values():
         for group in pipeline.groups:
             _find_readers(group, pipeline.loop)
-    _choose_stages(entry, arch, plan, max(beside, _beside(entry, stored) + _staged(plan)))
+    beside = max(beside, _beside(entry, stored) + _staged(plan))
+    _choose_stages(entry, arch, plan, beside, copied)
     ahead = [group for pipeline in plan.by_loop.values() for group in pipeline.groups]
     plan.cluster = max((group.ctas for group in ahead), default=1)
     return plan
@@ -339,7 +341,7 @@ def is_trailing(product: Operation, loop: ForOp) -> bool:
     return len(list(acc.uses)) == 1 and last.operands[place] is result
 
 
-def _choose_stages(entry: EntryOp, arch: Target, plan: Pipelines, beside: int) -> None:
+def _choose_stages(entry: EntryOp, arch: Target, plan: Pipelines, beside: int, copied: int) -> None:
     """Give loops their stages; those without room have none."""
     beside += sum(
         load.order.bytes
@@ -359,7 +361,7 @@ def _choose_stages(entry: EntryOp, arch: Target, plan: Pipelines, beside: int) -
                  for load in group.loads]  # fmt: skip
         latency = max((n for _, n in hints if n is not None), default=None)
         pipeline.stages, plan.ctas = stages_and_ctas(
-            entry, arch, total, beside, alone=alone, latency=latency
+            entry, arch, total, beside, alone=alone, latency=latency, copied=copied
         )
         for load, wanted in hints:
             if wanted is not None and pipeline.stages < wanted + 1:

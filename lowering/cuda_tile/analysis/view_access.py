@@ -6,7 +6,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import gcd
 
-from xdsl.dialects.builtin import IntegerType
 from xdsl.ir import SSAValue
 
 from tilewright.dialects.cuda_tile.element_types import ELEMENT_OF
@@ -22,7 +21,7 @@ from tilewright.dialects.cuda_tile.types import (
 )
 from tilewright.lowering.cuda_tile.analysis.facts import ANYTHING, divisor
 from tilewright.lowering.cuda_tile.analysis.remarks import remark
-from tilewright.lowering.cuda_tile.layouts.elements import check_whole_bytes, element_of
+from tilewright.lowering.cuda_tile.layouts.elements import check_whole_bytes
 from tilewright.lowering.cuda_tile.layouts.find_layouts import LayoutTable, parted_bits
 from tilewright.lowering.cuda_tile.layouts.layouts import TileLayout, dim_bits, log2
 
@@ -169,10 +168,3 @@ def _remark_width(op: ViewAccess, dimensions: list[TileDimension]) -> None:
         proven = f"the address, the strides and dimension {along} of the tensor"
         remark(op, "vector", f"'{op.name}' moves {moved} bytes at a time, not {most}: no more is "
                f"proven of {proven}")  # fmt: skip
-
-
-def index_width(value: SSAValue) -> int:
-    """The bits of an integer scalar."""
-    type_ = element_of(value)
-    assert isinstance(type_, IntegerType)
-    return type_.bitwidth

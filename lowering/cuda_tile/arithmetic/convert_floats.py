@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from xdsl.dialects import arith, math
 from xdsl.dialects.arith import FastMathFlagsAttr
-from xdsl.dialects.builtin import IntegerAttr, StringAttr, i1, i32, i64
+from xdsl.dialects.builtin import IntegerAttr, IntegerType, StringAttr, i1, i64
 from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects.cuda_tile.ops import floating_point
+from tilewright.dialects.cute_nvgpu.lattice.scalar import FLUSHING
 from tilewright.dialects.cute_nvgpu.ops.rounded import RoundedOp
 from tilewright.lowering.cuda_tile.arithmetic.convert_elementwise import (
     EXACT,
@@ -19,8 +18,8 @@ from tilewright.lowering.cuda_tile.arithmetic.convert_elementwise import (
     on_integers,
     word,
 )
-from tilewright.lowering.cuda_tile.arithmetic.directed_rounding import INSTRUCTIONS, rounded_to
-from tilewright.lowering.cuda_tile.arithmetic.narrow_floats import DIRECTIONS, F32
+from tilewright.lowering.cuda_tile.arithmetic.directed_rounding import flushed_form, rounded_to
+from tilewright.lowering.cuda_tile.arithmetic.narrow_floats import DIRECTIONS
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, lowers
 
 _FLOAT: dict[type[Operation], type[Operation]] = {
@@ -56,7 +55,6 @@ _EXTREMES: dict[type[Operation], tuple[type[Operation], type[Operation]]] = {
 
 _APPROXIMATE = FastMathFlagsAttr([FastMathFlag.APPROX_FUNC])
 _RECIPROCAL = FastMathFlagsAttr([FastMathFlag.ALLOW_RECIP])
-_PRODUCT = StringAttr("mul.rn.ftz.f32")
 _FREE: dict[type[Operation], FastMathFlagsAttr] = {
     floating_point.DivFOp: _RECIPROCAL,
     floating_point.ExpOp: _APPROXIMATE,
@@ -68,44 +66,42 @@ _FREE: dict[type[Operation], FastMathFlagsAttr] = {
 @lowers(*_FLOAT, *_EXTREMES)
 def _floats(op: Operation, kernel: Kernel) -> None:
     rounding = word(op, "rounding_mode")
+    directed = rounding in DIRECTIONS
     extremes = _EXTREMES.get(type(op))
     kind = _FLOAT[type(op)] if extremes is None else extremes["propagate_nan" in op.properties]
     flags, flushes = EXACT, "flush_to_zero" in op.properties
     if rounding == "approx":
         flags = _FREE.get(type(op), EXACT)
-        if flushes and isinstance(op, floating_point.DivFOp):
-            elementwise(op, kernel, partial(_flushing_quotient, kernel))
-            return
     elif flushes and isinstance(op, floating_point.Exp2Op):
         # The chip's own function flushes.
         flags, flushes = _APPROXIMATE, False
-    directed = rounding in DIRECTIONS
-    if flushes and rounding != "approx" and type(op) in INSTRUCTIONS:
-        # The instruction does: also what would round up to a normal number.
-        directed, flushes = True, False
 
     def plain(*operands: SSAValue) -> SSAValue:
         if directed:
             return rounded_to(op, operands, rounding, kernel)
         return kernel.emit(kind, operands, operands[0].type, fastmath=flags)
 
+    form = flushed_form(op, rounding) if flushes else None
+
     def compute(*operands: SSAValue) -> SSAValue:
+        type_ = operands[0].type
         if not flushes:
             return plain(*operands)
+        if flags is _RECIPROCAL:
+            one = kernel.constant(1.0, type_)
+            inverse = kernel.emit(kind, [one, operands[1]], type_, fastmath=flags)
+            product = StringAttr(f"mul.rn{FLUSHING}f32")
+            return kernel.emit(RoundedOp, [operands[0], inverse], type_, form=product)
+        if form is not None:
+            return kernel.emit(RoundedOp, operands, type_, form=StringAttr(form))
         return _flushed(kernel, plain(*(_flushed(kernel, operand) for operand in operands)))
 
     elementwise(op, kernel, compute)
 
 
-def _flushing_quotient(kernel: Kernel, a: SSAValue, b: SSAValue) -> SSAValue:
-    """An approximate quotient: the reciprocal of the chip flushes, and so does the product."""
-    one = kernel.constant(1.0, F32)
-    inverse = kernel.emit(arith.DivfOp, [one, b], F32, fastmath=_RECIPROCAL)
-    return kernel.emit(RoundedOp, [a, inverse], F32, form=_PRODUCT)
-
-
 def _flushed(kernel: Kernel, value: SSAValue) -> SSAValue:
     """An f32, of which subnormal numbers are zeros of their sign."""
+    i32 = IntegerType(32)
     bits = kernel.emit(arith.BitcastOp, [value], i32)
     exponent = on_integers(kernel, arith.AndIOp, bits, kernel.constant(0x7F800000, i32))
     tiny = kernel.emitter.compare("eq", exponent, kernel.constant(0, i32))

@@ -7,9 +7,8 @@ that every region ends in one place: of a kernel in nothing, of a `for` in what 
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import islice
 from typing import Protocol
 
 from xdsl.dialects import cf, scf
@@ -27,9 +26,7 @@ from tilewright.dialects.cuda_tile.ops.control_flow import (
     LoopOp,
     YieldOp,
 )
-from tilewright.dialects.cuda_tile.ops.memory import LoadPtrTkoOp, MemoryOp
-from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp
-from tilewright.dialects.cuda_tile.types import TileType
+from tilewright.lowering.cuda_tile.control_flow.carried_tiles import CarriedTiles, accesses_of
 from tilewright.lowering.cuda_tile.control_flow.loop_bounds import loop_bounds, loop_variable
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, lowers
 from tilewright.lowering.cuda_tile.kernel.tensor_tiles import (
@@ -39,19 +36,13 @@ from tilewright.lowering.cuda_tile.kernel.tensor_tiles import (
     parity_carried,
 )
 from tilewright.lowering.cuda_tile.kernel.warpgroup_groups import MmaGroup
-from tilewright.lowering.cuda_tile.layouts.find_layouts import AccumulatorLayouts
-from tilewright.lowering.cuda_tile.layouts.layouts import TileLayout
 from tilewright.lowering.cuda_tile.memory.convert_copied_loads import CopyRings
 from tilewright.lowering.cuda_tile.pipelines.convert_pipelines import Rings, place_rings, places_of
 from tilewright.lowering.cuda_tile.pipelines.ring import Range
-from tilewright.lowering.cuda_tile.products.carried_accumulators import (
-    carried,
-    carried_tile,
-    carried_types,
-)
 from tilewright.lowering.cuda_tile.products.convert_warpgroup_matrix import AccumulatorTile
 from tilewright.lowering.cuda_tile.products.fresh_accumulators import FreshAccumulators
 from tilewright.lowering.cuda_tile.products.kept_operands import KeptOperands
+from tilewright.lowering.cuda_tile.products.late_product import LateProduct
 
 
 class RegionEnd(Protocol):
@@ -61,83 +52,6 @@ class RegionEnd(Protocol):
     def types(self) -> Sequence[Attribute]: ...
 
     def values(self, terminator: Operation) -> list[SSAValue]: ...
-
-
-class CarriedTiles:
-    """Values of Tile IR that regions pass on: the registers of tiles; tokens are no values here."""
-
-    def __init__(self, values: Sequence[SSAValue], kernel: Kernel) -> None:
-        self._kernel, self.all = kernel, list(values)
-        self.tiles = [value for value in values if isinstance(value.type, TileType)]
-        self.tokens = [value for value in values if not isinstance(value.type, TileType)]
-        self._layouts = [kernel.table.of(value) for value in self.tiles]
-        self._products = [kernel.table.products.get(value) for value in self.tiles]
-
-    def types(self, op: Operation) -> list[Attribute]:
-        """The types of the registers, or of the fragments of accumulators."""
-        return [
-            type_
-            for value, layout, product in self._rows(self.tiles)
-            for type_ in (
-                [self._kernel.scalar_type(op, value)] * layout.count
-                if product is None
-                else carried_types(product)
-            )
-        ]
-
-    def _rows(
-        self, tiles: Sequence[SSAValue]
-    ) -> Iterator[tuple[SSAValue, TileLayout, AccumulatorLayouts | None]]:
-        return zip(tiles, self._layouts, self._products, strict=True)
-
-    def registers(
-        self, sources: Sequence[SSAValue], fresh: Container[SSAValue] = ()
-    ) -> list[SSAValue]:
-        """The registers of the values that are passed, to all but those that are `fresh`."""
-        tiles = [value for value in sources if isinstance(value.type, TileType)]
-        return [
-            register
-            for own, (value, layout, product) in zip(self.tiles, self._rows(tiles), strict=True)
-            if own not in fresh
-            for register in (
-                self._kernel.elements(value, layout)
-                if product is None
-                else carried(value, product, self._kernel)
-            )
-        ]
-
-    def bind(self, registers: Sequence[SSAValue]) -> None:
-        """Say what the tiles are now."""
-        coming = iter(registers)
-        for value, layout, product in self._rows(self.tiles):
-            if product is None:
-                self._kernel.place(value, layout, list(islice(coming, layout.count)))
-            else:
-                own = tuple(islice(coming, len(carried_types(product))))
-                self._kernel[value] = carried_tile(product, own, self._kernel)
-
-    def bind_tokens(self, sources: Sequence[Sequence[SSAValue]]) -> None:
-        """Say that the tokens are behind all that may be passed."""
-        kernel = self._kernel
-        for i, value in enumerate(self.all):
-            if value in self.tokens:
-                passed = [kernel[source[i]] for source in sources if source[i] in kernel.values]
-                kernel[value] = kernel.order.joined(passed)
-
-    def bind_again(self, sources: Sequence[SSAValue], body: Operation) -> None:
-        """Say that the tokens are behind what is passed and what the body of a loop accesses."""
-        kernel = self._kernel
-        reads, writes = _accesses(body)
-        for value, source in zip(self.all, sources, strict=True):
-            if value in self.tokens:
-                kernel[value] = kernel.order.pending(kernel[source], reads=reads, writes=writes)
-
-
-def _accesses(body: Operation) -> tuple[bool, bool]:
-    """True where an op reads, and writes, global memory."""
-    accesses = [op for op in body.walk() if isinstance(op, MemoryOp)]
-    loads = [isinstance(op, LoadPtrTkoOp | LoadViewTkoOp) for op in accesses]
-    return any(loads), not all(loads)
 
 
 # --- blocks ---
@@ -301,6 +215,11 @@ def _for(op: ForOp, kernel: Kernel) -> None:
         begun.append(copies.stage)
     elif kept:
         kernel.scratch.barrier()
+    late, lower = LateProduct.of(op, kernel), bounds.lower
+    if late is not None:
+        passed = _first_iteration(op, late, bounds, [*initial, *begun], carried, kernel)
+        initial, begun = passed[: len(initial)], passed[len(initial) :]
+        lower = kernel.emitter.binary("add", lower, bounds.step)
     types = [bounds.lower.type, *leaf.types, *(value.type for value in begun)]
     block, end = Block(arg_types=types), 1 + len(leaf.types)
     outer, flushed = _enter_body(op, block, block.args[1:end], carried, kernel)
@@ -313,16 +232,21 @@ def _for(op: ForOp, kernel: Kernel) -> None:
     fresh.begin(block.args[0])
     if own is not None:
         _fly(own.begin(block.args[0]), op, source.args[1:], kernel)
+    if late is not None:
+        late.weights = list(block.args[-len(late.types) :])
+    kernel.late = late
     values = _lower_from(source.first_op, kernel, leaf)
+    kernel.late = None
     if own is not None:
         own.end()
     kernel.groups.settle([] if own is None else own.flying)
     end_turn(op, kernel)
     stages = [] if copies is None else [copies.next()]
+    weights = [] if late is None else late.weights
     order_now = parity_carried(op, kernel)
-    kernel.emitter.add(scf.YieldOp(*values, *places_of(rings), *order_now, *stages))
+    kernel.emitter.add(scf.YieldOp(*values, *places_of(rings), *order_now, *stages, *weights))
     _leave_body(op, outer, flushed, kernel)
-    loop = scf.ForOp(bounds.lower, bounds.upper, bounds.step, [*initial, *begun], Region(block))
+    loop = scf.ForOp(lower, bounds.upper, bounds.step, [*initial, *begun], Region(block))
     results, passed = CarriedTiles(op.results, kernel), kernel.emitter.add(loop).results
     results.bind(passed[: end - 1])
     results.bind_again(op.init_values, op)
@@ -334,6 +258,55 @@ def _for(op: ForOp, kernel: Kernel) -> None:
     fresh.after_loop()
     if own is not None:
         _fly(own.after_loop(bounds), op, op.results, kernel)
+    if late is not None:
+        late.weights = list(passed[-len(late.types) :])
+        _last_product(op, late, bounds, kernel)
+
+
+def _first_iteration(
+    op: ForOp, late: LateProduct, bounds: Range, given: Sequence[SSAValue],
+    carried: CarriedTiles, kernel: Kernel,
+) -> Sequence[SSAValue]:  # fmt: skip
+    """The values that a loop carries behind its first iteration, if there is one, else those
+    given."""
+    emitter, leaf, ring = kernel.emitter, _Again(op, carried), late.ring
+    rings, begun = Rings.in_kernel(kernel).carried_by(op), ring.place
+    outer, flushed = _enter_body(op, Block(), given[: len(leaf.types)], carried, kernel)
+    kernel.count(op, loop_variable(op, bounds.lower, kernel))
+    ring.begin(bounds.lower)
+    kernel.late = late
+    values = _lower_from(op.region.block.first_op, kernel, leaf)
+    kernel.late = None
+    ring.end()
+    kernel.groups.settle([])
+    emitter.add(scf.YieldOp(*values, *places_of(rings), *late.weights))
+    first = Region(emitter.block)
+    _leave_body(op, outer, flushed, kernel)
+    ring.place = begun
+    nothing = [PoisonOp(type_) for type_ in late.types]
+    none = Region(Block([*nothing, scf.YieldOp(*given, *nothing)]))
+    runs = emitter.compare("lt", bounds.lower, bounds.upper)
+    types = [*(value.type for value in given), *late.types]
+    passed = emitter.add(scf.IfOp(runs, types, first, none)).results
+    place_rings(rings, passed[len(leaf.types) :])
+    return passed
+
+
+def _last_product(op: ForOp, late: LateProduct, bounds: Range, kernel: Kernel) -> None:
+    """Multiply what the last iteration has put off, if there was one."""
+    emitter, result = kernel.emitter, op.results[late.sums.index - 1]
+    before = kernel[late.sums] = kernel[result]
+    outer = emitter.enter(Block())
+    late.catch_up()
+    kernel.groups.wait()
+    emitter.add(scf.YieldOp(*kernel[late.sums].fragments))
+    last = Region(emitter.block)
+    emitter.leave(outer)
+    none = Region(Block([scf.YieldOp(*before.fragments)]))
+    runs = emitter.compare("lt", bounds.lower, bounds.upper)
+    types = [fragment.type for fragment in before.fragments]
+    sums = emitter.add(scf.IfOp(runs, types, last, none)).results
+    kernel[result] = replace(before, fragments=tuple(sums))
 
 
 def _fly(
@@ -395,7 +368,7 @@ def _loop(op: LoopOp, kernel: Kernel) -> None:
     loop = scf.WhileOp(initial, leaf.types[1:], Region(before), Region(after))
     results.bind(kernel.emitter.add(loop).results[len(leaf.again) :])
     for token in results.tokens:
-        reads, writes = _accesses(op)
+        reads, writes = accesses_of(op)
         kernel[token] = kernel.order.after(None, reads=reads, writes=writes)
 
 

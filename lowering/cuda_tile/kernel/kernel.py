@@ -27,6 +27,7 @@ from tilewright.dialects.cute.types.argument import ArgumentAttr
 from tilewright.dialects.cute_nvgpu.lattice.shared_memory import shared_memory_limit
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
 from tilewright.dialects.cute_nvgpu.ops import address
+from tilewright.lowering.cuda_tile.analysis.find_late_products import LateMultiplication
 from tilewright.lowering.cuda_tile.analysis.remarks import remark
 from tilewright.lowering.cuda_tile.analysis.tensor_maps import BoxedAccess
 from tilewright.lowering.cuda_tile.kernel.memory_order import MemoryOrder
@@ -109,6 +110,20 @@ class LoadsAhead(Protocol):
         ...
 
 
+class PutOff(Protocol):
+    """A product of the loop that is being lowered, which is computed an iteration late."""
+
+    op: Operation
+
+    def put_off(self) -> None:
+        """Remember what is to be multiplied."""
+        ...
+
+    def catch_up(self) -> None:
+        """Multiply what was put off."""
+        ...
+
+
 class CopiesAhead(Protocol):
     """Loads that threads copy ahead of where they stand."""
 
@@ -135,6 +150,8 @@ class Kernel:
         self.maps: dict[ArgumentAttr, SSAValue] = {}
         self.ahead: LoadsAhead
         self.copied: CopiesAhead
+        self.late_products: Mapping[ForOp, LateMultiplication] = {}
+        self.late: PutOff | None = None
         self.stored: Mapping[StoreViewTkoOp, BoxedAccess] = {}
 
     # --- values ---

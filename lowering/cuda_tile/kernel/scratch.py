@@ -257,13 +257,14 @@ class Scratch:
             self.emitter.add(address.StoreOp(at, run, offset, predicate=own))
 
     def load(
-        self, base: SSAValue, layout: TileLayout, element: Attribute, order: SharedOrder
-    ) -> list[SSAValue]:
-        """The inverse of `store`."""
+        self, base: SSAValue, layout: TileLayout, element: Attribute, order: SharedOrder,
+        part: int = 0,
+    ) -> list[SSAValue]:  # fmt: skip
+        """The inverse of `store`; of the elements whose numbers have the bits of `part` too."""
         place = self.places(base, layout.threads, order)
         loaded: dict[int, SSAValue] = {}
         for registers in _runs(layout, order):
-            at, offset = place(layout.places[registers[0]])
+            at, offset = place(layout.places[registers[0]] | part)
             load = address.LoadOp(at, (), [element] * len(registers), offset)
             loaded.update(zip(registers, self.emitter.add(load).results, strict=True))
         return [loaded[register] for register in range(layout.count)]
@@ -275,7 +276,7 @@ class Scratch:
         thread added."""
         emitter = self.emitter
         own = self.threads.total(order.natural(threads))
-        turned = self.threads.total(order.turned(threads))
+        turned = self.threads.turned(order.turned(threads))
         if own is None or turned is None:
             own = turned if own is None else own
         else:

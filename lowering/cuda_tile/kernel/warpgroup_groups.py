@@ -16,10 +16,11 @@ from tilewright.lowering.tile.emitter import Emitter
 
 @dataclass(eq=False)
 class MmaGroup:
-    """A group of `wgmma`s: whether it reads what threads laid down in shared memory, and what
-    follows once it is complete."""
+    """A group of `wgmma`s: whether it reads what threads laid down in shared memory, what is done
+    before somebody waits for it, and what follows once it is complete."""
 
     reads_scratch: bool = False
+    before_wait: Callable[[], None] | None = None
     completed: list[Callable[[], None]] = field(default_factory=list[Callable[[], None]])
 
 
@@ -51,6 +52,8 @@ class MmaGroups:
     def complete(self, group: MmaGroup | None) -> None:
         """Wait for a group, where it may be in flight."""
         if group in self.pending:
+            if group.before_wait is not None:
+                group.before_wait()
             self.wait(len(self.pending) - 1 - self.pending.index(group))
 
     def settle(self, flying: Sequence[MmaGroup]) -> None:

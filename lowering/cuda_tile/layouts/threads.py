@@ -40,6 +40,16 @@ class ThreadNumber:
             i = end
         return total
 
+    def turned(self, weights: Sequence[int]) -> SSAValue | None:
+        """The exclusive or of the weights of the bits of the number that are set, each a power of
+        two; None for zero."""
+        once = [0 if weight in weights[:i] else weight for i, weight in enumerate(weights)]
+        left = [weight - own for weight, own in zip(weights, once, strict=True)]
+        total = self.total(once)
+        if total is not None and (again := self.turned(left)) is not None:
+            return self._emitter.binary("xor", total, again)
+        return total
+
     def bits(self, first: int, end: int | None) -> SSAValue:
         """Some bits of the number, as a number."""
         emitter, part = self._emitter, self.number

@@ -15,7 +15,7 @@ from tilewright.dialects.cute_nvgpu.atoms.wgmma import WgmmaAtom
 from tilewright.dialects.cute_nvgpu.atoms.wgmma_lookup import find_wgmma
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target, target
 from tilewright.lowering.cuda_tile.layouts.elements import element_of, shape_of
-from tilewright.lowering.cuda_tile.layouts.layouts import log2
+from tilewright.lowering.cuda_tile.layouts.layouts import TileLayout, log2
 from tilewright.lowering.cuda_tile.layouts.mma_layouts import (
     PTX_NAMES,
     AsyncLayouts,
@@ -55,6 +55,10 @@ class WarpgroupLayouts(AsyncLayouts):
             bits.append((mode, log2(self.extents[mode]) - left[mode]))
             left[mode] -= 1
         return bits
+
+    def takes(self, layout: TileLayout) -> bool:
+        """True of a layout in which A is taken from registers."""
+        return layout == self.layout("A") and None not in layout.threads[:WARPGROUP_BITS]
 
 
 def multiplies_by_warpgroups(op: Multiplication, arch: Target | None) -> bool:

@@ -61,6 +61,8 @@ def legalize(entry: EntryOp, arch: Target | None, *, placed: bool = False) -> No
                 replace_load(op, Before(op))
             case StoreViewTkoOp() if is_packed(op):
                 replace_store(op, Before(op))
+            case core.BroadcastOp() if op.source.type == op.result.type:
+                _replace(op, op.source)
             case core.ConstantOp() if is_large(op):
                 _replace(op, loaded_constant(op, Before(op)))
             case _:

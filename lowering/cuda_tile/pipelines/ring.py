@@ -130,7 +130,8 @@ class Ring:
             emitter.select(wraps, self._other(place.parity), place.parity),
         )
 
-    def _before(self, place: StagePlace) -> StagePlace:
+    def before(self, place: StagePlace) -> StagePlace:
+        """The place of the use before."""
         emitter = self.kernel.emitter
         first = emitter.compare("eq", place.stage, emitter.constant(0, 32))
         less = emitter.binary("sub", place.stage, emitter.constant(1, 32))
@@ -263,7 +264,7 @@ class Ring:
         bounds, self.left, self.flying = self.range, [], []
         assert bounds is not None
         self.range = Range(bounds.lower, bounds.upper, bounds.step, number)
-        before = self._before(self.place)
+        before = self.before(self.place)
         follows = self.kernel.emitter.compare("ne", number, bounds.lower)
         complete = [
             group
@@ -326,7 +327,7 @@ class Ring:
         release at the end of the iteration what others read too."""
         for group in self._groups_of(product):
             if group.released_by_mma:
-                self._ahead([group], self._refilled(self._before(self.place)), self.stages - 1)
+                self._ahead([group], self._refilled(self.before(self.place)), self.stages - 1)
                 continue
             if not group.by_threads:
                 self.left.append(self.kernel.tensor.wait)
@@ -347,7 +348,7 @@ class Ring:
 
     def after_loop(self, bounds: Range) -> dict[Operation, MmaGroup]:
         """The MMAs in flight behind the loop, by product."""
-        before = self._before(self.place)
+        before = self.before(self.place)
         ran = self.kernel.emitter.compare("lt", bounds.lower, bounds.upper)
         return self._flights(lambda group: partial(self.release, group, before, ran))
 

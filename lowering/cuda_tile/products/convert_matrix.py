@@ -5,9 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from xdsl.dialects import arith, math
-from xdsl.dialects.builtin import Float32Type, Float64Type, IntegerType
-from xdsl.ir import Attribute, SSAValue
+from xdsl.dialects.builtin import Float32Type
+from xdsl.ir import SSAValue
 
 from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFOp, MmaIOp
 from tilewright.dialects.cute_nvgpu.atoms.atom import MmaAtom
@@ -18,24 +17,23 @@ from tilewright.lowering.cuda_tile.arithmetic.convert_conversions import (
     float_or_same,
     float_resized,
 )
-from tilewright.lowering.cuda_tile.arithmetic.convert_elementwise import (
-    on_floats,
-    on_integers,
-    word,
-)
-from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, PlacedTile, is_float, lowers
+from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, PlacedTile, lowers
 from tilewright.lowering.cuda_tile.kernel.shared_tiles import SharedTile, StageTile
 from tilewright.lowering.cuda_tile.layouts.elements import shape_of
 from tilewright.lowering.cuda_tile.layouts.find_layouts import LayoutTable, finds
-from tilewright.lowering.cuda_tile.layouts.layouts import TileLayout, dim_bits
+from tilewright.lowering.cuda_tile.layouts.layouts import TileLayout
 from tilewright.lowering.cuda_tile.layouts.mma_layouts import MmaLayouts, Multiplication, atom_of
 from tilewright.lowering.cuda_tile.layouts.tensor_memory_layouts import (
     Accumulators,
     accumulators_of,
 )
-from tilewright.lowering.cuda_tile.layouts.warpgroup_layouts import warpgroup_layouts
+from tilewright.lowering.cuda_tile.layouts.warpgroup_layouts import (
+    WarpgroupLayouts,
+    warpgroup_layouts,
+)
 from tilewright.lowering.cuda_tile.products.convert_tensor_core_matrix import TensorCoreProduct
 from tilewright.lowering.cuda_tile.products.convert_warpgroup_matrix import WarpgroupProduct
+from tilewright.lowering.cuda_tile.products.fused_products import multiply_fused
 from tilewright.lowering.cuda_tile.products.staged_operands import StagedOperand
 from tilewright.lowering.tile.registers import extracted, from_elements
 
@@ -63,11 +61,21 @@ def _multiply(op: MmaFOp | MmaIOp, kernel: Kernel) -> None:
     if isinstance(product, Accumulators):
         TensorCoreProduct(op, product, kernel).multiply()
     elif product is not None:
-        WarpgroupProduct(op, product, kernel).multiply()
+        _multiply_by_warpgroups(op, product, kernel)
     elif atom is None:
-        _without_atoms(op, kernel)
+        multiply_fused(op, kernel)
     else:
         AtomProduct(op, atom, kernel).multiply()
+
+
+def _multiply_by_warpgroups(op: MmaFOp | MmaIOp, layouts: WarpgroupLayouts, kernel: Kernel) -> None:
+    late = kernel.late
+    if late is not None and late.op is op:
+        late.put_off()
+        return
+    WarpgroupProduct(op, layouts, kernel).multiply()
+    if late is not None:
+        late.catch_up()
 
 
 class AtomProduct:
@@ -185,77 +193,3 @@ class Fragments:
                 value = self._emitter.emit(fragment.CastOp(value, self._type))
             self._made[place] = value
         return self._made[place]
-
-
-# --- without atoms ---
-
-
-def _without_atoms(op: MmaFOp | MmaIOp, kernel: Kernel) -> None:
-    """The sum of products in the order of K, from zero, then the addend."""
-    layout = kernel.layout(op.result)
-    assert layout is not None
-    *_, depth = shape_of(op.lhs)
-    batch, rows, columns = dim_bits(_of_rank_three(shape_of(op.acc)))
-    *_, a_rows, a_depth = dim_bits(_of_rank_three(shape_of(op.lhs)))
-    _, b_depth, b_columns = dim_bits(_of_rank_three(shape_of(op.rhs)))
-    a_batch = range(a_rows.stop, a_rows.stop + len(batch))
-    b_batch = range(b_depth.stop, b_depth.stop + len(batch))
-    a_bits = {**bits_along(rows, a_rows), **bits_along(batch, a_batch)}
-    b_bits = {**bits_along(columns, b_columns), **bits_along(batch, b_batch)}
-    a_layout, b_layout = with_depth(layout, a_bits, a_depth), with_depth(layout, b_bits, b_depth)
-    left, right = kernel.elements(op.lhs, a_layout), kernel.elements(op.rhs, b_layout)
-    acc = kernel.elements(op.acc, layout)
-    signs = [word(op, name) for name in ("signedness_lhs", "signedness_rhs")]
-    results: list[SSAValue] = []
-    for place, addend in zip(layout.places, acc, strict=True):
-        a_place, b_place = moved_bits(place, a_bits), moved_bits(place, b_bits)
-        total: SSAValue | None = None
-        for k in range(depth):
-            x = left[a_layout.register_at[a_place | k << a_depth.start]]
-            y = right[b_layout.register_at[b_place | k << b_depth.start]]
-            total = _step(kernel, x, y, total, addend.type, signs)
-        assert total is not None
-        results.append(_sum(kernel, total, addend))
-    kernel.place(op.result, layout, results)
-
-
-def _of_rank_three(shape: Sequence[int]) -> tuple[int, ...]:
-    return (*(1,) * (3 - len(shape)), *shape)
-
-
-def bits_along(result: range, operand: range) -> dict[int, int]:
-    return dict(zip(result, operand, strict=True))
-
-
-def with_depth(layout: TileLayout, bits: dict[int, int], depth: range) -> TileLayout:
-    """The layout of an operand: all of K in every thread."""
-    own = layout.renumbered(bits)
-    return TileLayout(own.threads, (*depth, *own.registers))
-
-
-def moved_bits(place: int, bits: dict[int, int]) -> int:
-    return sum(1 << own for bit, own in bits.items() if place >> bit & 1)
-
-
-def _step(
-    kernel: Kernel, x: SSAValue, y: SSAValue, total: SSAValue | None, type_: Attribute,
-    signs: Sequence[str],
-) -> SSAValue:  # fmt: skip
-    if not is_float(type_):
-        x, y = (
-            kernel.emit(arith.ExtSIOp if sign == "signed" else arith.ExtUIOp, [value], type_)
-            for value, sign in zip((x, y), signs, strict=True)
-        )
-        product = on_integers(kernel, arith.MuliOp, x, y)
-        return product if total is None else on_integers(kernel, arith.AddiOp, total, product)
-    wide = Float64Type() if str(type_) == "f64" else Float32Type()
-    x, y = (float_resized(kernel, value, wide) for value in (x, y))
-    total = kernel.constant(0.0, wide) if total is None else total
-    return on_floats(kernel, math.FmaOp, x, y, total)
-
-
-def _sum(kernel: Kernel, total: SSAValue, addend: SSAValue) -> SSAValue:
-    if isinstance(addend.type, IntegerType):
-        return on_integers(kernel, arith.AddiOp, total, addend)
-    wide = float_or_same(kernel, addend, total.type)
-    return float_or_same(kernel, on_floats(kernel, arith.AddfOp, total, wide), addend.type)

@@ -26,7 +26,6 @@ from tilewright.lowering.cuda_tile.kernel.warpgroup_groups import MmaGroup
 from tilewright.lowering.cuda_tile.layouts.layouts import TileLayout
 from tilewright.lowering.cuda_tile.layouts.warpgroup_layouts import (
     ADDED_DEPTH,
-    WARPGROUP_BITS,
     WarpgroupLayouts,
     atom_of_majors,
     is_added,
@@ -35,6 +34,8 @@ from tilewright.lowering.cuda_tile.products.shared_operands import SharedOperand
 from tilewright.lowering.tile.registers import extracted, from_elements
 
 Fragments = tuple[SSAValue, ...]
+Registers = dict[tuple[int, int, int, int], SSAValue]
+"""The fragments of A, by their places."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -87,33 +88,17 @@ class WarpgroupProduct:
         self.op, self.layouts, self.kernel = op, layouts, kernel
         self.shared = SharedOperands(layouts, kernel)
         self.group = MmaGroup()
-        kernel.ahead.read(op, self.group)
 
     def multiply(self) -> None:
         """Emit it."""
         kernel, op, layouts = self.kernel, self.op, self.layouts
-        registers = self._in_registers()
-        wanted = {"A": op.lhs, "B": op.rhs} if registers is None else {"B": op.rhs}
-        operands, staged = self.shared.laid_down(wanted, kernel.scratch.written)
-        self.group.reads_scratch = staged
-        for matrices in operands.values():
-            matrices.ready()
-        self.registers, self.a, self.b = registers, operands.get("A"), operands["B"]
-        major = "k" if self.a is None else self.a.major
-        self.atom = atom_of_majors(layouts, major, self.b.major, registers=self.a is None)
+        self._find_operands(self.in_registers())
         if is_added(op):
             self._add()
             return
         if kernel.groups.one_by_one:
             kernel.groups.wait()
-        zero, places = is_zero(op.acc), layouts.fragments("C")
-        sums = dict(zip(places, accumulators(op.acc, layouts, kernel), strict=True))
-        kernel.emitter.add(wgmma_sync.WgmmaFenceOp())
-        for k in range(0, layouts.extents["k"], self.atom.shape[2]):
-            for place in places:
-                sums[place] = self._issue(place, k, sums[place], fresh=zero and not k)
-        kernel.groups.commit(self.group)
-        result = AccumulatorTile(layouts, tuple(sums.values()), self.group)
+        result = self._multiplied(accumulators(op.acc, layouts, kernel), fresh=is_zero(op.acc))
         own, wanted = layouts.layout("C"), kernel.scalar_type(op, op.result)
         if wanted != accumulator_type(layouts).element_type:
             narrow = [float_resized(kernel, x, wanted) for x in result.elements_in(own, kernel)]  # type: ignore[arg-type]
@@ -121,6 +106,33 @@ class WarpgroupProduct:
             return
         kernel[op.result] = result
         kernel.groups.wait(1)
+
+    def multiplied(self, registers: Registers, sums: Fragments) -> AccumulatorTile:
+        """The sum of fragments and the product of A in registers, in flight."""
+        self._find_operands(registers)
+        return self._multiplied(sums, fresh=False)
+
+    def _find_operands(self, registers: Registers | None) -> None:
+        kernel, op = self.kernel, self.op
+        kernel.ahead.read(op, self.group)
+        wanted = {"A": op.lhs, "B": op.rhs} if registers is None else {"B": op.rhs}
+        operands, staged = self.shared.laid_down(wanted, kernel.scratch.written)
+        self.group.reads_scratch = staged
+        for matrices in operands.values():
+            matrices.ready()
+        self.registers, self.a, self.b = registers, operands.get("A"), operands["B"]
+        major = "k" if self.a is None else self.a.major
+        self.atom = atom_of_majors(self.layouts, major, self.b.major, registers=self.a is None)
+
+    def _multiplied(self, given: Fragments, *, fresh: bool) -> AccumulatorTile:
+        kernel, layouts, places = self.kernel, self.layouts, self.layouts.fragments("C")
+        sums = dict(zip(places, given, strict=True))
+        kernel.emitter.add(wgmma_sync.WgmmaFenceOp())
+        for k in range(0, layouts.extents["k"], self.atom.shape[2]):
+            for place in places:
+                sums[place] = self._issue(place, k, sums[place], fresh=fresh and not k)
+        kernel.groups.commit(self.group)
+        return AccumulatorTile(layouts, tuple(sums.values()), self.group)
 
     def _issue(
         self, place: tuple[int, int, int, int], k: int, acc: SSAValue, *, fresh: bool
@@ -166,22 +178,18 @@ class WarpgroupProduct:
 
     # --- A in registers ---
 
-    def _in_registers(self) -> dict[tuple[int, ...], SSAValue] | None:
+    def in_registers(self) -> Registers | None:
         """The fragments of A, where it was computed as the MMA takes it."""
         kernel, layouts = self.kernel, self.layouts
-        tile, own = kernel.values[self.op.lhs], layouts.layout("A")
-        if (
-            not isinstance(tile, PlacedTile)
-            or tile.layout != own
-            or None in own.threads[:WARPGROUP_BITS]
-        ):
+        tile = kernel.values[self.op.lhs]
+        if not isinstance(tile, PlacedTile) or not layouts.takes(tile.layout):
             return None
         width = layouts.values("A")
         type_ = FragmentType.of(layouts.atom.element("A"), width)
         as_held = FragmentType.get(width, tile.element)
         if type_.element_type != tile.element and layouts.atom.element("A").name != "tf32":
             return None
-        fragments: dict[tuple[int, ...], SSAValue] = {}
+        fragments: Registers = {}
         for i, place in enumerate(layouts.fragments("A")):
             own = tile.elements[i * width : (i + 1) * width]
             fragment = from_elements(own, as_held, kernel.emitter)

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from tilewright.dialects.cute_nvgpu.lattice.scalar import DIRECTIONS
+from tilewright.dialects.cute_nvgpu.lattice.scalar import DIRECTIONS, FLUSHING
 from tilewright.lowering.interpreter.arithmetic import logic
 from tilewright.lowering.interpreter.arithmetic.float_conversions import float_conversion
 from tilewright.lowering.interpreter.arithmetic.typed_words import (
@@ -45,8 +45,8 @@ def scalar(mnemonic: str, form: str) -> Function:
         return _conversion(form)
     if mnemonic == "setp":
         return _comparison(modifiers[0], type_)
-    if "ftz" in modifiers and "approx" not in modifiers:
-        return _flushing(mnemonic, scalar(mnemonic, form.replace("ftz.", "")))
+    if FLUSHING in form and modifiers[0] != "approx":
+        return _flushing(mnemonic, scalar(mnemonic, form.replace(FLUSHING, ".")))
     if modifiers and modifiers[0] in DIRECTIONS:
         compute = directed(mnemonic, type_, modifiers[0])
         if mnemonic == "fma":
@@ -78,15 +78,6 @@ def _valued(compute: Callable[..., Any], type_: str, *, first_nan: bool = False)
     return run
 
 
-def _flushing(mnemonic: str, compute: Function) -> Function:
-    """A function of bits of f32, with subnormal numbers taken as zeros."""
-
-    def on_values(*operands: Any) -> Any:
-        return compute(*(raw(operand, "f32") for operand in operands)).view(np.float32)
-
-    return _valued(flushing(on_values, mnemonic), "f32")
-
-
 _QUIET = np.uint64(1 << 51)
 _INVALID = np.uint64(0xFFF8000000000000)
 
@@ -101,6 +92,15 @@ def _kept_nan(result: Bits, operands: tuple[Bits, ...]) -> Bits:
     for operand in operands:
         kept = np.where(nan & np.isnan(operand.view(np.float64)), operand | _QUIET, kept)
     return kept
+
+
+def _flushing(mnemonic: str, compute: Function) -> Function:
+    """A function of bits of f32, with subnormal numbers taken as zeros."""
+
+    def on_values(*operands: Any) -> Any:
+        return compute(*(raw(operand, "f32") for operand in operands)).view(np.float32)
+
+    return _valued(flushing(on_values, mnemonic), "f32")
 
 
 # Integers and floats

@@ -20,8 +20,6 @@ from tilewright.lowering.interpreter.cuda_tile.pieces import InPieces, Unstored
 from tilewright.lowering.interpreter.cuda_tile.values import Rows, Value, merged
 from tilewright.lowering.interpreter.errors import Fault
 
-Results: TypeAlias = Value | tuple[Value, ...] | None
-
 
 @dataclass(frozen=True, slots=True)
 class BlockExit:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tilewright.lowering.interpreter.cuda_tile.elements import Element, Tile
-from tilewright.lowering.interpreter.cuda_tile.float_arithmetic import arithmetic, in_float32
+from tilewright.lowering.interpreter.cuda_tile.float_arithmetic import in_float32
 from tilewright.lowering.interpreter.cuda_tile.pieces import InPieces, in_pieces
 from tilewright.lowering.interpreter.numerics import special_functions
 from tilewright.lowering.interpreter.numerics.flush import flushing
@@ -178,8 +178,3 @@ def maximum_or_minimum(
 
     compute = flushing(run) if flush else run
     return in_float32(compute, element.dtype)
-
-
-def full_quotient(element: Element) -> Function:
-    """`rounding<full>`: the quotient within 2 ulp; here rounded to nearest."""
-    return arithmetic("div", element, "nearest_even")

@@ -19,12 +19,7 @@ from tilewright.lowering.interpreter.cuda_tile.blocks import (
 )
 from tilewright.lowering.interpreter.cuda_tile.elements import Tile, pointee_of
 from tilewright.lowering.interpreter.cuda_tile.frame import Frame
-from tilewright.lowering.interpreter.cuda_tile.memory_access import (
-    Ordering,
-    load,
-    pointed,
-    store,
-)
+from tilewright.lowering.interpreter.cuda_tile.memory_access import Ordering, load, pointed, store
 
 
 def _load(op: Operation, _: Preparation) -> Step:

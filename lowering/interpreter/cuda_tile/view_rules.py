@@ -12,11 +12,7 @@ from tilewright.dialects.cuda_tile.ops.multimem import (
     MultimemLoadReduceViewTkoOp,
     MultimemStoreViewTkoOp,
 )
-from tilewright.dialects.cuda_tile.ops.views import (
-    LoadViewTkoOp,
-    MakeTensorViewOp,
-    StoreViewTkoOp,
-)
+from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp, MakeTensorViewOp, StoreViewTkoOp
 from tilewright.dialects.cuda_tile.types import DYNAMIC, TensorViewType, TileView
 from tilewright.lowering.interpreter.cuda_tile.accesses import Kind
 from tilewright.lowering.interpreter.cuda_tile.blocks import (

@@ -18,11 +18,7 @@ from tilewright.dialects.cute_nvgpu.lattice.tmem import COLUMNS, LANE_STRIDE, LA
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.clocks import Clocks, Known
 from tilewright.lowering.interpreter.machine.shared_memory import SharedMemory
-from tilewright.lowering.interpreter.machine.tcgen05_streams import (
-    AsyncOperation,
-    Stream,
-    follows,
-)
+from tilewright.lowering.interpreter.machine.tcgen05_streams import AsyncOperation, Stream, follows
 from tilewright.lowering.interpreter.values import Lanes
 
 CELLS = LANES * COLUMNS

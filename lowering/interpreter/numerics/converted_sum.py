@@ -11,12 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from tilewright.lowering.interpreter.numerics.errors import NumericsError
-from tilewright.lowering.interpreter.numerics.formats import (
-    Bits,
-    FloatFormat,
-    decode,
-    format_named,
-)
+from tilewright.lowering.interpreter.numerics.formats import Bits, FloatFormat, decode, format_named
 from tilewright.lowering.interpreter.numerics.fused_sum import fused_dot_add
 from tilewright.lowering.interpreter.numerics.models import ConvertedDotAdd
 from tilewright.lowering.interpreter.numerics.rounding import encode

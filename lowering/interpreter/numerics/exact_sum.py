@@ -19,12 +19,7 @@ from numpy.typing import NDArray
 
 from tilewright.lowering.interpreter.numerics.certain_sum import certain_dot_add
 from tilewright.lowering.interpreter.numerics.errors import NumericsError
-from tilewright.lowering.interpreter.numerics.formats import (
-    Bits,
-    FloatFormat,
-    Floats,
-    decode,
-)
+from tilewright.lowering.interpreter.numerics.formats import Bits, FloatFormat, Floats, decode
 from tilewright.lowering.interpreter.numerics.lanes import Block, in_blocks
 from tilewright.lowering.interpreter.numerics.rounding import Rounding, encode
 from tilewright.lowering.interpreter.numerics.scales import Scales
@@ -96,10 +91,7 @@ def _mostly_certain(a: Bits, b: Bits, c: Bits, formats: Formats) -> Bits:
 
 
 def _digit_block(
-    block: Block,
-    formats: Formats,
-    rounding: Rounding,
-    scale_format: FloatFormat | None,
+    block: Block, formats: Formats, rounding: Rounding, scale_format: FloatFormat | None
 ) -> Bits:
     """One block by digits; words of D laid out like `block.c`."""
     products = decode(block.a, formats[0]) * decode(block.b, formats[1])

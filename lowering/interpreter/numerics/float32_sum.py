@@ -15,12 +15,7 @@ import numpy as np
 
 from tilewright.lowering.interpreter.numerics.errors import NumericsError
 from tilewright.lowering.interpreter.numerics.fma import Singles, fma32
-from tilewright.lowering.interpreter.numerics.formats import (
-    Bits,
-    FloatFormat,
-    decode,
-    format_named,
-)
+from tilewright.lowering.interpreter.numerics.formats import Bits, FloatFormat, decode, format_named
 from tilewright.lowering.interpreter.numerics.lanes import Block, in_blocks
 from tilewright.lowering.interpreter.numerics.rounding import encode
 
@@ -30,10 +25,7 @@ _K = 4
 
 
 def float32_dot_add(
-    a: Bits,
-    b: Bits,
-    c: Bits,
-    formats: tuple[FloatFormat, FloatFormat, FloatFormat, FloatFormat],
+    a: Bits, b: Bits, c: Bits, formats: tuple[FloatFormat, FloatFormat, FloatFormat, FloatFormat]
 ) -> Bits:
     """D = A B + C in f32 arithmetic.
 

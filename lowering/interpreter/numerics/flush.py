@@ -4,8 +4,6 @@ A result is flushed by its exact value: one that would round up to the smallest 
 zero too (H100: mul, fma and div in every rounding).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

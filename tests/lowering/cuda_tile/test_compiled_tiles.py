@@ -76,6 +76,31 @@ def test_transposed(rows: int, columns: int) -> None:
     assert (got == a.T).all()
 
 
+def test_swizzles_of_both_sides_that_turn_the_same_bits() -> None:
+    """The order of a conversion's source turns a bit of addresses that its target's turns too."""
+    tile, tensor = "tile<16x256xf32>", "tensor_view<16x256xf32, strides=[256,1]>"
+    access = f"partition_view<tile=(16x256), padding_value = zero, {tensor}>, tile<i32>"
+    square = "tensor_view<16x16xf32, strides=[16,1]>"
+    body = view("a", "p", (16, 16), (16, 16)) + view("b", "q", (16, 256), (16, 256))
+    body += f"""
+    %o = constant <i32: 0> : tile<i32>
+    %zero = constant <f32: 0.0> : {tile}
+    %w, %s = load_view_tko weak %a[%o, %o]
+        : partition_view<tile=(16x16), padding_value = zero, {square}>, tile<i32>
+        -> tile<16x16xf32>, token
+    %x, %t = load_view_tko weak %b[%o, %o] : {access} -> {tile}, token
+    %l = reshape %x : {tile} -> tile<16x16x16xf32>
+    %m = permute %l [0, 2, 1] : tile<16x16x16xf32> -> tile<16x16x16xf32>
+    %n = reshape %m : tile<16x16x16xf32> -> {tile}
+    %y = mmaf %w, %n, %zero : tile<16x16xf32>, {tile}, {tile}
+    %u = store_view_tko weak %y, %b[%o, %o] token=%t : {tile}, {access} -> token
+"""
+    w, x = (RNG.integers(-4, 5, (16, n)).astype(np.float32) for n in (16, 256))
+    want = w @ x.reshape(16, 16, 16).transpose(0, 2, 1).reshape(16, 256)
+    pointers = "%p: tile<ptr<f32>>, %q: tile<ptr<f32>>"
+    assert (compiled(pointers, body, [w, x])[1] == want).all()
+
+
 def test_a_scan_and_a_fold_of_pairs() -> None:
     """The running maximum, and where the largest of 512 numbers is."""
     body = """

@@ -24,13 +24,7 @@ from tilewright.dialects.printf_format import FormatString
 from tilewright.lowering.interpreter.builder import Builder, Step, runs
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.ops.base.printf import print_lines
-from tilewright.lowering.interpreter.values import (
-    Lanes,
-    PartlyUndefined,
-    Undefined,
-    joined,
-    take,
-)
+from tilewright.lowering.interpreter.values import Lanes, PartlyUndefined, Undefined, joined, take
 
 
 @dataclass(frozen=True, slots=True)

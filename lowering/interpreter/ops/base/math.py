@@ -8,11 +8,7 @@ from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Operation
 
 from tilewright.dialects.math_functions.code import Value
-from tilewright.dialects.math_functions.functions import (
-    APPROXIMATIONS,
-    FUNCTIONS,
-    ON_INTEGERS,
-)
+from tilewright.dialects.math_functions.functions import APPROXIMATIONS, FUNCTIONS, ON_INTEGERS
 from tilewright.lowering.interpreter.arithmetic.programs import LEAF, computed
 from tilewright.lowering.interpreter.arithmetic.scalar import Function, scalar
 from tilewright.lowering.interpreter.builder import Builder, Step, runs

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 from xdsl.ir import Operation
 
@@ -13,7 +11,7 @@ from tilewright.lowering.interpreter.builder import Builder, Step, runs
 from tilewright.lowering.interpreter.machine.barriers import BarrierWait
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.machine.shared_memory import RANK_SHIFT
-from tilewright.lowering.interpreter.ops.instructions.ptx import moved
+from tilewright.lowering.interpreter.ops.instructions.tensor_memory import located
 from tilewright.lowering.interpreter.values import Bits, spread
 
 
@@ -66,33 +64,16 @@ def _mapa(op: ptx.MapaOp, builder: Builder) -> Step:
     return step
 
 
-def _arrive_there(
-    op: atom.MbarrierArriveOp | ptx.MbarrierArriveOp,
-    builder: Builder,
-    locate: Callable[[Gang], Bits],
-) -> Step:
-    reads = op.reads is not None
+@runs(atom.MbarrierArriveOp, ptx.MbarrierArriveOp)
+def _mbarrier_arrive(op: atom.MbarrierArriveOp | ptx.MbarrierArriveOp, builder: Builder) -> Step:
+    locate, reads = located(builder, op, op.operands[0]), op.reads is not None
+    rank = builder.slot(op.rank) if isinstance(op, atom.MbarrierArriveOp) else None
     builder.passes_reads |= reads
 
     def step(machine: Machine, gang: Gang) -> None:
-        machine.mbarriers.arrive(gang.lanes, spread(locate(gang), gang.count), 1, reads=reads)
+        address = locate(gang)
+        if rank is not None:
+            address = remote(address, gang.regs[rank])
+        machine.mbarriers.arrive(gang.lanes, spread(address, gang.count), 1, reads=reads)
 
     return step
-
-
-@runs(atom.MbarrierArriveOp)
-def _mbarrier_arrive(op: atom.MbarrierArriveOp, builder: Builder) -> Step:
-    barrier, rank = builder.slot(op.barrier), builder.slot(op.rank)
-    indices = builder.slots(op.indices)
-
-    def locate(gang: Gang) -> Bits:
-        address = gang.regs[barrier].locate([gang.regs[slot] for slot in indices])
-        return remote(address, gang.regs[rank])
-
-    return _arrive_there(op, builder, locate)
-
-
-@runs(ptx.MbarrierArriveOp)
-def _ptx_arrive(op: ptx.MbarrierArriveOp, builder: Builder) -> Step:
-    address, offset = builder.slot(op.address), op.offset.value.data
-    return _arrive_there(op, builder, lambda gang: moved(gang.regs[address], offset))

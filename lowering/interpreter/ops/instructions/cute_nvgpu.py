@@ -19,6 +19,7 @@ from tilewright.dialects.cute_nvgpu.ops.mma import MMA_OPS
 from tilewright.dialects.cute_nvgpu.ops.register_mma import RegisterMmaOp
 from tilewright.dialects.cute_nvgpu.ops.rounded import RoundedOp
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
+from tilewright.dialects.ptx import data_movement, synchronization
 from tilewright.lowering.interpreter.arithmetic.elements import (
     elements_of,
     packed,
@@ -169,13 +170,13 @@ def _cp_async(op: copy.CpAsyncOp, builder: Builder) -> Step:
     return step
 
 
-@runs(copy.CpAsyncCommitGroupOp)
-def _commit(op: copy.CpAsyncCommitGroupOp, builder: Builder) -> Step:
+@runs(copy.CpAsyncCommitGroupOp, data_movement.CpAsyncCommitGroupOp)
+def _commit(op: Operation, builder: Builder) -> Step:
     return lambda machine, gang: machine.shared.commit(gang.lanes)
 
 
-@runs(copy.CpAsyncWaitGroupOp)
-def _wait(op: copy.CpAsyncWaitGroupOp, builder: Builder) -> Step:
+@runs(copy.CpAsyncWaitGroupOp, data_movement.CpAsyncWaitGroupOp)
+def _wait(op: copy.CpAsyncWaitGroupOp | data_movement.CpAsyncWaitGroupOp, builder: Builder) -> Step:
     pending = op.pending.value.data
     return lambda machine, gang: machine.shared.wait(gang.lanes, pending)
 
@@ -183,25 +184,35 @@ def _wait(op: copy.CpAsyncWaitGroupOp, builder: Builder) -> Step:
 # Barriers
 
 
-@runs(sync.BarSyncOp)
-def _bar_sync(op: sync.BarSyncOp, builder: Builder) -> None:
-    wait_at(op, builder, op.barrier.value.data, op.threads.value.data)
+@runs(sync.BarSyncOp, synchronization.BarSyncOp)
+def _bar_sync(op: sync.BarSyncOp | synchronization.BarSyncOp, builder: Builder) -> None:
+    threads = None if op.threads is None else op.threads.value.data
+    wait_at(op, builder, op.barrier.value.data, threads)
 
 
-@runs(sync.BarArriveOp)
-def _bar_arrive(op: sync.BarArriveOp, builder: Builder) -> Step:
-    barrier, threads = op.barrier.value.data, op.threads.value.data
-    return arrive_at(barrier, threads)
+@runs(sync.BarArriveOp, synchronization.BarArriveOp)
+def _bar_arrive(op: sync.BarArriveOp | synchronization.BarArriveOp, builder: Builder) -> Step:
+    threads = None if op.threads is None else op.threads.value.data
+    return arrive_at(op.barrier.value.data, threads)
 
 
-@runs(sync.WarpSyncOp)
-def _warp_sync(op: sync.WarpSyncOp, builder: Builder) -> None:
-    sync_warps(op, builder)
-
-
-def sync_warps(op: Operation, builder: Builder) -> None:
-    """`bar.warp.sync`: what the warp's threads did is before what they do next."""
+@runs(sync.WarpSyncOp, synchronization.WarpSyncOp)
+def _warp_sync(op: Operation, builder: Builder) -> None:
+    """The end of the warp's work so far, before any of its threads goes on."""
     builder.suspend(op, lambda machine, gang: machine.warp_barriers.wait(op, gang.lanes))
+
+
+@runs(
+    sync.FenceProxyAliasOp,
+    synchronization.FenceProxyAliasOp,
+    sync.GridDependencyWaitOp,
+    sync.LaunchDependentsOp,
+    synchronization.GridDependencyWaitOp,
+    synchronization.LaunchDependentsOp,
+)
+def _grids_alone(op: Operation, builder: Builder) -> Step:
+    """One kernel runs alone, on memory that has one address."""
+    return lambda machine, gang: None
 
 
 # Fragments

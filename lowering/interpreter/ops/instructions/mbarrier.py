@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-import numpy as np
 from xdsl.ir import Operation
 
 from tilewright.dialects.cute_nvgpu.ops import mbarrier as atom
@@ -15,48 +12,44 @@ from tilewright.lowering.interpreter.builder import Builder, Step, runs
 from tilewright.lowering.interpreter.machine.machine import WARP, Gang, Machine
 from tilewright.lowering.interpreter.machine.mbarrier import MbarrierWait
 from tilewright.lowering.interpreter.machine.register_pool import RegisterWait
+from tilewright.lowering.interpreter.ops.instructions.tensor_memory import located
 from tilewright.lowering.interpreter.ops.instructions.wgmma import warpgroups
-from tilewright.lowering.interpreter.values import Bits
-
-Locate = Callable[[Gang], Bits]
-"""The address of each thread's mbarrier."""
-
-
-def _located(op: atom.MbarrierOp | ptx.MbarrierOp, builder: Builder) -> Locate:
-    if isinstance(op, ptx.MbarrierOp):
-        source, offset = builder.slot(op.address), op.offset.value.data
-        return lambda gang: gang.regs[source].astype(np.uint64) + np.uint64(offset)
-    barrier, indices = builder.slot(op.barrier), builder.slots(op.indices)
-    return lambda gang: gang.regs[barrier].locate([gang.regs[slot] for slot in indices])
 
 
 @runs(atom.InitOp, ptx.InitOp)
 def _init(op: atom.InitOp | ptx.InitOp, builder: Builder) -> Step:
-    locate, count, number = _located(op, builder), op.count.value.data, builder.number(op)
+    locate, count, number = (
+        located(builder, op, op.operands[0]),
+        op.count.value.data,
+        builder.number(op),
+    )
     return lambda machine, gang: machine.mbarriers.make(gang.lanes, locate(gang), count, number)
 
 
 @runs(atom.InvalOp, ptx.InvalOp)
 def _inval(op: atom.InvalOp | ptx.InvalOp, builder: Builder) -> Step:
-    locate = _located(op, builder)
+    locate = located(builder, op, op.operands[0])
     return lambda machine, gang: machine.mbarriers.end(gang.lanes, locate(gang))
 
 
 @runs(atom.ArriveOp, ptx.ArriveOp)
 def _arrive(op: atom.ArriveOp | ptx.ArriveOp, builder: Builder) -> Step:
-    locate, count = _located(op, builder), 1 if op.count is None else op.count.value.data
+    locate, count = (
+        located(builder, op, op.operands[0]),
+        1 if op.count is None else op.count.value.data,
+    )
     return lambda machine, gang: machine.mbarriers.arrive(gang.lanes, locate(gang), count)
 
 
 @runs(atom.ArriveExpectTxOp, ptx.ArriveExpectTxOp)
 def _expect_tx(op: atom.ArriveExpectTxOp | ptx.ArriveExpectTxOp, builder: Builder) -> Step:
-    locate, expected = _located(op, builder), op.count.value.data
+    locate, expected = located(builder, op, op.operands[0]), op.count.value.data
     return lambda machine, gang: machine.mbarriers.arrive(gang.lanes, locate(gang), 1, expected)
 
 
 @runs(atom.WaitOp, ptx.TryWaitParityOp)
 def _wait(op: atom.WaitOp | ptx.TryWaitParityOp, builder: Builder) -> None:
-    locate, parity = _located(op, builder), builder.slot(op.parity)
+    locate, parity = located(builder, op, op.operands[0]), builder.slot(op.parity)
 
     def begin(machine: Machine, gang: Gang) -> MbarrierWait:
         return machine.mbarriers.wait(gang.lanes, locate(gang), gang.regs[parity], op)

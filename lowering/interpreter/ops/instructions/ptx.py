@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from xdsl.ir import Operation
 
 from tilewright.dialects.contents import ops_of
-from tilewright.dialects.cute_nvgpu.ops import sync
+from tilewright.dialects.cute_nvgpu.lattice.data_movement import WEAK
 from tilewright.dialects.ptx import (
     approximate,
     arithmetic,
@@ -17,7 +16,6 @@ from tilewright.dialects.ptx import (
     matrix,
     module_variables,
     registers,
-    synchronization,
     wmma,
 )
 from tilewright.dialects.ptx.instruction import ScalarOp
@@ -27,12 +25,17 @@ from tilewright.lowering.interpreter.arithmetic.scalar import scalar
 from tilewright.lowering.interpreter.builder import Builder, Step, runs
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.ops.base.arith import constant, pure, same, unary, undefined
-from tilewright.lowering.interpreter.ops.base.gpu import arrive_at, wait_at
-from tilewright.lowering.interpreter.ops.base.memref import load_chosen, load_words, store_words
+from tilewright.lowering.interpreter.ops.base.memref import (
+    change_words,
+    exchange,
+    keep,
+    load_chosen,
+    load_words,
+    store_words,
+)
 from tilewright.lowering.interpreter.ops.instructions.cute_nvgpu import (
     copy_async,
     product_of,
-    sync_warps,
     warps_of,
 )
 from tilewright.lowering.interpreter.program import Exit, Fork
@@ -139,7 +142,7 @@ def _ld(op: data_movement.LdOp, builder: Builder) -> Step:
     source, dest, number = builder.slot(op.address), builder.slot(op.result), builder.number(op)
     width, count = op.access_bytes, op.result.type.count.data
     shared, offset = op.space.data == "shared", op.offset.value.data
-    dtype = CONTAINERS[op.result.type.kind.data]
+    dtype, strong = CONTAINERS[op.result.type.kind.data], op.semantics.data != WEAK
     chosen, otherwise = (
         None if value is None else builder.slot(value) for value in (op.predicate, op.otherwise)
     )
@@ -147,6 +150,14 @@ def _ld(op: data_movement.LdOp, builder: Builder) -> Step:
     def step(machine: Machine, gang: Gang) -> None:
         regs = gang.regs
         address = moved(regs[source], offset)
+        if strong:
+            words = np.zeros((gang.count, count), f"uint{8 * width}")
+            if otherwise is not None:
+                words[:] = as_columns(regs[otherwise])
+            kept = None if chosen is None else regs[chosen]
+            change_words(machine, gang, address, words, keep, number, kept)
+            regs[dest] = (words if count > 1 else words[:, 0]).astype(dtype, copy=False)
+            return
         if chosen is None or otherwise is None:
             value = load_words(machine, gang.lanes, address, width, count, number, shared=shared)
             value = value if count > 1 else value[:, 0]
@@ -167,12 +178,16 @@ def _st(op: data_movement.StOp, builder: Builder) -> Step:
     shared, offset = op.space.data == "shared", op.offset.value.data
     word = np.dtype(f"uint{8 * width}")
     predicate = None if op.predicate is None else builder.slot(op.predicate)
+    strong = op.semantics.data != WEAK
 
     def step(machine: Machine, gang: Gang) -> None:
         address = spread(moved(gang.regs[dest], offset), gang.count)
         value = np.ascontiguousarray(spread(as_columns(gang.regs[source]).astype(word), gang.count))
         chosen = None if predicate is None else gang.regs[predicate]
-        store_words(machine, gang, address, value, number, shared=shared, chosen=chosen)
+        if strong:
+            change_words(machine, gang, address, value, exchange, number, chosen)
+        else:
+            store_words(machine, gang, address, value, number, shared=shared, chosen=chosen)
 
     return step
 
@@ -196,18 +211,7 @@ def _cp_async(op: data_movement.CpAsyncOp, builder: Builder) -> Step:
     return step
 
 
-@runs(data_movement.CpAsyncCommitGroupOp)
-def _commit(op: data_movement.CpAsyncCommitGroupOp, builder: Builder) -> Step:
-    return lambda machine, gang: machine.shared.commit(gang.lanes)
-
-
-@runs(data_movement.CpAsyncWaitGroupOp)
-def _wait(op: data_movement.CpAsyncWaitGroupOp, builder: Builder) -> Step:
-    pending = op.pending.value.data
-    return lambda machine, gang: machine.shared.wait(gang.lanes, pending)
-
-
-# Control flow and barriers
+# Control flow
 
 
 @runs(control_flow.BraOp)
@@ -225,26 +229,6 @@ def _cond_bra(op: control_flow.CondBraOp, builder: Builder) -> None:
 @runs(control_flow.RetOp)
 def _ret(op: control_flow.RetOp, builder: Builder) -> None:
     builder.end(Exit(), op)
-
-
-@runs(synchronization.BarSyncOp)
-def _bar_sync(op: synchronization.BarSyncOp, builder: Builder) -> None:
-    wait_at(op, builder, op.barrier.value.data, _threads(op))
-
-
-@runs(synchronization.BarArriveOp)
-def _bar_arrive(op: synchronization.BarArriveOp, builder: Builder) -> Step:
-    barrier, threads = op.barrier.value.data, _threads(op)
-    return arrive_at(barrier, threads)
-
-
-def _threads(op: synchronization.BarSyncOp | synchronization.BarArriveOp) -> int | None:
-    return None if op.threads is None else op.threads.value.data
-
-
-@runs(synchronization.WarpSyncOp)
-def _warp_sync(op: synchronization.WarpSyncOp, builder: Builder) -> None:
-    sync_warps(op, builder)
 
 
 # Matrices
@@ -269,14 +253,3 @@ def _mma(op: matrix.WarpMmaOp, builder: Builder) -> Step:
         gang.regs[dest] = d[:, 0] if single else d
 
     return step
-
-
-@runs(
-    synchronization.GridDependencyWaitOp,
-    synchronization.LaunchDependentsOp,
-    sync.GridDependencyWaitOp,
-    sync.LaunchDependentsOp,
-)
-def _grids_alone(op: Operation, builder: Builder) -> Step:
-    """One kernel runs alone."""
-    return lambda machine, gang: None

@@ -29,11 +29,7 @@ from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.machine.tcgen05_streams import AsyncOperation
 from tilewright.lowering.interpreter.machine.tensor_memory import TensorAccess
 from tilewright.lowering.interpreter.ops.instructions.matrix_copy import unpacked
-from tilewright.lowering.interpreter.ops.instructions.tensor_memory import (
-    Locate,
-    at_offset,
-    located,
-)
+from tilewright.lowering.interpreter.ops.instructions.tensor_memory import Locate, located
 from tilewright.lowering.interpreter.values import spread
 
 
@@ -109,14 +105,14 @@ def _copy(
 
 @runs(tmem_copy.CopyOp)
 def _tmem_copy(op: tmem_copy.CopyOp, builder: Builder) -> Step:
-    at = located(builder, op.dest, op.indices)
+    at = located(builder, op, op.dest)
     source = builder.slot(op.source)
     return _copy(op, builder, at, source, op.copy_shape, op.group, op.source_format)
 
 
 @runs(ptx.CpOp)
 def _cp(op: ptx.CpOp, builder: Builder) -> Step:
-    at = at_offset(builder, op.address, op.offset.value.data)
+    at = located(builder, op, op.address)
     source = None if op.source_format is None else op.source_format.data
     return _copy(op, builder, at, builder.slot(op.descriptor), op.copy_shape, op.group, source)
 
@@ -124,8 +120,9 @@ def _cp(op: ptx.CpOp, builder: Builder) -> Step:
 # Shifts
 
 
-def _shift(op: Operation, builder: Builder, at: Locate, group: int) -> Step:
-    number = builder.number(op)
+@runs(tmem_copy.ShiftOp, ptx.ShiftOp)
+def _shift(op: tmem_copy.ShiftOp | ptx.ShiftOp, builder: Builder) -> Step:
+    at, number, group = located(builder, op, op.operands[0]), builder.number(op), op.group
 
     def step(machine: Machine, gang: Gang) -> None:
         addresses = spread(at(gang), gang.count)
@@ -156,20 +153,14 @@ def _shift_rows(machine: Machine, cta: int, address: int, access: TensorAccess) 
     machine.tensor.write(cta, cells[1:], words[:-1], access)
 
 
-@runs(tmem_copy.ShiftOp)
-def _tmem_shift(op: tmem_copy.ShiftOp, builder: Builder) -> Step:
-    return _shift(op, builder, located(builder, op.source, op.indices), op.group)
-
-
-@runs(ptx.ShiftOp)
-def _ptx_shift(op: ptx.ShiftOp, builder: Builder) -> Step:
-    return _shift(op, builder, at_offset(builder, op.address, op.offset.value.data), op.group)
-
-
 # Commits and fences
 
 
-def _commit(builder: Builder, barrier: Locate, mask: int | None, group: int) -> Step:
+@runs(tcgen05_sync.CommitOp, ptx_sync.CommitOp)
+def _commit(op: tcgen05_sync.CommitOp | ptx_sync.CommitOp, builder: Builder) -> Step:
+    barrier, group = located(builder, op, op.operands[0]), op.group
+    mask = None if op.mask is None else builder.slot(op.mask)
+
     def step(machine: Machine, gang: Gang) -> None:
         addresses = spread(barrier(gang), gang.count)
         masks = None if mask is None else spread(gang.regs[mask], gang.count)
@@ -190,19 +181,6 @@ def commit(machine: Machine, lane: int, address: int, mask: int | None, group: i
     places = machine.mbarriers.places(lane, address, mask)
     phases = [machine.mbarriers.arrive_async(lane, place) for place in places]
     machine.tensor.commit(lane, group, phases)
-
-
-@runs(tcgen05_sync.CommitOp)
-def _tcgen05_commit(op: tcgen05_sync.CommitOp, builder: Builder) -> Step:
-    mask = None if op.mask is None else builder.slot(op.mask)
-    return _commit(builder, located(builder, op.barrier, op.indices), mask, op.group)
-
-
-@runs(ptx_sync.CommitOp)
-def _ptx_commit(op: ptx_sync.CommitOp, builder: Builder) -> Step:
-    mask = None if op.mask is None else builder.slot(op.mask)
-    barrier = at_offset(builder, op.address, op.offset.value.data)
-    return _commit(builder, barrier, mask, op.group)
 
 
 @runs(tcgen05_sync.FenceBeforeThreadSyncOp, ptx_sync.FenceBeforeThreadSyncOp)

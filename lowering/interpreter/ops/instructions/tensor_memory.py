@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,14 +38,21 @@ Locate = Callable[[Gang], Bits]
 """An address of tensor or shared memory in each thread."""
 
 
-def located(builder: Builder, memory: SSAValue, indices: Sequence[SSAValue]) -> Locate:
-    """The address of an element of a memref."""
-    view, slots = builder.slot(memory), builder.slots(indices)
-    return lambda gang: gang.regs[view].locate([gang.regs[slot] for slot in slots])
+def located(builder: Builder, op: Any, memory: SSAValue) -> Locate:
+    """The address of what an op names: of an element of a memref, or in a register plus a
+    constant."""
+    source = builder.slot(memory)
+    if not hasattr(op, "indices"):
+        offset = op.offset.value.data
+        return lambda gang: moved(gang.regs[source], offset)
+    slots = builder.slots(op.indices)
+    return lambda gang: gang.regs[source].locate([gang.regs[slot] for slot in slots])
 
 
-def _tile_at(op: TmemAccessOp, builder: Builder) -> Locate:
+def _tile_at(op: TmemAccessOp | ptx_access.AccessOp, builder: Builder) -> Locate:
     """The address of the first element of a tile, which lies within its memref."""
+    if isinstance(op, ptx_access.AccessOp):
+        return located(builder, op, op.operands[0])
     memory, indices = op.tile_operand
     view, slots = builder.slot(memory), builder.slots(indices)
     extents = dict(enumerate(op.access.extents(op.fragment_type.element.bits), len(slots) - 2))
@@ -57,12 +65,6 @@ def _tile_at(op: TmemAccessOp, builder: Builder) -> Locate:
     return locate
 
 
-def at_offset(builder: Builder, address: SSAValue, offset: int) -> Locate:
-    """An address in a register, plus a constant."""
-    source = builder.slot(address)
-    return lambda gang: moved(gang.regs[source], offset)
-
-
 def _warps(machine: Machine, gang: Gang, what: str) -> list[Lanes]:
     """The lanes of each warp, as places in the gang."""
     gang.warps(what)
@@ -72,8 +74,10 @@ def _warps(machine: Machine, gang: Gang, what: str) -> list[Lanes]:
 # Allocation
 
 
-def _allocate(builder: Builder, op: Operation, slot: Locate, columns: int, group: int) -> None:
-    number = builder.number(op)
+@runs(tmem.AllocOp, ptx.AllocOp)
+def _alloc(op: tmem.AllocOp | ptx.AllocOp, builder: Builder) -> None:
+    slot, number = located(builder, op, op.slot), builder.number(op)
+    columns, group = op.columns.value.data, op.group
 
     def begin(machine: Machine, gang: Gang) -> AllocationWait:
         gang.warps("tcgen05.alloc")
@@ -83,25 +87,10 @@ def _allocate(builder: Builder, op: Operation, slot: Locate, columns: int, group
     builder.suspend(op, begin)
 
 
-@runs(tmem.AllocOp)
-def _alloc(op: tmem.AllocOp, builder: Builder) -> None:
-    slot = located(builder, op.slot, op.indices)
-    _allocate(builder, op, slot, op.columns.value.data, op.group)
-
-
-@runs(ptx.AllocOp)
-def _ptx_alloc(op: ptx.AllocOp, builder: Builder) -> None:
-    slot = at_offset(builder, op.slot, op.offset.value.data)
-    _allocate(builder, op, slot, op.columns.value.data, op.group)
-
-
 @runs(tmem.RetrieveOp)
 def _retrieve(op: tmem.RetrieveOp, builder: Builder) -> Step:
-    slot, dest, number = (
-        located(builder, op.slot, op.indices),
-        builder.slot(op.result),
-        builder.number(op),
-    )
+    slot, number = located(builder, op, op.slot), builder.number(op)
+    dest = builder.slot(op.result)
     layout, bits = _layout(op.result)
 
     def step(machine: Machine, gang: Gang) -> None:
@@ -120,7 +109,7 @@ def _layout(value: SSAValue) -> tuple[Layout, int]:
 
 @runs(tmem.SliceOp)
 def _slice(op: tmem.SliceOp, builder: Builder) -> Step:
-    begin, dest = located(builder, op.source, op.indices), builder.slot(op.result)
+    begin, dest = located(builder, op, op.source), builder.slot(op.result)
     layout, bits = _layout(op.result)
 
     def step(machine: Machine, gang: Gang) -> None:
@@ -244,10 +233,11 @@ def _load(op: tmem_access.LoadOp, builder: Builder) -> Step:
     return step
 
 
-@runs(LoadReduceOp)
-def _load_reduce(op: LoadReduceOp, builder: Builder) -> Step:
+@runs(LoadReduceOp, ptx_access.LdRedOp)
+def _load_reduce(op: LoadReduceOp | ptx_access.LdRedOp, builder: Builder) -> Step:
     at, number = _tile_at(op, builder), builder.number(op)
-    dests, access, form = builder.slots(op.results), op.access, op.form
+    dests, access = builder.slots(op.results), op.access
+    form = op.form if isinstance(op, LoadReduceOp) else op.form.data
 
     def step(machine: Machine, gang: Gang) -> None:
         words = load_tensor(machine, gang, at(gang), access, number, op.name)
@@ -272,11 +262,7 @@ def _store(op: tmem_access.StoreOp, builder: Builder) -> Step:
 
 @runs(ptx_access.LdOp)
 def _ld(op: ptx_access.LdOp, builder: Builder) -> Step:
-    at, dest, number = (
-        at_offset(builder, op.address, op.offset.value.data),
-        builder.slot(op.result),
-        builder.number(op),
-    )
+    at, dest, number = _tile_at(op, builder), builder.slot(op.result), builder.number(op)
     access, dtype = op.access, CONTAINERS[op.data.kind.data]
 
     def step(machine: Machine, gang: Gang) -> None:
@@ -287,26 +273,9 @@ def _ld(op: ptx_access.LdOp, builder: Builder) -> Step:
     return step
 
 
-@runs(ptx_access.LdRedOp)
-def _ld_red(op: ptx_access.LdRedOp, builder: Builder) -> Step:
-    at, number = at_offset(builder, op.address, op.offset.value.data), builder.number(op)
-    dests, access, form = builder.slots(op.results), op.access, op.form.data
-
-    def step(machine: Machine, gang: Gang) -> None:
-        words = load_tensor(machine, gang, at(gang), access, number, op.name)
-        for dest, value in zip(dests, (words, least_or_greatest(words, form)), strict=True):
-            gang.regs[dest] = _loading(machine, gang, value, number)
-
-    return step
-
-
 @runs(ptx_access.StOp)
 def _st(op: ptx_access.StOp, builder: Builder) -> Step:
-    at, source, number = (
-        at_offset(builder, op.address, op.offset.value.data),
-        builder.slot(op.value),
-        builder.number(op),
-    )
+    at, source, number = _tile_at(op, builder), builder.slot(op.value), builder.number(op)
     access = op.access
 
     def step(machine: Machine, gang: Gang) -> None:

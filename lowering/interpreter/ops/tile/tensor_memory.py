@@ -40,10 +40,7 @@ from tilewright.lowering.interpreter.ops.instructions.tcgen05_sync import (
     each_thread,
     group_ctas,
 )
-from tilewright.lowering.interpreter.ops.instructions.tensor_memory import (
-    load_tensor,
-    store_tensor,
-)
+from tilewright.lowering.interpreter.ops.instructions.tensor_memory import load_tensor, store_tensor
 from tilewright.lowering.interpreter.ops.instructions.umma import faulting, memories_of
 from tilewright.lowering.interpreter.ops.tile.gemm import extents
 from tilewright.lowering.interpreter.ops.tile.tensor_access import (

@@ -1,0 +1,37 @@
+"""The base of the ops that are ours, and their definition."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+from xdsl.irdl import (
+    AttrSizedOperandSegments,
+    IRDLOperation,
+    OptOperandDef,
+    VarOperandDef,
+    irdl_op_definition,
+)
+from xdsl.utils.exceptions import VerifyException
+
+_Op = TypeVar("_Op", bound=IRDLOperation)
+
+
+class DefinedOp(IRDLOperation):
+    """An op that says what it expected where it is wrong."""
+
+    def fail(self, rule: str) -> VerifyException:
+        """The exception that says `'op' expected RULE, got VALUE`."""
+        return VerifyException(f"'{self.name}' expected {rule}")
+
+
+def define_op(class_: type[_Op]) -> type[_Op]:
+    """Define an op by its class. Where several of its operands may be none or many, a property
+    says how many each is."""
+    fields: dict[str, Any] = {}
+    for base in reversed(class_.mro()):
+        fields |= vars(base)
+    kinds = [getattr(field, "cls", None) for field in fields.values()]
+    if sum(kind in (OptOperandDef, VarOperandDef) for kind in kinds) > 1:
+        op: Any = class_
+        op.irdl_options = (AttrSizedOperandSegments(as_property=True),)
+    return irdl_op_definition(class_)

@@ -1,0 +1,181 @@
+"""`mmaf` and `mmai` where there is no MMA: fused multiply-adds of elements, in the order of K.
+
+Operands that other threads hold are laid down in shared memory, from which each thread reads what
+it multiplies, a few of K at a time: registers are not for all of K.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from xdsl.dialects import arith, math
+from xdsl.dialects.builtin import Float32Type, Float64Type, IntegerType
+from xdsl.ir import Attribute, SSAValue
+
+from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFOp, MmaIOp
+from tilewright.dialects.cute_nvgpu.ops.address import bytes_of
+from tilewright.lowering.cuda_tile.arithmetic.convert_conversions import (
+    float_or_same,
+    float_resized,
+)
+from tilewright.lowering.cuda_tile.arithmetic.convert_elementwise import (
+    on_floats,
+    on_integers,
+    word,
+)
+from tilewright.lowering.cuda_tile.kernel.kernel import Elements, Kernel, is_float
+from tilewright.lowering.cuda_tile.layouts.elements import shape_of
+from tilewright.lowering.cuda_tile.layouts.layouts import TileLayout, dim_bits
+from tilewright.lowering.cuda_tile.layouts.shared_order import SharedOrder, converting
+
+_AT_ONCE = 1
+"""How many of K a thread reads at once, as bits of their number."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Operand:
+    """An operand: of the bits of a result's number those of its own, the bits of K, and the layout
+    of the elements that threads multiply, K left out."""
+
+    value: SSAValue
+    bits: dict[int, int]
+    depth: range
+    threads: TileLayout
+
+    def part(self, count: int) -> TileLayout:
+        """The layout of the first `1 << count` of K."""
+        return TileLayout(self.threads.threads, (*self.depth[:count], *self.threads.registers))
+
+    @classmethod
+    def of(
+        cls, value: SSAValue, result: TileLayout, bits: dict[int, int], depth: range
+    ) -> _Operand:
+        """Of the bits of a result's number those of the operand's."""
+        return cls(value, bits, depth, result.renumbered(bits))
+
+    def place(self, place: int, k: int) -> int:
+        """The number of the element that is multiplied for the result of a number."""
+        own = sum(1 << own for bit, own in self.bits.items() if place >> bit & 1)
+        return own | k << self.depth.start
+
+
+def multiply_fused(op: MmaFOp | MmaIOp, kernel: Kernel) -> None:
+    """The sum of products in the order of K, from zero, then the addend."""
+    layout = kernel.layout(op.result)
+    assert layout is not None
+    a, b = _operands(op, layout)
+    acc = kernel.elements(op.acc, layout)
+    left, right = _readers(a, b, kernel)
+    signs = [word(op, name) for name in ("signedness_lhs", "signedness_rhs")]
+    totals: list[SSAValue | None] = [None] * layout.count
+    for k in range(1 << len(a.depth)):
+        for i, place in enumerate(layout.places):
+            x, y = left(a.place(place, k)), right(b.place(place, k))
+            totals[i] = _step(kernel, x, y, totals[i], acc[i].type, signs)
+    results = [
+        _sum(kernel, total, addend)
+        for total, addend in zip(totals, acc, strict=True)
+        if total is not None
+    ]
+    kernel.place(op.result, layout, results)
+
+
+def _operands(op: MmaFOp | MmaIOp, result: TileLayout) -> tuple[_Operand, _Operand]:
+    batch, rows, columns = dim_bits(_of_rank_three(shape_of(op.acc)))
+    *_, a_rows, a_depth = dim_bits(_of_rank_three(shape_of(op.lhs)))
+    _, b_depth, b_columns = dim_bits(_of_rank_three(shape_of(op.rhs)))
+    a_batch = range(a_rows.stop, a_rows.stop + len(batch))
+    b_batch = range(b_depth.stop, b_depth.stop + len(batch))
+    a_bits = dict(zip((*rows, *batch), (*a_rows, *a_batch), strict=True))
+    b_bits = dict(zip((*columns, *batch), (*b_columns, *b_batch), strict=True))
+    return (
+        _Operand.of(op.lhs, result, a_bits, a_depth),
+        _Operand.of(op.rhs, result, b_bits, b_depth),
+    )
+
+
+def _of_rank_three(shape: Sequence[int]) -> tuple[int, ...]:
+    return (*(1,) * (3 - len(shape)), *shape)
+
+
+Reader = Callable[[int], SSAValue]
+"""The element of a number, of those that a thread multiplies."""
+
+
+def _readers(a: _Operand, b: _Operand, kernel: Kernel) -> list[Reader]:
+    """The elements of both operands: in registers where threads have them already, where they are
+    computed, or where shared memory has no room for them; else in shared memory, laid down
+    together."""
+    scratch, readers = kernel.scratch, dict[_Operand, Reader]()
+    laid: list[tuple[_Operand, TileLayout, Elements, SharedOrder, int]] = []
+    size = 0
+    for operand in (a, b):
+        own = kernel.table.of(operand.value)
+        elements = kernel.elements(operand.value, own)
+        if own.threads != operand.threads.threads:
+            order = converting(own, operand.part(_AT_ONCE), bytes_of(elements[0].type))
+            laid.append((operand, own, elements, order, size))
+            size += order.size << len(order.position)
+    if scratch.reserved + size > scratch.limit:
+        laid = []
+    base = scratch.take(size) if laid else None
+    for operand, own, elements, order, offset in laid:
+        assert base is not None
+        at = kernel.emitter.binary("add", base, kernel.emitter.constant(offset, 32))
+        scratch.store(at, own, elements, order)
+        readers[operand] = _InParts(operand, elements[0].type, order, at, kernel)
+    if laid:
+        scratch.written()
+    return [readers.get(operand) or _registers(operand, kernel) for operand in (a, b)]
+
+
+def _registers(operand: _Operand, kernel: Kernel) -> Reader:
+    layout = operand.part(len(operand.depth))
+    elements = kernel.elements(operand.value, layout)
+    return lambda number: elements[layout.register_at[number]]
+
+
+class _InParts:
+    """Elements in shared memory, read when the first of a part of K is needed."""
+
+    def __init__(
+        self, operand: _Operand, element: Attribute, order: SharedOrder, base: SSAValue,
+        kernel: Kernel,
+    ) -> None:  # fmt: skip
+        self.layout = operand.part(_AT_ONCE)
+        self.above = sum(1 << bit for bit in operand.depth[_AT_ONCE:])
+        self.element, self.order, self.base, self.kernel = element, order, base, kernel
+        self.part, self.elements = -1, list[SSAValue]()
+
+    def __call__(self, number: int) -> SSAValue:
+        part = number & self.above
+        if part != self.part:
+            scratch = self.kernel.scratch
+            self.part = part
+            self.elements = scratch.load(self.base, self.layout, self.element, self.order, part)
+        return self.elements[self.layout.register_at[number ^ part]]
+
+
+def _step(
+    kernel: Kernel, x: SSAValue, y: SSAValue, total: SSAValue | None, type_: Attribute,
+    signs: Sequence[str],
+) -> SSAValue:  # fmt: skip
+    if not is_float(type_):
+        x, y = (
+            kernel.emit(arith.ExtSIOp if sign == "signed" else arith.ExtUIOp, [value], type_)
+            for value, sign in zip((x, y), signs, strict=True)
+        )
+        product = on_integers(kernel, arith.MuliOp, x, y)
+        return product if total is None else on_integers(kernel, arith.AddiOp, total, product)
+    wide = Float64Type() if str(type_) == "f64" else Float32Type()
+    x, y = (float_resized(kernel, value, wide) for value in (x, y))
+    total = kernel.constant(0.0, wide) if total is None else total
+    return on_floats(kernel, math.FmaOp, x, y, total)
+
+
+def _sum(kernel: Kernel, total: SSAValue, addend: SSAValue) -> SSAValue:
+    if isinstance(addend.type, IntegerType):
+        return on_integers(kernel, arith.AddiOp, total, addend)
+    wide = float_or_same(kernel, addend, total.type)
+    return float_or_same(kernel, on_floats(kernel, arith.AddfOp, total, wide), addend.type)

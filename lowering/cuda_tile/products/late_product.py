@@ -1,0 +1,88 @@
+"""The second of two products of a loop, an iteration late: of attention the weights times V are
+multiplied while threads compute the weights of the next iteration.
+
+    first iteration:   s = q k(0);                                 p = softmax of s;  o = o * a
+    for j = 1 ..:      s = q k(j) and o += p v(j - 1), in flight;  p = softmax of s;  o = o * a
+    behind the last:   o += p v(last)
+
+Every sum is computed as it stands in the kernel. The loop carries the weights in addition.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
+from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp
+from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
+from tilewright.lowering.cuda_tile.analysis.find_late_products import LateMultiplication
+from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
+from tilewright.lowering.cuda_tile.pipelines.convert_pipelines import Rings
+from tilewright.lowering.cuda_tile.pipelines.ring import Ring
+from tilewright.lowering.cuda_tile.products.convert_warpgroup_matrix import (
+    AccumulatorTile,
+    WarpgroupProduct,
+    accumulators,
+)
+
+
+class LateProduct:
+    """A late product on its way: `weights` are the fragments of A that it is behind with."""
+
+    def __init__(self, late: LateMultiplication, ring: Ring, kernel: Kernel) -> None:
+        self.op: Operation = late.op
+        self.sums, self.ring = late.sums, ring
+        self._late, self._kernel = late, kernel
+        self.weights: list[SSAValue] = []
+
+    @classmethod
+    def of(cls, loop: ForOp, kernel: Kernel) -> LateProduct | None:
+        """That of a loop, where others copy to its stages."""
+        late, ring = kernel.late_products.get(loop), Rings.in_kernel(kernel).of(loop)
+        return None if late is None or ring is None else cls(late, ring, kernel)
+
+    @property
+    def types(self) -> list[Attribute]:
+        """The types of the weights."""
+        layouts = self._late.layouts
+        type_ = FragmentType.of(layouts.atom.element("A"), layouts.values("A"))
+        return [type_] * len(layouts.fragments("A"))
+
+    def put_off(self) -> None:
+        """Remember what is to be multiplied."""
+        kernel, layouts = self._kernel, self._late.layouts
+        weights = WarpgroupProduct(self._late.op, layouts, kernel).in_registers()
+        assert weights is not None
+        self.weights = list(weights.values())
+        sums = accumulators(self._late.op.acc, layouts, kernel)
+        kernel[self._late.op.result] = AccumulatorTile(layouts, sums, None)
+
+    def catch_up(self) -> None:
+        """Multiply what was put off, B being in the stage before; the loop carries the sums that
+        it adds to. ptxas would wait for the MMAs in front of all that threads compute meanwhile;
+        that they wait for the next B keeps it from that."""
+        if not self.weights:
+            return
+        kernel, ring, layouts = self._kernel, self.ring, self._late.layouts
+        now, ring.place = ring.place, ring.before(ring.place)
+        for op in self._loading():
+            kernel.lower(op)
+        kernel.at(self.op)
+        product = WarpgroupProduct(self._late.op, layouts, kernel)
+        weights = dict(zip(layouts.fragments("A"), self.weights, strict=True))
+        sums = accumulators(self.sums, layouts, kernel)
+        kernel[self.sums] = product.multiplied(weights, sums)
+        ring.place, self.weights = now, []
+        product.group.before_wait = partial(ring.wait, self._late.group, now)
+
+    def _loading(self) -> list[Operation]:
+        """The load of B, and the ops between it and the product."""
+        ops, value = list[Operation](), self._late.op.rhs
+        while isinstance(op := value.owner, Operation):
+            ops.insert(0, op)
+            if isinstance(op, LoadViewTkoOp):
+                break
+            value = op.operands[0]
+        return ops
