@@ -27,7 +27,14 @@ from xdsl.ir import (
     SSAValues,
     Use,
 )
-from xdsl.ir.core import BlockOps, IRWithName, IRWithUses, OpOperands, _IRNode
+from xdsl.ir.core import (
+    BlockOps,
+    ErasedSSAValue,
+    IRWithName,
+    IRWithUses,
+    OpOperands,
+    _IRNode,
+)
 from xdsl.irdl import (
     AttrConstraint,
     AttrSizedOperandSegments,
@@ -44,6 +51,7 @@ from xdsl.irdl.operations import BaseAccessor, BeforeVariadicSingleAccessor, Var
 from xdsl.parser import Parser
 from xdsl.traits import IsolatedFromAbove, OpTrait
 from xdsl.universe import Universe
+from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.signature import FactsBySignature, identity, signature
 
@@ -79,7 +87,8 @@ def install() -> None:
     value._type = property(attrgetter("type"), lambda self, type_: setattr(self, "type", type_))
     result.owner, argument.owner = property(attrgetter("op")), property(attrgetter("block"))
     block: Any = Block
-    block._attach_op = _attach
+    block._attach_op, block.add_op = _attach, _append
+    operation.verify = _verify_op
     fast: Any = BlockOps
     fast.__iter__ = _ops
     accessors: list[Any] = [BaseAccessor, BeforeVariadicSingleAccessor]
@@ -334,6 +343,18 @@ def _attach(block: Block, op: Operation) -> None:
     op.parent = block
 
 
+_append_any = Block.add_op
+
+
+def _append(block: Block, op: Operation) -> None:
+    last = block._last_op
+    if last is None or op.parent is not None or op.regions:
+        return _append_any(block, op)
+    op.parent, op._prev_op, op._next_op = block, last, None
+    last._next_op = block._last_op = op
+    return None
+
+
 _OPERAND, _RESULT = VarIRConstruct.OPERAND, VarIRConstruct.RESULT
 
 
@@ -392,12 +413,25 @@ def _parse(program: FormatProgram, parser: Parser, op_type: Any) -> Any:
 
 # Verification
 
+_verify_any = Operation.verify
 _verify_all = OpDef.verify
 _verify_counts = operations.verify_variadic_size
 _verify_isolated = IsolatedFromAbove.verify
 _inert = OpTrait.verify
 _verified = FactsBySignature[tuple[OpTrait, ...]]()
 """Of ops that were right: the traits that ask more than the definition says."""
+
+
+def _verify_op(op: Operation, verify_nested_ops: bool = True) -> None:
+    """Verify an op: one in the middle of a block is asked for its operands and by its verifier."""
+    if op._next_op is None or op.regions or op._successors:
+        return _verify_any(op, verify_nested_ops)
+    try:
+        if ErasedSSAValue not in map(type, op._operands):
+            return op.verify_()
+    except VerifyException:
+        pass
+    return _verify_any(op, verify_nested_ops)
 
 
 def _verify(definition: OpDef, op: Operation) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable
-from functools import cached_property
+from functools import cache, cached_property
 from io import StringIO
 
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp, NameLoc
@@ -256,6 +256,9 @@ class KernelText:
 
     def instruction(self, op: Operation) -> None:
         """Print one instruction. Raises OpError for an op that is none."""
+        if _is_plain(type(op)):
+            self.line(self._printer.text(op, self._shapes[op]), op)  # type: ignore[arg-type]
+            return
         if isinstance(op, registers.NameOp):
             return
         if isinstance(op, registers.ConstOp) and not needs_register(op, self._shapes):
@@ -315,6 +318,13 @@ class KernelText:
     def register(self, value: SSAValue) -> str:
         """The name of a single register."""
         return self.registers.names(value)[0]
+
+
+@cache
+def _is_plain(op: type[Operation]) -> bool:
+    """An instruction without a predicate whose text is all that there is to it."""
+    special = registers.NameOp | registers.ConstOp | TryWaitParityOp | DriverCallOp | WgmmaOp
+    return issubclass(op, PtxOp) and op.guard is PtxOp.guard and not issubclass(op, special)
 
 
 def _label(block: Block, index: int) -> str:
