@@ -125,8 +125,9 @@ class RegisterNames:
         return True
 
     def _read(self, op: Operation, block: Block, position: int) -> None:
-        for operand in op.operands:
-            self._uses[operand][block] = position
+        uses = self._uses
+        for operand in op._operands:  # pyright: ignore[reportPrivateUsage]
+            uses[operand][block] = position
         # What a result is where its instruction is not executed is read after it.
         if isinstance(op, PtxOp) and (later := op.unguarded) is not None:
             self._uses[later][block] = position + 1

@@ -12,12 +12,16 @@ import numpy as np
 from tilewright.lowering.interpreter.numerics.directed import directed
 
 _NORMAL = np.float32(2.0**-126)
+_where: Any = np.where
 
 
 def flushed(values: Any) -> Any:
     """f32 with subnormals replaced by zeros of their sign."""
-    tiny = np.abs(values) < _NORMAL
-    return np.where(tiny, np.copysign(np.float32(0), values), values) if tiny.any() else values
+    tiny: Any = np.abs(values) < _NORMAL
+    if not tiny.any():
+        return values
+    zeros: Any = np.copysign(np.float32(0), values)
+    return _where(tiny, zeros, values)
 
 
 def flushing(compute: Callable[..., Any], name: str | None = None) -> Callable[..., Any]:
@@ -27,11 +31,11 @@ def flushing(compute: Callable[..., Any], name: str | None = None) -> Callable[.
 
     def run(*operands: Any) -> Any:
         operands = tuple(map(flushed, operands))
-        result = compute(*operands)
+        result: Any = compute(*operands)
         smallest = np.abs(result) == _NORMAL
         if toward_zero is not None and smallest.any():
             rounded_up = smallest & (np.abs(toward_zero(*operands)) < _NORMAL)
-            result = np.where(rounded_up, np.copysign(np.float32(0), result), result)
+            result = _where(rounded_up, np.copysign(np.float32(0), result), result)
         return flushed(result)
 
     return run
