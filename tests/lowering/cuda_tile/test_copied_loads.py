@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 
@@ -37,7 +38,7 @@ def check(
     assert largest > 0 and np.abs(got - want).max() <= 2.0**-16 * largest
 
 
-@pytest.mark.parametrize("arch", ["sm_80", "sm_86", "sm_120a"])
+@pytest.mark.parametrize("arch", ["sm_80", "sm_86", "sm_89"])
 def test_stages_of_copies(arch: str) -> None:
     """Edges along every dimension, more steps than stages, copies that complete late."""
     text = product(("bf16", "f32"), (64, 64, 32))
@@ -75,6 +76,14 @@ def test_copies_beside_boxes() -> None:
     assert "cp.async.ca.shared" in ptx and "tensor.2d.shared" in ptx
     assert "wgmma.wait_group.sync.aligned 1" in ptx
     check(text, "sm_90a", (64, 32, 232), ("bf16", "bf16", "f32"), (1, 1), schedule=2)
+
+
+def test_both_kinds_of_stages_have_room() -> None:
+    """TMA would take all of shared memory for A."""
+    text = product(("bf16", "f32"), (128, 128, 64))
+    text = text.replace("%B_s = assume div_by<8>", "%B_s = assume div_by<2>")
+    ptx = tw.compile(text, "sm_90a").ptx
+    assert "cp.async.ca.shared" in ptx and "tensor.2d.shared" in ptx
 
 
 @pytest.mark.parametrize(
@@ -146,46 +155,54 @@ def view(element: str, tile: str) -> str:
     return f"partition_view<tile=({tile}), padding_value = zero, {tensor}>"
 
 
-def test_chained_products_stay_in_registers() -> None:
-    """O = sum over j of f16(Q K_j^T) V_j: one barrier an iteration, and Q laid down once."""
+def chained(rows: int, keys: int, e: str) -> str:
+    """A @k of O = sum over j of (Q K_j^T) V_j, `rows` of 32 and `keys` at once."""
     body = "    %i, %by, %bz = get_tile_block_id : tile<i32>\n"
-    for name, rows in (("A", "%m"), ("B", "%n"), ("V", "%n"), ("C", "%m")):
-        element = "f32" if name == "C" else "f16"
-        tile = "64x32" if name in "AC" else "32x32"
-        body += matrix(name, rows, "%d", element, tile)
-    wide, tall = view("f16", "32x32"), view("f16", "64x32")
+    for name, extent in (("A", "%m"), ("B", "%n"), ("V", "%n"), ("C", "%m")):
+        tile = f"{rows if name in 'AC' else keys}x32"
+        body += matrix(name, extent, "%d", "f32" if name == "C" else e, tile)
+    wide, tall = view(e, f"{keys}x32"), view(e, f"{rows}x32")
+    shapes = f"{rows}x32", f"{keys}x32", f"32x{keys}", f"{rows}x{keys}"
+    q, k, kt, p = (f"tile<{shape}x{e}>" for shape in shapes)
+    s, c = f"tile<{rows}x{keys}xf32>", f"tile<{rows}x32xf32>"
     body += f"""
     %o = constant <i32: 0> : tile<i32>
     %one = constant <i32: 1> : tile<i32>
-    %zero = constant <f32: 0.0> : tile<64x32xf32>
+    %none = constant <f32: 0.0> : {s}
+    %zero = constant <f32: 0.0> : {c}
     %steps, %columns = get_index_space_shape %B : {wide} -> tile<i32>
-    %q, %t = load_view_tko weak %A[%i, %o] : {tall}, tile<i32> -> tile<64x32xf16>, token
-    %sum = for %j in (%o to %steps, step %one) : tile<i32> iter_values(%acc = %zero)
-        -> (tile<64x32xf32>) {{
-      %k, %t0 = load_view_tko weak %B[%j, %o] : {wide}, tile<i32> -> tile<32x32xf16>, token
-      %v, %t1 = load_view_tko weak %V[%j, %o] : {wide}, tile<i32> -> tile<32x32xf16>, token
-      %kt = permute %k [1, 0] : tile<32x32xf16> -> tile<32x32xf16>
-      %s = mmaf %q, %kt, %zero : tile<64x32xf16>, tile<32x32xf16>, tile<64x32xf32>
-      %p = ftof %s : tile<64x32xf32> -> tile<64x32xf16>
-      %next = mmaf %p, %v, %acc : tile<64x32xf16>, tile<32x32xf16>, tile<64x32xf32>
-      continue %next : tile<64x32xf32>
+    %q, %t = load_view_tko weak %A[%i, %o] : {tall}, tile<i32> -> {q}, token
+    %sum = for %j in (%o to %steps, step %one) : tile<i32> iter_values(%acc = %zero) -> ({c}) {{
+      %k, %t0 = load_view_tko weak %B[%j, %o] : {wide}, tile<i32> -> {k}, token
+      %v, %t1 = load_view_tko weak %V[%j, %o] : {wide}, tile<i32> -> {k}, token
+      %kt = permute %k [1, 0] : {k} -> {kt}
+      %s = mmaf %q, %kt, %none : {q}, {kt}, {s}
+      %p = ftof %s : {s} -> {p}
+      %next = mmaf %p, %v, %acc : {p}, {k}, {c}
+      continue %next : {c}
     }}
-    %u = store_view_tko weak %sum, %C[%i, %o] : tile<64x32xf32>, {view("f32", "64x32")}, tile<i32>
-        -> token
+    %u = store_view_tko weak %sum, %C[%i, %o] : {c}, {view("f32", f"{rows}x32")}, tile<i32> -> token
 """
     names = ", ".join(
-        f"%{name}_p: tile<ptr<{'f32' if name == 'C' else 'f16'}>>, %{name}_l: tile<i32>"
+        f"%{name}_p: tile<ptr<{'f32' if name == 'C' else e}>>, %{name}_l: tile<i32>"
         for name in "ABVC"
     )
-    text = entry(f"{names}, %m: tile<i32>, %n: tile<i32>, %d: tile<i32>", body)
-    ptx = tw.compile(text, "sm_80").ptx
-    before, _, loop = ptx.partition("$for1:")
-    loop = loop.partition("bra.uni $for1")[0]
-    assert "st.shared" in before and "st.shared" not in loop and loop.count("bar.sync") == 1
+    return entry(f"{names}, %m: tile<i32>, %n: tile<i32>, %d: tile<i32>", body)
+
+
+@pytest.mark.parametrize("arch", ["sm_80", "sm_120a"])
+def test_chained_products_stay_in_registers(arch: str) -> None:
+    """One barrier an iteration, of boxes none, and Q laid down once."""
+    text = chained(64, 32, "f16")
+    ptx, boxed = tw.compile(text, arch).ptx, arch == "sm_120a"
+    loops = re.findall(r"(\$for\d+):(.*?)bra\.uni \1;", ptx, re.DOTALL)
+    (loop,) = (loop for _, loop in loops if "mma.sync" in loop)
+    assert "st.shared" in ptx and "st.shared" not in loop
+    assert loop.count("bar.sync") == (not boxed) and ("mbarrier.arrive" in loop) == boxed
     q, k, v = operand(64, 32, "f16"), operand(136, 32, "f16"), operand(136, 32, "f16")
     args = [part for array in (q, k, v, np.zeros((64, 32), np.float32)) for part in (array, 32)]
     got = tw.interpret(
-        text, "k", grid=(1,), args=[*args, 64, 136, 32], level="ptx", arch="sm_80", schedule=1
+        text, "k", grid=(1,), args=[*args, 64, 136, 32], level="ptx", arch=arch, schedule=1
     )[3]
     wide_q, wide_k, wide_v = (x.astype(np.float32) for x in (q, k, v))
     want = (wide_q @ wide_k.T).astype(np.float16).astype(np.float32) @ wide_v
