@@ -70,6 +70,7 @@ from tilewright.lowering.cuda_tile.convert_producer import Producer, needed_for_
 from tilewright.lowering.cuda_tile.kernel import grid_dependencies
 from tilewright.lowering.cuda_tile.kernel.issued_products import IssueRecord
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
+from tilewright.lowering.cuda_tile.late_loads import make_loads_late
 from tilewright.lowering.cuda_tile.layouts.elements import element_of, scalar_type
 from tilewright.lowering.cuda_tile.layouts.find_layouts import find_layouts
 from tilewright.lowering.cuda_tile.layouts.layouts import log2
@@ -118,6 +119,7 @@ _RULE_MODULES = (
 def convert_entry(entry: EntryOp, arch: Target | None = None) -> func.FuncOp:
     """The kernel of threads of an entry. Raises OpError where something does not lower."""
     legalize(entry, arch)
+    make_loads_late(entry)
     order_blocks(entry)
     blocks = split_blocks(entry, arch)
     split_turns(entry, arch)
@@ -135,8 +137,7 @@ def convert_entry(entry: EntryOp, arch: Target | None = None) -> func.FuncOp:
             plan = Pipelines(refused=plan.refused)
         threads = log2(thread_count(entry, arch))
         copies = find_copied_loads(entry, arch, plan, threads, beside)
-        copied = max((copies.crowded.get(loop, 0) for loop in plan.by_loop if loop), default=0)
-        if copied:
+        if copied := copies.stage_beside(plan):
             plan = find_pipelines(entry, arch, stored, beside, blocks, copied)
             copies = find_copied_loads(entry, arch, plan, threads, beside)
         lowered, kernel = _converted(entry, arch, stored, plan, copies)

@@ -16,7 +16,7 @@ from tilewright.dialects.cuda_tile.ops import core, views
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cute_nvgpu.ops import mbarrier, tcgen05_sync
 from tilewright.lowering.cuda_tile.analysis.find_pipelines import Pipelines
-from tilewright.lowering.cuda_tile.convert_producer import Role, around, needed_for
+from tilewright.lowering.cuda_tile.convert_producer import LoneWarp, around, needed_for
 from tilewright.lowering.cuda_tile.kernel.issued_products import (
     Event,
     IssuedLoop,
@@ -42,7 +42,7 @@ def needed_for_issues(entry: EntryOp, plan: Pipelines) -> set[Operation] | None:
     return needed_for([], {loop for op in products for loop in around(op)}, entry)
 
 
-class Issuer(Role):
+class Issuer(LoneWarp):
     """The walk of that warp."""
 
     def __init__(self, kernel: Kernel, needed: set[Operation]) -> None:

@@ -90,8 +90,8 @@ def _add(value: SSAValue, loops: set[ForOp], needed: set[Operation]) -> bool:
     return all(_add(operand, loops, needed) for operand in owner.operands)
 
 
-class Role:
-    """What a warp of its own does of a kernel."""
+class LoneWarp:
+    """A warp of its own, and the part of a kernel that it does."""
 
     def __init__(self, kernel: Kernel, needed: set[Operation]) -> None:
         self.kernel, self.needed, self.rings = kernel, needed, Rings.in_kernel(kernel)
@@ -122,7 +122,7 @@ class Role:
         return results[end:]
 
 
-class Producer(Role):
+class Producer(LoneWarp):
     """The walk of the warp that copies."""
 
     def walk(self, block: Block) -> None:

@@ -119,8 +119,11 @@ def thread_count(entry: EntryOp, arch: Target | None = None) -> int:
     ]
     largest = max((type_.elements for type_ in tiles), default=1)
     count = max(_FEWEST, min(_USUAL, largest // _PER_THREAD))
-    if any(isinstance(op, Multiplication) and atom_of(op) is not None for op in entry.walk()):
-        return _MOST if largest >= _CROWDED * _USUAL else count
+    multiplied = [op for op in entry.walk() if isinstance(op, Multiplication) and atom_of(op)]
+    if multiplied:
+        # What loops do not carry is in registers beside the operands of the next product.
+        once = all(op.parent_op() is entry for op in multiplied)
+        return _MOST if largest >= _CROWDED * _USUAL // (1 + once) else count
     words = max((type_.elements * _bits(type_) // 32 for type_ in tiles), default=1)
     while count < _MOST_WORKERS and words > _WORDS * count:
         count *= 2
@@ -234,18 +237,18 @@ def stages_and_ctas(
     has in shared memory, 0 where there is no room for two; and how many CTAs share a
     multiprocessor: as hinted, else one. Loops that do not multiply `alone` leave memory to more
     CTAs, which multiply in the meantime. Loads of a `latency` are so many iterations ahead at
-    most. Where threads copy so many bytes too for each stage, another CTA multiplies in the
-    meantime, if both have a few stages."""
-    limit, hinted = shared_memory_limit(arch), hint(entry, "occupancy", arch)
-    wanted, stage = hinted or (2 if copied else 1), stage + copied
+    most. Where threads copy so many bytes too for each stage, two CTAs, one of which multiplies
+    while the other begins or ends, if both have stages enough."""
+    limit, wanted = shared_memory_limit(arch), hint(entry, "occupancy", arch)
+    fewest = 2 if wanted is not None or not copied else _IN_FLIGHT + 1
+    wanted, stage = wanted or (2 if copied else 1), stage + copied
     most = _held(thread_count(entry, arch), registers_of(entry, arch))
     stages = _MOST_STAGES if alone else _FEW_STAGES
     if latency is not None:
         stages = min(stages, latency + 1)
     for ctas in range(max(min(wanted, most), 1), 0, -1):
         room = (limit + _OWN) // ctas - _OWN - beside
-        fewest = _FEW_STAGES if copied and ctas > 1 else 2
-        if room >= fewest * stage:
+        if room >= (fewest if ctas > 1 else 2) * stage:
             return min(room // stage, stages), ctas
     return 0, 1
 

@@ -154,6 +154,11 @@ class CopiedLoads:
         """The shared memory that loops take, one within another."""
         return max((self._within(loop) for loop in self.by_loop), default=0)
 
+    def stage_beside(self, plan: Pipelines) -> int:
+        """The bytes of a stage in a loop for which TMA fills stages too."""
+        stages = self.crowded | {loop: own.stage for loop, own in self.by_loop.items()}
+        return max((stages.get(loop, 0) for loop in plan.by_loop if loop), default=0)
+
     @property
     def beside(self) -> int:
         """The part of that which is no memory in which tiles change layout."""
@@ -199,7 +204,7 @@ def find_copied_loads(
             copies.refused[load] = why
         elif isinstance(copied, CopiedLoad):
             copies.read[load] = copied.layout(thread_bits)
-    _choose_stages(entry, arch, copies, beside + plan.bytes)
+    _choose_stages(entry, arch, copies, plan, beside + plan.bytes)
     for load in copies.refused:
         copies.read.pop(load, None)
     return copies
@@ -289,14 +294,19 @@ def _copied(op: Load) -> CopiedLoad | str:
     return CopiedLoad(op, MatrixOrder.of(bits[along], above, size), run, element)
 
 
-def _choose_stages(entry: EntryOp, arch: Target, copies: CopiedLoads, beside: int) -> None:
-    """Give loops their stages; those without room have none."""
+def _choose_stages(
+    entry: EntryOp, arch: Target, copies: CopiedLoads, plan: Pipelines, beside: int
+) -> None:
+    """Give loops their stages, as many as those that TMA fills for them; those without room have
+    none."""
     for loop, own in list(copies.by_loop.items()):
         around = sum(
             other.bytes for outer, other in copies.by_loop.items()
             if outer is not loop and outer.is_ancestor(loop)
         )  # fmt: skip
         flying = latency((load.op for load in own.loads), arch)
+        if flying is None and loop in plan.by_loop:
+            flying = plan.by_loop[loop].stages - 1
         own.stages = copy_stages(
             entry, arch, own.stage, beside + around, flying, streams=own.private
         )

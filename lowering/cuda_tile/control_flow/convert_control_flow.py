@@ -206,22 +206,22 @@ def _for(op: ForOp, kernel: Kernel) -> None:
     initial, leaf = carried.registers(op.init_values, fresh.products), _Again(op, carried)
     kernel.groups.wait()
     fresh.before_loop()
+    if own is not None:
+        own.before_loop(bounds)
+    kept = KeptOperands(op, kernel)
+    if copies is not None:
+        copies.before_loop(bounds)
+    elif kept:
+        kernel.scratch.barrier()
+    # Memory that was taken above is free of MMAs: the turns' own may be in flight behind this.
     begin_turn(op, kernel)
     record = kernel.tensor.record
     if record is not None:
         record.enter(op)
         others = [(ring, ring.place) for ring in rings if ring.is_read_by_mmas]
         rings = [ring for ring in rings if not ring.is_read_by_mmas]
-    if own is not None:
-        own.before_loop(bounds)
-    order = parity_carried(op, kernel)
-    begun = [*places_of(rings), *order]
-    kept = KeptOperands(op, kernel)
-    if copies is not None:
-        copies.before_loop(bounds)
-        begun.append(copies.stage)
-    elif kept:
-        kernel.scratch.barrier()
+    order, stages = parity_carried(op, kernel), [] if copies is None else [copies.stage]
+    begun = [*places_of(rings), *order, *stages]
     late, lower = LateProduct.of(op, kernel), bounds.lower
     if late is not None:
         passed = _first_iteration(op, late, bounds, [*initial, *begun], carried, kernel)

@@ -1,4 +1,4 @@
-"""What a warp of its own that issues MMAs does: said by those who compute while they are lowered.
+"""The work of a warp of its own that issues MMAs: said by those who compute while they are lowered.
 
     threads:   for tile:   wait until done; load; give; convert, store
     the warp:  for tile:   for k: issue     done; wait until given

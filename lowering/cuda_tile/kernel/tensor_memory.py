@@ -83,7 +83,7 @@ class AccumulatorMemory:
         self._base: SSAValue
         self._done: SSAValue
         self.record: IssueRecord | None = None
-        """What a warp of its own is to issue, where there is one."""
+        """The work of a warp of its own that issues them, where there is one."""
         self.given: SSAValue
         self._touch: Operation | None = None
         """Behind which op threads have done what MMAs come after."""
