@@ -218,8 +218,8 @@ def find_pipelines(
                 continue
             if plan.of(load) is not None or load in plan.refused:
                 continue
-            alone = blocks is None or by_warps
-            boxed = boxed_load(load, arch, 1 if alone else blocks.loading(load))
+            ctas = 1 if blocks is None or by_warps else blocks.loading(load)
+            boxed = boxed_load(load, arch, ctas)
             if isinstance(boxed, str):
                 plan.refused[load] = boxed
                 continue

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 
 from xdsl.ir import Operation
 
-from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFOp, MmaIOp
+from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFOp, MmaFScaledOp, MmaIOp
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
 from tilewright.dialects.cute_nvgpu.ops.address import bytes_of
 from tilewright.lowering.cuda_tile.analysis.cost_model import holds_fragments, is_asynchronous
@@ -46,7 +46,8 @@ def thread_read_layout(
     arch: Target | None,
 ) -> Iterator[TileLayout]:  # fmt: skip
     """The layout of a load whose tile lies in an order, if there is a better one."""
-    layouts = warpgroup_layouts(product, thread_bits, arch)
+    scaled = isinstance(product, MmaFScaledOp)
+    layouts = None if scaled else warpgroup_layouts(product, thread_bits, arch)
     size, atom = order.order.size, atom_of(product)
     for name, operand in (("A", product.lhs), ("B", product.rhs)):
         source = loaded_by(operand)
