@@ -272,7 +272,7 @@ def test_a_tile_larger_than_shared_memory_changes_layout_in_parts() -> None:
 
 def test_what_does_not_fit_is_said_at_its_place() -> None:
     with pytest.raises(tw.CompileError, match="mmaf' expected tiles that fit") as raised:
-        tw.compile(product(256, 256, 128), "sm_120a")
+        tw.compile(product(2048, 16, 32), "sm_120a")
     assert raised.value.diagnostic.line is not None
 
 
