@@ -211,7 +211,7 @@ def _complex(array: Any) -> Any:
 
 
 def transformed(bench: Bench) -> Any:
-    """The transform of the arguments, as the kernel makes it: three products by matrices, and factors between them."""
+    """The transform as the kernel makes it: three products by matrices, factors between them."""
     torch, case = bench.torch, bench.case
     x, w0, w1, w2, t0, t1 = (
         _complex(one.float()).squeeze(-1)

@@ -1,7 +1,5 @@
 """The classes that modules define, in their order: a dialect lists modules, no op a second time."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from types import ModuleType
 

@@ -1,8 +1,6 @@
 """Facts of an attribute, which never changes, computed once: properties, as `cached_property` would
 where xDSL took it in the definition of an attribute, and functions."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 

@@ -1,7 +1,5 @@
 """Where the registers of a value come from, through branches, loops and selects."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from xdsl.dialects import arith, scf

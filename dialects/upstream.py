@@ -4,8 +4,6 @@ One rule an op; `fault` says what is wrong with an op of another dialect, in MLI
 is checked by these before its ops verify themselves, since some of those stop with other errors.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from math import prod
 from typing import Any

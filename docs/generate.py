@@ -38,7 +38,7 @@ from tilewright.dialects.cute_nvgpu.lattice import (
     MatrixCopyRow,
     WmmaRow,
 )
-from tilewright.dialects.cute_nvgpu.lattice.copy import AsyncCopyRow
+from tilewright.dialects.cute_nvgpu.lattice.data_movement import AsyncCopyRow
 from tilewright.dialects.cute_nvgpu.lattice.machine_code import MACHINE_ROWS, NEWEST, MachineRow
 from tilewright.dialects.cute_nvgpu.lattice.matrix_copy import MatrixMoveRow
 from tilewright.dialects.cute_nvgpu.lattice.row import Operand, shape_text

@@ -5,8 +5,6 @@
 Writes build/gemm_sm80.ptx. Where there is a GPU, the kernel is launched there too.
 """
 
-from __future__ import annotations
-
 import sys
 import time
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Tables of rules: what to do with an operation, by its type."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import TypeVar
 

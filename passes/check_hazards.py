@@ -1,8 +1,6 @@
 """`cute-nvgpu-check-hazards`: what an asynchronous instruction of the tensor core reads and writes
 is left alone until it is complete."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass

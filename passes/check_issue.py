@@ -1,7 +1,5 @@
 """`cute-nvgpu-check-issue`: a box is stored or reduced by one thread."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Sequence
 

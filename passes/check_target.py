@@ -1,7 +1,5 @@
 """`cute-nvgpu-check-target`: every op of the module runs on the named target."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from math import prod
 

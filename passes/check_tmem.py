@@ -1,7 +1,5 @@
 """`cute-nvgpu-check-tmem`: tensor memory is allocated, used and given back in order."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache
 from math import prod

@@ -10,8 +10,6 @@ twice, and the product of a sum first, as `cuda-tile-fuse-fma` likes it. Constan
 the begin of the function, and what nobody uses goes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

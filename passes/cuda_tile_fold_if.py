@@ -6,8 +6,6 @@
 A branch either yields to what follows the `if` or leaves: by `return`, `continue` or `break`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from itertools import chain
 
@@ -305,10 +303,7 @@ def _empty(region: Region, rewriter: PatternRewriter) -> None:
 
 
 def _replace_within(
-    region: Region,
-    old: Sequence[SSAValue],
-    new: Sequence[SSAValue],
-    rewriter: PatternRewriter,
+    region: Region, old: Sequence[SSAValue], new: Sequence[SSAValue], rewriter: PatternRewriter
 ) -> None:
     """Replace values by others within a region."""
     within = set(chain.from_iterable(op.walk() for op in region.block.ops))

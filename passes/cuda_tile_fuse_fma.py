@@ -8,8 +8,6 @@ The result is rounded once where it was rounded twice: other bits. Both ops roun
 and nobody else uses the product.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from xdsl.context import Context

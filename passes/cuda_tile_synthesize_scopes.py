@@ -4,8 +4,6 @@
 ->  %0 = iota : tile<4xi32> loc(#cuda_tile.di_loc<loc("kernel.py":12:4) in #function>)
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 

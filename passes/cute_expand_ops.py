@@ -10,8 +10,6 @@ becomes
 Each op's rule runs on leaves that emit what is computed with them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """`cute-fold-static`: values of the `cute` dialect whose type says all become `cute.static`."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from xdsl.context import Context

@@ -1,7 +1,5 @@
 """`inline-calls`: calls of device functions become their bodies."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

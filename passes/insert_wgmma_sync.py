@@ -1,7 +1,5 @@
 """`cute-nvgpu-insert-wgmma-sync`: the fewest fences, commits and waits that wgmmas need."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 
 from xdsl.context import Context
@@ -19,11 +17,7 @@ from tilewright.passes.analysis.wgmma_groups import BARRIERS, WgmmaGroups
 from tilewright.passes.check_hazards import has_wgmma
 
 _LOOPS = (scf.ForOp, scf.WhileOp)
-_GIVEN = (
-    wgmma_sync.WgmmaFenceOp,
-    wgmma_sync.WgmmaCommitGroupOp,
-    wgmma_sync.WgmmaWaitGroupOp,
-)
+_GIVEN = (wgmma_sync.WgmmaFenceOp, wgmma_sync.WgmmaCommitGroupOp, wgmma_sync.WgmmaWaitGroupOp)
 
 
 class InsertWgmmaSyncPass(ModulePass):

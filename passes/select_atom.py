@@ -1,7 +1,5 @@
 """`cute-nvgpu-select-atom`: which atoms can compute each contraction of a tile, best first."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any

@@ -7,8 +7,6 @@ loops and branches. A fragment that two MMAs want in different layouts is an err
 one that no MMA ever sees stays as it is.
 """
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass

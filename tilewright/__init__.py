@@ -9,8 +9,6 @@
 Everything is loaded on first use: importing the package costs next to nothing.
 """
 
-from __future__ import annotations
-
 import os
 from typing import TYPE_CHECKING, Any
 

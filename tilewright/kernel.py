@@ -147,11 +147,7 @@ class Kernel:
         return self._loaded["function", entry.name]
 
     def launch(
-        self,
-        *args: Any,
-        grid: Sequence[int],
-        block: Sequence[int],
-        kernel: str | None = None,
+        self, *args: Any, grid: Sequence[int], block: Sequence[int], kernel: str | None = None
     ) -> list[NDArray[np.generic]]:
         """Run a kernel on the GPU of this machine, as `tilewright.interpret` runs it on the CPU.
 

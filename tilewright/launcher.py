@@ -8,6 +8,7 @@ from __future__ import annotations
 import ctypes
 import importlib
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -107,8 +108,15 @@ def stream_handle(stream: Any) -> int:
 
 
 def load(ptx: str) -> Any:
-    """The driver's module of a PTX text. Raises LaunchError where the driver rejects it."""
-    _context()
+    """The driver's module of a PTX text, assembled by ptxas where there is one, newer as it may be,
+    else by the driver. Raises LaunchError where the driver rejects it."""
+    from tilewright.ptxas import assembled
+
+    cubin = assembled(ptx, device_arch())
+    if cubin is not None:
+        # A driver of a release before that of ptxas may refuse what it made.
+        with suppress(LaunchError):
+            return call("cuModuleLoadData", cubin)
     driver = _driver()
     size = 8192
     log = bytearray(size)

@@ -1,7 +1,5 @@
 """From verified IR to the `ptx` level, through one pipeline of named stages."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -85,11 +83,7 @@ Observer = Callable[[str | None, ModuleOp], None]
 
 @deep_recursion()
 def lower(
-    module_or_text: ModuleOp | str,
-    arch: str,
-    *,
-    name: str = "<string>",
-    verify_each: bool = False,
+    module_or_text: ModuleOp | str, arch: str, *, name: str = "<string>", verify_each: bool = False
 ) -> tuple[ModuleOp, str | None]:
     """The module at the `ptx` level, and the source text where there is one."""
     module, source = verified(module_or_text, name)

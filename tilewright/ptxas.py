@@ -14,6 +14,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from base64 import b64decode, b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -41,7 +42,7 @@ class KernelResources:
 
 @dataclass(frozen=True, slots=True)
 class PtxasReport:
-    """The verdict of ptxas on a text: `ok` where it assembled, warnings or not."""
+    """The verdict of ptxas on a text: `ok` where it assembled, warnings or not, into `cubin`."""
 
     ok: bool
     kernels: dict[str, KernelResources]
@@ -49,6 +50,7 @@ class PtxasReport:
     errors: list[str]
     version: str
     output: str
+    cubin: bytes = b""
 
     @property
     def clean(self) -> bool:
@@ -125,6 +127,7 @@ def assemble(
             errors="replace",  # ptxas may print stray bytes where it names what it refuses
             check=False,
         )
+        cubin = Path(folder, "text.cubin").read_bytes() if run.returncode == 0 else b""
     output = run.stdout + run.stderr
     return PtxasReport(
         run.returncode == 0,
@@ -133,7 +136,23 @@ def assemble(
         [line for line in output.splitlines() if _level(line) in ("error", "fatal")],
         ptxas_version(path),
         output,
+        cubin,
     )
+
+
+def assembled(ptx: str, arch: str) -> bytes | None:
+    """The machine code of a text, from the cache of compiled kernels where it is there; None where
+    no ptxas is here, or none that takes the text."""
+    from tilewright.compile_cache import cached, key_of
+
+    def make() -> str:
+        return b64encode(assemble(ptx, arch, verbose=False).cubin).decode()
+
+    try:
+        key = key_of(ptx.encode(), arch=arch, ptxas=ptxas_version(find_ptxas()))
+    except PtxasNotFound:
+        return None
+    return b64decode(cached(key, make)) or None
 
 
 _LEVEL = re.compile(r"^ptxas.*?\b(info|warning|error|fatal)\s*:")

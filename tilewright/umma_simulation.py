@@ -1,8 +1,6 @@
 """`tilewright.simulate` of `tcgen05.mma`: from images of shared memory and tensor memory to tensor
 memory after."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from math import prod
 from typing import Any, Literal
@@ -82,10 +80,7 @@ def _cells(addresses: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.
 
 
 def simulate_umma(
-    atom: UmmaAtom,
-    given: UmmaInputs,
-    arch: str,
-    numerics: str,
+    atom: UmmaAtom, given: UmmaInputs, arch: str, numerics: str
 ) -> NDArray[np.uint32]:
     """Tensor memory after D = A * B + D. Raises AtomError for inputs that the atom has not."""
     atom.check(arch)
@@ -109,11 +104,7 @@ def simulate_umma(
     return cells.reshape(tmem.shape)
 
 
-def _issue(
-    atom: UmmaAtom,
-    given: UmmaInputs,
-    model: Model | Literal["exact"],
-) -> UmmaIssue:
+def _issue(atom: UmmaAtom, given: UmmaInputs, model: Model | Literal["exact"]) -> UmmaIssue:
     descriptor = _descriptor(atom, given.idesc)
     a_desc, b_desc = (
         None if word is None else int(np.asarray(word)) for word in (given.a_desc, given.b_desc)

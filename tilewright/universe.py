@@ -3,8 +3,6 @@
 Plain `xdsl-opt` finds this through the `xdsl.universe` entry point.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from importlib import import_module
 from typing import Any
@@ -67,7 +65,5 @@ def _loaders(places: dict[str, str]) -> dict[str, Callable[[], Any]]:
 xdsl_repairs.install()
 
 TILEWRIGHT_UNIVERSE = Universe(
-    all_dialects=_loaders(_DIALECTS),
-    all_passes=_loaders(_PASSES),
-    all_targets=_loaders(_TARGETS),
+    all_dialects=_loaders(_DIALECTS), all_passes=_loaders(_PASSES), all_targets=_loaders(_TARGETS)
 )

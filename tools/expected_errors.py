@@ -4,8 +4,6 @@ The place is `@+N` or `@-N` lines from the annotation, `@above` or `@below`, whi
 with annotations, or the line itself; the text must stand somewhere in the message.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from typing import IO

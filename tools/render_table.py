@@ -1,7 +1,5 @@
 """Lines of text in columns."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from tilewright.dialects.cute.drawing import Drawing

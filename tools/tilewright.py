@@ -5,8 +5,6 @@ A command is one module, `command_NAME.py`, imported only when it is chosen: it 
 `add_arguments(parser)` and `run(options)`.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import sys

@@ -1,7 +1,5 @@
 """Pages for a browser: the frame and the style that all have, and the parts of each."""
 
-from __future__ import annotations
-
 from importlib.resources import files
 
 _SHARED = "tilewright.tools"

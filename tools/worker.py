@@ -1,8 +1,6 @@
 """A process that answers questions about texts, and is ended where one takes too long: the
 playground and the language server stay what they are, whatever a text does."""
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 from collections.abc import Callable, Mapping

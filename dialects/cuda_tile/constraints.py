@@ -1,7 +1,5 @@
 """The legal operands, results and properties of ops, each with the words that say so."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar

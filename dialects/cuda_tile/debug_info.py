@@ -7,8 +7,6 @@
 %0 = iota : tile<4xi32> loc(#cuda_tile.di_loc<loc("kernel.py":7:8) in #function>)
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import ClassVar
 

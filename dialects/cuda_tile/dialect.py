@@ -9,7 +9,5 @@ from tilewright.dialects.cuda_tile.ops.floating_point import FPowFOp
 from tilewright.dialects.cuda_tile.types import TYPES
 
 CUDA_TILE = Dialect(
-    "cuda_tile",
-    [*OPS, FPowFOp],
-    [*TYPES, *attributes_of(attributes, elements, debug_info)],
+    "cuda_tile", [*OPS, FPowFOp], [*TYPES, *attributes_of(attributes, elements, debug_info)]
 )

@@ -1,7 +1,5 @@
 """The elements of tiles: numbers of 1 to 64 bits, and pointers."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from xdsl.dialects.builtin import (

@@ -4,8 +4,6 @@ Integers are decimal or hexadecimal, signed or not; i1 is `true` or `false` too.
 point, or are hexadecimal: then they are bits.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The choices that attributes name. The position of a case is its number in text and bytecode."""
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Self, TypeVar
 

@@ -1,7 +1,5 @@
 """The predicates of `assume`, and the values that they are for."""
 
-from __future__ import annotations
-
 from xdsl.dialects.builtin import IntegerType
 from xdsl.ir import Attribute
 

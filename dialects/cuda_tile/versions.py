@@ -1,7 +1,5 @@
 """The versions of CUDA Tile IR, which say since when there is a type, an attribute or an op."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 

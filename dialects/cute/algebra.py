@@ -19,7 +19,7 @@ from tilewright.dialects.cute.swizzle import ComposedLayout
 
 AnyLayout = TypeVar("AnyLayout", Layout, ComposedLayout)
 # What tiles: a layout, an extent, None for "leave as it is", or one of these for each mode.
-Tiler: TypeAlias = "Layout | int | tuple[Tiler, ...] | None"
+Tiler: TypeAlias = Layout | int | tuple["Tiler", ...] | None
 
 
 # --- coalesce and filter --------------------------------------------------------------------------

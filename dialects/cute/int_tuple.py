@@ -18,11 +18,10 @@ from typing import Any, TypeAlias, TypeGuard
 
 from tilewright.dialects.cute.value import FrozenValue, slot_setter
 
-IntTuple: TypeAlias = "int | tuple[IntTuple, ...]"
+IntTuple: TypeAlias = int | tuple["IntTuple", ...]
 Shape: TypeAlias = IntTuple
-Stride: TypeAlias = "int | ScaledBasis | tuple[Stride, ...]"
 # A coordinate; None is CuTe's underscore, "all of this mode".
-Coord: TypeAlias = "int | tuple[Coord, ...] | None"
+Coord: TypeAlias = int | tuple["Coord", ...] | None
 
 
 class LayoutError(ValueError):
@@ -61,6 +60,8 @@ class ScaledBasis(FrozenValue):
 
 _set_value = slot_setter(ScaledBasis, "value")
 _set_modes = slot_setter(ScaledBasis, "modes")
+
+Stride: TypeAlias = int | ScaledBasis | tuple["Stride", ...]
 
 
 def is_tuple(t: Any) -> TypeGuard[tuple[Any, ...]]:

@@ -95,9 +95,7 @@ class Tensor(FrozenValue):
         """The tensor `by` elements on, an image of the layout's modes, seen through `layout`."""
         if isinstance(self.layout, ComposedLayout):
             offset = tuple_sum(self.layout.offset, by)
-            return self.with_layout(
-                compose_unchecked(self.layout.inner, offset, outer_of(layout)),
-            )
+            return self.with_layout(compose_unchecked(self.layout.inner, offset, outer_of(layout)))
         align = gcd(8 * self.align, self.bits * divisor_of(by)) // 8
         offset = 0 if self.base is None else scalar.add(self.offset, by)
         return Tensor(self.element, self.space, max(align, 1), layout, self.base, offset)

@@ -7,8 +7,6 @@ permuted before it is dealt out. A tensor becomes, for A,
     partition  (FrgV,RestM,RestK,...)                            the part of one thread
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import cache
 from typing import Any
@@ -191,8 +189,7 @@ def _tv_layout(mma: TiledMma, which: Operand) -> Layout:
     thread_v, (along_rows, along_columns) = kept[0], kept[1]
     along = {rows: along_rows, columns: along_columns}
     by_vmnk = make_layout(
-        thread_v,
-        *(along.get(mode, Layout(threads[mode + 1].size(), 0)) for mode in range(3)),
+        thread_v, *(along.get(mode, Layout(threads[mode + 1].size(), 0)) for mode in range(3))
     )
     index = make_layout(threads, complement(threads))
     to_vmnk = composition(right_inverse(index), Layout(threads.size(), 1))

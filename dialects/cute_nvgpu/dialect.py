@@ -13,6 +13,7 @@ from tilewright.dialects.cute_nvgpu.ops import (
     matrix_copy,
     mbarrier,
     mma,
+    multimem,
     rounded,
     shuffle,
     sm90,
@@ -42,9 +43,9 @@ from tilewright.dialects.cute_nvgpu.types.shared_atoms import UMMA_ATOM_TYPES, W
 from tilewright.dialects.cute_nvgpu.types.wmma import WMMA_ACCESS_TYPES
 
 _OPS = (
-    address, mma, wmma, matrix_copy, copy, fragment, fragment_arithmetic, fragment_memory, rounded,
-    sync, sm90, sm100, smem_desc, wgmma_sync, mbarrier, shuffle, tma, cluster, tmem, tmem_access,
-    tmem_reduce, tmem_copy, tcgen05_sync, warp_specialization,
+    address, multimem, mma, wmma, matrix_copy, copy, fragment, fragment_arithmetic, fragment_memory,
+    rounded, sync, sm90, sm100, smem_desc, wgmma_sync, mbarrier, shuffle, tma, cluster, tmem,
+    tmem_access, tmem_reduce, tmem_copy, tcgen05_sync, warp_specialization,
 )  # fmt: skip
 
 CUTE_NVGPU = Dialect(

@@ -1,8 +1,6 @@
 """Circular functions and their inverses, of any argument: by Cody and Waite near 0, by Payne and
 Hanek far from it."""
 
-from __future__ import annotations
-
 from math import inf, nan, pi
 
 from tilewright.dialects.math_functions.code import (

@@ -7,8 +7,6 @@ rounded again to two bits fewer: the result is that of one rounding. Boldo and M
 double rounding is odd".
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from math import nan
 

@@ -1,7 +1,5 @@
 """Functions that the chip approximates: the PTX ISA bounds their error alone. PTX ISA 9.7.3."""
 
-from __future__ import annotations
-
 from tilewright.dialects.cute_nvgpu.lattice.scalar import SCALARS
 from tilewright.dialects.fields import fields_op
 from tilewright.dialects.ptx.instruction import ScalarOp

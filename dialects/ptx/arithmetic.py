@@ -1,7 +1,5 @@
 """Integer and floating-point arithmetic. PTX ISA 9.7.1, 9.7.3, 9.7.4."""
 
-from __future__ import annotations
-
 from tilewright.dialects.cute_nvgpu.lattice.scalar import SCALARS
 from tilewright.dialects.fields import fields_op
 from tilewright.dialects.ptx.instruction import ScalarOp

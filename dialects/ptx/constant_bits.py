@@ -1,7 +1,5 @@
 """The bits of constants."""
 
-from __future__ import annotations
-
 import ml_dtypes
 import numpy as np
 from xdsl.dialects.builtin import FloatAttr, IntegerAttr

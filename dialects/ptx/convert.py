@@ -1,7 +1,5 @@
 """Conversions between register types, and between address spaces. PTX ISA 9.7.9.20, 9.7.9.21."""
 
-from __future__ import annotations
-
 from tilewright.dialects.cute_nvgpu.lattice.scalar import SCALARS
 from tilewright.dialects.fields import fields_op
 from tilewright.dialects.ptx.instruction import ScalarOp

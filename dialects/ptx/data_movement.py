@@ -7,19 +7,27 @@ from typing import ClassVar
 
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import SSAValue
-from xdsl.irdl import BaseAttr, VarConstraint, operand_def, opt_operand_def, prop_def, result_def
+from xdsl.irdl import (
+    BaseAttr,
+    VarConstraint,
+    operand_def,
+    opt_operand_def,
+    opt_prop_def,
+    prop_def,
+    result_def,
+)
 
-from tilewright.dialects.cute_nvgpu.lattice.copy import (
+from tilewright.dialects.cute_nvgpu.lattice.data_movement import (
+    ACCESS_TYPES,
     CP_ASYNC,
     CP_ASYNC_COMMIT_GROUP,
     CP_ASYNC_WAIT_GROUP,
-)
-from tilewright.dialects.cute_nvgpu.lattice.data_movement import (
-    ACCESS_TYPES,
     LD,
     LD_CLUSTER,
+    SEMANTICS,
     ST,
     ST_CLUSTER,
+    WEAK,
     MemoryAccessRow,
     vector_lengths,
 )
@@ -32,7 +40,8 @@ from tilewright.dialects.ptx.types import RegType, reg
 
 
 class _AccessOp(PtxOp):
-    """A load or store: `ld.SPACE{.vN}.TYPE`, at an address plus a constant offset in bytes."""
+    """A load or store: `ld{.SEMANTICS}.SPACE{.vN}.TYPE`, at an address plus a constant offset in
+    bytes."""
 
     ROW: ClassVar[MemoryAccessRow]
     ROWS: ClassVar[tuple[MemoryAccessRow, ...]]
@@ -40,6 +49,7 @@ class _AccessOp(PtxOp):
     space = prop_def(StringAttr)
     access = prop_def(StringAttr)
     offset = prop_def(NUMBER)
+    semantics = opt_prop_def(StringAttr, StringAttr(WEAK))
 
     @property
     def row(self) -> MemoryAccessRow:
@@ -61,7 +71,8 @@ class _AccessOp(PtxOp):
     @property
     def mnemonic(self) -> str:
         """`ld.global.v2.f32`."""
-        return self.ROW.mnemonic(self.space.data, self.access.data, self.data_type().count.data)
+        count, semantics = self.data_type().count.data, self.semantics.data
+        return self.ROW.mnemonic(self.space.data, self.access.data, count, semantics)
 
     @property
     def operand_forms(self) -> Sequence[OperandForm]:
@@ -78,6 +89,11 @@ class _AccessOp(PtxOp):
         if self.operands[0].type != reg(spaces[space]):
             raise self.fail(
                 f"a {space} address in {reg(spaces[space])}, got {self.operands[0].type}"
+            )
+        legal = SEMANTICS[self.ROW.name][: None if space == "global" else 1]
+        if self.semantics.data not in legal:
+            raise self.fail(
+                f"semantics {' or '.join(legal)} of {space} memory, got {self.semantics.data}"
             )
         counts = vector_lengths(access)
         if data.kind.data != ACCESS_TYPES[access] or data.count.data not in counts:
@@ -107,7 +123,8 @@ class LdOp(_AccessOp):
     result = result_def(T)
 
     assembly_format = (
-        "$space $access $address `,` $offset (`if` $predicate^)? (`else` $otherwise^)? attr-dict"
+        "(`semantics` $semantics^)? $space $access $address `,` $offset (`if` $predicate^)?"
+        " (`else` $otherwise^)? attr-dict"
         " `:` type($address) `->` type($result)"
     )
 
@@ -120,6 +137,7 @@ class LdOp(_AccessOp):
         count: int = 1,
         predicate: SSAValue | None = None,
         otherwise: SSAValue | None = None,
+        semantics: str = WEAK,
     ):
         super().__init__(
             address,
@@ -129,6 +147,7 @@ class LdOp(_AccessOp):
             offset,
             predicate=predicate,
             otherwise=otherwise,
+            semantics=semantics,
         )
 
     @property
@@ -167,7 +186,8 @@ class StOp(_AccessOp):
     predicate = opt_operand_def(reg("pred"))
 
     assembly_format = (
-        "$space $access $address `,` $offset `,` $value (`if` $predicate^)? attr-dict"
+        "(`semantics` $semantics^)? $space $access $address `,` $offset `,` $value"
+        " (`if` $predicate^)? attr-dict"
         " `:` type($address) `,` type($value)"
     )
 
@@ -179,8 +199,11 @@ class StOp(_AccessOp):
         value: SSAValue,
         offset: int = 0,
         predicate: SSAValue | None = None,
+        semantics: str = WEAK,
     ):
-        super().__init__(address, value, space, access, offset, predicate=predicate)
+        super().__init__(
+            address, value, space, access, offset, predicate=predicate, semantics=semantics
+        )
 
     def data_type(self) -> RegType:
         assert isinstance(self.value.type, RegType)

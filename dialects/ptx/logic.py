@@ -1,7 +1,5 @@
 """Comparison, selection, logic and shifts. PTX ISA 9.7.6, 9.7.8."""
 
-from __future__ import annotations
-
 from tilewright.dialects.cute_nvgpu.lattice.scalar import SCALARS
 from tilewright.dialects.fields import fields_op
 from tilewright.dialects.ptx.instruction import ScalarOp

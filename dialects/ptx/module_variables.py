@@ -1,7 +1,5 @@
 """Variables of a module, in global memory. PTX ISA 5.1.4 and 5.4."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, StringAttr, SymbolNameConstraint

@@ -1,7 +1,5 @@
 """Scalars of upstream dialects: the registers and the memory that hold them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from xdsl.dialects.builtin import (

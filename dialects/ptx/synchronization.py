@@ -12,6 +12,7 @@ from tilewright.dialects.cute_nvgpu.lattice.sync import (
     BAR_ARRIVE,
     BAR_SYNC,
     BAR_WARP_SYNC,
+    FENCE_PROXY_ALIAS,
     GRIDDEPCONTROL_LAUNCH_DEPENDENTS,
     GRIDDEPCONTROL_WAIT,
 )
@@ -72,3 +73,8 @@ class GridDependencyWaitOp(RowOp):
 @fields_op("ptx.griddepcontrol.launch_dependents", GRIDDEPCONTROL_LAUNCH_DEPENDENTS)
 class LaunchDependentsOp(RowOp):
     """`griddepcontrol.launch_dependents`. PTX ISA 9.7.13.13."""
+
+
+@fields_op("ptx.fence.proxy.alias", FENCE_PROXY_ALIAS)
+class FenceProxyAliasOp(RowOp):
+    """`fence.proxy.alias`. PTX ISA 9.7.13.4."""

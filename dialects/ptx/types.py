@@ -1,7 +1,5 @@
 """Registers of PTX as SSA types."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import cache
 

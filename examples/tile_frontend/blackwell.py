@@ -6,8 +6,6 @@ Accumulators come to registers when a loop is over: `tcgen05.ld` of 16 lanes of 
 warp what wgmma's accumulators are.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 

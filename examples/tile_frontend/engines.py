@@ -4,8 +4,6 @@ CpAsync     every thread copies its part and multiplies: cp.async, ldmatrix, mma
 Tma         one thread copies boxes, warpgroups multiply: TMA, mbarriers, wgmma (sm_90a)
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field

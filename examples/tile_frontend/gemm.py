@@ -3,8 +3,6 @@
 A (M,K), B (K,N) and C (M,N) are row-major, their rows whole 16 bytes.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from tile_frontend.kernel import kernel

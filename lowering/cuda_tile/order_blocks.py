@@ -11,6 +11,8 @@ In a grid of 2^32 blocks or more, whose numbers are no 32 bits, blocks have thei
 
 from __future__ import annotations
 
+from collections.abc import Container
+
 from xdsl.dialects.builtin import i1, i32
 from xdsl.ir import SSAValue
 from xdsl.rewriter import InsertPoint
@@ -56,7 +58,7 @@ def order_blocks(entry: EntryOp) -> None:
             old.replace_all_uses_with(value)
 
 
-def _rises(value: SSAValue, numbers: set[SSAValue]) -> bool:
+def _rises(value: SSAValue, numbers: Container[SSAValue]) -> bool:
     """True where a value rises with a number."""
     owner = value.owner
     if isinstance(owner, _FIRST):

@@ -5,8 +5,6 @@ threads and checks every access; in `ops`, one module a dialect or instruction f
 ops do.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 from typing import Any, Protocol

@@ -5,8 +5,6 @@ numbered in the order of the text: the blocks of a loop come before what follows
 sides of an `if` before what follows it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any

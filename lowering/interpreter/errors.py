@@ -1,7 +1,5 @@
 """Errors of a running kernel."""
 
-from __future__ import annotations
-
 from collections.abc import Generator
 from contextlib import contextmanager
 

@@ -6,8 +6,6 @@ that it is part of unreadable. So what an allocation gets wrong is an error of t
 value that no chip would have.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Sequence
 

@@ -1,8 +1,6 @@
 """The state of a thread, as diagnostics and breakpoints show it: values by their names, memory
 around an address, and the line of another access."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress

@@ -4,8 +4,6 @@ IR that a front end or a pass has built need not have been verified since: each 
 here again what is wrong with its constants.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from xdsl.ir import Operation

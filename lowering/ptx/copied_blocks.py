@@ -1,7 +1,5 @@
 """Blocks of a kernel had several times, so that each copy may have registers of its own."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

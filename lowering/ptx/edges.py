@@ -1,7 +1,5 @@
 """The ways between blocks, and the values that they pass."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

@@ -10,8 +10,6 @@ Facts are followed forward over all paths. Where a branch passes a value in flig
 block's argument is in flight from there on.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import NamedTuple
 

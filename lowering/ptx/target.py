@@ -1,7 +1,5 @@
 """The `ptx` target of `-t ptx`."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import IO
 

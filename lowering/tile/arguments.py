@@ -1,8 +1,6 @@
 """Arguments of the tile level as those of the atom level: a tensor is a pointer, the integers of
 its layout that are not known, and tensor maps; whatever is used of them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The elements of a copy that lie within bounds: coordinates below limits."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -4,8 +4,6 @@ Each instruction moves the next values of source and destination, in the order o
 coordinates. What is out of bounds is not accessed: zeros arrive instead.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 

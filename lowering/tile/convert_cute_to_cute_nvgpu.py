@@ -1,7 +1,5 @@
 """`cute` to `cute_nvgpu`: kernels of tiles as kernels of atoms, and the pass that lowers them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from xdsl.context import Context
@@ -16,7 +14,6 @@ from tilewright.dialects.cute.types.algebra import TypedAttribute
 from tilewright.dialects.cute.types.argument import SIGNATURE
 from tilewright.dialects.cute_nvgpu.lattice.targets import target
 from tilewright.lowering.tile import (
-    convert_conversion,
     convert_copy,
     convert_gemm,
     convert_memory,
@@ -33,7 +30,6 @@ from tilewright.lowering.to_ptx.convert_cute_nvgpu_to_ptx import is_kernel
 
 # Importing them fills the table of rules.
 _RULE_MODULES = (
-    convert_conversion,
     convert_copy,
     convert_gemm,
     convert_memory,

@@ -1,7 +1,5 @@
 """`cute.gemm`: one MMA for each K, N and M of its partitions."""
 
-from __future__ import annotations
-
 from itertools import product
 from typing import Any
 

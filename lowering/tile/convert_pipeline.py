@@ -1,7 +1,5 @@
 """Pipelines as mbarriers in shared memory, or as groups of `cp.async`."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from xdsl.dialects import gpu, memref

@@ -6,8 +6,6 @@ scf.for ... {                     %f = scf.for ... iter_args(%a = %init) -> (fra
                                   }
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import islice
 from math import gcd, prod

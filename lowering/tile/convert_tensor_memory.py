@@ -4,8 +4,6 @@ One warp allocates; the address goes through shared memory to all threads, behin
 CTA. What is not given back explicitly is at the end of the kernel.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from xdsl.dialects import gpu, memref

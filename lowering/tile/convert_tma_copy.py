@@ -1,7 +1,5 @@
 """`cute.copy` by the tensor memory accelerator: one box after the other."""
 
-from __future__ import annotations
-
 from itertools import product
 from math import prod
 from typing import Any

@@ -1,7 +1,5 @@
 """Values of the algebra that ops make: constants, and what integers are put together to."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, cast
 
@@ -11,16 +9,23 @@ from tilewright.dialects.cute import ComposedLayout, Layout, ScaledBasis
 from tilewright.dialects.cute.dialect import OPS
 from tilewright.dialects.cute.ops.arithmetic import CompareOp, ElemLessOp, EqualOp
 from tilewright.dialects.cute.ops.constructors import LeavesOp, PrintOp, StaticOp
+from tilewright.dialects.cute.ops.convert import ConvertOp
 from tilewright.dialects.cute.ops.scheduler import TileSchedulerBoundsOp
 from tilewright.dialects.cute.ops.tiled import MakeTiledCopyOp, MakeTiledMmaOp
 from tilewright.dialects.cute.symbolic import scalar
 from tilewright.dialects.cute.symbolic.scalar import Dynamic, width_of
 from tilewright.dialects.cute.types.algebra import typed_of
+from tilewright.dialects.cute.types.tensors import element_type
 from tilewright.dialects.cute.values import Typed, with_dynamic_leaves
+from tilewright.dialects.cute_nvgpu.ops import fragment_arithmetic
+from tilewright.dialects.cute_nvgpu.types.conversion import ConvertAttr
+from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
 from tilewright.dialects.gpu import PrintfOp
+from tilewright.lowering.tile.access import register_places
 from tilewright.lowering.tile.bounds import condition_value
 from tilewright.lowering.tile.kernel import Kernel, lowers
 from tilewright.lowering.tile.leaves import Leaf, sized
+from tilewright.lowering.tile.written_registers import WRITES
 
 
 @lowers(StaticOp, MakeTiledMmaOp, MakeTiledCopyOp)
@@ -93,3 +98,22 @@ def _of_grid(op_type: type[gpu.BlockIdOp | gpu.GridDimOp], kernel: Kernel) -> Le
     leaf = kernel.leaf(emitter.resized(place, None, 32))
     assert isinstance(leaf, Leaf)
     return leaf
+
+
+@lowers(ConvertOp)
+def _convert(op: ConvertOp, kernel: Kernel) -> None:
+    source, dest, *random = (kernel.tensor(operand) for operand in op.operands)
+    every = range(source.modes.size())
+    value, *bits = (
+        kernel.read(op, tensor, register_places(op, tensor, range(tensor.modes.size())))
+        for tensor in (source, *random)
+    )
+    atom = op.atom
+    assert isinstance(atom, ConvertAttr)
+    result = FragmentType.get(len(every), element_type(dest.element))
+    converted = fragment_arithmetic.ConvertOp(value, result, atom, random=bits[0] if bits else None)
+    places = register_places(op, dest, every)
+    kernel.registers(dest).write(places, kernel.emitter.emit(converted), kernel.emitter)
+
+
+WRITES[ConvertOp] = lambda op: op.destination

@@ -1,7 +1,5 @@
 """Vectors of elements: `arith` and `math` on each of them."""
 
-from __future__ import annotations
-
 from functools import partial
 from math import prod
 

@@ -1,7 +1,5 @@
 """Descriptors of matrices in shared memory."""
 
-from __future__ import annotations
-
 from xdsl.ir import SSAValue
 
 from tilewright.dialects.cute import ComposedLayout, Layout

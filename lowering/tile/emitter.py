@@ -1,7 +1,5 @@
 """Where a kernel that is being lowered goes: ops at the end of a block, pure ones once."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any

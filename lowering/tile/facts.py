@@ -1,8 +1,6 @@
 """Facts of the integers of a kernel before it runs: constants, what divides them, and what
 they are below."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import gcd

@@ -5,8 +5,6 @@ known but for their leaves, which are arithmetic; tensors are memory, an offset 
 is left over is emitted.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from math import prod
 from typing import Any, cast
@@ -280,6 +278,5 @@ def static_extents(tensor: Tensor) -> tuple[int, ...]:
 
 def undefined(op: Operation) -> OpError:
     return OpError(
-        op,
-        f"'{op.name}' reads registers that nothing has written; nearest legal: cute.fill before",
+        op, f"'{op.name}' reads registers that nothing has written; nearest legal: cute.fill before"
     )

@@ -107,7 +107,7 @@ def index(emitter: Emitter, x: Scalar) -> SSAValue:
 
 # --- what emits nothing ---------------------------------------------------------------------------
 
-Folded: TypeAlias = "int | Dynamic | bool | None"
+Folded: TypeAlias = int | Dynamic | bool | None
 """A result, or None where arithmetic has to be emitted."""
 
 

@@ -3,8 +3,6 @@
 The image of an element is linear in its coordinates: each mode of a flat layout gives a step.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cache
 from itertools import product

@@ -5,8 +5,6 @@ across chunks is taken apart and put together, which costs no instruction. A chu
 has written some elements is those elements until the op settles.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from functools import cache
 

@@ -7,8 +7,6 @@ scf.for %i = %c0 to %c4 step %c1 {        %x0 = ...
 }                                         %x3 = ...
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 from xdsl.dialects import scf

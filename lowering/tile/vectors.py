@@ -1,7 +1,5 @@
 """Vectors of the tile level: one scalar for each element, and one op for each."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The register tensors that a region changes: they become values that its op carries."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from typing import Any
 

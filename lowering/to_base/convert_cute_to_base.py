@@ -10,8 +10,6 @@ becomes
     %n = llvm.extractvalue %l[0] : !llvm.struct<(i32, struct<()>)>
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 

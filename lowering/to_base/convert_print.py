@@ -5,8 +5,6 @@ becomes, in a kernel,
     gpu.printf "(%d,4)\\0A", %n : i32
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from itertools import count
 

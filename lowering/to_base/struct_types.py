@@ -9,8 +9,6 @@ A o 0 o B         !llvm.struct<(B, struct<()>, A)>         outer, offset, inner
 S<3,4,3>          !llvm.struct<()>
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from functools import cache
 

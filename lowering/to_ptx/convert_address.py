@@ -12,12 +12,26 @@ from tilewright.dialects.ptx.calls import FreeOp, MallocOp
 from tilewright.dialects.ptx.data_movement import CpAsyncOp, LdOp, StOp
 from tilewright.dialects.ptx.logic import AndOp, OrOp, SelpOp, SetpOp, ShlOp, ShrOp
 from tilewright.dialects.ptx.matrix_copy import LdmatrixOp
-from tilewright.dialects.ptx.registers import ListMakeOp, UnpackOp
+from tilewright.dialects.ptx.registers import ListGetOp, ListMakeOp, PackOp, UnpackOp
 from tilewright.dialects.ptx.scalar_types import ScalarType
 from tilewright.dialects.ptx.types import reg
 from tilewright.lowering.to_ptx.conversion import Conversion, lowers
 from tilewright.lowering.to_ptx.convert_arith import element, storage_of
-from tilewright.lowering.to_ptx.halves import packed_halves
+
+
+def packed_halves(low: SSAValue, high: SSAValue, to: Conversion) -> SSAValue:
+    """The register of two halves: where they are the two of one that was taken apart, that one."""
+    first, second = low.owner, high.owner
+    if (
+        isinstance(first, ListGetOp)
+        and isinstance(second, ListGetOp)
+        and first.source is second.source
+        and isinstance(first.source.owner, UnpackOp)
+        and (first.position.value.data, second.position.value.data) == (0, 1)
+    ):
+        return first.source.owner.source
+    return to.pure((PackOp, low, high), (low, high), lambda: PackOp(low, high))
+
 
 _WORD = 4
 """The bytes of a register that holds several narrow elements."""
@@ -46,18 +60,15 @@ def _space(op: address.LoadOp | address.StoreOp | address.AtomicOp) -> str:
 def _load(op: address.LoadOp, to: Conversion) -> None:
     storage, count = storage_of(op, op.elements[0].type), len(op.elements)
     access, per_word = _access(storage, count)
-    words = count // per_word
     otherwise = None
     predicate = None if op.predicate is None else to[op.predicate]
     if op.predicate is not None:
-        otherwise = _listed(_packed([to[x] for x in op.otherwise], storage, per_word, to), to)
+        otherwise = to_words([to[x] for x in op.otherwise], storage, per_word, to)
     load = LdOp(
-        _space(op), access, to[op.address], op.offset.value.data, words, predicate, otherwise
-    )
-    loaded = to.emit(load)
-    elements = [
-        part for i in range(words) for part in _parts(element(loaded, i, to), storage, per_word, to)
-    ]
+        _space(op), access, to[op.address], op.offset.value.data, count // per_word, predicate,
+        otherwise, op.semantics.data,
+    )  # fmt: skip
+    elements = from_words(to.emit(load), count, storage, per_word, to)
     for result, value in zip(op.elements, elements, strict=True):
         to[result] = value
 
@@ -66,9 +77,14 @@ def _load(op: address.LoadOp, to: Conversion) -> None:
 def _store(op: address.StoreOp, to: Conversion) -> None:
     storage, count = storage_of(op, op.elements[0].type), len(op.elements)
     access, per_word = _access(storage, count)
-    value = _listed(_packed([to[x] for x in op.elements], storage, per_word, to), to)
+    value = to_words([to[x] for x in op.elements], storage, per_word, to)
     predicate = None if op.predicate is None else to[op.predicate]
-    to.add(StOp(_space(op), access, to[op.address], value, op.offset.value.data, predicate))
+    to.add(
+        StOp(
+            _space(op), access, to[op.address], value, op.offset.value.data, predicate,
+            op.semantics.data,
+        )
+    )  # fmt: skip
 
 
 @lowers(address.AtomicOp)
@@ -109,11 +125,26 @@ def _access(storage: ScalarType, count: int) -> tuple[str, int]:
     return f"b{8 * size * per_word}", per_word
 
 
-def _listed(words: Sequence[SSAValue], to: Conversion) -> SSAValue:
+def to_words(
+    elements: Sequence[SSAValue], storage: ScalarType, per_word: int, to: Conversion
+) -> SSAValue:
+    """The registers that hold elements side by side, as one value."""
+    words = _packed(elements, storage, per_word, to)
     if len(words) == 1:
         return words[0]
     type_ = reg(words[0].type.kind.data, len(words))  # type: ignore[attr-defined]
     return to.pure((ListMakeOp, *words), words, lambda: ListMakeOp(words, type_))
+
+
+def from_words(
+    words: SSAValue, count: int, storage: ScalarType, per_word: int, to: Conversion
+) -> list[SSAValue]:
+    """The elements that registers hold side by side."""
+    return [
+        part
+        for i in range(count // per_word)
+        for part in _parts(element(words, i, to), storage, per_word, to)
+    ]
 
 
 def _packed(

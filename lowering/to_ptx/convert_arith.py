@@ -282,7 +282,7 @@ def _select(op: arith.SelectOp, to: Conversion) -> None:
     if isinstance(op.result.type, FragmentType):
         to[op.result] = _select_list(condition, a, b, to)
         return
-    storage = scalar(op, op.result.type)
+    storage = storage_of(op, op.result.type)
     if storage.kind == "pred":
         inverse = to.scalar(logic.NotOp, "pred", condition)
         kept = to.scalar(logic.AndOp, "pred", a, condition)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import IndexType, IntegerAttr
+from xdsl.dialects.builtin import BFloat16Type, Float16Type, IndexType, IntegerAttr, i16
 
 from tilewright.diagnostic import OpError
 from tilewright.dialects.math_functions.rounded_once import odd_single, odd_whole
@@ -130,7 +130,9 @@ def _bitcast(op: arith.BitcastOp, to: Conversion) -> None:
     if isinstance(op.input.type, IndexType) or source.bits != result.bits:
         raise OpError(op, f"'{op.name}' expected types of equal width")
     value = to[op.input]
-    if source.kind == result.kind:
+    # What a driver's own compiler takes for a float it stores the lowest byte of as an integer.
+    half = isinstance(op.input.type, Float16Type | BFloat16Type) and op.result.type == i16
+    if source.kind == result.kind and not half:
         to[op.result] = value
     else:
         moved = reg(result.kind)

@@ -44,13 +44,13 @@ from tilewright.lowering.to_ptx import convert_address as convert_address_to_ptx
 from tilewright.lowering.to_ptx import convert_arith as convert_arith_to_ptx
 from tilewright.lowering.to_ptx import convert_arith_casts as convert_arith_casts_to_ptx
 from tilewright.lowering.to_ptx import convert_arith_floats as convert_arith_floats_to_ptx
-from tilewright.lowering.to_ptx import convert_atomics as convert_atomics_to_ptx
 from tilewright.lowering.to_ptx import convert_cluster as convert_cluster_to_ptx
 from tilewright.lowering.to_ptx import convert_fragment as convert_fragment_to_ptx
 from tilewright.lowering.to_ptx import convert_fragment_arithmetic as convert_fragments_to_ptx
 from tilewright.lowering.to_ptx import convert_gpu as convert_gpu_to_ptx
 from tilewright.lowering.to_ptx import convert_math as convert_math_to_ptx
 from tilewright.lowering.to_ptx import convert_matrix_copy as convert_matrix_copy_to_ptx
+from tilewright.lowering.to_ptx import convert_multimem as convert_multimem_to_ptx
 from tilewright.lowering.to_ptx import convert_printf as convert_printf_to_ptx
 from tilewright.lowering.to_ptx import convert_scf as convert_scf_to_ptx
 from tilewright.lowering.to_ptx import convert_tma as convert_tma_to_ptx
@@ -69,13 +69,13 @@ _RULE_MODULES = (
     convert_arith_to_ptx,
     convert_arith_floats_to_ptx,
     convert_arith_casts_to_ptx,
-    convert_atomics_to_ptx,
     convert_cluster_to_ptx,
     convert_fragment_to_ptx,
     convert_fragments_to_ptx,
     convert_gpu_to_ptx,
     convert_math_to_ptx,
     convert_matrix_copy_to_ptx,
+    convert_multimem_to_ptx,
     convert_printf_to_ptx,
     convert_scf_to_ptx,
     convert_tma_to_ptx,

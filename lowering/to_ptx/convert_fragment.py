@@ -1,7 +1,5 @@
 """Fragments to `ptx`: elements narrower than a register are packed, low bits first."""
 
-from __future__ import annotations
-
 from xdsl.ir import Operation, SSAValue
 
 from tilewright.diagnostic import OpError

@@ -1,7 +1,5 @@
 """Arithmetic on fragments to `ptx`: an instruction for each register."""
 
-from __future__ import annotations
-
 from xdsl.ir import SSAValue
 
 from tilewright.dialects.cute_nvgpu.ops.fragment_arithmetic import ConvertOp, FmaOp

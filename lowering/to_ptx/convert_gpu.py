@@ -1,7 +1,5 @@
 """`gpu` to `ptx`: thread and block ids, and the CTA's barrier; values of other lanes."""
 
-from __future__ import annotations
-
 from xdsl.dialects import gpu
 from xdsl.ir import SSAValue
 

@@ -1,7 +1,5 @@
 """Structs of `llvm` to `ptx`: each field has registers of its own, where blocks carry them too."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, cast
 

@@ -1,4 +1,4 @@
-"""`memref` to `ptx`: addresses, loads and stores in global and shared memory.
+"""`memref` to `ptx`: addresses, loads, stores and atomics in global and shared memory.
 
 A memref in flight is its address and, per dimension, a stride; the layout of a shared-memory tile
 may be any CuTe layout, swizzled or not. Global addresses have 64 bits, shared ones 32.
@@ -32,7 +32,9 @@ from tilewright.dialects.cute.types.memref import (
     space_mismatch,
     space_of,
 )
+from tilewright.dialects.cute_nvgpu.lattice.atomics import ATOMICS, form_of
 from tilewright.dialects.ptx.arithmetic import DivOp, RemOp
+from tilewright.dialects.ptx.atomics import AtomOp
 from tilewright.dialects.ptx.data_movement import LdOp, StOp
 from tilewright.dialects.ptx.logic import AndOp, SelpOp, SetpOp, ShlOp, ShrOp, XorOp
 from tilewright.dialects.ptx.module_variables import BYTES_ALONE, GlobalAddressOp, GlobalOp
@@ -364,3 +366,19 @@ def _store(op: memref.StoreOp, to: Conversion) -> None:
     if storage.kind == "pred":
         value = to.scalar(SelpOp, "b16", to.const(1, "b16"), to.const(0, "b16"), value)
     to.add(StOp(tile.ptx_space, storage.access, address, value, offset))
+
+
+@lowers(memref.AtomicRMWOp)
+def _atomic(op: memref.AtomicRMWOp, to: Conversion) -> None:
+    check_space(op, op.memref.type)
+    form = form_of(op.kind.value.data, str(op.value.type))
+    if form not in ATOMICS:
+        raise OpError(op, f"'{op.name}' expected {LEGAL}, got kind {op.kind.value.data} of "
+                      f"{op.value.type}")  # fmt: skip
+    tile = to.tile(op.memref)
+    address, offset = locate(op, tile, op.indices, to)
+    to[op.result] = to.emit(AtomOp(tile.ptx_space, form, address, [to[op.value]], offset))
+
+
+LEGAL = "addf (0) of f32 or f64, or addi (1), assign (2), maxs (4), maxu (5), mins (7), minu (8), \
+ori (11), andi (12) or xori (15) of i32 or i64"

@@ -1,7 +1,5 @@
 """`gpu.printf` and `cf.assert` to `ptx`: calls of `vprintf`, and a `trap`."""
 
-from __future__ import annotations
-
 from xdsl.dialects import cf
 from xdsl.ir import Attribute, SSAValue
 

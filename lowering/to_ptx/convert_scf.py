@@ -9,8 +9,6 @@ arguments, so the values after the loop are those arguments themselves:
     for1_end:         ... %acc ...
 """
 
-from __future__ import annotations
-
 from xdsl.dialects import cf, scf
 from xdsl.ir import Block, Operation
 
@@ -111,8 +109,5 @@ def _branch(op: cf.BranchOp, to: Conversion) -> None:
 @lowers(cf.ConditionalBranchOp)
 def _conditional_branch(op: cf.ConditionalBranchOp, to: Conversion) -> None:
     then, other = to.block_of(op.then_block), to.block_of(op.else_block)
-    arguments = (
-        registers_of(op.then_arguments, to),
-        registers_of(op.else_arguments, to),
-    )
+    arguments = (registers_of(op.then_arguments, to), registers_of(op.else_arguments, to))
     to.add(CondBraOp(to[op.cond], then, other, *arguments))

@@ -1,7 +1,5 @@
 """`cute_nvgpu.sm100` to `ptx`: the instruction descriptor as a constant, or as it is given."""
 
-from __future__ import annotations
-
 from xdsl.ir import SSAValue
 
 from tilewright.dialects.cute_nvgpu.ops.sm100 import UMMA_OPS

@@ -1,7 +1,5 @@
 """`cute_nvgpu.wmma` to `ptx`: the address of a matrix's first element, and its stride."""
 
-from __future__ import annotations
-
 from xdsl.ir import SSAValue
 
 from tilewright.dialects.cute_nvgpu.lattice.wmma import WmmaSpace

@@ -1,7 +1,5 @@
 """The bits of a register that may be set, from the instructions that compute it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Bank conflicts of the copies of a kernel of tiles: predicted from their layouts."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

@@ -5,8 +5,6 @@ does not come from the number of a thread is the same in all of them, whatever i
 is not known.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from enum import Enum
 from math import prod

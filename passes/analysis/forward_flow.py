@@ -4,8 +4,6 @@ A forward dataflow to a fixpoint, over `scf.for`, `scf.if`, `scf.while` and bran
 A state is a set of facts, and two ways that meet have those of both.
 """
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Sequence
 from typing import Generic, TypeVar
 

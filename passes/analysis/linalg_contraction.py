@@ -5,8 +5,6 @@ reduction; of its operands A, B and C each lacks one of the loops, in any order 
 the body adds the product of A and B, extended or not, to C.
 """
 
-from __future__ import annotations
-
 import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass

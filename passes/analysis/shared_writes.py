@@ -1,7 +1,5 @@
 """Elements of shared memory that an op writes, and whether a wgmma reads them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal

@@ -1,7 +1,5 @@
 """Values that differ between the threads of a CTA."""
 
-from __future__ import annotations
-
 from xdsl.dialects import gpu, scf
 from xdsl.dialects.builtin import IndexType, IntegerType
 from xdsl.ir import Block, Operation, SSAValue

@@ -3,8 +3,6 @@
 `cute-nvgpu-check-tmem` states the rules.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeVar

@@ -4,8 +4,6 @@ A forward dataflow to a fixpoint, over `scf.for`, `scf.if`, `scf.while` and bran
 `cute-nvgpu-check-hazards` states the rules.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache

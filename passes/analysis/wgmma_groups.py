@@ -4,8 +4,6 @@ At first every wgmma is a group of its own. Commits then leave loops, and go, as
 stays where it is and lets the same wgmmas stay in flight.
 """
 
-from __future__ import annotations
-
 from math import prod
 
 from xdsl.dialects import func, gpu, scf

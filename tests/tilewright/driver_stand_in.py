@@ -41,6 +41,8 @@ class Driver:
     def __init__(self, bytecode: bytes, memory: list[NDArray[Any]]) -> None:
         self.bytecode, self.memory = bytecode, memory
         self.texts: list[str] = []
+        self.cubins: list[bytes] = []
+        self.refuses_cubins = False
         self.launches: list[tuple[Any, ...]] = []
         self.synchronized: list[int] = []
 
@@ -51,6 +53,10 @@ class Driver:
 
     def cuDeviceGetAttribute(self, attribute: int, device: int) -> tuple[int, int]:
         return 0, attribute
+
+    def cuModuleLoadData(self, cubin: bytes) -> tuple[Any, int]:
+        self.cubins.append(cubin)
+        return SimpleNamespace(name="NO_BINARY_FOR_GPU") if self.refuses_cubins else 0, 1
 
     def cuModuleLoadDataEx(self, text: bytes, *_: Any) -> tuple[int, int]:
         self.texts.append(text.rstrip(b"\0").decode())

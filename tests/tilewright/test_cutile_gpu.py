@@ -47,13 +47,34 @@ def test_a_launch_on_arrays_of_the_gpu(monkeypatch: pytest.MonkeyPatch, dlpack: 
     for _ in range(2):
         cutile.launch((4,), add, (*args, 32), stream=SimpleNamespace(cuda_stream=77))
     assert (c == np.arange(100) + 1).all()
-    assert len(driver.texts) == 1 and ".target sm_" in driver.texts[0]
-    assert ptxas.assemble(driver.texts[0], ARCH).clean
+    assert len(driver.cubins) == 1 and driver.cubins[0][:4] == b"\x7fELF" and not driver.texts
     grid, block, stream, values = driver.launches[1]
     assert (grid, stream) == ((4, 1, 1), 77) and len(driver.launches) == 2
     assert values == (a.ctypes.data, 100, 1, b.ctypes.data, 100, 1, c.ctypes.data, 100, 1)
     assert block == cutile.compile(add, (*args, 32), ARCH).entry().block
     assert not driver.synchronized
+
+
+def test_ptx_is_assembled_by_the_driver_where_it_refuses_what_ptxas_made(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    a, b, c = np.arange(100, dtype=np.float32), np.ones(100, np.float32), np.zeros(100, np.float32)
+    driver = stand_in(monkeypatch, add, (a, b, c, 32), a, b, c)
+    driver.refuses_cubins = True
+    cutile.launch((4,), add, (*map(OnGpu, (a, b, c)), 32))
+    assert (c == np.arange(100) + 1).all()
+    assert len(driver.cubins) == len(driver.texts) == 1
+    assert ptxas.assemble(driver.texts[0], ARCH).clean
+
+
+def test_ptx_is_assembled_by_the_driver_where_there_is_no_ptxas(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv(ptxas.VARIABLE, str(tmp_path / "none"))
+    a, b, c = np.arange(100, dtype=np.float32), np.ones(100, np.float32), np.zeros(100, np.float32)
+    driver = stand_in(monkeypatch, add, (a, b, c, 32), a, b, c)
+    cutile.launch((4,), add, (*map(OnGpu, (a, b, c)), 32))
+    assert (c == np.arange(100) + 1).all() and not driver.cubins and ".target" in driver.texts[0]
 
 
 def test_a_script_on_the_gpu_with_arrays_of_numpy(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,7 +1,5 @@
 """List the atom lattice: every tensor-core instruction, and the copies that feed them."""
 
-from __future__ import annotations
-
 import argparse
 import json
 from collections.abc import Sequence

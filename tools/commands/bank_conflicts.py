@@ -5,8 +5,6 @@ which it would conflict least.
   tilewright bank-conflicts FILE
 """
 
-from __future__ import annotations
-
 import argparse
 
 from tilewright.diagnostic import CompileError, at

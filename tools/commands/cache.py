@@ -6,8 +6,6 @@
 TILEWRIGHT_CACHE_DIR names its folder, TILEWRIGHT_CACHE_MIB its size at most (512; 0: none).
 """
 
-from __future__ import annotations
-
 import argparse
 
 from tilewright.compile_cache import entries, folder, limit, trim

@@ -8,8 +8,6 @@ names them): the rest is not judged, which is `"ok": null`. That some lines are 
 judged is no failure: the verdict is the output, and the exit status is 0.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import sys

@@ -3,8 +3,6 @@
 tilewright compile FILE --arch TARGET [-o FILE.ptx] [--remarks]
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 

@@ -6,8 +6,6 @@ parsers of their arguments:
   tilewright completion fish > ~/.config/fish/completions/tilewright.fish
 """
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass

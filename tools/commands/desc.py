@@ -12,8 +12,6 @@ A layout is (mn, k) -> offset in elements from --address, mn being M of A or N o
 those of 16-byte chunks, after the swizzle. PTX ISA 9.7.15.5.1.2 and 9.7.16.4.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import re
@@ -190,12 +188,7 @@ def _field_lines(descriptor: SmemDescriptor) -> Iterator[str]:
         "swizzle_mode": _swizzle_words(descriptor),
     }
     rows = [
-        (
-            f"bits {field.bits}",
-            field.words,
-            _shown(descriptor, field),
-            notes.get(field.name, ""),
-        )
+        (f"bits {field.bits}", field.words, _shown(descriptor, field), notes.get(field.name, ""))
         for field in descriptor.format.fields
     ]
     yield from table(rows, indent="  ")

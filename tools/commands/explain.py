@@ -1,8 +1,6 @@
 """Say what a PTX mnemonic is: its atom, operands, layouts, targets and PTX ISA version; for an
 illegal one, why there is none such, and the nearest legal one."""
 
-from __future__ import annotations
-
 import argparse
 
 from tilewright.tools.commands.input import InputError, read_target

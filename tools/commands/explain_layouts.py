@@ -4,8 +4,6 @@ CTA hold and why, and what moves to another layout, for whom.
   tilewright explain-layouts FILE [--arch TARGET]
 """
 
-from __future__ import annotations
-
 import argparse
 
 from tilewright.diagnostic import CompileError

@@ -1,8 +1,6 @@
 """Descriptors that are no more than their fields, on the command line: the instruction descriptor
 of tcgen05.mma, and the zero-column mask of its weight-stationary form."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, cast

@@ -5,10 +5,9 @@ row, SFA m x s and SFB s x n for the s-th scale factor: of the threads that hold
 --select names. Of a tcgen05.mma, with --idesc, the lane and the column of tensor memory of every
 element: L<lane>C<column>."""
 
-from __future__ import annotations
-
 import argparse
 import re
+from collections.abc import Iterator
 from typing import cast, get_args
 
 from tilewright.dialects.cute.drawing import Drawing, drawing_of, svg
@@ -17,12 +16,12 @@ from tilewright.dialects.cute.swizzle import parse_layout
 from tilewright.dialects.cute.text import LayoutParseError
 from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
 from tilewright.dialects.cute_nvgpu.atoms.lookup import parse
+from tilewright.dialects.cute_nvgpu.atoms.umma import UmmaAtom
 from tilewright.dialects.cute_nvgpu.atoms.umma_lookup import umma_of
 from tilewright.dialects.cute_nvgpu.atoms.wgmma_lookup import parse_wgmma
 from tilewright.dialects.cute_nvgpu.descriptors.bit_field import DescriptorError
 from tilewright.dialects.cute_nvgpu.lattice.row import Operand
 from tilewright.tools.commands.input import InputError, UsageError, read_integer
-from tilewright.tools.commands.tensor_places import tensor_table
 from tilewright.tools.instructions.catalogue import canonical
 from tilewright.tools.instructions.fragment_places import (
     AnyMma,
@@ -34,6 +33,45 @@ from tilewright.tools.instructions.fragment_places import (
 from tilewright.tools.instructions.why_mnemonic import why_illegal_mnemonic
 from tilewright.tools.output import UnwritableError, write_whole
 from tilewright.tools.render_table import matrix
+
+_CELL_AXES = {"D": ("m", "n"), "C": ("m", "n"), "A": ("m", "k"), "E": ("m", "j"), "SFA": ("m", "s"),
+              "SFB": ("n", "s")}  # fmt: skip
+"""The rows and columns of each operand."""
+
+_CELL_BITS = 32
+
+
+def tensor_table(atom: UmmaAtom, operand: str) -> Iterator[str]:
+    """The lines that say where each element of what one CTA has of an operand is: L<lane>C<column>,
+    and .<bit> where several share a cell; counted from the operand's address.
+
+    Raises AtomError for an operand that is not in tensor memory.
+    """
+    layout, bits = atom.cta_layout(operand), atom.cell_bits(operand)
+    rows, columns = atom.cta_extents(operand)
+    down, across = _CELL_AXES[operand]
+    copies = atom.copies(operand)
+    times = f", in {copies.size()} copies {copies}" if copies.size() > 1 else ""
+    yield (
+        f"{atom.mnemonic}: {operand} of {atom.parameters}, {rows} x {columns} of "
+        f"{atom.element(operand).name}, rows {down}, columns {across}{times}"
+    )
+    yield f"layout {layout}"
+    yield ""
+    cells = [[f"{down}\\{across}", *map(str, range(columns))]]
+    for row in range(rows):
+        offsets = (layout[0](row) + layout[1](column) for column in range(columns))
+        cells.append([str(row), *(_place(offset * bits, bits) for offset in offsets)])
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    for line in cells:
+        yield " ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True))
+
+
+def _place(bit: int, bits: int) -> str:
+    cell, within = divmod(bit, _CELL_BITS)
+    inside = "" if bits == _CELL_BITS else f".{within}"
+    return f"L{cell >> 16}C{cell & 0xFFFF}{inside}"
+
 
 _AXES: dict[Operand, tuple[str, str]] = {
     "A": ("m", "k"),

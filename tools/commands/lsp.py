@@ -8,8 +8,6 @@ judged for it. A text that takes too long is not analysed further: a warning say
 texts go on being served. Needs the extra `lsp`: pip install tilewright[lsp].
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import sys

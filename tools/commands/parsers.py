@@ -1,7 +1,5 @@
 """The commands of `tilewright` by name, and the parser of each one's arguments."""
 
-from __future__ import annotations
-
 import argparse
 from importlib import import_module
 from types import ModuleType

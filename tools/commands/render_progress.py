@@ -1,7 +1,5 @@
 """A progress bar on a terminal, for runs that take long enough to wonder."""
 
-from __future__ import annotations
-
 import sys
 from time import monotonic
 from typing import TextIO

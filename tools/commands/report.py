@@ -9,8 +9,6 @@ CPU: the page has its timeline, its bank conflicts and, where it fails, the stat
 An ARG is what `tilewright run` takes, or a shape, 256x64, for an array of random elements.
 """
 
-from __future__ import annotations
-
 import argparse
 
 from tilewright.tools.commands.input import InputError, read_source, read_target

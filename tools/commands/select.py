@@ -7,8 +7,6 @@ included), instructions, machine instructions,
 ordered before plain metadata, registers a thread, targets that run it, the PTX ISA version.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 from collections.abc import Iterator

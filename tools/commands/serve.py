@@ -4,8 +4,6 @@ PTX and pictures of its layouts; the layout algebra; instructions explained. FOL
 127.0.0.1, and answers its own page alone. Ctrl-C ends it.
 """
 
-from __future__ import annotations
-
 import argparse
 from contextlib import suppress
 from pathlib import Path

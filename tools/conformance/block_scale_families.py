@@ -11,8 +11,6 @@
 Without selectors a candidate has the ids 0, which every scale vector takes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 

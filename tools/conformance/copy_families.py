@@ -7,8 +7,6 @@
 | movmatrix | 720    | shape x num x trans x type                                                 |
 """
 
-from __future__ import annotations
-
 from tilewright.tools.conformance.documented_targets import FAMILIES_100_110_120, since
 from tilewright.tools.conformance.instruction_family import Family, Point, documented
 from tilewright.tools.conformance.operand_text import registers, shape_of

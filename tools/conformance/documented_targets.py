@@ -1,7 +1,5 @@
 """The targets that the ISA's notes speak of; ptxas of CUDA 13 knows none before sm_75."""
 
-from __future__ import annotations
-
 from tilewright.dialects.cute_nvgpu.lattice.targets import TARGETS
 
 OLDEST = 75

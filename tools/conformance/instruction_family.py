@@ -11,8 +11,6 @@ That is 12 points. A point is legal for a target where the ISA lists it in one o
 that target, and ptxas assembles it.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ The work is cut into tasks, which the workers of an executor carry out; agreemen
 found of an instruction.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor

@@ -1,7 +1,5 @@
 """Every family of tensor-core instructions of a warp or a warpgroup."""
 
-from __future__ import annotations
-
 from tilewright.tools.conformance.block_scale_families import BLOCK_SCALE_FAMILIES
 from tilewright.tools.conformance.copy_families import COPY_FAMILIES
 from tilewright.tools.conformance.instruction_family import Family

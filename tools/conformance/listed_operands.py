@@ -6,8 +6,6 @@ does, or calls it undocumented. Registers are of the right kinds: their names sa
 `check-ptx`.
 """
 
-from __future__ import annotations
-
 import random
 import re
 from collections.abc import Iterator
@@ -44,14 +42,7 @@ KINDS = {"s8": "b16", "u8": "b16", **REGISTER_OF}
 _WIDE = {"cache-policy": "b64", "ctaMask": "b16"}
 _INTEGERS = ("0", "1", "2", "5", "16", "31", "32", "33", "40", "64", "255", "-1", "0x10", "65536")
 # No constant of 20 digits: behind one, ptxas misreads the lines that follow in a text.
-_OTHERS = (
-    "1.5",
-    "0f3F800000",
-    "0d3FF0000000000000",
-    "_",
-    "[%rd0]",
-    "[%rd0+16]",
-)
+_OTHERS = ("1.5", "0f3F800000", "0d3FF0000000000000", "_", "[%rd0]", "[%rd0+16]")
 
 # What ptxas takes beyond the PTX ISA, and check-ptx refuses without a word on that.
 QUIRKS = (

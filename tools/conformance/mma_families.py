@@ -9,8 +9,6 @@
 | mma-modifiers | 36,960  | all modifiers together, on the types of the documented forms    |
 """
 
-from __future__ import annotations
-
 from tilewright.tools.conformance.documented_targets import FAMILY_120, since
 from tilewright.tools.conformance.instruction_family import (
     Boxes,

@@ -7,8 +7,6 @@ and stands in a byte of its own elsewhere (PTX ISA 9.7.14.5.14).
     m16n8k8, f32 f16 f16 f32  ->  {%f0,%f1,%f2,%f3}, {%r0,%r1}, {%r0}, {%f0,%f1,%f2,%f3}
 """
 
-from __future__ import annotations
-
 import re
 from functools import cache
 

@@ -13,8 +13,6 @@ ptxas looks at a text three times, and each stage tells its errors in its own wa
 An instruction is taken where it went through all three for that very target.
 """
 
-from __future__ import annotations
-
 import re
 import subprocess
 import tempfile

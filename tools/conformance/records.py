@@ -6,8 +6,6 @@ NaN, where Tile IR defines the bits; where it does not, kernels that use such an
 within the bound of `BOUNDS`.
 """
 
-from __future__ import annotations
-
 import io
 import pickle
 import re

@@ -9,8 +9,6 @@
 Every point has the selector 0, which any of these instructions takes, but for the last family.
 """
 
-from __future__ import annotations
-
 from tilewright.tools.conformance.documented_targets import FAMILY_120, since
 from tilewright.tools.conformance.instruction_family import (
     Documented,
@@ -127,12 +125,7 @@ _AXES = {
     "satfinite": SATFINITE,
     "selector": ("0",),
 }
-_PRODUCT = {
-    **_AXES,
-    "d c": ACCUMULATOR_PAIRS,
-    "a": MULTIPLICANDS,
-    "b": MULTIPLICANDS,
-}
+_PRODUCT = {**_AXES, "d c": ACCUMULATOR_PAIRS, "a": MULTIPLICANDS, "b": MULTIPLICANDS}
 _KIND_PRODUCT = {
     **_AXES,
     "blayout": ("col",),

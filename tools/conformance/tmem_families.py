@@ -13,8 +13,6 @@
 What holds was found with ptxas 13.0 and 13.5; columns and registers are legal ones.
 """
 
-from __future__ import annotations
-
 from tilewright.tools.conformance.documented_targets import FAMILIES_100_110_120, FAMILY_120
 from tilewright.tools.conformance.instruction_family import Family, Point, documented
 from tilewright.tools.conformance.operand_text import registers

@@ -11,8 +11,6 @@ What the instruction descriptor says no mnemonic says, and ptxas does not look a
 and the like are tests of the verifier alone.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from tilewright.tools.conformance.documented_targets import KNOWN

@@ -1,7 +1,5 @@
 """The verifier in bulk: what `tilewright check-ptx` says of many lines."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from tilewright.tools.instructions.judge import is_legal, why_illegal

@@ -18,8 +18,6 @@ Where the operands do not decide, A is in shared memory and the immediates are t
 asks for.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from itertools import product
 

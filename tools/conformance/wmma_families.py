@@ -10,8 +10,6 @@
 | wmma.mma-bit-op   | 24,024 | a, b alike x d and c x shape x layouts x satfinite x bit operation |
 """
 
-from __future__ import annotations
-
 from itertools import product
 
 from tilewright.tools.conformance.documented_targets import since
@@ -158,12 +156,7 @@ _COPY_AXES = {
     "layout": LAYOUTS,
     "space": (*_SPACES, ".shared::cluster", ".local"),
 }
-_LAYOUT_AXES = {
-    "shape": _SHAPES,
-    "alayout": LAYOUTS,
-    "blayout": LAYOUTS,
-    "satfinite": SATFINITE,
-}
+_LAYOUT_AXES = {"shape": _SHAPES, "alayout": LAYOUTS, "blayout": LAYOUTS, "satfinite": SATFINITE}
 _EQUAL = {"a b": tuple((kind, kind) for kind in _MULTIPLICANDS), "d c": ACCUMULATOR_PAIRS}
 _SUMS = ("f16", "bf16", "f32", "f64", "s32")
 _BASE = ".sync.aligned.{alayout}.{blayout}.{shape}"

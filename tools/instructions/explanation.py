@@ -1,7 +1,5 @@
 """A mnemonic of the lattice explained: what it does, and where it is available."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from tilewright.dialects.cute_nvgpu.lattice.targets import TARGETS

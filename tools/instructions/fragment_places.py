@@ -4,8 +4,6 @@ Elements that several threads or bytes hold are chosen among as the atom's selec
 thread that holds one, and in it the n-th of its values.
 """
 
-from __future__ import annotations
-
 from typing import TypeAlias
 
 from tilewright.dialects.cute_nvgpu.atoms.atom import MmaAtom, Selector

@@ -1,7 +1,5 @@
 """Judging one line: a PTX mnemonic, or a whole instruction with its operands."""
 
-from __future__ import annotations
-
 from tilewright.dialects.cute_nvgpu.lattice.operand_text import split
 from tilewright.tools.instructions.catalogue import canonical, legal_mnemonics
 from tilewright.tools.instructions.why_mnemonic import is_judged, why_illegal_mnemonic

@@ -1,7 +1,5 @@
 """A row of the lattice as the command line shows it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 

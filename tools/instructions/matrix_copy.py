@@ -1,7 +1,5 @@
 """`ldmatrix`, `stmatrix` and `movmatrix`."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from tilewright.dialects.cute_nvgpu.atoms.matrix_copy import MatrixCopy, copies_of, matrix_copies

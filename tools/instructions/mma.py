@@ -1,7 +1,5 @@
 """`mma`, dense and sparse, plain and block-scaled, and `wmma.mma`."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from tilewright.dialects.cute_nvgpu.atoms.atom import atoms_of

@@ -1,7 +1,5 @@
 """An MMA explained line by line: what it computes, what each thread gives to it and gets."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 
 from tilewright.dialects.cute_nvgpu.atoms.atom import MmaAtom

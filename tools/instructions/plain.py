@@ -13,9 +13,10 @@ from tilewright.dialects.cute_nvgpu.lattice.cluster import (
     MAPA,
     MBARRIER_ARRIVE_CLUSTER,
 )
-from tilewright.dialects.cute_nvgpu.lattice.copy import CP_ASYNC_COMMIT_GROUP, CP_ASYNC_WAIT_GROUP
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import (
     CONTROL,
+    CP_ASYNC_COMMIT_GROUP,
+    CP_ASYNC_WAIT_GROUP,
     LD,
     LD_CLUSTER,
     MOV,
@@ -33,12 +34,14 @@ from tilewright.dialects.cute_nvgpu.lattice.mbarrier import (
     MBARRIER_TRY_WAIT,
     SETMAXNREG,
 )
+from tilewright.dialects.cute_nvgpu.lattice.multimem import ROWS as MULTIMEM
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
 from tilewright.dialects.cute_nvgpu.lattice.scalar import SCALARS, ScalarRow
 from tilewright.dialects.cute_nvgpu.lattice.sync import (
     BAR_ARRIVE,
     BAR_SYNC,
     BAR_WARP_SYNC,
+    FENCE_PROXY_ALIAS,
     GRIDDEPCONTROL_LAUNCH_DEPENDENTS,
     GRIDDEPCONTROL_WAIT,
     SHFL_SYNC,
@@ -74,6 +77,7 @@ ROWS: tuple[InstructionRow, ...] = (
     BAR_SYNC,
     BAR_ARRIVE,
     BAR_WARP_SYNC,
+    FENCE_PROXY_ALIAS,
     GRIDDEPCONTROL_WAIT,
     GRIDDEPCONTROL_LAUNCH_DEPENDENTS,
     SHFL_SYNC,
@@ -81,6 +85,7 @@ ROWS: tuple[InstructionRow, ...] = (
     SETMAXNREG,
     *MOV.values(),
     *ATOMICS.values(),
+    *MULTIMEM,
     *CONTROL,
 )
 """Every row whose mnemonics all have the same operands."""

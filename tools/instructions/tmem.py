@@ -1,7 +1,5 @@
 """Tensor memory: its allocation, loads, stores, copies, shifts, waits, fences and commits."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 
 from tilewright.dialects.cute_nvgpu.atoms.operands import (

@@ -1,8 +1,6 @@
 """A `tcgen05.mma` explained: what it computes, what its descriptor can say, and where its operands
 are, line by line."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from tilewright.dialects.cute_nvgpu.atoms.umma import UmmaAtom

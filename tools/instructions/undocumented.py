@@ -5,8 +5,6 @@ Beside the forms of the table, ptxas takes the qualifiers of an instruction in a
 types, layouts and state spaces count by their own order.
 """
 
-from __future__ import annotations
-
 from functools import cache, lru_cache
 
 from tilewright.dialects.cute_nvgpu.lattice.elements import ELEMENT_TYPES, SCALE_TYPES

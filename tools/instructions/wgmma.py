@@ -1,7 +1,5 @@
 """`wgmma.mma_async`, dense and sparse."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 

@@ -1,8 +1,6 @@
 """A `wgmma.mma_async` explained: what each thread holds, and how matrices lie in shared memory,
 line by line."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 

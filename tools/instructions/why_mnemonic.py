@@ -6,8 +6,6 @@ operands there are (`.sp`, `.kind::`, `.block_scale`). Among equals it counts wh
 the same place, from either end, and at last the numbers in the words.
 """
 
-from __future__ import annotations
-
 import difflib
 import re
 from collections.abc import Callable, Iterable, Iterator

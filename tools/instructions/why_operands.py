@@ -1,7 +1,5 @@
 """Why the operands of a legal mnemonic are illegal, and the legal ones nearest to them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import SPECIAL_REGISTERS

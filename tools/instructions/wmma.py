@@ -1,7 +1,5 @@
 """`wmma.load` and `wmma.store`; `wmma.mma` is listed with the other MMAs."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import product
 

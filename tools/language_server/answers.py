@@ -1,7 +1,5 @@
 """The answers of the language server about a text, made in a process of their own."""
 
-from __future__ import annotations
-
 import re
 
 from tilewright.tools.language_server.complete import complete

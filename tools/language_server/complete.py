@@ -1,7 +1,5 @@
 """Completions: ops, the parameters of atoms and PTX mnemonics, from the tables, piece by piece."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace

@@ -1,8 +1,6 @@
 """Diagnostics of a text in an editor: those of `tilewright-opt` and `tilewright check-ptx`, each
 with the range of the text that it is about."""
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_right
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Hovers: an op and its instruction explained, a value's type, a layout's picture."""
 
-from __future__ import annotations
-
 import re
 from base64 import b64encode
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """The statements of a PTX text, and where its names are declared."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass

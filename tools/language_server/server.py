@@ -1,8 +1,6 @@
 """The language server: LSP over stdio, by pygls. It answers while texts are analysed: that is done
 in other processes, which are ended where one takes too long."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Any
 

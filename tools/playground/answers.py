@@ -1,7 +1,5 @@
 """The answers of the playground: each a function of the fields of a question."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from io import StringIO
 from typing import Any

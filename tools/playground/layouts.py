@@ -1,8 +1,6 @@
 """The layout algebra on text: two layouts as they are typed, an operation, the result with its
 picture."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -5,8 +5,6 @@ Origin, if they have one, is its own page: another site open in the same browser
 even by a name that it lets point here.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Iterable
@@ -41,11 +39,7 @@ _HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "Cache-Control": "no-store",
 }
-_PAGES = {
-    "/": ("html", "html"),
-    "/page.css": ("css", "css"),
-    "/page.js": ("js", "javascript"),
-}
+_PAGES = {"/": ("html", "html"), "/page.css": ("css", "css"), "/page.js": ("js", "javascript")}
 _PACKAGE = "tilewright.tools.playground"
 _HEAD = '<link rel="stylesheet" href="page.css">\n<script src="page.js" defer></script>'
 

@@ -1,7 +1,5 @@
 """The texts of a kernel, level by level, and of each of their lines the line of the source."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

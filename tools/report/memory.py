@@ -1,8 +1,6 @@
 """Shared memory over a kernel: what lies where, from which instruction to which, and who accesses
 it; read off the instructions."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from itertools import pairwise
 from typing import Any

@@ -1,7 +1,5 @@
 """A kernel's page: what it is made of, as one HTML file that needs nothing but itself."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict

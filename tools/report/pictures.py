@@ -1,7 +1,5 @@
 """The layouts, swizzles, fragments and descriptors of a kernel, as drawings for the page."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace

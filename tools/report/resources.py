@@ -5,8 +5,6 @@ Limits: CUDA C++ Programming Guide, technical specifications by compute capabili
 data sheets of A100 SXM 80 GB, RTX 4090, H100 SXM, B200 and RTX 5090.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from math import prod
 from typing import Any

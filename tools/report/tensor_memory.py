@@ -1,7 +1,5 @@
 """The picture of tensor memory over a run: the lifetimes of allocated columns, and the accesses."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from html import escape
 

@@ -1,8 +1,6 @@
 """A run watched for the page: bank conflicts by line, the columns of tensor memory over time, and
 how much was multiplied and moved."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field

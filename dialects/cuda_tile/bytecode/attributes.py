@@ -3,8 +3,6 @@
 Assumptions, hints, identities of reductions and the entries of dictionaries are such.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import cast

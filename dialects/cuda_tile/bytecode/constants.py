@@ -5,8 +5,6 @@ packed, low ones first, and ff stands for a tile of ones; i4 and f4E2M1FN take a
 the 19 bits it has in three bytes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 import numpy as np

@@ -5,8 +5,6 @@ section = id | 0x80 where aligned (u8)  length  [alignment  padding]  payload
 table   = number of entries  padding  offset of each entry (u32 or u64)  entries
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from enum import IntEnum
 

@@ -6,8 +6,6 @@ own place and of that of each of its ops, in the order of the code. Index 0 is t
               table of entries: tag, and behind it the parameters
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto

@@ -1,7 +1,5 @@
 """Bytes being written: numbers and padding as Tile IR bytecode has them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from struct import pack
 

@@ -4,8 +4,6 @@ A module that was read remembers it, so that it is written as it was: tables beg
 they had, used or not.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 

@@ -1,7 +1,5 @@
 """A module from the bytes of a file."""
 
-from __future__ import annotations
-
 import gc
 from collections.abc import Generator
 from contextlib import contextmanager

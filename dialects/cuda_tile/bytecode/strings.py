@@ -1,7 +1,5 @@
 """The table of strings, which names, messages, files and hints are indices into."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 from xdsl.dialects.builtin import StringAttr

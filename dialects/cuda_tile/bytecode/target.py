@@ -1,7 +1,5 @@
 """The `tileirbc` target of `-t tileirbc`."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import IO
 

@@ -30,7 +30,7 @@ from tilewright.dialects.cuda_tile.types import (
     TensorViewType,
     TileType,
 )
-from tilewright.dialects.cuda_tile.versions import V13_1, V13_3, V13_4, Version
+from tilewright.dialects.cuda_tile.versions import V13_1, V13_3, V13_4, V13_5, Version
 
 FUNCTION_TAG = 16
 UNIFIED_FLAGS = V13_3
@@ -87,6 +87,8 @@ _VIEW = TypeParameter("tensor_view", ParameterKind.TYPE)
 _MAP = TypeParameter("dim_map", ParameterKind.I32S)
 _PADDING = TypeParameter("padding_value", ParameterKind.PADDING)
 _POINTER = TypeParameter("attribute", ParameterKind.POINTER, V13_4)
+CASES_SINCE: dict[Any, Version] = {PtrAttr.MULTICAST: V13_5}
+"""Since when the cases are that came after their parameter."""
 _ELEMENT = TypeParameter("element_type", ParameterKind.TYPE)
 _SHAPE = TypeParameter("shape", ParameterKind.I64S)
 
@@ -228,6 +230,9 @@ class TypeReader:
                         f"{parameter.name}, got {number}",
                         start,
                     )
+                if (since := CASES_SINCE.get(case, V13_1)) > self._version:
+                    what = f"{parameter.name} {case.value}"
+                    entry.fail(needs(what, since, self._version, "file version is"), start)
                 return case
 
 
@@ -289,11 +294,12 @@ class TypeWriter:
             ]
             out.varint(sum(present << bit for bit, present in enumerate(optional)))
         for value, parameter in zip(values, row.parameters, strict=True):
-            if parameter.since > self._version:
+            since = max(parameter.since, CASES_SINCE.get(value, V13_1))
+            if since > self._version:
                 if value is not None:
                     what = f"parameter '{parameter.name}'"
-                    what = needs(what, parameter.since, self._version, "but targeting")
-                    raise TooOldError(module, what, parameter.since)
+                    what = needs(what, since, self._version, "but targeting")
+                    raise TooOldError(module, what, since)
             elif parameter.kind in CHOICES:
                 if not unified:
                     out.append(value is not None)

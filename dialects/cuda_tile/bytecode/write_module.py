@@ -1,7 +1,5 @@
 """The bytes of a module."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from xdsl.dialects import builtin

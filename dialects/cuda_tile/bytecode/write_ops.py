@@ -1,7 +1,5 @@
 """The bytes of a function's ops."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any

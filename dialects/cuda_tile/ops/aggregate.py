@@ -4,8 +4,6 @@ Tile IR specification, core. The region has two arguments for each tile: a value
 reduced before. It yields one value for each tile, and holds nothing but pure ops.
 """
 
-from __future__ import annotations
-
 from typing import Any, ClassVar, Self
 
 from xdsl.dialects.builtin import FloatAttr, IntegerAttr

@@ -4,8 +4,6 @@ for %i in (%a to %b, step %s) : tile<i32> iter_values(%x = %x0) -> (tile<f32>) {
 reduce %x ... (%a: tile<f32>, %b: tile<f32>) { yield %s : tile<f32> }
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from xdsl.dialects.builtin import UNKNOWN_LOC

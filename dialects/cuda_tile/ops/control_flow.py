@@ -1,7 +1,5 @@
 """Branches, loops, and what ends their blocks. Tile IR specification, control flow."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, ClassVar, Self
 

@@ -1,7 +1,5 @@
 """Tiles as a whole: constants, parts, shapes. Tile IR specification, core."""
 
-from __future__ import annotations
-
 from typing import Any, ClassVar, Self
 
 from xdsl.ir import SSAValue

@@ -1,7 +1,5 @@
 """The formats of elementwise ops: one, two or three tiles of a type give a tile of that type."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from difflib import get_close_matches
 from typing import ClassVar

@@ -1,7 +1,5 @@
 """Sizes and strides as numbers and operands: `shape = [%n, 64], strides = [64, 1]`."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from xdsl.ir import SSAValue

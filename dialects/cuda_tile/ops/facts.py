@@ -1,8 +1,6 @@
 """The facts that follow from the definition of an op, worked out once: its values, by name, its
 properties, and the verification of their number and kind."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import Enum, auto
 from functools import cached_property

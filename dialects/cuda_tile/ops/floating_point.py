@@ -4,8 +4,6 @@ Tile IR specification, floating point. Rounding is to the nearest, ties to even,
 nothing else; `flush_to_zero` (f32 only) makes zeros of subnormal operands and results.
 """
 
-from __future__ import annotations
-
 from typing import Any, ClassVar
 
 from xdsl.dialects.builtin import UnitAttr

@@ -21,8 +21,6 @@ Types that are not written follow: from operands and results that share them, or
 type is possible.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass

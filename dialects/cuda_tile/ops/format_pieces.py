@@ -1,7 +1,5 @@
 """The pieces of the formats of ops: see `format`."""
 
-from __future__ import annotations
-
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """The pieces of the formats of ops that are types: see `format`."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from xdsl.ir import Attribute

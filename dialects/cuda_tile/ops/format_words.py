@@ -1,7 +1,5 @@
 """The pieces of the formats of ops that are words: see `format`."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches

@@ -4,8 +4,6 @@ Tile IR specification, integer and bitwise. Integers have no sign of their own: 
 they read them.
 """
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 from xdsl.irdl import operand_def, opt_prop_def, prop_def, result_def

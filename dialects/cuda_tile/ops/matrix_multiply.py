@@ -2,8 +2,6 @@
 them. Tile IR specification, floating point and integer.
 """
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 from xdsl.dialects.builtin import UnitAttr

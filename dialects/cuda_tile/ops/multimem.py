@@ -25,6 +25,7 @@ from tilewright.dialects.cuda_tile.type_text import shown
 from tilewright.dialects.cuda_tile.types import PartitionViewType
 from tilewright.dialects.cuda_tile.versions import V13_5
 
+INTEGERS = ("i32", "i64")
 MULTIMEM_ELEMENTS = {
     MultimemReductionKind.ADD: ("i32", "i64", "f16", "bf16", "f32", "f64"),
     MultimemReductionKind.MIN: ("i32", "i64", "f16", "bf16"),
@@ -38,7 +39,15 @@ ADD = MultimemReductionKindAttr(MultimemReductionKind.ADD)
 class MultimemAccess(ViewAccess):
     """An access to all copies of a tile of a multicast object at once."""
 
-    ORDERINGS: ClassVar = ("weak", "relaxed", "acquire", "release", "acq_rel")
+    ADDS_FLOATS: ClassVar = False
+    """True where floats are added alone."""
+
+    @property
+    def kind(self) -> MultimemReductionKind:
+        """How copies are combined."""
+        kind = chosen(self.properties.get("reduction", ADD), MultimemReductionKind)
+        assert kind is not None
+        return kind
 
     def verify_memory(self) -> None:
         view = self.view_type
@@ -48,12 +57,14 @@ class MultimemAccess(ViewAccess):
             raise self.fail(
                 f"a view of multicast memory, got {'none' if memory is None else memory}"
             )
-        kind = chosen(self.properties.get("reduction", ADD), MultimemReductionKind)
-        assert kind is not None
+        kind = self.kind
         element = shown(view.tensor_view.element_type)
-        legal = MULTIMEM_ELEMENTS.get(kind, ("i32", "i64"))
-        if "reduction" in self.definition.properties and element not in legal:
-            raise self.fail(f"elements {one_of(legal)} where reduction is {kind}, got {element}")
+        legal = MULTIMEM_ELEMENTS.get(kind, INTEGERS)
+        if self.ADDS_FLOATS and kind is not MultimemReductionKind.ADD:
+            legal = INTEGERS
+        if element not in legal:
+            why = f" where reduction is {kind}" if "reduction" in self.definition.properties else ""
+            raise self.fail(f"elements {one_of(legal)}{why}, got {element}")
 
 
 @tile_op("cuda_tile.multimem_load_reduce_view_tko", 0x7B, V13_5)
@@ -61,6 +72,7 @@ class MultimemLoadReduceViewTkoOp(MultimemAccess):
     """A tile of a view of a multicast object, reduced over its copies. Since 13.5."""
 
     TILE_NAME: ClassVar = "reduced_values"
+    ORDERINGS: ClassVar = ("weak", "relaxed", "acquire")
     TEXT: ClassVar[str] = (
         "word($memory_ordering_semantics) (word($memory_scope)^)? $view `[` $index `]` "
         "(`token =` $token^)? inbounds attributes `:` type($view) index_types($index, $token) "
@@ -85,6 +97,8 @@ class MultimemReduceViewTkoOp(MultimemAccess):
     """All copies of a tile of a multicast object get `reduction` of what they hold and a tile.
     Since 13.5."""
 
+    ORDERINGS: ClassVar = ("relaxed", "release")
+    ADDS_FLOATS: ClassVar = True
     TEXT: ClassVar[str] = (
         "word($memory_ordering_semantics) (word($memory_scope)^)? $view `,` $tile `[` $index `]` "
         "(`token =` $token^)? inbounds attributes `:` type($view) `,` type($tile) "
@@ -108,6 +122,7 @@ class MultimemReduceViewTkoOp(MultimemAccess):
 class MultimemStoreViewTkoOp(MultimemAccess):
     """All copies of a tile of a multicast object get a tile. Since 13.5."""
 
+    ORDERINGS: ClassVar = ("weak", "relaxed", "release")
     TEXT: ClassVar[str] = (
         "word($memory_ordering_semantics) (word($memory_scope)^)? $view `,` $tile `[` $index `]` "
         "(`token =` $token^)? inbounds attributes `:` type($view) `,` type($tile) "

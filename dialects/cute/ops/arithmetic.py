@@ -1,7 +1,5 @@
 """Ops that compute or compare leaf by leaf."""
 
-from __future__ import annotations
-
 from abc import ABC
 from collections.abc import Callable, Sequence
 from typing import ClassVar

@@ -1,7 +1,5 @@
 """Ops that rework a layout."""
 
-from __future__ import annotations
-
 from abc import ABC
 from typing import ClassVar
 

@@ -1,7 +1,5 @@
 """The types that ops take and give, in the words of CuTe IR's diagnostics."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from xdsl.dialects.builtin import IntegerType, i1, i32, i64

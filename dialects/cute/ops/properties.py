@@ -3,8 +3,6 @@
 cute.get<[1, 0]> (%x)       cute.group_modes<0, 2> (%x)       cute.append_to_rank<3> (%x, %e)
 """
 
-from __future__ import annotations
-
 from abc import ABC
 from typing import Any, ClassVar, cast
 

@@ -5,8 +5,6 @@ scf.for %i = %first to %end step %step : i32 {
   %coord = cute.tile_scheduler.coord<8> (%i, %tiles)
 """
 
-from __future__ import annotations
-
 from typing import Any, ClassVar
 
 from xdsl.dialects.builtin import IntegerAttr, StringAttr, i32

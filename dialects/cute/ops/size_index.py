@@ -1,7 +1,5 @@
 """Ops on sizes, coordinates and indices."""
 
-from __future__ import annotations
-
 from abc import ABC
 from typing import ClassVar
 

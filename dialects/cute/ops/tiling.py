@@ -1,7 +1,5 @@
 """Divides and products."""
 
-from __future__ import annotations
-
 from abc import ABC
 from typing import ClassVar
 

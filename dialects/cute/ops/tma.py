@@ -1,7 +1,5 @@
 """`cute.make_tma_copy`: the copy of a tensor's tiles by the tensor memory accelerator."""
 
-from __future__ import annotations
-
 from typing import Any, ClassVar, cast
 
 from xdsl.dialects.builtin import StringAttr

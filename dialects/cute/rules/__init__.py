@@ -6,8 +6,6 @@ interpreter run the same rule on leaves that are SSA values, or numbers. The wor
 CuTe IR's.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Rules of the ops that take values apart."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -91,8 +89,7 @@ def get_layouts_from_tile(tile: Typed) -> list[Typed]:
     """The layouts of a tile, without its underscores."""
     typed = [Typed("layout", leaf) for leaf in tile_leaves(tile.value) if leaf is not None]
     required(
-        bool(typed),
-        f"expects $tile to contain at least one layout slot, but got {tile.quoted}",
+        bool(typed), f"expects $tile to contain at least one layout slot, but got {tile.quoted}"
     )
     return typed
 

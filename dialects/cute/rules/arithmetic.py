@@ -1,7 +1,5 @@
 """Rules of the ops that compute leaf by leaf."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 
@@ -39,8 +37,7 @@ def _check_nesting(a: Typed, b: Typed, zero_left: bool) -> None:
 def _check_elements(a: tuple[Any, ...], b: tuple[Any, ...], both: str) -> None:
     for i, (x, y) in enumerate(zip(a, b, strict=False)):
         required(
-            is_tuple(x) == is_tuple(y),
-            f"expects matching nesting at element {i}, but got: {both}",
+            is_tuple(x) == is_tuple(y), f"expects matching nesting at element {i}, but got: {both}"
         )
         if is_tuple(x):
             _check_elements(x, y, both)
@@ -92,8 +89,7 @@ def ceil_div(a: Typed, b: Typed) -> Typed:
     if is_tuple(a.value) and is_tuple(b.value):
         ranks = len(a.value), len(b.value)
         required(
-            ranks[1] <= ranks[0],
-            f"{otherwise}: rank(tiler)={ranks[1]} > rank(input)={ranks[0]}",
+            ranks[1] <= ranks[0], f"{otherwise}: rank(tiler)={ranks[1]} > rank(input)={ranks[0]}"
         )
     return Typed(a.kind, attempted(lambda: tuples.ceil_div(a.value, b.value), otherwise))
 

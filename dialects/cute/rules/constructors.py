@@ -1,7 +1,5 @@
 """Rules of the ops that build values from their parts."""
 
-from __future__ import annotations
-
 from tilewright.dialects.cute.int_tuple import weakly_congruent
 from tilewright.dialects.cute.layout import Layout, make_unchecked
 from tilewright.dialects.cute.rules import RuleError, required, valid_layout

@@ -68,8 +68,7 @@ def _check_side(copy: Typed, side: Side, typed: Typed) -> None:
         f"expected a {name} of {traits.element} for {copy.quoted}, got {typed.quoted}",
     )
     required(
-        is_static(tensor.modes.shape),
-        f"expected a {name} of static shape, got {typed.quoted}",
+        is_static(tensor.modes.shape), f"expected a {name} of static shape, got {typed.quoted}"
     )
     count = _values(copy, side)
     required(

@@ -3,8 +3,6 @@
 d, c (V,M,N)    a, e, sfa (V,M,K) or (V,M)    b, sfb (V,N,K) or (V,N)
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """In which order CTAs take the tiles of a matrix."""
 
-from __future__ import annotations
-
 from tilewright.dialects.cute.int_tuple import is_tuple
 from tilewright.dialects.cute.rules import required
 from tilewright.dialects.cute.symbolic import scalar

@@ -1,7 +1,5 @@
 """Rules of the ops on sizes, coordinates and indices."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

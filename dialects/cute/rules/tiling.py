@@ -1,7 +1,5 @@
 """Rules of the divides and products."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

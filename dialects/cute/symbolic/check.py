@@ -1,7 +1,5 @@
 """The demands of each kind of value on its parts. The words are those of CuTe IR's diagnostics."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any

@@ -1,7 +1,5 @@
 """Complements and inverses of layouts, along every mode of the images' profile."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from tilewright.dialects.cute.coordinate import make_basis_like
@@ -163,9 +161,7 @@ def _with_rest(extents: list[Any], strides: list[Any], covered: Any, cotarget: A
     step = compact_col_major(rest, covered)
     if is_static(rest) and product(rest) == 1:
         step = covered
-    return coalesce(
-        make_unchecked((*extents, *flatten(rest)), (*strides, *flatten(step))),
-    )
+    return coalesce(make_unchecked((*extents, *flatten(rest)), (*strides, *flatten(step))))
 
 
 def _complement_in_modes(layout: Layout, cotarget: Any) -> Layout:

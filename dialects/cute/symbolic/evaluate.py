@@ -1,7 +1,5 @@
 """Coordinates to indices and back, where extents and strides may be dynamic."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any

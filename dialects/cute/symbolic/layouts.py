@@ -1,7 +1,5 @@
 """Coalescing, composing, slicing and building layouts whose leaves may be dynamic."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, TypeAlias
 
@@ -33,7 +31,7 @@ from tilewright.dialects.cute.symbolic.tuples import (
     wrapped,
 )
 
-Tile: TypeAlias = "Layout | tuple[Tile, ...] | None"
+Tile: TypeAlias = Layout | tuple["Tile", ...] | None
 """A tiler: a layout, an underscore, or one of these for each mode."""
 
 
@@ -258,10 +256,7 @@ def flatten_layout(layout: Layout) -> Layout:
 
 def group_modes(layout: Layout, begin: int, end: int) -> Layout:
     """Modes begin to end - 1 become one."""
-    return make_unchecked(
-        _grouped(layout.shape, begin, end),
-        _grouped(layout.stride, begin, end),
-    )
+    return make_unchecked(_grouped(layout.shape, begin, end), _grouped(layout.stride, begin, end))
 
 
 def _grouped(t: Any, begin: int, end: int) -> tuple[Any, ...]:

@@ -1,7 +1,5 @@
 """The same bytes as elements of another width, where leaves may be dynamic."""
 
-from __future__ import annotations
-
 from math import gcd
 from typing import Any
 

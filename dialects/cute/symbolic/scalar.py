@@ -90,7 +90,7 @@ class Missing(FrozenValue):
 
 MISSING = Missing()
 
-Scalar: TypeAlias = "int | Dynamic"
+Scalar: TypeAlias = int | Dynamic
 """A leaf of a shape."""
 
 OPERATIONS = (
@@ -278,7 +278,7 @@ def shift_right(a: Scalar, bits: int) -> Scalar:
 
 # --- conditions -----------------------------------------------------------------------------------
 
-Condition: TypeAlias = "bool | Dynamic"
+Condition: TypeAlias = bool | Dynamic
 """A comparison's result; `Dynamic(1)` where it is not known."""
 
 

@@ -11,8 +11,6 @@
 Spaces may stand between any two tokens. A layout without strides is column-major.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """Divides and products of layouts whose leaves may be dynamic."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from tilewright.dialects.cute.int_tuple import LayoutError, depth, is_tuple, rank

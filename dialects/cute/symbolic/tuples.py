@@ -3,8 +3,6 @@
 Structure needs no arithmetic and is `tilewright.dialects.cute`'s: congruent, rank, depth, flatten.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from typing import Any, TypeGuard
 

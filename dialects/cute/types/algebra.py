@@ -4,8 +4,6 @@
 #cute.shape<"(4,?)">        the same as an attribute
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -18,7 +18,7 @@ from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.cute_nvgpu.lattice.copy import CP_ASYNC
+from tilewright.dialects.cute_nvgpu.lattice.data_movement import CP_ASYNC
 from tilewright.dialects.cute_nvgpu.lattice.mbarrier import (
     MBARRIER_ARRIVE_EXPECT_TX,
     MBARRIER_BYTES,

@@ -12,8 +12,6 @@ The reference numbering counts the elements of one `ldmatrix` run by run; `stmat
 of tensor memory is lane + lanes * element of the lane, of `tmem_copy` element + elements * row.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cache
 from typing import Literal, get_args
@@ -35,7 +33,7 @@ from tilewright.dialects.cute_nvgpu.atoms.tmem_copy import (
     find_tmem_shape,
 )
 from tilewright.dialects.cute_nvgpu.atoms.tmem_layouts import lane_stride, mode
-from tilewright.dialects.cute_nvgpu.lattice.copy import CP_ASYNC
+from tilewright.dialects.cute_nvgpu.lattice.data_movement import CP_ASYNC
 from tilewright.dialects.cute_nvgpu.lattice.matrix_copy import RUN_BYTES, WARP
 from tilewright.dialects.cute_nvgpu.lattice.nearest import closest
 from tilewright.dialects.cute_nvgpu.lattice.targets import InstructionFacts

@@ -65,7 +65,7 @@ def find(
     return _with_modifiers(shaped[0], types, modifiers)
 
 
-_Given: TypeAlias = "tuple[str | None, bool | None, bool | None]"
+_Given: TypeAlias = tuple[str | None, bool | None, bool | None]
 """Facts that narrow the rows: the op, and whether they are sparse and block-scaled, or None where
 that is not said."""
 

@@ -1,8 +1,6 @@
 """`tcgen05.mma` atoms by what they are called: by op, shape and element types, and by PTX mnemonic
 with an instruction descriptor."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import cache
 from itertools import pairwise
@@ -269,14 +267,7 @@ TRIPLES: dict[Triple, tuple[tuple[str, str], ...]] = {
 
 
 def packed_block_scale(
-    k: int,
-    block: int,
-    *,
-    a_type: str,
-    b_type: str,
-    c_type: str,
-    sfa_type: str,
-    sfb_type: str,
+    k: int, block: int, *, a_type: str, b_type: str, c_type: str, sfa_type: str, sfb_type: str
 ) -> int:
     """`k << 32 | block`, for the triples that `sm100.mma_bs` takes: 0x2000000020, 0x4000000010 and
     0x4000000020. Types are PTX names. Raises AtomError for every other combination."""

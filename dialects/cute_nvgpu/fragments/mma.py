@@ -13,8 +13,6 @@ stored as the dense A of half its K. `m8n8k4` on f16 has a pattern of its own, b
 The four warps of a warpgroup hold 16 rows each, one below the other (PTX ISA 9.7.15.5.1.1).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from functools import cache
 

@@ -16,8 +16,6 @@ matrix lies in memory does not show in its fragment. An f16 A or B always takes 
 what is smaller is held two or four times over.
 """
 
-from __future__ import annotations
-
 from tilewright.dialects.cute import Layout
 from tilewright.dialects.cute_nvgpu.fragments.mma import tv_layout
 

@@ -7,7 +7,7 @@ Section numbers of the PTX ISA, here and everywhere, are those of its edition 9.
 differ, the section stands by its name.
 """
 
-from tilewright.dialects.cute_nvgpu.lattice.copy import CP_ASYNC
+from tilewright.dialects.cute_nvgpu.lattice.data_movement import CP_ASYNC
 from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
 from tilewright.dialects.cute_nvgpu.lattice.matrix_copy import (
     LDMATRIX,

@@ -1,8 +1,6 @@
 """Atomic operations on one word of memory, which order what a thread did before and does after
 them: `atom.acq_rel.gpu`. PTX ISA 9.7.13.5."""
 
-from __future__ import annotations
-
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import SPACES
 from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import Address, Result, Scalar

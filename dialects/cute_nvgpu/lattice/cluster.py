@@ -1,8 +1,6 @@
 """Clusters: CTAs that run at the same time and reach each other's shared memory. PTX ISA,
 barrier.cluster and mapa."""
 
-from __future__ import annotations
-
 from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import (
     Address,

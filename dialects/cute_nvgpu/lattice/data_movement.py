@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import (
     Address,
+    Choice,
+    Constant,
     Label,
     OperandForm,
     Result,
@@ -46,9 +48,19 @@ CLUSTER_SPACE = "shared::cluster"
 """The shared memory of any CTA of the cluster, whose addresses `mapa` gives."""
 
 
+WEAK = "weak"
+"""Accesses that nobody else makes at the same time."""
+
+SEMANTICS: dict[str, tuple[str, ...]] = {
+    name: (WEAK, *(f"{word}.{scope}" for word in ("relaxed", ends) for scope in ("gpu", "sys")))
+    for name, ends in (("ld", "acquire"), ("st", "release"))
+}
+"""How accesses to global memory may be ordered, and for whom."""
+
+
 @dataclass(frozen=True, slots=True)
 class MemoryAccessRow:
-    """`ld.SPACE{.vN}.TYPE` or `st`."""
+    """`ld{.SEMANTICS}.SPACE{.vN}.TYPE` or `st`."""
 
     name: str
     does: str
@@ -62,16 +74,18 @@ class MemoryAccessRow:
         """True where it loads."""
         return self.name == "ld"
 
-    def mnemonic(self, space: str, type_: str, count: int = 1) -> str:
-        """`ld.global.v2.f32`."""
-        return f"{self.name}.{space}{f'.v{count}' if count > 1 else ''}.{type_}"
+    def mnemonic(self, space: str, type_: str, count: int = 1, semantics: str = WEAK) -> str:
+        """`ld.global.v2.f32`, `st.release.sys.global.b8`."""
+        order = "" if semantics == WEAK else f".{semantics}"
+        return f"{self.name}{order}.{space}{f'.v{count}' if count > 1 else ''}.{type_}"
 
     @property
     def forms(self) -> dict[str, tuple[OperandForm, ...]]:
         """The operands of every mnemonic, in PTX's order."""
         forms = {
-            self.mnemonic(space, type_, count): self.operands(register, count)
+            self.mnemonic(space, type_, count, semantics): self.operands(register, count)
             for space in self.spaces
+            for semantics in SEMANTICS[self.name][: None if space == "global" else 1]
             for type_, register in ACCESS_TYPES.items()
             for count in vector_lengths(type_)
         }
@@ -153,3 +167,34 @@ TRAP = InstructionRow(
     "9.7.19.5",
 )  # fmt: skip
 CONTROL = (BRANCH, RETURN, TRAP)
+
+
+@dataclass(frozen=True, slots=True)
+class AsyncCopyRow:
+    """`cp.async.CACHE.shared.global [dst], [src], cp-size{, src-size}`: legal sizes in bytes."""
+
+    sizes: dict[str, tuple[int, ...]]
+    target: Target
+    ptx_version: tuple[int, int]
+    section: str
+
+    def mnemonic(self, cache: str) -> str:
+        return f"cp.async.{cache}.shared.global"
+
+    def operands(self, cache: str) -> tuple[OperandForm, ...]:
+        """Those of a copy, in PTX's order."""
+        sizes = self.sizes[cache]
+        fill = Choice("src-size", range(max(sizes) + 1), optional=True, type_="u32", bounded=True)
+        return Address("dst"), Address("src"), Constant("cp-size", sizes), fill
+
+
+CP_ASYNC = AsyncCopyRow({"ca": (4, 8, 16), "cg": (16,)}, target("sm_80"), (7, 0), "9.7.9.25.3.1")
+CP_ASYNC_COMMIT_GROUP = InstructionRow(
+    "cp.async.commit_group", "make the thread's cp.async that are in no group yet the latest group",
+    ("cp.async.commit_group",), CP_ASYNC.target, CP_ASYNC.ptx_version, "9.7.9.25.3.2",
+)  # fmt: skip
+CP_ASYNC_WAIT_GROUP = InstructionRow(
+    "cp.async.wait_group", "wait until at most the latest N groups are not complete",
+    ("cp.async.wait_group",), CP_ASYNC.target, CP_ASYNC.ptx_version, "9.7.9.25.3.3",
+    (Constant("N"),),
+)  # fmt: skip

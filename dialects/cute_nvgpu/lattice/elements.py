@@ -4,8 +4,6 @@ The PTX name is the key everywhere in the tables; the MLIR spelling is how the s
 stands in IR, and the container is the NumPy dtype in which the interpreter keeps one element.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 

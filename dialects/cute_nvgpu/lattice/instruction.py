@@ -1,7 +1,5 @@
 """A row of an instruction that has neither shape nor layout: what it does, and its operands."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm

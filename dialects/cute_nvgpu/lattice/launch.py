@@ -1,8 +1,6 @@
 """The limits of launches: threads, clusters and bytes of parameters. CUDA C++ Programming
 Guide, compute capabilities; PTX ISA 5.1.6.1 and 11.1 for the parameters."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from math import prod
 

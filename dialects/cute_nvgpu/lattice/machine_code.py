@@ -6,8 +6,6 @@ that ptxas 13.5 makes of one MMA on inputs that differ from thread to thread (nv
 sm_70 and sm_72 12.4). tests/dialects/ptx/test_machine_code.py asks ptxas again.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cache
 from typing import Literal

@@ -15,8 +15,6 @@ instructions (SM75_U32x1_LDSM_N, SM75_U16x2_LDSM_T, SM100_SU4_DU8x16_x1_LDSM_N, 
 before its shuffle of bytes, SM100_U8x4_STSM_T) say the above.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from tilewright.dialects.cute import Layout, append, composition, make_layout

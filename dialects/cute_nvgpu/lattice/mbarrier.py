@@ -1,7 +1,5 @@
 """Barriers in shared memory (mbarrier), and what warp-specialised kernels use beside them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow

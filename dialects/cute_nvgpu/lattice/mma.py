@@ -11,8 +11,6 @@ Shapes, types, targets and versions: PTX ISA 9.7.14.1, 9.7.14.5.14 and 9.7.14.6.
 block allows c and d of different types, ptxas takes only equal ones beyond m8n8k4.
 """
 
-from __future__ import annotations
-
 from tilewright.dialects.cute_nvgpu.lattice.row import Majors, MmaRow, Shape, Sparsity, row
 
 _F16 = (("f16", "f16"),)

@@ -18,8 +18,6 @@ The largest sums are found from the top digit down. Work grows with the features
 alone: an addition handles all entries at once.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any, Generic, TypeVar, cast
 

@@ -15,8 +15,6 @@ descriptor  a_desc     one 64-bit register
 predicate   p          a predicate register, or 0 or 1
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import ClassVar

@@ -1,7 +1,5 @@
 """The form of a row of the MMA lattice."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cache
 from itertools import product as cartesian

@@ -1,7 +1,5 @@
 """Shared memory that one CTA may have. CUDA C++ Programming Guide, compute capabilities."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from tilewright.dialects.cute_nvgpu.lattice.targets import TARGETS, Target

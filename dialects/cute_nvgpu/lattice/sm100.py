@@ -7,8 +7,6 @@ descriptor. Where CUTLASS asks for more than the PTX ISA, the stricter rule stan
 PTX ISA 9.7.16.2.1, tcgen05.mma, tcgen05.mma.sp, tcgen05.mma.ws and tcgen05.mma.ws.sp.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

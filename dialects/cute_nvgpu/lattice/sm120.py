@@ -5,8 +5,6 @@ RTX Blackwell, dense and sparse, plain and block-scaled.
 have ordered metadata only. PTX ISA 9.7.14.3, 9.7.14.5.14 and 9.7.14.6.3.
 """
 
-from __future__ import annotations
-
 from tilewright.dialects.cute_nvgpu.lattice.row import BlockScale, Kind, MmaRow, Sparsity, row
 
 _FP8_NAMES = ("e4m3", "e5m2")

@@ -95,12 +95,9 @@ class WgmmaRow:
 
     def extents(self, operand: str, n: int) -> tuple[int, int]:
         """(rows, columns): A (M, stored K), B (N, K), D (M, N), E (M, indices of a row)."""
-        return {
-            "A": (_M, self.stored_k),
-            "B": (n, self.k),
-            "D": (_M, n),
-            "E": (_M, self.indices),
-        }[operand]
+        return {"A": (_M, self.stored_k), "B": (n, self.k), "D": (_M, n), "E": (_M, self.indices)}[
+            operand
+        ]
 
     def element(self, operand: str, types: WgmmaTypes) -> ElementType:
         """The element type of an operand."""

@@ -150,6 +150,14 @@ FENCE_PROXY_ASYNC = InstructionRow(
     (8, 0),
     "9.7.13.4",
 )
+FENCE_PROXY_ALIAS = InstructionRow(
+    "fence.proxy.alias",
+    "order accesses of the thread to the same memory by different addresses",
+    ("fence.proxy.alias",),
+    target("sm_70"),
+    (7, 5),
+    "9.7.13.4",
+)
 FENCED_SPACES = tuple(
     name.removeprefix("fence.proxy.async.")
     for name in FENCE_PROXY_ASYNC.mnemonics

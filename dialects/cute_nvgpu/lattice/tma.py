@@ -1,7 +1,5 @@
 """The tensor memory accelerator: the boxes that it copies, and what its instructions need."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow

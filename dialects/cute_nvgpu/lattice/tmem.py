@@ -4,8 +4,6 @@ Each CTA has 128 lanes of 512 columns of 32-bit cells. An address has the lane i
 the column in bits 15 to 0. It is allocated by whole columns.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from tilewright.dialects.cute import tensor_memory

@@ -5,8 +5,6 @@ that it is no accident, and that the next ptxas may refuse it. Every row was mea
 13.5; `tests/tools/test_undocumented.py` asks it again.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 

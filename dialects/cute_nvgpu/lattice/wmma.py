@@ -5,8 +5,6 @@ or gives can be loaded or stored. Modifier `.aligned` came with PTX ISA 6.3, and
 here has it, no row has an older version. PTX ISA 9.7.14.4.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import product

@@ -7,6 +7,8 @@ predicate leaves out is not accessed, and its address may be any.
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from xdsl.dialects.builtin import IntegerType, MemRefType, StringAttr, UnitAttr, i1, i32, i64
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
@@ -25,6 +27,7 @@ from tilewright.dialects.cute.types.memref import Space, is_memref, space_of
 from tilewright.dialects.cute_nvgpu.atoms.matrix_copy import MatrixCopy, find_row
 from tilewright.dialects.cute_nvgpu.lattice import CP_ASYNC
 from tilewright.dialects.cute_nvgpu.lattice.atomics import ATOMICS, SCOPES, operand_count
+from tilewright.dialects.cute_nvgpu.lattice.data_movement import SEMANTICS, WEAK
 from tilewright.dialects.cute_nvgpu.lattice.nearest import closest
 from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement
 from tilewright.dialects.cute_nvgpu.ops.instruction import BaselineOp
@@ -132,8 +135,25 @@ class _AccessOp(BaselineOp):
             )
 
 
+class _ElementsOp(_AccessOp):
+    """A load or a store of elements side by side."""
+
+    INSTRUCTION: ClassVar[str]
+
+    semantics = opt_prop_def(StringAttr, StringAttr(WEAK))
+
+    def verify_semantics(self) -> None:
+        """Raise VerifyException where the instruction is not ordered so."""
+        legal = SEMANTICS[self.INSTRUCTION][: 1 if self.is_shared else None]
+        if self.semantics.data not in legal:
+            raise self.fail(
+                f"semantics {' or '.join(legal)} of "
+                f"{'shared' if self.is_shared else 'global'} memory, got {self.semantics.data}"
+            )
+
+
 @fields_op("cute_nvgpu.address.load")
-class LoadOp(_AccessOp):
+class LoadOp(_ElementsOp):
     """The elements from an address on, as scalars; where a predicate does not hold, others.
 
     ```mlir
@@ -141,8 +161,11 @@ class LoadOp(_AccessOp):
     %c = cute_nvgpu.address.load %p + 0 if %m else %x : f32 : i64 -> f32
     ```
 
-    The address is a multiple of their size. PTX ISA 9.7.9.8.
+    The address is a multiple of their size. What others may write at the same time, in any CTA, is
+    loaded by `semantics "relaxed.gpu"`, or `"acquire.sys"`. PTX ISA 9.7.9.8.
     """
+
+    INSTRUCTION: ClassVar = "ld"
 
     address = operand_def(IntegerType)
     predicate = opt_operand_def(i1)
@@ -150,40 +173,47 @@ class LoadOp(_AccessOp):
     elements = var_result_def()
 
     assembly_format = (
-        "$address `+` $offset (`if` $predicate^)? (`else` $otherwise^ `:` type($otherwise))?"
-        " attr-dict `:` type($address) `->` type($elements)"
+        "(`semantics` $semantics^)? $address `+` $offset (`if` $predicate^)?"
+        " (`else` $otherwise^ `:` type($otherwise))? attr-dict"
+        " `:` type($address) `->` type($elements)"
     )
 
     def verify_(self) -> None:
         types = list(self.elements.types)
         self.verify_elements(types)
+        self.verify_semantics()
         wanted = types if self.predicate is not None else []
         if list(self.otherwise.types) != wanted:
             raise self.fail("as many elements where the predicate does not hold")
 
 
 @fields_op("cute_nvgpu.address.store")
-class StoreOp(_AccessOp):
+class StoreOp(_ElementsOp):
     """Write elements side by side from an address on, in threads where a predicate holds.
 
     ```mlir
     cute_nvgpu.address.store %x, %y, %p + 8 if %m : f32, f32, i64
     ```
 
-    The address is a multiple of their size. PTX ISA 9.7.9.11.
+    The address is a multiple of their size. What others may read at the same time, in any CTA, is
+    stored by `semantics "relaxed.gpu"`, or `"release.sys"`. PTX ISA 9.7.9.11.
     """
+
+    INSTRUCTION: ClassVar = "st"
 
     address = operand_def(IntegerType)
     elements = var_operand_def()
     predicate = opt_operand_def(i1)
 
     assembly_format = (
-        "$elements `to` $address `+` $offset (`if` $predicate^)? attr-dict"
+        "(`semantics` $semantics^)? $elements `to` $address `+` $offset (`if` $predicate^)?"
+        " attr-dict"
         " `:` type($elements) `to` type($address)"
     )
 
     def verify_(self) -> None:
         self.verify_elements(list(self.elements.types))
+        self.verify_semantics()
 
 
 @fields_op("cute_nvgpu.address.atomic")

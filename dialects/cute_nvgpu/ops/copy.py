@@ -6,7 +6,7 @@ from xdsl.dialects.builtin import IndexType, i32
 from xdsl.irdl import operand_def, opt_operand_def, prop_def, var_operand_def
 
 from tilewright.dialects.cute.types.memref import Space
-from tilewright.dialects.cute_nvgpu.lattice.copy import (
+from tilewright.dialects.cute_nvgpu.lattice.data_movement import (
     CP_ASYNC,
     CP_ASYNC_COMMIT_GROUP,
     CP_ASYNC_WAIT_GROUP,

@@ -1,8 +1,6 @@
 """Operands in memory: memrefs of the right space, whose layout keeps together the bytes that an
 instruction moves as one, and the matrices in shared memory that MMAs read."""
 
-from __future__ import annotations
-
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import FixedBitwidthType, IntegerAttr, MemRefType
 from xdsl.ir import Attribute, SSAValue

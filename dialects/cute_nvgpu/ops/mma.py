@@ -1,8 +1,6 @@
 """`mma.sync` and `mma.sp` by the targets that brought them: one MMA of a warp, or four on its quad
 pairs (`sm70`)."""
 
-from __future__ import annotations
-
 from xdsl.irdl import prop_def
 
 from tilewright.dialects.cute_nvgpu.ops import wmma

@@ -9,6 +9,7 @@ from tilewright.dialects.cute_nvgpu.lattice.sync import (
     BAR_ARRIVE,
     BAR_SYNC,
     BAR_WARP_SYNC,
+    FENCE_PROXY_ALIAS,
     GRIDDEPCONTROL_LAUNCH_DEPENDENTS,
     GRIDDEPCONTROL_WAIT,
     NAMED_BARRIER,
@@ -86,4 +87,17 @@ class LaunchDependentsOp(NvgpuOp):
     ```
 
     PTX ISA 9.7.13.13.
+    """
+
+
+@fields_op("cute_nvgpu.fence.proxy.alias", FENCE_PROXY_ALIAS)
+class FenceProxyAliasOp(NvgpuOp):
+    """Order the thread's accesses before it and after it to the same memory, whatever addresses
+    that has, as memory that several GPUs share has two.
+
+    ```mlir
+    cute_nvgpu.fence.proxy.alias
+    ```
+
+    PTX ISA 9.7.13.4.
     """

@@ -78,12 +78,7 @@ class UmmaOp(CtaGroupOp, NvgpuOp):
     negate_b = opt_prop_def(UnitAttr)
     collector = opt_prop_def(StringAttr)
 
-    def __init__(
-        self,
-        tensors: Sequence[SSAValue],
-        atom: UmmaAtom,
-        **modifiers: Field,
-    ):
+    def __init__(self, tensors: Sequence[SSAValue], atom: UmmaAtom, **modifiers: Field):
         """The MMA of tensors in the order of `TENSORS`; ids and selectors left out are 0."""
         fields: dict[str, Field] = {
             **{name.lower(): value for name, value in zip(self.TENSORS, tensors, strict=True)},

@@ -1,7 +1,5 @@
 """Which memrefs `wmma.load` and `wmma.store` can address: one stride, and aligned rows."""
 
-from __future__ import annotations
-
 from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType
 from xdsl.ir import Attribute
 from xdsl.utils.exceptions import VerifyException

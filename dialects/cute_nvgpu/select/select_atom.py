@@ -8,8 +8,6 @@ between them, and its words are the reason. Of instructions that have many shape
 `tcgen05.mma`, a row is one choice, or one for every M: the N that wastes least of the tile.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import prod

@@ -1,7 +1,5 @@
 """MMA atoms as types of `cute_nvgpu`, one for each op of the lattice."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar, cast

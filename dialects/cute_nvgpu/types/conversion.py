@@ -1,7 +1,5 @@
 """`cvt` between element types as an attribute of `cute_nvgpu`."""
 
-from __future__ import annotations
-
 from xdsl.ir import Data
 from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser

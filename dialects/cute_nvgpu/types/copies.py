@@ -1,7 +1,5 @@
 """Copy instructions as attributes of `cute_nvgpu`, for tiled copies and for TMA."""
 
-from __future__ import annotations
-
 from xdsl.ir import Data
 from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser

@@ -1,8 +1,6 @@
 """Types of the MMA atoms that read matrices from shared memory: `sm90.mma`, `sm100.mma` and their
 likes."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Callable
 from typing import Any, ClassVar, Generic, TypeVar

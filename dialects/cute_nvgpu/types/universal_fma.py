@@ -1,7 +1,5 @@
 """The universal FMA as a type of `cute_nvgpu`."""
 
-from __future__ import annotations
-
 from xdsl.ir import TypeAttribute
 from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser

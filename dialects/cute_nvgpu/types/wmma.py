@@ -1,7 +1,5 @@
 """`wmma.load` and `wmma.store` as types of `cute_nvgpu`, beside those of the MMA atoms."""
 
-from __future__ import annotations
-
 from xdsl.parser import AttrParser
 
 from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError

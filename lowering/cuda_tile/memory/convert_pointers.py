@@ -8,6 +8,7 @@ from xdsl.ir import SSAValue
 
 from tilewright.dialects.cuda_tile.ops import memory
 from tilewright.dialects.cuda_tile.types import PointerType
+from tilewright.dialects.cute_nvgpu.ops.sync import FenceProxyAliasOp
 from tilewright.lowering.cuda_tile.analysis.runs import pointer_run
 from tilewright.lowering.cuda_tile.analysis.view_access import WIDEST
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, lowers
@@ -19,9 +20,7 @@ from tilewright.lowering.cuda_tile.memory.access import Access
 from tilewright.lowering.cuda_tile.memory.memory_access import (
     is_weak,
     load,
-    load_strongly,
     store,
-    store_strongly,
 )
 
 
@@ -50,10 +49,7 @@ def _load(op: memory.LoadPtrTkoOp, kernel: Kernel) -> None:
     token = token_of(op.token, kernel)
     weak = is_weak(op)
     kernel.order.before(token, writes=not weak)
-    if weak:
-        elements = load(accesses, layout, type_, padding, kernel)
-    else:
-        elements = load_strongly(op, accesses, layout, type_, padding, kernel)
+    elements = load(op, accesses, layout, type_, padding, kernel)
     kernel.place(op.result, layout, elements)
     kernel[op.result_token] = kernel.order.after(token, reads=True, writes=not weak)
 
@@ -67,10 +63,7 @@ def _store(op: memory.StorePtrTkoOp, kernel: Kernel) -> None:
     accesses = pointed(op.destination, op.mask, layout, kernel, run)
     token = token_of(op.token, kernel)
     kernel.order.before(token, writes=True)
-    if is_weak(op):
-        store(accesses, layout, elements, kernel)
-    else:
-        store_strongly(op, accesses, layout, elements, kernel)
+    store(op, accesses, layout, elements, kernel)
     kernel[op.result_token] = kernel.order.after(token, writes=True)
 
 
@@ -112,5 +105,9 @@ def _join(op: memory.JoinTokensOp, kernel: Kernel) -> None:
 
 
 @lowers(memory.MemoryFenceAliasTkoOp)
-def _same_token(op: memory.MemoryFenceAliasTkoOp, kernel: Kernel) -> None:
-    kernel[op.result_token] = token_of(op.token, kernel) or Token()
+def _fence_aliases(op: memory.MemoryFenceAliasTkoOp, kernel: Kernel) -> None:
+    """A fence of every thread, behind a barrier after what the token is behind."""
+    token = token_of(op.token, kernel) or Token()
+    kernel.order.before(token, writes=True)
+    kernel.emitter.add(FenceProxyAliasOp())
+    kernel[op.result_token] = kernel.order.after(token, reads=True, writes=True)

@@ -31,9 +31,7 @@ from tilewright.lowering.cuda_tile.memory.access import Access
 from tilewright.lowering.cuda_tile.memory.memory_access import (
     is_weak,
     load,
-    load_strongly,
     store,
-    store_strongly,
 )
 from tilewright.lowering.cuda_tile.pipelines.convert_boxed_stores import store_boxed
 
@@ -104,10 +102,7 @@ def _load(op: views.LoadViewTkoOp, kernel: Kernel) -> None:
     weak, paddings = is_weak(op), [padding] * layout.count
     kernel.order.before(token, writes=not weak)
     accesses = tile_accesses(op, layout, kernel)
-    if weak:
-        elements = load(accesses, layout, type_, paddings, kernel)
-    else:
-        elements = load_strongly(op, accesses, layout, type_, paddings, kernel)
+    elements = load(op, accesses, layout, type_, paddings, kernel)
     kernel.place(op.tile, layout, elements)
     kernel[op.result_token] = kernel.order.after(token, reads=True, writes=not weak)
 
@@ -134,10 +129,7 @@ def _store(op: views.StoreViewTkoOp, kernel: Kernel) -> None:
     token = None if op.token is None else kernel[op.token]
     kernel.order.before(token, writes=True)
     accesses = tile_accesses(op, layout, kernel)
-    if is_weak(op):
-        store(accesses, layout, elements, kernel)
-    else:
-        store_strongly(op, accesses, layout, elements, kernel)
+    store(op, accesses, layout, elements, kernel)
     kernel[op.result_token] = kernel.order.after(token, writes=True)
 
 

@@ -12,6 +12,7 @@ from tilewright.diagnostic import OpError
 from tilewright.dialects.cuda_tile.enums import MemoryOrderingSemantics, MemoryScope
 from tilewright.dialects.cuda_tile.ops.memory import MemoryOp
 from tilewright.dialects.cute_nvgpu.lattice.atomics import ATOMICS
+from tilewright.dialects.cute_nvgpu.lattice.data_movement import WEAK
 from tilewright.dialects.cute_nvgpu.ops import address
 from tilewright.lowering.cuda_tile.arithmetic.convert_elementwise import on_floats
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
@@ -25,81 +26,52 @@ def is_weak(op: MemoryOp) -> bool:
     return op.ordering is MemoryOrderingSemantics.WEAK
 
 
-def _form(operation: str, type_: Attribute) -> str:
-    return f"{operation}.b{8 * address.bytes_of(type_)}"
+def scope_of(op: MemoryOp) -> str:
+    """Whose threads may access the memory at the same time, as PTX says it."""
+    return "sys" if op.scope is MemoryScope.SYS else "gpu"
 
 
-def _is_narrow(type_: Attribute) -> bool:
-    """True of elements that no atomic operation but one is for."""
-    return address.bytes_of(type_) < 4
-
-
-def load_strongly(
-    op: MemoryOp,
-    accesses: Sequence[Access],
-    layout: TileLayout,
-    element: Attribute,
-    padding: Sequence[SSAValue],
-    kernel: Kernel,
-) -> Sequence[SSAValue]:
-    """The elements of a load that others may write at the same time: an atomic operation that
-    changes nothing, of threads that hold the same by the first."""
-    if _is_narrow(element):
-        results = updated(op, accesses, layout, element, padding, kernel)
-    else:
-        zeros = [kernel.constant(0, element)] * layout.count
-        form = _form("or", element)
-        results = atomically(op, form, accesses, layout, [zeros], kernel, padding)
-    return kernel.scratch.told(layout, results) if layout.idle else results
-
-
-def store_strongly(
-    op: MemoryOp,
-    accesses: Sequence[Access],
-    layout: TileLayout,
-    elements: Sequence[SSAValue],
-    kernel: Kernel,
-) -> None:
-    """Store what others may read at the same time, by exchanges."""
-    type_ = elements[0].type
-    if _is_narrow(type_):
-        updated(op, accesses, layout, type_, elements, kernel, lambda i, old: elements[i])
-    else:
-        atomically(op, _form("exch", type_), accesses, layout, [elements], kernel)
+def semantics_of(op: MemoryOp) -> str:
+    """How an access is ordered, as PTX says it: `weak`, `acquire.sys`."""
+    return WEAK if is_weak(op) else f"{op.ordering.value}.{scope_of(op)}"
 
 
 def load(
-    accesses: Sequence[Access],
-    layout: TileLayout,
-    element: Attribute,
-    padding: Sequence[SSAValue],
-    kernel: Kernel,
-) -> list[SSAValue]:
-    """The elements that a thread loads; `padding` is what a register is that is not accessed."""
+    op: MemoryOp, accesses: Sequence[Access], layout: TileLayout, element: Attribute,
+    padding: Sequence[SSAValue], kernel: Kernel,
+) -> list[SSAValue]:  # fmt: skip
+    """The elements that a thread loads; `padding` is what a register is that is not accessed. Of
+    what others may write at the same time threads that hold the same are told it by the first."""
     loaded: dict[int, SSAValue] = {}
+    weak = is_weak(op)
+    first = None if weak else kernel.threads.first_of(layout)
     for access in accesses:
+        condition = kernel.both(first, access.condition)
         otherwise = [padding[register] for register in access.registers]
-        op = address.LoadOp(
-            access.address,
-            otherwise if access.condition is not None else (),
-            [element] * len(access.registers),
-            access.offset,
-            predicate=access.condition,
-        )
-        results = kernel.emitter.add(op).results
+        load = address.LoadOp(
+            access.address, otherwise if condition is not None else (),
+            [element] * len(access.registers), access.offset, predicate=condition,
+            semantics=semantics_of(op),
+        )  # fmt: skip
+        results = kernel.emitter.add(load).results
         loaded.update(zip(access.registers, results, strict=True))
-    return [loaded[register] for register in range(layout.count)]
+    elements = [loaded[register] for register in range(layout.count)]
+    return elements if weak or not layout.idle else list(kernel.scratch.told(layout, elements))
 
 
 def store(
-    accesses: Sequence[Access], layout: TileLayout, elements: Sequence[SSAValue], kernel: Kernel
-) -> None:
+    op: MemoryOp, accesses: Sequence[Access], layout: TileLayout, elements: Sequence[SSAValue],
+    kernel: Kernel,
+) -> None:  # fmt: skip
     """Store the elements of a thread, of threads that hold the same by the first."""
     first = kernel.threads.first_of(layout)
     for access in accesses:
         run = [elements[register] for register in access.registers]
         condition = kernel.both(first, access.condition)
-        kernel.emitter.add(address.StoreOp(access.address, run, access.offset, predicate=condition))
+        store = address.StoreOp(
+            access.address, run, access.offset, predicate=condition, semantics=semantics_of(op)
+        )
+        kernel.emitter.add(store)
 
 
 def atomically(
@@ -118,7 +90,7 @@ def atomically(
     if form not in ATOMICS:
         raise OpError(op, f"'{op.name}' as {form} has no lowering to cute; nearest legal: "
                       "operations on i32, i64, f32 and f64")  # fmt: skip
-    own, scope = kernel.threads.first_of(layout), "sys" if op.scope is MemoryScope.SYS else "gpu"
+    own, scope = kernel.threads.first_of(layout), scope_of(op)
     results: dict[int, SSAValue] = {}
     for access in accesses:
         condition = kernel.both(own, access.condition)

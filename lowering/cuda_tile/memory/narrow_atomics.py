@@ -1,12 +1,12 @@
-"""Atomic accesses to elements of 8 and 16 bits: by comparing and swapping the 16 bits that they are
-in, again where another thread came between."""
+"""Atomic operations on elements of 16 bits that no instruction of the target has: by comparing and
+swapping, again where another thread came between."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
 from xdsl.dialects import arith, scf
-from xdsl.dialects.builtin import IntegerType, i1, i8
+from xdsl.dialects.builtin import IntegerType
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
 from tilewright.dialects.cuda_tile.enums import MemoryScope
@@ -25,7 +25,7 @@ Update = Callable[[int, SSAValue], SSAValue]
 
 def updated(
     op: MemoryOp, accesses: Sequence[Access], layout: TileLayout, element: Attribute,
-    otherwise: Sequence[SSAValue], kernel: Kernel, update: Update | None = None,
+    otherwise: Sequence[SSAValue], kernel: Kernel, update: Update,
 ) -> list[SSAValue]:  # fmt: skip
     """The elements that memory has, which an update replaces; of registers that are not accessed
     others."""
@@ -37,9 +37,8 @@ def updated(
         for i, register in enumerate(access.registers):
             place = _Place(access, access.offset + i * size, element, condition, scope, kernel)
             word = place.swapped(None, None)
-            if update is not None:
-                word = place.loop(word, lambda old, register=register: update(register, old))
-            old = place.element_of(word)
+            word = place.loop(word, lambda old, register=register: update(register, old))
+            old = place.as_type(word, element)
             if condition is not None:
                 old = kernel.emitter.select(condition, old, otherwise[register])
             results[register] = old
@@ -47,7 +46,7 @@ def updated(
 
 
 class _Place:
-    """The 16 bits that an element is in, or half of which it is."""
+    """The 16 bits of an element in memory."""
 
     def __init__(
         self, access: Access, offset: int, element: Attribute, condition: SSAValue | None,
@@ -55,14 +54,6 @@ class _Place:
     ) -> None:  # fmt: skip
         self.element, self.condition, self.scope, self.kernel = element, condition, scope, kernel
         self.address, self.offset = access.address, offset
-        self.shift: SSAValue | None = None
-        if address.bytes_of(element) == 1:
-            emitter, width = kernel.emitter, 64
-            at = emitter.binary("add", access.address, emitter.constant(offset, width))
-            odd = emitter.binary("and", at, emitter.constant(1, width))
-            self.address, self.offset = emitter.binary("xor", at, odd), 0
-            bits = emitter.binary("shl", odd, emitter.constant(3, width))
-            self.shift = kernel.emit(arith.TruncIOp, [bits], _I16)
 
     def swapped(self, old: SSAValue | None, new: SSAValue | None) -> SSAValue:
         """The word that is there, replaced where it is the old one; without one, looked at."""
@@ -81,35 +72,13 @@ class _Place:
         before, after = Block(arg_types=[_I16]), Block(arg_types=[_I16])
         outer = emitter.enter(before)
         old = before.args[0]
-        got = self.swapped(old, self._with(old, update(self.element_of(old))))
+        new = self.as_type(update(self.as_type(old, self.element)), _I16)
+        got = self.swapped(old, new)
         emitter.add(scf.ConditionOp(emitter.compare("ne", got, old), got))
         emitter.leave(outer)
         after.add_op(scf.YieldOp(*after.args))
         return emitter.emit(scf.WhileOp([word], [_I16], Region(before), Region(after)))
 
-    def element_of(self, word: SSAValue) -> SSAValue:
-        """The element in a word."""
-        kernel = self.kernel
-        if self.shift is None:
-            return self._as(word, self.element)
-        octet = kernel.emit(arith.TruncIOp, [kernel.emitter.binary("shr", word, self.shift)], i8)
-        if self.element == i1:
-            return kernel.emit(arith.TruncIOp, [octet], i1)
-        return self._as(octet, self.element)
-
-    def _with(self, word: SSAValue, element: SSAValue) -> SSAValue:
-        """The word, the element in its place."""
-        kernel = self.kernel
-        if self.shift is None:
-            return self._as(element, _I16)
-        octet = element
-        if element.type != i1:
-            octet = self._as(element, i8)
-        wide = kernel.emit(arith.ExtUIOp, [octet], _I16)
-        mask = kernel.emit(arith.ShLIOp, [kernel.constant(0xFF, _I16), self.shift], _I16)
-        rest = kernel.emitter.binary("xor", mask, kernel.constant(-1, _I16))
-        moved = kernel.emit(arith.ShLIOp, [wide, self.shift], _I16)
-        return kernel.emitter.binary("or", kernel.emitter.binary("and", word, rest), moved)
-
-    def _as(self, value: SSAValue, type_: Attribute) -> SSAValue:
+    def as_type(self, value: SSAValue, type_: Attribute) -> SSAValue:
+        """The same bits."""
         return value if value.type == type_ else self.kernel.emit(arith.BitcastOp, [value], type_)

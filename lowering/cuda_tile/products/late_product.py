@@ -32,7 +32,8 @@ class LateProduct:
     """A late product on its way: `weights` are the fragments of A that it is behind with."""
 
     def __init__(self, late: LateMultiplication, ring: Ring, kernel: Kernel) -> None:
-        self.op, self.sums, self.ring = late.op, late.sums, ring
+        self.op: Operation = late.op
+        self.sums, self.ring = late.sums, ring
         self._late, self._kernel = late, kernel
         self.weights: list[SSAValue] = []
 
@@ -52,11 +53,11 @@ class LateProduct:
     def put_off(self) -> None:
         """Remember what is to be multiplied."""
         kernel, layouts = self._kernel, self._late.layouts
-        weights = WarpgroupProduct(self.op, layouts, kernel).in_registers()
+        weights = WarpgroupProduct(self._late.op, layouts, kernel).in_registers()
         assert weights is not None
         self.weights = list(weights.values())
-        sums = accumulators(self.op.acc, layouts, kernel)
-        kernel[self.op.result] = AccumulatorTile(layouts, sums, None)
+        sums = accumulators(self._late.op.acc, layouts, kernel)
+        kernel[self._late.op.result] = AccumulatorTile(layouts, sums, None)
 
     def catch_up(self) -> None:
         """Multiply what was put off, B being in the stage before; the loop carries the sums that
@@ -69,7 +70,7 @@ class LateProduct:
         for op in self._loading():
             kernel.lower(op)
         kernel.at(self.op)
-        product = WarpgroupProduct(self.op, layouts, kernel)
+        product = WarpgroupProduct(self._late.op, layouts, kernel)
         weights = dict(zip(layouts.fragments("A"), self.weights, strict=True))
         sums = accumulators(self.sums, layouts, kernel)
         kernel[self.sums] = product.multiplied(weights, sums)
@@ -78,7 +79,7 @@ class LateProduct:
 
     def _loading(self) -> list[Operation]:
         """The load of B, and the ops between it and the product."""
-        ops, value = list[Operation](), self.op.rhs
+        ops, value = list[Operation](), self._late.op.rhs
         while isinstance(op := value.owner, Operation):
             ops.insert(0, op)
             if isinstance(op, LoadViewTkoOp):

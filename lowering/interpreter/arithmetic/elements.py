@@ -1,7 +1,5 @@
 """Between the words of registers and the elements in them, low bits first."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

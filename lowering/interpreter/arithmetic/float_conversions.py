@@ -5,8 +5,6 @@ value; `relu` makes negative ones +0, `satfinite` keeps them within the type's f
 is the type's NaN, of a type without one its largest number.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Instructions on bits: logic, shifts, selection, counts. PTX ISA 9.7.6 to 9.7.8."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

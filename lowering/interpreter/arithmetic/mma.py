@@ -1,7 +1,5 @@
 """MMAs on fragments: from registers to matrices, through the arithmetic, and back."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import cache
 from typing import Any, Literal

@@ -1,7 +1,5 @@
 """Programs of scalar instructions (`dialects/math_functions`), computed on arrays."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

@@ -2,8 +2,6 @@
 loads, `tcgen05.ld.red`, and of memory with a box, `cp.reduce.async.bulk.tensor`.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

@@ -7,8 +7,6 @@ special cases have one rule each: 4-bit elements come in pairs, and an index nam
 word is two halves of 16 bits, and each half has an index of its own into the halves of the chunk.
 """
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Raw bits as the values of an instruction type, and back."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import ml_dtypes
@@ -20,11 +18,7 @@ DTYPES: dict[str, Any] = {
     "pred": np.dtype(bool),
 }
 FLOATS = ("f16", "bf16", "f32", "f64")
-_CANONICAL_NAN: dict[str, int] = {
-    "f16": 0x7FFF,
-    "bf16": 0x7FFF,
-    "f32": 0x7FFFFFFF,
-}
+_CANONICAL_NAN: dict[str, int] = {"f16": 0x7FFF, "bf16": 0x7FFF, "f32": 0x7FFFFFFF}
 """The bits of a NaN result; f64 instead keeps the NaN of its operand, as NumPy does (H200)."""
 
 

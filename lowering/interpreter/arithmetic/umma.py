@@ -5,8 +5,6 @@ Everything here is of one CTA, or of one CTA of a pair, on arrays; what may be a
 business of this module. Nothing was measured: no chip with tensor memory was at hand.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -220,11 +218,7 @@ def multiply(
 
 
 def _addend(
-    atom: UmmaAtom,
-    d: NDArray[Any] | None,
-    a: NDArray[Any],
-    b: NDArray[Any],
-    options: UmmaOptions,
+    atom: UmmaAtom, d: NDArray[Any] | None, a: NDArray[Any], b: NDArray[Any], options: UmmaOptions
 ) -> NDArray[Any]:
     """The addend: D before, scaled down, or zeros."""
     container = accumulator_container(atom)

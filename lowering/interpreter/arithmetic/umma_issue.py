@@ -1,7 +1,5 @@
 """One `tcgen05.mma` for all of its CTAs, wherever shared memory and tensor memory are."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol

@@ -3,8 +3,6 @@
 What a descriptor reads and what a wgmma computes equal an H100 (tests/silicon).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache

@@ -1,7 +1,5 @@
 """One memory operation of a gang of blocks, as the memory model sees it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any

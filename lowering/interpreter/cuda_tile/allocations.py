@@ -4,8 +4,6 @@ An allocation owns a window of 2^40 addresses and lies in its middle, so an addr
 allocation however far an offset strays, and address arithmetic is plain int64 arithmetic.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

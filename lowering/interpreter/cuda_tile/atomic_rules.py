@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Operation
 
-from tilewright.dialects.cuda_tile.enums import AtomicRMWMode, MultimemReductionKind
+from tilewright.dialects.cuda_tile.enums import AtomicRMWMode
 from tilewright.dialects.cuda_tile.ops.memory import AtomicCASTkoOp, AtomicRMWTkoOp
 from tilewright.lowering.interpreter.cuda_tile.accesses import Kind
 from tilewright.lowering.interpreter.cuda_tile.blocks import Preparation, Rule, Step, acting
@@ -231,7 +231,7 @@ RULES: dict[str, Rule] = {
     ),
     "multimem_reduce_view_tko": lambda op, _: _into_view(
         op,
-        _case(op, "reduction", MultimemReductionKind),
+        op.kind.value,  # type: ignore[attr-defined]
         op.tile,  # type: ignore[attr-defined]
     ),
 }

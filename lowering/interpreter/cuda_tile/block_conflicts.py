@@ -4,8 +4,6 @@ Without acquire and release nothing orders two blocks, so it is enough to know w
 element and how; the word holds that (state << 24 | block).
 """
 
-from __future__ import annotations
-
 from typing import Any, TypeAlias
 
 import numpy as np

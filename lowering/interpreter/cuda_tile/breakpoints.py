@@ -1,8 +1,6 @@
 """Breakpoints in programs of tiles: whole tiles where blocks come to a line of the source, which is
 that of the text or, in bytecode, the line of Python that its debug info names."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -16,9 +14,9 @@ from tilewright.dialects.cuda_tile.type_text import shown
 from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.lowering.interpreter.breakpoints import Breakpoints, Shown
 from tilewright.lowering.interpreter.cuda_tile.blocks import Prepared, Step
+from tilewright.lowering.interpreter.cuda_tile.fault_state import text_of
 from tilewright.lowering.interpreter.cuda_tile.frame import Frame
 from tilewright.lowering.interpreter.cuda_tile.pieces import Unstored
-from tilewright.lowering.interpreter.cuda_tile.shown_values import text_of
 from tilewright.lowering.interpreter.errors import ExecutionError
 
 

@@ -1,8 +1,6 @@
 """Rules of control flow. Rows that agree run together; where they part, each group runs by itself
 and those that go on meet again."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Conversions between element types: widths, integers and floats, bits as they are."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -5,8 +5,6 @@ held signed (i4 sign-extended in int8), i1 as bool, tf32 as the float32 it equal
 int64 addresses; the narrow floats are those of ml_dtypes, one element a byte.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal, TypeAlias

@@ -5,8 +5,6 @@ onto the lower one until one element is left; the lower one is the accumulator. 
 through the dimension index by index, beginning with the identity.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from typing import Any

@@ -5,8 +5,6 @@ and writes as strided arrays, or scattered elements (an array of offsets and a m
 the memory model remembers of every element, are reached through the same pieces.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias

@@ -1,7 +1,5 @@
 """The blocks of a grid in turns: gangs begin one after another, and go on until they wait."""
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Sequence
 

@@ -1,8 +1,6 @@
 """Element-wise integer arithmetic: two's complement, wrapping, with the overflow that a flag
 rules out reported; i1 is arithmetic modulo 2."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A Tile IR kernel run on arrays: binds its arguments, prepares it once, runs its grid."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

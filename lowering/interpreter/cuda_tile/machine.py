@@ -1,7 +1,5 @@
 """The machine that runs a Tile IR kernel: its memory, its grid, its gangs, what goes wrong."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Rules of matrix multiplication: as the tensor cores of a chip do it, exactly, or by BLAS."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 
@@ -37,7 +35,7 @@ from tilewright.lowering.interpreter.numerics import (
     family_of,
     model_for,
 )
-from tilewright.lowering.interpreter.numerics.one_core_product import product_on_one_core
+from tilewright.lowering.interpreter.numerics.certain_sum import product_on_one_core
 
 Product = Callable[[Tile, Tile, Tile], Tile]
 FLOAT32 = element_of(Float32Type())

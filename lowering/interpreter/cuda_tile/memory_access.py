@@ -1,7 +1,5 @@
 """The common part of memory operations: where they go, what the memory model says, what faults."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

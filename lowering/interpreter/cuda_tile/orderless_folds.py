@@ -4,8 +4,6 @@ A floating maximum that is neither a NaN nor a zero is the same element in any o
 have another are folded again in the order that is stated.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

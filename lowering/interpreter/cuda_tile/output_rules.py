@@ -1,7 +1,5 @@
 """Rules of what a kernel says: `print_tko` and `assert`."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

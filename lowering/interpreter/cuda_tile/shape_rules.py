@@ -1,7 +1,5 @@
 """Rules of the ops that move elements within tiles: reshape, permute, cat, extract, pack, ..."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

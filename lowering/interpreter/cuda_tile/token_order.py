@@ -5,8 +5,6 @@ token. Where blocks synchronise, an acquiring operation adds what the releasing 
 one numbering runs through all blocks.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import TypeAlias
 

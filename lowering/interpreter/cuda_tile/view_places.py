@@ -1,7 +1,5 @@
 """Where the tiles of a view lie in memory: the footprints of a load or store of a view."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any

@@ -3,8 +3,6 @@
 Loads from memory that no store reaches need no copy, and no race can be there.
 """
 
-from __future__ import annotations
-
 from xdsl.ir import Block, Operation, SSAValue
 
 from tilewright.dialects.cuda_tile.ops.module import EntryOp, GetGlobalOp

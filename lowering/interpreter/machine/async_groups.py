@@ -5,8 +5,6 @@ others once they learn of it: how many groups of a stream are known to be comple
 PTX ISA, wgmma.wait_group and cp.async.bulk.wait_group.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

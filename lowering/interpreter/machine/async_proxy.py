@@ -2,8 +2,6 @@
 proxy sees what a thread wrote. PTX ISA 9.7.15.7 and 9.7.13.4.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

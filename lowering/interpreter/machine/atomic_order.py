@@ -5,8 +5,6 @@ own, and how much of that history others know is a clock again: so it goes on th
 as other knowledge does.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

@@ -4,8 +4,6 @@ Each is a release and an acquire: who comes to a word later knows what all knew 
 PTX ISA, atom.acq_rel.gpu.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import numpy as np

@@ -3,8 +3,6 @@ their thread waits for that, and what they write may be there no sooner than it 
 groups whole. PTX ISA, cp.async.bulk.wait_group.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

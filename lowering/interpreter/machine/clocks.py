@@ -6,8 +6,6 @@ its warp learn of it where the warp synchronises. Of a warp whose threads arrive
 is known, of a thread that arrives alone one of its own.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

@@ -5,8 +5,6 @@ value that is there already race with nothing, nor do reductions with reductions
 or writes it may access until it is known to be complete (`global_copies`).
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 Every access is checked: it must lie in a buffer, on its own alignment.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

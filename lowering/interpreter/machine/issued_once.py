@@ -1,7 +1,5 @@
 """Stores and reductions by TMA, of which each thread that executes one issues one."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Hashable, Iterable
 

@@ -6,8 +6,6 @@ does. States are compared with one that is taken anew after 2^k turns (R. Brent'
 cycle), its memory only once the registers of all gangs were the same.
 """
 
-from __future__ import annotations
-
 import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, is_dataclass
@@ -46,9 +44,7 @@ class Livelock:
     that `buffers` are: all that threads can look at or wait for."""
 
     def __init__(
-        self,
-        live: Callable[[CodeBlock], set[int]],
-        buffers: Callable[[], Sequence[NDArray[Any]]],
+        self, live: Callable[[CodeBlock], set[int]], buffers: Callable[[], Sequence[NDArray[Any]]]
     ):
         self._live = live
         self._buffers = buffers

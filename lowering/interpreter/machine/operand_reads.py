@@ -1,8 +1,6 @@
 """Shared memory that asynchronous tcgen05 operations read: until a phase of an mbarrier, which a
 `tcgen05.commit` completes, says that they are done. PTX ISA, tcgen05.commit."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

@@ -5,8 +5,6 @@ Of each element it is known whether anything has written it, whether a wgmma may
 it. PTX ISA 9.7.15.7.1.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

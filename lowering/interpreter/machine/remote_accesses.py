@@ -1,8 +1,6 @@
 """Accesses of CTAs to the shared memory of others of their cluster, which must be over before the
 threads of the other one end. PTX ISA, distributed shared memory and barrier.cluster."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

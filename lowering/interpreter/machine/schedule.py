@@ -5,8 +5,6 @@ and operations complete at once. With a seed gangs run in any order, warpgroups 
 together, and operations complete at any time, often as late as they may.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar

@@ -3,8 +3,6 @@
 NumPy asks for huge pages, and the first touch of each clears all of its two megabytes.
 """
 
-from __future__ import annotations
-
 import mmap
 from contextlib import suppress
 from math import prod

@@ -1,7 +1,5 @@
 """Special registers: where each thread is, in its block, cluster and grid. PTX ISA 10."""
 
-from __future__ import annotations
-
 from math import prod
 
 import numpy as np

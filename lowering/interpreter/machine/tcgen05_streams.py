@@ -6,8 +6,6 @@ epoch it is complete, as far as the looking threads know: they know what they ha
 their last `tcgen05.fence.after_thread_sync`.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 import numpy as np

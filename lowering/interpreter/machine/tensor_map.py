@@ -1,7 +1,5 @@
 """Tensors behind tensor maps: boxes read with zeros out of bounds, and written within bounds."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property

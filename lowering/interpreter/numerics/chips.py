@@ -6,8 +6,6 @@ A combination that is not in the table has no known arithmetic, and `model_for` 
 guessing.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from functools import cache

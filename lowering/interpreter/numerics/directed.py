@@ -4,8 +4,6 @@ Of f32 the value goes through a float64 that is exact or lies on the right side 
 the nearest is moved a step where the exact value lies on its other side.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from typing import Any

@@ -1,7 +1,5 @@
 """D = A B + C on matrices of raw element bits, for every MMA element type."""
 
-from __future__ import annotations
-
 from typing import Any, Literal
 
 import numpy as np

@@ -91,10 +91,7 @@ def _mostly_certain(a: Bits, b: Bits, c: Bits, formats: Formats) -> Bits:
 
 
 def _digit_block(
-    block: Block,
-    formats: Formats,
-    rounding: Rounding,
-    scale_format: FloatFormat | None,
+    block: Block, formats: Formats, rounding: Rounding, scale_format: FloatFormat | None
 ) -> Bits:
     """One block by digits; words of D laid out like `block.c`."""
     products = decode(block.a, formats[0]) * decode(block.b, formats[1])

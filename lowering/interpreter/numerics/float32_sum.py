@@ -25,10 +25,7 @@ _K = 4
 
 
 def float32_dot_add(
-    a: Bits,
-    b: Bits,
-    c: Bits,
-    formats: tuple[FloatFormat, FloatFormat, FloatFormat, FloatFormat],
+    a: Bits, b: Bits, c: Bits, formats: tuple[FloatFormat, FloatFormat, FloatFormat, FloatFormat]
 ) -> Bits:
     """D = A B + C in f32 arithmetic.
 

@@ -7,8 +7,6 @@ odd there, which survives the second rounding. For f64 the product is split into
 could overflow or underflow on the way go through whole-number arithmetic one by one.
 """
 
-from __future__ import annotations
-
 from typing import TypeAlias
 
 import numpy as np

@@ -12,8 +12,6 @@ Sources of the rows: PTX ISA, "Fundamental Types" and "Alternate Floating-Point 
 the OCP Microscaling Formats (MX) specification v1.0 for the 8-, 6- and 4-bit formats.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import Enum
 from functools import cache, cached_property
@@ -92,11 +90,9 @@ class FloatFormat:
     def infinity(self) -> int:
         """The word of +infinity, or the first word past the largest finite value."""
         magnitudes = 1 << (self.exponent_bits + self.mantissa_bits)
-        unusable = {
-            NanRule.IEEE: 1 << self.mantissa_bits,
-            NanRule.ALL_ONES: 1,
-            NanRule.NEVER: 0,
-        }[self.nan_rule]
+        unusable = {NanRule.IEEE: 1 << self.mantissa_bits, NanRule.ALL_ONES: 1, NanRule.NEVER: 0}[
+            self.nan_rule
+        ]
         return (magnitudes - unusable) << self.ignored_low_bits
 
     @property

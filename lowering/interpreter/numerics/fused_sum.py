@@ -8,8 +8,6 @@ scale factor is a finite power of two, and IEEE 754's rules for inf * 0, inf - i
 chip's.
 """
 
-from __future__ import annotations
-
 from functools import partial
 
 import numpy as np
@@ -65,9 +63,7 @@ def _converted(words: Bits, fmt: FloatFormat, to: FloatFormat) -> Bits:
 
 
 def _block(
-    block: Block,
-    formats: tuple[FloatFormat, FloatFormat, FloatFormat],
-    model: FusedDotAdd,
+    block: Block, formats: tuple[FloatFormat, FloatFormat, FloatFormat], model: FusedDotAdd
 ) -> Bits:
     """The chain of fused sums over one block; words of D laid out like `block.c`.
 

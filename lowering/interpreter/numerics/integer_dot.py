@@ -1,7 +1,5 @@
 """Integer and bit MMAs: exact sums of products, then 32 bits of them (docs/numerics.md, H100)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 

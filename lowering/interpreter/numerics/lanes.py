@@ -10,8 +10,6 @@ then whole-row operations, and as lanes whichever is longer, the batch or N.
     C  [M, N, batch]                   C  [batch, M, N]
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from math import prod

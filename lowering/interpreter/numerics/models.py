@@ -3,8 +3,6 @@
 None of this is in the PTX ISA. Every model names its source; docs/numerics.md has the evidence.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import TypeAlias
 

@@ -6,8 +6,6 @@ boundary of a format of at most 51 significant bits it lies, so one rounding her
 rounding to odd", IEEE Trans. Computers 57(4), 2008).
 """
 
-from __future__ import annotations
-
 from typing import Literal, TypeAlias, get_args
 
 import numpy as np

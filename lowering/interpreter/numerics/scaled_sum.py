@@ -7,8 +7,6 @@ sum is cut off. NaN scales, infinities and zeros need no path of their own: floa
 what the definition says. The bounds of `models.py` keep every intermediate exact.
 """
 
-from __future__ import annotations
-
 from functools import partial
 
 import numpy as np

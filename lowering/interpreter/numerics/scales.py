@@ -1,8 +1,6 @@
 """The scale factors of block-scaled MMAs: one for every K / S consecutive elements of a row of A or
 of a column of B (PTX ISA 9.7.14.3, Block Scaling for mma.sync)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

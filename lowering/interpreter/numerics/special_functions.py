@@ -6,8 +6,6 @@ without the partial products below 2^-15. The tables and the rounding constants 
 all 2^23 mantissas give what an H100 computes (`tests/silicon`).
 """
 
-from __future__ import annotations
-
 from functools import cache
 from typing import TypeAlias
 
@@ -50,10 +48,7 @@ def _columns(table: tuple[tuple[int, int, int], ...]) -> Integers:
 
 
 def _interpolate(
-    fraction: Integers,
-    table: tuple[tuple[int, int, int], ...],
-    c0_unit: int,
-    bias: int,
+    fraction: Integers, table: tuple[tuple[int, int, int], ...], c0_unit: int, bias: int
 ) -> Integers:
     """The quadratic at a fraction of 23 bits, in 2^-16 last places of the result.
 

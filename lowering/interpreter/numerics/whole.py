@@ -1,7 +1,5 @@
 """Slow and exact: float64 results from Python's whole numbers, for lanes at the range's ends."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 

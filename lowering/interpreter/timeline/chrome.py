@@ -5,8 +5,6 @@ of the warp that started it. Around the instructions of a line of the source is 
 of a program of tiles it says what the program did. A cycle is a nanosecond there.
 """
 
-from __future__ import annotations
-
 import json
 from collections import defaultdict
 from collections.abc import Iterator, Sequence

@@ -14,8 +14,6 @@ CUDA C++ Programming Guide, throughput of arithmetic instructions, and NVIDIA's 
 rates; [A] assumed, in the order of what is like it.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 

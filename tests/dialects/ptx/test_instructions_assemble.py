@@ -26,10 +26,12 @@ from tilewright.dialects.cute_nvgpu.lattice.atomics import (
     register_of,
 )
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import VECTOR_BITS
+from tilewright.dialects.cute_nvgpu.lattice.multimem import MULTIMEM
 from tilewright.dialects.ptx import data_movement as data
-from tilewright.dialects.ptx import registers, synchronization
+from tilewright.dialects.ptx import multimem, registers, synchronization
 from tilewright.dialects.ptx.atomics import AtomOp
 from tilewright.dialects.ptx.control_flow import PARAMETER_TYPES, TENSORMAP
+from tilewright.dialects.ptx.registers import ListMakeOp
 from tilewright.dialects.ptx.types import KINDS, reg
 from tilewright.ptxas import PtxasReport
 
@@ -192,6 +194,44 @@ def test_atomics(space: str, ptxas: Ptxas) -> None:
     text = check(kernel, ptxas, lowest=("sm_90", (7, 8)))  # as bf16 needs
     for scope in SCOPES:
         assert all(f"atom.acq_rel.{scope}.{space}.{form}" in text for form in ATOMICS)
+
+
+def test_multicast_objects(ptxas: Ptxas) -> None:
+    """As sm_90 and PTX 8.1 have them, and none below."""
+    kernel, predicate = Kernel(), None
+    for i, name in enumerate(MULTIMEM):
+        instruction, _, form = name.partition(".")
+        registers = multimem.register_of(instruction, form)
+        value, predicate = kernel.input(registers.kind.data), kernel.input("pred")
+        if registers.count.data > 1:
+            value = kernel.add(ListMakeOp([value] * registers.count.data, registers))
+        address, offset, guard = kernel.pointer, OFFSETS[i % 3], (None, predicate)[i % 2]
+        if instruction == "ld_reduce":
+            other = value if guard else None
+            load = multimem.MultimemLoadReduceOp(
+                address, registers, form, offset, predicate=guard, otherwise=other
+            )
+            kernel.output(kernel.add(load))
+        else:
+            stores = instruction == "st"
+            write = multimem.MultimemStoreOp if stores else multimem.MultimemReduceOp
+            kernel.add(write(value, address, form, offset, predicate=guard))
+    kernel.add(synchronization.FenceProxyAliasOp())
+    text = check(kernel, ptxas, lowest=("sm_90", (8, 1)))
+    assert all(f"multimem.{form} " in text for form in MULTIMEM)
+    check_refused(text, "multimem", "sm_80", (8, 0), ptxas)
+
+
+@pytest.mark.parametrize(
+    "form, kind, words",
+    [("weak.global.add.f32", "f32", "expected a form of PTX ISA 9.7.9.14 such as red.relaxed"),
+     ("relaxed.gpu.global.add.f32", "b32", "expected !ptx.reg<f32> for relaxed.gpu.global.add.f")],
+)  # fmt: skip
+def test_accesses_to_multicast_objects_that_there_are_not(form: str, kind: str, words: str) -> None:
+    kernel = Kernel()
+    reduce = multimem.MultimemReduceOp(kernel.input(kind), kernel.pointer, form, 0)
+    with pytest.raises(VerifyException, match=words):
+        reduce.verify()
 
 
 def test_guarded_loads_and_atomics(ptxas: Ptxas) -> None:

@@ -345,6 +345,7 @@ func.func @index(%a: index, %out_i1: memref<32xi1>, %out_i8: memref<32xi8>, %out
 // CHECK:         = ptx.cvt rzi.u32.f32
 // CHECK:         = ptx.cvt rzi.s64.f32
 // CHECK:         = ptx.cvt rzi.u64.f32
+// CHECK:         = ptx.mov %a : !ptx.reg<b16> -> !ptx.reg<b16>
 func.func @f16(%a: f16, %out_i8: memref<32xi8>, %out_i16: memref<32xi16>, %out_i32: memref<32xi32>, %out_i64: memref<32xi64>, %out_bf16: memref<32xbf16>, %out_f32: memref<32xf32>, %out_f64: memref<32xf64>) attributes {gpu.kernel} {
   %i0 = arith.constant 0 : index
   %r0 = arith.extf %a : f16 to f32
@@ -395,6 +396,7 @@ func.func @f16(%a: f16, %out_i8: memref<32xi8>, %out_i16: memref<32xi16>, %out_i
 // CHECK:         = ptx.cvt rzi.u32.f32
 // CHECK:         = ptx.cvt rzi.s64.f32
 // CHECK:         = ptx.cvt rzi.u64.f32
+// CHECK:         = ptx.mov %a : !ptx.reg<b16> -> !ptx.reg<b16>
 func.func @bf16(%a: bf16, %out_i8: memref<32xi8>, %out_i16: memref<32xi16>, %out_i32: memref<32xi32>, %out_i64: memref<32xi64>, %out_f16: memref<32xf16>, %out_f32: memref<32xf32>, %out_f64: memref<32xf64>) attributes {gpu.kernel} {
   %i0 = arith.constant 0 : index
   %r0 = arith.extf %a : bf16 to f32

@@ -40,7 +40,8 @@ RNG = np.random.default_rng(7)
 @dataclass(frozen=True)
 class Case:
     """A kernel: the op that it is for, its text, and the elements of its parameters. `ulps` is what
-    it may be off by; None where the order of its sums is open."""
+    it may be off by; None where the order of its sums is open; `since` the first
+    target that runs it."""
 
     op: str
     name: str
@@ -49,6 +50,7 @@ class Case:
     elements: tuple[tuple[str, int], ...]
     ulps: int | None = 0
     globals_: str = ""
+    since: int = 0
 
     def arguments(self) -> list[NDArray[Any]]:
         """Arrays, the last one of which is stored to."""
@@ -571,6 +573,59 @@ def packed_views() -> Iterator[Case]:
             yield kernel(op, f"{op} f4E2M1FN {order}", body, (("i8", 24 * 16),) * 2)
 
 
+def multicast() -> Iterator[Case]:
+    """Objects that several GPUs hold a copy of; here one, whose reduction is itself."""
+    kinds = ("add", "min", "max", "and", "or", "xor", "umin", "umax")
+    for element in ("i32", "i64", "f16", "bf16", "f32", "f64"):
+        memory = "#cuda_tile.ptr_attr<multicast>"
+        tensor = f"tensor_view<24x32x{element}, strides=[32,1], {memory}>"
+        pointer, tile = f"tile<ptr<{element}, {memory}>>", f"tile<16x16x{element}>"
+        type_, parts = f"partition_view<tile=(16x16), {tensor}>", f"tile<16x8x{element}>"
+        half = f"partition_view<tile=(16x8), {tensor}>"
+        body = (
+            f"    %q = assume div_by<16>, %p1 : {pointer}\n"
+            f"    %v = make_tensor_view %q, shape = [24, 32], strides = [32, 1] : {pointer} -> "
+            f"{tensor}\n    %w = make_partition_view %v : {type_}\n"
+            f"    %h = make_partition_view %v : {half}\n"
+            "    %one = constant <i32: 1> : tile<i32>\n    %two = constant <i32: 2> : tile<i32>\n"
+        ) + loaded("x", "p0", element, (16, 16))  # fmt: skip
+
+        parameters = f"%p0: tile<ptr<{element}>>, %p1: {pointer}"
+        sizes = ((element, 256), (element, 24 * 32))
+
+        def case(
+            op: str, name: str, line: str, element: str = element, body: str = body,
+            parameters: str = parameters, sizes: Any = sizes,
+        ) -> Case:  # fmt: skip
+            return Case(op, f"{op} {name} {element}", parameters, body + line, sizes, since=90)
+
+        def reduction(kind: str) -> str:
+            return f"attributes {{reduction = #cuda_tile.multimem_reduction_kind<{kind}>}}"
+
+        for order in ("weak", "relaxed device", "release sys"):
+            op = "multimem_store_view_tko"
+            yield case(op, order, f"    %t = {op} {order} %w, %x[%one, %one] : {type_}, {tile}, "
+                       "tile<i32> -> token\n")  # fmt: skip
+        for kind in kinds:
+            if element[0] == "i" or kind == "add":
+                op = "multimem_reduce_view_tko"
+                line = (
+                    f"    %t = {op} relaxed sys %w, %x[%one, %one] {reduction(kind)} : {type_}, "
+                    f"{tile}, tile<i32> -> token\n"
+                )
+                yield case(op, kind, line)
+            if element[0] == "i" or kind == "add" or (element[-2:] == "16" and kind in kinds[:3]):
+                op = "multimem_load_reduce_view_tko"
+                line = (
+                    f"    %s = multimem_store_view_tko weak %w, %x[%one, %one] : {type_}, {tile}, "
+                    f"tile<i32> -> token\n    %y, %t = {op} acquire sys %h[%one, %two] token = %s "
+                    f"{reduction(kind)} : {half}, tile<i32>, token -> {parts}, token\n"
+                    f"    %u = multimem_store_view_tko weak %h, %y[%one, %one] token = %t : {half},"
+                    f" {parts}, tile<i32>, token -> token\n"
+                )
+                yield case(op, kind, line)
+
+
 def control() -> Iterator[Case]:
     for element in ("i32", "i64"):
         for unsigned in ("", " unsigned"):
@@ -610,15 +665,12 @@ def cases() -> list[Case]:
     """All kernels."""
     families = (
         floating, integer, conversions, shapes, folds, products, memory, own_memory, views,
-        packed_views, control,
+        packed_views, multicast, control,
     )  # fmt: skip
     return [case for family in families for case in family()]
 
 
 NOT_LOWERED = {
     "fpowf": "another spelling of pow",
-    "multimem_load_reduce_view_tko": "memory that several GPUs share",
-    "multimem_reduce_view_tko": "memory that several GPUs share",
-    "multimem_store_view_tko": "memory that several GPUs share",
 }
 """The ops that are left, and what they would need."""

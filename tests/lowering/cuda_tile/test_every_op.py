@@ -23,6 +23,7 @@ from tile_ir import entry
 
 import tilewright as tw
 from tilewright import ptxas
+from tilewright.dialects.cute_nvgpu.lattice.targets import target
 from tilewright.lowering.cuda_tile import convert_cuda_tile_to_cute
 from tilewright.lowering.cuda_tile.kernel.kernel import RULES
 
@@ -75,7 +76,10 @@ def _differences(pair: tuple[Case, str]) -> tuple[Any, ...]:
     return case.op, arch, case.elements[0][0], "rounding<" + case.name.partition("rounding<")[2]
 
 
-SAMPLE = covering([(case, arch) for case in CASES for arch in TARGETS], _differences)
+SAMPLE = covering(
+    [(case, arch) for case in CASES for arch in TARGETS if target(arch).number >= case.since],
+    _differences,
+)
 
 
 @pytest.mark.parametrize("case, arch", SAMPLE, ids=[f"{case.name}-{arch}" for case, arch in SAMPLE])
@@ -90,6 +94,19 @@ def test_compiled_is_interpreted(case: Case, arch: str) -> None:
     if THOROUGH:
         report = ptxas.assemble(tw.compile(text, arch).ptx, arch)
         assert report.clean, report.output
+
+
+@pytest.mark.parametrize(
+    "arch, size, words",
+    [("sm_80", 32, "expected a target with multicast objects, got sm_80; nearest legal: sm_90"),
+     ("sm_90a", 33, "expected f16 of which two lie side by side in one word")],
+)  # fmt: skip
+def test_multicast_objects_that_no_instruction_accesses(arch: str, size: int, words: str) -> None:
+    case = next(case for case in CASES if case.name == "multimem_store_view_tko weak f16")
+    body = case.body.replace("24x32", f"24x{size}").replace("[32,1]", f"[{size},1]")
+    body = body.replace("[24, 32]", f"[24, {size}]").replace("[32, 1]", f"[{size}, 1]")
+    with pytest.raises(tw.CompileError, match=words):
+        tw.compile(entry(case.parameters, body), arch)
 
 
 @pytest.mark.parametrize("arch", ["sm_80", "sm_90a"])

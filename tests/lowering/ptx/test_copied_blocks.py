@@ -12,7 +12,7 @@ from xdsl.dialects.builtin import ModuleOp
 from tilewright.dialects.ptx.control_flow import EntryOp
 from tilewright.lowering.ptx.copied_blocks import CopiedBlocks, split
 from tilewright.lowering.ptx.edges import erase_unreachable
-from tilewright.lowering.ptx.loops import loops_of
+from tilewright.lowering.ptx.rename_in_flight import loops_of
 from tilewright.lowering.ptx.text import module_text
 from tilewright.verification import verify
 

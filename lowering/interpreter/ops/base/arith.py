@@ -4,8 +4,6 @@ element by element.
 A vector is one array [threads, elements], of any rank in row-major order.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from math import prod
 from typing import Any

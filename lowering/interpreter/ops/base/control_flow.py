@@ -1,7 +1,5 @@
 """`scf`, `cf` and `func`/`gpu` returns: structured control flow as jumps between blocks."""
 
-from __future__ import annotations
-
 import numpy as np
 from xdsl.dialects import cf, func, gpu, scf
 from xdsl.ir import Block, Operation

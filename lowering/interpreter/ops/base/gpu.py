@@ -1,7 +1,5 @@
 """`gpu`: ids of threads and blocks, and the CTA's barrier; values of other lanes."""
 
-from __future__ import annotations
-
 import numpy as np
 from xdsl.dialects import gpu
 from xdsl.ir import Operation

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -376,6 +376,35 @@ def store_words(
         else:
             machine.accesses.store(
                 gang.lanes[threads], address, value, value.itemsize, value.shape[1], number
+            )
+
+
+def keep(old: Bits, _: Bits) -> Bits:
+    """The word of memory as it was, for loads."""
+    return old
+
+
+def exchange(_: Bits, value: Bits) -> Bits:
+    """Another word, for stores."""
+    return value
+
+
+def change_words(
+    machine: Machine, gang: Gang, address: Bits, words: Bits, change: Callable[..., Bits],
+    number: int, chosen: Bits | None,
+) -> None:  # fmt: skip
+    """Let words of global memory be changed by `words`, [threads, words], one after the other, in
+    the `chosen` threads alone; `words` become those that were there."""
+    everyone = np.ones(gang.count, bool) if chosen is None else spread(chosen, gang.count)
+    if not len(threads := np.flatnonzero(everyone)):
+        return
+    at = spread(address, gang.count)[threads].astype(np.int64)
+    with faults_of(threads):
+        for i in range(words.shape[1]):
+            places = (at + i * words.itemsize).astype(address.dtype)
+            values = [np.ascontiguousarray(words[threads, i])]
+            words[threads, i] = machine.atomics.perform(
+                gang.lanes[threads], places, values, change, number, shared=False
             )
 
 

@@ -1,7 +1,5 @@
 """`gpu.printf`, PTX's `vprintf` and `cf.assert`: a line for every thread, one after the other."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

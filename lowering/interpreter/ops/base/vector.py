@@ -3,8 +3,6 @@
 A vector is one array [threads, elements], of any rank in row-major order.
 """
 
-from __future__ import annotations
-
 from math import prod
 from typing import Any
 

@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import numpy as np
 
+from tilewright.dialects.cute_nvgpu.lattice.data_movement import WEAK
 from tilewright.dialects.cute_nvgpu.ops import address
 from tilewright.dialects.ptx import calls
 from tilewright.lowering.interpreter.builder import Builder, Step, runs
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.ops.base.arith import container
-from tilewright.lowering.interpreter.ops.base.memref import load_chosen, load_words, store_words
+from tilewright.lowering.interpreter.ops.base.memref import (
+    change_words,
+    exchange,
+    keep,
+    load_chosen,
+    load_words,
+    store_words,
+)
 from tilewright.lowering.interpreter.ops.instructions.cute_nvgpu import copy_async
 from tilewright.lowering.interpreter.ops.instructions.ptx import moved
 from tilewright.lowering.interpreter.share import refuse
@@ -58,15 +66,22 @@ def _load(op: address.LoadOp, builder: Builder) -> Step:
     chosen = None if op.predicate is None else builder.slot(op.predicate)
     dtype, count = container(op, op.elements[0].type), len(op.elements)
     offset, width = op.offset.value.data, dtype.itemsize
+    strong = op.semantics.data != WEAK
 
     def step(machine: Machine, gang: Gang) -> None:
         regs = gang.regs
         at = moved(regs[where], offset)
-        if chosen is None:
+        if strong:
+            words = np.zeros((gang.count, count), f"uint{8 * width}")
+            for i, slot in enumerate(otherwise):
+                words[:, i] = regs[slot]
+            kept = None if chosen is None else regs[chosen]
+            change_words(machine, gang, at, words, keep, number, kept)
+        elif chosen is None:
             words = load_words(machine, gang.lanes, at, width, count, number, shared=shared)
         else:
-            kept = [spread(regs[slot], gang.count) for slot in otherwise]
-            words = np.stack(kept, axis=1).astype(f"uint{8 * width}")
+            others = [spread(regs[slot], gang.count) for slot in otherwise]
+            words = np.stack(others, axis=1).astype(f"uint{8 * width}")
             load_chosen(machine, gang, at, regs[chosen], words, width, number, shared)
         for i, dest in enumerate(dests):
             regs[dest] = words[:, i] != 0 if dtype.kind == "b" else words[:, i]
@@ -80,13 +95,17 @@ def _store(op: address.StoreOp, builder: Builder) -> Step:
     sources, offset = builder.slots(op.elements), op.offset.value.data
     chosen = None if op.predicate is None else builder.slot(op.predicate)
     dtype = np.dtype(f"uint{8 * container(op, op.elements[0].type).itemsize}")
+    strong = op.semantics.data != WEAK
 
     def step(machine: Machine, gang: Gang) -> None:
         regs, count = gang.regs, gang.count
         at = spread(moved(regs[where], offset), count)
         words = np.stack([spread(regs[slot], count).astype(dtype) for slot in sources], axis=1)
         kept = None if chosen is None else regs[chosen]
-        store_words(machine, gang, at, words, number, shared=shared, chosen=kept)
+        if strong:
+            change_words(machine, gang, at, words, exchange, number, kept)
+        else:
+            store_words(machine, gang, at, words, number, shared=shared, chosen=kept)
 
     return step
 

@@ -1,7 +1,5 @@
 """Atomic operations of both levels: `memref.atomic_rmw` and `atom.acq_rel.gpu`."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

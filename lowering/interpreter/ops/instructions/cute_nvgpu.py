@@ -203,13 +203,15 @@ def _warp_sync(op: Operation, builder: Builder) -> None:
 
 
 @runs(
+    sync.FenceProxyAliasOp,
+    synchronization.FenceProxyAliasOp,
     sync.GridDependencyWaitOp,
     sync.LaunchDependentsOp,
     synchronization.GridDependencyWaitOp,
     synchronization.LaunchDependentsOp,
 )
 def _grids_alone(op: Operation, builder: Builder) -> Step:
-    """One kernel runs alone."""
+    """One kernel runs alone, on memory that has one address."""
     return lambda machine, gang: None
 
 

@@ -3,8 +3,6 @@
 Where each element goes is what the row's layout says: `(thread, value) -> place in memory`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import cache
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tilewright.dialects.contents import ops_of
+from tilewright.dialects.cute_nvgpu.lattice.data_movement import WEAK
 from tilewright.dialects.ptx import (
     approximate,
     arithmetic,
@@ -24,7 +25,14 @@ from tilewright.lowering.interpreter.arithmetic.scalar import scalar
 from tilewright.lowering.interpreter.builder import Builder, Step, runs
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.ops.base.arith import constant, pure, same, unary, undefined
-from tilewright.lowering.interpreter.ops.base.memref import load_chosen, load_words, store_words
+from tilewright.lowering.interpreter.ops.base.memref import (
+    change_words,
+    exchange,
+    keep,
+    load_chosen,
+    load_words,
+    store_words,
+)
 from tilewright.lowering.interpreter.ops.instructions.cute_nvgpu import (
     copy_async,
     product_of,
@@ -134,7 +142,7 @@ def _ld(op: data_movement.LdOp, builder: Builder) -> Step:
     source, dest, number = builder.slot(op.address), builder.slot(op.result), builder.number(op)
     width, count = op.access_bytes, op.result.type.count.data
     shared, offset = op.space.data.startswith("shared"), op.offset.value.data
-    dtype = CONTAINERS[op.result.type.kind.data]
+    dtype, strong = CONTAINERS[op.result.type.kind.data], op.semantics.data != WEAK
     chosen, otherwise = (
         None if value is None else builder.slot(value) for value in (op.predicate, op.otherwise)
     )
@@ -142,6 +150,14 @@ def _ld(op: data_movement.LdOp, builder: Builder) -> Step:
     def step(machine: Machine, gang: Gang) -> None:
         regs = gang.regs
         address = moved(regs[source], offset)
+        if strong:
+            words = np.zeros((gang.count, count), f"uint{8 * width}")
+            if otherwise is not None:
+                words[:] = as_columns(regs[otherwise])
+            kept = None if chosen is None else regs[chosen]
+            change_words(machine, gang, address, words, keep, number, kept)
+            regs[dest] = (words if count > 1 else words[:, 0]).astype(dtype, copy=False)
+            return
         if chosen is None or otherwise is None:
             value = load_words(machine, gang.lanes, address, width, count, number, shared=shared)
             value = value if count > 1 else value[:, 0]
@@ -162,12 +178,16 @@ def _st(op: data_movement.StOp, builder: Builder) -> Step:
     shared, offset = op.space.data.startswith("shared"), op.offset.value.data
     word = np.dtype(f"uint{8 * width}")
     predicate = None if op.predicate is None else builder.slot(op.predicate)
+    strong = op.semantics.data != WEAK
 
     def step(machine: Machine, gang: Gang) -> None:
         address = spread(moved(gang.regs[dest], offset), gang.count)
         value = np.ascontiguousarray(spread(as_columns(gang.regs[source]).astype(word), gang.count))
         chosen = None if predicate is None else gang.regs[predicate]
-        store_words(machine, gang, address, value, number, shared=shared, chosen=chosen)
+        if strong:
+            change_words(machine, gang, address, value, exchange, number, chosen)
+        else:
+            store_words(machine, gang, address, value, number, shared=shared, chosen=chosen)
 
     return step
 

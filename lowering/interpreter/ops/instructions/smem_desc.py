@@ -1,7 +1,5 @@
 """`cute_nvgpu.make_smem_desc`: the word of a matrix descriptor, from where the matrix begins."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Copies of boxes by the tensor memory accelerator, at both levels."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial

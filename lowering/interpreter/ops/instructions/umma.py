@@ -1,7 +1,5 @@
 """`tcgen05.mma` of both levels: one thread issues it for its CTA, or for the pair."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -100,8 +98,7 @@ class _Issuer:
             for name, slot in operands.tensors.items()
         }
         a, b, idesc, enable, mask = map(
-            value,
-            (operands.a, operands.b, operands.idesc, operands.enable, operands.mask),
+            value, (operands.a, operands.b, operands.idesc, operands.enable, operands.mask)
         )
         assert b is not None
         lanes = self._lanes(gang)

@@ -4,8 +4,6 @@ The arithmetic is in `wgmma`, the rules of memory in `async_proxy`. A result is 
 `InFlight` value, until a `wgmma.wait_group` completes it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NoReturn

@@ -5,8 +5,6 @@ thread's behalf a byte is accessed. To find races it counts as thread i % 32 for
 the matrix, a read as the next thread too: so whoever else accessed the piece is another thread.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache

@@ -1,8 +1,6 @@
 """`cute`: values of the layout algebra, every thread with its own dynamic leaves; and tile
 schedulers, which give a CTA's tiles as bounds and step of a loop."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from xdsl.dialects.builtin import IntegerType

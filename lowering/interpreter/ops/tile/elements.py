@@ -4,8 +4,6 @@ A reduction combines elements in the order of their coordinates, then with those
 numbers differ in one bit, mask by mask.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -4,8 +4,6 @@ Operands are partitions (V,M,K), (V,N,K) and (V,M,N), values of one atom first. 
 step are computed together; along K they accumulate one after the other.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np
@@ -88,11 +86,7 @@ PER_WORD = 4
 
 
 def _accumulators(
-    gang: Gang,
-    c: Tensor,
-    warps: int,
-    accumulate: NDArray[np.bool_] | None,
-    together: int = WARP,
+    gang: Gang, c: Tensor, warps: int, accumulate: NDArray[np.bool_] | None, together: int = WARP
 ) -> Bits:
     """The fragments of C: [warps, N, M, threads, values]."""
     v, m, n = extents(c)

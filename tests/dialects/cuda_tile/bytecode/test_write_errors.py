@@ -7,7 +7,7 @@ import pytest
 from tilewright.diagnostic import OpError
 from tilewright.dialects.cuda_tile.bytecode.error import TooOldError
 from tilewright.dialects.cuda_tile.bytecode.write_module import write_bytecode
-from tilewright.dialects.cuda_tile.versions import V13_1, V13_2, V13_3, V13_4, Version
+from tilewright.dialects.cuda_tile.versions import V13_1, V13_2, V13_3, V13_4, V13_5, Version
 from tilewright.parsing import parse_module
 
 ENTRY = "cuda_tile.module @kernels {{ entry @k(%i: tile<i32>, %x: tile<f32>) {{ {} return }} }}"
@@ -30,6 +30,9 @@ CASES = [
     (VIEW + "%w = make_strided_view %v : strided_view<tile=(4), traversal_strides=[2], "
      "tensor_view<64xf32, strides=[1]>>", V13_2, V13_3,
      "operation 'cuda_tile.make_strided_view' is not available in bytecode version 13.2"),
+    ("%p = constant <i64: 0> : tile<i64> %q = int_to_ptr %p : tile<i64> -> "
+     "tile<ptr<f32, #cuda_tile.ptr_attr<multicast>>>", V13_4, V13_5,
+     "parameter 'attribute' requires bytecode version 13.5+, but targeting 13.4"),
 ]  # fmt: skip
 
 

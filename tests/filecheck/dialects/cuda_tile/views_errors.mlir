@@ -169,3 +169,42 @@ cuda_tile.module @m {
     return
   }
 }
+
+// -----
+
+cuda_tile.module @kernels {
+  entry @k(%p: tile<ptr<i16, #cuda_tile.ptr_attr<multicast>>>, %i: tile<i32>) {
+    %x = constant <i16: 1> : tile<4x8xi16>
+    %t = make_tensor_view %p, shape = [64, 64], strides = [64, 1] : tile<ptr<i16, #cuda_tile.ptr_attr<multicast>>> -> tensor_view<64x64xi16, strides=[64,1], #cuda_tile.ptr_attr<multicast>>
+    %v = make_partition_view %t : partition_view<tile=(4x8), tensor_view<64x64xi16, strides=[64,1], #cuda_tile.ptr_attr<multicast>>>
+    // expected-error @+1 {{'cuda_tile.multimem_store_view_tko' expected elements i32, i64, f16, bf16, f32 or f64, got i16}}
+    %u = multimem_store_view_tko weak %v, %x[%i, %i] : partition_view<tile=(4x8), tensor_view<64x64xi16, strides=[64,1], #cuda_tile.ptr_attr<multicast>>>, tile<4x8xi16>, tile<i32> -> token
+    return
+  }
+}
+
+// -----
+
+cuda_tile.module @kernels {
+  entry @k(%p: tile<ptr<f16, #cuda_tile.ptr_attr<multicast>>>, %i: tile<i32>) {
+    %x = constant <f16: 1.0> : tile<4x8xf16>
+    %t = make_tensor_view %p, shape = [64, 64], strides = [64, 1] : tile<ptr<f16, #cuda_tile.ptr_attr<multicast>>> -> tensor_view<64x64xf16, strides=[64,1], #cuda_tile.ptr_attr<multicast>>
+    %v = make_partition_view %t : partition_view<tile=(4x8), tensor_view<64x64xf16, strides=[64,1], #cuda_tile.ptr_attr<multicast>>>
+    // expected-error @+1 {{'cuda_tile.multimem_reduce_view_tko' expected elements i32 or i64 where reduction is max, got f16}}
+    %u = multimem_reduce_view_tko relaxed sys %v, %x[%i, %i] attributes {reduction = #cuda_tile.multimem_reduction_kind<max>} : partition_view<tile=(4x8), tensor_view<64x64xf16, strides=[64,1], #cuda_tile.ptr_attr<multicast>>>, tile<4x8xf16>, tile<i32> -> token
+    return
+  }
+}
+
+// -----
+
+cuda_tile.module @kernels {
+  entry @k(%p: tile<ptr<f32, #cuda_tile.ptr_attr<multicast>>>, %i: tile<i32>) {
+    %x = constant <f32: 1.0> : tile<4x8xf32>
+    %t = make_tensor_view %p, shape = [64, 64], strides = [64, 1] : tile<ptr<f32, #cuda_tile.ptr_attr<multicast>>> -> tensor_view<64x64xf32, strides=[64,1], #cuda_tile.ptr_attr<multicast>>
+    %v = make_partition_view %t : partition_view<tile=(4x8), tensor_view<64x64xf32, strides=[64,1], #cuda_tile.ptr_attr<multicast>>>
+    // expected-error @+1 {{'cuda_tile.multimem_reduce_view_tko' expected memory ordering relaxed or release, got acq_rel; nearest legal: release}}
+    %u = multimem_reduce_view_tko acq_rel sys %v, %x[%i, %i] : partition_view<tile=(4x8), tensor_view<64x64xf32, strides=[64,1], #cuda_tile.ptr_attr<multicast>>>, tile<4x8xf32>, tile<i32> -> token
+    return
+  }
+}

@@ -8,6 +8,7 @@
 // CHECK-NEXT:    cute_nvgpu.bar.warp.sync
 // CHECK-NEXT:    cute_nvgpu.griddepcontrol.wait
 // CHECK-NEXT:    cute_nvgpu.griddepcontrol.launch_dependents
+// CHECK-NEXT:    cute_nvgpu.fence.proxy.alias
 func.func @barriers() {
   cute_nvgpu.bar.sync 0 threads 32
   cute_nvgpu.bar.sync 15 threads 1024 {name = "x"}
@@ -15,5 +16,6 @@ func.func @barriers() {
   cute_nvgpu.bar.warp.sync
   cute_nvgpu.griddepcontrol.wait
   cute_nvgpu.griddepcontrol.launch_dependents
+  cute_nvgpu.fence.proxy.alias
   func.return
 }

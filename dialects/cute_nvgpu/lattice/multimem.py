@@ -1,0 +1,105 @@
+"""Accesses to multicast objects: one address, behind which several GPUs hold a copy each.
+PTX ISA 9.7.9.14."""
+
+from __future__ import annotations
+
+from tilewright.dialects.cute_nvgpu.lattice.atomics import SCOPES
+from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
+from tilewright.dialects.cute_nvgpu.lattice.operand_forms import Address, Vector
+from tilewright.dialects.cute_nvgpu.lattice.targets import needs
+
+OPERATIONS: dict[str, tuple[str, ...]] = {
+    "u32": ("add", "min", "max"),
+    "u64": ("add", "min", "max"),
+    "s32": ("min", "max"),
+    "s64": ("min", "max"),
+    "b32": ("and", "or", "xor"),
+    "b64": ("and", "or", "xor"),
+    "f16x2": ("add", "min", "max"),
+    "bf16x2": ("add", "min", "max"),
+    "f32": ("add",),
+    "f64": ("add",),
+}
+"""How `ld_reduce` combines copies of each type (unsigned addition is that of signed numbers too);
+`red` only adds floats."""
+
+STORED = ("b32", "b64", "f16x2", "bf16x2", "f32", "f64")
+"""The types that `st` writes to all copies."""
+
+_VECTORS = ("f16x2", "bf16x2", "f32")
+"""The types of which one instruction moves 2 or 4."""
+
+_REGISTERS = {"u32": "b32", "s32": "b32", "b32": "b32", "f16x2": "b32", "bf16x2": "b32",
+              "u64": "b64", "s64": "b64", "b64": "b64", "f32": "f32", "f64": "f64"}  # fmt: skip
+
+SEMANTICS: dict[str, tuple[str, ...]] = {
+    name: tuple(
+        word if word == "weak" else f"{word}.{scope}"
+        for word in words
+        for scope in (SCOPES if word != "weak" else SCOPES[:1])
+    )
+    for name, words in (
+        ("ld_reduce", ("weak", "relaxed", "acquire")),
+        ("st", ("weak", "relaxed", "release")),
+        ("red", ("relaxed", "release")),
+    )
+}
+"""How each may be ordered, and for whom."""
+_DOES = {
+    "ld_reduce": "load a word of every GPU's copy, combined",
+    "st": "store a word to every GPU's copy",
+    "red": "combine a word of every GPU's copy with a value",
+}
+
+
+def form_of(semantics: str, operation: str, type_: str, count: int = 1) -> str:
+    """`relaxed.sys.global.add.v4.f32` of `relaxed.sys`; no operation is ""."""
+    vector = f"v{count}" if count > 1 else ""
+    return ".".join(word for word in (semantics, "global", operation, vector, type_) if word)
+
+
+def _row(name: str, type_: str, count: int, operations: tuple[str, ...]) -> InstructionRow:
+    requirement = needs("sm_90", (8, 1))
+    loads = name == "ld_reduce"
+    vector = Vector("d" if loads else "b", _REGISTERS[type_], count, written=loads, loose=True)
+    return InstructionRow(
+        f"ptx.multimem.{name}",
+        _DOES[name],
+        tuple(
+            f"multimem.{name}.{form_of(semantics, operation, type_, count)}"
+            for operation in operations
+            for semantics in SEMANTICS[name]
+        ),
+        requirement.target,
+        requirement.version,
+        "9.7.9.14",
+        (vector, Address("a")) if loads else (Address("a"), vector),
+    )
+
+
+def _operations(name: str, type_: str) -> tuple[str, ...]:
+    if name == "st":
+        return ("",)
+    return tuple(
+        operation
+        for operation in OPERATIONS[type_]
+        if name == "ld_reduce" or operation == "add" or "f" not in type_
+    )
+
+
+ROWS: tuple[InstructionRow, ...] = tuple(
+    _row(name, type_, count, _operations(name, type_))
+    for name in SEMANTICS
+    for type_ in (STORED if name == "st" else OPERATIONS)
+    for count in ((1, 2, 4) if type_ in _VECTORS else (1,))
+)
+MULTIMEM: dict[str, InstructionRow] = {
+    mnemonic.removeprefix("multimem."): row for row in ROWS for mnemonic in row.mnemonics
+}
+"""The row of each form."""
+
+
+def vector_of(row: InstructionRow) -> Vector:
+    """The registers that it loads or stores."""
+    (vector,) = [operand for operand in row.operands if isinstance(operand, Vector)]
+    return vector

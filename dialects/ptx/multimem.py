@@ -1,0 +1,149 @@
+"""Accesses to multicast objects, which several GPUs hold a copy of each. PTX ISA 9.7.9.14."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from xdsl.dialects.builtin import StringAttr
+from xdsl.ir import SSAValue
+from xdsl.irdl import (
+    operand_def,
+    opt_operand_def,
+    prop_def,
+    result_def,
+)
+
+from tilewright.dialects.cute_nvgpu.lattice.multimem import MULTIMEM, vector_of
+from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
+from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement
+from tilewright.dialects.fields import NUMBER, fields_op
+from tilewright.dialects.ptx.instruction import Given, PtxOp, verify_guard
+from tilewright.dialects.ptx.types import RegType, reg
+
+
+def register_of(name: str, form: str) -> RegType:
+    """The registers that a form of `ld_reduce`, `st` or `red` loads or stores."""
+    vector = vector_of(MULTIMEM[f"{name}.{form}"])
+    return reg(vector.register, vector.count)
+
+
+class MultimemOp(PtxOp):
+    """An access to registers side by side in every copy, at an address plus a constant offset."""
+
+    form = prop_def(StringAttr)
+    offset = prop_def(NUMBER)
+    address = operand_def(reg("b64"))
+
+    @property
+    def mnemonic(self) -> str:
+        """`multimem.red.relaxed.sys.global.add.v4.f32`."""
+        return f"{super().mnemonic}.{self.form.data}"
+
+    @property
+    def row_form(self) -> str:
+        """The key of its row."""
+        return self.mnemonic.removeprefix("multimem.")
+
+    @property
+    def data(self) -> SSAValue:
+        """The registers that it loads or stores."""
+        raise NotImplementedError
+
+    @property
+    def operand_forms(self) -> Sequence[OperandForm]:
+        return MULTIMEM[self.row_form].operands
+
+    def operand_values(self) -> Mapping[str, Given]:
+        name = vector_of(MULTIMEM[self.row_form]).name
+        return {"a": (self.address, self.offset.value.data), name: self.data}
+
+    def requirement(self) -> Requirement:
+        return Requirement.of(MULTIMEM[self.row_form])
+
+    def verify_(self) -> None:
+        if self.row_form not in MULTIMEM:
+            raise self.fail(
+                f"a form of PTX ISA 9.7.9.14 such as "
+                f"{next(form for form in MULTIMEM if f'multimem.{form}'.startswith(self.name[4:]))}"
+                f", got {self.row_form}"
+            )
+        if self.data.type != (legal := register_of(*self.row_form.split(".", 1))):
+            raise self.fail(f"{legal} for {self.form.data}, got {self.data.type}")
+
+
+@fields_op("ptx.multimem.ld_reduce")
+class MultimemLoadReduceOp(MultimemOp):
+    """Load what all copies hold, combined; with a predicate where that holds, the result being
+    other registers where it does not. PTX ISA 9.7.9.14.
+
+    ```mlir
+    %d = ptx.multimem.ld_reduce "weak.global.add.v2.f32" %a, 0 : !ptx.reg<f32, 2>
+    ```
+    """
+
+    predicate = opt_operand_def(reg("pred"))
+    otherwise = opt_operand_def(RegType)
+    result = result_def(RegType)
+
+    assembly_format = (
+        "$form $address `,` $offset (`if` $predicate^)? (`else` $otherwise^ `:` type($otherwise))?"
+        " attr-dict `:` type($result)"
+    )
+
+    @property
+    def data(self) -> SSAValue:
+        return self.result
+
+    @property
+    def guard(self) -> SSAValue | None:
+        return self.predicate
+
+    @property
+    def unguarded(self) -> SSAValue | None:
+        return self.otherwise
+
+    def verify_(self) -> None:
+        super().verify_()
+        verify_guard(self)
+
+
+class MultimemWriteOp(MultimemOp):
+    """A store to all copies, or their reduction with registers."""
+
+    value = operand_def(RegType)
+    predicate = opt_operand_def(reg("pred"))
+
+    assembly_format = (
+        "$form $address `,` $offset `,` $value (`if` $predicate^)? attr-dict `:` type($value)"
+    )
+
+    @property
+    def data(self) -> SSAValue:
+        return self.value
+
+    @property
+    def guard(self) -> SSAValue | None:
+        return self.predicate
+
+
+@fields_op("ptx.multimem.st")
+class MultimemStoreOp(MultimemWriteOp):
+    """Store registers to every copy, with a predicate where that holds. PTX ISA 9.7.9.14.
+
+    ```mlir
+    ptx.multimem.st "weak.global.v2.f32" %a, 0, %v : !ptx.reg<f32, 2>
+    ```
+    """
+
+
+@fields_op("ptx.multimem.red")
+class MultimemReduceOp(MultimemWriteOp):
+    """Combine every copy with registers, with a predicate where that holds. PTX ISA 9.7.9.14.
+
+    ```mlir
+    ptx.multimem.red "relaxed.sys.global.add.f32" %a, 16, %v if %p : !ptx.reg<f32>
+    ```
+    """
+
+
+MultimemAccess = MultimemLoadReduceOp | MultimemStoreOp | MultimemReduceOp

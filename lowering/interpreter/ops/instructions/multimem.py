@@ -1,0 +1,106 @@
+"""Accesses to multicast objects: one device has one copy, so that what it combines is that copy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tilewright.dialects.cute_nvgpu.ops import multimem
+from tilewright.dialects.ptx import multimem as ptx
+from tilewright.dialects.ptx.registers import KINDS
+from tilewright.dialects.ptx.types import RegType
+from tilewright.lowering.interpreter.builder import Builder, Step, runs
+from tilewright.lowering.interpreter.machine.machine import Gang, Machine
+from tilewright.lowering.interpreter.ops.base.arith import container
+from tilewright.lowering.interpreter.ops.base.memref import (
+    change_words,
+    exchange,
+    keep,
+    load_chosen,
+    store_words,
+)
+from tilewright.lowering.interpreter.ops.instructions.atomics import combine
+from tilewright.lowering.interpreter.ops.instructions.ptx import as_columns, moved
+from tilewright.lowering.interpreter.values import Bits, spread
+
+Words = NDArray[np.unsignedinteger]
+Access = Callable[[Machine, Gang, Bits, Words, Bits | None], Words]
+
+
+def _access(name: str, form: str, number: int) -> Access:
+    """How threads access words [threads, words] from their addresses on; those of a load are what
+    it gives where it is not done. What is not `weak` happens one after the other."""
+    words = form.partition("global.")[2].split(".")
+    weak, loads = form.startswith("weak"), name == "ld_reduce"
+    change = (
+        combine(f"{words[0]}.{words[-1].removesuffix('x2')}") if name == "red"
+        else keep if loads else exchange
+    )  # fmt: skip
+
+    def access(
+        machine: Machine, gang: Gang, address: Bits, words: Words, chosen: Bits | None
+    ) -> Words:
+        width = words.itemsize
+        if weak and loads:
+            everyone = np.ones(gang.count, bool) if chosen is None else chosen
+            load_chosen(machine, gang, address, everyone, words, width, number, shared=False)
+        elif weak:
+            store_words(machine, gang, spread(address, gang.count), words, number, shared=False,
+                        chosen=chosen)  # fmt: skip
+        else:
+            change_words(machine, gang, address, words, change, number, chosen)
+        return words
+
+    return access
+
+
+@runs(multimem.MultimemLoadReduceOp, multimem.MultimemStoreOp, multimem.MultimemReduceOp)
+def _elements(op: multimem.MultimemAccess, builder: Builder) -> Step:
+    loads = isinstance(op, multimem.MultimemLoadReduceOp)
+    access = _access(op.INSTRUCTION, op.form, builder.number(op))
+    sources = builder.slots(op.otherwise if loads else op.elements)
+    dests = builder.slots(op.elements) if loads else ()
+    where, offset, count = builder.slot(op.address), op.offset.value.data, len(op.types)
+    chosen = None if op.predicate is None else builder.slot(op.predicate)
+    dtype = np.dtype(f"uint{8 * container(op, op.types[0]).itemsize}")
+
+    def step(machine: Machine, gang: Gang) -> None:
+        regs = gang.regs
+        words = np.zeros((gang.count, count), dtype)
+        for i, slot in enumerate(sources):
+            words[:, i] = regs[slot]
+        kept = None if chosen is None else regs[chosen]
+        words = access(machine, gang, moved(regs[where], offset), words, kept)
+        for i, dest in enumerate(dests):
+            regs[dest] = words[:, i]
+
+    return step
+
+
+@runs(ptx.MultimemLoadReduceOp, ptx.MultimemStoreOp, ptx.MultimemReduceOp)
+def _registers(op: ptx.MultimemAccess, builder: Builder) -> Step:
+    name, _, form = op.row_form.partition(".")
+    access = _access(name, form, builder.number(op))
+    loads = isinstance(op, ptx.MultimemLoadReduceOp)
+    source = op.otherwise if loads else op.value
+    given = None if source is None else builder.slot(source)
+    dest = builder.slot(op.result) if loads else None
+    where, offset = builder.slot(op.address), op.offset.value.data
+    chosen = None if op.predicate is None else builder.slot(op.predicate)
+    type_ = op.data.type
+    assert isinstance(type_, RegType)
+    shape, dtype = type_.count.data, np.dtype(f"uint{KINDS[type_.kind.data]}")
+
+    def step(machine: Machine, gang: Gang) -> None:
+        regs = gang.regs
+        words = np.zeros((gang.count, shape), dtype)
+        if given is not None:
+            words[:] = as_columns(regs[given])
+        kept = None if chosen is None else regs[chosen]
+        words = access(machine, gang, moved(regs[where], offset), words, kept)
+        if dest is not None:
+            regs[dest] = words if shape > 1 else words[:, 0]
+
+    return step
