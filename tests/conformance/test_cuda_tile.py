@@ -7,8 +7,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 RUNNER = Path(__file__).with_name("cuda_tile.py")
 
 PRINTED = """\
@@ -87,8 +85,6 @@ def test_failures_are_named(tmp_path: Path) -> None:
     assert f"1 passed    {len(FAILING)} failed" in ran.stdout
 
 
-@pytest.mark.parametrize("arguments", [["/nowhere"], []])
-def test_wrong_usage(arguments: list[str]) -> None:
-    ran = subprocess.run([sys.executable, str(RUNNER), *arguments], capture_output=True, text=True)
-    assert ran.returncode == 2
-    assert "error" in ran.stderr
+def test_no_files(tmp_path: Path) -> None:
+    ran = run(tmp_path, {})
+    assert ran.returncode == 2 and "error: no lit files below" in ran.stderr

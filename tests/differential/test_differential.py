@@ -18,9 +18,9 @@ from wgmma_orders import Ordered
 import tilewright as tw
 
 COUNTS = {
-    "scalars": 16, "vectors": 8, "blocks": 10, "functions": 8, "tiled_copies": 14, "matrices": 2,
-    "tma": 6, "reductions": 8, "register_mmas": 10, "warp_gemms": 8, "warpgroup_gemms": 2,
-    "wgmmas": 3, "ummas": 1, "wgmma_orders": 12, "tmem_lifetimes": 8,
+    "scalars": 10, "vectors": 6, "blocks": 8, "functions": 8, "tiled_copies": 9, "matrices": 1,
+    "tma": 4, "reductions": 8, "register_mmas": 10, "warp_gemms": 6, "warpgroup_gemms": 2,
+    "wgmmas": 3, "ummas": 1, "wgmma_orders": 6, "tmem_lifetimes": 4,
 }  # fmt: skip
 
 

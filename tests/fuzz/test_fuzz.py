@@ -9,7 +9,7 @@ import pytest
 from entries import ENTRIES, ON_DEMAND, Broken, trial
 
 CORPUS = sorted(path for path in (Path(__file__).parent / "corpus").glob("*") if path.suffix == "")
-COUNTS = {"opt": 120, "compile": 200, "interpret": 120, "mnemonic": 60, "layout": 120, "npy": 80}
+COUNTS = {"opt": 80, "compile": 100, "interpret": 120, "layout": 120, "npy": 80}
 
 
 @pytest.mark.parametrize("entry", [entry for entry in ENTRIES if entry not in ON_DEMAND])

@@ -204,9 +204,9 @@ def operand_pairs(code: Code, type_: str, nonzero: bool) -> list[tuple[str, str]
     return pairs + [(code.const(x, type_), code.const(y, type_)) for x, y in folded]
 
 
-def a_third(pairs: list[tuple[str, str]], number: int) -> list[tuple[str, str]]:
-    """The registers and every third of the constants: all of them over three numbers."""
-    return pairs if THOROUGH else pairs[:2] + pairs[2 + number % 3 :: 3]
+def a_share(pairs: list[tuple[str, str]], number: int, of: int) -> list[tuple[str, str]]:
+    """The registers and a share of the constants: all of them over as many numbers."""
+    return pairs if THOROUGH else pairs[:2] + pairs[2 + number % of :: of]
 
 
 def inputs_of(type_: str, seed: int, *, nonzero: bool = False) -> tuple[np.ndarray, np.ndarray]:
@@ -254,7 +254,7 @@ def test_fma(type_: str) -> None:
 def test_comparisons(op: str, type_: str) -> None:
     for number, predicate in enumerate(PREDICATES[op]):
         code = Code(type_, type_)
-        for a, b in a_third(operand_pairs(code, type_, False), number):
+        for a, b in a_share(operand_pairs(code, type_, False), number, 6):
             code.store(code.add(f"{op} {predicate}, {a}, {b} : {type_}"), "i1")
         code.agree(*inputs_of(type_, 6))
 
@@ -265,7 +265,7 @@ def test_select(type_: str) -> None:
     conditions = code.names[2], code.const("true", "i1"), code.const("false", "i1")
     pairs = operand_pairs(code, type_, False)
     for number, chosen in enumerate(conditions):
-        for a, b in a_third(pairs, number):
+        for a, b in a_share(pairs, number, 3):
             code.store(code.add(f"arith.select {chosen}, {a}, {b} : {type_}"), type_)
     code.agree(*inputs_of(type_, 7), values("i1", 8))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
 from itertools import permutations
 
 import pytest
@@ -14,46 +13,25 @@ from tilewright.dialects.cute_nvgpu.lattice.undocumented import (
     Undocumented,
     UndocumentedSelector,
 )
-from tilewright.ptxas import PtxasReport
+from tilewright.tools.conformance.ptxas_bulk import taken
 from tilewright.tools.instructions.catalogue import listings
 from tilewright.tools.instructions.judge import why_illegal
 from tilewright.tools.instructions.undocumented import remark
 
-Ptxas = Callable[..., PtxasReport]
 Row = Undocumented | UndocumentedSelector
 
 ROWS: tuple[Row, ...] = (*UNDOCUMENTED, *UNDOCUMENTED_SELECTORS)
 OLDEST = 75
 """The oldest target that ptxas of CUDA 13 knows."""
 ARCHES = [name for name, each in TARGETS.items() if each.number >= OLDEST]
-KERNEL = """\
-.version 9.0
-.target {arch}
-.address_size 64
-.visible .entry kernel() {{
-.reg .b16 %h<8>;
-.reg .b32 %r<8>;
-.reg .f32 %f<8>;
-.reg .f64 %fd<8>;
-.reg .b64 %rd<8>;
-{lines}
-ret;
-}}
-"""
-
-
-def assembles(ptxas: Ptxas, arch: str, lines: Iterable[str]) -> bool:
-    text = KERNEL.format(arch=arch, lines="\n".join(lines))
-    return ptxas(text, arch, options=["-O0"], verbose=False).ok
 
 
 @pytest.mark.parametrize("arch", ARCHES)
-def test_ptxas_takes_what_is_called_undocumented_and_nothing_else(arch: str, ptxas: Ptxas) -> None:
-    verdicts = {row.example: why_illegal(row.example, arch) for row in ROWS}
-    taken = [line for line, why in verdicts.items() if why is None or "undocumented" in why]
-    assert taken and assembles(ptxas, arch, taken)
-    for line in verdicts:
-        assert line in taken or not assembles(ptxas, arch, [line]), line
+def test_ptxas_takes_what_is_called_undocumented_and_nothing_else(arch: str) -> None:
+    whys = {row.example: why_illegal(row.example, arch) for row in ROWS}
+    called = {line: why is None or "undocumented" in why for line, why in whys.items()}
+    assert any(called.values())
+    assert dict(zip(called, taken(list(called), arch), strict=True)) == called
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.form)
@@ -72,7 +50,7 @@ def test_what_is_legal_nowhere_is_no_row_of_the_lattice(row: Undocumented) -> No
     assert not legal or "beyond" in row.form
 
 
-def test_the_order_of_qualifiers(ptxas: Ptxas) -> None:
+def test_the_order_of_qualifiers() -> None:
     """Any order but the legal one is undocumented, and assembles."""
     rest = ("sync", "aligned", "x2")
     lines = [
@@ -84,7 +62,7 @@ def test_the_order_of_qualifiers(ptxas: Ptxas) -> None:
     assert all("undocumented: ptxas takes its qualifiers in any order" in str(why) for why in whys)
     legal = "ldmatrix.sync.aligned.m8n8.x2.shared.b16"
     assert all(f"expected the order of words of {legal}" in str(why) for why in whys)
-    assert assembles(ptxas, "sm_80", lines)
+    assert all(taken(lines, "sm_80"))
 
 
 @pytest.mark.parametrize(

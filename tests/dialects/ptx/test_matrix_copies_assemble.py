@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from itertools import product
 
 import pytest
+from covering import THOROUGH
 from ptx_kernels import (
     OLDEST,
     Kernel,
@@ -97,8 +98,9 @@ def test_rows_assemble_exactly_where_they_say(arch: Target, ptxas: Ptxas) -> Non
 
 @pytest.mark.parametrize("row", ROWS, ids=name)
 def test_the_text_asks_for_the_row_of_the_arch(row: Row, ptxas: Ptxas) -> None:
-    """For each chip the lowest target that it runs, at its version, and no lower one."""
-    for arch in (each for each in KNOWN if each.supports(row.target)):
+    """For each chip the lowest target that it runs, at its version, and no lower one; every third
+    chip assembles it."""
+    for place, arch in enumerate(each for each in KNOWN if each.supports(row.target)):
         kernel = Kernel()
         add_copies(kernel, row)
         text = text_of(kernel, arch=arch)
@@ -106,7 +108,8 @@ def test_the_text_asks_for_the_row_of_the_arch(row: Row, ptxas: Ptxas) -> None:
         target = TARGETS[found]
         assert target.supports(row.target) and arch.supports(target)
         assert version == max(row.ptx_version, target.ptx_version)
-        assert complaints(text, ptxas(text, arch.name)) == {}
+        if THOROUGH or place % 3 == 0:
+            assert complaints(text, ptxas(text, arch.name)) == {}
 
 
 @pytest.mark.parametrize("row", ROWS, ids=name)

@@ -114,6 +114,7 @@ GROUPS: tuple[Group, ...] = (
     shifts,
     synchronization,
 )
+OF_A_CTA_GROUP = {allocation, copies, shifts, synchronization}
 
 
 def kernel_of(group: Group, cta_group: int) -> tuple[Kernel, list[PtxOp]]:
@@ -124,8 +125,14 @@ def kernel_of(group: Group, cta_group: int) -> tuple[Kernel, list[PtxOp]]:
     return kernel, ops
 
 
-@pytest.mark.parametrize("cta_group", CTA_GROUPS)
-@pytest.mark.parametrize("group", GROUPS, ids=lambda group: group.__name__)
+@pytest.mark.parametrize(
+    "group, cta_group",
+    [
+        (group, size)
+        for group in GROUPS
+        for size in (CTA_GROUPS if group in OF_A_CTA_GROUP else (1,))
+    ],
+)
 def test_on_every_target(group: Group, cta_group: int, ptxas: Ptxas) -> None:
     """Where the row says it runs, it assembles; elsewhere ptxas refuses each of the lines."""
     kernel, ops = kernel_of(group, cta_group)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import ml_dtypes
@@ -28,8 +29,9 @@ FENCE, COMMIT, WAIT, PROXY = (
 BARRIER = '    "gpu.barrier"() : () -> ()\n'
 
 
+@cache
 def ordered(text: str) -> Any:
-    """The module with what orders its wgmmas, checked."""
+    """The module with what orders its wgmmas, checked: of all who ask for it."""
     module = parse_module(text)
     verify(module)
     InsertWgmmaSyncPass().apply(default_context(), module)

@@ -11,9 +11,8 @@ import pytest
 import umma_tiles
 from covering import covering
 from mma_tiles import FragmentMma, arguments_of, expected, product, text_of, traits_of
-from tile_levels import run
+from tile_levels import lowered, run
 
-import tilewright as tw
 from tilewright.arguments.dtypes import dtype_of_element
 from tilewright.dialects.cute_nvgpu.atoms.atom import MmaAtom, atoms_of
 from tilewright.dialects.cute_nvgpu.atoms.umma import UmmaAtom
@@ -83,7 +82,7 @@ def test_atoms_of_ctas(atom: UmmaAtom, ptxas: Callable[..., PtxasReport]) -> Non
     found = run(text, *args, numerics="exact", **launch)[-1]
     numbers = umma_tiles.numbers_of(atom, found.reshape(lanes, count))
     np.testing.assert_array_equal(numbers, product(given))
-    report = ptxas(tw.compile(text, arch=arch).ptx, arch)
+    report = ptxas(lowered(text, arch)[1], arch)
     assert report.clean, report.output
 
 
@@ -97,5 +96,5 @@ def check(atom: FragmentMma, ptxas: Callable[..., PtxasReport]) -> None:
     element, shape = atom.element("D").mlir, given["C"].numbers.shape
     numbers = found.view(dtype_of_element(element)).reshape(shape).astype(np.float64)
     np.testing.assert_array_equal(numbers, expected(atom, given))
-    report = ptxas(tw.compile(text, arch=arch).ptx, arch)
+    report = ptxas(lowered(text, arch)[1], arch)
     assert report.ok, report.errors

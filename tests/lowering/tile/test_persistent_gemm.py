@@ -10,7 +10,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 from covering import covering, themselves
-from tile_levels import LEVELS, run
+from tile_levels import LEVELS, lowered, run
 
 import tilewright as tw
 
@@ -100,7 +100,7 @@ def test_faults(case: str, level: Any) -> None:
 @pytest.mark.parametrize("text", [TEXT, PAIRS], ids=["bf16", "fp8"])
 def test_the_text_assembles(text: str, ptxas: Any) -> None:
     """Without a warning or a spill."""
-    report = ptxas(tw.compile(text, "sm_90a").ptx, "sm_90a")
+    report = ptxas(lowered(text, "sm_90a")[1], "sm_90a")
     assert report.clean, report.output
     assert "serialized" not in report.output
     assert report.kernels["gemm"].spill_stores == 0

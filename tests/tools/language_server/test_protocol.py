@@ -329,7 +329,7 @@ def test_a_text_that_changed_meanwhile() -> None:
     editor.send("initialized", {})
     assert editor.open("mma.mlir", MMA) == []
     uri = changed(editor, "mma.mlir", ENDLESS, 2)
-    time.sleep(2)
+    time.sleep(1)
     changed(editor, "mma.mlir", MMA, 3)
     assert editor.published(uri, 3) == []
     # Leaving does not wait for what is looked at either.
