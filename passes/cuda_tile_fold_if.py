@@ -192,16 +192,9 @@ def both_leave(op: IfOp, rewriter: PatternRewriter) -> None:
 
 
 IF_RULES: tuple[Callable[[IfOp, PatternRewriter], None], ...] = (
-    negated_condition,
-    known_condition,
-    unused_results,
-    results_known,
-    to_select,
-    empty_else,
-    after_the_same,
-    nested,
-    both_leave,
-)
+    negated_condition, known_condition, unused_results, results_known, to_select, empty_else,
+    after_the_same, nested, both_leave,
+)  # fmt: skip
 
 
 # --- regions ---

@@ -57,16 +57,9 @@ THRESHOLD = "cuda_tile.loop_split"
 """The attribute that says from how many ops on a branch is worth a loop of its own."""
 
 HEAVY = (
-    LoadPtrTkoOp,
-    LoadViewTkoOp,
-    StorePtrTkoOp,
-    StoreViewTkoOp,
-    MmaFOp,
-    MmaIOp,
-    ReduceOp,
-    IfOp,
+    LoadPtrTkoOp, LoadViewTkoOp, StorePtrTkoOp, StoreViewTkoOp, MmaFOp, MmaIOp, ReduceOp, IfOp,
     ForOp,
-)
+)  # fmt: skip
 """Ops that make a branch worth it however short it is."""
 
 MIRRORED = {

@@ -9,6 +9,8 @@
 Everything is loaded on first use: importing the package costs next to nothing.
 """
 
+from __future__ import annotations
+
 import os
 from typing import TYPE_CHECKING, Any
 
@@ -62,28 +64,10 @@ _MODULES = frozenset({"cutile"})
 """Names that stand for a module of their own."""
 
 __all__ = [
-    "AtomError",
-    "CompileError",
-    "ExecutionError",
-    "Kernel",
-    "MmaAtom",
-    "Quantized",
-    "SparseMatrix",
-    "TargetError",
-    "TensorMap",
-    "TensorMapError",
-    "Timeline",
-    "Trial",
-    "atom",
-    "compile",
-    "cutile",
-    "densify",
-    "dequantize",
-    "interpret",
-    "quantize",
-    "simulate",
-    "sparsify",
-]
+    "AtomError", "CompileError", "ExecutionError", "Kernel", "MmaAtom", "Quantized",
+    "SparseMatrix", "TargetError", "TensorMap", "TensorMapError", "Timeline", "Trial", "atom",
+    "compile", "cutile", "densify", "dequantize", "interpret", "quantize", "simulate", "sparsify",
+]  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:

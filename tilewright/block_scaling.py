@@ -6,6 +6,8 @@ scaling say. MX scales are powers of two (OCP Microscaling Formats v1.0,
 5.2 and 6.3), those of nvfp4 are e4m3.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal, NamedTuple, get_args

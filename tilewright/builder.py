@@ -9,6 +9,8 @@ line of Python that made it: `located` says so of other ops, and `lines_of` whos
 a front end stands between. `kernel` is the function that such ops make.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from difflib import get_close_matches
 from functools import cache

@@ -1,6 +1,8 @@
 """cuTile Python kernels on the GPU of this machine: bytecode through tilewright's PTX, and its
 launch on a stream."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import Any
 

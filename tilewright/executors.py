@@ -1,5 +1,7 @@
 """Executors by their names, as commands take them: processes here, or the workers of a cluster."""
 
+from __future__ import annotations
+
 import argparse
 import os
 import pickle

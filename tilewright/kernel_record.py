@@ -1,5 +1,7 @@
 """Compiled kernels as JSON: what their launch needs, and remarks; attributes are MLIR text."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import asdict
 from functools import cache

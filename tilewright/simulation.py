@@ -1,5 +1,7 @@
 """`tilewright.atom` and `tilewright.simulate`: one instruction by itself."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from dataclasses import fields
 from typing import Any, Literal, TypedDict, Unpack, cast

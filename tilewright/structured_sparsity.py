@@ -6,6 +6,8 @@ Of each chunk of neighbours in a row half may be other than zero: of 4 elements 
 which. PTX ISA 9.7.14.6.1, 9.7.15.6.1 and tcgen05 sparse matrices.
 """
 
+from __future__ import annotations
+
 from math import prod
 from typing import Any, Literal, NamedTuple, TypeAlias, cast
 

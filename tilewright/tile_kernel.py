@@ -1,5 +1,7 @@
 """CUDA Tile IR kernels: `tilewright.interpret` at the program level."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import Any, get_args
 
@@ -20,15 +22,9 @@ from tilewright.lowering.interpreter.errors import ExecutionError
 from tilewright.verification import op_diagnostic
 
 __all__ = [
-    "DEFAULT_ARCH",
-    "RaceWarning",
-    "Races",
-    "TileLaunch",
-    "entry_parameters",
-    "find_entry",
-    "run_entry",
-    "run_tile_kernel",
-]
+    "DEFAULT_ARCH", "RaceWarning", "Races", "TileLaunch", "entry_parameters", "find_entry",
+    "run_entry", "run_tile_kernel",
+]  # fmt: skip
 
 DEFAULT_ARCH = "sm_90a"
 """The chip whose arithmetic matrix products follow where none is named: it has judged it."""

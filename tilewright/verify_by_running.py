@@ -7,6 +7,8 @@ Every array that the kernel gets starts with random elements, those that it writ
 that a store which is left out shows, too. Results are compared bit by bit.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass

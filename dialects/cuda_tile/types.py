@@ -50,22 +50,10 @@ from tilewright.dialects.cuda_tile.value_types import (
 from tilewright.dialects.once import once
 
 __all__ = [
-    "DYNAMIC",
-    "MAX_ELEMENTS",
-    "TOKEN",
-    "TYPES",
-    "CudaTileType",
-    "GatherScatterViewType",
-    "MappedView",
-    "PartitionViewType",
-    "PointerType",
-    "Shaped",
-    "StridedViewType",
-    "TensorViewType",
-    "TileType",
-    "TileView",
-    "TokenType",
-]
+    "DYNAMIC", "MAX_ELEMENTS", "TOKEN", "TYPES", "CudaTileType", "GatherScatterViewType",
+    "MappedView", "PartitionViewType", "PointerType", "Shaped", "StridedViewType",
+    "TensorViewType", "TileType", "TileView", "TokenType",
+]  # fmt: skip
 
 
 @dataclass(frozen=True, init=False)
@@ -316,15 +304,9 @@ class GatherScatterViewType(TileView):
 
 
 TYPES: list[type[CudaTileType] | type[Float8E5M3FNUType]] = [
-    PointerType,
-    TileType,
-    TensorViewType,
-    PartitionViewType,
-    StridedViewType,
-    GatherScatterViewType,
-    TokenType,
-    Float8E5M3FNUType,
-]
+    PointerType, TileType, TensorViewType, PartitionViewType, StridedViewType,
+    GatherScatterViewType, TokenType, Float8E5M3FNUType,
+]  # fmt: skip
 
 
 # --- text ---

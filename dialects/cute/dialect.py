@@ -1,5 +1,7 @@
 """The `cute` dialect: its ops and types."""
 
+from __future__ import annotations
+
 from xdsl.ir import Dialect
 
 from tilewright.dialects.contents import attributes_of, ops_of

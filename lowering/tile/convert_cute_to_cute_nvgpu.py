@@ -27,20 +27,13 @@ from tilewright.lowering.tile import (
 )
 from tilewright.lowering.tile.kernel import Kernel
 from tilewright.lowering.to_ptx.convert_cute_nvgpu_to_ptx import is_kernel
+from tilewright.passes.analysis.functions import functions
 
 # Importing them fills the table of rules.
 _RULE_MODULES = (
-    convert_copy,
-    convert_gemm,
-    convert_memory,
-    convert_pipeline,
-    convert_reduce,
-    convert_scf,
-    convert_tensor_memory,
-    convert_tma_copy,
-    convert_values,
-    convert_vector,
-)
+    convert_copy, convert_gemm, convert_memory, convert_pipeline, convert_reduce, convert_scf,
+    convert_tensor_memory, convert_tma_copy, convert_values, convert_vector,
+)  # fmt: skip
 
 
 def has_tiles(op: gpu.FuncOp | func.FuncOp) -> bool:
@@ -110,7 +103,7 @@ class ConvertCuteToCuteNvgpuPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         if self.arch is not None:
             target(self.arch)
-        for kernel in list(op.walk()):
+        for kernel in list(functions(op)):
             if (
                 isinstance(kernel, gpu.FuncOp | func.FuncOp)
                 and is_kernel(kernel)

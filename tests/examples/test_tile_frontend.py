@@ -18,17 +18,7 @@ from covering import THOROUGH
 from tile_frontend.attention import attention
 from tile_frontend.gemm import gemm
 from tile_frontend.kernel import kernel, signature_of
-from tile_frontend.language import (
-    COLUMNS,
-    ROWS,
-    Array,
-    Registers,
-    dot,
-    load,
-    steps,
-    store,
-    zeros,
-)
+from tile_frontend.language import COLUMNS, ROWS, Array, Registers, dot, load, steps, store, zeros
 from tile_frontend.masks import elements, iota, rows, where
 from tile_frontend.trace import index
 from tile_frontend_cases import CASES, SMALL, attention_case, gemm_case, output

@@ -19,12 +19,7 @@ from tilewright.dialects.ptx.data_movement import LdOp, StOp
 from tilewright.dialects.ptx.instruction import REGISTER_OF, ScalarOp
 from tilewright.dialects.ptx.logic import SelpOp, SetpOp
 from tilewright.dialects.ptx.matrix import MmaOp
-from tilewright.dialects.ptx.registers import (
-    ConstOp,
-    ListGetOp,
-    ListMakeOp,
-    SregOp,
-)
+from tilewright.dialects.ptx.registers import ConstOp, ListGetOp, ListMakeOp, SregOp
 from tilewright.dialects.ptx.types import KINDS, RegType, reg
 
 SCALAR_OPS: tuple[type[ScalarOp], ...] = (

@@ -16,16 +16,7 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import InsertPoint
 
 import tilewright as tw
-from tilewright.builder import (
-    array_type,
-    attribute,
-    coord,
-    cute,
-    kernel,
-    leaves,
-    lines_of,
-    located,
-)
+from tilewright.builder import array_type, attribute, coord, cute, kernel, leaves, lines_of, located
 
 MMA = "!cute.tiled_mma<!cute_nvgpu.sm80.mma<16x8x16, elem_type = (bf16, bf16, f32)>>"
 TILE = '!cute.memref<bf16, smem, align<16>, "(16,16):(16,1)">'

@@ -1,5 +1,7 @@
 """The grid and the block of a launch, checked alike on the CPU and on the GPU."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from operator import index
 from typing import Any

@@ -1,5 +1,7 @@
 """Tensor maps: what a kernel that copies with TMA is given beside pointers and numbers."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from math import prod
 from operator import index

@@ -13,14 +13,9 @@ from tilewright.dialects.cuda_tile.bytecode.container import SectionId
 from tilewright.dialects.cuda_tile.versions import Version
 
 DEFAULT_ORDER = (
-    SectionId.GLOBAL,
-    SectionId.FUNCTION,
-    SectionId.CONSTANT,
-    SectionId.DEBUG,
-    SectionId.TYPE,
-    SectionId.PRODUCER,
-    SectionId.STRING,
-)
+    SectionId.GLOBAL, SectionId.FUNCTION, SectionId.CONSTANT, SectionId.DEBUG, SectionId.TYPE,
+    SectionId.PRODUCER, SectionId.STRING,
+)  # fmt: skip
 """The order in which NVIDIA's `cuda-tile-translate` writes sections."""
 
 

@@ -20,18 +20,6 @@ OP_OF_CODE = {op.opcode: op for op in OPS}
 """The op that a number stands for in bytecode."""
 
 __all__ = [
-    "OPS",
-    "OP_OF_CODE",
-    "aggregate",
-    "control_flow",
-    "conversions",
-    "core",
-    "floating_point",
-    "integer",
-    "matrix_multiply",
-    "memory",
-    "miscellaneous",
-    "module",
-    "multimem",
-    "views",
-]
+    "OPS", "OP_OF_CODE", "aggregate", "control_flow", "conversions", "core", "floating_point",
+    "integer", "matrix_multiply", "memory", "miscellaneous", "module", "multimem", "views",
+]  # fmt: skip

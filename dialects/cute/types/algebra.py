@@ -245,25 +245,13 @@ class SwizzleAttr(CuteValue):
 
 
 TYPES = (
-    IntTupleType,
-    CoordType,
-    ShapeType,
-    StrideType,
-    LayoutType,
-    TileType,
-    ComposedLayoutType,
+    IntTupleType, CoordType, ShapeType, StrideType, LayoutType, TileType, ComposedLayoutType,
     SwizzleType,
-)
+)  # fmt: skip
 ATTRIBUTES = (
-    IntTupleAttr,
-    CoordAttr,
-    ShapeAttr,
-    StrideAttr,
-    LayoutAttr,
-    TileAttr,
-    ComposedLayoutAttr,
+    IntTupleAttr, CoordAttr, ShapeAttr, StrideAttr, LayoutAttr, TileAttr, ComposedLayoutAttr,
     SwizzleAttr,
-)
+)  # fmt: skip
 
 _TYPE_OF: dict[str, type[CuteType]] = {type_.kind(): type_ for type_ in TYPES}
 _BUILT: dict[str, Callable[[Typed], Attribute]] = {}

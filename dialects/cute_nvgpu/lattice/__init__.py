@@ -73,23 +73,7 @@ UMMA_ROWS: tuple[UmmaRow, ...] = (
 MATRIX_COPY_ROWS: tuple[MatrixCopyRow, ...] = (*LDMATRIX, *STMATRIX)
 
 __all__ = [
-    "CP_ASYNC",
-    "LDMATRIX",
-    "MATRIX_COPY_ROWS",
-    "MMA_ROWS",
-    "MOVMATRIX",
-    "NAMED_BARRIER",
-    "ORDERING",
-    "STMATRIX",
-    "UMMA_ROWS",
-    "WGMMA_ROWS",
-    "WMMA_ACCESS",
-    "WMMA_MMA",
-    "InstructionRow",
-    "MatrixCopyRow",
-    "MmaRow",
-    "UmmaRow",
-    "WgmmaRow",
-    "WmmaAccessRow",
-    "WmmaRow",
-]
+    "CP_ASYNC", "LDMATRIX", "MATRIX_COPY_ROWS", "MMA_ROWS", "MOVMATRIX", "NAMED_BARRIER",
+    "ORDERING", "STMATRIX", "UMMA_ROWS", "WGMMA_ROWS", "WMMA_ACCESS", "WMMA_MMA", "InstructionRow",
+    "MatrixCopyRow", "MmaRow", "UmmaRow", "WgmmaRow", "WmmaAccessRow", "WmmaRow",
+]  # fmt: skip

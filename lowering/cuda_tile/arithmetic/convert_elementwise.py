@@ -7,14 +7,7 @@ from typing import Any, TypeAlias
 
 from xdsl.dialects import arith
 from xdsl.dialects.arith import FastMathFlagsAttr, IntegerOverflowAttr
-from xdsl.dialects.builtin import (
-    Float8E4M3FNType,
-    Float8E5M2Type,
-    IntegerAttr,
-    i1,
-    i8,
-    i64,
-)
+from xdsl.dialects.builtin import Float8E4M3FNType, Float8E5M2Type, IntegerAttr, i1, i8, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tilewright.diagnostic import OpError

@@ -14,11 +14,7 @@ from typing import ClassVar
 
 from xdsl.ir import Operation, SSAValue
 
-from tilewright.dialects.cuda_tile.ops.matrix_multiply import (
-    MmaFOp,
-    MmaFScaledOp,
-    MmaIOp,
-)
+from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFOp, MmaFScaledOp, MmaIOp
 from tilewright.dialects.cuda_tile.type_text import shown
 from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.dialects.cute import Layout

@@ -10,14 +10,8 @@ from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
 from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp
-from tilewright.dialects.cute_nvgpu.ops import (
-    cluster,
-    mbarrier,
-    sync,
-)
-from tilewright.lowering.cuda_tile.analysis.find_pipelines import (
-    Pipelines,
-)
+from tilewright.dialects.cute_nvgpu.ops import cluster, mbarrier, sync
+from tilewright.lowering.cuda_tile.analysis.find_pipelines import Pipelines
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
 from tilewright.lowering.cuda_tile.kernel.shared_tiles import SharedTile
 from tilewright.lowering.cuda_tile.kernel.warpgroup_groups import MmaGroup

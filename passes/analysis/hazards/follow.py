@@ -17,10 +17,7 @@ from tilewright.passes.analysis.hazards.blocks import Edge, condition_of, edges_
 from tilewright.passes.analysis.hazards.launches import Launch
 from tilewright.passes.analysis.hazards.recording import Recording
 from tilewright.passes.analysis.hazards.scalars import UNKNOWN, select
-from tilewright.passes.analysis.hazards.trace import (
-    Mask,
-    Trace,
-)
+from tilewright.passes.analysis.hazards.trace import Mask, Trace
 from tilewright.passes.analysis.hazards.values import Step
 
 

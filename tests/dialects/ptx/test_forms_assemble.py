@@ -21,13 +21,7 @@ from xdsl.ir import SSAValue
 
 from tilewright.dialects.cute_nvgpu.lattice.targets import TARGETS, alternatives
 from tilewright.dialects.ptx.dialect import PTX
-from tilewright.dialects.ptx.instruction import (
-    BASELINE,
-    REGISTER_OF,
-    Form,
-    Requirement,
-    ScalarOp,
-)
+from tilewright.dialects.ptx.instruction import BASELINE, REGISTER_OF, Form, Requirement, ScalarOp
 from tilewright.dialects.ptx.types import KINDS
 from tilewright.lowering.ptx.instructions import takes_immediate
 from tilewright.ptxas import PtxasReport

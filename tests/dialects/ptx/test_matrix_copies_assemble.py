@@ -22,11 +22,7 @@ from ptx_kernels import (
     with_version,
 )
 
-from tilewright.dialects.cute_nvgpu.atoms.matrix_copy import (
-    MatrixCopy,
-    copies_of,
-    matrix_copies,
-)
+from tilewright.dialects.cute_nvgpu.atoms.matrix_copy import MatrixCopy, copies_of, matrix_copies
 from tilewright.dialects.cute_nvgpu.lattice import MATRIX_COPY_ROWS, MOVMATRIX, MatrixCopyRow
 from tilewright.dialects.cute_nvgpu.lattice.matrix_copy import SPACES, MatrixMoveRow
 from tilewright.dialects.cute_nvgpu.lattice.targets import TARGETS, AnyOf, Target

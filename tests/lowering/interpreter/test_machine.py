@@ -11,13 +11,7 @@ import tilewright as tw
 from tilewright.execution import run
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine import machine
-from tilewright.lowering.interpreter.values import (
-    PartlyUndefined,
-    Undefined,
-    joined,
-    take,
-    uniform,
-)
+from tilewright.lowering.interpreter.values import PartlyUndefined, Undefined, joined, take, uniform
 from tilewright.pipeline import verified
 
 SMEM = "#cute<space smem>"

@@ -9,17 +9,7 @@ from typing import Any, Literal
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from umma_images import (
-    DTYPES,
-    NONE,
-    SWIZZLE_128_32,
-    Images,
-    Umma,
-    build,
-    d_place,
-    result,
-    value,
-)
+from umma_images import DTYPES, NONE, SWIZZLE_128_32, Images, Umma, build, d_place, result, value
 from umma_programs import atom_of
 
 import tilewright as tw

@@ -8,6 +8,7 @@ from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
+from xdsl.ir import Operation
 
 from tilewright.dialects.cute import Layout
 from tilewright.dialects.cute_nvgpu.atoms.matrix_copy import MatrixCopy
@@ -19,14 +20,14 @@ from tilewright.dialects.cute_nvgpu.lattice.matrix_copy import (
 )
 from tilewright.dialects.cute_nvgpu.lattice.targets import target
 from tilewright.dialects.cute_nvgpu.ops import address, matrix_copy
-from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
 from tilewright.dialects.ptx import matrix_copy as ptx_matrix_copy
-from tilewright.lowering.interpreter.arithmetic.elements import elements_of, words_of
+from tilewright.lowering.interpreter.arithmetic.elements import elements_of
 from tilewright.lowering.interpreter.builder import Builder, Step, runs
 from tilewright.lowering.interpreter.errors import Fault, faults_of
 from tilewright.lowering.interpreter.machine.machine import WARP, Gang, Machine
 from tilewright.lowering.interpreter.ops.base.memref import View
-from tilewright.lowering.interpreter.ops.instructions.ptx import as_columns, moved
+from tilewright.lowering.interpreter.ops.instructions.ptx import held_in, moved, words_in
+from tilewright.lowering.interpreter.ops.instructions.tensor_memory import Locate, located
 from tilewright.lowering.interpreter.values import Bits, Lanes, spread
 
 Index = NDArray[np.intp]
@@ -158,31 +159,36 @@ def _ldmatrix(op: matrix_copy.LdmatrixOp, builder: Builder) -> Step:
     return step
 
 
-@runs(matrix_copy.StmatrixOp)
-def _stmatrix(op: matrix_copy.StmatrixOp, builder: Builder) -> Step:
-    source, dest = builder.slot(op.fragment), builder.slot(op.dest)
-    indices, number = builder.slots(op.indices), builder.number(op)
-    element, copy = op.fragment_type.element, op.matrix_copy
+@runs(matrix_copy.StmatrixOp, ptx_matrix_copy.StmatrixOp)
+def _stmatrix(op: matrix_copy.StmatrixOp | ptx_matrix_copy.StmatrixOp, builder: Builder) -> Step:
+    stored = op.fragment if isinstance(op, matrix_copy.StmatrixOp) else op.value
+    source, words = builder.slot(stored), words_in(stored)
+    locate, number, copy = _runs_at(op, builder), builder.number(op), op.matrix_copy
 
     def step(machine: Machine, gang: Gang) -> None:
-        words = words_of(gang.regs[source], element)
-        coordinates = [gang.regs[slot] for slot in indices]
-        address = _locate_runs(gang.regs[dest], coordinates, gang, copy)
-        store_matrices(machine, gang, address, words, copy, number, op.name)
+        data = words(gang.regs[source])
+        store_matrices(machine, gang, locate(gang), data, copy, number, op.name)
 
     return step
 
 
-@runs(matrix_copy.MovmatrixOp)
-def _movmatrix(op: matrix_copy.MovmatrixOp, builder: Builder) -> Step:
-    source, dest = builder.slot(op.fragment), builder.slot(op.result)
-    assert isinstance(op.fragment.type, FragmentType)
-    element = op.fragment.type.element
+def _runs_at(op: matrix_copy.StmatrixOp | ptx_matrix_copy.StmatrixOp, builder: Builder) -> Locate:
+    if isinstance(op, ptx_matrix_copy.StmatrixOp):
+        return located(builder, op, op.address)
+    dest, indices, copy = builder.slot(op.dest), builder.slots(op.indices), op.matrix_copy
+    return lambda gang: _locate_runs(
+        gang.regs[dest], [gang.regs[slot] for slot in indices], gang, copy
+    )
+
+
+@runs(matrix_copy.MovmatrixOp, ptx_matrix_copy.MovmatrixOp)
+def _movmatrix(op: Operation, builder: Builder) -> Step:
+    (source,), (dest,) = builder.slots(op.operands), builder.slots(op.results)
+    words, held = words_in(op.operands[0]), held_in(op.results[0])
 
     def step(machine: Machine, gang: Gang) -> None:
-        words = words_of(gang.regs[source], element)[:, 0]
-        turned = transpose_matrices(gang, words, op.name)
-        gang.regs[dest] = elements_of(turned[:, None], element)
+        turned = transpose_matrices(gang, words(gang.regs[source])[:, 0], op.name)
+        gang.regs[dest] = held(turned[:, None])
 
     return step
 
@@ -203,26 +209,4 @@ def _ldmatrix_at(op: ptx_matrix_copy.LdmatrixOp | address.LdmatrixOp, builder: B
         words = load_matrices(machine, gang, at, copy, number, op.name)
         gang.regs[dest] = words[:, 0] if is_one else words
 
-    return step
-
-
-@runs(ptx_matrix_copy.StmatrixOp)
-def _ptx_stmatrix(op: ptx_matrix_copy.StmatrixOp, builder: Builder) -> Step:
-    dest, source, number = builder.slot(op.address), builder.slot(op.value), builder.number(op)
-    copy, offset = op.matrix_copy, op.offset.value.data
-
-    def step(machine: Machine, gang: Gang) -> None:
-        address = moved(gang.regs[dest], offset)
-        words = as_columns(gang.regs[source])
-        store_matrices(machine, gang, address, words, copy, number, op.name)
-
-    return step
-
-
-@runs(ptx_matrix_copy.MovmatrixOp)
-def _ptx_movmatrix(op: ptx_matrix_copy.MovmatrixOp, builder: Builder) -> Step:
-    def step(machine: Machine, gang: Gang) -> None:
-        gang.regs[dest] = transpose_matrices(gang, gang.regs[source], op.name)
-
-    source, dest = builder.slot(op.a), builder.slot(op.d)
     return step

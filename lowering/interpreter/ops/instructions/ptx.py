@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 import numpy as np
+from xdsl.ir import SSAValue
 
 from tilewright.dialects.contents import ops_of
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import WEAK
+from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
 from tilewright.dialects.ptx import (
     approximate,
     arithmetic,
@@ -20,7 +25,7 @@ from tilewright.dialects.ptx import (
 )
 from tilewright.dialects.ptx.instruction import ScalarOp
 from tilewright.dialects.ptx.types import RegType
-from tilewright.lowering.interpreter.arithmetic.elements import elements_of
+from tilewright.lowering.interpreter.arithmetic.elements import elements_of, words_of
 from tilewright.lowering.interpreter.arithmetic.scalar import scalar
 from tilewright.lowering.interpreter.builder import Builder, Step, runs
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
@@ -115,6 +120,20 @@ def _unpack(op: registers.UnpackOp, builder: Builder) -> Step:
 def as_columns(value: Bits) -> Bits:
     """A register or a list as [threads, registers]."""
     return value if value.ndim == 2 else value[:, None]
+
+
+def words_in(value: SSAValue) -> Callable[[Bits], Bits]:
+    """The words of a fragment or a register list: [threads, registers]."""
+    if isinstance(value.type, FragmentType):
+        return partial(words_of, element=value.type.element)
+    return as_columns
+
+
+def held_in(value: SSAValue) -> Callable[[Bits], Bits]:
+    """The inverse of `words_in`: a single register has no columns."""
+    if isinstance(value.type, FragmentType):
+        return partial(elements_of, element=value.type.element)
+    return lambda words: words[:, 0] if words.shape[1] == 1 else words
 
 
 @runs(registers.ListMakeOp)

@@ -18,21 +18,19 @@ from tilewright.dialects.cute_nvgpu.ops import tmem, tmem_access
 from tilewright.dialects.cute_nvgpu.ops.memory_operand import bits_of
 from tilewright.dialects.cute_nvgpu.ops.tmem_access import TmemAccessOp
 from tilewright.dialects.cute_nvgpu.ops.tmem_reduce import LoadReduceOp
-from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
 from tilewright.dialects.ptx import tcgen05_access as ptx_access
 from tilewright.dialects.ptx import tcgen05_memory as ptx
 from tilewright.dialects.ptx import tcgen05_sync as ptx_sync
-from tilewright.lowering.interpreter.arithmetic.elements import elements_of, words_of
 from tilewright.lowering.interpreter.arithmetic.reductions import least_or_greatest
 from tilewright.lowering.interpreter.builder import Builder, Step, runs
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.machine import WARP, Gang, Machine
 from tilewright.lowering.interpreter.machine.tensor_allocation import AllocationWait
 from tilewright.lowering.interpreter.machine.tensor_memory import LOAD, STORE
-from tilewright.lowering.interpreter.ops.instructions.ptx import as_columns, moved
+from tilewright.lowering.interpreter.ops.instructions.ptx import held_in, moved, words_in
 from tilewright.lowering.interpreter.ops.instructions.smem_desc import check_begin
 from tilewright.lowering.interpreter.ops.instructions.tensor_view import TmemView
-from tilewright.lowering.interpreter.values import CONTAINERS, Bits, Lanes, Loading, spread
+from tilewright.lowering.interpreter.values import Bits, Lanes, Loading, spread
 
 Locate = Callable[[Gang], Bits]
 """An address of tensor or shared memory in each thread."""
@@ -221,14 +219,14 @@ def _loading(machine: Machine, gang: Gang, value: Bits, number: int) -> Loading:
     return Loading(origin, value, np.zeros(gang.count, dtype=np.int64), number)
 
 
-@runs(tmem_access.LoadOp)
-def _load(op: tmem_access.LoadOp, builder: Builder) -> Step:
-    at, dest, number = _tile_at(op, builder), builder.slot(op.fragment), builder.number(op)
-    access, element = op.access, op.fragment_type.element
+@runs(tmem_access.LoadOp, ptx_access.LdOp)
+def _load(op: tmem_access.LoadOp | ptx_access.LdOp, builder: Builder) -> Step:
+    at, number, access = _tile_at(op, builder), builder.number(op), op.access
+    dest, held = builder.slot(op.results[0]), held_in(op.results[0])
 
     def step(machine: Machine, gang: Gang) -> None:
         words = load_tensor(machine, gang, at(gang), access, number, op.name)
-        gang.regs[dest] = _loading(machine, gang, elements_of(words, element), number)
+        gang.regs[dest] = _loading(machine, gang, held(words), number)
 
     return step
 
@@ -247,40 +245,14 @@ def _load_reduce(op: LoadReduceOp | ptx_access.LdRedOp, builder: Builder) -> Ste
     return step
 
 
-@runs(tmem_access.StoreOp)
-def _store(op: tmem_access.StoreOp, builder: Builder) -> Step:
-    at, source, number = _tile_at(op, builder), builder.slot(op.fragment), builder.number(op)
-    assert isinstance(op.fragment.type, FragmentType)
-    access, element = op.access, op.fragment_type.element
+@runs(tmem_access.StoreOp, ptx_access.StOp)
+def _store(op: tmem_access.StoreOp | ptx_access.StOp, builder: Builder) -> Step:
+    at, number, access = _tile_at(op, builder), builder.number(op), op.access
+    stored = op.fragment if isinstance(op, tmem_access.StoreOp) else op.value
+    source, words = builder.slot(stored), words_in(stored)
 
     def step(machine: Machine, gang: Gang) -> None:
-        words = words_of(gang.regs[source], element)
-        store_tensor(machine, gang, at(gang), words, access, number, op.name)
-
-    return step
-
-
-@runs(ptx_access.LdOp)
-def _ld(op: ptx_access.LdOp, builder: Builder) -> Step:
-    at, dest, number = _tile_at(op, builder), builder.slot(op.result), builder.number(op)
-    access, dtype = op.access, CONTAINERS[op.data.kind.data]
-
-    def step(machine: Machine, gang: Gang) -> None:
-        words = load_tensor(machine, gang, at(gang), access, number, op.name).astype(dtype)
-        value = words if access.registers > 1 else words[:, 0]
-        gang.regs[dest] = _loading(machine, gang, value, number)
-
-    return step
-
-
-@runs(ptx_access.StOp)
-def _st(op: ptx_access.StOp, builder: Builder) -> Step:
-    at, source, number = _tile_at(op, builder), builder.slot(op.value), builder.number(op)
-    access = op.access
-
-    def step(machine: Machine, gang: Gang) -> None:
-        words = as_columns(gang.regs[source])
-        store_tensor(machine, gang, at(gang), words, access, number, op.name)
+        store_tensor(machine, gang, at(gang), words(gang.regs[source]), access, number, op.name)
 
     return step
 

@@ -25,7 +25,7 @@ from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.machine import WARP, Gang, Machine
 from tilewright.lowering.interpreter.ops.base.memref import View
 from tilewright.lowering.interpreter.ops.instructions.matrix_copy import faults_of
-from tilewright.lowering.interpreter.ops.instructions.ptx import as_columns, moved
+from tilewright.lowering.interpreter.ops.instructions.ptx import held_in, moved, words_in
 from tilewright.lowering.interpreter.values import Bits, Lanes, spread
 
 # Where a fragment's elements lie
@@ -156,11 +156,12 @@ def _one_a_warp(
     return every[:, 0]
 
 
-# `cute_nvgpu`
-
-
-def _locator(op: wmma.WmmaAccessOp, builder: Builder) -> Callable[[Gang], _Matrices]:
+def _locator(
+    op: wmma.WmmaAccessOp | ptx_wmma.WmmaAccessOp, builder: Builder
+) -> Callable[[Gang], _Matrices]:
     """The place of an op's matrices, once it runs."""
+    if isinstance(op, ptx_wmma.WmmaAccessOp):
+        return _ptx_locator(op, builder)
     memory, indices = builder.slot(op.memory), builder.slots(op.coordinates)
     access, type_, stride = op.access, op.memory_type, op.stride
     several = elements_per_item(access.element, type_)
@@ -180,37 +181,6 @@ def _locator(op: wmma.WmmaAccessOp, builder: Builder) -> Callable[[Gang], _Matri
     return locate
 
 
-@runs(wmma.LoadOp)
-def _load(op: wmma.LoadOp, builder: Builder) -> Step:
-    locate, dest, number = (
-        _locator(op, builder),
-        builder.slot(op.fragment_value),
-        builder.number(op),
-    )
-
-    def step(machine: Machine, gang: Gang) -> None:
-        gang.regs[dest] = locate(gang).load(machine, gang, number)
-
-    return step
-
-
-@runs(wmma.StoreOp)
-def _store(op: wmma.StoreOp, builder: Builder) -> Step:
-    locate, source, number = (
-        _locator(op, builder),
-        builder.slot(op.fragment_value),
-        builder.number(op),
-    )
-
-    def step(machine: Machine, gang: Gang) -> None:
-        locate(gang).store(machine, gang, gang.regs[source], number)
-
-    return step
-
-
-# `ptx`
-
-
 def _ptx_locator(op: ptx_wmma.WmmaAccessOp, builder: Builder) -> Callable[[Gang], _Matrices]:
     """The place of an instruction's matrices, once it runs."""
     source, stride = builder.slot(op.operands[0]), builder.slot(op.stride)
@@ -223,25 +193,25 @@ def _ptx_locator(op: ptx_wmma.WmmaAccessOp, builder: Builder) -> Callable[[Gang]
     return locate
 
 
-@runs(ptx_wmma.LoadOp)
-def _ptx_load(op: ptx_wmma.LoadOp, builder: Builder) -> Step:
-    locate, dest, number = _ptx_locator(op, builder), builder.slot(op.result), builder.number(op)
-    element, single = op.access.element, op.result.type.count.data == 1
+@runs(wmma.LoadOp, ptx_wmma.LoadOp)
+def _load(op: wmma.LoadOp | ptx_wmma.LoadOp, builder: Builder) -> Step:
+    locate, number, element = _locator(op, builder), builder.number(op), op.access.element
+    dest, held = builder.slot(op.results[0]), held_in(op.results[0])
 
     def step(machine: Machine, gang: Gang) -> None:
-        words = words_of(locate(gang).load(machine, gang, number), element)
-        gang.regs[dest] = words[:, 0] if single else words
+        gang.regs[dest] = held(words_of(locate(gang).load(machine, gang, number), element))
 
     return step
 
 
-@runs(ptx_wmma.StoreOp)
-def _ptx_store(op: ptx_wmma.StoreOp, builder: Builder) -> Step:
-    locate, source, number = _ptx_locator(op, builder), builder.slot(op.value), builder.number(op)
-    element = op.access.element
+@runs(wmma.StoreOp, ptx_wmma.StoreOp)
+def _store(op: wmma.StoreOp | ptx_wmma.StoreOp, builder: Builder) -> Step:
+    locate, number, element = _locator(op, builder), builder.number(op), op.access.element
+    stored = op.fragment_value if isinstance(op, wmma.StoreOp) else op.value
+    source, words = builder.slot(stored), words_in(stored)
 
     def step(machine: Machine, gang: Gang) -> None:
-        words = as_columns(gang.regs[source])
-        locate(gang).store(machine, gang, elements_of(words, element), number)
+        elements = elements_of(words(gang.regs[source]), element)
+        locate(gang).store(machine, gang, elements, number)
 
     return step
