@@ -65,6 +65,7 @@ def test_sums_of_a_cluster_need_its_barrier() -> None:
     [
         ((512, 512, 512), "64x32"), ((2048, 2048, 2048), "128x256"), ((16, 4096, 4096), "16x32"),
         ((2048, 11008, 4096), "128x168"), ((256, 256, 16384), "64x128/8"),
+        ((512, 512, 8192), "64x32"),
     ],
 )  # fmt: skip
 def test_the_model_picks_what_was_fastest(shape: tuple[int, int, int], tile: str) -> None:
