@@ -6,10 +6,11 @@ it follows from the op's class, properties, attributes, and the types of its ope
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Generic, TypeVar
 
 from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, StringAttr, UnitAttr
-from xdsl.ir import Operation
+from xdsl.ir import Attribute, Operation
 
 # pyright: reportPrivateUsage=false
 
@@ -22,21 +23,21 @@ _MOST = 1 << 15
 def signature(op: Operation) -> Signature:
     """The key of an op that has no regions."""
     properties, attributes, operands = op.properties, op.attributes, op._operands
-    types = [id(value._type) for value in operands]
-    types += [id(value._type) for value in op.results]
+    types = [id(value.type) for value in operands]
+    types += [id(value.type) for value in op.results]
     if not attributes:
         return (
             type(op), len(operands), len(op._successors), *types,
-            *properties, *map(_identity, properties.values()),
+            *properties, *map(identity, properties.values()),
         )  # fmt: skip
     return (
         type(op), len(operands), len(op._successors), len(properties), *types,
-        *properties, *map(_identity, properties.values()),
-        *attributes, *map(_identity, attributes.values()),
+        *properties, *map(identity, properties.values()),
+        *attributes, *map(identity, attributes.values()),
     )  # fmt: skip
 
 
-def _identity(attribute: Any) -> Any:
+def identity(attribute: Any) -> Any:
     """A key that no other attribute has: the content of those that are made anew for each op."""
     kind: type[Any] = attribute.__class__
     if kind is StringAttr:
@@ -61,8 +62,12 @@ class FactsBySignature(Generic[_Fact]):
 
     def put(self, key: Signature, op: Operation, fact: _Fact) -> _Fact:
         """Note the fact of an op, whose signature begins or ends the key."""
+        types = [value.type for value in (*op._operands, *op.results)]
+        return self.keep(key, fact, (*types, *op.properties.values(), *op.attributes.values()))
+
+    def keep(self, key: Signature, fact: _Fact, attributes: Sequence[Attribute]) -> _Fact:
+        """Note a fact, and the attributes whose identities are in its key."""
         if len(self._facts) >= _MOST:
             self._facts.clear()
-        types = [value._type for value in (*op._operands, *op.results)]
-        self._facts[key] = fact, (*types, *op.properties.values(), *op.attributes.values())
+        self._facts[key] = fact, attributes
         return fact

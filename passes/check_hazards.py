@@ -2,19 +2,18 @@
 is left alone until it is complete."""
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, get_args
 
 from xdsl.context import Context
-from xdsl.dialects import func, gpu
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
 from tilewright.diagnostic import OpError, named
 from tilewright.dialects.cute_nvgpu.ops.sm90 import WarpgroupMmaOp
-from tilewright.dialects.ptx.control_flow import EntryOp
+from tilewright.passes.analysis.functions import functions
 from tilewright.passes.analysis.hazards.check import check
 from tilewright.passes.analysis.hazards.launches import is_kernel
 from tilewright.passes.analysis.wgmma_flow import Rule, WgmmaFlow, WgmmaHazard
@@ -69,7 +68,7 @@ class CheckHazardsPass(ModulePass):
                 f"cute-nvgpu-check-hazards expected unproven = {', '.join(get_args(Unproven))}, "
                 f"got {self.unproven}",
             )
-        for function in _functions(op):
+        for function in functions(op):
             if FROM_TILE_IR in function.attributes:
                 continue
             if has_wgmma(function):
@@ -90,15 +89,6 @@ class CheckHazardsPass(ModulePass):
         if self.unproven == "error":
             raise OpError(op, message)
         warnings.warn(f"{named(op)}: not proven: {why}{more}", UnprovenWarning, stacklevel=2)
-
-
-def _functions(module: ModuleOp | gpu.ModuleOp) -> Iterator[func.FuncOp | gpu.FuncOp | EntryOp]:
-    """The functions of a module and of the modules in it."""
-    for op in module.body.block.ops:
-        if isinstance(op, func.FuncOp | gpu.FuncOp | EntryOp):
-            yield op
-        elif isinstance(op, ModuleOp | gpu.ModuleOp):
-            yield from _functions(op)
 
 
 def has_wgmma(function: Operation) -> bool:

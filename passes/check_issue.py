@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Sequence
+from functools import cache
 
 import numpy as np
 from xdsl.context import Context
@@ -17,6 +18,7 @@ from tilewright.dialects.cute_nvgpu.lattice.tma import REPEATABLE
 from tilewright.dialects.cute_nvgpu.ops.tma import TmaReduceOp, TmaStoreOp
 from tilewright.dialects.cute_nvgpu.types.copies import TmaInstructionAttr
 from tilewright.passes.analysis.executing_threads import WARP, Known, Threads
+from tilewright.passes.analysis.functions import functions
 
 
 class CheckIssuePass(ModulePass):
@@ -32,7 +34,7 @@ class CheckIssuePass(ModulePass):
     name = "cute-nvgpu-check-issue"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        for kernel in op.walk():
+        for kernel in functions(op):
             if isinstance(kernel, func.FuncOp | gpu.FuncOp):
                 _check(kernel)
 
@@ -42,7 +44,7 @@ def _check(kernel: func.FuncOp | gpu.FuncOp) -> None:
     known = kernel.attributes.get("gpu.known_block_size")
     extents = known.get_values() if isinstance(known, DenseArrayBase) else (WARP,)
     for op in kernel.walk():
-        issued = _issued(op)
+        issued = _issued(op) if _is_asked(type(op)) else None
         if issued is None:
             continue
         if threads is None:
@@ -67,6 +69,11 @@ def _warn(op: Operation, message: str) -> None:
     where = at(op.location, message)
     place = "" if where.line is None else f"{where.file}:{where.line}:{where.column}: "
     warnings.warn(f"{place}warning: {message}", stacklevel=2)
+
+
+@cache
+def _is_asked(op: type[Operation]) -> bool:
+    return issubclass(op, TmaStoreOp | TmaReduceOp | CopyOp)
 
 
 def _issued(op: Operation) -> tuple[str | None, Sequence[SSAValue]] | None:

@@ -35,16 +35,20 @@ class CheckTargetPass(ModulePass):
             arch = target(self.arch)
         except TargetError as error:
             raise OpError(op, str(error)) from error
+        supported = dict[int, Minimum]()
         for inner in op.walk():
             if isinstance(inner, memref.AllocOp):
                 _check_size(inner, arch)
             asked: object = inner
             if not is_requiring_op(asked):
                 continue
-            if not arch.supports(required := asked.requirement().target):
+            if id(required := asked.requirement().target) in supported:
+                continue
+            if not arch.supports(required):
                 raise OpError(
                     inner, f"{asked.spelled()} requires {required.at_least}, got target {arch}"
                 )
+            supported[id(required)] = required
 
 
 def _check_size(op: memref.AllocOp, arch: Target) -> None:

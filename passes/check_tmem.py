@@ -15,6 +15,7 @@ from tilewright.dialects.cute_nvgpu.lattice.tmem import COLUMNS
 from tilewright.dialects.cute_nvgpu.ops.cta_group import CtaGroupOp
 from tilewright.dialects.cute_nvgpu.ops.tmem import AllocOp, DeallocOp, RetrieveOp
 from tilewright.dialects.cute_nvgpu.ops.umma import UmmaOp
+from tilewright.passes.analysis.functions import functions
 from tilewright.passes.analysis.tensor_columns import columns
 from tilewright.passes.analysis.thread_dependence import depends_on_thread
 from tilewright.passes.analysis.tmem_lifetime import Rule, TmemLifetime, World, columns_of
@@ -45,7 +46,7 @@ class CheckTmemPass(ModulePass):
     name = "cute-nvgpu-check-tmem"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        for function in op.walk():
+        for function in functions(op):
             if isinstance(function, func.FuncOp | gpu.FuncOp):
                 _check(function)
 

@@ -10,6 +10,7 @@ one that no MMA ever sees stays as it is.
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import pairwise
 
 from xdsl.context import Context
@@ -86,6 +87,8 @@ def _seeds(ops: Sequence[Operation]) -> Iterator[tuple[SSAValue, _Source]]:
                 for argument in block.args:
                     yield from _declared(op, argument)
     for op in ops:
+        if not _is_asked(type(op)):
+            continue
         if isinstance(op, RegisterMmaOp):
             atom = op.mma_atom
             for operand, value in zip(atom.inputs, op.inputs, strict=True):
@@ -98,6 +101,12 @@ def _seeds(ops: Sequence[Operation]) -> Iterator[tuple[SSAValue, _Source]]:
             yield op.fragment_value, _Source(op, op.access.tv_layout)
         elif isinstance(op, TmemAccessOp):
             yield op.fragment_value, _Source(op, op.tv_layout)
+
+
+@cache
+def _is_asked(op: type[Operation]) -> bool:
+    """An op that wants fragments of a layout."""
+    return issubclass(op, RegisterMmaOp | WarpgroupMmaOp | WmmaAccessOp | TmemAccessOp)
 
 
 def _fragments(op: WarpgroupMmaOp) -> Iterator[tuple[str, SSAValue]]:
@@ -183,7 +192,7 @@ def _set_layout(value: SSAValue, layout: Layout) -> None:
 def _set_signatures(ops: Sequence[Operation]) -> None:
     """Functions of fragments: their types follow those of their arguments and returned values."""
     for op in ops:
-        if isinstance(op, func.FuncOp | gpu.FuncOp) and op.body.blocks:
+        if op.regions and isinstance(op, func.FuncOp | gpu.FuncOp) and op.body.blocks:
             results = next(
                 (tuple(last.operand_types) for block in op.body.blocks
                  if isinstance(last := block.last_op, func.ReturnOp | gpu.ReturnOp)),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from xdsl.utils.lexer import Span, Token
+from xdsl.utils.lexer import Span
 from xdsl.utils.mlir_lexer import KIND_BY_PUNCTUATION_SPELLING, MLIRLexer, MLIRToken, MLIRTokenKind
 
 SPACE = r"(?:\s+|//[^\n]*\n?)*+"
@@ -14,25 +14,31 @@ SPACE = r"(?:\s+|//[^\n]*\n?)*+"
 _COMMON = re.compile(
     SPACE + r"(?:([a-zA-Z_][a-zA-Z0-9_$.]*)"
     r"|(%(?:[0-9]+|[a-zA-Z$._-][a-zA-Z0-9$._-]*))"
+    r"|(!(?:[0-9]+|[a-zA-Z$._-][a-zA-Z0-9$._-]*))"
+    r"|([0-9]+(?![0-9.x]))"
     r"|(->|[:,()\[\]<>=+/*?|}]))",
     re.ASCII,
 )
-_KINDS = (None, MLIRTokenKind.BARE_IDENT, MLIRTokenKind.PERCENT_IDENT)
+_KINDS = (
+    None, MLIRTokenKind.BARE_IDENT, MLIRTokenKind.PERCENT_IDENT, MLIRTokenKind.EXCLAMATION_IDENT,
+    MLIRTokenKind.INTEGER_LIT,
+)  # fmt: skip
 
 
-class _Token(Token[Any, Any]):
-    """A token whose span is made when it is asked for."""
+class _Token(Span[Any]):
+    """A token that is its own span."""
+
+    __setattr__ = object.__setattr__
+    text: str = ""  # pyright: ignore[reportIncompatibleMethodOverride]
 
     def __init__(self, kind: MLIRTokenKind, text: str, end: int, input: Any):
-        self.kind, self._text, self._end, self._input = kind, text, end, input
+        own: Any = self
+        own.kind, own.text, own.input = kind, text, input
+        own.start, own.end = end - len(text), end
 
     @property
-    def span(self) -> Span[Any]:  # pyright: ignore[reportIncompatibleVariableOverride]
-        return Span(self._end - len(self._text), self._end, self._input)
-
-    @property
-    def text(self) -> str:
-        return self._text
+    def span(self) -> Span[Any]:
+        return self
 
 
 class FastLexer(MLIRLexer):
@@ -43,7 +49,8 @@ class FastLexer(MLIRLexer):
         if match is None:
             return super().lex()
         group = match.lastindex or 0
-        kind = _KINDS[group] if group < 3 else KIND_BY_PUNCTUATION_SPELLING[match[3]]
+        kind = _KINDS[group] if group < 5 else KIND_BY_PUNCTUATION_SPELLING[match[5]]
         assert kind is not None
         self.pos = match.end()
-        return _Token(kind, match[group], self.pos, self.input)
+        token: Any = _Token(kind, match[group], self.pos, self.input)
+        return token

@@ -7,7 +7,7 @@ from typing import Any
 
 from xdsl.context import Context
 from xdsl.ir import TypeAttribute
-from xdsl.parser import Parser
+from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.parser.generic_parser import ParserState
 from xdsl.utils.lexer import Input
 from xdsl.utils.mlir_lexer import (
@@ -67,6 +67,21 @@ class QuickParser(Parser):
         if self._parse_optional_token(kind) is None:
             self.raise_error(f"Expected '{punctuation}'{context_msg}", self._current_token.span)
         return punctuation
+
+    def parse_optional_characters(self, text: str) -> str | None:
+        state = self._parser_state
+        if state.current_token.text != text:
+            return None
+        state.current_token = state.lexer.lex()
+        return text
+
+    def resolve_operand(self, operand: UnresolvedOperand, type: Any) -> Any:
+        values = self.ssa_values.get(operand.span.text[1:])
+        if values is not None and operand.index < len(values):
+            value = values[operand.index]
+            if value.type is type:
+                return value
+        return super().resolve_operand(operand, type)
 
     def parse_optional_type(self) -> TypeAttribute | None:
         if self._types is None:

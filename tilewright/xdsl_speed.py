@@ -1,9 +1,10 @@
 """Faster ways for xDSL to do its work on every op: the same results and the same errors.
 
 `isinstance` asks a class of IR for itself, without the virtual subclasses that none of them has;
-ops are walked by one generator, not by one for every region around them; and what an op's
-definition says of its types and attributes is verified once for all ops that have the same ones.
-Installed packages are searched for dialects, passes and targets once.
+ops are walked by one generator, not by one for every region around them; values and their uses are
+made without constructors of their own; and what an op's definition says of its types and attributes
+is verified once for all ops that have the same ones. Installed packages are searched for dialects,
+passes and targets once.
 """
 
 from __future__ import annotations
@@ -11,26 +12,48 @@ from __future__ import annotations
 from abc import ABCMeta
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
+from operator import attrgetter
 from typing import Any, Protocol
 
 from xdsl.dialects.builtin import UNKNOWN_LOC, DenseArrayBase, LocationAttr, i32
-from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue, SSAValues, Use
-from xdsl.ir.core import BlockOps, IRWithName, IRWithUses, _IRNode
+from xdsl.ir import (
+    Attribute,
+    Block,
+    BlockArgument,
+    Operation,
+    OpResult,
+    Region,
+    SSAValue,
+    SSAValues,
+    Use,
+)
+from xdsl.ir.core import (
+    BlockOps,
+    ErasedSSAValue,
+    IRWithName,
+    IRWithUses,
+    OpOperands,
+    _IRNode,
+)
 from xdsl.irdl import (
     AttrConstraint,
     AttrSizedOperandSegments,
     IRDLOperation,
     OpDef,
     OptionalDef,
+    ParsePropInAttrDict,
     RangeConstraint,
     VariadicDef,
     operations,
 )
+from xdsl.irdl.declarative_assembly_format import FormatProgram, ParsingState
 from xdsl.irdl.operations import BaseAccessor, BeforeVariadicSingleAccessor, VarIRConstruct
+from xdsl.parser import Parser
 from xdsl.traits import IsolatedFromAbove, OpTrait
 from xdsl.universe import Universe
+from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.signature import FactsBySignature, signature
+from tilewright.dialects.signature import FactsBySignature, identity, signature
 
 # pyright: reportPrivateUsage=false
 
@@ -56,8 +79,16 @@ def install() -> None:
         node.__hash__, node.__eq__ = object.__hash__, object.__eq__
     operation: Any = Operation
     operation.__init__ = _init
+    operation.operands = property(_operands_of, Operation.operands.fset)  # type: ignore[attr-defined]
+    values: list[Any] = [SSAValues, OpOperands, SSAValue, OpResult, BlockArgument]
+    several, view, value, result, argument = values
+    several.__getitem__, view.__getitem__ = _item_of, _operand_of
+    del value.type
+    value._type = property(attrgetter("type"), lambda self, type_: setattr(self, "type", type_))
+    result.owner, argument.owner = property(attrgetter("op")), property(attrgetter("block"))
     block: Any = Block
-    block._attach_op = _attach
+    block._attach_op, block.add_op = _attach, _append
+    operation.verify = _verify_op
     fast: Any = BlockOps
     fast.__iter__ = _ops
     accessors: list[Any] = [BaseAccessor, BeforeVariadicSingleAccessor]
@@ -67,6 +98,8 @@ def install() -> None:
     definition.verify = _verify
     operations.verify_variadic_size = _counted
     operations.irdl_op_init = _build
+    form: Any = FormatProgram
+    form.parse = _parse
     isolated: Any = IsolatedFromAbove
     isolated.verify = _isolated
     universe: Any = Universe
@@ -96,21 +129,26 @@ def _walking(general: Callable[..., Any], children: Callable[[Any], Any]) -> Any
 
 
 def _of_op(root: Operation) -> Iterator[Operation]:
-    yield root
-    for region in root.regions:
-        yield from _of_region(region)
+    return _walk(root, None, [])
 
 
 def _of_region(region: Region) -> Iterator[Operation]:
-    for block in region.blocks:
-        yield from _of_block(block)
+    return _walk(None, None, [iter(region.blocks)])
 
 
 def _of_block(block: Block) -> Iterator[Operation]:
-    """The ops of a block, each before those in its regions; what follows an op is asked for before
-    the op is given, as xDSL does, so that it may be erased then."""
-    stack: list[Iterator[Block] | Operation] = []
-    op = block._first_op
+    return _walk(None, block._first_op, [])
+
+
+def _walk(
+    root: Operation | None, op: Operation | None, stack: list[Iterator[Block] | Operation]
+) -> Iterator[Operation]:
+    """An op, those from another one on in its block, and those of the stack, each before the ops in
+    its regions; what follows an op is asked for before the op is given, as xDSL does, so that it
+    may be erased then."""
+    if root is not None:
+        yield root
+        stack += [iter(region.blocks) for region in reversed(root.regions)]
     while True:
         while op is not None:
             following = op._next_op
@@ -118,8 +156,7 @@ def _of_block(block: Block) -> Iterator[Operation]:
             if op.regions:
                 if following is not None:
                     stack.append(following)
-                for region in reversed(op.regions):
-                    stack.append(iter(region.blocks))
+                stack += [iter(region.blocks) for region in reversed(op.regions)]
                 break
             op = following
         op = None
@@ -149,6 +186,25 @@ def _from(op: Operation | None) -> Iterator[Operation]:
 
 # Ops
 
+_new = object.__new__
+_item: Any = tuple[Any, ...].__getitem__
+
+
+def _operands_of(op: Operation) -> OpOperands:
+    view: Any = _new(OpOperands)
+    view._op = op
+    return view
+
+
+def _operand_of(view: OpOperands, index: Any) -> Any:
+    return _item_of(view._op._operands, index)
+
+
+def _item_of(values: SSAValues, index: Any) -> Any:
+    item = _item(values, index)
+    return SSAValues(item) if index.__class__ is slice else item
+
+
 _attach_any = Block._attach_op
 _no_more = Operation.__post_init__
 
@@ -165,10 +221,22 @@ def _init(
     regions: Sequence[Region] = (),
 ) -> None:
     self._operands = values = SSAValues(operands)
-    self._operand_uses = uses = tuple([Use(self, index) for index in range(len(values))])
-    for value, use in zip(values, uses, strict=True):
-        value.add_use(use)
-    self.results = SSAValues([OpResult(type_, self, i) for i, type_ in enumerate(result_types)])
+    uses = list[Any]()
+    for index, value in enumerate(values):
+        use: Any = _new(Use)
+        use._operation, use._index = self, index
+        use._next_use = first = value.first_use
+        if first is not None:
+            first._prev_use = use
+        value.first_use = use
+        uses.append(use)
+    self._operand_uses = tuple(uses)
+    results = list[Any]()
+    for index, type_ in enumerate(result_types):
+        result: Any = _new(OpResult)
+        result.type, result.op, result.index = type_, self, index
+        results.append(result)
+    self.results = SSAValues(results)
     self.properties, self.attributes = dict(properties), dict(attributes)
     self.location = UNKNOWN_LOC if location is None else location
     if successors:
@@ -220,7 +288,11 @@ _LISTS = (list, tuple, SSAValues)
 def _plan(op_def: OpDef) -> tuple[Any, ...]:
     """For each operand and result how many values it may have at least and at most, and where the
     numbers of operands stand; nothing for an op that has more than these."""
-    options = [(type(option), getattr(option, "as_property", None)) for option in op_def.options]
+    options = [
+        (type(option), getattr(option, "as_property", None))
+        for option in op_def.options
+        if not isinstance(option, ParsePropInAttrDict)
+    ]
     where = {True: "properties", False: "attributes"}
     if op_def.regions or op_def.successors or len(options) > 1:
         return ()
@@ -271,8 +343,19 @@ def _attach(block: Block, op: Operation) -> None:
     op.parent = block
 
 
+_append_any = Block.add_op
+
+
+def _append(block: Block, op: Operation) -> None:
+    last = block._last_op
+    if last is None or op.parent is not None or op.regions:
+        return _append_any(block, op)
+    op.parent, op._prev_op, op._next_op = block, last, None
+    last._next_op = block._last_op = op
+    return None
+
+
 _OPERAND, _RESULT = VarIRConstruct.OPERAND, VarIRConstruct.RESULT
-_item: Any = tuple[Any, ...].__getitem__
 
 
 def _get(accessor: Any, op: Any, _class: Any = None) -> Any:
@@ -291,14 +374,64 @@ def _get_one(accessor: Any, op: Any, _class: Any = None) -> Any:
     return accessor.index(operations.get_op_constructs(op, construct))
 
 
+# Text
+
+_Types = tuple[Sequence[Sequence[Attribute]], Sequence[Sequence[Attribute]]]
+_inferred = FactsBySignature[_Types]()
+"""The types of operands and results, by what the text of an op says of them."""
+
+
+def _parse(program: FormatProgram, parser: Parser, op_type: Any) -> Any:
+    """Parse an op by its format: what follows from the types and attributes that are written is
+    verified and inferred once for all ops where these are the same."""
+    state: Any = ParsingState(op_type)
+    for directive in program.stmts:
+        directive.parse(parser, state)
+    written = [one for some in (*state.operand_types, *state.result_types) for one in some or ()]
+    named = [*state.properties.items(), *state.attributes.items()]
+    key = (
+        op_type, len(state.properties), *map(len, state.operands),
+        *[-1 if some is None else len(some) for some in state.operand_types],
+        *[-1 if some is None else len(some) for some in state.result_types],
+        *map(id, written), *[name for name, _ in named], *[identity(value) for _, value in named],
+    )  # fmt: skip
+    if (types := _inferred.get(key)) is None:
+        definition = op_type.get_irdl_definition()
+        program.resolve_constraint_variables(state, definition)
+        operand_types = program.resolve_operand_types(state, definition)
+        types = operand_types, program.resolve_result_types(state, definition)
+        _inferred.keep(key, types, (*written, *[value for _, value in named]))
+    operands = [
+        parser.resolve_operands(some, wanted, parser.pos)
+        for some, wanted in zip(state.operands, types[0], strict=True)
+    ]
+    return op_type.build(
+        result_types=types[1], operands=operands, attributes=state.attributes,
+        properties=state.properties, regions=state.regions, successors=state.successors,
+    )  # fmt: skip
+
+
 # Verification
 
+_verify_any = Operation.verify
 _verify_all = OpDef.verify
 _verify_counts = operations.verify_variadic_size
 _verify_isolated = IsolatedFromAbove.verify
 _inert = OpTrait.verify
 _verified = FactsBySignature[tuple[OpTrait, ...]]()
 """Of ops that were right: the traits that ask more than the definition says."""
+
+
+def _verify_op(op: Operation, verify_nested_ops: bool = True) -> None:
+    """Verify an op: one in the middle of a block is asked for its operands and by its verifier."""
+    if op._next_op is None or op.regions or op._successors:
+        return _verify_any(op, verify_nested_ops)
+    try:
+        if ErasedSSAValue not in map(type, op._operands):
+            return op.verify_()
+    except VerifyException:
+        pass
+    return _verify_any(op, verify_nested_ops)
 
 
 def _verify(definition: OpDef, op: Operation) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 
 from xdsl.ir import Attribute
 from xdsl.parser import AttrParser
@@ -72,6 +73,7 @@ def print_types(printer: Printer, types: Sequence[Attribute]) -> None:
     printer.print_list(types, lambda type_: print_type(printer, type_))
 
 
+@lru_cache(_REMEMBERED)
 def shown(type_: Attribute) -> str:
     """A type as diagnostics name it."""
     return str(type_).removeprefix(f"!{PREFIX}")

@@ -54,28 +54,25 @@ _NORMAL, _WHOLE = 126.5, 1.5 * 2**23
 """The exponents that a factor has are below it, and the f32 whose last bit counts ones."""
 
 
-def _by_chip(x: Value, high: float, low: float = 0.0) -> Value:
-    """2 to the power of (high + low) x, of f32: ex2 of its fraction, which is in [0, 1) but where
+def _exp_by_chip(x: Value) -> Value:
+    """e to the power of x, of f32: ex2 of the fraction of x log2 e, which is in [0, 1) but where
     the whole part is that of no normal number; then ex2 has the rest of it."""
+    high, low, _ = table("log2e", x)
     within = x.do("max", "f32", x.number((1 - _NORMAL) / high))
     within = within.do("min", "f32", x.number(_NORMAL / high))
     bias = _WHOLE + x.format.bias
     whole = within.do("fma", "rm.f32", x.number(high), x.number(bias))
-    fraction = x.fma(high, -(whole - bias))
-    if low:
-        fraction = x.fma(low, fraction)
+    fraction = x.fma(low, x.fma(high, -(whole - bias)))
     return _fast(fraction, "ex2") * (whole.word << x.format.mantissa).float
 
 
 def exp(x: Value) -> Value:
     """e to the power of x."""
-    return _by_chip(x, *table("log2e", x)[:2]) if x.type_ == "f32" else _exp(x)
+    return _exp_by_chip(x) if x.type_ == "f32" else _exp(x)
 
 
 def exp2(x: Value, rest: Value | None = None) -> Value:
     """2 to the power of x + rest."""
-    if x.type_ == "f32" and rest is None:
-        return _by_chip(x, 1.0)
     low, high = (bound * table("log2e", x)[0] for bound in _RANGE[x.type_])
     bounded = clamped(x, low, high)
     n = bounded.rounded()
@@ -461,7 +458,7 @@ class Function:
 
 FUNCTIONS: dict[str, Function] = {
     "math.exp": Function(exp, (2, 1)),
-    "math.exp2": Function(exp2, (2, 1)),
+    "math.exp2": Function(exp2, (1, 1)),
     "math.expm1": Function(expm1, (1.5, 2)),
     "math.sinh": Function(sinh, (2, 2)),
     "math.cosh": Function(cosh, (1.5, 1.5)),

@@ -39,6 +39,7 @@ from tilewright.lowering.cuda_tile.analysis.cost_model import (
     bounded_ctas,
     is_crowded,
     producer_pays,
+    products_of,
     thread_count,
 )
 from tilewright.lowering.cuda_tile.analysis.find_copied_loads import (
@@ -64,9 +65,12 @@ from tilewright.lowering.cuda_tile.arithmetic import (
     convert_packing,
 )
 from tilewright.lowering.cuda_tile.control_flow import convert_control_flow
+from tilewright.lowering.cuda_tile.convert_issuer import Issuer, needed_for_issues
 from tilewright.lowering.cuda_tile.convert_producer import Producer, needed_for_copies
 from tilewright.lowering.cuda_tile.kernel import grid_dependencies
+from tilewright.lowering.cuda_tile.kernel.issued_products import IssueRecord
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
+from tilewright.lowering.cuda_tile.late_loads import make_loads_late
 from tilewright.lowering.cuda_tile.layouts.elements import element_of, scalar_type
 from tilewright.lowering.cuda_tile.layouts.find_layouts import find_layouts
 from tilewright.lowering.cuda_tile.layouts.layouts import log2
@@ -85,6 +89,7 @@ from tilewright.lowering.cuda_tile.order_blocks import order_blocks
 from tilewright.lowering.cuda_tile.pipelines.convert_boxed_stores import stored_boxes
 from tilewright.lowering.cuda_tile.pipelines.convert_pipelines import Rings, meet
 from tilewright.lowering.cuda_tile.products import convert_matrix
+from tilewright.lowering.cuda_tile.slice_products import slice_products
 from tilewright.lowering.cuda_tile.split_blocks import split_blocks
 from tilewright.lowering.cuda_tile.split_turns import split_turns
 from tilewright.lowering.cuda_tile.tiles import convert_folds, convert_shapes
@@ -114,23 +119,30 @@ _RULE_MODULES = (
 def convert_entry(entry: EntryOp, arch: Target | None = None) -> func.FuncOp:
     """The kernel of threads of an entry. Raises OpError where something does not lower."""
     legalize(entry, arch)
+    make_loads_late(entry)
     order_blocks(entry)
     blocks = split_blocks(entry, arch)
     split_turns(entry, arch)
+    slice_products(entry, arch)
     place_accumulators(entry, arch)
     legalize(entry, arch, placed=True)
     stored, beside = stored_boxes(entry, arch), 0
+    by_warps = True
     while True:
         plan = find_pipelines(entry, arch, stored, beside, blocks)
+        if beside and by_warps and not plan.by_loop and not products_of(entry, arch):
+            # Stages by cp.async are in the memory that those by TMA have no room beside.
+            by_warps, beside = False, 0
+        if not by_warps:
+            plan = Pipelines(refused=plan.refused)
         threads = log2(thread_count(entry, arch))
         copies = find_copied_loads(entry, arch, plan, threads, beside)
-        copied = max((copies.crowded.get(loop, 0) for loop in plan.by_loop if loop), default=0)
-        if copied:
+        if copied := copies.stage_beside(plan):
             plan = find_pipelines(entry, arch, stored, beside, blocks, copied)
             copies = find_copied_loads(entry, arch, plan, threads, beside)
-        lowered, scratch = _converted(entry, arch, stored, plan, copies)
+        lowered, kernel = _converted(entry, arch, stored, plan, copies)
         room = math.inf if arch is None else shared_memory_limit(arch)
-        scratch += copies.beside
+        scratch = kernel.scratch.bytes + copies.beside
         others = scratch - copies.bytes
         if others <= beside or plan.bytes + scratch <= room:
             for load, why in plan.refused.items():
@@ -141,6 +153,7 @@ def convert_entry(entry: EntryOp, arch: Target | None = None) -> func.FuncOp:
                 legalize(entry, arch, placed=True)
                 stored, beside = stored_boxes(entry, arch), 0
                 continue
+            kernel.check_room()
             for load, why in copies.refused.items():
                 remark(load, "pipeline", f"'{load.name}' is not loaded ahead by cp.async: {why}")
             if blocks.ctas > 1:
@@ -152,8 +165,8 @@ def convert_entry(entry: EntryOp, arch: Target | None = None) -> func.FuncOp:
 
 def _converted(
     entry: EntryOp, arch: Target | None, stored: Stores, plan: Pipelines, copies: CopiedLoads
-) -> tuple[func.FuncOp, int]:
-    """The kernel of threads, and the shared memory that it takes beside stages."""
+) -> tuple[func.FuncOp, Kernel]:
+    """The kernel of threads, and what there is to know of it."""
     source, block = entry.body.block, Block()
     threads = thread_count(entry, arch)
     wanted = {**thread_read_layouts(plan, log2(threads), arch), **copies.read}
@@ -162,23 +175,29 @@ def _converted(
     kernel.groups.one_by_one = arch is not None and is_crowded(entry, arch)
     for i, argument in enumerate(source.args):
         kernel.place(argument, kernel.table.scalar, [_argument(entry, argument, i, kernel)])
+    own = issued = None
+    specialises = not convert_allocations.allocas_of(entry)
+    if specialises and arch is not None and producer_pays(entry, arch, plan.ctas):
+        own, issued = needed_for_copies(entry, plan), needed_for_issues(entry, plan)
+    if own is not None and issued is not None:
+        kernel.tensor.record = IssueRecord()
     if (columns := accumulator_columns(entry)) > 0:
-        kernel.tensor.allocate(columns)
+        kernel.tensor.allocate(columns, threads // WARP)
     kernel.stored, kernel.ahead = stored, Rings(plan, kernel)
     kernel.copied = CopyRings(copies, kernel)
     if grid_dependencies.waits_first(entry):
         grid_dependencies.wait_for_grids(kernel)
     heap = convert_allocations.take_heap(entry, kernel)
-    own, late = None, LateProducts({})
-    if heap is None and arch is not None and producer_pays(entry, arch, plan.ctas):
-        own = needed_for_copies(entry, plan)
+    late = LateProducts({})
     if own is None or arch is None:
         _lower_body(source, kernel)
     else:
-        late = find_late_products(entry, arch, plan, kernel.table)
+        if not kernel.tensor.is_used:
+            late = find_late_products(entry, arch, plan, kernel.table)
         kernel.late_products = late.by_loop
         waits = grid_dependencies.waits_later(entry)
-        _specialise(source, own, threads, kernel, waits=waits, registers=late.registers)
+        registers = late.registers
+        _specialise(source, own, issued, threads, kernel, waits=waits, registers=registers)
     kernel.at(entry)
     if heap is not None:
         convert_allocations.give_back(heap, kernel)
@@ -192,7 +211,8 @@ def _converted(
     _say_parts(entry, lowered, kernel)
     lowered.attributes["gpu.kernel"] = StringAttr("")
     lowered.attributes[FROM_TILE_IR] = UnitAttr()
-    threads += (own is not None) * (WARPGROUP if late.registers else WARP)
+    roles = (own is not None) + (kernel.tensor.record is not None)
+    threads += WARPGROUP if late.registers else roles * WARP
     lowered.attributes["gpu.known_block_size"] = DenseArrayBase.from_list(i32, [threads, 1, 1])
     if plan.cluster > 1:
         size = DenseArrayBase.from_list(i32, [plan.cluster, 1, 1])
@@ -202,7 +222,7 @@ def _converted(
     ):
         lowered.attributes[MIN_CTAS] = IntegerAttr(plan.ctas, i32)
     lowered.location = file_location(entry.location) or lowered.location
-    return lowered, kernel.scratch.bytes
+    return lowered, kernel
 
 
 def _argument(entry: EntryOp, argument: SSAValue, place: int, kernel: Kernel) -> SSAValue:
@@ -227,16 +247,17 @@ def _lower_body(source: Block, kernel: Kernel) -> None:
 
 
 def _specialise(
-    source: Block, needed: set[Operation], threads: int, kernel: Kernel, *, waits: bool,
-    registers: int,
+    source: Block, needed: set[Operation], issued: set[Operation] | None, threads: int,
+    kernel: Kernel, *, waits: bool, registers: int,
 ) -> None:  # fmt: skip
-    """A last warp of which one thread copies, and the threads in front of it; where a kernel waits
-    for the grids before it, the one that copies does so first. Where those that compute need more
-    `registers`, a warpgroup gives up its own."""
+    """A warp of which one thread copies, one of which one issues MMAs in tensor memory, if any, and
+    the threads in front of them; where a kernel waits for the grids before it, the one that copies
+    does so first. Where those that compute need more `registers`, a warpgroup gives up its own."""
     emitter, given = kernel.emitter, dict(kernel.values)
     number = kernel.threads.number
-    computes = emitter.compare("lt", number, emitter.constant(threads, 32))
-    first = emitter.compare("eq", number, emitter.constant(threads, 32))
+    first, second = (
+        emitter.compare("eq", number, emitter.constant(threads + i * WARP, 32)) for i in range(2)
+    )
 
     def compute() -> None:
         if registers:
@@ -248,6 +269,8 @@ def _specialise(
         if waits:
             grid_dependencies.wait_for_grids(kernel)
         Producer(kernel, needed).walk(source)
+        for ring in Rings.in_kernel(kernel).all:
+            ring.drain()
 
     def copy() -> None:
         if registers:
@@ -259,13 +282,26 @@ def _specialise(
     produced = Block()
     outer = emitter.enter(produced)
     copy()
-    emitter.add(scf.YieldOp())
     emitter.leave(outer)
     outer = emitter.enter(computed := Block())
     compute()
     emitter.add(scf.YieldOp())
     emitter.leave(outer)
-    emitter.add(scf.IfOp(computes, [], Region(computed), Region(produced)))
+    if (record := kernel.tensor.record) is not None and issued is not None:
+        kernel.values = dict(given)
+        Rings.in_kernel(kernel).restart()
+        outer = emitter.enter(produced)
+        issuer = Issuer(kernel, issued)
+        emitter.when(second, lambda: issuer.walk(source, record.events))
+        emitter.leave(outer)
+    produced.add_op(scf.YieldOp())
+    if kernel.tensor.record is None:
+        computes = emitter.compare("lt", number, emitter.constant(threads, 32))
+        emitter.add(scf.IfOp(computes, [], Region(computed), Region(produced)))
+        return
+    # Tensor memory is given back by those who compute: the others come first in the text.
+    others = emitter.compare("lt", emitter.constant(threads - 1, 32), number)
+    emitter.add(scf.IfOp(others, [], Region(produced), Region(computed)))
 
 
 def _say_parts(entry: EntryOp, lowered: func.FuncOp, kernel: Kernel) -> None:

@@ -25,7 +25,7 @@ from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp, StoreViewTkoOp
 from tilewright.dialects.cuda_tile.types import TokenType
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
-from tilewright.lowering.cuda_tile.analysis.cost_model import in_turns, products_of
+from tilewright.lowering.cuda_tile.analysis.cost_model import in_turns, tiled_products
 from tilewright.lowering.cuda_tile.analysis.split_dimensions import (
     SplitTiles,
     UnsplitError,
@@ -42,7 +42,7 @@ def split_turns(entry: EntryOp, arch: Target | None) -> None:
     split = SplitTiles(entry, parts)
     try:
         split.copy_cheap()
-        for op in products_of(entry, arch):
+        for op in tiled_products(entry, arch):
             result = op.results[0]
             if result not in split.axes:
                 split.spread(result, tile_type(result).rank - 2)

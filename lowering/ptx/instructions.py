@@ -144,7 +144,7 @@ class InstructionPrinter:
         """The instruction, without what guards it. Raises OpError for a constant that it does not
         take in the place of a register."""
         words = list[str]()
-        values = (*op.operands, *op.results)
+        values = (*op._operands, *op.results)  # pyright: ignore[reportPrivateUsage]
         for index, form, literal in shape.places:
             if index < 0:
                 words.append(self.shared)

@@ -10,7 +10,9 @@ there has no such choice (`in_flight`): that is joined first, and where it overl
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cached_property
 from typing import NamedTuple
 
@@ -37,6 +39,10 @@ PREFIXES: dict[str, str] = {
 }
 
 
+_LISTS = (ListMakeOp, ListGetOp)
+"""The ops that give registers another name."""
+
+
 class RegisterMove(NamedTuple):
     """A move to one register, from another or of a constant."""
 
@@ -53,7 +59,7 @@ class RegisterNames:
     def __init__(self, region: Region):
         self._region = region
         self._slots: dict[SSAValue, list[Slot]] = {}
-        self._uses: dict[SSAValue, Uses] = {}
+        self._uses: defaultdict[SSAValue, Uses] = defaultdict(dict)
         self._known: dict[tuple[object, ...], RegisterRanges] = {}
         self._ranges: dict[Slot, RegisterRanges] = {}
         self._unions: dict[tuple[RegisterRanges, RegisterRanges], RegisterRanges | None] = {}
@@ -83,9 +89,8 @@ class RegisterNames:
             for edge in edges_of(block.last_op):
                 self._predecessors[edge.dest].append(block)
             for position, op in enumerate(block.ops):
-                if op.operands:
-                    self._read(op, block, position)
-                if isinstance(op, ListMakeOp | ListGetOp):
+                self._read(op, block, position)
+                if isinstance(op, _LISTS):
                     names.append(op)
                     continue
                 for result in op.results:
@@ -103,7 +108,7 @@ class RegisterNames:
     def _fresh(self, value: SSAValue, block: Block, position: int) -> list[Slot]:
         type_ = value.type
         assert isinstance(type_, RegType)
-        kind, uses = type_.kind.data, self._uses.setdefault(value, {})
+        kind, uses = type_.kind.data, self._uses[value]
         return [Slot(kind, block, position, [uses]) for _ in range(type_.count.data)]
 
     def _named(self, op: ListMakeOp | ListGetOp) -> bool:
@@ -114,17 +119,18 @@ class RegisterNames:
         if not all(parts):
             return False
         slots = self._slots[op.result] = [slot for part in parts for slot in part]
-        uses = self._uses.setdefault(op.result, {})
+        uses = self._uses[op.result]
         for slot in slots:
             slot.uses.append(uses)
         return True
 
     def _read(self, op: Operation, block: Block, position: int) -> None:
+        uses = self._uses
+        for operand in op._operands:  # pyright: ignore[reportPrivateUsage]
+            uses[operand][block] = position
         # What a result is where its instruction is not executed is read after it.
-        later = op.unguarded if isinstance(op, PtxOp) else None
-        for operand in op.operands:
-            uses = self._uses.setdefault(operand, {})
-            uses[block] = max(position + (operand is later), uses.get(block, position))
+        if isinstance(op, PtxOp) and (later := op.unguarded) is not None:
+            self._uses[later][block] = position + 1
 
     # Live ranges
 
@@ -231,6 +237,31 @@ class RegisterNames:
         """A register of its own, to break a cycle of moves."""
         self.counts[kind] += 1
         return f"{PREFIXES[kind]}{self.counts[kind]}"
+
+
+_KEPT: ContextVar[dict[Region, RegisterNames] | None] = ContextVar("register names", default=None)
+
+
+@contextmanager
+def kept_names() -> Generator[None]:
+    """Keeps the register names that a kernel body is left with for its text: nothing changes the
+    kernel between the two."""
+    token = _KEPT.set({})
+    try:
+        yield
+    finally:
+        _KEPT.reset(token)
+
+
+def keep_names(region: Region, names: RegisterNames) -> None:
+    """Keep the names of a kernel body, where somebody asked for that."""
+    if (kept := _KEPT.get()) is not None:
+        kept[region] = names
+
+
+def names_of(region: Region) -> RegisterNames:
+    """The register names of a kernel body: those that were kept, to be written once."""
+    return (_KEPT.get() or {}).pop(region, None) or RegisterNames(region)
 
 
 def needs_register(constant: ConstOp, shapes: Mapping[Operation, Shape]) -> bool:

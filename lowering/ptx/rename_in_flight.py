@@ -25,7 +25,7 @@ from xdsl.irdl.dominance import DominanceInfo
 from tilewright.lowering.ptx.copied_blocks import CopiedBlocks, split
 from tilewright.lowering.ptx.edges import edges_of, erase_unreachable, redirect
 from tilewright.lowering.ptx.in_flight import RegisterConflict, has_flights
-from tilewright.lowering.ptx.registers import RegisterNames
+from tilewright.lowering.ptx.registers import RegisterNames, keep_names
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +80,7 @@ def rename_in_flight(region: Region) -> None:
             names = RegisterNames(region)
         while _mend(region, names, copied):
             names = RegisterNames(region)
+    keep_names(region, names)
 
 
 def _mend(region: Region, names: RegisterNames, copied: list[CopiedBlocks]) -> bool:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable
-from functools import cached_property
+from functools import cache, cached_property
 from io import StringIO
-from itertools import takewhile
 
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp, NameLoc
 from xdsl.ir import Block, Operation, SSAValue
@@ -33,7 +32,7 @@ from tilewright.dialects.ptx.wgmma import WgmmaFenceOp, WgmmaOp
 from tilewright.lowering.ptx.check_loadable import Shapes, check_loadable
 from tilewright.lowering.ptx.edges import Edge, edges_of
 from tilewright.lowering.ptx.instructions import InstructionPrinter
-from tilewright.lowering.ptx.registers import RegisterMove, RegisterNames, needs_register
+from tilewright.lowering.ptx.registers import RegisterMove, names_of, needs_register
 
 _PARAMETER_SPELLINGS = {TENSORMAP: ".align 64 .b8 {}[128]"}
 """Parameters that are no scalar, by their type; all others are `.TYPE NAME`."""
@@ -84,7 +83,7 @@ class KernelText:
     def __init__(self, entry: EntryOp, shapes: Shapes, taken: Collection[str] = ()):
         self.entry, self._shapes = entry, shapes
         [self.shared_name] = _unique([f"{self.name}_shared"], taken)
-        self.registers = RegisterNames(entry.body)
+        self.registers = names_of(entry.body)
         for conflict in self.registers.conflicts:
             raise conflict.error()
         labels = _unique(_label(block, i) for i, block in enumerate(entry.body.blocks))
@@ -245,7 +244,9 @@ class KernelText:
         writes them on the way there, the program's own fence may stand before the move."""
         accessed: set[str] = set()
         for block in self.entry.body.blocks:
-            for op in takewhile(lambda op: not isinstance(op, WgmmaFenceOp), block.ops):
+            for op in block.ops:
+                if isinstance(op, WgmmaFenceOp):
+                    break
                 if isinstance(op, WgmmaOp):
                     accessed.update(self.registers.names(op.c))
                     accessed.update(self.registers.names(op.a) if op.a.type != reg("b64") else ())
@@ -255,6 +256,9 @@ class KernelText:
 
     def instruction(self, op: Operation) -> None:
         """Print one instruction. Raises OpError for an op that is none."""
+        if _is_plain(type(op)):
+            self.line(self._printer.text(op, self._shapes[op]), op)  # type: ignore[arg-type]
+            return
         if isinstance(op, registers.NameOp):
             return
         if isinstance(op, registers.ConstOp) and not needs_register(op, self._shapes):
@@ -314,6 +318,13 @@ class KernelText:
     def register(self, value: SSAValue) -> str:
         """The name of a single register."""
         return self.registers.names(value)[0]
+
+
+@cache
+def _is_plain(op: type[Operation]) -> bool:
+    """An instruction without a predicate whose text is all that there is to it."""
+    special = registers.NameOp | registers.ConstOp | TryWaitParityOp | DriverCallOp | WgmmaOp
+    return issubclass(op, PtxOp) and op.guard is PtxOp.guard and not issubclass(op, special)
 
 
 def _label(block: Block, index: int) -> str:

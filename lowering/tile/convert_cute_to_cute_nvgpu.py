@@ -27,6 +27,7 @@ from tilewright.lowering.tile import (
 )
 from tilewright.lowering.tile.kernel import Kernel
 from tilewright.lowering.to_ptx.convert_cute_nvgpu_to_ptx import is_kernel
+from tilewright.passes.analysis.functions import functions
 
 # Importing them fills the table of rules.
 _RULE_MODULES = (
@@ -102,7 +103,7 @@ class ConvertCuteToCuteNvgpuPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         if self.arch is not None:
             target(self.arch)
-        for kernel in list(op.walk()):
+        for kernel in list(functions(op)):
             if (
                 isinstance(kernel, gpu.FuncOp | func.FuncOp)
                 and is_kernel(kernel)

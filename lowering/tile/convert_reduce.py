@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import AnyFloat, Float32Type, IntegerType
+from xdsl.dialects.builtin import AnyFloat, IntegerType, f32
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tilewright.dialects.cute.ops.elements import ReduceOp
@@ -48,10 +48,10 @@ def _combined(combine: type[Operation], a: SSAValue, b: SSAValue, kernel: Kernel
 
 def shuffled(value: SSAValue, mask: int, element: Attribute, emitter: Emitter) -> SSAValue:
     """The value of the lane whose number differs in the mask's bit, word by word."""
+    if element == f32:
+        return emitter.emit(ShflSyncOp("bfly", value, mask))
     width = element_bits(str(element))
     whole = IntegerType(width)
-    if element == Float32Type():
-        return emitter.emit(ShflSyncOp("bfly", value, mask))
     bits = value if element == whole else emitter.emit(arith.BitcastOp(value, whole))
     words = [
         emitter.resized(_from(bits, first, width, emitter), width, 32)

@@ -230,8 +230,10 @@ def width_of_type(type_: Attribute) -> int:
 def erase_unused(block: Block) -> None:
     """Erase pure ops of a block whose results nobody reads, last first."""
     for op in reversed(list(block.walk())):
-        unread = op.results and all(result.first_use is None for result in op.results)
-        if unread and is_pure(op):
+        results = op.results
+        if not results or results[0].first_use is not None:
+            continue
+        if all(result.first_use is None for result in results) and is_pure(op):
             op.detach()
             op.erase()
 

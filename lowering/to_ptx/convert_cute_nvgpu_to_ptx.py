@@ -282,12 +282,12 @@ class ConvertCuteNvgpuToPtxPass(ModulePass):
 
 def _check_instructions(entry: EntryOp, arch: Target) -> None:
     """Raise OpError for the first instruction that the target does not have."""
-    supported = set[Minimum]()
+    supported = dict[int, Minimum]()
     for op in entry.walk():
-        if isinstance(op, PtxOp) and (required := op.requirement().target) not in supported:
+        if isinstance(op, PtxOp) and id(required := op.requirement().target) not in supported:
             if not arch.supports(required):
                 raise OpError(op, f"{op.mnemonic} requires {required.at_least}, got target {arch}")
-            supported.add(required)
+            supported[id(required)] = required
 
 
 def _kernels(top: Operation) -> list[gpu.FuncOp | func.FuncOp]:

@@ -71,6 +71,9 @@ class ForwardFlow(Generic[Fact]):
 
     def _block(self, block: Block, state: frozenset[Fact]) -> frozenset[Fact]:
         for op in block.ops:
+            if not op.regions:
+                state = self.visit(op, state)
+                continue
             match op:
                 case scf.ForOp():
                     state = self._for(op, state)

@@ -5,6 +5,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Literal, TypeVar
 
 from xdsl.dialects import arith, func, gpu
@@ -200,11 +201,14 @@ class TmemLifetime(ForwardFlow[World]):
 
 def _concerns(op: Operation) -> bool:
     """An op has to do with tensor memory, or ends the function."""
-    if isinstance(op, AllocOp | RetrieveOp | RelinquishAllocPermitOp):
-        return True
-    if isinstance(op, func.ReturnOp | gpu.ReturnOp):
-        return True
-    return any(in_tensor_memory(value) for value in op.operands)
+    return _is_asked(type(op)) or any(map(in_tensor_memory, op.operands))
+
+
+@cache
+def _is_asked(op: type[Operation]) -> bool:
+    return issubclass(
+        op, AllocOp | RetrieveOp | RelinquishAllocPermitOp | func.ReturnOp | gpu.ReturnOp
+    )
 
 
 def _bound(

@@ -16,6 +16,7 @@ from record import all_mmas
 
 import tilewright as tw
 from tilewright.dialects.ptx.types import KINDS
+from tilewright.lowering.interpreter.arithmetic.scalar import scalar
 
 FOLDER = Path(__file__).parent / "fixtures"
 SCALAR = np.load(FOLDER / "scalar.npz")
@@ -51,6 +52,27 @@ def test_scalar_instruction_equals_the_chip(name: str) -> None:
     args = [*inputs, out]
     result = tw.interpret(scalar_kernel(op, form), grid=(1,), block=(THREADS,), args=args)[-1]
     np.testing.assert_array_equal(result[defined], expected[defined])
+
+
+SMALLEST: dict[str, tuple[list[int], int]] = {
+    "mul.rn.ftz.f32": ([0x1FFFFFFF, 0x20000000], 0),
+    "mul.rz.ftz.f32": ([0x1FFFFFFF, 0x20000000], 0),
+    "mul.rm.ftz.f32": ([0x9FFFFFFD, 0x20000001], 0x80000000),
+    "mul.rp.ftz.f32": ([0x1FFFFFFB, 0x20000002], 0),
+    "fma.rn.ftz.f32": ([0x9FFFFFFF, 0x20000000, 1], 0x80000000),
+    "fma.rp.ftz.f32": ([0x1FFFFFFB, 0x20000002, 0x80000001], 0),
+    "div.rn.ftz.f32": ([0x8D7FFFFF, 0x4C800000], 0x80000000),
+    "div.rm.ftz.f32": ([0x8D800000, 0x4C800001], 0x80000000),
+    "mul.rn.f32": ([0x1FFFFFFF, 0x20000000], 0x00800000),
+}
+"""What an H100 gave where a result below the smallest normal number would round up to it."""
+
+
+@pytest.mark.parametrize("name", SMALLEST)
+def test_what_would_round_up_to_a_normal_number_is_flushed(name: str) -> None:
+    operands, expected = SMALLEST[name]
+    words = [np.array([word], dtype=np.uint32) for word in operands]
+    assert scalar(*name.split(".", 1))(*words).tolist() == [expected]
 
 
 @pytest.mark.parametrize("name, atom, selectors", MMAS, ids=[name for name, _, _ in MMAS])

@@ -23,7 +23,8 @@ from tilewright.dialects.cuda_tile.ops.core import ConstantOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cuda_tile.types import PointerType, TileType
 from tilewright.dialects.cute_nvgpu.lattice.shared_memory import shared_memory_limit
-from tilewright.dialects.cute_nvgpu.lattice.targets import Target
+from tilewright.dialects.cute_nvgpu.lattice.targets import Target, target
+from tilewright.dialects.cute_nvgpu.lattice.tmem import DATACENTER_BLACKWELL
 from tilewright.lowering.cuda_tile.analysis.hints import hint
 from tilewright.lowering.cuda_tile.analysis.remarks import remark
 from tilewright.lowering.cuda_tile.layouts.elements import shape_of
@@ -57,6 +58,9 @@ _WITH_PRODUCER = 128
 """The accumulators of a thread from which on a warp more leaves too few registers for the rest."""
 _RESIDENT = 1536
 """The threads of a multiprocessor, of every target at least."""
+_WITH_FRAGMENTS = 104
+"""The registers of a thread beside accumulators where MMAs of warps multiply: GEMMs of 64
+accumulators take 128 to 168, attention of 128 takes 232."""
 _FRAGMENTS = 144
 """The registers of a thread for accumulators and an operand's fragments."""
 _IN_FLIGHT = 3
@@ -67,19 +71,31 @@ _MOST_STAGES, _FEW_STAGES, _OWN = 12, 3, 1024
 shared memory that a CTA takes beside its own."""
 
 WARP, WARPGROUP = 32, 128
+TMA = target("sm_90")
 COPYING_REGISTERS = 24
 """The registers of a thread that only copies, where it gives up others."""
 STORED = 1 << 15
 """The shared memory through which a tile is stored by TMA."""
 
 
+def is_asynchronous(op: Multiplication, arch: Target | None) -> bool:
+    """True of a multiplication by MMAs that read shared memory by themselves."""
+    return multiplies_by_warpgroups(op, arch) or in_tensor_memory(op)
+
+
 def products_of(entry: EntryOp, arch: Target | None) -> list[Multiplication]:
     """The multiplications by asynchronous MMAs."""
-    return [
-        op for op in entry.walk()
-        if isinstance(op, Multiplication)
-        and (multiplies_by_warpgroups(op, arch) or in_tensor_memory(op))
-    ]  # fmt: skip
+    products = (op for op in entry.walk() if isinstance(op, Multiplication))
+    return [op for op in products if is_asynchronous(op, arch)]
+
+
+def tiled_products(entry: EntryOp, arch: Target | None) -> list[Multiplication]:
+    """Those, or, of a kernel that has none of them, the multiplications by MMAs of warps; where
+    there is tensor memory those alone that are in it."""
+    products = products_of(entry, arch)
+    if products or (arch is not None and arch.supports(DATACENTER_BLACKWELL)):
+        return products
+    return [op for op in entry.walk() if isinstance(op, Multiplication) and atom_of(op) is not None]
 
 
 def thread_count(entry: EntryOp, arch: Target | None = None) -> int:
@@ -103,8 +119,11 @@ def thread_count(entry: EntryOp, arch: Target | None = None) -> int:
     ]
     largest = max((type_.elements for type_ in tiles), default=1)
     count = max(_FEWEST, min(_USUAL, largest // _PER_THREAD))
-    if any(isinstance(op, Multiplication) and atom_of(op) is not None for op in entry.walk()):
-        return _MOST if largest >= _CROWDED * _USUAL else count
+    multiplied = [op for op in entry.walk() if isinstance(op, Multiplication) and atom_of(op)]
+    if multiplied:
+        # What loops do not carry is in registers beside the operands of the next product.
+        once = all(op.parent_op() is entry for op in multiplied)
+        return _MOST if largest >= _CROWDED * _USUAL // (1 + once) else count
     words = max((type_.elements * _bits(type_) // 32 for type_ in tiles), default=1)
     while count < _MOST_WORKERS and words > _WORDS * count:
         count *= 2
@@ -120,7 +139,7 @@ def _accumulators(entry: EntryOp, arch: Target) -> int:
     """The accumulators of a thread: of products that add to nothing, which are done with one after
     the other, the largest, beside those that add to something, or what a loop carries."""
     threads, most = thread_count(entry, arch), 0
-    for block, products in groupby(products_of(entry, arch), lambda op: op.parent):
+    for block, products in groupby(tiled_products(entry, arch), lambda op: op.parent):
         fresh = added = 0
         for op in products:
             own = prod(shape_of(op.result)) // threads
@@ -143,7 +162,7 @@ def is_crowded(entry: EntryOp, arch: Target) -> bool:
     a thread too few registers."""
     passed = [
         all(use.operation.has_trait(IsTerminator) for use in op.results[0].uses)
-        for op in products_of(entry, arch)
+        for op in tiled_products(entry, arch)
     ]
     return not all(passed) and _accumulators(entry, arch) > _MOST_REGISTERS - _BESIDE
 
@@ -160,7 +179,7 @@ def ctas_wanted(entry: EntryOp, arch: Target) -> int:
 def in_turns(entry: EntryOp, arch: Target) -> int:
     """Into how many parts tiles are split by rows, one computed after the other: into two where
     registers are crowded and all warpgroups have work in each part."""
-    tall = all(shape_of(op.result)[-2] >= 2 * _TALL for op in products_of(entry, arch))
+    tall = all(shape_of(op.result)[-2] >= 2 * _TALL for op in tiled_products(entry, arch))
     return 2 if tall and is_crowded(entry, arch) else 1
 
 
@@ -176,8 +195,13 @@ def _held(threads: int, registers: int) -> int:
 
 
 def producer_pays(entry: EntryOp, arch: Target, ctas: int) -> bool:
-    """True where a warp of its own is to copy: where the registers have room for it."""
+    """True where a warp of its own is to copy: where the registers have room for it. Warps take
+    registers four at a time where MMAs of warps have fragments in them, too."""
     threads = thread_count(entry, arch) + WARP
+    if not products_of(entry, arch):
+        ctas = hint(entry, "occupancy", arch) or 1
+        needed = _accumulators(entry, arch) + _WITH_FRAGMENTS
+        return _held(-(-threads // _USUAL) * _USUAL, needed) >= ctas
     if _accumulators(entry, arch) > _WITH_PRODUCER:
         return False
     return _held(threads, registers_of(entry, arch)) >= ctas
@@ -213,18 +237,18 @@ def stages_and_ctas(
     has in shared memory, 0 where there is no room for two; and how many CTAs share a
     multiprocessor: as hinted, else one. Loops that do not multiply `alone` leave memory to more
     CTAs, which multiply in the meantime. Loads of a `latency` are so many iterations ahead at
-    most. Where threads copy so many bytes too for each stage, another CTA multiplies in the
-    meantime, if both have a few stages."""
-    limit, hinted = shared_memory_limit(arch), hint(entry, "occupancy", arch)
-    wanted, stage = hinted or (2 if copied else 1), stage + copied
+    most. Where threads copy so many bytes too for each stage, two CTAs, one of which multiplies
+    while the other begins or ends, if both have stages enough."""
+    limit, wanted = shared_memory_limit(arch), hint(entry, "occupancy", arch)
+    fewest = 2 if wanted is not None or not copied else _IN_FLIGHT + 1
+    wanted, stage = wanted or (2 if copied else 1), stage + copied
     most = _held(thread_count(entry, arch), registers_of(entry, arch))
     stages = _MOST_STAGES if alone else _FEW_STAGES
     if latency is not None:
         stages = min(stages, latency + 1)
     for ctas in range(max(min(wanted, most), 1), 0, -1):
         room = (limit + _OWN) // ctas - _OWN - beside
-        fewest = _FEW_STAGES if copied and ctas > 1 else 2
-        if room >= fewest * stage:
+        if room >= (fewest if ctas > 1 else 2) * stage:
             return min(room // stage, stages), ctas
     return 0, 1
 

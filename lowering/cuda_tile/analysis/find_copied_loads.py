@@ -17,7 +17,6 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from tilewright.dialects.cuda_tile.enums import MemoryOrderingSemantics, PaddingValue
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp, LoopOp
-from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFOp, MmaIOp
 from tilewright.dialects.cuda_tile.ops.memory import LoadPtrTkoOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp
@@ -25,10 +24,9 @@ from tilewright.dialects.cute_nvgpu.lattice import CP_ASYNC
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
 from tilewright.dialects.cute_nvgpu.ops.address import bytes_of
 from tilewright.lowering.cuda_tile.analysis.computed_again import follows
-from tilewright.lowering.cuda_tile.analysis.cost_model import copy_stages, holds_fragments
+from tilewright.lowering.cuda_tile.analysis.cost_model import copy_stages
 from tilewright.lowering.cuda_tile.analysis.facts import is_zero
 from tilewright.lowering.cuda_tile.analysis.find_pipelines import (
-    LoadedOperand,
     Pipelines,
     is_readable,
     loaded_by,
@@ -46,7 +44,7 @@ from tilewright.lowering.cuda_tile.analysis.view_access import (
 )
 from tilewright.lowering.cuda_tile.layouts.elements import element_of, scalar_type, shape_of
 from tilewright.lowering.cuda_tile.layouts.layouts import TileLayout, blocked, dim_bits
-from tilewright.lowering.cuda_tile.layouts.mma_layouts import MmaLayouts, Multiplication, atom_of
+from tilewright.lowering.cuda_tile.layouts.mma_layouts import Multiplication, atom_of
 from tilewright.lowering.cuda_tile.layouts.shared_matrices import MatrixOrder
 from tilewright.lowering.cuda_tile.layouts.shared_order import CHUNK
 from tilewright.lowering.cuda_tile.layouts.warpgroup_layouts import multiplies_by_warpgroups
@@ -156,6 +154,11 @@ class CopiedLoads:
         """The shared memory that loops take, one within another."""
         return max((self._within(loop) for loop in self.by_loop), default=0)
 
+    def stage_beside(self, plan: Pipelines) -> int:
+        """The bytes of a stage in a loop for which TMA fills stages too."""
+        stages = self.crowded | {loop: own.stage for loop, own in self.by_loop.items()}
+        return max((stages.get(loop, 0) for loop in plan.by_loop if loop), default=0)
+
     @property
     def beside(self) -> int:
         """The part of that which is no memory in which tiles change layout."""
@@ -176,21 +179,19 @@ def find_copied_loads(
     if arch is None or not arch.supports(CP_ASYNC.target):
         return copies
     tried = set[Operation]()
-    for product, operand, name in _operands(entry):
+    for product, operand in _operands(entry):
         source = loaded_by(operand)
         if source is None or source.load in tried or plan.of(source.load) is not None:
             continue
         tried.add(source.load)
         copied = _copied(source.load)
         if not isinstance(copied, str):
-            if isinstance(product, MmaFOp | MmaIOp) and multiplies_by_warpgroups(product, arch):
-                direct = is_readable(copied.order, source, operand, product)
-                copied = replace(copied, as_matrix=direct)
-                order = copied.order
-                layouts = thread_read_layout(source.load, order, product, thread_bits, arch)
-                read = None if direct else next(layouts, None)
-            else:
-                read = _read(product, source, operand, name, thread_bits)
+            order = copied.order
+            direct = multiplies_by_warpgroups(product, arch)
+            direct = direct and is_readable(order, source, operand, product)
+            copied = replace(copied, as_matrix=direct)
+            layouts = thread_read_layout(source.load, order, product, thread_bits, arch)
+            read = None if direct else next(layouts, None)
             copied = _add(copied, copies, plan)
             if copied is None and read is not None:
                 copies.read[source.load] = read
@@ -203,18 +204,18 @@ def find_copied_loads(
             copies.refused[load] = why
         elif isinstance(copied, CopiedLoad):
             copies.read[load] = copied.layout(thread_bits)
-    _choose_stages(entry, arch, copies, beside + plan.bytes)
+    _choose_stages(entry, arch, copies, plan, beside + plan.bytes)
     for load in copies.refused:
         copies.read.pop(load, None)
     return copies
 
 
-def _operands(entry: EntryOp) -> Iterator[tuple[Multiplication, SSAValue, str]]:
+def _operands(entry: EntryOp) -> Iterator[tuple[Multiplication, SSAValue]]:
     """The operands of multiplications by MMAs."""
     for op in entry.walk():
         if isinstance(op, Multiplication) and atom_of(op) is not None:
-            yield op, op.lhs, "A"
-            yield op, op.rhs, "B"
+            yield op, op.lhs
+            yield op, op.rhs
 
 
 def _streamed(entry: EntryOp) -> Iterator[Load]:
@@ -236,21 +237,6 @@ def _streamed_copy(load: Load, thread_bits: int) -> CopiedLoad | str:
             return f"more than {_TOGETHER} bytes of a thread are in flight together as it is"
         return replace(copied, private=True)
     return copied
-
-
-def _read(
-    product: Multiplication, source: LoadedOperand, operand: SSAValue, name: str, thread_bits: int
-) -> TileLayout | None:
-    """The layout in which threads read what is converted: as the MMA takes it, where registers
-    suffice for that."""
-    if not source.converted:
-        return None
-    atom = atom_of(product)
-    assert atom is not None
-    layouts = MmaLayouts.of(product, atom, thread_bits)
-    own, sums = layouts.layout(name), layouts.layout("C").count
-    size = bytes_of(scalar_type(product, element_of(operand)))
-    return own.renumbered(source.bits) if holds_fragments(sums, own.count * size) else None
 
 
 def _add(copied: CopiedLoad, copies: CopiedLoads, plan: Pipelines) -> str | None:
@@ -308,14 +294,19 @@ def _copied(op: Load) -> CopiedLoad | str:
     return CopiedLoad(op, MatrixOrder.of(bits[along], above, size), run, element)
 
 
-def _choose_stages(entry: EntryOp, arch: Target, copies: CopiedLoads, beside: int) -> None:
-    """Give loops their stages; those without room have none."""
+def _choose_stages(
+    entry: EntryOp, arch: Target, copies: CopiedLoads, plan: Pipelines, beside: int
+) -> None:
+    """Give loops their stages, as many as those that TMA fills for them; those without room have
+    none."""
     for loop, own in list(copies.by_loop.items()):
         around = sum(
             other.bytes for outer, other in copies.by_loop.items()
             if outer is not loop and outer.is_ancestor(loop)
         )  # fmt: skip
         flying = latency((load.op for load in own.loads), arch)
+        if flying is None and loop in plan.by_loop:
+            flying = plan.by_loop[loop].stages - 1
         own.stages = copy_stages(
             entry, arch, own.stage, beside + around, flying, streams=own.private
         )

@@ -23,7 +23,14 @@ from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
 from tilewright.dialects.cute_nvgpu.ops.address import bytes_of
 from tilewright.lowering.cuda_tile.analysis.computed_again import follows
-from tilewright.lowering.cuda_tile.analysis.cost_model import STORED, products_of, stages_and_ctas
+from tilewright.lowering.cuda_tile.analysis.cost_model import (
+    STORED,
+    TMA,
+    copy_stages,
+    is_asynchronous,
+    stages_and_ctas,
+    tiled_products,
+)
 from tilewright.lowering.cuda_tile.analysis.hints import hint
 from tilewright.lowering.cuda_tile.analysis.remarks import remark
 from tilewright.lowering.cuda_tile.analysis.tensor_maps import BoxedAccess, boxed_load
@@ -51,10 +58,10 @@ class SharedBlocks:
     ctas: int = 1
     parts: frozenset[Operation] = frozenset()
 
-    def loading(self, load: LoadViewTkoOp, product: Operation) -> int:
+    def loading(self, load: LoadViewTkoOp) -> int:
         """The CTAs that load for each other what a product in a loop reads."""
-        alone = load in self.parts or in_tensor_memory(product)
-        return 1 if alone or not isinstance(load.parent_op(), ForOp) else self.ctas
+        alone = load in self.parts or not isinstance(load.parent_op(), ForOp)
+        return 1 if alone else self.ctas
 
 
 @dataclass(eq=False)
@@ -69,6 +76,8 @@ class LoadGroup:
     trailing: bool = False
     by_threads: bool = False
     """True where threads read the tiles: `wgmma` cannot as they lie, or they are converted."""
+    by_warps: bool = False
+    """True where the multiplication is by MMAs of warps, which read fragments of the tiles."""
 
     @property
     def ctas(self) -> int:
@@ -99,7 +108,7 @@ class LoadPipeline:
     @property
     def trailing(self) -> list[Operation]:
         """The multiplications that are in flight while the next iteration begins."""
-        products = dict.fromkeys(group.product for group in self.groups)
+        products = dict.fromkeys(group.product for group in self.groups if not group.by_warps)
         loop = self.loop
         if loop is None:
             return []
@@ -134,6 +143,15 @@ class Pipelines:
     """The CTAs that share a multiprocessor."""
     cluster: int = 1
     """The CTAs that load for each other."""
+
+    def loads(self) -> list[BoxedAccess]:
+        """All of their loads."""
+        return [
+            load
+            for pipeline in self.by_loop.values()
+            for group in pipeline.groups
+            for load in group.loads
+        ]
 
     def of(self, load: Operation) -> tuple[LoadPipeline, LoadGroup, BoxedAccess] | None:
         """Where a load belongs to."""
@@ -188,10 +206,11 @@ def find_pipelines(
     stage that threads copy; of a block that CTAs share, what several of them need they load for
     each other."""
     plan = Pipelines()
-    products = products_of(entry, arch)
-    if not products or arch is None:
+    products = tiled_products(entry, arch)
+    if not products or arch is None or not arch.supports(TMA):
         return plan
     for product in products:
+        by_warps = not is_asynchronous(product, arch)
         for operand in (product.lhs, product.rhs):
             source = loaded_by(operand)
             load = None if source is None else source.load
@@ -199,18 +218,20 @@ def find_pipelines(
                 continue
             if plan.of(load) is not None or load in plan.refused:
                 continue
-            boxed = boxed_load(load, arch, 1 if blocks is None else blocks.loading(load, product))
+            alone = blocks is None or by_warps
+            boxed = boxed_load(load, arch, 1 if alone else blocks.loading(load))
             if isinstance(boxed, str):
                 plan.refused[load] = boxed
                 continue
-            direct = is_readable(boxed.order, source, operand, product)
-            why = _add(boxed, product, entry, plan, by_threads=not direct)
+            direct = not by_warps and is_readable(boxed.order, source, operand, product)
+            why = _add(boxed, product, entry, plan, by_threads=not direct, by_warps=by_warps)
             if why is not None:
                 plan.refused[load] = why
     for pipeline in plan.by_loop.values():
         for group in pipeline.groups:
             _find_readers(group, pipeline.loop)
-    beside = max(beside, _beside(entry, stored) + _staged(plan))
+    if any(is_asynchronous(product, arch) for product in products):
+        beside = max(beside, _beside(entry, stored) + _staged(plan))
     _choose_stages(entry, arch, plan, beside, copied)
     ahead = [group for pipeline in plan.by_loop.values() for group in pipeline.groups]
     plan.cluster = max((group.ctas for group in ahead), default=1)
@@ -284,7 +305,7 @@ def is_readable(
 
 def _add(
     boxed: BoxedAccess, product: Multiplication, entry: EntryOp, plan: Pipelines, *,
-    by_threads: bool,
+    by_threads: bool, by_warps: bool,
 ) -> str | None:  # fmt: skip
     """Give a load its place; else why it has none."""
     parent = boxed.op.parent_op()
@@ -306,7 +327,7 @@ def _add(
         if group.product is product and group.by_threads is by_threads and loop is not None:
             break
     else:
-        group = LoadGroup(product, by_threads=by_threads)
+        group = LoadGroup(product, by_threads=by_threads, by_warps=by_warps)
         pipeline.groups.append(group)
     group.loads.append(boxed)
     if loop is not None:
@@ -360,9 +381,12 @@ def _choose_stages(entry: EntryOp, arch: Target, plan: Pipelines, beside: int, c
         hints = [(load.op, hint(load.op, "latency", arch)) for group in pipeline.groups
                  for load in group.loads]  # fmt: skip
         latency = max((n for _, n in hints if n is not None), default=None)
-        pipeline.stages, plan.ctas = stages_and_ctas(
-            entry, arch, total, beside, alone=alone, latency=latency, copied=copied
-        )
+        if any(group.by_warps for group in pipeline.groups):
+            pipeline.stages = copy_stages(entry, arch, total, beside, latency, streams=False)
+        else:
+            pipeline.stages, plan.ctas = stages_and_ctas(
+                entry, arch, total, beside, alone=alone, latency=latency, copied=copied
+            )
         for load, wanted in hints:
             if wanted is not None and pipeline.stages < wanted + 1:
                 remark(load, "hint", f"latency = {wanted} is not honoured: {pipeline.stages} "

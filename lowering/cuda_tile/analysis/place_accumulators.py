@@ -25,16 +25,19 @@ from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
 from tilewright.dialects.cute_nvgpu.lattice.tmem import COLUMNS, DATACENTER_BLACKWELL
+from tilewright.lowering.cuda_tile.analysis.find_pipelines import loaded_by
 from tilewright.lowering.cuda_tile.analysis.hints import hint
 from tilewright.lowering.cuda_tile.analysis.remarks import remark
 from tilewright.lowering.cuda_tile.layouts.layouts import WARP_BITS
 from tilewright.lowering.cuda_tile.layouts.mma_layouts import Multiplication, product_types
 from tilewright.lowering.cuda_tile.layouts.tensor_memory_layouts import (
     ACCUMULATORS,
+    OPERAND,
     SCALE_FACTORS,
     Accumulators,
     accumulators_of,
     extents_of,
+    packed_operand,
     scale_columns,
     tensor_core_atom,
 )
@@ -65,6 +68,12 @@ def place_accumulators(entry: EntryOp, arch: Target | None) -> None:
         other = next((other for other in given if other.may_be_shared_with(place)), None)
         if other is not None:
             place.column = other.column
+        elif taken + place.columns > room >= taken + place.columns - place.operand:
+            for op in place.products:
+                why = f"{place.columns} columns more than {taken} of {room} are taken"
+                remark(op, "tensor-memory", f"A of '{op.name}' is in shared memory: {why}")
+            place.columns, place.operand = place.columns - place.operand, 0
+            place.column, taken = taken, taken + place.columns
         elif taken + place.columns > room:
             for op in place.products:
                 _refuse(op, f"{place.columns} columns more than {taken} of {room} are taken")
@@ -77,11 +86,16 @@ def place_accumulators(entry: EntryOp, arch: Target | None) -> None:
             if place.scales:
                 at = place.column + place.columns - place.scales
                 op.attributes[SCALE_FACTORS] = IntegerAttr(at, i32)
+            if place.operand and operand_columns(op):
+                at = place.column + place.columns - place.operand
+                op.attributes[OPERAND] = IntegerAttr(at, i32)
 
 
 def forget_accumulators(entry: EntryOp, why: str) -> bool:
     """Take the columns away again; whether there were any."""
     products = [op for op in entry.walk() if op.attributes.pop(ACCUMULATORS, None) is not None]
+    for op in products:
+        op.attributes.pop(OPERAND, None)
     for op in products:
         _refuse(op, why)
     return bool(products)
@@ -101,6 +115,8 @@ class _AccumulatorPlace:
     begins: int
     ends: int
     scales: int = 0
+    operand: int = 0
+    """The columns of A that threads store, behind the others."""
     column: int = 0
 
     def may_be_shared_with(self, other: _AccumulatorPlace) -> bool:
@@ -119,12 +135,17 @@ def _places(entry: EntryOp, products: list[Multiplication]) -> list[_Accumulator
         assert types is not None
         columns = Accumulators(extents_of(op), types[2], 0, WARP_BITS).columns
         key = shared.of(op.result), f"{types[2]}{isinstance(op, MmaFScaledOp)}"
-        scales = scale_columns(op)
+        scales, operand = scale_columns(op), operand_columns(op)
         made = _AccumulatorPlace(columns + scales, [], len(order), 0, scales)
         place = places.setdefault(key, made)
+        more = max(operand - place.operand, 0)
+        place.columns, place.operand = place.columns + more, place.operand + more
         place.products.append(op)
     for (value, _), place in places.items():
-        users = [use.operation for member in shared.members(value) for use in member.uses]
+        members = shared.members(value)
+        if any(member.owner is block for member in members):
+            place.begins, place.ends = 0, len(order)  # carried by the loop
+        users = [use.operation for member in members for use in member.uses]
         for op in (*place.products, *users):
             inner = _within(op, block)
             at = len(order) if inner is None else order[inner]
@@ -155,13 +176,25 @@ def accumulator_columns(entry: EntryOp) -> int:
     """The columns of tensor memory that a kernel's accumulators take."""
     return max(
         (
-            own.column + own.columns + scale_columns(op)
+            own.column + own.columns + max(scale_columns(op), _operand_end(op, own))
             for op in entry.walk()
             if isinstance(op, Multiplication)
             and (own := accumulators_of(op, WARP_BITS)) is not None
         ),
         default=0,
     )
+
+
+def _operand_end(op: Multiplication, own: Accumulators) -> int:
+    """The columns behind accumulators up to the end of A."""
+    packed = packed_operand(op, WARP_BITS) if OPERAND in op.attributes else None
+    return 0 if packed is None else packed.column + packed.columns - own.column - own.columns
+
+
+def operand_columns(op: Multiplication) -> int:
+    """The columns of A that threads compute, which they store to tensor memory."""
+    packed = packed_operand(op, WARP_BITS)
+    return 0 if packed is None or loaded_by(op.lhs) is not None else packed.columns
 
 
 def _why_none(op: Multiplication, entry: EntryOp, arch: Target, leaves: bool) -> str | None:

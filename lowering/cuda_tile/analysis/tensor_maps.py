@@ -36,9 +36,10 @@ from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp, StoreViewTkoO
 from tilewright.dialects.cuda_tile.types import GatherScatterViewType, MappedView
 from tilewright.dialects.cute.types.argument import ArgumentAttr
 from tilewright.dialects.cute_nvgpu.descriptors.tensor_box import TensorMapError
-from tilewright.dialects.cute_nvgpu.lattice.targets import Target, target
+from tilewright.dialects.cute_nvgpu.lattice.targets import Target
 from tilewright.dialects.cute_nvgpu.lattice.tma import CHUNK, MAX_BOX, MAX_RANK, TENSOR_ELEMENTS
 from tilewright.dialects.cute_nvgpu.types.tensor_map import TmaDescriptorType
+from tilewright.lowering.cuda_tile.analysis.cost_model import TMA
 from tilewright.lowering.cuda_tile.analysis.facts import divisor
 from tilewright.lowering.cuda_tile.analysis.hints import hint
 from tilewright.lowering.cuda_tile.analysis.view_access import (
@@ -51,7 +52,6 @@ from tilewright.lowering.cuda_tile.layouts.elements import scalar_type
 from tilewright.lowering.cuda_tile.layouts.layouts import dim_bits
 from tilewright.lowering.cuda_tile.layouts.shared_matrices import ALIGNMENT, MatrixOrder
 
-_TARGET = target("sm_90")
 _ARGUMENT, _NUMBER = 0, 1
 """How a size or a stride of a tensor map is given: by an argument's number, or as it is."""
 
@@ -150,7 +150,7 @@ def _passed_on(op: Operation, index: int) -> list[SSAValue] | None:
 
 
 def _why_none(op: LoadViewTkoOp | StoreViewTkoOp, arch: Target | None) -> str | None:
-    if arch is None or not arch.supports(_TARGET):
+    if arch is None or not arch.supports(TMA):
         return "the target has no TMA"
     if hint(op, "allow_tma", arch) == 0:
         return "allow_tma is false"

@@ -1,5 +1,6 @@
 """The layouts in which threads read stages that `wgmma` cannot read.
 
+What MMAs of warps multiply and is converted first goes to the fragments, where registers suffice.
 A goes to the registers from where the MMA takes it. What is laid down anew along K, and lies along
 the other dimension, is read with K along the lanes: of 16 bytes each, from rows that the swizzle
 keeps apart, and written as whole rows:
@@ -15,9 +16,12 @@ from xdsl.ir import Operation
 
 from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFOp, MmaIOp
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
+from tilewright.dialects.cute_nvgpu.ops.address import bytes_of
+from tilewright.lowering.cuda_tile.analysis.cost_model import holds_fragments, is_asynchronous
 from tilewright.lowering.cuda_tile.analysis.find_pipelines import Pipelines, loaded_by
-from tilewright.lowering.cuda_tile.layouts.elements import shape_of
+from tilewright.lowering.cuda_tile.layouts.elements import element_of, scalar_type, shape_of
 from tilewright.lowering.cuda_tile.layouts.layouts import TileLayout, blocked, dim_bits, log2
+from tilewright.lowering.cuda_tile.layouts.mma_layouts import MmaLayouts, Multiplication, atom_of
 from tilewright.lowering.cuda_tile.layouts.shared_matrices import MatrixOrder
 from tilewright.lowering.cuda_tile.layouts.shared_order import CHUNK
 from tilewright.lowering.cuda_tile.layouts.warpgroup_layouts import warpgroup_layouts
@@ -38,16 +42,24 @@ def thread_read_layouts(
 
 
 def thread_read_layout(
-    load: Operation, order: MatrixOrder, product: MmaFOp | MmaIOp, thread_bits: int,
+    load: Operation, order: MatrixOrder, product: Multiplication, thread_bits: int,
     arch: Target | None,
 ) -> Iterator[TileLayout]:  # fmt: skip
     """The layout of a load whose tile lies in an order, if there is a better one."""
     layouts = warpgroup_layouts(product, thread_bits, arch)
-    size = order.order.size
+    size, atom = order.order.size, atom_of(product)
     for name, operand in (("A", product.lhs), ("B", product.rhs)):
         source = loaded_by(operand)
         if source is None or source.load is not load:
             continue
+        if not is_asynchronous(product, arch):
+            if source.converted and atom is not None:
+                fragments = MmaLayouts.of(product, atom, thread_bits)
+                own, sums = fragments.layout(name), fragments.layout("C").count
+                element = bytes_of(scalar_type(product, element_of(operand)))
+                if holds_fragments(sums, own.count * element):
+                    yield own.renumbered(source.bits)
+            return
         if name == "A" and source.converted and size > 1 and layouts is not None:
             yield layouts.layout("A").renumbered(source.bits)
             return

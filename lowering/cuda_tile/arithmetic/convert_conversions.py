@@ -11,10 +11,10 @@ from xdsl.dialects.builtin import (
     Float8E4M3FNType,
     Float8E5M2Type,
     Float16Type,
-    Float32Type,
-    Float64Type,
     IntegerAttr,
     IntegerType,
+    f32,
+    f64,
     i1,
     i8,
     i64,
@@ -96,7 +96,7 @@ def _integer_to_float(op: conversions.IToFOp, kernel: Kernel) -> None:
         return
     _check_known(op, to)
     # An f64 has every integer below the largest number of 8 bits; tf32 has 11 bits.
-    wide = Float64Type()
+    wide = f64
 
     def compute(x: SSAValue) -> SSAValue:
         whole = kernel.emit(kind, [x], wide)
@@ -117,7 +117,7 @@ def _float_to_integer(op: conversions.FToIOp, kernel: Kernel) -> None:
 
     def compute(x: SSAValue) -> SSAValue:
         if element_of(op.from_) not in WIDE_FLOATS:
-            x = float_converted(kernel, x, element_of(op.from_), Float32Type())
+            x = float_converted(kernel, x, element_of(op.from_), f32)
         number = IntegerAttr(RELATIONS["equal"][2], i64)
         is_number = kernel.emit(arith.CmpfOp, [x, x], i1, predicate=number, fastmath=EXACT)
         whole = kernel.emit(kind, [x], wide)
@@ -183,7 +183,6 @@ def float_converted(
     rounding: str = "nearest_even",
 ) -> SSAValue:  # fmt: skip
     """A float of one element type as one of another, rounded once."""
-    f32, f64 = Float32Type(), Float64Type()
     value = _widened(kernel, value, source)
     if to == POWERS:
         return encoded(kernel, float_resized(kernel, value, f64), to, up=rounding != "zero")
@@ -220,13 +219,13 @@ def float_resized(kernel: Kernel, value: SSAValue, type_: Attribute) -> SSAValue
         value = decoded(kernel, kernel.emit(arith.BitcastOp, [value], i8), own)
         return float_resized(kernel, value, type_)
     if isinstance(type_, octets) and not converts:
-        wide = value if own == Float64Type() else float_resized(kernel, value, Float32Type())
+        wide = value if own == f64 else float_resized(kernel, value, f32)
         return kernel.emit(arith.BitcastOp, [encoded(kernel, wide, type_)], type_)
     if own.bitwidth < type_.bitwidth:
         return kernel.emit(arith.ExtFOp, [value], type_)
     if own.bitwidth == type_.bitwidth:
         # Between f16 and bf16, or the two of 8 bits: through what holds both.
-        wide = Float32Type() if own.bitwidth == 16 else Float16Type()
+        wide = f32 if own.bitwidth == 16 else Float16Type()
         value = kernel.emit(arith.ExtFOp, [value], wide)
     return kernel.emit(arith.TruncFOp, [value], type_)
 
@@ -242,8 +241,8 @@ _FP8_SINCE = 89
 
 def _to_tf32(kernel: Kernel, value: SSAValue, rounding: str) -> SSAValue:
     """The 10 highest bits of an f32's fraction, rounded on bits: numbers alone."""
-    f32, word32 = Float32Type(), IntegerType(32)
-    wide = value if value.type == Float64Type() else None
+    word32 = IntegerType(32)
+    wide = value if value.type == f64 else None
     lost: SSAValue | None = None
     value = float_resized(kernel, value, f32)
     if wide is not None:
@@ -294,7 +293,7 @@ _STEPS = 6
 @lowers(RemFOp)
 def _remainder(op: RemFOp, kernel: Kernel) -> None:
     """x - trunc(x / y) y, exactly: in f64 each step is exact, and at most one y too much."""
-    type_, wide = kernel.scalar_type(op, op.result), Float64Type()
+    type_, wide = kernel.scalar_type(op, op.result), f64
     if type_ == wide:
         elementwise(op, kernel, lambda x, y: remainder64(kernel, x, y))
         return

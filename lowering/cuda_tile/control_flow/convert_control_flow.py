@@ -38,11 +38,12 @@ from tilewright.lowering.cuda_tile.kernel.tensor_tiles import (
 from tilewright.lowering.cuda_tile.kernel.warpgroup_groups import MmaGroup
 from tilewright.lowering.cuda_tile.memory.convert_copied_loads import CopyRings
 from tilewright.lowering.cuda_tile.pipelines.convert_pipelines import Rings, place_rings, places_of
-from tilewright.lowering.cuda_tile.pipelines.ring import Range
+from tilewright.lowering.cuda_tile.pipelines.ring import Range, Ring, StagePlace
 from tilewright.lowering.cuda_tile.products.convert_warpgroup_matrix import AccumulatorTile
 from tilewright.lowering.cuda_tile.products.fresh_accumulators import FreshAccumulators
 from tilewright.lowering.cuda_tile.products.kept_operands import KeptOperands
 from tilewright.lowering.cuda_tile.products.late_product import LateProduct
+from tilewright.lowering.tile.kernel import is_pure
 
 
 class RegionEnd(Protocol):
@@ -196,6 +197,7 @@ class _Again:
 @lowers(ForOp)
 def _for(op: ForOp, kernel: Kernel) -> None:
     source, ahead = op.region.block, Rings.in_kernel(kernel)
+    others: list[tuple[Ring, StagePlace]] = []
     own, rings, copies = ahead.of(op), ahead.carried_by(op), CopyRings.in_kernel(kernel).of(op)
     bounds = Range(*loop_bounds(op, kernel))
     carried = CarriedTiles(source.args[1:], kernel)
@@ -204,17 +206,22 @@ def _for(op: ForOp, kernel: Kernel) -> None:
     initial, leaf = carried.registers(op.init_values, fresh.products), _Again(op, carried)
     kernel.groups.wait()
     fresh.before_loop()
-    begin_turn(op, kernel)
     if own is not None:
         own.before_loop(bounds)
-    order = parity_carried(op, kernel)
-    begun = [*places_of(rings), *order]
     kept = KeptOperands(op, kernel)
     if copies is not None:
         copies.before_loop(bounds)
-        begun.append(copies.stage)
     elif kept:
         kernel.scratch.barrier()
+    # Memory that was taken above is free of MMAs: the turns' own may be in flight behind this.
+    begin_turn(op, kernel)
+    record = kernel.tensor.record
+    if record is not None:
+        record.enter(op)
+        others = [(ring, ring.place) for ring in rings if ring.is_read_by_mmas]
+        rings = [ring for ring in rings if not ring.is_read_by_mmas]
+    order, stages = parity_carried(op, kernel), [] if copies is None else [copies.stage]
+    begun = [*places_of(rings), *order, *stages]
     late, lower = LateProduct.of(op, kernel), bounds.lower
     if late is not None:
         passed = _first_iteration(op, late, bounds, [*initial, *begun], carried, kernel)
@@ -241,13 +248,22 @@ def _for(op: ForOp, kernel: Kernel) -> None:
         own.end()
     kernel.groups.settle([] if own is None else own.flying)
     end_turn(op, kernel)
+    if record is not None:
+        record.leave()
     stages = [] if copies is None else [copies.next()]
     weights = [] if late is None else late.weights
     order_now = parity_carried(op, kernel)
     kernel.emitter.add(scf.YieldOp(*values, *places_of(rings), *order_now, *stages, *weights))
     _leave_body(op, outer, flushed, kernel)
-    loop = scf.ForOp(lower, bounds.upper, bounds.step, [*initial, *begun], Region(block))
-    results, passed = CarriedTiles(op.results, kernel), kernel.emitter.add(loop).results
+    passed = [*initial, *begun]
+    if record is not None and _does_nothing(block):
+        block.erase(safe_erase=False)
+    else:
+        loop = scf.ForOp(lower, bounds.upper, bounds.step, passed, Region(block))
+        passed = kernel.emitter.add(loop).results
+    for ring, place in others:
+        ring.place = place
+    results = CarriedTiles(op.results, kernel)
     results.bind(passed[: end - 1])
     results.bind_again(op.init_values, op)
     place_rings(rings, passed[end - 1 :])
@@ -307,6 +323,12 @@ def _last_product(op: ForOp, late: LateProduct, bounds: Range, kernel: Kernel) -
     types = [fragment.type for fragment in before.fragments]
     sums = emitter.add(scf.IfOp(runs, types, last, none)).results
     kernel[result] = replace(before, fragments=tuple(sums))
+
+
+def _does_nothing(block: Block) -> bool:
+    """True of the body of a loop that passes on what it is given."""
+    *ops, last = block.walk()
+    return all(is_pure(op) for op in ops) and list(last.operands) == list(block.args[1:])
 
 
 def _fly(

@@ -147,6 +147,8 @@ class Kernel:
         self.tensor = AccumulatorMemory(self.emitter, self.threads, self.scratch)
         self.values: dict[SSAValue, Any] = {}
         self.op: Operation | None = None
+        self.crowded: Operation | None = None
+        """The first op behind which shared memory has no room."""
         self.maps: dict[ArgumentAttr, SSAValue] = {}
         self.ahead: LoadsAhead
         self.copied: CopiesAhead
@@ -305,10 +307,16 @@ class Kernel:
         if rule is None:
             raise OpError(op, f"'{op.name}' has no lowering to cute")
         rule(op, self)
-        if (got := self.scratch.bytes) > self.scratch.limit:
+        if self.crowded is None and self.scratch.bytes > self.scratch.limit:
+            self.crowded = op
+
+    def check_room(self) -> None:
+        """Raise OpError where tiles are larger than shared memory."""
+        if (op := self.crowded) is not None:
             raise OpError(
                 op, f"'{op.name}' expected tiles that fit into the {self.scratch.limit} bytes of "
-                f"shared memory of a CTA of {self.arch}, got {got}; nearest legal: smaller tiles"
+                f"shared memory of a CTA of {self.arch}, got {self.scratch.bytes}; "
+                "nearest legal: smaller tiles"
             )  # fmt: skip
 
 

@@ -228,10 +228,13 @@ class Scratch:
                 results[target.register_at[place | part]] = element
         return [results[register] for register in range(target.count)]
 
-    def told(self, layout: TileLayout, elements: Sequence[SSAValue]) -> Sequence[SSAValue]:
-        """Elements that the first of the threads that hold the same knows, in all of them."""
-        order = converting(layout, layout, address.bytes_of(elements[0].type))
-        return self._through(order, layout, elements, layout)
+    def told(
+        self, source: TileLayout, elements: Sequence[SSAValue], target: TileLayout, holders: int = 0
+    ) -> Sequence[SSAValue]:
+        """Elements that one of the threads that are to hold the same knows, whose bits among them
+        are those of `holders`, in another layout."""
+        order = converting(source, target, address.bytes_of(elements[0].type))
+        return self._through(order, source, elements, target, holders)
 
     def _through(
         self,
@@ -239,18 +242,20 @@ class Scratch:
         source: TileLayout,
         elements: Sequence[SSAValue],
         target: TileLayout,
+        holders: int = 0,
     ) -> Sequence[SSAValue]:
         base = self.take(order.size << len(order.position))
-        self.store(base, source, elements, order)
+        self.store(base, source, elements, order, holders)
         self.written()
         return self.load(base, target, elements[0].type, order)
 
     def store(
-        self, base: SSAValue, layout: TileLayout, elements: Sequence[SSAValue], order: SharedOrder
-    ) -> None:
-        """Write a tile from an address on."""
+        self, base: SSAValue, layout: TileLayout, elements: Sequence[SSAValue], order: SharedOrder,
+        holders: int = 0,
+    ) -> None:  # fmt: skip
+        """Write a tile from an address on, by those `holders` of threads that hold the same."""
         place = self.places(base, layout.threads, order)
-        own = self.threads.first_of(layout)
+        own = self.threads.first_of(layout, holders)
         for registers in _runs(layout, order):
             at, offset = place(layout.places[registers[0]])
             run = [elements[register] for register in registers]

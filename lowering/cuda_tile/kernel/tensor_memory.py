@@ -15,8 +15,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from xdsl.dialects import gpu, memref
-from xdsl.dialects.builtin import MemRefType, NoneAttr, UnitAttr, i32, i64
+from xdsl.dialects import arith, gpu, memref
+from xdsl.dialects.builtin import IndexType, IntegerAttr, MemRefType, NoneAttr, UnitAttr, i32, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tilewright.dialects.cute import Layout
@@ -25,14 +25,28 @@ from tilewright.dialects.cute.types.memref import Space, SpaceAttr
 from tilewright.dialects.cute_nvgpu.atoms.tmem_layouts import column_stride, lane_stride
 from tilewright.dialects.cute_nvgpu.atoms.umma import UmmaAtom
 from tilewright.dialects.cute_nvgpu.lattice.tmem import ALLOCATIONS, LANES
-from tilewright.dialects.cute_nvgpu.ops import mbarrier, sync, tcgen05_sync, tmem, tmem_access
+from tilewright.dialects.cute_nvgpu.ops import (
+    mbarrier,
+    sync,
+    tcgen05_sync,
+    tmem,
+    tmem_access,
+    warp_specialization,
+)
 from tilewright.dialects.cute_nvgpu.ops.address import bytes_of
 from tilewright.dialects.cute_nvgpu.ops.tmem_access import TmemShapeAttr
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
+from tilewright.lowering.cuda_tile.kernel.issued_products import (
+    DONE,
+    GIVEN,
+    IssuedProduct,
+    IssueRecord,
+)
 from tilewright.lowering.cuda_tile.kernel.scratch import Scratch
 from tilewright.lowering.cuda_tile.layouts.layouts import WARP_BITS, log2
 from tilewright.lowering.cuda_tile.layouts.tensor_memory_layouts import (
     Accumulators,
+    PackedOperand,
 )
 from tilewright.lowering.cuda_tile.layouts.threads import ThreadNumber
 from tilewright.lowering.tile.emitter import Emitter
@@ -47,7 +61,7 @@ _MOST = 32
 class BranchState:
     """The facts before branches."""
 
-    parity: SSAValue | None
+    parities: Sequence[SSAValue]
     touched: bool
     tiles: Mapping[int, object]
 
@@ -59,7 +73,8 @@ class AccumulatorMemory:
     def __init__(self, emitter: Emitter, threads: ThreadNumber, scratch: Scratch) -> None:
         self._emitter, self._threads, self._scratch = emitter, threads, scratch
         self.flying = self.touched = self.reads_scratch = False
-        self.parity: SSAValue | None = None
+        self.parities: list[SSAValue] = []
+        """Of the phase of the mbarrier of MMAs that comes, and of the one of threads before."""
         self._columns = 0
         self.tiles: dict[int, object] = {}
         """The tile that the columns from one on hold."""
@@ -67,22 +82,29 @@ class AccumulatorMemory:
         """The condition under which the first MMA of a product adds."""
         self._base: SSAValue
         self._done: SSAValue
+        self.record: IssueRecord | None = None
+        """The work of a warp of its own that issues them, where there is one."""
+        self.given: SSAValue
+        self._touch: Operation | None = None
+        """Behind which op threads have done what MMAs come after."""
         scratch.before_reuse.append(self._leave_scratch)
 
     @property
     def is_used(self) -> bool:
         """True of a kernel that has allocated some."""
-        return self.parity is not None
+        return bool(self.parities)
 
     # --- allocation ---
 
-    def allocate(self, columns: int) -> None:
-        """Allocate so many columns at least, for all threads of the CTA."""
+    def allocate(self, columns: int, warps: int) -> None:
+        """Allocate so many columns at least, for all threads of the CTA, of which so many warps
+        compute."""
         emitter = self._emitter
         self._columns = next(count for count in ALLOCATIONS if count >= columns)
         shared = SpaceAttr(Space.SMEM)
         slot = emitter.emit(memref.AllocOp([], [], MemRefType(i32, [1], NoneAttr(), shared)))
         self._done = emitter.emit(memref.AllocOp([], [], MemRefType(i64, [1], NoneAttr(), shared)))
+        self.given = emitter.emit(memref.AllocOp([], [], MemRefType(i64, [1], NoneAttr(), shared)))
         at = emitter.constant(0, None)
 
         def by_one_warp() -> None:
@@ -92,6 +114,8 @@ class AccumulatorMemory:
 
         def by_one_thread() -> None:
             emitter.add(mbarrier.InitOp(self._done, [at], 1))
+            if self.record is not None:
+                emitter.add(mbarrier.InitOp(self.given, [at], warps))
             emitter.add(mbarrier.FenceMbarrierInitOp())
 
         emitter.when(self._allocates, by_one_warp)
@@ -99,14 +123,19 @@ class AccumulatorMemory:
         emitter.add(gpu.BarrierOp())
         emitter.add(tcgen05_sync.FenceAfterThreadSyncOp())
         self._base = emitter.emit(tmem.RetrieveOp(slot, [at], tmem.allocation_type(self._columns)))
-        self.parity = emitter.constant(0, 32)
+        self.parities = [emitter.constant(0, 32)]
+        if self.record is not None:
+            self.parities.append(emitter.constant(1, 32))
 
     def end(self) -> None:
         """Give the columns back, once nobody uses them."""
         if not self.is_used:
             return
         self.wait()
+        record, self.record = self.record, None
+        self.touched |= record is not None
         self.order()
+        self.record = record
         give_back = tmem.DeallocOp(self._base)
         self._emitter.when(self._allocates, lambda: self._emitter.add(give_back))
 
@@ -125,22 +154,41 @@ class AccumulatorMemory:
 
     def wait(self) -> None:
         """Wait for all MMAs that may be in flight."""
-        if not self.flying or self.parity is None:
+        if not self.flying or not self.parities:
             return
-        # Whoever waited for the phase before has seen it.
-        self.order()
+        if self.record is None:
+            # Whoever waited for the phase before has seen it.
+            self.order()
         emitter, at = self._emitter, self._emitter.constant(0, None)
-        emitter.when(self.issues, lambda: emitter.add(tcgen05_sync.CommitOp(self._done, [at])))
-        emitter.add(mbarrier.WaitOp(self._done, [at], self.parity))
+        if self.record is not None:
+            self.record.events.append(DONE)
+        else:
+            emitter.when(self.issues, self.commit)
+        emitter.add(mbarrier.WaitOp(self._done, [at], self.parities[0]))
         emitter.add(sync.WarpSyncOp())
         emitter.add(tcgen05_sync.FenceAfterThreadSyncOp())
-        self.parity = emitter.binary("xor", self.parity, emitter.constant(1, 32))
+        self._flip(0)
         self.flying = self.reads_scratch = False
-        self.touched = True
+        self.touched, self._touch = True, None
+
+    def _flip(self, number: int) -> None:
+        emitter = self._emitter
+        self.parities[number] = emitter.binary(
+            "xor", self.parities[number], emitter.constant(1, 32)
+        )
+
+    def commit(self) -> None:
+        """Tell all threads once the MMAs that this one has issued are complete."""
+        at = self._emitter.constant(0, None)
+        self._emitter.add(tcgen05_sync.CommitOp(self._done, [at]))
 
     def order(self, barrier: Callable[[], None] | None = None) -> None:
         """Let MMAs from here on come after what threads have done; a barrier that is wanted in any
         case takes its place."""
+        if self.record is not None and (self.touched or barrier is not None):
+            self._give(self.record, None if barrier else self._touch)
+            self._scratch.state |= barrier is not None
+            return
         if not self.touched:
             if barrier is not None:
                 barrier()
@@ -150,10 +198,38 @@ class AccumulatorMemory:
         self._emitter.add(tcgen05_sync.FenceAfterThreadSyncOp())
         self.touched = False
 
-    def issue(self, mmas: Callable[[], None], *, reads_scratch: bool) -> None:
+    def _give(self, record: IssueRecord, touch: Operation | None) -> None:
+        """Tell the warp that issues MMAs that this one has done what they come after; right
+        behind the last such op, where that is known. The phase before is over by then."""
+        emitter = self._emitter
+        block, last = emitter.block, emitter.block.last_op
+        at = emitter.emit(arith.ConstantOp(IntegerAttr(0, IndexType())))
+        emitter.add(tcgen05_sync.FenceBeforeThreadSyncOp())
+        emitter.add(mbarrier.WaitOp(self.given, [at], self.parities[1]))
+        emitter.add(sync.WarpSyncOp())
+        leader = emitter.emit(warp_specialization.ElectSyncOp())
+        emitter.when(leader, lambda: emitter.add(mbarrier.ArriveOp(self.given, [at])))
+        if touch is not None and touch.parent is block and touch is not last:
+            assert last is not None
+            moved, op = list[Operation](), last.next_op
+            while op is not None:
+                moved.append(op)
+                op = op.next_op
+            for op in moved:
+                op.detach()
+            block.insert_ops_after(moved, touch)
+        self._flip(1)
+        record.events.append(GIVEN)
+        self.touched, self._touch = False, None
+
+    def issue(self, product: IssuedProduct, mmas: Callable[[], None]) -> None:
         """Issue MMAs, by one thread, which the rest of its warp waits for."""
-        self._emitter.when(self.issues, mmas)
-        self._emitter.add(sync.WarpSyncOp())
+        reads_scratch = bool(product.laid)
+        if self.record is not None:
+            self.record.events.append(product)
+        else:
+            self._emitter.when(self.issues, mmas)
+            self._emitter.add(sync.WarpSyncOp())
         self.flying = True
         self.reads_scratch |= reads_scratch
 
@@ -174,18 +250,17 @@ class AccumulatorMemory:
 
     def carry(self, values: Sequence[SSAValue]) -> None:
         """Say what those values are now."""
-        for value in values:
-            self.parity = value
+        self.parities[: len(values)] = values
 
     def before_branches(self) -> BranchState:
         """Before branches: nothing is in flight. MMAs are issued in none but those that all that
         follows is in."""
         self.wait()
-        return BranchState(self.parity, self.touched, dict(self.tiles))
+        return BranchState([*self.parities], self.touched, dict(self.tiles))
 
     def resume(self, state: BranchState, *, behind: bool = False) -> None:
         """At the beginning of a branch, or `behind` all of them."""
-        self.parity, self.tiles = state.parity, dict(state.tiles)
+        self.parities, self.tiles = [*state.parities], dict(state.tiles)
         self.flying = self.reads_scratch = False
         self.touched = behind or state.touched
 
@@ -204,7 +279,7 @@ class AccumulatorMemory:
             width = count
             load = tmem_access.LoadOp(view, at, type_, shape, **form)
             fragments.append(emitter.emit(load))
-        emitter.add(tmem_access.WaitLoadOp())
+        self._touch = emitter.add(tmem_access.WaitLoadOp())
         self.touched = True
         return [extracted(fragment, i, emitter) for fragment in fragments for i in range(width)]
 
@@ -215,13 +290,15 @@ class AccumulatorMemory:
         self.tiles.pop(accumulators.column, None)
         view = self._view(accumulators)
         shape, form = _form(accumulators, "unpack")
+        if isinstance(accumulators, PackedOperand):
+            form = {}
         for number, (at, count) in enumerate(self._runs(accumulators)):
             type_ = FragmentType.get(count, accumulators.element)
             own = elements[number * count : (number + 1) * count]
             emitter.add(
                 tmem_access.StoreOp(from_elements(own, type_, emitter), view, at, shape, **form)
             )
-        emitter.add(tmem_access.WaitStoreOp())
+        self._touch = emitter.add(tmem_access.WaitStoreOp())
         self.touched = True
 
     def store_words(self, column: int, words: Sequence[SSAValue]) -> None:
@@ -243,6 +320,7 @@ class AccumulatorMemory:
 
         first = emitter.compare("lt", threads.number, emitter.constant(LANES, 32))
         emitter.when(first, store)
+        self._touch = None
         self.touched = True
 
     def _first_lane(self) -> SSAValue:
@@ -254,6 +332,9 @@ class AccumulatorMemory:
     def _view(self, accumulators: Accumulators) -> SSAValue:
         """The columns as elements."""
         bits = 8 * bytes_of(accumulators.element)
+        if isinstance(accumulators, PackedOperand):
+            shape = LANES, self._columns * accumulators.PER_CELL
+            return self.slice(0, accumulators.element, shape, Layout(shape, (lane_stride(bits), 1)))
         layout = Layout((LANES, self._columns), (lane_stride(bits), column_stride(bits)))
         return self.slice(0, accumulators.element, (LANES, self._columns), layout)
 
@@ -274,6 +355,13 @@ class AccumulatorMemory:
         at = accumulators.column_of(batch, row, column)
         return self.slice(at, accumulators.element, (rows, columns), atom.cta_layout("D"))
 
+    def operand(
+        self, packed: PackedOperand, atom: UmmaAtom, place: tuple[int, int, int]
+    ) -> SSAValue:
+        """The operand A of an MMA from an element (batch, row, K) on."""
+        at = packed.column_of(*place) // packed.PER_CELL
+        return self.slice(at, packed.element, atom.cta_extents("A"), atom.cta_layout("A"))
+
     def _runs(self, accumulators: Accumulators) -> Iterator[tuple[list[SSAValue], int]]:
         """Where the elements of a thread's registers begin, in runs."""
         emitter, threads = self._emitter, self._threads
@@ -291,7 +379,7 @@ class AccumulatorMemory:
         for place in layout.places[::count]:
             at = emitter.constant(column_of(place), 32)
             if group is not None:
-                weight = column_of(1 << group) - accumulators.column
+                weight = column_of(1 << group) - column_of(0)
                 own = threads.total([0] * (WARP_BITS + 2) + [weight])
                 assert own is not None
                 at = emitter.binary("add", own, at)

@@ -83,18 +83,22 @@ def end_turn(op: Operation, kernel: Kernel) -> None:
 
 
 def parity_carried(op: Operation, kernel: Kernel) -> list[SSAValue]:
-    """The parity that a loop carries in which MMAs are issued."""
-    parity = kernel.tensor.parity
-    return [] if parity is None or next(products_in(op), None) is None else [parity]
+    """The parities that a loop carries in which MMAs are issued."""
+    return [] if next(products_in(op), None) is None else [*kernel.tensor.parities]
 
 
 def _flies(op: Operation) -> bool:
     """True of a loop whose turns may end with MMAs in flight: of what goes on to the next one."""
-    assert isinstance(op, ForOp)
+    return any(_goes_on(product.results[0], op) for product in products_in(op))
+
+
+def _goes_on(value: SSAValue, loop: Operation) -> bool:
+    """True of a value that the next turn of a loop has, as it is."""
+    ends = [use for use in value.uses if isinstance(use.operation, ContinueOp)]
+    holders = [(use.operation.parent_op(), use.index) for use in ends]
     return any(
-        isinstance(use.operation, ContinueOp)
-        for product in products_in(op)
-        for use in product.results[0].uses
+        holder is loop or (isinstance(holder, ForOp) and _goes_on(holder.results[index], loop))
+        for holder, index in holders
     )
 
 

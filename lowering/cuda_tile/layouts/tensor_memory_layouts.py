@@ -12,9 +12,9 @@ of the columns, or the next 128 rows.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
-from xdsl.dialects.builtin import Float16Type, Float32Type, IntegerAttr, i32
+from xdsl.dialects.builtin import BFloat16Type, Float16Type, Float32Type, IntegerAttr, i32
 from xdsl.ir import Attribute, Operation
 
 from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFScaledOp
@@ -37,6 +37,9 @@ from tilewright.lowering.cuda_tile.layouts.mma_layouts import (
 ACCUMULATORS = "cute.accumulators"
 """The attribute of multiplications by `tcgen05.mma`: the first column of their accumulators."""
 
+OPERAND = "cute.operand_columns"
+"""The attribute of those whose A is in tensor memory: its first column."""
+
 SCALE_FACTORS = "cute.scale_factors"
 """The attribute of those that scale: the first column of their scale factors."""
 
@@ -52,6 +55,7 @@ _FACTORS = {"f8E8M0FNU": "ue8m0", "f8E4M3FN": "ue4m3"}
 _WIDE = 32
 """The elements along K that share a scale factor of kind::mxf4."""
 _WARPGROUP_BITS = 7
+_PACKED: dict[str, Attribute] = {"f16": Float16Type(), "bf16": BFloat16Type()}
 _HELD: dict[str, Attribute] = {"f32": Float32Type(), "f16": Float16Type(), "s32": i32}
 
 
@@ -126,6 +130,25 @@ class Accumulators:
 
 
 @dataclass(frozen=True)
+class PackedOperand(Accumulators):
+    """A of a multiplication in tensor memory, of so many `b`, `m` and K of 16 bits, two in a cell:
+    its columns are counted in elements."""
+
+    PER_CELL: ClassVar[int] = 2
+
+    @property
+    def element(self) -> Attribute:
+        return _PACKED[self.name]
+
+    @property
+    def columns(self) -> int:
+        return super().columns // self.PER_CELL
+
+    def column_of(self, batch: int, row: int, column: int) -> int:
+        return super().column_of(batch, row, column) + self.column * (self.PER_CELL - 1)
+
+
+@dataclass(frozen=True)
 class TensorCoreLayouts(AsyncLayouts):
     """The operands of a multiplication that one thread issues for all of the CTA."""
 
@@ -188,6 +211,17 @@ def accumulators_of(op: Multiplication, thread_bits: int) -> Accumulators | None
     if not isinstance(place, IntegerAttr) or types is None:
         return None
     return Accumulators(extents_of(op), types[2], place.value.data, thread_bits)
+
+
+def packed_operand(op: Multiplication, thread_bits: int) -> PackedOperand | None:
+    """A of a multiplication that has it in tensor memory, or may have, from column 0 on."""
+    place, types = op.attributes.get(OPERAND, IntegerAttr(0, i32)), product_types(op)
+    batch, rows, columns = extents_of(op)
+    if types is None or types[0] not in _PACKED or rows < LANES or columns % _FEWEST_TURNED:
+        return None
+    assert isinstance(place, IntegerAttr)
+    extents = batch, rows, shape_of(op.lhs)[-1]
+    return PackedOperand(extents, types[0], place.value.data, thread_bits)
 
 
 def extents_of(op: Multiplication) -> tuple[int, int, int]:

@@ -29,6 +29,9 @@ from tilewright.lowering.cuda_tile.layouts.tensor_memory_layouts import (
     in_tensor_memory,
     tensor_core_atom,
 )
+from tilewright.lowering.cuda_tile.legalization.advanced_pointers import (
+    rewrite_advanced_pointers,
+)
 from tilewright.lowering.cuda_tile.legalization.before import ROUNDING, Before
 from tilewright.lowering.cuda_tile.legalization.large_constants import is_large, loaded_constant
 from tilewright.lowering.cuda_tile.legalization.packed_views import (
@@ -47,6 +50,8 @@ _FP8_SINCE = 89
 def legalize(entry: EntryOp, arch: Target | None, *, placed: bool = False) -> None:
     """Rewrite the ops of an entry that no rule lowers as they are; scaled products that may be in
     tensor memory once it is said which are."""
+    if not placed:
+        rewrite_advanced_pointers(entry)
     for op in list(entry.walk()):
         match op:
             case FPowIOp():

@@ -56,7 +56,9 @@ def load(
         results = kernel.emitter.add(load).results
         loaded.update(zip(access.registers, results, strict=True))
     elements = [loaded[register] for register in range(layout.count)]
-    return elements if weak or not layout.idle else list(kernel.scratch.told(layout, elements))
+    return (
+        elements if weak or not layout.idle else list(kernel.scratch.told(layout, elements, layout))
+    )
 
 
 def store(

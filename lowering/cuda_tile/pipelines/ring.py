@@ -87,6 +87,11 @@ class Ring:
         self.flying: list[MmaGroup] = []
         """The MMAs that are in flight at its end."""
 
+    @property
+    def is_read_by_mmas(self) -> bool:
+        """True where no thread but the one that issues MMAs has to do with its stages."""
+        return all(group.released_by_mma for one in self.pipelines for group in one.groups)
+
     # --- memory ---
 
     def _made(self) -> SSAValue:
@@ -109,7 +114,7 @@ class Ring:
         """Make the mbarriers, by one thread; so many warps, or MMAs of one thread, read."""
         emitter = self.kernel.emitter
         for (full, empty), group in zip(self._made_barriers, self.pipelines[0].groups, strict=True):
-            count = 1 if group.released_by_mma else readers * group.ctas
+            count = (1 if group.released_by_mma else readers) * group.ctas
             for stage in range(self.stages):
                 at = emitter.constant(stage, None)
                 emitter.add(mbarrier.InitOp(full, [at], 1))
@@ -159,6 +164,17 @@ class Ring:
         for load in group.loads:
             self._copy(load, full, at, self._start(load, place))
 
+    def drain(self) -> None:
+        """Wait until all that MMAs of other CTAs say of stages has arrived, by the thread that
+        copies: before that nobody leaves."""
+        for group in self.pipelines[0].groups:
+            if group.ctas == 1 or not group.released_by_mma:
+                continue
+            _, empty = self._barriers[group]
+            for place in [self._moved(self.place, i) for i in range(self.stages)]:
+                at, parity = self._index(place.stage), self._other(place.parity)
+                self.kernel.emitter.add(mbarrier.WaitOp(empty, [at], parity))
+
     def _start(self, load: BoxedAccess, place: StagePlace) -> SSAValue:
         return self._index(scaled(self.kernel.emitter, place.stage, self._room(load)))
 
@@ -168,10 +184,14 @@ class Ring:
         rank = mask = None
         if load.ctas > 1:
             rank = emitter.once((cluster.RankOp,), cluster.RankOp)
-            mask = emitter.constant((1 << load.ctas) - 1, 16)
+            mask = self._everyone(load.ctas)
         for coordinates, place in boxes(load, kernel, rank):
             at = start if place is None else emitter.binary("add", start, place)
             emitter.add(tma.TmaLoadOp(map_, coordinates, line, [at], full, [stage], mask=mask))
+
+    def _everyone(self, ctas: int) -> SSAValue | None:
+        """The mask of so many CTAs, where there are several."""
+        return None if ctas == 1 else self.kernel.emitter.constant((1 << ctas) - 1, 16)
 
     def _ahead(
         self, groups: Sequence[LoadGroup], place: StagePlace, by: int, *, fresh: bool = False
@@ -320,7 +340,8 @@ class Ring:
             if group.released_by_mma:
                 _, empty = self._barriers[group]
                 stage = self._index(self.place.stage)
-                self.kernel.emitter.add(tcgen05_sync.CommitOp(empty, [stage]))
+                mask = self._everyone(group.ctas)
+                self.kernel.emitter.add(tcgen05_sync.CommitOp(empty, [stage], mask=mask))
 
     def issued(self, product: Operation) -> None:
         """Go on behind those MMAs: copy to the stage before, whose MMAs were issued earlier, and
@@ -348,6 +369,8 @@ class Ring:
 
     def after_loop(self, bounds: Range) -> dict[Operation, MmaGroup]:
         """The MMAs in flight behind the loop, by product."""
+        if self.produces and any(x.ctas > 1 and x.released_by_mma for x in self.pipeline.groups):
+            self.kernel.emitter.when(self.copies(), self.drain)
         before = self.before(self.place)
         ran = self.kernel.emitter.compare("lt", bounds.lower, bounds.upper)
         return self._flights(lambda group: partial(self.release, group, before, ran))

@@ -19,6 +19,7 @@ from tilewright.lowering.cuda_tile.arithmetic.convert_conversions import (
 )
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, PlacedTile, lowers
 from tilewright.lowering.cuda_tile.kernel.shared_tiles import SharedTile, StageTile
+from tilewright.lowering.cuda_tile.kernel.warpgroup_groups import MmaGroup
 from tilewright.lowering.cuda_tile.layouts.elements import shape_of
 from tilewright.lowering.cuda_tile.layouts.find_layouts import LayoutTable, finds
 from tilewright.lowering.cuda_tile.layouts.layouts import TileLayout
@@ -107,6 +108,7 @@ class AtomProduct:
             for batch, m, n, _ in places:
                 inputs = [a[batch, m, 0, k], b[batch, 0, n, k], sums[batch, m, n, 0]]
                 sums[batch, m, n, 0] = emitter.emit(MMA_OPS[self.atom.op](inputs, self.atom))
+        kernel.ahead.read(self.op, MmaGroup())
         results = [extracted(sums[place], i, emitter) for place in places for i in range(width)]
         kernel.place(self.op.result, c_layout, [float_or_same(kernel, x, own) for x in results])
 

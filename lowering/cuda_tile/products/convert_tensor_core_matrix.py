@@ -3,16 +3,18 @@ in tensor memory, A and B are matrices in shared memory."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from xdsl.dialects.builtin import i1
 from xdsl.ir import SSAValue
 
 from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFScaledOp
-from tilewright.dialects.cute_nvgpu.atoms.umma import UmmaAtom
+from tilewright.dialects.cute_nvgpu.atoms.umma import UmmaAtom, UmmaFragmentKind
 from tilewright.dialects.cute_nvgpu.ops.sm100 import MmaBsOp, MmaOp
 from tilewright.lowering.cuda_tile.analysis.facts import is_zero
 from tilewright.lowering.cuda_tile.arithmetic.convert_conversions import float_or_same
+from tilewright.lowering.cuda_tile.kernel.issued_products import IssuedProduct
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, lowers
 from tilewright.lowering.cuda_tile.kernel.tensor_tiles import is_there, make_room, placed
 from tilewright.lowering.cuda_tile.layouts.elements import shape_of
@@ -20,12 +22,14 @@ from tilewright.lowering.cuda_tile.layouts.find_layouts import LayoutTable, find
 from tilewright.lowering.cuda_tile.layouts.layouts import TileLayout
 from tilewright.lowering.cuda_tile.layouts.mma_layouts import Multiplication
 from tilewright.lowering.cuda_tile.layouts.tensor_memory_layouts import (
+    OPERAND,
     Accumulators,
     ScaleFactors,
     TensorCoreLayouts,
     accumulators_of,
     block_of,
     extents_of,
+    packed_operand,
     scale_factors_of,
     tensor_core_atom,
 )
@@ -68,7 +72,11 @@ class TensorCoreProduct:
         extents = {"b": batch, "m": rows, "n": columns, "k": shape_of(op.lhs)[-1]}
         self.layouts = TensorCoreLayouts(atom, extents, kernel.table.thread_bits)
         self.shared = SharedOperands(self.layouts, kernel)
+        thread_bits = kernel.table.thread_bits
+        self.packed = packed_operand(op, thread_bits) if OPERAND in op.attributes else None
         self.factors: tuple[ScaleFactors, ScaleFactors] | None = None
+        if isinstance(op, MmaFScaledOp):
+            self.factors = scale_factors_of(op)
 
     def multiply(self) -> None:
         """Emit it."""
@@ -79,22 +87,20 @@ class TensorCoreProduct:
             self.kernel.tensor,
         )
         make_room(accumulators.column, op, kernel)
-        fresh = is_zero(op.acc)
-        if not fresh:
+        if not is_zero(op.acc):
             brought(op.acc, accumulators, kernel)
-        if isinstance(op, MmaFScaledOp):
-            self.factors = scale_factors_of(op)
+        if isinstance(op, MmaFScaledOp) and self.factors is not None:
             store_factors(self.factors[0], op.lhs_scale, -2, kernel)
             store_factors(self.factors[1], op.rhs_scale, -1, kernel)
+        wanted = {"A": op.lhs, "B": op.rhs}
+        if self.packed is not None:
+            tensor.store(self.packed, kernel.elements(wanted.pop("A"), self.packed.layout()))
         operands, staged = self.shared.laid_down(
-            {"A": op.lhs, "B": op.rhs}, lambda: tensor.order(kernel.scratch.written)
+            wanted, lambda: tensor.order(kernel.scratch.written)
         )
         tensor.order()
-        a, b = operands["A"], operands["B"]
-        atom = self.layouts.atom
-        assert isinstance(atom, UmmaAtom)
-        atom = replace(atom, majors=(a.major, b.major))
-        tensor.issue(lambda: self._issue(atom, a, b, fresh=fresh), reads_scratch=staged)
+        issued = IssuedProduct(op, {name: operands[name] for name in staged})
+        tensor.issue(issued, lambda: self.issue(operands))
         kernel.ahead.issued(op)
         tile = placed(accumulators, kernel)
         kernel[op.result] = tile
@@ -104,15 +110,17 @@ class TensorCoreProduct:
             narrow = [float_or_same(kernel, x, wanted) for x in tile.elements_in(own, kernel)]
             kernel.place(op.result, own, narrow)
 
-    def _issue(
-        self, atom: UmmaAtom, a: OperandMatrices, b: OperandMatrices, *, fresh: bool
-    ) -> None:
+    def issue(self, operands: Mapping[str, OperandMatrices]) -> None:
         """The MMAs, by one thread, once the operands are there; what they free when complete."""
+        a, b, atom = operands.get("A"), operands["B"], self.layouts.atom
+        assert isinstance(atom, UmmaAtom)
+        kind: UmmaFragmentKind = "ts" if a is None else "ss"
+        atom = replace(atom, majors=("k" if a is None else a.major, b.major), frag_kind=kind)
         kernel, (rows, columns, depth) = self.kernel, atom.shape
         extents = self.layouts.extents
-        for matrices in (a, b):
+        for matrices in operands.values():
             matrices.ready()
-        flag = kernel.constant(0, i1) if fresh else kernel.tensor.adds.get(self.op)
+        flag = kernel.constant(0, i1) if is_zero(self.op.acc) else kernel.tensor.adds.get(self.op)
         for batch in range(extents["b"]):
             for m in range(0, extents["m"], rows):
                 for n in range(0, extents["n"], columns):
@@ -120,11 +128,20 @@ class TensorCoreProduct:
                     for k in range(0, extents["k"], depth):
                         tensors = [
                             d,
-                            self.shared.descriptor(a, "A", batch, m, k),
+                            self._left(a, atom, (batch, m, k)),
                             self.shared.descriptor(b, "B", batch, n, k),
                         ]
                         self._add(atom, tensors, (batch, m, n, k), None if k else flag)
         kernel.ahead.commit(self.op)
+
+    def _left(
+        self, a: OperandMatrices | None, atom: UmmaAtom, place: tuple[int, int, int]
+    ) -> SSAValue:
+        """A of one MMA, in shared memory or in tensor memory."""
+        if a is not None:
+            return self.shared.descriptor(a, "A", *place)
+        assert self.packed is not None
+        return self.kernel.tensor.operand(self.packed, atom, place)
 
     def _add(
         self,

@@ -117,7 +117,7 @@ class WarpgroupProduct:
         kernel.ahead.read(op, self.group)
         wanted = {"A": op.lhs, "B": op.rhs} if registers is None else {"B": op.rhs}
         operands, staged = self.shared.laid_down(wanted, kernel.scratch.written)
-        self.group.reads_scratch = staged
+        self.group.reads_scratch = bool(staged)
         for matrices in operands.values():
             matrices.ready()
         self.registers, self.a, self.b = registers, operands.get("A"), operands["B"]

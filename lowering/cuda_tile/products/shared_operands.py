@@ -46,15 +46,14 @@ class SharedOperands:
 
     def laid_down(
         self, wanted: Mapping[str, SSAValue], written: Callable[[], None]
-    ) -> tuple[dict[str, OperandMatrices], bool]:
-        """Operands in shared memory, `written` behind threads that have laid some down; whether
-        they have."""
+    ) -> tuple[dict[str, OperandMatrices], list[str]]:
+        """Operands in shared memory, `written` behind threads that have laid some down; which."""
         kernel = self.kernel
         lying = {operand: self._there(operand, value) for operand, value in wanted.items()}
         missing = [operand for operand, matrices in lying.items() if matrices is None]
         there = {operand: matrices for operand, matrices in lying.items() if matrices is not None}
         if not missing:
-            return there, False
+            return there, []
         staged = {operand: self._staged(operand, wanted[operand]) for operand in missing}
         places = kernel.scratch.take_lines(
             [(order, element) for order, element, *_ in staged.values()]
@@ -67,7 +66,7 @@ class SharedOperands:
             there[operand] = OperandMatrices(line, at, order, view, major, lambda: None)
         kernel.emitter.add(FenceProxyAsyncOp(space="shared::cta"))
         written()
-        return there, True
+        return there, missing
 
     def _there(self, operand: str, value: SSAValue) -> OperandMatrices | None:
         """An operand that lies in shared memory as the MMA can read it."""

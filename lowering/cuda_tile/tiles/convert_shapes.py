@@ -208,12 +208,17 @@ def _extract(op: core.ExtractOp, kernel: Kernel) -> None:
     emitter, scratch, whole = kernel.emitter, kernel.scratch, shape_of(op.source)
     source = kernel.table.of(op.source)
     elements, fixed = kernel.elements(op.source, source), part_bits(op)
-    if fixed is not None and set(fixed) <= set(source.registers):
-        place = sum(1 << bit for bit, is_set in fixed.items() if is_set)
+    if fixed is not None:
         bits = _inner_bits(shape_of(op.result), whole)
-        inner = [bits[own] for own in range(len(bits))]
-        registers = [source.register_at[place | spread(own, inner)] for own in layout.places]
-        kernel.place(op.result, layout, [elements[register] for register in registers])
+        own = source.renumbered({wide: bit for bit, wide in bits.items()})
+        place = sum(1 << bit for bit in source.registers if fixed.get(bit))
+        inner = [bits[bit] for bit in range(len(bits))]
+        part = [elements[source.register_at[place | spread(at, inner)]] for at in own.places]
+        if not set(fixed) <= set(source.registers):
+            known = [bit is not None and fixed.get(bit, False) for bit in source.threads]
+            holders = sum(1 << i for i, is_set in enumerate(known) if is_set)
+            part = scratch.told(own, part, layout, holders)
+        kernel.place(op.result, layout, part)
         return
     order = row_major(bits_of(whole), bytes_of(elements[0].type))
     base = scratch.take(prod(whole) * bytes_of(elements[0].type))

@@ -31,6 +31,7 @@ from tilewright.lowering.interpreter.numerics import (
     special_functions,
 )
 from tilewright.lowering.interpreter.numerics.directed import directed
+from tilewright.lowering.interpreter.numerics.flush import flushing
 from tilewright.lowering.interpreter.values import Bits
 
 Function = Callable[..., Bits]
@@ -45,7 +46,7 @@ def scalar(mnemonic: str, form: str) -> Function:
     if mnemonic == "setp":
         return _comparison(modifiers[0], type_)
     if FLUSHING in form and modifiers[0] != "approx":
-        return _flushing(scalar(mnemonic, form.replace(FLUSHING, ".")))
+        return _flushing(mnemonic, scalar(mnemonic, form.replace(FLUSHING, ".")))
     if modifiers and modifiers[0] in DIRECTIONS:
         compute = directed(mnemonic, type_, modifiers[0])
         if mnemonic == "fma":
@@ -93,13 +94,13 @@ def _kept_nan(result: Bits, operands: tuple[Bits, ...]) -> Bits:
     return kept
 
 
-def _flushing(compute: Function) -> Function:
-    """A function for which subnormal f32 are zeros of their sign, on both sides."""
+def _flushing(mnemonic: str, compute: Function) -> Function:
+    """A function of bits of f32, with subnormal numbers taken as zeros."""
 
-    def flushed(bits: Bits) -> Bits:
-        return np.where(bits & np.uint32(0x7F800000), bits, bits & np.uint32(0x80000000))
+    def on_values(*operands: Any) -> Any:
+        return compute(*(raw(operand, "f32") for operand in operands)).view(np.float32)
 
-    return lambda *operands: flushed(compute(*map(flushed, operands)))
+    return _valued(flushing(on_values, mnemonic), "f32")
 
 
 # Integers and floats

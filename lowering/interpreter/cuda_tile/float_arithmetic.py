@@ -18,12 +18,12 @@ from tilewright.lowering.interpreter.cuda_tile.elements import Element, Tile
 from tilewright.lowering.interpreter.cuda_tile.pieces import InPieces, in_pieces
 from tilewright.lowering.interpreter.numerics import Rounding, encode, fma32, fma64
 from tilewright.lowering.interpreter.numerics.directed import directed
+from tilewright.lowering.interpreter.numerics.flush import flushing
 
 Function = Callable[..., Tile]
 Binary = Callable[[Tile, Tile], Tile]
 Ternary = Callable[[Tile, Tile, Tile], Tile]
 BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
-_SMALLEST_NORMAL = np.float32(2.0**-126)
 _SUBNORMAL_HALVES = np.float32(2.0**-125)
 _ABOVE_28 = np.uint64(64 - 28)
 _ROUNDINGS: dict[str, Rounding] = {
@@ -50,18 +50,7 @@ def arithmetic(name: str, element: Element, rounding: str, *, flush: bool = Fals
         function = _nearest(_UFUNCS[name], element)
     else:
         function = _directed(name, element, mode)
-    return flushing(function) if flush else function
-
-
-def flushed(tile: Tile) -> Tile:
-    """f32 with subnormals replaced by zeros of their sign."""
-    tiny = np.abs(tile) < _SMALLEST_NORMAL
-    return np.where(tiny, np.copysign(np.float32(0), tile), tile) if tiny.any() else tile
-
-
-def flushing(function: Function) -> Function:
-    """The function with subnormal operands and results taken as zeros."""
-    return lambda *tiles: flushed(function(*map(flushed, tiles)))
+    return flushing(function, name) if flush else function
 
 
 def widened(tile: Tile) -> NDArray[np.float32]:

@@ -14,9 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tilewright.lowering.interpreter.cuda_tile.elements import Element, Tile
-from tilewright.lowering.interpreter.cuda_tile.float_arithmetic import flushing, in_float32
+from tilewright.lowering.interpreter.cuda_tile.float_arithmetic import in_float32
 from tilewright.lowering.interpreter.cuda_tile.pieces import InPieces, in_pieces
 from tilewright.lowering.interpreter.numerics import special_functions
+from tilewright.lowering.interpreter.numerics.flush import flushing
 
 Function = Callable[..., Tile]
 Numerics: TypeAlias = Literal["hardware", "exact", "fast"]
@@ -61,11 +62,15 @@ def function(name: str, element: Element, numerics: Numerics, *, flush: bool = F
     return in_float32(compute, element.dtype)
 
 
-def approximate(name: str, numerics: Numerics) -> Function:
+def approximate(name: str, numerics: Numerics, *, flush: bool = False) -> Function:
     """`rounding<approx>` of f32: exp, tanh, sqrt, div."""
     if numerics != "hardware" or name not in _APPROXIMATE:
-        return _once_rounded(_FUNCTIONS.get(name) or {"sqrt": np.sqrt, "div": np.divide}[name])
-    return _APPROXIMATE[name]
+        compute = _once_rounded(_FUNCTIONS.get(name) or {"sqrt": np.sqrt, "div": np.divide}[name])
+    elif flush and name == "div":
+        return _FLUSHING_QUOTIENT
+    else:
+        compute = _APPROXIMATE[name]
+    return flushing(compute) if flush else compute
 
 
 def rounded_to_integer(name: str, element: Element) -> Function:
@@ -126,7 +131,14 @@ def _approximate_root(x: Tile) -> Tile:
     return np.where((x == 0) | np.isposinf(x), x, root)
 
 
+def _flushing_quotient(x: Tile, y: Tile) -> Tile:
+    """div.approx.ftz.f32: the unit flushes on both sides."""
+    return _FLUSHING_PRODUCT(x, special_functions.rcp(_words(y)).view(np.float32))
+
+
 _SINGLE = np.dtype(np.float32)
+_FLUSHING_PRODUCT = flushing(np.multiply, "mul")
+_FLUSHING_QUOTIENT = in_pieces(_flushing_quotient, _SINGLE)
 _UNIT: dict[str, Function] = {
     "exp2": in_pieces(_unit_exp2, _SINGLE),
     "rsqrt": in_pieces(_unit_rsqrt, _SINGLE),

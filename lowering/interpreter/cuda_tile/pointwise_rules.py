@@ -62,8 +62,7 @@ def _rounded(name: str) -> Maker:
         element, rounding = result_element(op), word(op, "rounding_mode", "nearest_even")
         flush = flag(op, "flush_to_zero")
         if rounding == "approx":
-            compute = float_functions.approximate(name, options.numerics)
-            return float_functions.flushing(compute) if flush else compute
+            return float_functions.approximate(name, options.numerics, flush=flush)
         if rounding == "full":
             rounding = "nearest_even"
         return arithmetic(name, element, rounding, flush=flush)

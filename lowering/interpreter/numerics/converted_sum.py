@@ -39,6 +39,8 @@ def converted_dot_add(
     total = np.zeros_like(c)
     for half in (0, 1):
         taken = np.flatnonzero(places // 2 % 2 == half)
+        if not len(taken):
+            continue
         part_a = np.ascontiguousarray(wide_a[..., taken])
         part_b = np.ascontiguousarray(wide_b[..., taken, :])
         total = fused_dot_add(part_a, part_b, total, (_F16, _F16, result, result), model.halves)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tilewright.dialects.cute_nvgpu.lattice.tmem import LANE_STRIDE
+from tilewright.passes.analysis.hazards.accesses import Part
 from tilewright.passes.analysis.hazards.effects import MemoryPlace
 from tilewright.passes.analysis.hazards.instructions import UnknownReach
 from tilewright.passes.analysis.hazards.launches import Launch
@@ -31,14 +32,6 @@ from tilewright.passes.analysis.hazards.trace import WARP, Event, OutOfBounds, P
 Array = NDArray[np.int64]
 
 
-class Touched(NamedTuple):
-    """The access of a role: a set of cells and, by thread, which: [threads or 1, cells]."""
-
-    cells: int
-    by_lane: Array
-    lanes: Array
-
-
 Operand = tuple[MemoryPlace, Any, tuple[Any, ...]]
 """The access of an event: where, in which memref (a View, or unknown), at which indices."""
 
@@ -54,39 +47,48 @@ class Cells:
         self._launch = launch
         self._roles = roles
         self._memory = memory
+        self._chosen: dict[tuple[Any, ...], tuple[list[Array], Array, tuple[int, ...]]] = {}
 
     def shared(
         self, event: Event, access: Operand, roles: Sequence[int],
         constant: Any = None,
-    ) -> list[Touched | None]:  # fmt: skip
+    ) -> list[Part | None]:  # fmt: skip
         """The cells of shared memory that each role accesses, None where that is not known, or
         none. `constant` says which threads of a warp do: so many, or "warp": one for all."""
         place, view, indices = access
         placement = self._placement(event, view, indices)
         if placement is None:
             return [None] * len(roles)
-        lanes = [_chosen(self._roles[role].lanes, constant) for role in roles]
-        every = lanes[0] if len(roles) == 1 else np.concatenate(lanes)
+        lanes, every, sizes = self._threads(tuple(roles), constant)
         numbers = [index if isinstance(index, int) else index[every] for index in indices]
         own = tuple([n if isinstance(n, int) else n.tobytes() for n in numbers])
-        sizes = tuple(map(len, lanes))
         key = (place, view.root, view.first, own, sizes)
         if (known := self._memory.get(key)) is None:
             try:
-                cells, size = _cells(place, view, numbers, placement)
+                cells = _cells(place, view, numbers, placement)
             except UnknownReach:
                 self._trace.unproven.setdefault(event.op, "its descriptor is none")
                 return [None] * len(roles)
-            known = self._memory[key] = _by_role(cells, sizes, size)
+            known = self._memory[key] = _by_role(cells, sizes)
         return [
-            Touched(*touched, own_lanes) if len(own_lanes) else None
+            Part(event, *touched, own_lanes) if len(own_lanes) else None
             for touched, own_lanes in zip(known, lanes, strict=True)
         ]
+
+    def _threads(
+        self, roles: tuple[int, ...], constant: Any
+    ) -> tuple[list[Array], Array, tuple[int, ...]]:
+        """The threads of each of some roles that access anything, all of them, and how many."""
+        if (known := self._chosen.get((roles, constant))) is None:
+            lanes = [_chosen(self._roles[role].lanes, constant) for role in roles]
+            known = lanes, np.concatenate(lanes), tuple(map(len, lanes))
+            self._chosen[roles, constant] = known
+        return known
 
     def one(
         self, event: Event, access: Operand, role: int,
         constant: Any = None,
-    ) -> Touched | None:  # fmt: skip
+    ) -> Part | None:  # fmt: skip
         """The cells of one role."""
         return self.shared(event, access, [role], constant)[0]
 
@@ -133,11 +135,8 @@ def _chosen(lanes: Array, constant: Any) -> Array:
     return lanes[:1] if constant == "warp" else lanes
 
 
-def _cells(
-    place: MemoryPlace, view: PlacedView, numbers: list[Any], placement: Placement
-) -> tuple[Array, int]:
-    """Cells of what was allocated, by thread or for all, and how many it has. Raises
-    OutOfBounds."""
+def _cells(place: MemoryPlace, view: PlacedView, numbers: list[Any], placement: Placement) -> Array:
+    """Cells of what was allocated, by thread or for all. Raises OutOfBounds."""
     if place.reach is not None:
         cells, run = place.reach(*numbers), placement.bits // 8
         assert isinstance(cells, np.ndarray)
@@ -159,23 +158,26 @@ def _cells(
         cells = cells * placement.bits // whole.bits
     if cells.size and (cells.min() < 0 or cells.max() >= whole.size):
         raise OutOfBounds
-    return cells, whole.size
+    return cells
 
 
-def _by_role(cells: Array, sizes: tuple[int, ...], size: int) -> list[tuple[int, Array]]:
+def _by_role(cells: Array, sizes: tuple[int, ...]) -> list[tuple[int, Array]]:
     """The cells of each role, as a set and by thread."""
     if len(cells) == 1:
-        return [(bits_set(cells, size), cells)] * len(sizes)
-    if len(sizes) == 1:
-        return [(bits_set(cells, size), cells)]
-    numbers = np.repeat(np.arange(len(sizes)), sizes)
-    flags = np.zeros((len(sizes), size), dtype=np.bool_)
-    flags[numbers[:, None], cells] = True
+        return [(bits_set(cells), cells)] * len(sizes)
+    ends = np.cumsum(sizes).tolist()
+    parts = [cells[end - count : end] for end, count in zip(ends, sizes, strict=True)]
+    # Of each role from its first cell on: mostly far fewer than there are.
+    rows = np.repeat(np.arange(len(sizes)), sizes)
+    first = np.full(len(sizes), cells.max(initial=0))
+    np.minimum.at(first, rows, cells.min(axis=1))
+    offsets = cells - first[rows, None]
+    flags = np.zeros((len(sizes), int(offsets.max(initial=0)) + 1), dtype=np.bool_)
+    flags[rows[:, None], offsets] = True
     packed = np.packbits(flags, axis=1, bitorder="little")
-    parts = np.split(cells, np.cumsum(sizes)[:-1])
     return [
-        (int.from_bytes(row.tobytes(), "little"), part)
-        for row, part in zip(packed, parts, strict=True)
+        (int.from_bytes(row.tobytes(), "little") << low, part)
+        for row, low, part in zip(packed, first.tolist(), parts, strict=True)
     ]
 
 

@@ -17,7 +17,7 @@ class Copies(SharedAccesses):
         for role, part in zip(roles, touched, strict=True):
             if part is None:
                 continue
-            access = Access("cp.async", role, True, part.cells, [Part(event, *part)])
+            access = Access("cp.async", role, True, part.cells, [part])
             access.group[role] = self.groups["cp", role] + 1
             key = (self.roles[role].cta, view.root)
             self._check(key, access, [role])
@@ -56,7 +56,7 @@ class Copies(SharedAccesses):
                 if cta != own:
                     self.remote.append((cta, [done], event.op))
                 if box is not None:
-                    access = Access("tma.load", role, True, box[0], [Part(event, box[0])],
+                    access = Access("tma.load", role, True, box.cells, [Part(event, box.cells)],
                                     [done])  # fmt: skip
                     self._check((cta, view.root), access, [role])
                     self._keep((cta, view.root), access)
@@ -74,7 +74,7 @@ class Copies(SharedAccesses):
             box = self.cells.one(event, event.accesses[0], role)
             if box is None:
                 continue
-            access = Access("tma.store", role, False, box[0], [Part(event, box[0])])
+            access = Access("tma.store", role, False, box.cells, [Part(event, box.cells)])
             access.group[role] = self.groups["bulk", role] + 1
             key = (self.roles[role].cta, view.root)
             self._check(key, access, [role])

@@ -122,11 +122,14 @@ def matrix_offsets(layout: Layout | ComposedLayout, per_item: int) -> Cells:
     return np.unique(cells // per_item)[None]
 
 
-def bits_set(cells: Cells, size: int) -> int:
+def bits_set(cells: Cells) -> int:
     """A set of cells as an integer."""
-    flags = np.zeros(size, dtype=np.bool_)
-    flags[cells.reshape(-1)] = True
-    return int.from_bytes(np.packbits(flags, bitorder="little").tobytes(), "little")
+    if not cells.size:
+        return 0
+    first = int(cells.min())
+    flags = np.zeros(int(cells.max()) - first + 1, dtype=np.bool_)
+    flags[cells.reshape(-1) - first] = True
+    return int.from_bytes(np.packbits(flags, bitorder="little").tobytes(), "little") << first
 
 
 HALF = 16

@@ -30,7 +30,7 @@ class SharedAccesses(Mbarriers):
                 writes = (pending.get((key, True)) for pending in self.pending)
                 if not any(write and write.cells & part.cells for write in writes):
                     self._check_written(key, part.cells, event)
-            self._add(role, key, place.writes, Part(event, *part))
+            self._add(role, key, place.writes, part)
         return roles
 
     def _add(self, role: int, key: Key, writes: bool, part: Part) -> None:
@@ -63,8 +63,8 @@ class SharedAccesses(Mbarriers):
         self.accesses[key] = [
             other
             for other in self.accesses[key]
-            if other.cells & ~cells
-            or not (access.writes or (other.role == access.role and not other.writes))
+            if not (access.writes or (other.role == access.role and not other.writes))
+            or other.cells & cells != other.cells
             or not (self._is_over(other, access.role, known) or self._own(other, access.role))
         ]
         self.accesses[key].append(access)

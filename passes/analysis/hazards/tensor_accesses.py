@@ -135,8 +135,7 @@ class TensorAccesses(Warpgroups):
             self.allocated[cta].append(event.op)
             touched = self.cells.one(event, event.accesses[0], members[0], "warp")
             if touched is not None:
-                self._add(members[0], (self.roles[members[0]].cta, view.root), True,
-                          Part(event, *touched))  # fmt: skip
+                self._add(members[0], (self.roles[members[0]].cta, view.root), True, touched)
                 self._flush(members[0])
         return ready
 

@@ -101,6 +101,44 @@ def test_swizzles_of_both_sides_that_turn_the_same_bits() -> None:
     assert (compiled(pointers, body, [w, x])[1] == want).all()
 
 
+def test_loads_are_one_product_ahead() -> None:
+    """What the first of two products does not need is not loaded in front of it."""
+    tile, view_type = "tile<16x16xf32>", "tensor_view<16x16xf32, strides=[16,1]>"
+    access = f"partition_view<tile=(16x16), padding_value = zero, {view_type}>, tile<i32>"
+    body = "".join(view(name, f"{name}_p", (16, 16), (16, 16)) for name in "abc")
+    body += "    %o = constant <i32: 0> : tile<i32>\n"
+    for name in "abc":
+        body += f"    %{name}_x, %{name}_t = load_view_tko weak %{name}[%o, %o] : {access} -> "
+        body += f"{tile}, token\n"
+    body += f"""
+    %y = mmaf %a_x, %b_x, %c_z : {tile}, {tile}, {tile}
+    %w = mmaf %y, %b_x, %c_z : {tile}, {tile}, {tile}
+    %s = addf %w, %c_x : {tile}
+    %u = store_view_tko weak %s, %c[%o, %o] token=%c_t : {tile}, {access} -> token
+"""
+    body = body.replace("    %y", f"    %c_z = constant <f32: 0.0> : {tile}\n    %y", 1)
+    parameters = ", ".join(f"%{name}_p: tile<ptr<f32>>" for name in "abc")
+    ptx = tw.compile(entry(parameters, body), "sm_80").ptx
+    loaded = [part.count("ld.global") for part in ptx.split("bar.sync")]
+    assert 3 * loaded[0] == 2 * sum(loaded) and sum(loaded) > 0
+    a, b, c = (RNG.integers(-4, 5, (16, 16)).astype(np.float32) for _ in "abc")
+    assert (compiled(parameters, body, [a, b, c.copy()])[2] == a @ b @ b + c).all()
+
+
+def test_subnormal_numbers_are_flushed_by_the_instruction() -> None:
+    text = "    %r = addf %x0, %x1 flush_to_zero : tile<256xf32>\n"
+    parameters, body = elementwise(text, ["f32", "f32"], "f32", 256)
+    x, y = words(256), words(256)
+    x[::4] = (x.view(np.uint32)[::4] & 0x807FFFFF).view(np.float32)
+    y[::8] = (y.view(np.uint32)[::8] & 0x807FFFFF).view(np.float32)
+    y[1::8] = -x[1::8] * np.float32(1 - 2.0**-20)
+    args = [x, y, np.zeros(256, np.float32)]
+    assert "add.rn.ftz.f32" in tw.compile(entry(parameters, body), "sm_80").ptx
+    got, want = compiled(parameters, body, args)[2], run(parameters, body, args)[2]
+    same = (got.view(np.uint32) == want.view(np.uint32)) | (np.isnan(got) & np.isnan(want))
+    assert same.all()
+
+
 def test_a_scan_and_a_fold_of_pairs() -> None:
     """The running maximum, and where the largest of 512 numbers is."""
     body = """
@@ -234,7 +272,7 @@ def test_a_tile_larger_than_shared_memory_changes_layout_in_parts() -> None:
 
 def test_what_does_not_fit_is_said_at_its_place() -> None:
     with pytest.raises(tw.CompileError, match="mmaf' expected tiles that fit") as raised:
-        tw.compile(product(256, 256, 128), "sm_120a")
+        tw.compile(product(2048, 16, 32), "sm_120a")
     assert raised.value.diagnostic.line is not None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 
@@ -37,7 +38,7 @@ def check(
     assert largest > 0 and np.abs(got - want).max() <= 2.0**-16 * largest
 
 
-@pytest.mark.parametrize("arch", ["sm_80", "sm_86", "sm_120a"])
+@pytest.mark.parametrize("arch", ["sm_80", "sm_86", "sm_89"])
 def test_stages_of_copies(arch: str) -> None:
     """Edges along every dimension, more steps than stages, copies that complete late."""
     text = product(("bf16", "f32"), (64, 64, 32))
@@ -75,6 +76,14 @@ def test_copies_beside_boxes() -> None:
     assert "cp.async.ca.shared" in ptx and "tensor.2d.shared" in ptx
     assert "wgmma.wait_group.sync.aligned 1" in ptx
     check(text, "sm_90a", (64, 32, 232), ("bf16", "bf16", "f32"), (1, 1), schedule=2)
+
+
+def test_both_kinds_of_stages_have_room() -> None:
+    """TMA would take all of shared memory for A."""
+    text = product(("bf16", "f32"), (128, 128, 64))
+    text = text.replace("%B_s = assume div_by<8>", "%B_s = assume div_by<2>")
+    ptx = tw.compile(text, "sm_90a").ptx
+    assert "cp.async.ca.shared" in ptx and "tensor.2d.shared" in ptx
 
 
 @pytest.mark.parametrize(
@@ -146,46 +155,54 @@ def view(element: str, tile: str) -> str:
     return f"partition_view<tile=({tile}), padding_value = zero, {tensor}>"
 
 
-def test_chained_products_stay_in_registers() -> None:
-    """O = sum over j of f16(Q K_j^T) V_j: one barrier an iteration, and Q laid down once."""
+def chained(rows: int, keys: int, e: str) -> str:
+    """A @k of O = sum over j of (Q K_j^T) V_j, `rows` of 32 and `keys` at once."""
     body = "    %i, %by, %bz = get_tile_block_id : tile<i32>\n"
-    for name, rows in (("A", "%m"), ("B", "%n"), ("V", "%n"), ("C", "%m")):
-        element = "f32" if name == "C" else "f16"
-        tile = "64x32" if name in "AC" else "32x32"
-        body += matrix(name, rows, "%d", element, tile)
-    wide, tall = view("f16", "32x32"), view("f16", "64x32")
+    for name, extent in (("A", "%m"), ("B", "%n"), ("V", "%n"), ("C", "%m")):
+        tile = f"{rows if name in 'AC' else keys}x32"
+        body += matrix(name, extent, "%d", "f32" if name == "C" else e, tile)
+    wide, tall = view(e, f"{keys}x32"), view(e, f"{rows}x32")
+    shapes = f"{rows}x32", f"{keys}x32", f"32x{keys}", f"{rows}x{keys}"
+    q, k, kt, p = (f"tile<{shape}x{e}>" for shape in shapes)
+    s, c = f"tile<{rows}x{keys}xf32>", f"tile<{rows}x32xf32>"
     body += f"""
     %o = constant <i32: 0> : tile<i32>
     %one = constant <i32: 1> : tile<i32>
-    %zero = constant <f32: 0.0> : tile<64x32xf32>
+    %none = constant <f32: 0.0> : {s}
+    %zero = constant <f32: 0.0> : {c}
     %steps, %columns = get_index_space_shape %B : {wide} -> tile<i32>
-    %q, %t = load_view_tko weak %A[%i, %o] : {tall}, tile<i32> -> tile<64x32xf16>, token
-    %sum = for %j in (%o to %steps, step %one) : tile<i32> iter_values(%acc = %zero)
-        -> (tile<64x32xf32>) {{
-      %k, %t0 = load_view_tko weak %B[%j, %o] : {wide}, tile<i32> -> tile<32x32xf16>, token
-      %v, %t1 = load_view_tko weak %V[%j, %o] : {wide}, tile<i32> -> tile<32x32xf16>, token
-      %kt = permute %k [1, 0] : tile<32x32xf16> -> tile<32x32xf16>
-      %s = mmaf %q, %kt, %zero : tile<64x32xf16>, tile<32x32xf16>, tile<64x32xf32>
-      %p = ftof %s : tile<64x32xf32> -> tile<64x32xf16>
-      %next = mmaf %p, %v, %acc : tile<64x32xf16>, tile<32x32xf16>, tile<64x32xf32>
-      continue %next : tile<64x32xf32>
+    %q, %t = load_view_tko weak %A[%i, %o] : {tall}, tile<i32> -> {q}, token
+    %sum = for %j in (%o to %steps, step %one) : tile<i32> iter_values(%acc = %zero) -> ({c}) {{
+      %k, %t0 = load_view_tko weak %B[%j, %o] : {wide}, tile<i32> -> {k}, token
+      %v, %t1 = load_view_tko weak %V[%j, %o] : {wide}, tile<i32> -> {k}, token
+      %kt = permute %k [1, 0] : {k} -> {kt}
+      %s = mmaf %q, %kt, %none : {q}, {kt}, {s}
+      %p = ftof %s : {s} -> {p}
+      %next = mmaf %p, %v, %acc : {p}, {k}, {c}
+      continue %next : {c}
     }}
-    %u = store_view_tko weak %sum, %C[%i, %o] : tile<64x32xf32>, {view("f32", "64x32")}, tile<i32>
-        -> token
+    %u = store_view_tko weak %sum, %C[%i, %o] : {c}, {view("f32", f"{rows}x32")}, tile<i32> -> token
 """
     names = ", ".join(
-        f"%{name}_p: tile<ptr<{'f32' if name == 'C' else 'f16'}>>, %{name}_l: tile<i32>"
+        f"%{name}_p: tile<ptr<{'f32' if name == 'C' else e}>>, %{name}_l: tile<i32>"
         for name in "ABVC"
     )
-    text = entry(f"{names}, %m: tile<i32>, %n: tile<i32>, %d: tile<i32>", body)
-    ptx = tw.compile(text, "sm_80").ptx
-    before, _, loop = ptx.partition("$for1:")
-    loop = loop.partition("bra.uni $for1")[0]
-    assert "st.shared" in before and "st.shared" not in loop and loop.count("bar.sync") == 1
+    return entry(f"{names}, %m: tile<i32>, %n: tile<i32>, %d: tile<i32>", body)
+
+
+@pytest.mark.parametrize("arch", ["sm_80", "sm_120a"])
+def test_chained_products_stay_in_registers(arch: str) -> None:
+    """One barrier an iteration, of boxes none, and Q laid down once."""
+    text = chained(64, 32, "f16")
+    ptx, boxed = tw.compile(text, arch).ptx, arch == "sm_120a"
+    loops = re.findall(r"(\$for\d+):(.*?)bra\.uni \1;", ptx, re.DOTALL)
+    (loop,) = (loop for _, loop in loops if "mma.sync" in loop)
+    assert "st.shared" in ptx and "st.shared" not in loop
+    assert loop.count("bar.sync") == (not boxed) and ("mbarrier.arrive" in loop) == boxed
     q, k, v = operand(64, 32, "f16"), operand(136, 32, "f16"), operand(136, 32, "f16")
     args = [part for array in (q, k, v, np.zeros((64, 32), np.float32)) for part in (array, 32)]
     got = tw.interpret(
-        text, "k", grid=(1,), args=[*args, 64, 136, 32], level="ptx", arch="sm_80", schedule=1
+        text, "k", grid=(1,), args=[*args, 64, 136, 32], level="ptx", arch=arch, schedule=1
     )[3]
     wide_q, wide_k, wide_v = (x.astype(np.float32) for x in (q, k, v))
     want = (wide_q @ wide_k.T).astype(np.float16).astype(np.float32) @ wide_v
@@ -239,6 +256,85 @@ def test_streams_are_copied_ahead(arch: str) -> None:
 
 def test_what_is_written_before_is_not_copied_ahead() -> None:
     assert COPY not in tw.compile(streamed(512, " token = %first"), "sm_80").ptx
+
+
+def places(name: str, pointer: str, rows: int, columns: int, stride: int) -> str:
+    """IR for %name: pointers to a matrix of f16 from %pointer on."""
+    tile = f"tile<{rows}x{columns}x"
+    return f"""
+    %{name}_i = iota : tile<{rows}xi32>
+    %{name}_i1 = reshape %{name}_i : tile<{rows}xi32> -> tile<{rows}x1xi32>
+    %{name}_is = broadcast %{name}_i1 : tile<{rows}x1xi32> -> {tile}i32>
+    %{name}_w = constant <i32: {stride}> : {tile}i32>
+    %{name}_r = muli %{name}_is, %{name}_w : {tile}i32>
+    %{name}_j = iota : tile<{columns}xi32>
+    %{name}_j1 = reshape %{name}_j : tile<{columns}xi32> -> tile<1x{columns}xi32>
+    %{name}_js = broadcast %{name}_j1 : tile<1x{columns}xi32> -> {tile}i32>
+    %{name}_o = addi %{name}_r, %{name}_js : {tile}i32>
+    %{name}_a = assume div_by<16>, {pointer} : tile<ptr<f16>>
+    %{name}_1 = reshape %{name}_a : tile<ptr<f16>> -> tile<1x1xptr<f16>>
+    %{name}_b = broadcast %{name}_1 : tile<1x1xptr<f16>> -> {tile}ptr<f16>>
+    %{name} = offset %{name}_b, %{name}_o : {tile}ptr<f16>>, {tile}i32> -> {tile}ptr<f16>>
+"""
+
+
+def advanced(first: int, step: int, *, ends: str = "") -> str:
+    """A @k of C = A B, 64x128 by 128x64, through pointers that the loop advances."""
+    left, right = "tile<64x32xptr<f16>>", "tile<32x64xptr<f16>>"
+    body = places("p", "%A", 64, 32, 128) + places("q", "%B", 32, 64, 64)
+    body += f"""
+    %by = constant <i32: 32> : tile<64x32xi32>
+    %down1 = reshape %down : tile<i64> -> tile<1x1xi64>
+    %zero = constant <f32: 0.0> : tile<64x64xf32>
+    %first = constant <i32: {first}> : tile<i32>
+    %step = constant <i32: {step}> : tile<i32>
+    %sum, %a_end, %b_end = for %k in (%first to %n, step %step) : tile<i32>
+        iter_values(%acc = %zero, %a = %p, %b = %q) -> (tile<64x64xf32>, {left}, {right}) {{
+      %x, %t0 = load_ptr_tko weak %a : {left} -> tile<64x32xf16>, token
+      %y, %t1 = load_ptr_tko weak %b : {right} -> tile<32x64xf16>, token
+      %next = mmaf %x, %y, %acc : tile<64x32xf16>, tile<32x64xf16>, tile<64x64xf32>
+      %a_next = offset %a, %by : {left}, tile<64x32xi32> -> {left}
+      %far = broadcast %down1 : tile<1x1xi64> -> tile<32x64xi64>
+      %b_next = offset %b, %far : {right}, tile<32x64xi64> -> {right}
+      continue %next, %a_next, %b_next : tile<64x64xf32>, {left}, {right}
+    }}
+    {ends}
+    %v = make_tensor_view %C, shape = [64, 64], strides = [64, 1]
+        : tensor_view<64x64xf32, strides=[64,1]>
+    %w = make_partition_view %v
+        : partition_view<tile=(64x64), tensor_view<64x64xf32, strides=[64,1]>>
+    %o = constant <i32: 0> : tile<i32>
+    %u = store_view_tko weak %{"all" if ends else "sum"}, %w[%o, %o] : tile<64x64xf32>,
+        partition_view<tile=(64x64), tensor_view<64x64xf32, strides=[64,1]>>, tile<i32> -> token
+"""
+    parameters = "%A: tile<ptr<f16>>, %B: tile<ptr<f16>>, %C: tile<ptr<f32>>"
+    body = "    %down = assume div_by<8>, %by_rows : tile<i64>\n" + body
+    return entry(f"{parameters}, %n: tile<i32>, %by_rows: tile<i64>", body)
+
+
+ENDS = """
+    %z, %t = load_ptr_tko weak %a_end : tile<64x32xptr<f16>> -> tile<64x32xf16>, token
+    %wide = ftof %z : tile<64x32xf16> -> tile<64x32xf32>
+    %both = cat %wide, %wide dim = 1 : tile<64x32xf32>, tile<64x32xf32> -> tile<64x64xf32>
+    %all = addf %sum, %both : tile<64x64xf32>"""
+
+
+@pytest.mark.parametrize(
+    "first, step, times, ends", [(0, 1, 4, ""), (-7, 3, 4, ""), (0, 1, 3, ENDS)]
+)
+@pytest.mark.parametrize("arch", ["sm_80", "sm_90a", "sm_100a"])
+def test_pointers_that_a_loop_advances(
+    arch: str, first: int, step: int, times: int, ends: str
+) -> None:
+    """Their loads are copied ahead, 16 bytes at a time; where they end is known behind the loop."""
+    text = advanced(first, step, ends=ends)
+    assert COPY in tw.compile(text, arch).ptx
+    a, b = operand(64, 128, "f16"), operand(128, 64, "f16")
+    args = [a, b, np.zeros((64, 64), np.float32), first + step * times - (step > 1), 32 * 64]
+    options = {"grid": (1,), "args": args, "arch": arch}
+    got = tw.interpret(text, "k", level="ptx", schedule=3, **options)
+    want = tw.interpret(text, "k", **options)
+    assert np.abs(got[2] - want[2]).max() <= 1e-5 * np.abs(want[2]).max()
 
 
 def gathered(mask: str) -> str:
@@ -295,6 +391,17 @@ def gathered(mask: str) -> str:
         for name, type_ in (("A", "f16"), ("B", "f16"), ("R", "i32"), ("C", "f32"))
     )
     return entry(f"{names}, %m: tile<i32>, %n: tile<i32>, %k: tile<i32>", body)
+
+
+def test_gathers_laid_down_for_mmas_in_flight() -> None:
+    """Of the iteration before: they have read it when threads write it anew."""
+    text = gathered("less_than %cs, %size")
+    a, b = operand(40, 72, "f16"), operand(72, 32, "f16")
+    args = [a, 72, b, 32, np.arange(64, dtype=np.int32) % 40, 64, np.zeros((64, 32), np.float32),
+            32, 64, 32, 72]  # fmt: skip
+    got = tw.interpret(text, "k", grid=(1,), args=args, level="ptx", arch="sm_100a", schedule=1)[3]
+    want = a[np.arange(64) % 40].astype(np.float32) @ b.astype(np.float32)
+    assert np.abs(got - want).max() <= 1e-5 * np.abs(want).max()
 
 
 @pytest.mark.parametrize("relation, copies", [("less_than", 3), ("less_than_or_equal", 1)])

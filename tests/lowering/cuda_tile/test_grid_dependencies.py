@@ -43,8 +43,7 @@ def test_loads_come_after_the_wait(arch: str, nested: bool) -> None:
     text = waiting(product(("bf16", "f32"), (128, 64, 16)), nested=nested)
     ptx = tw.compile(text, arch).ptx
     # The warp that copies has a part of its own, in front of or behind that of the others.
-    apart = arch == "sm_90a" and not nested
-    parts = ptx.split("_else:\n") if apart else [ptx]
+    parts = [ptx] if nested else ptx.split("_else:\n")
     assert all(map(before_first_load, parts)) and LAUNCH in ptx
     assert ptx.count(WAIT) == len(parts) and len(LOAD.findall(ptx)) > 1
     assert ptxas.assemble(ptx, arch).clean

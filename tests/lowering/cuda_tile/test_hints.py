@@ -31,6 +31,7 @@ def hints_of(kernel: tw.Kernel) -> list[str]:
     return [remark.text for remark in kernel.remarks if remark.kind == "hint"]
 
 
+@pytest.mark.parametrize("arch", ["sm_90a", "sm_100a"])
 @pytest.mark.parametrize(
     "tile, ctas, sizes, grid, persistent",
     [
@@ -42,16 +43,17 @@ def hints_of(kernel: tw.Kernel) -> list[str]:
     ],
 )
 def test_ctas_that_share_a_block(
-    tile: tuple[int, int, int], ctas: int, sizes: tuple[int, int, int], grid: tuple[int, int], *,
-    persistent: bool,
+    tile: tuple[int, int, int], ctas: int, sizes: tuple[int, int, int], grid: tuple[int, int],
+    arch: str, *, persistent: bool,
 ) -> None:  # fmt: skip
     """A cluster computes what one CTA would; no copy or arrival comes too late or too early."""
     text = hinted(product(TYPES, tile, persistent=persistent), f"num_cta_in_cga = {ctas}")
-    kernel = tw.compile(text, "sm_90a")
+    text = text.replace("<sm_90 =", "<default =")
+    kernel = tw.compile(text, arch)
     assert not hints_of(kernel) and ".multicast::cluster" in kernel.ptx
     launch = kernel.entry()
     assert launch.cluster == (ctas, 1, 1) and launch.grid((3, 2, 1)) == (3 * ctas, 2, 1)
-    check(text, sizes, ("bf16", *TYPES), grid, schedule=ctas)
+    check(text, sizes, ("bf16", *TYPES), grid, schedule=ctas, arch=arch)
 
 
 def test_ctas_without_loads_ahead_need_no_cluster() -> None:

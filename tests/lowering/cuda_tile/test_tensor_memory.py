@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,8 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "interpreter" / "cuda_tile"))
 sys.path.append(str(Path(__file__).parent))
 
 from every_op import scaled
-from test_warpgroups import check, product
+from test_copied_loads import chained
+from test_warpgroups import check, operand, product
 from tile_ir import entry
 
 import tilewright as tw
@@ -218,7 +220,7 @@ def test_no_warnings_no_spills(arch: str) -> None:
     report = ptxas.assemble(kernel.ptx, arch)
     assert report.ok and not report.warnings and "tcgen05.mma" in kernel.ptx
     assert report.kernels["k"].spill_stores == 0
-    assert kernel.entry().block == (288, 1, 1)
+    assert kernel.entry().block == (320, 1, 1)
 
 
 def test_what_has_no_room_says_so() -> None:
@@ -239,3 +241,32 @@ def test_a_tensor_without_elements_has_a_map() -> None:
     args = [*args, c, 32, 64, 32, 0]
     got = tw.interpret(text, "k", grid=(1, 1), args=args, level="ptx", arch=ARCH)[2]
     assert (got == 0).all()
+
+
+@pytest.mark.parametrize("rows, keys, element", [(128, 32, "f16"), (256, 64, "bf16")])
+def test_weights_stay_in_tensor_memory(rows: int, keys: int, element: str) -> None:
+    """O = sum over j of (Q K_j^T) V_j: threads store what they make of the first product to where
+    the second one reads its A; one warp copies, one issues."""
+    text = chained(rows, keys, element)
+    kernel = tw.compile(text, ARCH)
+    assert "st.shared" not in kernel.ptx.partition("tcgen05.wait::ld")[0]
+    assert kernel.ptx.count("tcgen05.mma") == (rows // 128) * (2 + keys // 16)
+    assert re.search(r"tcgen05\.mma\S+ \[%r\d+\], \[%r\d+\]", kernel.ptx)
+    q, k, v = (operand(n, 32, element) for n in (rows, 136, 136))
+    args = [part for x in (q, k, v, np.zeros((rows, 32), np.float32)) for part in (x, 32)]
+    options: dict[str, Any] = {"grid": (1,), "args": [*args, rows, 136, 32], "arch": ARCH}
+    want = tw.interpret(text, "k", **options)[3]
+    got = tw.interpret(text, "k", level="ptx", schedule=1, **options)[3]
+    assert np.abs(want).max() > 0 and (got == want).all()
+
+
+def test_a_warp_issues_while_threads_store() -> None:
+    """Of a tile's epilogue the next tile's MMAs wait for the loads of accumulators alone."""
+    text = product(("bf16", "f32"), (128, 64, 32), persistent=True)
+    kernel = tw.compile(text, ARCH)
+    assert kernel.entry().block == (320, 1, 1)
+    *_, issuer = kernel.ptx.partition("tcgen05.mma")[0].split("cp.async.bulk.tensor.2d.shared")
+    loop = kernel.ptx.partition("tcgen05.ld")[2]
+    assert "mbarrier.try_wait" in issuer and "tcgen05.mma" not in loop
+    assert loop.index("mbarrier.arrive") < loop.index("st.shared") < loop.index("tcgen05.dealloc")
+    check(text, (384, 64, 136), ("bf16", "bf16", "f32"), (2, 1), schedule=1, arch=ARCH)

@@ -173,6 +173,20 @@ def test_stages_go_on_from_tile_to_tile() -> None:
     check(text, (192, 32, 136), ("bf16", "bf16", "f32"), (2, 1), schedule=1)
 
 
+@pytest.mark.parametrize("arch", ["sm_90a", "sm_100a"])
+def test_nobody_copies_for_blocks_that_return(arch: str) -> None:
+    """A warp of its own would wait for ever until somebody reads its stages."""
+    text = product(("bf16", "f32"), (64, 32, 32))
+    begin = text.index("    %zero = constant")
+    early = """    %last = cmpi greater_than %i, %o, signed : tile<i32> -> tile<i1>
+    if %last {
+      return
+    }
+"""
+    text = text[:begin] + early + text[begin:]
+    check(text, (136, 32, 512), ("bf16", "bf16", "f32"), (3, 1), arch=arch)
+
+
 def test_stages_leave_room_to_change_layouts() -> None:
     """Sums that begin with C come through shared memory."""
     text = product(("bf16", "f32"), (64, 256, 32), more=True)

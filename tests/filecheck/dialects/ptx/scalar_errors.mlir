@@ -1,7 +1,7 @@
 // RUN: tilewright-opt %s --split-input-file --verify-diagnostics
 
 ptx.entry @f(%n: u32) {
-  // expected-error @+1 {{'ptx.add' expected a form of s16, s32, s64, u16, u32, u64, rn.f32, rn.f64, rn.f16, rz.f32, rz.f64, rm.f32, rm.f64, rp.f32, rp.f64, got f32}}
+  // expected-error @+1 {{'ptx.add' expected a form of s16, s32, s64, u16, u32, u64, rn.f32, rn.f64, rn.f16, rz.f32, rz.f64, rm.f32, rm.f64, rp.f32, rp.f64, rn.ftz.f32, rz.ftz.f32, rm.ftz.f32, rp.ftz.f32, got f32}}
   %x = ptx.add f32 %n, %n
   ptx.ret
 }

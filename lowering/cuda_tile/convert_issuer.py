@@ -1,0 +1,117 @@
+"""A warp of its own that issues the MMAs of a kernel whose accumulators are in tensor memory.
+
+Its thread goes through the loops in which those who compute said that something is issued
+(`kernel/issued_products`): it waits for stages itself, and for threads where they have touched what
+MMAs overwrite or read. So they convert and store one tile while the next one is multiplied.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from xdsl.ir import Block, Operation, SSAValue
+
+from tilewright.dialects.cuda_tile.ops import core, views
+from tilewright.dialects.cuda_tile.ops.module import EntryOp
+from tilewright.dialects.cute_nvgpu.ops import mbarrier, tcgen05_sync
+from tilewright.lowering.cuda_tile.analysis.find_pipelines import Pipelines
+from tilewright.lowering.cuda_tile.convert_producer import LoneWarp, around, needed_for
+from tilewright.lowering.cuda_tile.kernel.issued_products import (
+    Event,
+    IssuedLoop,
+    IssuedProduct,
+)
+from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, known_integer
+from tilewright.lowering.cuda_tile.layouts.tensor_memory_layouts import (
+    Accumulators,
+    in_tensor_memory,
+)
+from tilewright.lowering.cuda_tile.pipelines.ring import Range
+from tilewright.lowering.cuda_tile.products.convert_tensor_core_matrix import TensorCoreProduct
+from tilewright.lowering.cuda_tile.products.fresh_accumulators import FreshAccumulators
+
+
+def needed_for_issues(entry: EntryOp, plan: Pipelines) -> set[Operation] | None:
+    """The ops that say how often something is issued; None where that depends on more than
+    parameters, the block's number and loops' variables, or where threads read tokens of loads."""
+    products = [op for op in entry.walk() if in_tensor_memory(op)]
+    tokens = [load.op.result_token for load in plan.loads()]
+    if not products or any(token.first_use is not None for token in tokens):
+        return None
+    return needed_for([], {loop for op in products for loop in around(op)}, entry)
+
+
+class Issuer(LoneWarp):
+    """The walk of that warp."""
+
+    def __init__(self, kernel: Kernel, needed: set[Operation]) -> None:
+        super().__init__(kernel, needed)
+        self._parity = kernel.emitter.constant(0, 32)
+
+    def walk(self, block: Block, events: Sequence[Event]) -> None:
+        """Issue what a block does."""
+        kernel = self.kernel
+        for op in block.ops:
+            if op in self.needed:
+                kernel.lower(op)
+        for event in events:
+            match event:
+                case IssuedLoop():
+                    kernel.at(event.op)
+                    self._loop(event)
+                case IssuedProduct():
+                    kernel.at(event.op)
+                    self._issue(event)
+                case "done":
+                    kernel.tensor.commit()
+                case "given":
+                    self._wait()
+
+    def _wait(self) -> None:
+        emitter = self.kernel.emitter
+        given, at = self.kernel.tensor.given, emitter.constant(0, None)
+        emitter.add(mbarrier.WaitOp(given, [at], self._parity))
+        emitter.add(tcgen05_sync.FenceAfterThreadSyncOp())
+        self._parity = emitter.binary("xor", self._parity, emitter.constant(1, 32))
+
+    def _loop(self, event: IssuedLoop) -> None:
+        op = event.op
+
+        def body(number: SSAValue, bounds: Range, carried: Sequence[SSAValue]) -> list[SSAValue]:
+            (self._parity,) = carried
+            FreshAccumulators(op, bounds, self.kernel).begin(number)
+            self.walk(op.region.block, event.events)
+            return [self._parity]
+
+        (self._parity,) = self.loop(op, [self._parity], body)
+
+    def _issue(self, event: IssuedProduct) -> None:
+        kernel, op = self.kernel, event.op
+        accumulators = kernel.table.products[op.results[0]]
+        assert isinstance(accumulators, Accumulators)
+        product = TensorCoreProduct(op, accumulators, kernel)  # type: ignore[arg-type]
+        operands = dict(event.laid)
+        for name, matrices in operands.items():
+            start = known_integer(matrices.start)
+            assert start is not None
+            operands[name] = replace(matrices, start=kernel.emitter.constant(start, None))
+        wanted = {name: op.operands[i] for i, name in enumerate("AB") if name not in operands}
+        if product.packed is not None:
+            del wanted["A"]
+        for value in wanted.values():
+            self._there(value)
+        there, _ = product.shared.laid_down(wanted, lambda: None)
+        product.issue({**operands, **there})
+
+    def _there(self, value: SSAValue) -> None:
+        """Have the tile of a load, as permuted, at its place of the ring."""
+        owner = value.owner
+        match owner:
+            case views.LoadViewTkoOp():
+                self.kernel[value] = self.rings.load(owner)
+            case core.PermuteOp() | core.ReshapeOp():
+                self._there(owner.operands[0])
+                self.kernel.lower(owner)
+            case _:
+                raise AssertionError("other operands are laid down by threads")

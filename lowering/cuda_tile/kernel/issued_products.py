@@ -1,0 +1,61 @@
+"""The work of a warp of its own that issues MMAs: said by those who compute while they are lowered.
+
+    threads:   for tile:   wait until done; load; give; convert, store
+    the warp:  for tile:   for k: issue     done; wait until given
+
+`DONE` is a commit for all that was issued before, `GIVEN` the wait for threads that have loaded,
+stored or laid down what MMAs behind it overwrite or read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from xdsl.ir import Operation
+
+from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
+
+DONE: Literal["done"] = "done"
+GIVEN: Literal["given"] = "given"
+
+
+@dataclass(frozen=True)
+class IssuedProduct:
+    """The MMAs of a product, and the operands that threads have laid down for it."""
+
+    op: Operation
+    laid: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class IssuedLoop:
+    """A loop in which something is issued."""
+
+    op: ForOp
+    events: list[Event] = field(default_factory=list["Event"])
+
+
+Event = IssuedProduct | IssuedLoop | Literal["done", "given"]
+
+
+class IssueRecord:
+    """The events of a kernel, in order, by the loops that they are in."""
+
+    def __init__(self) -> None:
+        self.events: list[Event] = []
+        self._outer: list[list[Event]] = []
+
+    def enter(self, op: ForOp) -> None:
+        """Go into a loop."""
+        loop = IssuedLoop(op)
+        self.events.append(loop)
+        self._outer.append(self.events)
+        self.events = loop.events
+
+    def leave(self) -> None:
+        """Leave it; one without events is none."""
+        inner, self.events = self.events, self._outer.pop()
+        if not inner:
+            self.events.pop()

@@ -1,0 +1,163 @@
+"""Products whose operands are larger than shared memory, computed slice after slice of K.
+
+Where both operands are loaded the slices are loaded by a loop, ahead of their use as in any loop;
+else they are parts of the tiles that are there:
+
+    mmaf a, b, c        for s: c = mmaf load(a, s), load(b, s), c
+                        mmaf part(a, 1), part(b, 1), mmaf part(a, 0), part(b, 0), c
+"""
+
+from __future__ import annotations
+
+from math import prod
+
+from xdsl.dialects.builtin import i32
+from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from tilewright.dialects.cuda_tile.elements import ElementsAttr
+from tilewright.dialects.cuda_tile.ops import core
+from tilewright.dialects.cuda_tile.ops.control_flow import ContinueOp, ForOp
+from tilewright.dialects.cuda_tile.ops.conversions import ConversionOp
+from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFScaledOp
+from tilewright.dialects.cuda_tile.ops.module import EntryOp
+from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp
+from tilewright.dialects.cuda_tile.types import PartitionViewType, TileType
+from tilewright.dialects.cute_nvgpu.lattice.shared_memory import shared_memory_limit
+from tilewright.dialects.cute_nvgpu.lattice.targets import Target
+from tilewright.dialects.cute_nvgpu.ops.address import bytes_of
+from tilewright.lowering.cuda_tile.analysis.remarks import remark
+from tilewright.lowering.cuda_tile.analysis.tensor_maps import is_weak, reads_only
+from tilewright.lowering.cuda_tile.layouts.elements import (
+    element_of,
+    scalar_type,
+    shape_of,
+)
+from tilewright.lowering.cuda_tile.layouts.mma_layouts import Multiplication
+from tilewright.lowering.cuda_tile.part_accesses import OpsAt, access_part
+
+_SHALLOW, _STAGES = 64, 3
+"""The bytes of K of a slice at least, and the slices that have room at once."""
+
+
+def slice_products(entry: EntryOp, arch: Target | None) -> None:
+    """Slice the products of an entry whose operands have no room in shared memory, and those of
+    loads for two of which there is none."""
+    if arch is None:
+        return
+    room = shared_memory_limit(arch)
+    for op in [op for op in entry.walk() if isinstance(op, Multiplication)]:
+        size = _bytes(op, op.lhs) + _bytes(op, op.rhs)
+        loaded = all(_is_loaded(value) for value, _ in _sliced(op))
+        if size <= room // 2 if loaded and _is_loaded(op.lhs, op) else size <= room:
+            continue
+        depth, slices = _bytes(op, op.lhs) // prod(shape_of(op.lhs)[:-1]), 1
+        while _STAGES * size > room * slices and depth > _SHALLOW * slices:
+            slices *= 2
+        if slices > 1:
+            remark(op, "pipeline", f"'{op.name}' multiplies {slices} slices of K one after the "
+                   f"other: its operands take {size} of {room} bytes of shared memory")  # fmt: skip
+            (_loop if loaded else _unrolled)(op, slices)
+
+
+def _bytes(op: Operation, value: SSAValue) -> int:
+    return prod(shape_of(value)) * bytes_of(scalar_type(op, element_of(value)))
+
+
+def _sliced(op: Multiplication) -> list[tuple[SSAValue, int]]:
+    """The operands that have K, and their dimension of it."""
+    rank = len(shape_of(op.lhs))
+    scales = [op.lhs_scale, op.rhs_scale] if isinstance(op, MmaFScaledOp) else []
+    return [
+        (value, rank - 1 - i % 2) for i, value in enumerate([op.lhs, op.rhs, *scales])
+    ]  # fmt: skip
+
+
+def _is_loaded(value: SSAValue, beside: Operation | None = None) -> bool:
+    """True of what a slice of is as well loaded where the product is; loaded in the block of
+    an op."""
+    match value.owner:
+        case core.PermuteOp() | ConversionOp():
+            return _is_loaded(value.owner.operands[0], beside)
+        case LoadViewTkoOp() as load:
+            return (
+                (beside is None or load.parent is beside.parent)
+                and isinstance(load.view_type, PartitionViewType)
+                and load.result_token.first_use is None
+                and is_weak(load)
+                and reads_only(load.token)
+            )
+        case core.ConstantOp() as constant:
+            return constant.elements.is_splat
+        case _:
+            return False
+
+
+def _loop(op: Multiplication, slices: int) -> None:
+    """The product as a loop over slices."""
+    at, type_ = OpsAt(InsertPoint.before(op), op), TileType.get((), i32)
+    bounds = [at.constant(number, i32) for number in (0, slices, 1)]
+    block = Block(arg_types=[type_, op.acc.type])
+    number, acc = block.args
+    last = ContinueOp.create(operands=[acc])
+    block.add_op(last)
+    last.operands[0] = _product(op, slices, number, acc, OpsAt(InsertPoint.before(last), op))
+    _replace(op, at.add(ForOp.create(
+        operands=[*bounds, op.acc], result_types=[op.acc.type], regions=[Region(block)]
+    )))  # fmt: skip
+
+
+def _unrolled(op: Multiplication, slices: int) -> None:
+    """The product as a chain of those of slices."""
+    at, total = OpsAt(InsertPoint.before(op), op), op.acc
+    for number in range(slices):
+        total = _product(op, slices, at.constant(number, i32), total, at)
+    _replace(op, total)
+
+
+def _product(
+    op: Multiplication, slices: int, number: SSAValue, acc: SSAValue, at: OpsAt
+) -> SSAValue:
+    new = op.clone()
+    for value, axis in _sliced(op):
+        new.operands[list(op.operands).index(value)] = _slice(value, axis, slices, number, at)
+    new.operands[list(op.operands).index(op.acc)] = acc
+    return at.add(new)
+
+
+def _slice(value: SSAValue, axis: int, slices: int, number: SSAValue, at: OpsAt) -> SSAValue:
+    """A slice of a tile: loaded or computed of what is, else a part of it."""
+    shape = [x // slices if i == axis else x for i, x in enumerate(shape_of(value))]
+    type_, owner = TileType.get(tuple(shape), element_of(value)), value.owner
+    if not _is_loaded(value):
+        zero = at.constant(0, i32)
+        indices = [number if i == axis else zero for i in range(len(shape))]
+        return at.add(core.ExtractOp.create(operands=[value, *indices], result_types=[type_]))
+    assert isinstance(owner, Operation)
+    new = owner.clone()
+    if isinstance(owner, core.PermuteOp):
+        order: list[int] = [int(x) for x in owner.permutation.get_values()]  # type: ignore[attr-defined]
+        axis = order[axis]
+    if not isinstance(owner, LoadViewTkoOp | core.ConstantOp):
+        new.operands[0] = _slice(owner.operands[0], axis, slices, number, at)
+    if isinstance(new, core.ConstantOp):
+        new.properties["value"] = ElementsAttr(type_, new.elements.data)
+    result = at.add(new)
+    if isinstance(new, LoadViewTkoOp):
+        access_part(new, axis, slices, number)
+    return Rewriter.replace_value_with_new_type(result, type_)
+
+
+def _replace(op: Multiplication, result: SSAValue) -> None:
+    """Have another result in the place of an op's, and nothing of what it alone was made of."""
+    operands = [value for value, _ in _sliced(op)]
+    result.name_hint = op.result.name_hint
+    op.result.replace_all_uses_with(result)
+    Rewriter.erase_op(op)
+    for value in operands:
+        while isinstance(value.owner, Operation) and _is_loaded(value):
+            owner, unused = value.owner, all(x.first_use is None for x in value.owner.results)
+            if not unused:
+                break
+            value = owner.operands[0] if owner.operands else value
+            Rewriter.erase_op(owner)

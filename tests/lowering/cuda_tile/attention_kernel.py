@@ -1,0 +1,105 @@
+"""Attention as Tile IR, and its operands."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+from numpy.typing import NDArray
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "interpreter" / "cuda_tile"))
+
+from tile_ir import entry
+
+BF16 = ml_dtypes.bfloat16
+GIVEN = "%end = addi %e, %o : tile<i32>"
+RISING = "%end = addi %x, %one : tile<i32>"
+"""The tiles of keys that a block reads: so many as a parameter says, or one more each."""
+
+
+def attention(rows: int, columns: int, depth: int, end: str) -> str:
+    """Sums of weights times values, not divided: block (x, y) has rows of matrix y, and reads tiles
+    of keys and values up to the `end`."""
+    matrix = f"tensor_view<?x?x{depth}xbf16, strides=[?,{depth},1]>"
+    views, setup = dict[str, str](), ""
+    for name, size in (("Q", rows), ("K", columns), ("V", columns)):
+        tile = f"1x{depth}x{size}" if name == "K" else f"1x{size}x{depth}"
+        order = ", dim_map=[0, 2, 1]" if name == "K" else ""
+        views[name] = f"partition_view<tile=({tile}), {matrix}{order}>"
+        setup += f"""
+    %{name}_a = assume div_by<16>, %{name}_p : tile<ptr<bf16>>
+    %{name}_t = assume div_by<8>, %{name}_s : tile<i32>
+    %{name}_v = make_tensor_view %{name}_a, shape = [%count, %{name}_n, {depth}],
+        strides = [%{name}_t, {depth}, 1] : tile<i32> -> {matrix}
+    %{name} = make_partition_view %{name}_v : {views[name]}
+"""
+    out = f"tensor_view<?x?x{depth}xf32, strides=[?,{depth},1]>"
+    view = f"partition_view<tile=(1x{rows}x{depth}), {out}>"
+    scores, sums, line = (f"tile<{rows}x{n}xf32>" for n in (columns, depth, 1))
+    body = f"""
+    %x, %y, %z = get_tile_block_id : tile<i32>
+    %o = constant <i32: 0> : tile<i32>
+    %one = constant <i32: 1> : tile<i32>
+{setup}
+    %O_v = make_tensor_view %O_p, shape = [%count, %Q_n, {depth}], strides = [%Q_t, {depth}, 1]
+        : tile<i32> -> {out}
+    %O = make_partition_view %O_v : {view}
+    %zero = constant <f32: 0.0> : {sums}
+    %none = constant <f32: 0.0> : {scores}
+    %least = constant <f32: -1000.0> : {line}
+    %q0, %t0 = load_view_tko weak %Q[%y, %x, %o] : {views["Q"]}, tile<i32>
+        -> tile<1x{rows}x{depth}xbf16>, token
+    %q = reshape %q0 : tile<1x{rows}x{depth}xbf16> -> tile<{rows}x{depth}xbf16>
+    {end}
+    %acc, %top = for %j in (%o to %end, step %one) : tile<i32>
+        iter_values(%sum = %zero, %max = %least) -> ({sums}, {line}) {{
+      %k0, %t1 = load_view_tko weak %K[%y, %o, %j] : {views["K"]}, tile<i32>
+          -> tile<1x{depth}x{columns}xbf16>, token
+      %k = reshape %k0 : tile<1x{depth}x{columns}xbf16> -> tile<{depth}x{columns}xbf16>
+      %s = mmaf %q, %k, %none : tile<{rows}x{depth}xbf16>, tile<{depth}x{columns}xbf16>, {scores}
+      %m0 = reduce %s dim=1 identities=[0xff800000 : f32] : {scores} -> tile<{rows}xf32>
+      (%a: tile<f32>, %b: tile<f32>) {{
+        %c = maxf %a, %b : tile<f32>
+        yield %c : tile<f32>
+      }}
+      %m1 = reshape %m0 : tile<{rows}xf32> -> {line}
+      %m = maxf %m1, %max : {line}
+      %m2 = broadcast %m : {line} -> {scores}
+      %d = subf %s, %m2 : {scores}
+      %p0 = exp2 %d flush_to_zero : {scores}
+      %f0 = subf %max, %m : {line}
+      %f1 = exp2 %f0 flush_to_zero : {line}
+      %f = broadcast %f1 : {line} -> {sums}
+      %scaled = mulf %sum, %f : {sums}
+      %v0, %t2 = load_view_tko weak %V[%y, %j, %o] : {views["V"]}, tile<i32>
+          -> tile<1x{columns}x{depth}xbf16>, token
+      %v = reshape %v0 : tile<1x{columns}x{depth}xbf16> -> tile<{columns}x{depth}xbf16>
+      %p = ftof %p0 : {scores} -> tile<{rows}x{columns}xbf16>
+      %next = mmaf %p, %v, %scaled
+          : tile<{rows}x{columns}xbf16>, tile<{columns}x{depth}xbf16>, {sums}
+      continue %next, %m : {sums}, {line}
+    }}
+    %r = reshape %acc : {sums} -> tile<1x{rows}x{depth}xf32>
+    %t = store_view_tko weak %r, %O[%y, %x, %o] : tile<1x{rows}x{depth}xf32>, {view}, tile<i32>
+        -> token
+"""
+    parameters = ", ".join(
+        f"%{name}_p: tile<ptr<bf16>>, %{name}_n: tile<i32>, %{name}_s: tile<i32>" for name in "QKV"
+    )
+    return entry(f"{parameters}, %O_p: tile<ptr<f32>>, %count: tile<i32>, %e: tile<i32>", body)
+
+
+def operands(rows: int, keys: int, depth: int, count: int) -> list[NDArray[Any]]:
+    """Random queries, keys and values."""
+    rng = np.random.default_rng(0)
+    lengths = (rows, keys, keys)
+    return [rng.standard_normal((count, length, depth)).astype(BF16) for length in lengths]
+
+
+def arguments(matrices: list[NDArray[Any]], end: int) -> list[Any]:
+    """The arguments of the kernel, the result last of the arrays."""
+    args = [part for x in matrices for part in (x, x.shape[1], x.shape[1] * x.shape[2])]
+    return [*args, np.full(matrices[0].shape, np.nan, np.float32), len(matrices[0]), end]

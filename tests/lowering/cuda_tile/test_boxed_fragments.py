@@ -1,0 +1,57 @@
+"""Boxes that MMAs of warps read as fragments: TMA without wgmma or tcgen05."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "interpreter" / "cuda_tile"))
+sys.path.append(str(Path(__file__).parent))
+
+from test_warpgroups import check, product
+
+import tilewright as tw
+from tilewright import ptxas
+
+ARCH = "sm_120a"
+TYPES = ("bf16", "bf16", "f32")
+
+
+def test_a_warp_copies_ahead_of_ldmatrix() -> None:
+    """Edges along every dimension, more steps than stages, copies that complete late; no barrier
+    in the loop."""
+    text = product(("bf16", "f32"), (64, 64, 32))
+    kernel = tw.compile(text, ARCH)
+    assert "cp.async.bulk.tensor" in kernel.ptx and "st.shared" not in kernel.ptx
+    assert "ldmatrix" in kernel.ptx and "bar.sync 1" not in kernel.ptx
+    assert kernel.entry().block == (160, 1, 1)
+    check(text, (136, 56, 216), TYPES, (2, 1), schedule=3, arch=ARCH)
+
+
+def test_stages_go_on_from_tile_to_tile() -> None:
+    text = product(("bf16", "f32"), (64, 32, 32), persistent=True)
+    check(text, (192, 32, 136), TYPES, (2, 1), schedule=1, arch=ARCH)
+
+
+@pytest.mark.parametrize(
+    "types, k, order, convert",
+    [
+        (("f8E4M3FN", "f32"), 64, "", ""),
+        (("i8", "i32"), 64, "columns", ""),
+        (("tf32", "f32"), 32, "", "f32"),
+    ],
+)
+def test_types_and_orders(types: tuple[str, str], k: int, order: str, convert: str) -> None:
+    text = product(types, (64, 32, k), b_order=order, convert=convert)
+    assert "cp.async.bulk.tensor" in tw.compile(text, ARCH).ptx
+    memory = convert or types[0]
+    sizes, elements = (64, 32, 2 * k + 16), (memory, memory, types[1])
+    check(text, sizes, elements, (1, 1), b_order=order, arch=ARCH)
+
+
+def test_no_warnings_no_spills() -> None:
+    kernel = tw.compile(product(("bf16", "f32"), (128, 128, 64)), "sm_121a")
+    report = ptxas.assemble(kernel.ptx, "sm_121a")
+    assert report.ok and not report.warnings and report.kernels["k"].spill_stores == 0
