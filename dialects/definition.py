@@ -1,7 +1,5 @@
 """The base of the ops that are ours, and their definition."""
 
-from __future__ import annotations
-
 from typing import Any, TypeVar
 
 from xdsl.irdl import (

@@ -14,8 +14,6 @@ or what its attribute is of: a number, a string, a case of an enumeration. None 
 there, and neither is what a field says by itself.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache, partial

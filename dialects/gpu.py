@@ -8,8 +8,6 @@ gpu.module @kernels {
 }
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from difflib import get_close_matches
 from typing import Any, Self

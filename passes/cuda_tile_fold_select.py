@@ -3,8 +3,6 @@
 %r = select %c, %true, %false : tile<i1>, tile<i1>     ->     %c
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Debug info where it belongs: a function in its subprogram, its ops in scopes of that."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import CallSiteLoc, FusedLoc, NameLoc, StringAttr

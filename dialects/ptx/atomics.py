@@ -1,7 +1,5 @@
 """Atomic operations. PTX ISA 9.7.13.5."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from xdsl.dialects.builtin import StringAttr

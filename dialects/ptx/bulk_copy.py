@@ -1,7 +1,5 @@
 """Copies of boxes of tensors. PTX ISA, cp.async.bulk.tensor."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from xdsl.dialects.builtin import StringAttr, UnitAttr

@@ -1,7 +1,5 @@
 """Calls of the driver's functions, and `trap`. PTX ISA 9.7.12.5."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from typing import ClassVar

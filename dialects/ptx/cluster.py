@@ -1,7 +1,5 @@
 """Clusters of CTAs. PTX ISA, barrier.cluster, mapa and %cluster_ctarank."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from xdsl.dialects.builtin import UnitAttr

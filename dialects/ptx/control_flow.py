@@ -1,7 +1,5 @@
 """Kernel entries and control flow. PTX ISA 5.4.1, 9.7.12."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from typing import Self

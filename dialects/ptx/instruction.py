@@ -5,8 +5,6 @@ table. A form fixes the registers of the operands and the result, so the custom 
 types: `%2 = ptx.add rn.f32 %0, %1`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import ClassVar, NamedTuple, Protocol, Self, TypeAlias

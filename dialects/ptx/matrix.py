@@ -3,8 +3,6 @@
 Their mnemonics, registers and requirements are read from the atom lattice.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from functools import cache

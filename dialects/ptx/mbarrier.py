@@ -1,7 +1,5 @@
 """Barriers in shared memory. PTX ISA, mbarrier."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import ClassVar
 

@@ -1,7 +1,5 @@
 """Accesses to multicast objects, which several GPUs hold a copy of each. PTX ISA 9.7.9.14."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from xdsl.dialects.builtin import StringAttr

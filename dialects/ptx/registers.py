@@ -1,7 +1,5 @@
 """Constants, special registers, and moves and names between registers. PTX ISA 9.7.9, 10."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import ClassVar, Self
 

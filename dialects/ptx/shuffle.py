@@ -1,7 +1,5 @@
 """Values of other threads of the warp. PTX ISA 9.7.9.6."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from xdsl.dialects.builtin import StringAttr

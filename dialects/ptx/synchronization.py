@@ -1,7 +1,5 @@
 """Barriers. PTX ISA 9.7.13."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from xdsl.irdl import opt_prop_def, prop_def

@@ -3,8 +3,6 @@
 Shapes, mnemonics and requirements are read from the atom lattice.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from xdsl.dialects.builtin import StringAttr

@@ -1,8 +1,6 @@
 """Matrix multiply-accumulate in tensor memory: `tcgen05.mma`, dense, sparse, block-scaled and
 weight-stationary. PTX ISA, tcgen05.mma."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import ClassVar

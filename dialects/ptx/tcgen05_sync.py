@@ -1,7 +1,5 @@
 """Order of the instructions of tensor memory. PTX ISA, tcgen05."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from xdsl.irdl import operand_def, opt_operand_def, prop_def

@@ -1,7 +1,5 @@
 """One thread of a warp, and registers of a warpgroup. PTX ISA, elect.sync and setmaxnreg."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from xdsl.dialects.builtin import StringAttr

@@ -3,8 +3,6 @@
 PTX ISA 9.7.15.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache

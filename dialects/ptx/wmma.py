@@ -1,7 +1,5 @@
 """`wmma`: MMAs of one warp with loads and stores of their own. PTX ISA 9.7.14.4."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 

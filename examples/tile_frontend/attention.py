@@ -7,8 +7,6 @@ accumulated shrinks with them. `scale` has the factor log2(e) in it. Where it is
 sees the keys up to its own number.
 """
 
-from __future__ import annotations
-
 from math import inf
 
 from tile_frontend.kernel import kernel

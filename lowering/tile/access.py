@@ -1,8 +1,6 @@
 """Reading and writing elements of tensors wherever they are: in registers by name, in memory by
 vectors where neighbours allow it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """`cute_nvgpu.address` to `ptx`: loads and stores by address, by whole words, copies, atomics."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from xdsl.ir import SSAValue

@@ -1,7 +1,5 @@
 """`arith` to `ptx`: constants, integers, selection."""
 
-from __future__ import annotations
-
 from xdsl.dialects import arith, ub
 from xdsl.ir import Attribute, Operation, SSAValue
 

@@ -1,7 +1,5 @@
 """`arith` casts to `ptx`."""
 
-from __future__ import annotations
-
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import BFloat16Type, Float16Type, IndexType, IntegerAttr, i16
 

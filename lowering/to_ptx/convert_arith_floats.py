@@ -5,8 +5,6 @@ such operands, rounded again, is the correctly rounded result (f32 has more than
 precision plus two bits).
 """
 
-from __future__ import annotations
-
 from xdsl.dialects import arith, math
 from xdsl.dialects.builtin import BFloat16Type, Float16Type, Float32Type, Float64Type, VectorType
 from xdsl.dialects.utils import FastMathFlag

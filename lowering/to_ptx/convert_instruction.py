@@ -3,8 +3,6 @@
 The place of an element of a memref, its `indices`, is an address plus an `offset` in `ptx`.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from xdsl.irdl import OpDef

@@ -3,8 +3,6 @@
 f16 and bf16 go through f32, integers below 32 bits through 32.
 """
 
-from __future__ import annotations
-
 from xdsl.dialects import math
 from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Operation, SSAValue

@@ -1,7 +1,5 @@
 """ldmatrix, stmatrix, movmatrix and vector accesses of `cute_nvgpu` to `ptx`."""
 
-from __future__ import annotations
-
 from tilewright.dialects.cute_nvgpu.lattice.matrix_copy import WANTS_ALL_ADDRESSES, WARP
 from tilewright.dialects.cute_nvgpu.ops import fragment_memory, matrix_copy
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType

@@ -1,7 +1,5 @@
 """`cute_nvgpu.multimem` to `ptx.multimem`."""
 
-from __future__ import annotations
-
 from tilewright.dialects.cute_nvgpu.ops import multimem
 from tilewright.dialects.ptx import multimem as ptx
 from tilewright.lowering.to_ptx.conversion import Conversion, lowers

@@ -1,7 +1,5 @@
 """Copies of boxes, mbarriers and warp specialisation of `cute_nvgpu` to `ptx`."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

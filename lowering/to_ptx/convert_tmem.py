@@ -4,8 +4,6 @@ A memref in tensor memory is the 32-bit address of its first element: the lane i
 column in bits 15 to 0. So lanes and columns of a layout add up like bytes do elsewhere.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

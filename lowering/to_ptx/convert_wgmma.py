@@ -1,7 +1,5 @@
 """`cute_nvgpu.sm90` to `ptx`: descriptors as arithmetic on addresses, and the order of wgmma."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from xdsl.ir import SSAValue

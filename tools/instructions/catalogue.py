@@ -1,7 +1,5 @@
 """Every instruction of the lattice: by row, and by mnemonic."""
 
-from __future__ import annotations
-
 from functools import cache
 
 from tilewright.dialects.cute_nvgpu.atoms import lookup

@@ -1,7 +1,5 @@
 """`tcgen05.mma`: dense, sparse, block-scaled and weight-stationary."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from tilewright.dialects.cute_nvgpu.atoms.operands import umma_operands

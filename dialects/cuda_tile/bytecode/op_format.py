@@ -8,8 +8,6 @@ properties before operands; a unit property is nothing but its bit. Operands are
 or all together where there are no segments and their number varies.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum, auto

@@ -5,8 +5,6 @@ bits of a number before the parameters, from the version on that the row says; b
 byte before each.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto

@@ -1,7 +1,5 @@
 """Conversions between types of elements, element by element. Tile IR specification, conversions."""
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 from xdsl.dialects.builtin import UnitAttr

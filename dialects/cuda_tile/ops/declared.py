@@ -1,7 +1,5 @@
 """The declaration of an op, and the facts that follow: all that its text is made of."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from xdsl.ir import SSAValue

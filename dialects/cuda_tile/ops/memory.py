@@ -3,8 +3,6 @@
 Nothing but tokens orders these operations: each may take one and gives one.
 """
 
-from __future__ import annotations
-
 from typing import Any, ClassVar, TypeVar
 
 from xdsl.dialects.builtin import IntegerAttr, UnitAttr

@@ -1,7 +1,5 @@
 """Assumptions and printing. Tile IR specification, miscellaneous."""
 
-from __future__ import annotations
-
 import re
 from typing import ClassVar
 

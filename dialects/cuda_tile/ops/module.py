@@ -1,7 +1,5 @@
 """The parts of a module: kernels and globals. Tile IR specification, core."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, ClassVar, Self
 

@@ -1,7 +1,5 @@
 """Multicast objects: memory that several GPUs hold a copy of each. Tile IR specification, views."""
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 from xdsl.irdl import (

@@ -18,8 +18,6 @@ with a default value may be missing.
 remembered by them, so that of ops alike only the first is looked at.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 

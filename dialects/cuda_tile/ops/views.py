@@ -1,7 +1,5 @@
 """Views: tensors in global memory, cut into tiles. Tile IR specification, views."""
 
-from __future__ import annotations
-
 from typing import Any, ClassVar, Self
 
 from xdsl.dialects.builtin import DictionaryAttr, NoneAttr

@@ -1,7 +1,5 @@
 """Ops that take values apart, and the casts between kinds."""
 
-from __future__ import annotations
-
 from abc import ABC
 from collections.abc import Sequence
 from typing import Any, ClassVar

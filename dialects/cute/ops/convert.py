@@ -1,7 +1,5 @@
 """`cute.convert`: registers in another element type."""
 
-from __future__ import annotations
-
 from typing import cast
 
 from xdsl.ir import Attribute

@@ -1,7 +1,5 @@
 """Ops on the elements of tensors that one thread has."""
 
-from __future__ import annotations
-
 from abc import ABC
 from collections.abc import Callable
 from typing import ClassVar

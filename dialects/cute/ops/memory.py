@@ -1,7 +1,5 @@
 """Ops that make tensors, and ops on their elements."""
 
-from __future__ import annotations
-
 from abc import ABC
 from typing import ClassVar
 

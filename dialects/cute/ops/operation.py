@@ -9,8 +9,6 @@ Where only one type is possible some ops leave its name out: `cute.get_stride(%x
 whose result types follow needs no types at all: `%r = cute.slice(%x, %c)`.
 """
 
-from __future__ import annotations
-
 from abc import ABC
 from collections.abc import Callable, Sequence
 from enum import Enum, auto

@@ -11,8 +11,6 @@ Use number %i, counted from 0 on both sides, is of stage `i mod stages`, and the
 that stage.
 """
 
-from __future__ import annotations
-
 from abc import ABC
 from math import prod
 from typing import ClassVar

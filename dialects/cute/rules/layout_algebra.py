@@ -1,7 +1,5 @@
 """Rules of the ops that rework a layout."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Rules of tiled MMAs and copies: who has which part of a tensor."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

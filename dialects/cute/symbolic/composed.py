@@ -1,7 +1,5 @@
 """Layouts through `inner o offset o outer`: the operations work on `outer`, which has the modes."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from itertools import combinations
 from typing import Any, TypeAlias

@@ -1,8 +1,6 @@
 """Instructions on single registers: what each computes, and its forms by what follows its name.
 PTX ISA 9.7.1 to 9.7.9."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import product

@@ -5,8 +5,6 @@ else. M is always 64. Integer forms of two signs came with PTX ISA 8.4, the othe
 or 8.2 (sparse).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from itertools import product
 

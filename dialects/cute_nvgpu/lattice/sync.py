@@ -1,8 +1,6 @@
 """The order of threads and memory around MMAs: barriers of a CTA by number, groups of `wgmma`, and
 the fence between a thread and the async proxy. PTX ISA 9.7.13 and 9.7.15.7."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow

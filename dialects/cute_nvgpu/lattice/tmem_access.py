@@ -4,8 +4,6 @@ memory: the shapes of `tcgen05.ld`, `st` and `cp`, one row each. PTX ISA, tcgen0
 A place is counted in lanes and columns from the address.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from tilewright.dialects.cute_nvgpu.lattice.matrix_copy import SOURCE_FORMATS

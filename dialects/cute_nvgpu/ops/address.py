@@ -5,8 +5,6 @@ An address of 64 bits is one in global memory, of 32 bits one in the kernel's sh
 predicate leaves out is not accessed, and its address may be any.
 """
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 from xdsl.dialects.builtin import IntegerType, MemRefType, StringAttr, UnitAttr, i1, i32, i64

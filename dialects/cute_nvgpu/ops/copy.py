@@ -1,7 +1,5 @@
 """Asynchronous copies that feed MMAs: cp.async."""
 
-from __future__ import annotations
-
 from xdsl.dialects.builtin import IndexType, i32
 from xdsl.irdl import operand_def, opt_operand_def, prop_def, var_operand_def
 

@@ -1,7 +1,5 @@
 """Instructions of one CTA or of a pair: PTX's `.cta_group`, one and the same in a kernel."""
 
-from __future__ import annotations
-
 from xdsl.ir import Operation
 from xdsl.traits import IsolatedFromAbove
 from xdsl.utils.exceptions import VerifyException

@@ -1,7 +1,5 @@
 """Building fragments and taking them apart: register renaming, no instruction of its own."""
 
-from __future__ import annotations
-
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import operand_def, prop_def, result_def, traits_def, var_operand_def
 from xdsl.traits import Pure

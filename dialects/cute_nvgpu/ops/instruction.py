@@ -1,7 +1,5 @@
 """The bases of the ops: every op says what it needs of its target."""
 
-from __future__ import annotations
-
 from typing import Any, ClassVar
 
 from xdsl.ir import SSAValue

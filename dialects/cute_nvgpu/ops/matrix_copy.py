@@ -1,7 +1,5 @@
 """Copies of whole matrices that feed MMAs: ldmatrix, stmatrix and movmatrix."""
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 from xdsl.dialects.builtin import IndexType, UnitAttr

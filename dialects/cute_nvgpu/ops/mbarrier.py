@@ -1,7 +1,5 @@
 """Barriers in shared memory: `mbarrier`, which threads arrive at and copies complete."""
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 from xdsl.dialects.builtin import IndexType, IntegerAttr, MemRefType, i32, i64

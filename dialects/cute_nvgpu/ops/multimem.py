@@ -1,7 +1,5 @@
 """Memory that several GPUs hold a copy of each, by its address: all copies are accessed at once."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import ClassVar
 

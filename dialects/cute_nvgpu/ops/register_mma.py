@@ -4,8 +4,6 @@ One base class for each list of operands: dense, sparse (with metadata), block-s
 factors), and both at once.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import ClassVar
 

@@ -1,7 +1,5 @@
 """Arithmetic on scalars in a rounding that `arith` has no word for."""
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 from xdsl.dialects.builtin import AnyFloatConstr, StringAttr

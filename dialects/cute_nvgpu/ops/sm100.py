@@ -1,8 +1,6 @@
 """`cute_nvgpu.sm100.mma` and its likes: one `tcgen05.mma` of a CTA or of a pair of CTAs; the
 weight-stationary ones are `mma_ws` and `mma_ws_sp`."""
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 from xdsl.dialects.builtin import MemRefType, UnitAttr, i32, i64

@@ -1,7 +1,5 @@
 """`cute_nvgpu.sm90.mma` and `sm90.sparse_mma`: one `wgmma.mma_async` of a warpgroup."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import UnitAttr, i1

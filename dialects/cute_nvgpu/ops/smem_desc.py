@@ -1,7 +1,5 @@
 """`cute_nvgpu.make_smem_desc`: the descriptor of a matrix in shared memory, from its layout."""
 
-from __future__ import annotations
-
 from xdsl.dialects.builtin import DenseArrayBase, IndexType, MemRefType, i64
 from xdsl.ir import Attribute
 from xdsl.irdl import operand_def, opt_prop_def, result_def, traits_def, var_operand_def

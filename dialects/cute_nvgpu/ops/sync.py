@@ -1,7 +1,5 @@
 """Barriers beyond `gpu.barrier`: named barriers of a CTA, and the barrier of a warp."""
 
-from __future__ import annotations
-
 from xdsl.irdl import prop_def
 from xdsl.utils.exceptions import VerifyException
 

@@ -1,7 +1,5 @@
 """The order of instructions on tensor memory and threads: commits to mbarriers, and fences."""
 
-from __future__ import annotations
-
 from xdsl.dialects.builtin import IndexType, MemRefType, i16
 from xdsl.irdl import operand_def, opt_operand_def, var_operand_def
 

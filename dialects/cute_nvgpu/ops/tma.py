@@ -1,7 +1,5 @@
 """Copies of boxes by the tensor memory accelerator: `cp.async.bulk.tensor`."""
 
-from __future__ import annotations
-
 from xdsl.dialects.builtin import IndexType, MemRefType, UnitAttr, i16, i64
 from xdsl.dialects.utils import EnumAttribute
 from xdsl.ir import Attribute, SpacedOpaqueSyntaxAttribute

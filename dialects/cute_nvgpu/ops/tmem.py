@@ -5,8 +5,6 @@ that uses the tensor memory retrieves the address behind a barrier. What is in t
 memref whose layout counts lanes and columns (`tmem_layouts`).
 """
 
-from __future__ import annotations
-
 from xdsl.dialects.builtin import IndexType, MemRefType, i32
 from xdsl.ir import Attribute
 from xdsl.irdl import operand_def, opt_prop_def, prop_def, result_def, traits_def, var_operand_def

@@ -1,7 +1,5 @@
 """Loads of warps from tensor memory and stores to it, and the waits for them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import ClassVar
 

@@ -1,7 +1,5 @@
 """Copies to tensor memory from shared memory, and moves within it, without threads."""
 
-from __future__ import annotations
-
 from xdsl.dialects.builtin import IndexType, MemRefType
 from xdsl.ir import Attribute, Data, SpacedOpaqueSyntaxAttribute
 from xdsl.irdl import irdl_attr_definition, operand_def, opt_prop_def, prop_def, var_operand_def

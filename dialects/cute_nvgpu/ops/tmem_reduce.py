@@ -1,7 +1,5 @@
 """Loads from tensor memory that also reduce what each thread loads."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import ClassVar
 

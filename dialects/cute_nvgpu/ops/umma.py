@@ -1,7 +1,5 @@
 """The base of every `tcgen05.mma`: where its operands are, and what the verifier asks."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import ClassVar
 

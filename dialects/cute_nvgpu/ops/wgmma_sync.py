@@ -1,7 +1,5 @@
 """Fences of `wgmma.mma_async`, and waits for it. PTX ISA 9.7.15.7 and 9.7.13.4."""
 
-from __future__ import annotations
-
 from xdsl.dialects.builtin import StringAttr
 from xdsl.irdl import opt_prop_def, prop_def
 from xdsl.utils.exceptions import VerifyException

@@ -1,7 +1,5 @@
 """`cute_nvgpu.wmma.*`: MMAs whose fragments only their own loads and stores know."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import ClassVar
 

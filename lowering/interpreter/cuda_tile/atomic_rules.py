@@ -4,8 +4,6 @@ The elements of one operation, and the blocks of a gang, take their turns in row
 is one of the orders that Tile IR allows.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -4,8 +4,6 @@ A step reads its operands from a frame and binds its results. Ops with regions a
 may end rows early: what leaves a region is an exit (yield, continue, break, return).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeAlias

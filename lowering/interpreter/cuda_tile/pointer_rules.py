@@ -1,7 +1,5 @@
 """Rules of loads and stores through tiles of pointers, of tokens, globals and `alloca`."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

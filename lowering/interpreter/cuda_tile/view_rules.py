@@ -1,7 +1,5 @@
 """Rules of views: tensors in memory, the tiles they are cut into, loads and stores of those."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -6,8 +6,6 @@ before (`tcgen05_streams`). Asynchronous operations compute at once: what looks 
 before it is known to be complete is an error.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import NoReturn
 

@@ -9,8 +9,6 @@ their error cannot matter (`certain_sum.py`). Products of f64 are summed as whol
 element at a time.
 """
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 

@@ -7,8 +7,6 @@ bit for bit). Every step is IEEE 754's, to nearest even, with subnormals and the
     d f16:  p = a1 b1 + (a0 b0);  q = a3 b3 + (a2 b2);  d = f16((c + p) + q)
 """
 
-from __future__ import annotations
-
 from functools import partial
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The functions of `math`: the programs of scalar instructions that they lower to, on arrays."""
 
-from __future__ import annotations
-
 import numpy as np
 from xdsl.dialects import math
 from xdsl.dialects.utils import FastMathFlag

@@ -1,7 +1,5 @@
 """`cute_nvgpu.address`: memory by its address; of `ldmatrix` in `matrix_copy`, as of `ptx`."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import WEAK

@@ -1,7 +1,5 @@
 """`cute_nvgpu`: MMAs, asynchronous copies, barriers and fragments on whole warps."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any

@@ -1,7 +1,5 @@
 """`mbarrier`, `elect.sync` and `setmaxnreg` of both levels."""
 
-from __future__ import annotations
-
 from xdsl.ir import Operation
 
 from tilewright.dialects.cute_nvgpu.ops import mbarrier as atom

@@ -1,7 +1,5 @@
 """Accesses to multicast objects: one device has one copy, so that what it combines is that copy."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

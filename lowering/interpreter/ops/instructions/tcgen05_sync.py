@@ -1,7 +1,5 @@
 """Copies to tensor memory, shifts, commits and fences, at both levels."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache
 

@@ -1,7 +1,5 @@
 """Allocation of tensor memory, and what warps load from it and store there, at both levels."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache
 from typing import Any

@@ -4,8 +4,6 @@ A tensor's offset counts cells then, lane * 65536 + column. Matrices in shared m
 where the layouts of the partitions say that their elements are; no descriptor is made.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import product
