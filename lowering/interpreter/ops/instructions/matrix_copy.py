@@ -184,11 +184,11 @@ def _runs_at(op: matrix_copy.StmatrixOp | ptx_matrix_copy.StmatrixOp, builder: B
 @runs(matrix_copy.MovmatrixOp, ptx_matrix_copy.MovmatrixOp)
 def _movmatrix(op: Operation, builder: Builder) -> Step:
     (source,), (dest,) = builder.slots(op.operands), builder.slots(op.results)
-    words, held = words_in(op.operands[0]), held_in(op.results[0])
+    words, holding = words_in(op.operands[0]), held_in(op.results[0])
 
     def step(machine: Machine, gang: Gang) -> None:
         turned = transpose_matrices(gang, words(gang.regs[source])[:, 0], op.name)
-        gang.regs[dest] = held(turned[:, None])
+        gang.regs[dest] = holding(turned[:, None])
 
     return step
 

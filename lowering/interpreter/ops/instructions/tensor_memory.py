@@ -220,11 +220,11 @@ def _loading(machine: Machine, gang: Gang, value: Bits, number: int) -> Loading:
 @runs(tmem_access.LoadOp, ptx_access.LdOp)
 def _load(op: tmem_access.LoadOp | ptx_access.LdOp, builder: Builder) -> Step:
     at, number, access = _tile_at(op, builder), builder.number(op), op.access
-    dest, held = builder.slot(op.results[0]), held_in(op.results[0])
+    dest, holding = builder.slot(op.results[0]), held_in(op.results[0])
 
     def step(machine: Machine, gang: Gang) -> None:
         words = load_tensor(machine, gang, at(gang), access, number, op.name)
-        gang.regs[dest] = _loading(machine, gang, held(words), number)
+        gang.regs[dest] = _loading(machine, gang, holding(words), number)
 
     return step
 

@@ -196,10 +196,10 @@ def _ptx_locator(op: ptx_wmma.WmmaAccessOp, builder: Builder) -> Callable[[Gang]
 @runs(wmma.LoadOp, ptx_wmma.LoadOp)
 def _load(op: wmma.LoadOp | ptx_wmma.LoadOp, builder: Builder) -> Step:
     locate, number, element = _locator(op, builder), builder.number(op), op.access.element
-    dest, held = builder.slot(op.results[0]), held_in(op.results[0])
+    dest, holding = builder.slot(op.results[0]), held_in(op.results[0])
 
     def step(machine: Machine, gang: Gang) -> None:
-        gang.regs[dest] = held(words_of(locate(gang).load(machine, gang, number), element))
+        gang.regs[dest] = holding(words_of(locate(gang).load(machine, gang, number), element))
 
     return step
 
