@@ -62,6 +62,8 @@ ROOMS: dict[str, tuple[str, ...]] = {
         "memory",
         "products",
         "control_flow",
+        "legalization",
+        "scheduling",
         "",
     ),
     "tilewright.lowering.interpreter": (

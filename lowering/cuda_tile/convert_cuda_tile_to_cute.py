@@ -70,7 +70,6 @@ from tilewright.lowering.cuda_tile.convert_producer import Producer, needed_for_
 from tilewright.lowering.cuda_tile.kernel import grid_dependencies
 from tilewright.lowering.cuda_tile.kernel.issued_products import IssueRecord
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
-from tilewright.lowering.cuda_tile.late_loads import make_loads_late
 from tilewright.lowering.cuda_tile.layouts.elements import element_of, scalar_type
 from tilewright.lowering.cuda_tile.layouts.find_layouts import find_layouts
 from tilewright.lowering.cuda_tile.layouts.layouts import log2
@@ -85,13 +84,14 @@ from tilewright.lowering.cuda_tile.memory import (
     convert_views,
 )
 from tilewright.lowering.cuda_tile.memory.convert_copied_loads import CopyRings
-from tilewright.lowering.cuda_tile.order_blocks import order_blocks
 from tilewright.lowering.cuda_tile.pipelines.convert_boxed_stores import stored_boxes
 from tilewright.lowering.cuda_tile.pipelines.convert_pipelines import Rings, meet
 from tilewright.lowering.cuda_tile.products import convert_matrix
-from tilewright.lowering.cuda_tile.slice_products import slice_products
-from tilewright.lowering.cuda_tile.split_blocks import split_blocks
-from tilewright.lowering.cuda_tile.split_turns import split_turns
+from tilewright.lowering.cuda_tile.scheduling.late_loads import make_loads_late
+from tilewright.lowering.cuda_tile.scheduling.order_blocks import order_blocks
+from tilewright.lowering.cuda_tile.scheduling.slice_products import slice_products
+from tilewright.lowering.cuda_tile.scheduling.split_blocks import split_blocks
+from tilewright.lowering.cuda_tile.scheduling.split_turns import split_turns
 from tilewright.lowering.cuda_tile.tiles import convert_folds, convert_shapes
 from tilewright.lowering.tile.kernel import erase_unused
 from tilewright.passes.check_hazards import FROM_TILE_IR

@@ -28,7 +28,7 @@ from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp, StoreViewTkoOp
 from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.lowering.cuda_tile.analysis.tensor_maps import is_weak
-from tilewright.lowering.cuda_tile.part_accesses import OpsAt
+from tilewright.lowering.cuda_tile.scheduling.part_accesses import OpsAt
 
 _RISING = (
     integer.AddIOp, integer.MulIOp, integer.MinIOp, integer.MaxIOp, ExtIOp, AssumeOp,

@@ -32,7 +32,7 @@ from tilewright.lowering.cuda_tile.analysis.split_dimensions import (
     region_of,
 )
 from tilewright.lowering.cuda_tile.layouts.elements import tile_type
-from tilewright.lowering.cuda_tile.part_accesses import OpsAt, access_part, counted_part
+from tilewright.lowering.cuda_tile.scheduling.part_accesses import OpsAt, access_part, counted_part
 
 
 def split_turns(entry: EntryOp, arch: Target | None) -> None:

@@ -34,7 +34,7 @@ from tilewright.lowering.cuda_tile.layouts.elements import (
     shape_of,
 )
 from tilewright.lowering.cuda_tile.layouts.mma_layouts import Multiplication
-from tilewright.lowering.cuda_tile.part_accesses import OpsAt, access_part
+from tilewright.lowering.cuda_tile.scheduling.part_accesses import OpsAt, access_part
 
 _SHALLOW, _STAGES = 64, 3
 """The bytes of K of a slice at least, and the slices that have room at once."""

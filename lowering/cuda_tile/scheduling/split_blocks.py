@@ -57,7 +57,7 @@ from tilewright.lowering.cuda_tile.analysis.split_dimensions import (
 from tilewright.lowering.cuda_tile.analysis.tensor_maps import is_weak, reads_only
 from tilewright.lowering.cuda_tile.layouts.elements import shape_of, tile_type
 from tilewright.lowering.cuda_tile.layouts.layouts import log2
-from tilewright.lowering.cuda_tile.part_accesses import OpsAt, access_part, counted_part
+from tilewright.lowering.cuda_tile.scheduling.part_accesses import OpsAt, access_part, counted_part
 
 _CLUSTERS = target("sm_90")
 _MOST = 8
