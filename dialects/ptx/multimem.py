@@ -11,7 +11,7 @@ from xdsl.irdl import (
     result_def,
 )
 
-from tilewright.dialects.cute_nvgpu.lattice.multimem import MULTIMEM, vector_of
+from tilewright.dialects.cute_nvgpu.lattice.multimem import MULTIMEM, data_of, registers_of
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
 from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement
 from tilewright.dialects.fields import NUMBER, fields_op
@@ -19,10 +19,9 @@ from tilewright.dialects.ptx.instruction import Given, PtxOp, verify_guard
 from tilewright.dialects.ptx.types import RegType, reg
 
 
-def register_of(name: str, form: str) -> RegType:
+def register_of(form: str) -> RegType:
     """The registers that a form of `ld_reduce`, `st` or `red` loads or stores."""
-    vector = vector_of(MULTIMEM[f"{name}.{form}"])
-    return reg(vector.register, vector.count)
+    return reg(*registers_of(form))
 
 
 class MultimemOp(PtxOp):
@@ -52,7 +51,7 @@ class MultimemOp(PtxOp):
         return MULTIMEM[self.row_form].operands
 
     def operand_values(self) -> Mapping[str, Given]:
-        name = vector_of(MULTIMEM[self.row_form]).name
+        name = data_of(MULTIMEM[self.row_form]).name
         return {"a": (self.address, self.offset.value.data), name: self.data}
 
     def requirement(self) -> Requirement:
@@ -65,7 +64,7 @@ class MultimemOp(PtxOp):
                 f"{next(form for form in MULTIMEM if f'multimem.{form}'.startswith(self.name[4:]))}"
                 f", got {self.row_form}"
             )
-        if self.data.type != (legal := register_of(*self.row_form.split(".", 1))):
+        if self.data.type != (legal := register_of(self.row_form)):
             raise self.fail(f"{legal} for {self.form.data}, got {self.data.type}")
 
 

@@ -15,7 +15,7 @@ def _load_reduce(op: multimem.MultimemLoadReduceOp, to: Conversion) -> None:
         predicate = to[op.predicate]
         otherwise = to_words([to[x] for x in op.otherwise], storage, per_word, to)
     load = ptx.MultimemLoadReduceOp(
-        to[op.address], ptx.register_of("ld_reduce", op.form), op.form, op.offset,
+        to[op.address], ptx.register_of(op.form), op.form, op.offset,
         predicate=predicate, otherwise=otherwise,
     )  # fmt: skip
     elements = from_words(to.emit(load), len(op.types), storage, per_word, to)

@@ -36,7 +36,7 @@ def test_attributes_are_read_once() -> None:
     ('!cute.layout<"(4,8">', "expected ',' or ')'"),
     (MMA.replace("16x8x16", "16x8x12"), "nearest legal: 16x8x8, 16x8x16"),
     ("i32 i32", "expected one attribute in 'i32 i32'"),
-    ('!cute.memref<f32, nowhere, "4:1">', "expected gmem, smem, rmem, tmem, got nowhere"),
+    ('!cute.memref<f32, nowhere, "4:1">', "expected gmem, smem, dsmem, rmem, tmem, got nowhere"),
 ])  # fmt: skip
 def test_wrong_attributes(text: str, words: str) -> None:
     with pytest.raises(tw.CompileError, match=re.escape(words)):

@@ -3,7 +3,15 @@ PTX ISA 9.7.9.14."""
 
 from tilewright.dialects.cute_nvgpu.lattice.atomics import SCOPES
 from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
-from tilewright.dialects.cute_nvgpu.lattice.operand_forms import Address, Vector
+from tilewright.dialects.cute_nvgpu.lattice.operand_forms import (
+    NO_LITERAL,
+    Address,
+    OperandForm,
+    Register,
+    Result,
+    Scalar,
+    Vector,
+)
 from tilewright.dialects.cute_nvgpu.lattice.targets import needs
 
 OPERATIONS: dict[str, tuple[str, ...]] = {
@@ -59,7 +67,7 @@ def form_of(semantics: str, operation: str, type_: str, count: int = 1) -> str:
 def _row(name: str, type_: str, count: int, operations: tuple[str, ...]) -> InstructionRow:
     requirement = needs("sm_90", (8, 1))
     loads = name == "ld_reduce"
-    vector = Vector("d" if loads else "b", _REGISTERS[type_], count, written=loads, loose=True)
+    data = _data(name, type_, count)
     return InstructionRow(
         f"ptx.multimem.{name}",
         _DOES[name],
@@ -71,8 +79,22 @@ def _row(name: str, type_: str, count: int, operations: tuple[str, ...]) -> Inst
         requirement.target,
         requirement.version,
         "9.7.9.14",
-        (vector, Address("a")) if loads else (Address("a"), vector),
+        (data, Address("a")) if loads else (Address("a"), data),
     )
+
+
+def _data(name: str, type_: str, count: int) -> OperandForm:
+    """What is loaded or stored; one value is written as ptxas takes it: of floats in braces too,
+    but by `red`, and as a constant where the type has any."""
+    register, in_braces = _REGISTERS[type_], "f" in type_ and name != "red"
+    if name == "ld_reduce" and not in_braces:
+        return Result("d", register)
+    if count == 1 and not in_braces:
+        return Scalar("b", type_)
+    if count == 1 and type_ in NO_LITERAL and name == "st":
+        return Register("b", register, braces=True)
+    loads = name == "ld_reduce"
+    return Vector("d" if loads else "b", register, count, written=loads, loose=True)
 
 
 def _operations(name: str, type_: str) -> tuple[str, ...]:
@@ -97,7 +119,14 @@ MULTIMEM: dict[str, InstructionRow] = {
 """The row of each form."""
 
 
-def vector_of(row: InstructionRow) -> Vector:
+def data_of(row: InstructionRow) -> OperandForm:
     """The registers that it loads or stores."""
-    (vector,) = [operand for operand in row.operands if isinstance(operand, Vector)]
-    return vector
+    (data,) = [operand for operand in row.operands if not isinstance(operand, Address)]
+    return data
+
+
+def registers_of(form: str) -> tuple[str, int]:
+    """The kind of the registers that a form moves, and how many: ("b32", 4) of `v4.f16x2`."""
+    *words, type_ = form.split(".")
+    count = words[-1] if words and words[-1] in ("v2", "v4") else "v1"
+    return _REGISTERS[type_], int(count[1:])

@@ -201,7 +201,7 @@ def test_multicast_objects(ptxas: Ptxas) -> None:
     kernel, predicate = Kernel(), None
     for i, name in enumerate(MULTIMEM):
         instruction, _, form = name.partition(".")
-        registers = multimem.register_of(instruction, form)
+        registers = multimem.register_of(form)
         value, predicate = kernel.input(registers.kind.data), kernel.input("pred")
         if registers.count.data > 1:
             value = kernel.add(ListMakeOp([value] * registers.count.data, registers))
