@@ -16,7 +16,7 @@ from tilewright.dialects.cute_nvgpu.lattice.operand_forms import (
     Scalar,
     Vector,
 )
-from tilewright.dialects.cute_nvgpu.lattice.targets import BASELINE, Target, target
+from tilewright.dialects.cute_nvgpu.lattice.targets import BASELINE, Minimum, Target, target
 
 ACCESS_TYPES: dict[str, str] = {
     "b8": "b16",
@@ -66,7 +66,7 @@ class MemoryAccessRow:
     does: str
     section: str
     spaces: Mapping[str, str]
-    target: Target = BASELINE.target
+    target: Minimum = BASELINE.target
     ptx_version: tuple[int, int] = BASELINE.version
 
     @property
