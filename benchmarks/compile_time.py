@@ -19,7 +19,7 @@ EXAMPLES = Path(__file__).parents[1] / "examples"
 TARGETS = {"sm80": "sm_80", "sm90": "sm_90a", "sm100": "sm_100a", "sm120": "sm_120a"}
 """The target of an example, by a part of its name; of others it is sm_80."""
 SIZES = (100, 1_000, 10_000)
-ROUNDS = 3
+ROUNDS = 7
 
 _FRAGMENT = "!cute_nvgpu.fragment<{}>"
 _ATOM = "<16x8x16, elem_type = (bf16, bf16, f32)>"
