@@ -84,7 +84,7 @@ def _row(name: str, type_: str, count: int, operations: tuple[str, ...]) -> Inst
 
 
 def _data(name: str, type_: str, count: int) -> OperandForm:
-    """What is loaded or stored; one value is written as ptxas takes it: of floats in braces too,
+    """The data of an access; one value is written as ptxas takes it: of floats in braces too,
     but by `red`, and as a constant where the type has any."""
     register, in_braces = _REGISTERS[type_], "f" in type_ and name != "red"
     if name == "ld_reduce" and not in_braces:
