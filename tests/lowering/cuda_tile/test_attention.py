@@ -44,6 +44,18 @@ def test_a_product_an_iteration_late(trips: int) -> None:
     check(GIVEN, [trips], (1, 1))
 
 
+COUNT = """
+    %x, %y, %z = get_tile_block_id : tile<i32>
+    %o = constant <i32: 0> : tile<i32>
+    %one = constant <i32: 1> : tile<i32>
+    %n = for %j in (%o to %x, step %one) : tile<i32> iter_values(%s = %o) -> (tile<i32>) {
+      %t = addi %s, %one : tile<i32>
+      continue %t : tile<i32>
+    }
+"""
+"""As many turns of a loop as the block's number along x."""
+
+
 def test_the_longest_blocks_begin_first() -> None:
     """Each block of a grid still computes its tile."""
     check(RISING, [1, 2, 3], (3, 2))
@@ -52,17 +64,13 @@ def test_the_longest_blocks_begin_first() -> None:
 @pytest.mark.parametrize("arch", ["sm_80", "sm_90a"])
 def test_the_order_of_blocks(arch: str, capsys: pytest.CaptureFixture[str]) -> None:
     """The last number along x first, for every y and z, whatever is computed in the loop."""
-    body = """
-    %x, %y, %z = get_tile_block_id : tile<i32>
-    %o = constant <i32: 0> : tile<i32>
-    %one = constant <i32: 1> : tile<i32>
-    %n = for %j in (%o to %x, step %one) : tile<i32> iter_values(%s = %o) -> (tile<i32>) {
-      %t = addi %s, %one : tile<i32>
-      continue %t : tile<i32>
-    }
+    body = (
+        COUNT
+        + """
     %u = print_tko "%d %d %d %d\\0A", %x, %y, %z, %n
         : tile<i32>, tile<i32>, tile<i32>, tile<i32> -> token
 """
+    )
     tw.interpret(entry("", body), "k", grid=(3, 2, 2), args=[], level="ptx", arch=arch)
     lines = [tuple(map(int, line.split())) for line in capsys.readouterr().out.splitlines()]
     assert lines == [(x, y, z, x) for x in (2, 1, 0) for z in range(2) for y in range(2)]
@@ -85,16 +93,12 @@ def test_registers_are_given_up(
 
 
 def test_blocks_that_may_wait_for_others_have_their_numbers() -> None:
-    atomic = """
-    %x, %y, %z = get_tile_block_id : tile<i32>
-    %o = constant <i32: 0> : tile<i32>
-    %one = constant <i32: 1> : tile<i32>
-    %n = for %j in (%o to %x, step %one) : tile<i32> iter_values(%s = %o) -> (tile<i32>) {
-      %t = addi %s, %one : tile<i32>
-      continue %t : tile<i32>
-    }
+    atomic = (
+        COUNT
+        + """
     %old, %k = atomic_rmw_tko relaxed device %p, add, %n : tile<ptr<i32>>, tile<i32>
         -> tile<i32>, token
 """
+    )
     ptx = tw.compile(entry("%p: tile<ptr<i32>>", atomic), "sm_90a").ptx
     assert "%nctaid" not in ptx
