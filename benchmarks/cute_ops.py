@@ -69,8 +69,8 @@ def main() -> None:
     for name, took in parsed.items():
         lines.append(f"{name:<22}{len(LINES[name]):>11}{took * 1e6:>10.1f}{cute / took:>11.2f}x")
     for ops, took in folded.items():
-        each = f"{took / ops * 1e6:4.0f} us an op"
-        lines.append(f"cute-fold-static, {ops:>6} ops: {took:5.2f} s, {each}")
+        rate = f"{took / ops * 1e6:4.0f} us an op"
+        lines.append(f"cute-fold-static, {ops:>6} ops: {took:5.2f} s, {rate}")
     show(options, {"parse": parsed, "fold": folded}, lines)
 
 

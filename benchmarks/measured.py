@@ -1,4 +1,4 @@
-"""What benchmarks have alike: the best time of several rounds, results as JSON or as lines."""
+"""Times and results of benchmarks: the best of several rounds, printed as JSON or as lines."""
 
 import json
 import time
