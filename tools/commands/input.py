@@ -21,7 +21,7 @@ class InputError(Exception):
 
 
 def said_of_input(error: Exception) -> str | None:
-    """What stderr gets of an error: a class of tilewright's own says what is wrong with the input,
+    """The line of stderr for an error: a class of tilewright's own says what is wrong with the input,
     of any other this is None."""
     if not type(error).__module__.startswith("tilewright."):
         return None

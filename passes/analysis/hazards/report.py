@@ -122,4 +122,4 @@ _RULES = {
     name: " ".join(text.split()).replace("{no_order}", NO_ORDER)
     for name, text in re.findall(r"^(\S+): (.*(?:\n .*)*)", _TABLE, re.MULTILINE)
 }
-"""What a rule says, by its name."""
+"""The text of each rule, by its name."""
