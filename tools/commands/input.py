@@ -21,8 +21,8 @@ class InputError(Exception):
 
 
 def said_of_input(error: Exception) -> str | None:
-    """The line of stderr for an error: a class of tilewright's own says what is wrong with the input,
-    of any other this is None."""
+    """The line of stderr for an error: a class of our own says what is wrong with the input, of any
+    other this is None."""
     if not type(error).__module__.startswith("tilewright."):
         return None
     text = str(error)
