@@ -53,6 +53,7 @@ from tilewright.lowering.cuda_tile.analysis.find_late_products import (
 from tilewright.lowering.cuda_tile.analysis.find_pipelines import Pipelines, Stores, find_pipelines
 from tilewright.lowering.cuda_tile.analysis.place_accumulators import (
     accumulator_columns,
+    accumulator_stages,
     forget_accumulators,
     place_accumulators,
 )
@@ -127,7 +128,7 @@ def convert_entry(entry: EntryOp, arch: Target | None = None) -> func.FuncOp:
     place_accumulators(entry, arch)
     legalize(entry, arch, placed=True)
     stored, beside = stored_boxes(entry, arch), 0
-    by_warps = True
+    by_warps, turns = True, True
     while True:
         plan = find_pipelines(entry, arch, stored, beside, blocks)
         if beside and by_warps and not plan.by_loop and not products_of(entry, arch):
@@ -140,7 +141,10 @@ def convert_entry(entry: EntryOp, arch: Target | None = None) -> func.FuncOp:
         if copied := copies.stage_beside(plan):
             plan = find_pipelines(entry, arch, stored, beside, blocks, copied)
             copies = find_copied_loads(entry, arch, plan, threads, beside)
-        lowered, kernel = _converted(entry, arch, stored, plan, copies)
+        lowered, kernel = _converted(entry, arch, stored, plan, copies, turns=turns)
+        if kernel.tensor.stages > 1 and not kernel.tensor.takes_turns:
+            turns = False
+            continue
         room = math.inf if arch is None else shared_memory_limit(arch)
         scratch = kernel.scratch.bytes + copies.beside
         others = scratch - copies.bytes
@@ -164,9 +168,11 @@ def convert_entry(entry: EntryOp, arch: Target | None = None) -> func.FuncOp:
 
 
 def _converted(
-    entry: EntryOp, arch: Target | None, stored: Stores, plan: Pipelines, copies: CopiedLoads
-) -> tuple[func.FuncOp, Kernel]:
-    """The kernel of threads, and what there is to know of it."""
+    entry: EntryOp, arch: Target | None, stored: Stores, plan: Pipelines, copies: CopiedLoads, *,
+    turns: bool,
+) -> tuple[func.FuncOp, Kernel]:  # fmt: skip
+    """The kernel of threads, whose tiles may take turns in tensor memory, and what there is to know
+    of it."""
     source, block = entry.body.block, Block()
     threads = thread_count(entry, arch)
     wanted = {**thread_read_layouts(plan, log2(threads), arch), **copies.read}
@@ -181,8 +187,10 @@ def _converted(
         own, issued = needed_for_copies(entry, plan), needed_for_issues(entry, plan)
     if own is not None and issued is not None:
         kernel.tensor.record = IssueRecord()
-    if (columns := accumulator_columns(entry)) > 0:
-        kernel.tensor.allocate(columns, threads // WARP)
+    if arch is not None and (columns := accumulator_columns(entry)) > 0:
+        turns = turns and kernel.tensor.record is not None
+        stages = accumulator_stages(entry, arch, plan) if turns else 1
+        kernel.tensor.allocate(columns, threads // WARP, stages)
     kernel.stored, kernel.ahead = stored, Rings(plan, kernel)
     kernel.copied = CopyRings(copies, kernel)
     if grid_dependencies.waits_first(entry):

@@ -25,7 +25,12 @@ from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
 from tilewright.dialects.cute_nvgpu.lattice.tmem import COLUMNS, DATACENTER_BLACKWELL
-from tilewright.lowering.cuda_tile.analysis.find_pipelines import loaded_by
+from tilewright.lowering.cuda_tile.analysis.facts import is_zero
+from tilewright.lowering.cuda_tile.analysis.find_pipelines import (
+    Pipelines,
+    is_trailing,
+    loaded_by,
+)
 from tilewright.lowering.cuda_tile.analysis.hints import hint
 from tilewright.lowering.cuda_tile.analysis.remarks import remark
 from tilewright.lowering.cuda_tile.layouts.layouts import WARP_BITS
@@ -37,6 +42,7 @@ from tilewright.lowering.cuda_tile.layouts.tensor_memory_layouts import (
     Accumulators,
     accumulators_of,
     extents_of,
+    in_tensor_memory,
     packed_operand,
     scale_columns,
     tensor_core_atom,
@@ -189,6 +195,34 @@ def _operand_end(op: Multiplication, own: Accumulators) -> int:
     """The columns behind accumulators up to the end of A."""
     packed = packed_operand(op, WARP_BITS) if OPERAND in op.attributes else None
     return 0 if packed is None else packed.column + packed.columns - own.column - own.columns
+
+
+def accumulator_stages(entry: EntryOp, arch: Target, plan: Pipelines) -> int:
+    """Into how many stages of columns sums of tiles go by turns: two where a loop goes over tiles,
+    each of whose sums begin at zero and add what TMA loads for MMAs alone, and there is room."""
+    products = [op for op in entry.walk() if in_tensor_memory(op)]
+    room = COLUMNS // max(hint(entry, "occupancy", arch) or 1, 1)
+    if len({op.parent for op in products}) != 1 or 2 * accumulator_columns(entry) > room:
+        return 1
+    return 2 if all(_begins_with_its_tile(op, entry, plan) for op in products) else 1
+
+
+def _begins_with_its_tile(op: Operation, entry: EntryOp, plan: Pipelines) -> bool:
+    """True of a product whose sums begin anew with each turn of the kernel's one outer loop."""
+    for source in map(loaded_by, op.operands[:2]):
+        planned = None if source is None else plan.of(source.load)
+        if planned is None or not planned[1].released_by_mma:
+            return False
+    loop, begun, result = op.parent_op(), op.operands[2], op.results[0]
+    if isinstance(loop, ForOp) and loop.parent_op() is not entry and is_trailing(op, loop):
+        place = op.operands[2].index - _CARRIED  # type: ignore[attr-defined]
+        begun, result, loop = loop.init_values[place], loop.results[place], loop.parent_op()
+    return (
+        isinstance(loop, ForOp)
+        and loop.parent_op() is entry
+        and is_zero(begun)
+        and not any(isinstance(use.operation, ContinueOp) for use in result.uses)
+    )
 
 
 def operand_columns(op: Multiplication) -> int:

@@ -59,3 +59,17 @@ class IssueRecord:
         inner, self.events = self.events, self._outer.pop()
         if not inner:
             self.events.pop()
+
+    def takes_turns(self) -> bool:
+        """True of a loop alone whose every turn ends with the one commit for threads and the one
+        wait for them."""
+        if len(self.events) != 1 or not isinstance(loop := self.events[0], IssuedLoop):
+            return False
+        *before, done, given = loop.events
+        return [done, given] == [DONE, GIVEN] and all(map(_issues_alone, before))
+
+
+def _issues_alone(event: Event) -> bool:
+    if isinstance(event, IssuedLoop):
+        return all(map(_issues_alone, event.events))
+    return isinstance(event, IssuedProduct)

@@ -6,7 +6,9 @@ One thread issues MMAs; threads load and store accumulators, each warp its own l
     loads and stores to MMAs    wait for them, fence, a barrier of the CTA, fence
 
 A commit is made where somebody needs what was issued before, so that there is one mbarrier, whose
-phases are counted in the order of the text; loops in which MMAs are issued carry the parity.
+phases are counted in the order of the text; loops in which MMAs are issued carry the parity. With
+two stages of columns a loop over tiles takes turns: the MMAs of one tile go to the stage that
+threads have read, two mbarriers for each, while threads read the other one.
 """
 
 from __future__ import annotations
@@ -74,7 +76,9 @@ class AccumulatorMemory:
         self._emitter, self._threads, self._scratch = emitter, threads, scratch
         self.flying = self.touched = self.reads_scratch = False
         self.parities: list[SSAValue] = []
-        """Of the phase of the mbarrier of MMAs that comes, and of the one of threads before."""
+        """Of the phase of the mbarrier of MMAs that comes, and of the one of threads before; with
+        two stages of columns, the one whose turn it is."""
+        self.stages = 1
         self._columns = 0
         self.tiles: dict[int, object] = {}
         """The tile that the columns from one on hold."""
@@ -96,36 +100,42 @@ class AccumulatorMemory:
 
     # --- allocation ---
 
-    def allocate(self, columns: int, warps: int) -> None:
-        """Allocate so many columns at least, for all threads of the CTA, of which so many warps
-        compute."""
-        emitter = self._emitter
-        self._columns = next(count for count in ALLOCATIONS if count >= columns)
+    def allocate(self, columns: int, warps: int, stages: int) -> None:
+        """Allocate so many columns at least for each stage, for all threads of the CTA, of which so
+        many warps compute."""
+        emitter, self.stages = self._emitter, stages
+        allocated = next(count for count in ALLOCATIONS if count >= columns * stages)
+        self._columns = allocated if stages == 1 else columns
         shared = SpaceAttr(Space.SMEM)
-        slot = emitter.emit(memref.AllocOp([], [], MemRefType(i32, [1], NoneAttr(), shared)))
-        self._done = emitter.emit(memref.AllocOp([], [], MemRefType(i64, [1], NoneAttr(), shared)))
-        self.given = emitter.emit(memref.AllocOp([], [], MemRefType(i64, [1], NoneAttr(), shared)))
+        slot, self._done, self.given = (
+            emitter.emit(memref.AllocOp([], [], MemRefType(type_, [count], NoneAttr(), shared)))
+            for type_, count in ((i32, 1), (i64, stages), (i64, stages))
+        )
         at = emitter.constant(0, None)
 
         def by_one_warp() -> None:
-            emitter.add(tmem.AllocOp(slot, [at], self._columns))
+            emitter.add(tmem.AllocOp(slot, [at], allocated))
             emitter.add(tmem.RelinquishAllocPermitOp())
             emitter.when(self.issues, by_one_thread)
 
         def by_one_thread() -> None:
-            emitter.add(mbarrier.InitOp(self._done, [at], 1))
-            if self.record is not None:
-                emitter.add(mbarrier.InitOp(self.given, [at], warps))
+            for place in [emitter.constant(stage, None) for stage in range(stages)]:
+                emitter.add(mbarrier.InitOp(self._done, [place], 1))
+                if self.record is not None:
+                    emitter.add(mbarrier.InitOp(self.given, [place], warps))
             emitter.add(mbarrier.FenceMbarrierInitOp())
 
         emitter.when(self._allocates, by_one_warp)
         emitter.add(tcgen05_sync.FenceBeforeThreadSyncOp())
         emitter.add(gpu.BarrierOp())
         emitter.add(tcgen05_sync.FenceAfterThreadSyncOp())
-        self._base = emitter.emit(tmem.RetrieveOp(slot, [at], tmem.allocation_type(self._columns)))
-        self.parities = [emitter.constant(0, 32)]
-        if self.record is not None:
-            self.parities.append(emitter.constant(1, 32))
+        self._base = emitter.emit(tmem.RetrieveOp(slot, [at], tmem.allocation_type(allocated)))
+        self.begin()
+
+    def begin(self) -> None:
+        """Begin with the first phases, and the first stage."""
+        first = [0] if self.record is None else [0, 1]
+        self.parities = [self._emitter.constant(x, 32) for x in [*first, *[0] * (self.stages - 1)]]
 
     def end(self) -> None:
         """Give the columns back, once nobody uses them."""
@@ -150,6 +160,43 @@ class AccumulatorMemory:
         emitter = self._emitter
         return emitter.compare("lt", self._threads.number, emitter.constant(1 << WARP_BITS, 32))
 
+    # --- stages ---
+
+    @property
+    def takes_turns(self) -> bool:
+        """True where MMAs and threads go from stage to stage together."""
+        return self.record is not None and self.record.takes_turns()
+
+    def at(self, *, other: bool = False) -> SSAValue:
+        """The number of the stage whose turn it is, or of the `other` one, as an index."""
+        emitter = self._emitter
+        if self.stages == 1:
+            return emitter.constant(0, None)
+        stage = self.parities[-1]
+        if other:
+            stage = emitter.binary("xor", stage, emitter.constant(1, 32))
+        return emitter.resized(stage, 32, None)
+
+    def next_turn(self) -> None:
+        """Go on to the other stage; behind the second one come the next phases."""
+        *parities, stage = self.parities
+        self.parities = [self._emitter.binary("xor", parity, stage) for parity in parities]
+        one = self._emitter.constant(1, 32)
+        self.parities.append(self._emitter.binary("xor", stage, one))
+
+    def _own_columns(self) -> SSAValue:
+        """The columns of the stage."""
+        if self.stages == 1:
+            return self._base
+        emitter, at = self._emitter, self.at()
+        type_ = tmem.allocation_type(self._columns)
+
+        def build() -> Operation:
+            first = emitter.binary("mul", at, emitter.constant(self._columns, None))
+            return tmem.SliceOp(self._base, [emitter.constant(0, None), first], type_)
+
+        return emitter.once(("stage", at), build)
+
     # --- order ---
 
     def wait(self) -> None:
@@ -159,15 +206,16 @@ class AccumulatorMemory:
         if self.record is None:
             # Whoever waited for the phase before has seen it.
             self.order()
-        emitter, at = self._emitter, self._emitter.constant(0, None)
+        emitter = self._emitter
         if self.record is not None:
             self.record.events.append(DONE)
         else:
             emitter.when(self.issues, self.commit)
-        emitter.add(mbarrier.WaitOp(self._done, [at], self.parities[0]))
+        emitter.add(mbarrier.WaitOp(self._done, [self.at()], self.parities[0]))
         emitter.add(sync.WarpSyncOp())
         emitter.add(tcgen05_sync.FenceAfterThreadSyncOp())
-        self._flip(0)
+        if self.stages == 1:
+            self._flip(0)
         self.flying = self.reads_scratch = False
         self.touched, self._touch = True, None
 
@@ -179,8 +227,7 @@ class AccumulatorMemory:
 
     def commit(self) -> None:
         """Tell all threads once the MMAs that this one has issued are complete."""
-        at = self._emitter.constant(0, None)
-        self._emitter.add(tcgen05_sync.CommitOp(self._done, [at]))
+        self._emitter.add(tcgen05_sync.CommitOp(self._done, [self.at()]))
 
     def order(self, barrier: Callable[[], None] | None = None) -> None:
         """Let MMAs from here on come after what threads have done; a barrier that is wanted in any
@@ -203,7 +250,9 @@ class AccumulatorMemory:
         behind the last such op, where that is known. The phase before is over by then."""
         emitter = self._emitter
         block, last = emitter.block, emitter.block.last_op
-        at = emitter.emit(arith.ConstantOp(IntegerAttr(0, IndexType())))
+        at = self.at()
+        if self.stages == 1:
+            at = emitter.emit(arith.ConstantOp(IntegerAttr(0, IndexType())))
         emitter.add(tcgen05_sync.FenceBeforeThreadSyncOp())
         emitter.add(mbarrier.WaitOp(self.given, [at], self.parities[1]))
         emitter.add(sync.WarpSyncOp())
@@ -218,7 +267,10 @@ class AccumulatorMemory:
             for op in moved:
                 op.detach()
             block.insert_ops_after(moved, touch)
-        self._flip(1)
+        if self.stages == 1:
+            self._flip(1)
+        else:
+            self.next_turn()
         record.events.append(GIVEN)
         self.touched, self._touch = False, None
 
@@ -345,7 +397,8 @@ class AccumulatorMemory:
         emitter = self._emitter
         type_ = MemRefType(element, shape, LayoutType.get(layout), SpaceAttr(Space.TMEM))
         begin = [emitter.constant(0, None), emitter.constant(column, None)]
-        return emitter.once(("tmem", column, type_), lambda: tmem.SliceOp(self._base, begin, type_))
+        base = self._own_columns()
+        return emitter.once(("tmem", base, column, type_), lambda: tmem.SliceOp(base, begin, type_))
 
     def block(
         self, accumulators: Accumulators, atom: UmmaAtom, batch: int, row: int, column: int
