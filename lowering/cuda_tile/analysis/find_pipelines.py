@@ -38,7 +38,7 @@ from tilewright.lowering.cuda_tile.layouts.elements import element_of, scalar_ty
 from tilewright.lowering.cuda_tile.layouts.layouts import bits_of, dim_bits, permutation_of
 from tilewright.lowering.cuda_tile.layouts.mma_layouts import Multiplication
 from tilewright.lowering.cuda_tile.layouts.shared_matrices import MatrixOrder
-from tilewright.lowering.cuda_tile.layouts.tensor_memory_layouts import in_tensor_memory
+from tilewright.lowering.cuda_tile.layouts.tensor_memory_layouts import PAIR, in_tensor_memory
 from tilewright.lowering.cuda_tile.layouts.warpgroup_layouts import is_added
 
 _CONVERSIONS = (
@@ -83,6 +83,11 @@ class LoadGroup:
     def ctas(self) -> int:
         """The CTAs that load for each other."""
         return max(load.ctas for load in self.loads)
+
+    @property
+    def paired(self) -> bool:
+        """True where the MMAs of a pair of CTAs read them, of which one waits for both."""
+        return PAIR in self.product.attributes
 
     @property
     def released_by_mma(self) -> bool:
@@ -218,8 +223,10 @@ def find_pipelines(
                 continue
             if plan.of(load) is not None or load in plan.refused:
                 continue
-            ctas = 1 if blocks is None or by_warps else blocks.loading(load)
-            boxed = boxed_load(load, arch, ctas)
+            paired = PAIR in product.attributes
+            ctas = 1 if blocks is None or by_warps or paired else blocks.loading(load)
+            half = halved_dimension(product) if paired and operand is product.rhs else None
+            boxed = boxed_load(load, arch, ctas, half)
             if isinstance(boxed, str):
                 plan.refused[load] = boxed
                 continue
@@ -234,8 +241,19 @@ def find_pipelines(
         beside = max(beside, _beside(entry, stored) + _staged(plan))
     _choose_stages(entry, arch, plan, beside, copied)
     ahead = [group for pipeline in plan.by_loop.values() for group in pipeline.groups]
-    plan.cluster = max((group.ctas for group in ahead), default=1)
+    plan.cluster = max((max(group.ctas, 1 + group.paired) for group in ahead), default=1)
     return plan
+
+
+def halved_dimension(product: Multiplication) -> int | None:
+    """The dimension of the loaded tile of which each CTA of a pair has half of the columns of B;
+    None where they are no halves of one."""
+    source = loaded_by(product.rhs)
+    if source is None or not isinstance(source.load, LoadViewTkoOp):
+        return None
+    last = source.bits[dim_bits(shape_of(product.rhs))[-1][-1]]
+    tops = [bits[-1] if bits else None for bits in dim_bits(source.load.view_type.tile_shape)]
+    return tops.index(last) if last in tops else None
 
 
 def _find_readers(group: LoadGroup, loop: ForOp | None) -> None:

@@ -38,6 +38,7 @@ from tilewright.lowering.cuda_tile.layouts.mma_layouts import Multiplication, pr
 from tilewright.lowering.cuda_tile.layouts.tensor_memory_layouts import (
     ACCUMULATORS,
     OPERAND,
+    PAIR,
     SCALE_FACTORS,
     Accumulators,
     accumulators_of,
@@ -102,6 +103,7 @@ def forget_accumulators(entry: EntryOp, why: str) -> bool:
     products = [op for op in entry.walk() if op.attributes.pop(ACCUMULATORS, None) is not None]
     for op in products:
         op.attributes.pop(OPERAND, None)
+        op.attributes.pop(PAIR, None)
     for op in products:
         _refuse(op, why)
     return bool(products)
@@ -204,15 +206,23 @@ def accumulator_stages(entry: EntryOp, arch: Target, plan: Pipelines) -> int:
     room = COLUMNS // max(hint(entry, "occupancy", arch) or 1, 1)
     if len({op.parent for op in products}) != 1 or 2 * accumulator_columns(entry) > room:
         return 1
-    return 2 if all(_begins_with_its_tile(op, entry, plan) for op in products) else 1
+    alone = are_multiplied_alone(entry, plan)
+    return 2 if alone and all(_begins_with_its_tile(op, entry) for op in products) else 1
 
 
-def _begins_with_its_tile(op: Operation, entry: EntryOp, plan: Pipelines) -> bool:
-    """True of a product whose sums begin anew with each turn of the kernel's one outer loop."""
-    for source in map(loaded_by, op.operands[:2]):
+def are_multiplied_alone(entry: EntryOp, plan: Pipelines) -> bool:
+    """True where TMA loads A and B of the products in tensor memory for their MMAs and nobody
+    else."""
+    products = [op for op in entry.walk() if in_tensor_memory(op)]
+    for source in [loaded_by(operand) for op in products for operand in op.operands[:2]]:
         planned = None if source is None else plan.of(source.load)
         if planned is None or not planned[1].released_by_mma:
             return False
+    return True
+
+
+def _begins_with_its_tile(op: Operation, entry: EntryOp) -> bool:
+    """True of a product whose sums begin anew with each turn of the kernel's one outer loop."""
     loop, begun, result = op.parent_op(), op.operands[2], op.results[0]
     if isinstance(loop, ForOp) and loop.parent_op() is not entry and is_trailing(op, loop):
         place = op.operands[2].index - _CARRIED  # type: ignore[attr-defined]

@@ -28,6 +28,7 @@ from tilewright.dialects.cute_nvgpu.atoms.tmem_layouts import column_stride, lan
 from tilewright.dialects.cute_nvgpu.atoms.umma import UmmaAtom
 from tilewright.dialects.cute_nvgpu.lattice.tmem import ALLOCATIONS, LANES
 from tilewright.dialects.cute_nvgpu.ops import (
+    cluster,
     mbarrier,
     sync,
     tcgen05_sync,
@@ -78,7 +79,7 @@ class AccumulatorMemory:
         self.parities: list[SSAValue] = []
         """Of the phase of the mbarrier of MMAs that comes, and of the one of threads before; with
         two stages of columns, the one whose turn it is."""
-        self.stages = 1
+        self.stages = self.ctas = 1
         self._columns = 0
         self.tiles: dict[int, object] = {}
         """The tile that the columns from one on hold."""
@@ -100,10 +101,10 @@ class AccumulatorMemory:
 
     # --- allocation ---
 
-    def allocate(self, columns: int, warps: int, stages: int) -> None:
-        """Allocate so many columns at least for each stage, for all threads of the CTA, of which so
-        many warps compute."""
-        emitter, self.stages = self._emitter, stages
+    def allocate(self, columns: int, warps: int, stages: int, ctas: int) -> None:
+        """Allocate so many columns at least for each stage, for all threads of the CTA, or of each
+        of two `ctas`, of which so many warps compute."""
+        emitter, self.stages, self.ctas = self._emitter, stages, ctas
         allocated = next(count for count in ALLOCATIONS if count >= columns * stages)
         self._columns = allocated if stages == 1 else columns
         shared = SpaceAttr(Space.SMEM)
@@ -114,15 +115,15 @@ class AccumulatorMemory:
         at = emitter.constant(0, None)
 
         def by_one_warp() -> None:
-            emitter.add(tmem.AllocOp(slot, [at], allocated))
-            emitter.add(tmem.RelinquishAllocPermitOp())
+            emitter.add(tmem.AllocOp(slot, [at], allocated, cta_group=ctas))
+            emitter.add(tmem.RelinquishAllocPermitOp(cta_group=ctas))
             emitter.when(self.issues, by_one_thread)
 
         def by_one_thread() -> None:
             for place in [emitter.constant(stage, None) for stage in range(stages)]:
                 emitter.add(mbarrier.InitOp(self._done, [place], 1))
                 if self.record is not None:
-                    emitter.add(mbarrier.InitOp(self.given, [place], warps))
+                    emitter.add(mbarrier.InitOp(self.given, [place], ctas * warps))
             emitter.add(mbarrier.FenceMbarrierInitOp())
 
         emitter.when(self._allocates, by_one_warp)
@@ -138,15 +139,23 @@ class AccumulatorMemory:
         self.parities = [self._emitter.constant(x, 32) for x in [*first, *[0] * (self.stages - 1)]]
 
     def end(self) -> None:
-        """Give the columns back, once nobody uses them."""
+        """Give the columns back, once nobody uses them; a pair of CTAs does so when both are
+        done."""
         if not self.is_used:
             return
         self.wait()
+        if self.ctas > 1:
+            self._emitter.add(tcgen05_sync.FenceBeforeThreadSyncOp())
+            return
         record, self.record = self.record, None
         self.touched |= record is not None
         self.order()
         self.record = record
-        give_back = tmem.DeallocOp(self._base)
+        self.give_back()
+
+    def give_back(self) -> None:
+        """Give the columns back."""
+        give_back = tmem.DeallocOp(self._base, cta_group=self.ctas)
         self._emitter.when(self._allocates, lambda: self._emitter.add(give_back))
 
     @property
@@ -164,8 +173,10 @@ class AccumulatorMemory:
 
     @property
     def takes_turns(self) -> bool:
-        """True where MMAs and threads go from stage to stage together."""
-        return self.record is not None and self.record.takes_turns()
+        """True where MMAs and threads go from stage to stage together, or need not."""
+        return self.stages * self.ctas == 1 or (
+            self.record is not None and self.record.takes_turns()
+        )
 
     def at(self, *, other: bool = False) -> SSAValue:
         """The number of the stage whose turn it is, or of the `other` one, as an index."""
@@ -227,7 +238,9 @@ class AccumulatorMemory:
 
     def commit(self) -> None:
         """Tell all threads once the MMAs that this one has issued are complete."""
-        self._emitter.add(tcgen05_sync.CommitOp(self._done, [self.at()]))
+        mask = None if self.ctas == 1 else self._emitter.constant((1 << self.ctas) - 1, 16)
+        commit = tcgen05_sync.CommitOp(self._done, [self.at()], mask=mask, cta_group=self.ctas)
+        self._emitter.add(commit)
 
     def order(self, barrier: Callable[[], None] | None = None) -> None:
         """Let MMAs from here on come after what threads have done; a barrier that is wanted in any
@@ -247,17 +260,23 @@ class AccumulatorMemory:
 
     def _give(self, record: IssueRecord, touch: Operation | None) -> None:
         """Tell the warp that issues MMAs that this one has done what they come after; right
-        behind the last such op, where that is known. The phase before is over by then."""
+        behind the last such op, where that is known. The phase before is over by then: of a pair
+        because this one has waited for MMAs that come after it."""
         emitter = self._emitter
         block, last = emitter.block, emitter.block.last_op
         at = self.at()
         if self.stages == 1:
             at = emitter.emit(arith.ConstantOp(IntegerAttr(0, IndexType())))
         emitter.add(tcgen05_sync.FenceBeforeThreadSyncOp())
-        emitter.add(mbarrier.WaitOp(self.given, [at], self.parities[1]))
+        arrive: Operation = mbarrier.ArriveOp(self.given, [at])
+        if self.ctas == 1:
+            emitter.add(mbarrier.WaitOp(self.given, [at], self.parities[1]))
+        else:
+            first = emitter.emit(arith.ConstantOp(IntegerAttr(0, i32)))
+            arrive = cluster.MbarrierArriveOp(self.given, [at], first, reads=True)
         emitter.add(sync.WarpSyncOp())
         leader = emitter.emit(warp_specialization.ElectSyncOp())
-        emitter.when(leader, lambda: emitter.add(mbarrier.ArriveOp(self.given, [at])))
+        emitter.when(leader, lambda: emitter.add(arrive))
         if touch is not None and touch.parent is block and touch is not last:
             assert last is not None
             moved, op = list[Operation](), last.next_op

@@ -43,6 +43,9 @@ OPERAND = "cute.operand_columns"
 SCALE_FACTORS = "cute.scale_factors"
 """The attribute of those that scale: the first column of their scale factors."""
 
+PAIR = "cute.pair"
+"""The attribute of those that a pair of CTAs multiplies: B is half in the memory of each."""
+
 _FEW_ROWS, _COLUMNS, _MOST_COLUMNS, _DEPTH = 64, 8, 256, 32
 """The fewest rows and columns of a `tcgen05.mma`, its most columns, and its bytes of K."""
 _FEWEST_TURNED = 16
@@ -181,10 +184,11 @@ def tensor_core_atom(op: Multiplication, arch: Target | None) -> UmmaAtom | None
             "scale_vector": step // block_of(op),
             "scale_type": factor,
         }
-    block = min(rows, LANES), min(columns, _MOST_COLUMNS)
+    pair = 1 + (PAIR in op.attributes)
+    block = pair * min(rows, LANES), min(columns, _MOST_COLUMNS)
     try:
         op_name = "sm100.mma_bs" if kind else "sm100.mma"
-        atom = find_umma(op_name, (*block, step), types, **kind)
+        atom = find_umma(op_name, (*block, step), types, cta_group=pair, **kind)
     except AtomError:
         return None
     return atom if arch.supports(atom.row.target) else None

@@ -116,7 +116,8 @@ class TensorCoreProduct:
         assert isinstance(atom, UmmaAtom)
         kind: UmmaFragmentKind = "ts" if a is None else "ss"
         atom = replace(atom, majors=("k" if a is None else a.major, b.major), frag_kind=kind)
-        kernel, (rows, columns, depth) = self.kernel, atom.shape
+        kernel, (_, columns, depth) = self.kernel, atom.shape
+        rows, _ = atom.cta_extents("D")
         extents = self.layouts.extents
         for matrices in operands.values():
             matrices.ready()

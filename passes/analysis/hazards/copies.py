@@ -43,7 +43,9 @@ class Copies(SharedAccesses):
 
     def _tma_load(self, index: int, event: Event, roles: list[int]) -> list[int]:
         _, view, _ = event.accesses[0]
-        mask = event.scalars[0] if event.scalars else None
+        mask, pair = event.scalars[0] if event.scalars else None, event.kind == "tma.pair"
+        if pair:
+            mask = 1 << mask
         for role in roles:
             threads = len(self.roles[role].lanes)
             box = self.cells.one(event, event.accesses[0], role)
@@ -55,6 +57,8 @@ class Copies(SharedAccesses):
                 done = (barrier.clock, barrier.completed + 1)
                 if cta != own:
                     self.remote.append((cta, [done], event.op))
+                if pair:
+                    cta = own
                 if box is not None:
                     access = Access("tma.load", role, True, box.cells, [Part(event, box.cells)],
                                     [done])  # fmt: skip
