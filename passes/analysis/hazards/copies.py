@@ -64,9 +64,11 @@ class Copies(SharedAccesses):
                                     [done])  # fmt: skip
                     self._check((cta, view.root), access, [role])
                     self._keep((cta, view.root), access)
-                barrier.learn(self.knows[role] if not self.roles[role].alone else [
-                    0 if time == ALWAYS else time for time in self.knows[role]
-                ])  # fmt: skip
+                known = [0 if time == ALWAYS else time for time in self.knows[role]]
+                if pair:
+                    # Of the thread that copies no arrival says that it has waited before.
+                    known[role] = self._let_go(role)[role]
+                barrier.learn(known)
                 barrier.now.asynchronous = True
                 barrier.bytes -= event.constant * threads
                 self._settle(barrier)
