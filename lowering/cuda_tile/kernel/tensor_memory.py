@@ -19,13 +19,11 @@ from typing import Any
 
 from xdsl.dialects import arith, gpu, memref
 from xdsl.dialects.builtin import IndexType, IntegerAttr, MemRefType, NoneAttr, UnitAttr, i32, i64
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects.cute import Layout
-from tilewright.dialects.cute.types.algebra import LayoutType
 from tilewright.dialects.cute.types.memref import Space, SpaceAttr
-from tilewright.dialects.cute_nvgpu.atoms.tmem_layouts import column_stride, lane_stride
-from tilewright.dialects.cute_nvgpu.atoms.umma import UmmaAtom
+from tilewright.dialects.cute_nvgpu.atoms.tmem_layouts import lane_stride
 from tilewright.dialects.cute_nvgpu.lattice.tmem import ALLOCATIONS, LANES
 from tilewright.dialects.cute_nvgpu.ops import (
     cluster,
@@ -46,7 +44,8 @@ from tilewright.lowering.cuda_tile.kernel.issued_products import (
     IssueRecord,
 )
 from tilewright.lowering.cuda_tile.kernel.scratch import Scratch
-from tilewright.lowering.cuda_tile.layouts.layouts import WARP_BITS, log2
+from tilewright.lowering.cuda_tile.kernel.tensor_columns import MOST_LOADED, TensorColumns
+from tilewright.lowering.cuda_tile.layouts.layouts import WARP_BITS
 from tilewright.lowering.cuda_tile.layouts.tensor_memory_layouts import (
     Accumulators,
     PackedOperand,
@@ -56,8 +55,6 @@ from tilewright.lowering.tile.emitter import Emitter
 from tilewright.lowering.tile.registers import extracted, from_elements
 
 _WORD_BITS = 32
-_MOST = 32
-"""The elements that a thread loads or stores by one instruction."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,23 +66,18 @@ class BranchState:
     tiles: Mapping[int, object]
 
 
-class AccumulatorMemory:
+class AccumulatorMemory(TensorColumns):
     """The accumulators of a kernel in tensor memory. `flying`: MMAs may be in flight; `touched`:
     threads have loaded or stored since MMAs were last ordered behind them."""
 
     def __init__(self, emitter: Emitter, threads: ThreadNumber, scratch: Scratch) -> None:
-        self._emitter, self._threads, self._scratch = emitter, threads, scratch
+        super().__init__(emitter, threads)
+        self._scratch = scratch
         self.flying = self.touched = self.reads_scratch = False
-        self.parities: list[SSAValue] = []
-        """Of the phase of the mbarrier of MMAs that comes, and of the one of threads before; with
-        two stages of columns, the one whose turn it is."""
-        self.stages = self.ctas = 1
-        self._columns = 0
         self.tiles: dict[int, object] = {}
         """The tile that the columns from one on hold."""
         self.adds: dict[Operation, SSAValue] = {}
         """The condition under which the first MMA of a product adds."""
-        self._base: SSAValue
         self._done: SSAValue
         self.record: IssueRecord | None = None
         """The work of a warp of its own that issues them, where there is one."""
@@ -177,36 +169,6 @@ class AccumulatorMemory:
         return self.stages * self.ctas == 1 or (
             self.record is not None and self.record.takes_turns()
         )
-
-    def at(self, *, other: bool = False) -> SSAValue:
-        """The number of the stage whose turn it is, or of the `other` one, as an index."""
-        emitter = self._emitter
-        if self.stages == 1:
-            return emitter.constant(0, None)
-        stage = self.parities[-1]
-        if other:
-            stage = emitter.binary("xor", stage, emitter.constant(1, 32))
-        return emitter.resized(stage, 32, None)
-
-    def next_turn(self) -> None:
-        """Go on to the other stage; behind the second one come the next phases."""
-        *parities, stage = self.parities
-        self.parities = [self._emitter.binary("xor", parity, stage) for parity in parities]
-        one = self._emitter.constant(1, 32)
-        self.parities.append(self._emitter.binary("xor", stage, one))
-
-    def _own_columns(self) -> SSAValue:
-        """The columns of the stage."""
-        if self.stages == 1:
-            return self._base
-        emitter, at = self._emitter, self.at()
-        type_ = tmem.allocation_type(self._columns)
-
-        def build() -> Operation:
-            first = emitter.binary("mul", at, emitter.constant(self._columns, None))
-            return tmem.SliceOp(self._base, [emitter.constant(0, None), first], type_)
-
-        return emitter.once(("stage", at), build)
 
     # --- order ---
 
@@ -341,11 +303,11 @@ class AccumulatorMemory:
         """The elements that are there, in the accumulators' own layout."""
         emitter = self._emitter
         self.wait()
-        view = self._view(accumulators)
+        view = self.view(accumulators)
         shape, form = _form(accumulators, "pack")
         fragments: list[SSAValue] = []
         width = 0
-        for at, count in self._runs(accumulators):
+        for at, count in self.runs(accumulators):
             type_ = FragmentType.get(count, accumulators.element)
             width = count
             load = tmem_access.LoadOp(view, at, type_, shape, **form)
@@ -359,11 +321,11 @@ class AccumulatorMemory:
         emitter = self._emitter
         self.wait()
         self.tiles.pop(accumulators.column, None)
-        view = self._view(accumulators)
+        view = self.view(accumulators)
         shape, form = _form(accumulators, "unpack")
         if isinstance(accumulators, PackedOperand):
             form = {}
-        for number, (at, count) in enumerate(self._runs(accumulators)):
+        for number, (at, count) in enumerate(self.runs(accumulators)):
             type_ = FragmentType.get(count, accumulators.element)
             own = elements[number * count : (number + 1) * count]
             emitter.add(
@@ -384,7 +346,7 @@ class AccumulatorMemory:
             for begin, count in _powers_of_two(len(words)):
                 type_ = FragmentType.get(count, i32)
                 fragment = from_elements(words[begin : begin + count], type_, emitter)
-                at = [self._first_lane(), emitter.constant(column + begin, None)]
+                at = [self.first_lane(), emitter.constant(column + begin, None)]
                 shape = TmemShapeAttr("32x32b")
                 emitter.add(tmem_access.StoreOp(fragment, view, at, shape))
             emitter.add(tmem_access.WaitStoreOp())
@@ -394,75 +356,12 @@ class AccumulatorMemory:
         self._touch = None
         self.touched = True
 
-    def _first_lane(self) -> SSAValue:
-        """The first lane that the thread's warp reaches."""
-        lane = self._threads.total([0] * WARP_BITS + [1 << WARP_BITS, 2 << WARP_BITS] + [0])
-        assert lane is not None
-        return self._emitter.resized(lane, 32, None)
-
-    def _view(self, accumulators: Accumulators) -> SSAValue:
-        """The columns as elements."""
-        bits = 8 * bytes_of(accumulators.element)
-        if isinstance(accumulators, PackedOperand):
-            shape = LANES, self._columns * accumulators.PER_CELL
-            return self.slice(0, accumulators.element, shape, Layout(shape, (lane_stride(bits), 1)))
-        layout = Layout((LANES, self._columns), (lane_stride(bits), column_stride(bits)))
-        return self.slice(0, accumulators.element, (LANES, self._columns), layout)
-
-    def slice(
-        self, column: int, element: Attribute, shape: tuple[int, int], layout: Layout
-    ) -> SSAValue:
-        """The tensor of a shape and a layout from a column on."""
-        emitter = self._emitter
-        type_ = MemRefType(element, shape, LayoutType.get(layout), SpaceAttr(Space.TMEM))
-        begin = [emitter.constant(0, None), emitter.constant(column, None)]
-        base = self._own_columns()
-        return emitter.once(("tmem", base, column, type_), lambda: tmem.SliceOp(base, begin, type_))
-
-    def block(
-        self, accumulators: Accumulators, atom: UmmaAtom, batch: int, row: int, column: int
-    ) -> SSAValue:
-        """The operand D of an MMA from an element on."""
-        rows, columns = atom.cta_extents("D")
-        at = accumulators.column_of(batch, row, column)
-        return self.slice(at, accumulators.element, (rows, columns), atom.cta_layout("D"))
-
-    def operand(
-        self, packed: PackedOperand, atom: UmmaAtom, place: tuple[int, int, int]
-    ) -> SSAValue:
-        """The operand A of an MMA from an element (batch, row, K) on."""
-        at = packed.column_of(*place) // packed.PER_CELL
-        return self.slice(at, packed.element, atom.cta_extents("A"), atom.cta_layout("A"))
-
-    def _runs(self, accumulators: Accumulators) -> Iterator[tuple[list[SSAValue], int]]:
-        """Where the elements of a thread's registers begin, in runs."""
-        emitter, threads = self._emitter, self._threads
-        layout, (_, rows, columns) = accumulators.layout(), accumulators.extents
-        lane = self._first_lane()
-
-        def column_of(place: int) -> int:
-            above, column = divmod(place, columns)
-            batch, row = divmod(above, rows)
-            return accumulators.column_of(batch, row, column)
-
-        along = [bit for bit in layout.registers if bit < log2(columns)]
-        count = min(_MOST, 1 << len(along))
-        group = accumulators.group_bit
-        for place in layout.places[::count]:
-            at = emitter.constant(column_of(place), 32)
-            if group is not None:
-                weight = column_of(1 << group) - column_of(0)
-                own = threads.total([0] * (WARP_BITS + 2) + [weight])
-                assert own is not None
-                at = emitter.binary("add", own, at)
-            yield [lane, emitter.resized(at, 32, None)], count
-
 
 def _powers_of_two(count: int) -> Iterator[tuple[int, int]]:
     """A count in parts that one store takes: where each begins, and its size."""
     begin = 0
     while begin < count:
-        size = min(1 << (count - begin).bit_length() - 1, _MOST)
+        size = min(1 << (count - begin).bit_length() - 1, MOST_LOADED)
         yield begin, size
         begin += size
 
