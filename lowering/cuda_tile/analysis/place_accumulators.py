@@ -225,7 +225,7 @@ def _begins_with_its_tile(op: Operation, entry: EntryOp) -> bool:
     """True of a product whose sums begin anew with each turn of the kernel's one outer loop."""
     loop, begun, result = op.parent_op(), op.operands[2], op.results[0]
     if isinstance(loop, ForOp) and loop.parent_op() is not entry and is_trailing(op, loop):
-        place = op.operands[2].index - _CARRIED  # type: ignore[attr-defined]
+        (place,) = (use.index for use in result.uses)
         begun, result, loop = loop.init_values[place], loop.results[place], loop.parent_op()
     return (
         isinstance(loop, ForOp)

@@ -42,7 +42,7 @@ class Copies(SharedAccesses):
     def _tma_load(self, index: int, event: Event, roles: list[int]) -> list[int]:
         _, view, _ = event.accesses[0]
         mask, pair = event.scalars[0] if event.scalars else None, event.kind == "tma.pair"
-        if pair:
+        if mask is not None and pair:
             mask = 1 << mask
         for role in roles:
             threads = len(self.roles[role].lanes)
