@@ -107,7 +107,7 @@ class Issuer(LoneWarp):
         wanted = {name: op.operands[i] for i, name in enumerate("AB") if name not in operands}
         if product.packed is not None:
             del wanted["A"]
-        for value in wanted.values():
+        for value in (*wanted.values(), *product.copied):
             self._there(value)
         there, _ = product.shared.laid_down(wanted, lambda: None)
         product.issue({**operands, **there})

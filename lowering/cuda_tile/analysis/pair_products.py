@@ -18,9 +18,8 @@ from tilewright.dialects.cute_nvgpu.lattice.targets import Target
 from tilewright.dialects.cute_nvgpu.lattice.tmem import LANES
 from tilewright.lowering.cuda_tile.analysis.find_pipelines import (
     SharedBlocks,
-    halved_dimension,
-    loaded_by,
 )
+from tilewright.lowering.cuda_tile.analysis.loaded_operands import halved_dimension, loaded_by
 from tilewright.lowering.cuda_tile.analysis.remarks import remark
 from tilewright.lowering.cuda_tile.layouts.mma_layouts import Multiplication
 from tilewright.lowering.cuda_tile.layouts.tensor_memory_layouts import (

@@ -29,9 +29,9 @@ from tilewright.lowering.cuda_tile.analysis.facts import is_zero
 from tilewright.lowering.cuda_tile.analysis.find_pipelines import (
     Pipelines,
     is_trailing,
-    loaded_by,
 )
 from tilewright.lowering.cuda_tile.analysis.hints import hint
+from tilewright.lowering.cuda_tile.analysis.loaded_operands import loaded_by
 from tilewright.lowering.cuda_tile.analysis.remarks import remark
 from tilewright.lowering.cuda_tile.layouts.layouts import WARP_BITS
 from tilewright.lowering.cuda_tile.layouts.mma_layouts import Multiplication, product_types
@@ -214,7 +214,8 @@ def are_multiplied_alone(entry: EntryOp, plan: Pipelines) -> bool:
     """True where TMA loads A and B of the products in tensor memory for their MMAs and nobody
     else."""
     products = [op for op in entry.walk() if in_tensor_memory(op)]
-    for source in [loaded_by(operand) for op in products for operand in op.operands[:2]]:
+    operands = [x for op in products for x in (*op.operands[:2], *op.operands[3:])]
+    for source in map(loaded_by, operands):
         planned = None if source is None else plan.of(source.load)
         if planned is None or not planned[1].released_by_mma:
             return False
