@@ -237,9 +237,8 @@ class EntryOp(PtxOp):
             )
         rules = ((self.reqntid, why_illegal_block), (self.cluster, why_illegal_cluster))
         for extents, why_illegal in rules:
-            why = None if extents is None else why_illegal(extents.get_values())
-            if why is not None:
-                raise VerifyException(f"'{self.name}' {why}")
+            if extents is not None:
+                self.refuse(why_illegal(extents.get_values()))
 
 
 def _parse_parameter(parser: Parser) -> tuple[Parser.UnresolvedArgument, str, DictionaryAttr]:

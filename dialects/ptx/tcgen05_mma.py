@@ -10,12 +10,10 @@ from xdsl.ir import SSAValue
 from xdsl.irdl import operand_def, opt_operand_def, opt_prop_def, prop_def
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
 from tilewright.dialects.cute_nvgpu.atoms.operands import umma_operands
 from tilewright.dialects.cute_nvgpu.atoms.umma import UmmaAtom, UmmaFragmentKind
 from tilewright.dialects.cute_nvgpu.atoms.umma_lookup import umma_of
 from tilewright.dialects.cute_nvgpu.atoms.umma_mnemonic import UmmaMnemonic, parse_mnemonic
-from tilewright.dialects.cute_nvgpu.descriptors.bit_field import DescriptorError
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
 from tilewright.dialects.cute_nvgpu.lattice.sm100 import (
     LANE_MASK_WORDS,
@@ -150,12 +148,9 @@ class Tcgen05MmaOp(PtxOp, CtaGroupOp):
         return Requirement(needed, spelling.ptx_version)
 
     def verify_(self) -> None:
-        try:
-            said = self.said
-            if (known := self.known_idesc) is not None:
-                _ = self.atom_of(known)
-        except (AtomError, DescriptorError) as error:
-            raise VerifyException(f"'{self.name}' {error}") from None
+        said = self.said
+        if (known := self.known_idesc) is not None:
+            _ = self.atom_of(known)
         self.verify_group()
         if self.a.type not in (reg("b64"), reg("b32")):
             raise VerifyException(

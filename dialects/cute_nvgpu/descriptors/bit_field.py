@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from html import escape
 
 from tilewright.dialects.cute_nvgpu.lattice.nearest import closest
+from tilewright.dialects.illegal import Illegal
 
 
-class DescriptorError(ValueError):
+class DescriptorError(Illegal):
     """A matrix that no descriptor expresses, or a word that is none: what is legal, and why."""
 
 
