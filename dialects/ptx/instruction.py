@@ -15,12 +15,12 @@ from xdsl.irdl import prop_def, traits_def, var_operand_def, var_result_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import Pure
-from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
 from tilewright.dialects.cute_nvgpu.lattice.scalar import REGISTER_OF, Form, ScalarRow
 from tilewright.dialects.cute_nvgpu.lattice.targets import BASELINE, Requirement
 from tilewright.dialects.fields import FieldsOp
+from tilewright.dialects.illegal import Illegal
 from tilewright.dialects.ptx.types import RegType, reg
 
 
@@ -215,9 +215,8 @@ class ScalarOp(PtxOp):
         types = (*self.inputs.types, *self.result.types)
         legal = tuple(reg(REGISTER_OF[type_]) for type_ in (*row.types, row.result))
         if types != legal:
-            raise VerifyException(
-                f"'{self.name}' {self.form.data} expected registers {_names(legal)}, "
-                f"got {_names(types)}"
+            raise Illegal(
+                f"{self.form.data} expected registers {_names(legal)}, got {_names(types)}"
             )
 
 

@@ -12,13 +12,13 @@ from xdsl.dialects.builtin import DenseArrayBase, StringAttr, i64
 from xdsl.ir import SSAValue
 from xdsl.irdl import opt_prop_def, prop_def, result_def, traits_def, var_operand_def
 from xdsl.traits import NoMemoryEffect
-from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute_nvgpu.atoms.atom import MmaAtom
 from tilewright.dialects.cute_nvgpu.atoms.lookup import parse
 from tilewright.dialects.cute_nvgpu.atoms.operands import mma_operands
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import Constant, OperandForm, Selectors
 from tilewright.dialects.fields import fields_op
+from tilewright.dialects.illegal import Illegal
 from tilewright.dialects.ptx.instruction import Given, PtxOp
 from tilewright.dialects.ptx.types import RegType, reg
 
@@ -117,9 +117,8 @@ class WarpMmaOp(PtxOp):
         for operand, value in zip((*atom.inputs, "D"), registers, strict=True):
             legal = reg(*atom.registers(operand))
             if value.type != legal:
-                raise VerifyException(
-                    f"'{self.name}' operand {operand} expected {legal}, got {value.type} "
-                    f"({atom.mnemonic})"
+                raise Illegal(
+                    f"operand {operand} expected {legal}, got {value.type} ({atom.mnemonic})"
                 )
 
 

@@ -11,7 +11,6 @@ from typing import Any, ClassVar
 from xdsl.dialects.builtin import DenseArrayBase, StringAttr, UnitAttr, i64
 from xdsl.ir import SSAValue
 from xdsl.irdl import operand_def, opt_operand_def, opt_prop_def, prop_def, result_def
-from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
 from tilewright.dialects.cute_nvgpu.atoms.operands import wgmma_operands
@@ -33,6 +32,7 @@ from tilewright.dialects.cute_nvgpu.lattice.sync import (
 )
 from tilewright.dialects.cute_nvgpu.ops.wgmma_sync import verify_fenced_space
 from tilewright.dialects.fields import NUMBER, Field, fields_op
+from tilewright.dialects.illegal import Illegal
 from tilewright.dialects.ptx.instruction import Given, PtxOp, RowOp
 from tilewright.dialects.ptx.types import RegType, reg
 
@@ -169,9 +169,8 @@ class WgmmaOp(PtxOp):
             vectors["A"] = self.a
         for operand, value in vectors.items():
             if value.type != (legal := reg(*atom.registers(operand))):
-                raise VerifyException(
-                    f"'{self.name}' operand {operand} expected {legal}, got {value.type} "
-                    f"({atom.mnemonic})"
+                raise Illegal(
+                    f"operand {operand} expected {legal}, got {value.type} ({atom.mnemonic})"
                 )
 
 
@@ -222,4 +221,4 @@ class FenceProxyAsyncOp(RowOp):
         return super().mnemonic + (f".{self.space.data}" if self.space is not None else "")
 
     def verify_(self) -> None:
-        verify_fenced_space(self.name, self.space)
+        verify_fenced_space(self.space)

@@ -72,13 +72,10 @@ class ConvertOp(WriteOp):
             raise self.fail(f"a conversion, got {self.atom}")
         source, result, *random = (tensor_of(type_) for type_ in self.operand_types)
         count = source.modes.size()
-        why = self.atom.why_not(source.element, result.element, count)
-        if why is None:
-            shared = self.atom.random_words
-            wanted = [("i32", count // shared)] if shared else []
-            if [(bits.element, bits.modes.size()) for bits in random] != wanted:
-                words = f"{count // shared} words of i32" if shared else "no random bits"
-                got = f"'{self.random.type}'" if self.random is not None else "none"
-                why = f"expected {words} for {self.atom}, got {got}"
-        if why is not None:
-            raise VerifyException(f"'{self.name}' {why}")
+        self.refuse(self.atom.why_not(source.element, result.element, count))
+        shared = self.atom.random_words
+        wanted = [("i32", count // shared)] if shared else []
+        if [(bits.element, bits.modes.size()) for bits in random] != wanted:
+            words = f"{count // shared} words of i32" if shared else "no random bits"
+            got = f"'{self.random.type}'" if self.random is not None else "none"
+            raise self.fail(f"{words} for {self.atom}, got {got}")

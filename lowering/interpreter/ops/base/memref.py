@@ -26,7 +26,7 @@ from tilewright.dialects.cute.types.memref import (
 from tilewright.dialects.cute_nvgpu.ops import fragment_memory
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
 from tilewright.dialects.ptx.scalar_types import element_bytes
-from tilewright.lowering.interpreter.builder import Builder, Step, runs
+from tilewright.lowering.interpreter.builder import Builder, Step, effect, runs
 from tilewright.lowering.interpreter.errors import Fault, faults_of
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.values import Bits, Lanes, joined, spread, take
@@ -192,12 +192,7 @@ def _allocate(op: memref.AllocOp, builder: Builder) -> Step:
     asked = op.alignment.value.data if isinstance(op.alignment, IntegerAttr) else SHARED_ALIGN
     base = np.array([place_in_shared(builder, layout, width, asked)], dtype=np.uint64)
     view = View(Space.SMEM, base, base, width, type_.get_shape(), (), layout)
-    dest = builder.slot(op.memref)
-
-    def step(machine: Machine, gang: Gang) -> None:
-        gang.regs[dest] = view
-
-    return step
+    return effect(op, builder, lambda machine, gang: view)
 
 
 @runs(memref.ReinterpretCastOp)
@@ -250,62 +245,40 @@ def _mixed(static: Sequence[int], slots: Sequence[int]) -> list[int | tuple[int]
 @runs(memref.LoadOp)
 def _load(op: memref.LoadOp, builder: Builder) -> Step:
     _check_space(op, op.memref.type)
-    source, indices = builder.slot(op.memref), builder.slots(op.indices)
-    dest, number = builder.slot(op.res), builder.number(op)
-    width = _element_bytes(op, op.memref.type)
+    width, number = _element_bytes(op, op.memref.type), builder.number(op)
     predicate = str(op.res.type) == "i1"
-    dtype = np.dtype(f"uint{8 * width}")
 
-    def step(machine: Machine, gang: Gang) -> None:
-        view = gang.regs[source]
-        address = view.locate([gang.regs[slot] for slot in indices])
-        if view.space.is_shared:
-            value = machine.shared.load(gang.lanes, address, width, number).view(dtype)[:, 0]
-        else:
-            value = machine.accesses.load(gang.lanes, address, width, 1, number)
-        gang.regs[dest] = value != 0 if predicate else value
+    def run(machine: Machine, gang: Gang, view: View, *indices: Bits) -> Bits:
+        address, shared = view.locate(indices), view.space.is_shared
+        value = load_words(machine, gang.lanes, address, width, 1, number, shared=shared)[:, 0]
+        return value != 0 if predicate else value
 
-    return step
+    return effect(op, builder, run)
 
 
 @runs(memref.StoreOp)
 def _store(op: memref.StoreOp, builder: Builder) -> Step:
     _check_space(op, op.memref.type)
-    dest, indices = builder.slot(op.memref), builder.slots(op.indices)
-    source, number = builder.slot(op.value), builder.number(op)
-    width = _element_bytes(op, op.memref.type)
-    dtype = np.dtype(f"uint{8 * width}")
+    dtype, number = np.dtype(f"uint{8 * _element_bytes(op, op.memref.type)}"), builder.number(op)
 
-    def step(machine: Machine, gang: Gang) -> None:
-        view = gang.regs[dest]
-        address = spread(view.locate([gang.regs[slot] for slot in indices]), gang.count)
-        value = np.ascontiguousarray(spread(gang.regs[source].astype(dtype), gang.count))
-        if view.space.is_shared:
-            raw = value.reshape(-1, 1).view(np.uint8)
-            machine.shared.store(gang.lanes, address, raw, number)
-        else:
-            machine.accesses.store(gang.lanes, address, value, width, 1, number)
+    def run(machine: Machine, gang: Gang, given: Bits, view: View, *indices: Bits) -> None:
+        address, shared = spread(view.locate(indices), gang.count), view.space.is_shared
+        value = np.ascontiguousarray(spread(given.astype(dtype), gang.count))[:, None]
+        store_words(machine, gang, address, value, number, shared=shared, chosen=None)
 
-    return step
+    return effect(op, builder, run)
 
 
 @runs(fragment_memory.LoadOp)
 def _load_fragment(op: fragment_memory.LoadOp, builder: Builder) -> Step:
-    source, indices = builder.slot(op.source), builder.slots(op.indices)
-    dest, number, fragment = builder.slot(op.fragment), builder.number(op), op.fragment.type
-    dtype, count = np.dtype(fragment.element.container), fragment.count.data
+    number, fragment = builder.number(op), op.fragment.type
+    width, count = np.dtype(fragment.element.container).itemsize, fragment.count.data
 
-    def step(machine: Machine, gang: Gang) -> None:
-        view = gang.regs[source]
-        address = view.locate([gang.regs[slot] for slot in indices])
-        if view.space.is_shared:
-            raw = machine.shared.load(gang.lanes, address, count * dtype.itemsize, number)
-            value = raw.view(dtype)
-        else:
-            value = machine.accesses.load(gang.lanes, address, dtype.itemsize, count, number)
-        gang.regs[dest] = value.reshape(-1, count)
+    def run(machine: Machine, gang: Gang, view: View, *indices: Bits) -> Bits:
+        address, shared = view.locate(indices), view.space.is_shared
+        return load_words(machine, gang.lanes, address, width, count, number, shared=shared)
 
-    return step
+    return effect(op, builder, run)
 
 
 @runs(fragment_memory.StoreOp)
@@ -364,19 +337,18 @@ def store_words(
     chosen: Bits | None,
 ) -> None:
     """Store [threads, words] at the threads' addresses, in the `chosen` threads alone."""
-    threads = np.arange(gang.count)
-    if chosen is not None:
-        threads = threads[spread(chosen, gang.count)]
-        address, value = address[threads], np.ascontiguousarray(value[threads])
-    if not len(threads):
-        return
-    with faults_of(threads):
+
+    def store(lanes: Lanes, address: Bits, value: Bits) -> None:
         if shared:
-            machine.shared.store(gang.lanes[threads], address, value.view(np.uint8), number)
+            machine.shared.store(lanes, address, value.view(np.uint8), number)
         else:
-            machine.accesses.store(
-                gang.lanes[threads], address, value, value.itemsize, value.shape[1], number
-            )
+            machine.accesses.store(lanes, address, value, value.itemsize, value.shape[1], number)
+
+    if chosen is None:
+        store(gang.lanes, address, value)
+    elif len(threads := np.flatnonzero(spread(chosen, gang.count))):
+        with faults_of(threads):
+            store(gang.lanes[threads], address[threads], np.ascontiguousarray(value[threads]))
 
 
 def keep(old: Bits, _: Bits) -> Bits:
@@ -410,10 +382,9 @@ def change_words(
 
 @runs(memref.GetGlobalOp)
 def _module_variable(op: memref.GetGlobalOp, builder: Builder) -> Step:
-    name, dest, type_ = op.name_.string_value(), builder.slot(op.memref), op.memref.type
-    width = _element_bytes(op, type_)
-
-    def step(machine: Machine, gang: Gang) -> None:
-        gang.regs[dest] = argument_view(op, type_, machine.memory.variables[name], width)
-
-    return step
+    name, type_, width = op.name_.string_value(), op.memref.type, _element_bytes(op, op.memref.type)
+    return effect(
+        op,
+        builder,
+        lambda machine, _: argument_view(op, type_, machine.memory.variables[name], width),
+    )

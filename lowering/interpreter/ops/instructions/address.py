@@ -5,10 +5,11 @@ import numpy as np
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import WEAK
 from tilewright.dialects.cute_nvgpu.ops import address
 from tilewright.dialects.ptx import calls
-from tilewright.lowering.interpreter.builder import Builder, Step, runs
+from tilewright.lowering.interpreter.builder import Builder, Step, effect, nothing, runs
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
-from tilewright.lowering.interpreter.ops.base.arith import container
+from tilewright.lowering.interpreter.ops.base.arith import container, pure
 from tilewright.lowering.interpreter.ops.base.memref import (
+    View,
     change_words,
     exchange,
     keep,
@@ -19,42 +20,39 @@ from tilewright.lowering.interpreter.ops.base.memref import (
 from tilewright.lowering.interpreter.ops.instructions.cute_nvgpu import copy_async
 from tilewright.lowering.interpreter.ops.instructions.ptx import moved
 from tilewright.lowering.interpreter.share import refuse
-from tilewright.lowering.interpreter.values import spread
+from tilewright.lowering.interpreter.values import Bits, spread
 
 
 @runs(address.AddressOp)
 def _address(op: address.AddressOp, builder: Builder) -> Step:
-    source, dest = builder.slot(op.memref), builder.slot(op.result)
     dtype = container(op, op.result.type)
 
-    def step(machine: Machine, gang: Gang) -> None:
-        gang.regs[dest] = gang.regs[source].address.astype(dtype)
+    def compute(view: View) -> Bits:
+        return view.address.astype(dtype)
 
-    return step
+    return pure(op, builder, compute)
 
 
 @runs(address.AllocateOp, calls.MallocOp)
 def _allocate(op: address.AllocateOp | calls.MallocOp, builder: Builder) -> Step:
-    dest, size = builder.slot(op.result), op.size.value.data
+    size = op.size.value.data
 
-    def step(machine: Machine, gang: Gang) -> None:
+    def run(machine: Machine, gang: Gang) -> Bits:
         if machine.launch.share is not None:
             refuse("memory of the heap")
         places = [
             machine.memory.place(f"the heap of thread {lane}", np.zeros(size, np.uint8))
             for lane in gang.lanes.tolist()
         ]
-        gang.regs[dest] = np.array(places, dtype=np.uint64)
+        return np.array(places, dtype=np.uint64)
 
-    return step
+    return effect(op, builder, run)
 
 
 @runs(address.FreeOp, calls.FreeOp)
 def _free(op: address.FreeOp | calls.FreeOp, builder: Builder) -> Step:
-    def step(machine: Machine, gang: Gang) -> None:
-        """Freed memory stays where it is: nothing else gets its addresses."""
-
-    return step
+    """Freed memory stays where it is: nothing else gets its addresses."""
+    return nothing
 
 
 @runs(address.LoadOp)

@@ -27,7 +27,7 @@ from tilewright.dialects.ptx.instruction import ScalarOp
 from tilewright.dialects.ptx.types import RegType
 from tilewright.lowering.interpreter.arithmetic.elements import elements_of, words_of
 from tilewright.lowering.interpreter.arithmetic.scalar import scalar
-from tilewright.lowering.interpreter.builder import Builder, Step, runs
+from tilewright.lowering.interpreter.builder import Builder, Step, effect, runs
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.ops.base.arith import constant, pure, same, unary, undefined
 from tilewright.lowering.interpreter.ops.base.memref import (
@@ -72,12 +72,8 @@ def _undef(op: registers.UndefOp, builder: Builder) -> Step:
 
 @runs(registers.SregOp)
 def _sreg(op: registers.SregOp, builder: Builder) -> Step:
-    register, dest = op.register.data, builder.slot(op.result)
-
-    def step(machine: Machine, gang: Gang) -> None:
-        gang.regs[dest] = machine.special(register)[gang.lanes]
-
-    return step
+    register = op.register.data
+    return effect(op, builder, lambda machine, gang: machine.special(register)[gang.lanes])
 
 
 @runs(registers.SharedAddressOp)
@@ -87,12 +83,10 @@ def _shared_address(op: registers.SharedAddressOp, builder: Builder) -> Step:
 
 @runs(module_variables.GlobalAddressOp)
 def _global_address(op: module_variables.GlobalAddressOp, builder: Builder) -> Step:
-    name, dest = op.variable.data, builder.slot(op.result)
-
-    def step(machine: Machine, gang: Gang) -> None:
-        gang.regs[dest] = np.array([machine.memory.variables[name]], dtype=np.uint64)
-
-    return step
+    name = op.variable.data
+    return effect(
+        op, builder, lambda machine, _: np.array([machine.memory.variables[name]], dtype=np.uint64)
+    )
 
 
 @runs(registers.MovOp)
