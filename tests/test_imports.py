@@ -32,6 +32,7 @@ LAYERS: tuple[tuple[str, str], ...] = (
     ("dialects", "tilewright.dialects.once"),
     ("dialects", "tilewright.dialects.printf_format"),
     ("dialects", "tilewright.dialects.ptx"),
+    ("dialects", "tilewright.dialects.reading"),
     ("dialects", "tilewright.dialects.register_origins"),
     ("dialects", "tilewright.dialects.signature"),
     ("passes", "tilewright.passes"),

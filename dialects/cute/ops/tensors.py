@@ -28,8 +28,8 @@ from tilewright.dialects.cute.ops.operands import (
 )
 from tilewright.dialects.cute.ops.operation import InferredOp, cute_op
 from tilewright.dialects.cute.rules import tensors as rules
-from tilewright.dialects.cute.text import LayoutParseError
-from tilewright.dialects.cute.values import Typed, read_typed
+from tilewright.dialects.cute.values import read_typed
+from tilewright.dialects.reading import read_text
 
 
 @cute_op("cute.make_view", (MEMREF, ANY_LAYOUT), (MEMREF,), rules.make_view)
@@ -134,13 +134,9 @@ class LocalTileOp(InferredOp):
         if parser.parse_optional_punctuation("<") is None:
             return {}
         start = parser.pos
-        text = parser.parse_str_literal()
-        try:
-            proj: Typed = read_typed("coord", text)
-        except LayoutParseError as error:
-            parser.raise_error(f'failed to parse proj from "{text}": {error}', start, parser.pos)
+        proj = read_text(parser, "proj", lambda text: read_typed("coord", text))
         if not isinstance(proj.value, tuple):
-            parser.raise_error(f"expected a tuple of 1 and _, got {text}", start, parser.pos)
+            parser.raise_error(f"expected a tuple of 1 and _, got {proj.text}", start, parser.pos)
         parser.parse_punctuation(">")
         return {"proj": StringAttr(proj.text)}
 

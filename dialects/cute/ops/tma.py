@@ -1,5 +1,6 @@
 """`cute.make_tma_copy`: the copy of a tensor's tiles by the tensor memory accelerator."""
 
+from functools import partial
 from typing import Any, ClassVar, cast
 
 from xdsl.dialects.builtin import StringAttr
@@ -12,9 +13,9 @@ from tilewright.dialects.cute.ops.operands import COPIER, MEMREF, TENSOR
 from tilewright.dialects.cute.ops.operation import InferredOp, Syntax, cute_op
 from tilewright.dialects.cute.rules import copies
 from tilewright.dialects.cute.tensor import read_layout
-from tilewright.dialects.cute.text import LayoutParseError
 from tilewright.dialects.cute.types.tma import TmaAtomAttr
 from tilewright.dialects.cute.values import read_typed, typed_layout
+from tilewright.dialects.reading import read_text
 
 
 @cute_op("cute.make_tma_copy", (MEMREF,), (COPIER, TENSOR), copies.make_tma_copy)
@@ -56,7 +57,8 @@ class MakeTmaCopyOp(InferredOp):
                 parser.parse_punctuation(",")
                 parser.parse_keyword(name)
                 parser.parse_punctuation("=")
-                properties[name] = _parse_text(parser, name)
+                text = read_text(parser, name, partial(_spelled, name))
+                properties[name] = StringAttr(text)
         return properties
 
     def print_prefix(self, printer: Printer) -> None:
@@ -66,11 +68,5 @@ class MakeTmaCopyOp(InferredOp):
         printer.print_string(" ")
 
 
-def _parse_text(parser: Parser, name: str) -> StringAttr:
-    start = parser.pos
-    text = parser.parse_str_literal()
-    try:
-        read = read_typed("tile", text) if name == "tile" else typed_layout(read_layout(text))
-    except LayoutParseError as error:
-        parser.raise_error(f'failed to parse {name} from "{text}": {error}', start, parser.pos)
-    return StringAttr(read.text)
+def _spelled(name: str, text: str) -> str:
+    return (read_typed("tile", text) if name == "tile" else typed_layout(read_layout(text))).text

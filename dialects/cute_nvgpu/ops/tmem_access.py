@@ -18,7 +18,6 @@ from xdsl.printer import Printer
 
 from tilewright.dialects.cute import Layout, LayoutError, composition, equivalent
 from tilewright.dialects.cute.types.memref import layout_of
-from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
 from tilewright.dialects.cute_nvgpu.atoms.tmem_copy import (
     PACKED_BITS,
     TmemAccess,
@@ -34,6 +33,7 @@ from tilewright.dialects.cute_nvgpu.ops.memory_operand import constant_index, ve
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
 from tilewright.dialects.fields import NUMBER, fields_op
 from tilewright.dialects.illegal import Illegal
+from tilewright.dialects.reading import legal_text
 
 
 @irdl_attr_definition
@@ -44,12 +44,9 @@ class TmemShapeAttr(Data[str], SpacedOpaqueSyntaxAttribute):
 
     @classmethod
     def parse_parameter(cls, parser: AttrParser) -> str:
-        start = parser.pos
-        name = f"{parser.parse_integer(allow_boolean=False)}{parser.parse_identifier()}"
-        try:
+        with legal_text(parser):
+            name = f"{parser.parse_integer(allow_boolean=False)}{parser.parse_identifier()}"
             return find_tmem_shape(name).name
-        except AtomError as error:
-            parser.raise_error(str(error), start, parser.pos)
 
     def print_parameter(self, printer: Printer) -> None:
         printer.print_string(self.data)

@@ -7,7 +7,6 @@ from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 
 from tilewright.dialects.cute.types.memref import layout_of
-from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
 from tilewright.dialects.cute_nvgpu.atoms.tmem_copy import find_copy_shape
 from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import TCGEN05
 from tilewright.dialects.cute_nvgpu.lattice.tmem import (
@@ -27,6 +26,7 @@ from tilewright.dialects.cute_nvgpu.ops.tmem import TmemOp
 from tilewright.dialects.cute_nvgpu.types.smem_desc_view import SmemDescViewType
 from tilewright.dialects.fields import fields_op
 from tilewright.dialects.illegal import Illegal
+from tilewright.dialects.reading import legal_text
 
 _MULTICAST = {shape.multicast.replace("::", "_"): shape.multicast
               for shape in TMEM_COPY_SHAPES.values()}  # fmt: skip
@@ -42,15 +42,12 @@ class CopyShapeAttr(Data[str], SpacedOpaqueSyntaxAttribute):
 
     @classmethod
     def parse_parameter(cls, parser: AttrParser) -> str:
-        start = parser.pos
-        name = f"{parser.parse_integer(allow_boolean=False)}{parser.parse_identifier()}"
-        for word, multicast in _MULTICAST.items():
-            if word and parser.parse_optional_keyword(word) is not None:
-                name += f".{multicast}"
-        try:
+        with legal_text(parser):
+            name = f"{parser.parse_integer(allow_boolean=False)}{parser.parse_identifier()}"
+            for word, multicast in _MULTICAST.items():
+                if word and parser.parse_optional_keyword(word) is not None:
+                    name += f".{multicast}"
             return find_copy_shape(name).spelled
-        except AtomError as error:
-            parser.raise_error(str(error), start, parser.pos)
 
     def print_parameter(self, printer: Printer) -> None:
         printer.print_string(self.data.replace("::", "_").replace(".", " "))
