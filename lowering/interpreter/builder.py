@@ -40,22 +40,18 @@ def nothing(machine: Machine, gang: Gang) -> None:
 
 
 Run = Callable[Concatenate[Machine, Gang, ...], Any]
-"""An effect on the operands of an op, which gives the op's result, or its results."""
+"""An effect on the operands of an op, which gives the op's result, or a list of its results."""
 
 
 def effect(op: Operation, builder: "Builder", run: Run) -> Step:
     """The step that runs on the values of an op's operands, in their order."""
     sources, dests = builder.slots(op.operands), builder.slots(op.results)
-    one = dests[0] if len(dests) == 1 else None
 
     def step(machine: Machine, gang: Gang) -> None:
         regs = gang.regs
         given = run(machine, gang, *[regs[slot] for slot in sources])
-        if one is not None:
-            regs[one] = given
-        else:
-            for dest, value in zip(dests, given or (), strict=True):
-                regs[dest] = value
+        for dest, value in zip(dests, given if isinstance(given, list) else (given,), strict=False):  # pyright: ignore
+            regs[dest] = value
 
     return step
 

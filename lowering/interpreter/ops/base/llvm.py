@@ -113,7 +113,7 @@ def _cast(op: UnrealizedConversionCastOp, builder: Builder) -> Step:
         raise OpError(op, f"'{op.name}' expected a cast to its own type, got {was} to {is_}")
 
     def run(machine: Machine, gang: Gang, *values: Any) -> Any:
-        return values if len(op.outputs) > 1 else next(iter(values))
+        return list(values)
 
     return effect(op, builder, run)
 

@@ -24,7 +24,6 @@ from tilewright.dialects.cute.types.memref import (
     space_of,
 )
 from tilewright.dialects.cute_nvgpu.ops import fragment_memory
-from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
 from tilewright.dialects.ptx.scalar_types import element_bytes
 from tilewright.lowering.interpreter.builder import Builder, Step, effect, runs
 from tilewright.lowering.interpreter.errors import Fault, faults_of
@@ -249,8 +248,10 @@ def _load(op: memref.LoadOp, builder: Builder) -> Step:
     predicate = str(op.res.type) == "i1"
 
     def run(machine: Machine, gang: Gang, view: View, *indices: Bits) -> Bits:
-        address, shared = view.locate(indices), view.space.is_shared
-        value = load_words(machine, gang.lanes, address, width, 1, number, shared=shared)[:, 0]
+        value = load_words(
+            machine, gang, view.locate(indices), width=width, count=1, number=number,
+            shared=view.space.is_shared,
+        )[:, 0]  # fmt: skip
         return value != 0 if predicate else value
 
     return effect(op, builder, run)
@@ -262,9 +263,9 @@ def _store(op: memref.StoreOp, builder: Builder) -> Step:
     dtype, number = np.dtype(f"uint{8 * _element_bytes(op, op.memref.type)}"), builder.number(op)
 
     def run(machine: Machine, gang: Gang, given: Bits, view: View, *indices: Bits) -> None:
-        address, shared = spread(view.locate(indices), gang.count), view.space.is_shared
-        value = np.ascontiguousarray(spread(given.astype(dtype), gang.count))[:, None]
-        store_words(machine, gang, address, value, number, shared=shared, chosen=None)
+        words = np.ascontiguousarray(spread(given.astype(dtype), gang.count))[:, None]
+        address, shared = view.locate(indices), view.space.is_shared
+        store_words(machine, gang, address, words, number=number, shared=shared)
 
     return effect(op, builder, run)
 
@@ -275,80 +276,82 @@ def _load_fragment(op: fragment_memory.LoadOp, builder: Builder) -> Step:
     width, count = np.dtype(fragment.element.container).itemsize, fragment.count.data
 
     def run(machine: Machine, gang: Gang, view: View, *indices: Bits) -> Bits:
-        address, shared = view.locate(indices), view.space.is_shared
-        return load_words(machine, gang.lanes, address, width, count, number, shared=shared)
+        return load_words(
+            machine, gang, view.locate(indices), width=width, count=count, number=number,
+            shared=view.space.is_shared,
+        )  # fmt: skip
 
     return effect(op, builder, run)
 
 
 @runs(fragment_memory.StoreOp)
 def _store_fragment(op: fragment_memory.StoreOp, builder: Builder) -> Step:
-    dest, indices = builder.slot(op.dest), builder.slots(op.indices)
-    source, number, fragment = builder.slot(op.fragment), builder.number(op), op.fragment.type
-    assert isinstance(fragment, FragmentType)
-    dtype = np.dtype(fragment.element.container)
-    predicate = None if op.predicate is None else builder.slot(op.predicate)
+    number, rank, dtype = (
+        builder.number(op),
+        len(op.indices),
+        np.dtype(op.fragment_type.element.container),
+    )
 
-    def step(machine: Machine, gang: Gang) -> None:
-        view = gang.regs[dest]
-        at = [gang.regs[slot] for slot in indices]
-        address = spread(view.locate(at, check=predicate is None), gang.count)
-        value = np.ascontiguousarray(spread(gang.regs[source].astype(dtype), gang.count))
+    def run(machine: Machine, gang: Gang, fragment: Bits, view: View, *rest: Bits) -> None:
+        indices, chosen = rest[:rank], rest[rank] if len(rest) > rank else None
+        address = view.locate(indices, check=chosen is None)
+        words = np.ascontiguousarray(spread(fragment.astype(dtype), gang.count))
         shared = view.space.is_shared
-        chosen = None if predicate is None else gang.regs[predicate]
-        store_words(machine, gang, address, value, number, shared=shared, chosen=chosen)
+        store_words(machine, gang, address, words, number=number, shared=shared, chosen=chosen)
 
-    return step
+    return effect(op, builder, run)
 
 
 def load_words(
-    machine: Machine, lanes: Lanes, address: Bits, width: int, count: int, number: int, *,
-    shared: bool,
+    machine: Machine, gang: Gang, address: Bits, *, width: int, count: int, number: int,
+    shared: bool, strong: bool = False, chosen: Bits | None = None, otherwise: Bits | None = None,
 ) -> Bits:  # fmt: skip
-    """`count` words of `width` bytes at each thread's address: [threads or 1, count]."""
-    if shared:
-        return machine.shared.load(lanes, address, width * count, number).view(f"uint{8 * width}")
-    return machine.accesses.load(lanes, address, width, count, number).reshape(-1, count)
+    """`count` words of `width` bytes at each thread's address, [threads or 1, count], and those of
+    `otherwise` in threads that are not `chosen`; `strong` ones happen one after the other."""
+    if strong:
+        words = np.zeros((gang.count, count), f"uint{8 * width}")
+        if otherwise is not None:
+            words[:] = otherwise
+        change_words(machine, gang, address, words, keep, number, chosen)
+        return words
 
+    def load(lanes: Lanes, address: Bits) -> Bits:
+        if shared:
+            octets = machine.shared.load(lanes, address, width * count, number)
+            return octets.view(f"uint{8 * width}")
+        return machine.accesses.load(lanes, address, width, count, number).reshape(-1, count)
 
-def load_chosen(
-    machine: Machine, gang: Gang, address: Bits, chosen: Bits, result: Bits, width: int,
-    number: int, shared: bool,
-) -> None:  # fmt: skip
-    """Replace rows of `result`, [threads, words], by what the `chosen` threads load."""
-    threads = np.flatnonzero(spread(chosen, gang.count))
-    if not len(threads):
-        return
-    count, address = result.shape[1], spread(address, gang.count)[threads]
-    with faults_of(threads):
-        result[threads] = load_words(
-            machine, gang.lanes[threads], address, width, count, number, shared=shared
-        )
+    if chosen is None or otherwise is None:
+        return load(gang.lanes, address)
+    words = np.array(spread(otherwise, gang.count))
+    if len(threads := np.flatnonzero(spread(chosen, gang.count))):
+        with faults_of(threads):
+            words[threads] = load(gang.lanes[threads], spread(address, gang.count)[threads])
+    return words
 
 
 def store_words(
-    machine: Machine,
-    gang: Gang,
-    address: Bits,
-    value: Bits,
-    number: int,
-    *,
-    shared: bool,
-    chosen: Bits | None,
-) -> None:
-    """Store [threads, words] at the threads' addresses, in the `chosen` threads alone."""
+    machine: Machine, gang: Gang, address: Bits, words: Bits, *, number: int, shared: bool,
+    strong: bool = False, chosen: Bits | None = None,
+) -> None:  # fmt: skip
+    """Store [threads, words] at the threads' addresses, in the `chosen` threads alone; `strong`
+    ones one after the other."""
+    address = spread(address, gang.count)
+    if strong:
+        change_words(machine, gang, address, words, exchange, number, chosen)
+        return
 
-    def store(lanes: Lanes, address: Bits, value: Bits) -> None:
+    def store(lanes: Lanes, address: Bits, words: Bits) -> None:
         if shared:
-            machine.shared.store(lanes, address, value.view(np.uint8), number)
+            machine.shared.store(lanes, address, words.view(np.uint8), number)
         else:
-            machine.accesses.store(lanes, address, value, value.itemsize, value.shape[1], number)
+            machine.accesses.store(lanes, address, words, words.itemsize, words.shape[1], number)
 
     if chosen is None:
-        store(gang.lanes, address, value)
+        store(gang.lanes, address, words)
     elif len(threads := np.flatnonzero(spread(chosen, gang.count))):
         with faults_of(threads):
-            store(gang.lanes[threads], address[threads], np.ascontiguousarray(value[threads]))
+            store(gang.lanes[threads], address[threads], np.ascontiguousarray(words[threads]))
 
 
 def keep(old: Bits, _: Bits) -> Bits:

@@ -44,7 +44,7 @@ from tilewright.lowering.interpreter.arithmetic.lane_value import LaneInteger, L
 from tilewright.lowering.interpreter.builder import Builder, Step, runs
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.machine.shared_memory import RANK_SHIFT
-from tilewright.lowering.interpreter.ops.base.arith import constant, same, unary
+from tilewright.lowering.interpreter.ops.base.arith import constant
 from tilewright.lowering.interpreter.ops.base.memref import place_in_shared
 from tilewright.lowering.interpreter.ops.tile import tma as tile_tma
 from tilewright.lowering.interpreter.ops.tile.algebra import typed_value
@@ -152,7 +152,12 @@ def _alloca(op: AllocaOp | MakeFragmentLikeOp, builder: Builder) -> Step:
 def _make_fragment(op: MakeFragmentOp, builder: Builder) -> Step:
     if _tensor(op.result).space == "rmem":
         return in_registers(op, builder, op.result)
-    return unary(op, builder, same)
+    source, dest = builder.slot(op.source), builder.slot(op.result)
+
+    def step(machine: Machine, gang: Gang) -> None:
+        gang.regs[dest] = gang.regs[source]
+
+    return step
 
 
 @runs(MakeTiledMmaOp, MakeTiledCopyOp)
