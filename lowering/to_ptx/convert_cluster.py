@@ -1,7 +1,5 @@
 """Clusters of `cute_nvgpu` to `ptx`."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from xdsl.ir import SSAValue

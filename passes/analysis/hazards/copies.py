@@ -1,7 +1,5 @@
 """Asynchronous copies from and to shared memory: `cp.async`, and boxes by TMA."""
 
-from __future__ import annotations
-
 from tilewright.passes.analysis.hazards.accesses import Access, Part
 from tilewright.passes.analysis.hazards.running import ALWAYS
 from tilewright.passes.analysis.hazards.shared_accesses import SharedAccesses

@@ -4,8 +4,6 @@ A row names the kind of event, the place of a barrier, the places in memory that
 the numbers that it depends on. What is no row here does nothing that matters to the analysis.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

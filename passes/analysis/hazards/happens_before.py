@@ -1,7 +1,5 @@
 """A launch run from event to event: the first thing that is wrong with it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from functools import cached_property
 from heapq import heappop

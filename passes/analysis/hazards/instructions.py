@@ -5,8 +5,6 @@ of the one tensor memory, that a CTA has, or a descriptor. A place has the funct
 is accessed, in bytes or cells, by the numbers in those registers.
 """
 
-from __future__ import annotations
-
 from functools import cache, lru_cache
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Events as they are met: by which threads, with what in hand."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
