@@ -8,8 +8,6 @@
 Spaces may stand between any two tokens.
 """
 
-from __future__ import annotations
-
 from typing import NoReturn
 
 from tilewright.dialects.cute.int_tuple import ScaledBasis, Stride

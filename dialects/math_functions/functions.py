@@ -4,8 +4,6 @@ Argument reductions and kernels are the textbook ones: Cody and Waite, Payne and
 Elementary Functions. `FUNCTIONS` says of each how far it may be from the mathematical result.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial

@@ -1,7 +1,5 @@
 """Loads and stores, and asynchronous copies. PTX ISA 9.7.9."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import ClassVar
 

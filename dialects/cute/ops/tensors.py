@@ -4,8 +4,6 @@
 %row = cute.slice(%ca, %k)                      as of a layout; the first element moves
 """
 
-from __future__ import annotations
-
 from abc import ABC
 from functools import partial
 from typing import ClassVar

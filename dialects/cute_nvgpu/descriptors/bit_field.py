@@ -1,7 +1,5 @@
 """Bit fields of descriptors: one table of them packs a word and takes it apart."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from html import escape

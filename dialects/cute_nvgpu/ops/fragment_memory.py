@@ -1,7 +1,5 @@
 """Vector accesses: neighbouring elements of memory in one instruction, as a fragment."""
 
-from __future__ import annotations
-
 from xdsl.dialects.builtin import IndexType, MemRefType, i1
 from xdsl.ir import Attribute
 from xdsl.irdl import operand_def, opt_operand_def, result_def, var_operand_def

@@ -1,7 +1,5 @@
 """Clusters of CTAs, at both levels."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """`ptx`: one instruction at a time, on raw registers."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 
