@@ -322,7 +322,7 @@ class KernelText:
 def _is_plain(op: type[Operation]) -> bool:
     """An instruction without a predicate whose text is all that there is to it."""
     special = registers.NameOp | registers.ConstOp | TryWaitParityOp | DriverCallOp | WgmmaOp
-    return issubclass(op, PtxOp) and op.guard is PtxOp.guard and not issubclass(op, special)
+    return issubclass(op, PtxOp) and "predicate" not in vars(op) and not issubclass(op, special)
 
 
 def _label(block: Block, index: int) -> str:

@@ -89,11 +89,9 @@ def _vector(memory: SSAValue, fragment: Any) -> int:
 def _wmma(op: wmma.LoadOp | wmma.StoreOp) -> Effect | None:
     if not _shared(op.memory):
         return None
-    rank = len(op.coordinates)
+    rank = len(op.indices)
     extents = tuple(zip((rank - 2, rank - 1), extents_of(op.access, op.memory_type), strict=True))
-    place = MemoryPlace(
-        op.memory, tuple(op.coordinates), extents, writes=isinstance(op, wmma.StoreOp)
-    )
+    place = MemoryPlace(op.memory, tuple(op.indices), extents, writes=isinstance(op, wmma.StoreOp))
     return Effect("access", places=(place,), constant="warp")
 
 
