@@ -63,7 +63,8 @@ class Emitter:
     def __init__(self, block: Block) -> None:
         self.entry = self.block = block
         self.location: LocationAttr | None = None
-        self._known: list[dict[tuple[Any, ...], Sequence[SSAValue]]] = [{}]
+        self._known: dict[tuple[Any, ...], Sequence[SSAValue]] = {}
+        self._keys = [list[tuple[Any, ...]]()]
 
     # --- ops ---
 
@@ -84,29 +85,31 @@ class Emitter:
 
     def every(self, key: tuple[Any, ...], build: Callable[[], Operation]) -> Sequence[SSAValue]:
         """The results of a pure op that this key identifies."""
-        return self.remembered(key, lambda: self.add(build()).results)
+        if (values := self._known.get(key)) is None:
+            values = self._known[key] = self.add(build()).results
+            self._keys[-1].append(key)
+        return values
 
     def remembered(
         self, key: tuple[Any, ...], build: Callable[[], Sequence[SSAValue]]
     ) -> Sequence[SSAValue]:
         """Values that this key identifies, emitted where they are not known yet."""
-        for known in reversed(self._known):
-            if (values := known.get(key)) is not None:
-                return values
-        values = build()
-        self._known[-1][key] = values
+        if (values := self._known.get(key)) is None:
+            values = self._known[key] = build()
+            self._keys[-1].append(key)
         return values
 
     def enter(self, block: Block) -> Block:
         """Go on in a nested block; the block to come back to."""
         outer, self.block = self.block, block
-        self._known.append({})
+        self._keys.append([])
         return outer
 
     def leave(self, outer: Block) -> None:
         """Go back."""
         self.block = outer
-        self._known.pop()
+        for key in self._keys.pop():
+            self._known.pop(key, None)
 
     def when(
         self,

@@ -229,7 +229,7 @@ def _lower_body(body: Region, to: Conversion) -> None:
         if block is not blocks[0]:
             to.proceed(lowered)
             # Blocks of one region need not dominate each other: nothing carries over.
-            to.scope.numbering = {}
+            to.forget()
             give(block.args, lowered.args, to)
         for op in block.ops:
             to.lower(op)
