@@ -53,6 +53,7 @@ from xdsl.traits import IsolatedFromAbove, OpTrait
 from xdsl.universe import Universe
 from xdsl.utils.exceptions import VerifyException
 
+from tilewright.dialects.once import once_each
 from tilewright.dialects.signature import FactsBySignature, identity, signature
 
 # pyright: reportPrivateUsage=false
@@ -95,6 +96,8 @@ def install() -> None:
     accessors: list[Any] = [BaseAccessor, BeforeVariadicSingleAccessor]
     for accessor, get in zip(accessors, (_get, _get_one), strict=True):
         accessor.__get__ = get
+    numbers: Any = DenseArrayBase
+    numbers.get_values = once_each(DenseArrayBase.get_values)
     definition: Any = OpDef
     definition.verify = _verify
     operations.verify_variadic_size = _counted
@@ -259,8 +262,8 @@ def _fill(
 ) -> None:
     """Give an op its values and attributes."""
     self._operands = values = SSAValues(operands)
-    index, uses = 0, list[Any]()
-    for value in values:
+    uses = list[Any]()
+    for index, value in enumerate(values):
         use: Any = _new(Use)
         use._operation, use._index = self, index
         use._next_use = first = value.first_use
@@ -268,14 +271,12 @@ def _fill(
             first._prev_use = use
         value.first_use = use
         uses.append(use)
-        index += 1
     self._operand_uses = tuple(uses)
-    index, results = 0, list[Any]()
-    for type_ in result_types:
+    results = list[Any]()
+    for index, type_ in enumerate(result_types):
         result: Any = _new(OpResult)
         result.type, result.op, result.index = type_, self, index
         results.append(result)
-        index += 1
     self.results = SSAValues(results)
     self.properties, self.attributes = properties, attributes
     added = _added(self.__class__)
