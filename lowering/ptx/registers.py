@@ -216,6 +216,11 @@ class RegisterNames:
             ]
         return words
 
+    def registers(self, value: SSAValue) -> tuple[Slot, ...]:
+        """The registers of a value, each as the one of all that it was joined with."""
+        assert self._is_joined
+        return tuple([slot.root for slot in self._slots[value]])
+
     def moves(self, into: SSAValue, source: SSAValue) -> list[RegisterMove]:
         """The moves that give one value the registers of another, constants as immediates."""
         assert self._is_joined

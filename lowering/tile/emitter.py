@@ -65,6 +65,8 @@ class Emitter:
         self.location: LocationAttr | None = None
         self._known: dict[tuple[Any, ...], Sequence[SSAValue]] = {}
         self._keys = [list[tuple[Any, ...]]()]
+        self._kinds: dict[tuple[Any, ...], tuple[int, Sequence[Any]]] = {}
+        self._numbers: dict[tuple[Any, ...], int] = {}
 
     # --- ops ---
 
@@ -78,6 +80,14 @@ class Emitter:
     def emit(self, op: Operation) -> SSAValue:
         """Append an op; its first result."""
         return self.add(op).results[0]
+
+    def kind(self, op: type[Operation], *attributes: Any) -> int:
+        """A number for a kind of ops and attributes, quicker in a key than these themselves."""
+        ids = (op, *map(id, attributes))
+        if (known := self._kinds.get(ids)) is None:
+            number = self._numbers.setdefault((op, *attributes), len(self._numbers))
+            known = self._kinds[ids] = number, attributes
+        return known[0]
 
     def once(self, key: tuple[Any, ...], build: Callable[[], Operation]) -> SSAValue:
         """The result of a pure op that this key identifies."""
