@@ -4,7 +4,7 @@ A forward dataflow to a fixpoint, over `scf.for`, `scf.if`, `scf.while` and bran
 Two ways that meet have what holds on either.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Generic, TypeVar
 
 from xdsl.dialects import cf, scf
@@ -34,6 +34,10 @@ class ForwardFlow(Generic[State]):
     def visit(self, op: Operation, state: State) -> State:
         """The state after an op without regions of control flow; that before may be changed."""
         raise NotImplementedError
+
+    def ops_of(self, block: Block) -> Iterable[Operation]:
+        """The ops of a block that change a state, and those with regions."""
+        return block.ops
 
     def passed(
         self, state: State, dests: Sequence[SSAValue], sources: Sequence[SSAValue], op: Operation
@@ -65,7 +69,7 @@ class ForwardFlow(Generic[State]):
 
     def _block(self, block: Block, state: State) -> State:
         state = self.copied(state)
-        for op in block.ops:
+        for op in self.ops_of(block):
             state = self.structured(op, state) if op.regions else self.visit(op, state)
         return state
 

@@ -88,11 +88,9 @@ def _vector(memory: SSAValue, fragment: Any) -> int:
 def _wmma(op: wmma.LoadOp | wmma.StoreOp) -> Effect | None:
     if not _shared(op.memory):
         return None
-    rank = len(op.coordinates)
+    rank = len(op.indices)
     extents = tuple(zip((rank - 2, rank - 1), extents_of(op.access, op.memory_type), strict=True))
-    place = MemoryPlace(
-        op.memory, tuple(op.coordinates), extents, writes=isinstance(op, wmma.StoreOp)
-    )
+    place = MemoryPlace(op.memory, tuple(op.indices), extents, writes=isinstance(op, wmma.StoreOp))
     return Effect("access", places=(place,), constant="warp")
 
 
@@ -109,10 +107,10 @@ def _box(op: Any, memory: SSAValue, indices: Sequence[SSAValue], *, writes: bool
 
 def _tma_load(op: Any) -> Effect:
     return Effect(
-        "tma.load",
+        "tma.load" if op.rank is None else "tma.pair",
         MemoryPlace(op.barrier, tuple(op.barrier_indices)),
         (_box(op, op.dest, op.dest_indices, writes=True),),
-        () if op.mask is None else (op.mask,),
+        tuple(value for value in (op.mask, op.rank) if value is not None),
         op.map.type.box.bytes,
     )
 
