@@ -42,7 +42,7 @@ _LISTS = (ListMakeOp, ListGetOp)
 
 @cache
 def _role(op: type[Operation]) -> str | None:
-    """What ops of a class are to the names of registers, if more than others."""
+    """The role of a class of ops in the naming of registers, if it has one."""
     roles = {"name": _LISTS, "constant": ConstOp, "mma": WgmmaOp | WarpMmaOp}
     for role, classes in roles.items():
         if issubclass(op, classes):  # type: ignore[arg-type]
