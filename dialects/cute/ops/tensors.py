@@ -27,7 +27,7 @@ from tilewright.dialects.cute.ops.operands import (
     USE,
 )
 from tilewright.dialects.cute.ops.operation import InferredOp, cute_op
-from tilewright.dialects.cute.ops.properties import PropertyForm, PrefixOp
+from tilewright.dialects.cute.ops.properties import PrefixOp, PropertyForm
 from tilewright.dialects.cute.rules import tensors as rules
 from tilewright.dialects.cute.values import Typed, read_typed
 from tilewright.dialects.reading import legal_text, read_text
