@@ -53,7 +53,10 @@ class TensorLoadOp(TensorCopyOp):
     ```mlir
     ptx.cp.async.bulk.tensor.load %dst, %map, [%c0, %c1], %mbar
     ptx.cp.async.bulk.tensor.load %dst, %map, [%c0, %c1], %mbar multicast %mask
+    ptx.cp.async.bulk.tensor.load %dst, %map, [%c0, %c1], %mbar pair
     ```
+
+    Of a `pair` the mbarrier may be in either CTA: its address is one of the cluster's.
     """
 
     dest = operand_def(reg("b32"))
@@ -61,16 +64,24 @@ class TensorLoadOp(TensorCopyOp):
     coordinates = var_operand_def(_COORDINATE)
     barrier = operand_def(reg("b32"))
     mask = opt_operand_def(reg("b16"))
+    pair = opt_prop_def(UnitAttr)
     cache_hint = opt_operand_def(reg("b64"))
 
     assembly_format = (
         "$dest `,` $map `,` `[` $coordinates `]` `,` $barrier (`multicast` $mask^)?"
-        " (`cache_hint` $cache_hint^)? attr-dict"
+        " (`pair` $pair^)? (`cache_hint` $cache_hint^)? attr-dict"
     )
 
     @property
     def row(self) -> rows.TensorCopyRow:
+        if self.pair is not None:
+            return rows.TENSOR_LOAD_PAIR
         return rows.TENSOR_LOAD if self.mask is None else rows.TENSOR_LOAD_MULTICAST
+
+    def verify_(self) -> None:
+        super().verify_()
+        if self.mask is not None and self.pair is not None:
+            raise self.fail("multicast or pair, got both; nearest legal: multicast alone")
 
 
 class TensorFromSharedOp(TensorCopyOp):
