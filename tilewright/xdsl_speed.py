@@ -47,7 +47,12 @@ from xdsl.irdl import (
     operations,
 )
 from xdsl.irdl.declarative_assembly_format import FormatProgram, ParsingState
-from xdsl.irdl.operations import BaseAccessor, BeforeVariadicSingleAccessor, VarIRConstruct
+from xdsl.irdl.operations import (
+    BaseAccessor,
+    BaseAttrAccessor,
+    BeforeVariadicSingleAccessor,
+    VarIRConstruct,
+)
 from xdsl.parser import Parser
 from xdsl.traits import IsolatedFromAbove, OpTrait
 from xdsl.universe import Universe
@@ -84,7 +89,8 @@ def install() -> None:
     operation.operands = property(_operands_of, Operation.operands.fset)  # type: ignore[attr-defined]
     values: list[Any] = [SSAValues, OpOperands, SSAValue, OpResult, BlockArgument]
     several, view, value, result, argument = values
-    several.__getitem__, view.__getitem__ = _item_of, _operand_of
+    del several.__getitem__
+    view.__getitem__ = _operand_of
     del value.type
     value._type = property(attrgetter("type"), lambda self, type_: setattr(self, "type", type_))
     result.owner, argument.owner = property(attrgetter("op")), property(attrgetter("block"))
@@ -93,8 +99,8 @@ def install() -> None:
     operation.verify = _verify_op
     fast: Any = BlockOps
     fast.__iter__ = _ops
-    accessors: list[Any] = [BaseAccessor, BeforeVariadicSingleAccessor]
-    for accessor, get in zip(accessors, (_get, _get_one), strict=True):
+    accessors: list[Any] = [BaseAccessor, BeforeVariadicSingleAccessor, BaseAttrAccessor]
+    for accessor, get in zip(accessors, (_get, _get_one, _get_sized), strict=True):
         accessor.__get__ = get
     numbers: Any = DenseArrayBase
     numbers.get_values = once_each(DenseArrayBase.get_values)
@@ -191,7 +197,6 @@ def _from(op: Operation | None) -> Iterator[Operation]:
 # Ops
 
 _new = object.__new__
-_item: Any = tuple[Any, ...].__getitem__
 
 
 def _operands_of(op: Operation) -> OpOperands:
@@ -201,12 +206,11 @@ def _operands_of(op: Operation) -> OpOperands:
 
 
 def _operand_of(view: OpOperands, index: Any) -> Any:
-    return _item_of(view._op._operands, index)
+    return _values(view._op._operands[index])
 
 
-def _item_of(values: SSAValues, index: Any) -> Any:
-    item = _item(values, index)
-    return SSAValues(item) if index.__class__ is slice else item
+def _values(item: Any) -> Any:
+    return SSAValues(item) if item.__class__ is tuple else item
 
 
 _attach_any = Block._attach_op
@@ -406,16 +410,28 @@ _OPERAND, _RESULT = VarIRConstruct.OPERAND, VarIRConstruct.RESULT
 def _get(accessor: Any, op: Any, _class: Any = None) -> Any:
     construct = accessor.construct
     if construct is _OPERAND:
-        return accessor.index(op._operands)
+        return _values(accessor.index(op._operands))
+    if construct is _RESULT:
+        return _values(accessor.index(op.results))
     return accessor.index(operations.get_op_constructs(op, construct))
+
+
+def _get_sized(accessor: Any, op: Any, _class: Any = None) -> Any:
+    option, construct = accessor.option, accessor.construct
+    sizes = option.container(op)[option.attribute_name].get_values()
+    if construct is _OPERAND:
+        return _values(accessor.index(sizes, op._operands))
+    if construct is _RESULT:
+        return _values(accessor.index(sizes, op.results))
+    return accessor.index(sizes, operations.get_op_constructs(op, construct))
 
 
 def _get_one(accessor: Any, op: Any, _class: Any = None) -> Any:
     construct = accessor.construct
     if construct is _OPERAND:
-        return _item(op._operands, accessor.idx)
+        return op._operands[accessor.idx]
     if construct is _RESULT:
-        return _item(op.results, accessor.idx)
+        return op.results[accessor.idx]
     return accessor.index(operations.get_op_constructs(op, construct))
 
 
@@ -503,7 +519,7 @@ def _isolated(trait: IsolatedFromAbove, op: Operation) -> None:
             for inner in block.ops:
                 for operand in inner._operands:
                     owner = operand.owner
-                    where = owner if isinstance(owner, Block) else owner.parent
+                    where = owner.parent if operand.__class__ is OpResult else owner
                     if where is not block and (owner is op or not op.is_ancestor(owner)):
                         return _verify_isolated(trait, op)
                 if inner.regions and not inner.has_trait(IsolatedFromAbove):

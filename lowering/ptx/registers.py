@@ -44,7 +44,7 @@ _LISTS = (ListMakeOp, ListGetOp)
 
 @cache
 def _role(op: type[Operation]) -> str | None:
-    """What ops of a class are to the names of registers, if more than others."""
+    """The part of ops of a class in the names of registers, if they have another than most."""
     roles = {"name": _LISTS, "constant": ConstOp, "mma": WgmmaOp | WarpMmaOp}
     for role, classes in roles.items():
         if issubclass(op, classes):  # type: ignore[arg-type]

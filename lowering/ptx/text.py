@@ -260,7 +260,7 @@ class KernelText:
         if _is_plain(type(op)):
             self.line(self._printer.text(op, self._shapes[op]), op)  # type: ignore[arg-type]
             return
-        if isinstance(op, registers.NameOp):
+        if _is_name(type(op)):
             return
         if isinstance(op, registers.ConstOp) and not needs_register(op, self._shapes):
             return
@@ -326,6 +326,11 @@ def _is_plain(op: type[Operation]) -> bool:
     """An instruction without a predicate whose text is all that there is to it."""
     special = registers.NameOp | registers.ConstOp | TryWaitParityOp | DriverCallOp | WgmmaOp
     return issubclass(op, PtxOp) and op.guard is PtxOp.guard and not issubclass(op, special)
+
+
+@cache
+def _is_name(op: type[Operation]) -> bool:
+    return issubclass(op, registers.NameOp)
 
 
 def _label(block: Block, index: int) -> str:
