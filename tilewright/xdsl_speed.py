@@ -15,7 +15,7 @@ from functools import cache
 from operator import attrgetter
 from typing import Any, Protocol
 
-from xdsl.dialects.builtin import UNKNOWN_LOC, DenseArrayBase, LocationAttr, i32
+from xdsl.dialects.builtin import UNKNOWN_LOC, DenseArrayBase, LocationAttr
 from xdsl.ir import (
     Attribute,
     Block,
@@ -41,7 +41,6 @@ from xdsl.irdl import (
     IRDLOperation,
     OpDef,
     OptionalDef,
-    ParsePropInAttrDict,
     RangeConstraint,
     VariadicDef,
     operations,
@@ -58,6 +57,7 @@ from xdsl.traits import IsolatedFromAbove, OpTrait
 from xdsl.universe import Universe
 from xdsl.utils.exceptions import VerifyException
 
+from tilewright.dialects.field_counts import field_counts, flattened, segments
 from tilewright.dialects.once import once_each
 from tilewright.dialects.signature import FactsBySignature, identity, signature
 
@@ -309,13 +309,13 @@ _built = operations.irdl_op_init
 
 def _build(self: Any, op_def: Any, *, operands: Any, result_types: Any, **rest: Any) -> None:
     """Initialise an op of its fields, if it has values and attributes alone."""
-    plan = op_def.__dict__.get("_plan")
-    if plan is None:
-        plan = op_def._plan = _plan(op_def)
+    if "_counts" not in op_def.__dict__:
+        op_def._counts = field_counts(op_def)
+    counts = op_def._counts
     values = types = None
-    if plan and not rest["regions"] and not rest["successors"]:
-        values = _flattened(operands, plan[0], SSAValue)
-        types = _flattened(result_types, plan[1], Attribute)
+    if counts and not rest["regions"] and not rest["successors"]:
+        values = flattened(operands, counts.operands, SSAValue)
+        types = flattened(result_types, counts.results, Attribute)
     if values is None or types is None:
         _built(self, op_def, operands=operands, result_types=result_types, **rest)
         return
@@ -323,66 +323,9 @@ def _build(self: Any, op_def: Any, *, operands: Any, result_types: Any, **rest: 
         part: {name: value for name, value in rest[part].items() if value is not None}
         for part in ("properties", "attributes")
     }
-    if plan[2] is not None:
-        fields[plan[2]][AttrSizedOperandSegments.attribute_name] = _segments(values[1])
+    if counts.sizes is not None:
+        fields[counts.sizes][AttrSizedOperandSegments.attribute_name] = segments(values[1])
     _fill(self, values[0], types[0], **fields)
-
-
-_LISTS = (list, tuple, SSAValues)
-
-
-def _plan(op_def: OpDef) -> tuple[Any, ...]:
-    """For each operand and result how many values it may have at least and at most, and where the
-    numbers of operands stand; nothing for an op that has more than these."""
-    options = [
-        (type(option), getattr(option, "as_property", None))
-        for option in op_def.options
-        if not isinstance(option, ParsePropInAttrDict)
-    ]
-    where = {True: "properties", False: "attributes"}
-    if op_def.regions or op_def.successors or len(options) > 1:
-        return ()
-    if options and options[0][0] is not AttrSizedOperandSegments:
-        return ()
-    counts = [
-        [
-            (0, 1) if isinstance(field, OptionalDef)
-            else (0, 1 << 30) if isinstance(field, VariadicDef) else (1, 1)
-            for _, field in fields
-        ]
-        for fields in (op_def.operands, op_def.results)
-    ]  # fmt: skip
-    return (*counts, where[bool(options[0][1])] if options else None)
-
-
-def _flattened(
-    given: Sequence[Any], counts: Sequence[tuple[int, int]], kind: type
-) -> tuple[list[Any], tuple[int, ...]] | None:
-    """The values of fields and how many each has; None where they are not as they should be."""
-    values, sizes = list[Any](), list[int]()
-    if len(given) != len(counts):
-        return None
-    for one, (least, most) in zip(given, counts, strict=True):
-        if type(one) in _LISTS:
-            if not least <= len(one) <= most:
-                return None
-            values += one
-            sizes.append(len(one))
-        elif one is not None:
-            values.append(one)
-            sizes.append(1)
-        elif least == 0 and most == 1:
-            sizes.append(0)
-        else:
-            return None
-    if all([isinstance(value, kind) for value in values]):
-        return values, tuple(sizes)
-    return None
-
-
-@cache
-def _segments(sizes: tuple[int, ...]) -> DenseArrayBase:
-    return DenseArrayBase.from_list(i32, sizes)
 
 
 def _attach(block: Block, op: Operation) -> None:
@@ -529,9 +472,9 @@ def _isolated(trait: IsolatedFromAbove, op: Operation) -> None:
 
 def _counted(op: Operation, definition: Any, construct: VarIRConstruct) -> None:
     """Verify the number of operands, results, regions or successors: mostly one for each."""
-    counts = definition.__dict__.get("_counts")
+    counts = definition.__dict__.get("_numbers")
     if counts is None:
-        counts = definition._counts = {
+        counts = definition._numbers = {
             part: None
             if any(isinstance(field, VariadicDef) for _, field in fields)
             else len(fields)

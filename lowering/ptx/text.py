@@ -246,9 +246,9 @@ class KernelText:
         accessed: set[str] = set()
         for block in self.entry.body.blocks:
             for op in block.ops:
-                if isinstance(op, WgmmaFenceOp):
+                if type(op) is WgmmaFenceOp:
                     break
-                if isinstance(op, WgmmaOp):
+                if type(op) is WgmmaOp:
                     accessed.update(self.registers.names(op.c))
                     accessed.update(self.registers.names(op.a) if op.a.type != reg("b64") else ())
         return accessed
