@@ -126,11 +126,10 @@ class RegisterNames:
 
     def _read(self, op: Operation, block: Block, position: int) -> None:
         uses = self._uses
+        # What a result is where its instruction is not executed is written before that reads.
+        position += isinstance(op, PtxOp) and op.unguarded is not None
         for operand in op._operands:  # pyright: ignore[reportPrivateUsage]
             uses[operand][block] = position
-        # What a result is where its instruction is not executed is read after it.
-        if isinstance(op, PtxOp) and (later := op.unguarded) is not None:
-            self._uses[later][block] = position + 1
 
     # Live ranges
 
