@@ -24,6 +24,7 @@ from tilewright.dialects.cute_nvgpu.lattice.data_movement import (
     CP_ASYNC_WAIT_GROUP,
     LD,
     LD_CLUSTER,
+    PREFETCH,
     SEMANTICS,
     ST,
     ST_CLUSTER,
@@ -283,3 +284,15 @@ class CpAsyncWaitGroupOp(RowOp):
     def verify_(self) -> None:
         if self.pending.value.data < 0:
             raise self.fail(f"a count of groups, got {self.pending.value.data}; nearest legal: 0")
+
+
+@fields_op("ptx.prefetch", PREFETCH)
+class PrefetchOp(RowOp):
+    """`prefetch.global.L2 [address]`. PTX ISA 9.7.9.15."""
+
+    address = operand_def(reg("b64"))
+
+    assembly_format = "$address attr-dict"
+
+    def operand_values(self) -> Mapping[str, Given]:
+        return {"a": self.address}

@@ -56,6 +56,7 @@ from tilewright.lowering.cuda_tile.analysis.place_accumulators import (
     forget_accumulators,
     place_accumulators,
 )
+from tilewright.lowering.cuda_tile.analysis.prefetched_loads import prefetched_loads
 from tilewright.lowering.cuda_tile.analysis.remarks import remark
 from tilewright.lowering.cuda_tile.analysis.thread_read_layouts import thread_read_layouts
 from tilewright.lowering.cuda_tile.arithmetic import (
@@ -184,6 +185,7 @@ def _converted(
     if (columns := accumulator_columns(entry)) > 0:
         kernel.tensor.allocate(columns, threads // WARP)
     kernel.stored, kernel.ahead = stored, Rings(plan, kernel)
+    kernel.prefetched = prefetched_loads(entry)
     kernel.copied = CopyRings(copies, kernel)
     if grid_dependencies.waits_first(entry):
         grid_dependencies.wait_for_grids(kernel)

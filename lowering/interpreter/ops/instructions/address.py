@@ -4,7 +4,7 @@ import numpy as np
 
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import WEAK
 from tilewright.dialects.cute_nvgpu.ops import address
-from tilewright.dialects.ptx import calls
+from tilewright.dialects.ptx import calls, data_movement
 from tilewright.lowering.interpreter.builder import Builder, Step, runs
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.ops.base.arith import container
@@ -53,6 +53,17 @@ def _allocate(op: address.AllocateOp | calls.MallocOp, builder: Builder) -> Step
 def _free(op: address.FreeOp | calls.FreeOp, builder: Builder) -> Step:
     def step(machine: Machine, gang: Gang) -> None:
         """Freed memory stays where it is: nothing else gets its addresses."""
+
+    return step
+
+
+@runs(address.PrefetchOp, data_movement.PrefetchOp)
+def _prefetch(op: address.PrefetchOp | data_movement.PrefetchOp, builder: Builder) -> Step:
+    where = builder.slot(op.address)
+
+    def step(machine: Machine, gang: Gang) -> None:
+        # Nothing but time depends on a cache; an address is to be one of memory all the same.
+        machine.memory.load(gang.regs[where], 1)
 
     return step
 
