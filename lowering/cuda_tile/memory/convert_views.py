@@ -96,12 +96,6 @@ def _loaded(op: views.LoadViewTkoOp, table: LayoutTable) -> TileLayout:
 
 @lowers(views.LoadViewTkoOp)
 def _load(op: views.LoadViewTkoOp, kernel: Kernel) -> None:
-    _load_tile(op, kernel)
-    if op in kernel.prefetched:
-        prefetch_ahead(op, kernel)
-
-
-def _load_tile(op: views.LoadViewTkoOp, kernel: Kernel) -> None:
     ahead = kernel.ahead.load(op) or kernel.copied.load(op)
     if ahead is not None:
         token = Token() if op.token is None else kernel[op.token]
@@ -119,6 +113,8 @@ def _load_tile(op: views.LoadViewTkoOp, kernel: Kernel) -> None:
     elements = load(op, accesses, layout, type_, paddings, kernel)
     kernel.place(op.tile, layout, elements)
     kernel[op.result_token] = kernel.order.after(token, reads=True, writes=not weak)
+    if op in kernel.prefetched:
+        prefetch_ahead(op, kernel)
 
 
 # --- lines of blocks to come ---
