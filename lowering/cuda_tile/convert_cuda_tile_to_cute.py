@@ -90,6 +90,7 @@ from tilewright.lowering.cuda_tile.pipelines.convert_pipelines import Rings, mee
 from tilewright.lowering.cuda_tile.products import convert_matrix
 from tilewright.lowering.cuda_tile.scheduling.late_loads import make_loads_late
 from tilewright.lowering.cuda_tile.scheduling.order_blocks import order_blocks
+from tilewright.lowering.cuda_tile.scheduling.single_trips import split_single_trips
 from tilewright.lowering.cuda_tile.scheduling.slice_products import slice_products
 from tilewright.lowering.cuda_tile.scheduling.split_blocks import split_blocks
 from tilewright.lowering.cuda_tile.scheduling.split_turns import split_turns
@@ -120,6 +121,7 @@ _RULE_MODULES = (
 def convert_entry(entry: EntryOp, arch: Target | None = None) -> func.FuncOp:
     """The kernel of threads of an entry. Raises OpError where something does not lower."""
     legalize(entry, arch)
+    split_single_trips(entry)
     make_loads_late(entry)
     order_blocks(entry)
     blocks = split_blocks(entry, arch)

@@ -9,10 +9,11 @@ takes; the block that loads them later finds them in the L2:
 
 from __future__ import annotations
 
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Operation, Region, SSAValue
 
 from tilewright.dialects.cuda_tile.ops import core
 from tilewright.dialects.cuda_tile.ops.aggregate import ReduceOp
+from tilewright.dialects.cuda_tile.ops.control_flow import IfOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp
 from tilewright.lowering.cuda_tile.analysis.computed_again import SCALAR
@@ -31,18 +32,25 @@ LINE = 128
 
 def prefetched_loads(entry: EntryOp) -> set[Operation]:
     """The first loads of tensors of which a block's number says the rows, and not where in them,
-    of a kernel that folds them and multiplies nothing."""
+    of a kernel that folds them and multiplies nothing; of either branch."""
     ops = list(entry.walk())
     if any(isinstance(op, Multiplication) for op in ops):
         return set()
     if not any(isinstance(op, ReduceOp) for op in ops):
         return set()
     numbers = {op.results[0] for op in ops if isinstance(op, core.GetTileBlockIdOp)}
-    first: dict[SSAValue, Operation] = {}
+    first: dict[tuple[SSAValue, Region | None], Operation] = {}
     for op in ops:
         if isinstance(op, LoadViewTkoOp) and _in_rows(op, numbers):
-            first.setdefault(tensor_of(op.view).base, op)
+            first.setdefault((tensor_of(op.view).base, _branch(op)), op)
     return set(first.values())
+
+
+def _branch(op: Operation) -> Region | None:
+    parent = op.parent_op()
+    if parent is None or isinstance(parent, IfOp):
+        return op.parent_region()
+    return _branch(parent)
 
 
 def _in_rows(load: LoadViewTkoOp, numbers: set[SSAValue]) -> bool:

@@ -9,7 +9,6 @@ from xdsl.ir import SSAValue
 from tilewright.dialects.cuda_tile.ops import memory
 from tilewright.dialects.cuda_tile.types import PointerType
 from tilewright.dialects.cute_nvgpu.ops.sync import FenceProxyAliasOp
-from tilewright.dialects.cute_nvgpu.ops.address import bytes_of
 from tilewright.lowering.cuda_tile.analysis.cost_model import STORED
 from tilewright.lowering.cuda_tile.analysis.runs import pointer_run
 from tilewright.lowering.cuda_tile.analysis.view_access import WIDEST

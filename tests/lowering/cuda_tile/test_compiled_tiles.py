@@ -125,64 +125,6 @@ def test_loads_are_one_product_ahead() -> None:
     assert (compiled(parameters, body, [a, b, c.copy()])[2] == a @ b @ b + c).all()
 
 
-ROWS = """
-    %sizes = assume div_by<8>, %n : tile<i32>
-    %apart = assume div_by<8>, %s : tile<i32>
-    %first = assume div_by<16>, %p : tile<ptr<f32>>
-    %v = make_tensor_view %first, shape = [%m, %sizes], strides = [%apart, 1]
-        : tile<i32> -> tensor_view<?x?xf32, strides=[?,1]>
-    %x_v = make_partition_view %v : VIEW
-    %q_v = make_tensor_view %q, shape = [%m], strides = [1]
-        : tile<i32> -> tensor_view<?xf32, strides=[1]>
-    %y_v = make_partition_view %q_v
-        : partition_view<tile=(1), padding_value = zero, tensor_view<?xf32, strides=[1]>>
-    %i, %j, %k = get_tile_block_id : tile<i32>
-    %o = constant <i32: 0> : tile<i32>
-    %x, %t = load_view_tko weak %x_v[%i, %o] : VIEW, tile<i32> -> tile<1x256xf32>, token
-    %number = iota : tile<256xi32>
-    %wide = reshape %number : tile<256xi32> -> tile<1x256xi32>
-    %one = reshape %sizes : tile<i32> -> tile<1x1xi32>
-    %all = broadcast %one : tile<1x1xi32> -> tile<1x256xi32>
-    %c = cmpi less_than %wide, %all, signed : tile<1x256xi32> -> tile<1x256xi1>
-    %z = constant <f32: 1.0> : tile<1x256xf32>
-    %w = select %c, %x, %z : tile<1x256xi1>, tile<1x256xf32>
-    %sum = reduce %w dim=1 identities=[0.0 : f32] : tile<1x256xf32> -> tile<1xf32>
-        (%e : tile<f32>, %a : tile<f32>) {
-      %b = addf %e, %a : tile<f32>
-      yield %b : tile<f32>
-    }
-    %u = store_view_tko weak %sum, %y_v[%i] : tile<1xf32>,
-        partition_view<tile=(1), padding_value = zero, tensor_view<?xf32, strides=[1]>>, tile<i32> -> token
-""".replace(
-    "VIEW",
-    "partition_view<tile=(1x256), padding_value = zero, tensor_view<?x?xf32, strides=[?,1]>>",
-)
-"""The sums of rows, behind whose ends there are ones."""
-OF_ROWS = "%p: tile<ptr<f32>>, %m: tile<i32>, %n: tile<i32>, %s: tile<i32>, %q: tile<ptr<f32>>"
-
-
-def test_neighbours_that_compare_alike_are_compared_once() -> None:
-    """The bound is a multiple of 8, and a thread has four neighbours twice."""
-    ptx = tw.compile(entry(OF_ROWS, ROWS), "sm_90a").ptx
-    assert ptx.count("selp.f32") == 8 and ptx.count("setp.lt.s32") == 2
-    x = RNG.integers(-4, 5, (5, 208)).astype(np.float32)
-    args = [x, 5, 200, 208, np.zeros(5, np.float32)]
-    got = compiled(OF_ROWS, ROWS, args, grid=(5,))[-1]
-    assert (got == x[:, :200].sum(axis=1) + 56).all()
-
-
-def test_lines_of_blocks_to_come(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A kernel that folds rows asks for those of a later block, and of none behind the last."""
-    ptx = tw.compile(entry(OF_ROWS, ROWS), "sm_90a").ptx
-    assert ptx.count("prefetch.global.L2") == 1 and f", {6 << 20};" in ptx
-    monkeypatch.setattr("tilewright.lowering.cuda_tile.memory.convert_views.AHEAD", 256)
-    x = np.ones(4 * 208 + 200, np.float32)
-    args = [x, 5, 200, 208, np.zeros(5, np.float32)]
-    assert (compiled(OF_ROWS, ROWS, args, grid=(5,))[-1] == 256).all()
-    other = ROWS.replace("%x_v[%i, %o]", "%x_v[%o, %i]")
-    assert "prefetch" not in tw.compile(entry(OF_ROWS, other), "sm_90a").ptx
-
-
 def test_subnormal_numbers_are_flushed_by_the_instruction() -> None:
     text = "    %r = addf %x0, %x1 flush_to_zero : tile<256xf32>\n"
     parameters, body = elementwise(text, ["f32", "f32"], "f32", 256)
