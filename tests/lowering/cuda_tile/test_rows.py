@@ -113,7 +113,7 @@ def test_what_several_loops_load_is_loaded_once() -> None:
     once, _, loops = ptx.partition("_else:")
     assert once.count("ld.global.v4.f32") == 2 and "ld.global" not in loops
     assert "cp.async.cg" in loops and "cp.async" not in once
-    assert once.count("prefetch") == 1 and "prefetch" not in loops
+    assert once.count("prefetch.global") == 1 and "prefetch" not in loops
     for columns in (248, 520):
         x = RNG.integers(-4, 5, (3, columns)).astype(np.float32)
         tiles = np.zeros((3, -(-columns // 256), 256), np.float32)
