@@ -121,3 +121,38 @@ def test_what_several_loops_load_is_loaded_once() -> None:
         want = x.sum(axis=1) + tiles.sum(axis=1).max(axis=1)
         args = [x, 3, columns, columns, np.zeros(3, np.float32)]
         assert (compiled(OF_ROWS, body, args, grid=(3,))[-1] == want).all()
+
+
+@pytest.mark.parametrize("scale", [0, 1, 50, 70, 126])
+def test_a_row_divided_by_one_number_is_rounded_once(scale: int) -> None:
+    """With the reciprocal computed once, and where that may be subnormal or infinite without it."""
+    body = """
+    %i = iota : tile<1024xi32>
+    %r = reshape %p : tile<ptr<f32>> -> tile<1xptr<f32>>
+    %b = broadcast %r : tile<1xptr<f32>> -> tile<1024xptr<f32>>
+    %at = offset %b, %i : tile<1024xptr<f32>>, tile<1024xi32> -> tile<1024xptr<f32>>
+    %x, %t = load_ptr_tko weak %at : tile<1024xptr<f32>> -> tile<1024xf32>, token
+    %y, %u = load_ptr_tko weak %q : tile<ptr<f32>> -> tile<f32>, token
+    %s = reshape %y : tile<f32> -> tile<1xf32>
+    %w = broadcast %s : tile<1xf32> -> tile<1024xf32>
+    %d = divf %x, %w : tile<1024xf32>
+    %v = store_ptr_tko weak %at, %d token=%t : tile<1024xptr<f32>>, tile<1024xf32> -> token
+"""
+    pointers = "%p: tile<ptr<f32>>, %q: tile<ptr<f32>>"
+    assert tw.compile(entry(pointers, body), "sm_90a").ptx.count("rcp.approx.ftz") == 1
+    for divisor in (
+        3.0,
+        np.float32(2) - np.float32(2**-23),
+        -RNG.random() * 2.0**scale,
+        2.0**-scale,
+    ):
+        with np.errstate(all="ignore"):
+            x = (RNG.standard_normal(1024) * 2.0 ** RNG.integers(-scale, scale + 1, 1024)).astype(
+                np.float32
+            )
+            x[:4] = [np.inf, -0.0, np.nan, 1e-45] if scale == 1 else x[:4]
+            y = np.array([divisor], np.float32)
+            want = x / y
+        got = compiled(pointers, body, [x, y])[0]
+        same = got.view(np.uint32) == want.view(np.uint32)
+        assert (same | (np.isnan(got) & np.isnan(want))).all()
