@@ -1,7 +1,5 @@
 """Clusters of CTAs: a kernel's attribute `gpu.known_cluster_size` says how many there are."""
 
-from __future__ import annotations
-
 from xdsl.dialects.builtin import IndexType, MemRefType, UnitAttr, i32
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import operand_def, opt_prop_def, result_def, traits_def, var_operand_def
@@ -89,7 +87,7 @@ class MapOp(NvgpuOp):
     def verify_(self) -> None:
         type_ = self.memory.type
         assert is_memref(type_)
-        verify_memref(self.name, "memory", type_, len(type_.shape), Space.SMEM)
+        verify_memref("memory", type_, len(type_.shape), Space.SMEM)
         if self.result.type != (there := _there(type_)):
             raise self.fail(f"{there}, got {self.result.type}")
 
@@ -123,4 +121,4 @@ class MbarrierArriveOp(NvgpuOp):
     )
 
     def verify_(self) -> None:
-        verify_mbarrier(self.name, self.barrier.type, len(self.indices))
+        verify_mbarrier(self.barrier.type, len(self.indices))

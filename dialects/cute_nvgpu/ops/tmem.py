@@ -9,7 +9,6 @@ from xdsl.dialects.builtin import IndexType, MemRefType, i32
 from xdsl.ir import Attribute
 from xdsl.irdl import operand_def, opt_prop_def, prop_def, result_def, traits_def, var_operand_def
 from xdsl.traits import Pure
-from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute import Layout, equivalent
 from tilewright.dialects.cute.types.algebra import LayoutType
@@ -35,6 +34,7 @@ from tilewright.dialects.cute_nvgpu.ops.memory_operand import (
     verify_tmem,
 )
 from tilewright.dialects.fields import NUMBER, fields_op
+from tilewright.dialects.illegal import Illegal
 
 
 def allocation_type(columns: int, element_type: Attribute = i32) -> MemRefType:
@@ -44,17 +44,16 @@ def allocation_type(columns: int, element_type: Attribute = i32) -> MemRefType:
     return MemRefType(element_type, (LANES, columns), LayoutType.get(layout), space)
 
 
-def allocated_columns(op: str, what: str, type_: Attribute) -> int:
-    """How many columns a whole allocation has. Raises VerifyException for a memref that is none."""
-    memref = verify_tmem(op, what, type_, 2)
+def allocated_columns(what: str, type_: Attribute) -> int:
+    """How many columns a whole allocation has. Raises Illegal for a memref that is none."""
+    memref = verify_tmem(what, type_, 2)
     columns, bits = memref.get_shape()[1], bits_of(memref.element_type)
     nearest = closest(columns, ALLOCATIONS)
     legal = allocation_type(nearest, memref.element_type if bits == CELL_BITS else i32)
     if bits != CELL_BITS or columns not in ALLOCATIONS or not _same(memref, legal):
-        raise VerifyException(
-            f"'{op}' {what} expected a whole allocation, all lanes of "
-            f"{', '.join(map(str, ALLOCATIONS))} columns of 32-bit cells, got {type_}; "
-            f"nearest legal: {legal}"
+        raise Illegal(
+            f"{what} expected a whole allocation, all lanes of {', '.join(map(str, ALLOCATIONS))} "
+            f"columns of 32-bit cells, got {type_}; nearest legal: {legal}"
         )
     return columns
 
@@ -65,13 +64,12 @@ def _same(one: MemRefType[Attribute], other: MemRefType[Attribute]) -> bool:
     return one.get_shape() == other.get_shape() and len(plain) == 2 and equivalent(*plain)
 
 
-def verify_slot(op: str, type_: Attribute, indices: int) -> None:
-    """Raise VerifyException unless the type is a memref of addresses: i32 in shared memory."""
-    memref = verify_memref(op, "slot", type_, indices, Space.SMEM)
+def verify_slot(type_: Attribute, indices: int) -> None:
+    """Raise Illegal unless the type is a memref of addresses: i32 in shared memory."""
+    memref = verify_memref("slot", type_, indices, Space.SMEM)
     if memref.element_type != i32:
-        raise VerifyException(
-            f"'{op}' slot expected a memref of i32, got {memref} (an address of tensor memory has "
-            "32 bits)"
+        raise Illegal(
+            f"slot expected a memref of i32, got {memref} (an address of tensor memory has 32 bits)"
         )
 
 
@@ -117,9 +115,8 @@ class AllocOp(TmemOp):
 
     def verify_(self) -> None:
         super().verify_()
-        verify_slot(self.name, self.slot.type, len(self.indices))
-        if (why := why_illegal_columns(self.columns.value.data)) is not None:
-            raise VerifyException(f"'{self.name}' {why}")
+        verify_slot(self.slot.type, len(self.indices))
+        self.refuse(why_illegal_columns(self.columns.value.data))
 
 
 @fields_op("cute_nvgpu.tmem.retrieve")
@@ -141,8 +138,8 @@ class RetrieveOp(BaselineOp):
     assembly_format = "$slot `[` $indices `]` attr-dict `:` type($slot) `->` type($result)"
 
     def verify_(self) -> None:
-        verify_slot(self.name, self.slot.type, len(self.indices))
-        allocated_columns(self.name, "result", self.result.type)
+        verify_slot(self.slot.type, len(self.indices))
+        allocated_columns("result", self.result.type)
 
 
 @fields_op("cute_nvgpu.tmem.dealloc", TMEM_DEALLOC)
@@ -165,7 +162,7 @@ class DeallocOp(TmemOp):
     @property
     def columns(self) -> int:
         """How many columns it gives back."""
-        return allocated_columns(self.name, "source", self.source.type)
+        return allocated_columns("source", self.source.type)
 
     def verify_(self) -> None:
         super().verify_()
@@ -210,10 +207,10 @@ class SliceOp(BaselineOp):
     assembly_format = "$source `[` $indices `]` attr-dict `:` type($source) `->` type($result)"
 
     def verify_(self) -> None:
-        source = verify_tmem(self.name, "source", self.source.type, len(self.indices))
-        result = verify_tmem(self.name, "result", self.result.type, self.result.type.get_num_dims())
-        wanted = tmem_span(self.name, "result", result)
-        there = tmem_span(self.name, "source", source)
+        source = verify_tmem("source", self.source.type, len(self.indices))
+        result = verify_tmem("result", self.result.type, self.result.type.get_num_dims())
+        wanted = tmem_span("result", result)
+        there = tmem_span("source", source)
         lane, column = self._begin(source)
         if lane + wanted[0] > there[0] or column + wanted[1] > there[1]:
             raise self.fail(
