@@ -74,8 +74,6 @@ class Scratch:
         self.state = False
         self.reserved = 0
         """The bytes at its beginning that stages take."""
-        self.takes = 0
-        """How often memory was taken."""
         self.sharers: int | None = None
         """The threads that meet at barriers, where they are not all of the CTA."""
         self.copied = False
@@ -117,13 +115,10 @@ class Scratch:
         for told in self.on_barrier:
             told()
 
-    def take(self, size: int, behind: int = 0) -> SSAValue:
-        """The address of so many bytes, which no thread still reads; behind those that are kept of
-        what was taken last."""
-        if not behind:
-            self._free()
-        self.takes += 1
-        self._plain.take(self.reserved + behind + size)
+    def take(self, size: int) -> SSAValue:
+        """The address of so many bytes, which no thread still reads."""
+        self._free()
+        self._plain.take(self.reserved + size)
         if not self.reserved:
             return self._plain.address
         offset = self.emitter.constant(self.reserved, 32)
