@@ -16,6 +16,7 @@ from tilewright.dialects.cuda_tile.ops import core, integer
 from tilewright.dialects.cuda_tile.type_text import shown
 from tilewright.dialects.cuda_tile.types import PointerType, TileType
 from tilewright.lowering.cuda_tile.analysis.facts import pointee_bytes
+from tilewright.lowering.cuda_tile.analysis.runs import run_of
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, known_integer, lowers
 from tilewright.lowering.cuda_tile.layouts.elements import element_of
 from tilewright.lowering.cuda_tile.layouts.layouts import TileLayout
@@ -32,13 +33,17 @@ EXACT = FastMathFlagsAttr("none")
 _WRAPS = IntegerOverflowAttr("none")
 
 
-def elementwise(op: Operation, kernel: Kernel, compute: Compute) -> None:
-    """Say that an op's result is computed element by element."""
+def elementwise(op: Operation, kernel: Kernel, compute: Compute, equal: int = 0) -> None:
+    """Say that an op's result is computed element by element; of 2^equal neighbours, which are the
+    same, once."""
     operands = [operand for operand in op.operands if isinstance(operand.type, TileType)]
     function: Callable[..., SSAValue] = compute
 
     def whole(layout: TileLayout) -> list[Sequence[SSAValue]]:
         columns = [kernel.elements(operand, layout) for operand in operands]
+        if equal:
+            first = [layout.register_at[place >> equal << equal] for place in layout.places]
+            columns = [[column[register] for register in first] for column in columns]
         return [[function(*row) for row in zip(*columns, strict=True)]]
 
     kernel.give(op, whole)
@@ -180,7 +185,12 @@ RELATIONS = {
 def _compare(op: integer.CmpIOp, kernel: Kernel) -> None:
     signed, unsigned, _ = RELATIONS[word(op, "comparison_predicate")]
     number = IntegerAttr(signed if word(op, "signedness") == "signed" else unsigned, i64)
-    elementwise(op, kernel, lambda x, y: kernel.emit(arith.CmpiOp, [x, y], i1, predicate=number))
+    elementwise(
+        op,
+        kernel,
+        lambda x, y: kernel.emit(arith.CmpiOp, [x, y], i1, predicate=number),
+        run_of(op.result).equal,
+    )
 
 
 def on_floats(kernel: Kernel, kind: type[Operation], *operands: SSAValue) -> SSAValue:

@@ -8,7 +8,7 @@ block is one thread of control.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import partial
 from math import inf
@@ -155,6 +155,7 @@ class Kernel:
         self.late_products: Mapping[ForOp, LateMultiplication] = {}
         self.late: PutOff | None = None
         self.stored: Mapping[StoreViewTkoOp, BoxedAccess] = {}
+        self.prefetched: Set[Operation] = frozenset()
 
     # --- values ---
 

@@ -9,6 +9,7 @@ from xdsl.ir import SSAValue
 from tilewright.dialects.cuda_tile.ops import memory
 from tilewright.dialects.cuda_tile.types import PointerType
 from tilewright.dialects.cute_nvgpu.ops.sync import FenceProxyAliasOp
+from tilewright.lowering.cuda_tile.analysis.cost_model import STORED
 from tilewright.lowering.cuda_tile.analysis.runs import pointer_run
 from tilewright.lowering.cuda_tile.analysis.view_access import WIDEST
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, lowers
@@ -56,15 +57,24 @@ def _load(op: memory.LoadPtrTkoOp, kernel: Kernel) -> None:
 
 @lowers(memory.StorePtrTkoOp)
 def _store(op: memory.StorePtrTkoOp, kernel: Kernel) -> None:
-    layout = kernel.layout(op.destination) or kernel.layout(op.value)
     run = pointer_run(op.destination, op.mask, WIDEST)
-    layout = layout or kernel.table.default(shape_of(op.value), run)
-    elements = kernel.elements(op.value, layout)
+    layout = _stored_layout(op, run, kernel)
+    with kernel.scratch.within(STORED):
+        elements = kernel.elements(op.value, layout)
     accesses = pointed(op.destination, op.mask, layout, kernel, run)
     token = token_of(op.token, kernel)
     kernel.order.before(token, writes=True)
     store(op, accesses, layout, elements, kernel)
     kernel[op.result_token] = kernel.order.after(token, writes=True)
+
+
+def _stored_layout(op: memory.StorePtrTkoOp, run: int, kernel: Kernel) -> TileLayout:
+    """That of the pointers, else the value's own, unless a thread has a part of neighbours which
+    one access moves in the best one."""
+    own, best = kernel.layout(op.value), kernel.table.default(shape_of(op.value), run)
+    if (pointers := kernel.layout(op.destination)) is not None or own is None:
+        return pointers or best
+    return best if min(own.run_bits, run) < best.run_bits else own
 
 
 def pointed(
