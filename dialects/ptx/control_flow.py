@@ -239,7 +239,7 @@ class EntryOp(PtxOp):
         for extents, why_illegal in rules:
             why = None if extents is None else why_illegal(extents.get_values())
             if why is not None:
-                raise VerifyException(f"'{self.name}' {why}")
+                raise Illegal(f"{why}")
 
 
 def _parse_parameter(parser: Parser) -> tuple[Parser.UnresolvedArgument, str, DictionaryAttr]:
@@ -279,7 +279,7 @@ class BraOp(PtxOp):
         IRDLOperation.__init__(self, operands=[arguments], successors=[dest])
 
     def verify_(self) -> None:
-        _verify_edge(self.name, self.arguments, self.dest)
+        _verify_edge(self.arguments, self.dest)
 
 
 @fields_op("ptx.cond_bra")
@@ -314,18 +314,18 @@ class CondBraOp(PtxOp):
         )
 
     def verify_(self) -> None:
-        _verify_edge(self.name, self.then_arguments, self.then_block)
-        _verify_edge(self.name, self.else_arguments, self.else_block)
+        _verify_edge(self.then_arguments, self.then_block)
+        _verify_edge(self.else_arguments, self.else_block)
 
 
-def _verify_edge(op: str, arguments: Sequence[SSAValue], dest: Block) -> None:
+def _verify_edge(arguments: Sequence[SSAValue], dest: Block) -> None:
     types, legal = (
         [argument.type for argument in arguments],
         [argument.type for argument in dest.args],
     )
     if types != legal:
-        raise VerifyException(
-            f"'{op}' expected arguments ({', '.join(map(str, legal))}) for its block, "
+        raise Illegal(
+            f"expected arguments ({', '.join(map(str, legal))}) for its block, "
             f"got ({', '.join(map(str, types))})"
         )
 

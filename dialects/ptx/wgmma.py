@@ -160,7 +160,7 @@ class WgmmaOp(PtxOp):
             if self.selector is not None:
                 atom.check_selectors((self.selector.value.data,))
         except AtomError as error:
-            raise VerifyException(f"'{self.name}' {error}") from None
+            raise Illegal(f"{error}") from None
         if {self.metadata is not None, self.selector is not None} != {atom.row.sparse}:
             expected = "metadata and a selector" if atom.row.sparse else "no metadata"
             raise self.fail(f"{expected} ({atom.mnemonic})")
@@ -171,8 +171,8 @@ class WgmmaOp(PtxOp):
             vectors["A"] = self.a
         for operand, value in vectors.items():
             if value.type != (legal := reg(*atom.registers(operand))):
-                raise VerifyException(
-                    f"'{self.name}' operand {operand} expected {legal}, got {value.type} "
+                raise Illegal(
+                    f"operand {operand} expected {legal}, got {value.type} "
                     f"({atom.mnemonic})"
                 )
 
@@ -225,4 +225,4 @@ class FenceProxyAsyncOp(RowOp):
         return super().mnemonic + (f".{self.space.data}" if self.space is not None else "")
 
     def verify_(self) -> None:
-        verify_fenced_space(self.name, self.space)
+        verify_fenced_space(self.space)

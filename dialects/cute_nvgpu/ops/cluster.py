@@ -89,7 +89,7 @@ class MapOp(NvgpuOp):
     def verify_(self) -> None:
         type_ = self.memory.type
         assert is_memref(type_)
-        verify_memref(self.name, "memory", type_, len(type_.shape), Space.SMEM)
+        verify_memref("memory", type_, len(type_.shape), Space.SMEM)
         if self.result.type != (there := _there(type_)):
             raise self.fail(f"{there}, got {self.result.type}")
 
@@ -123,4 +123,4 @@ class MbarrierArriveOp(NvgpuOp):
     )
 
     def verify_(self) -> None:
-        verify_mbarrier(self.name, self.barrier.type, len(self.indices))
+        verify_mbarrier(self.barrier.type, len(self.indices))

@@ -47,9 +47,9 @@ class CpAsyncOp(NvgpuOp):
 
     def verify_(self) -> None:
         source = verify_memref(
-            self.name, "source", self.source.type, len(self.source_indices), Space.GMEM
+            "source", self.source.type, len(self.source_indices), Space.GMEM
         )
-        dest = verify_memref(self.name, "dest", self.dest.type, len(self.dest_indices), Space.SMEM)
+        dest = verify_memref("dest", self.dest.type, len(self.dest_indices), Space.SMEM)
         if source.element_type != dest.element_type:
             raise self.fail(
                 f"equal element types, got {source.element_type} and {dest.element_type}"
@@ -61,7 +61,7 @@ class CpAsyncOp(NvgpuOp):
                 f"size {' or '.join(map(str, legal))} with cache {cache}, got {size}; nearest "
                 f"legal: {closest(size, legal)} (PTX ISA {CP_ASYNC.section})"
             )
-        verify_contiguous(self.name, "dest", dest, size)
+        verify_contiguous("dest", dest, size)
 
 
 @fields_op("cute_nvgpu.cp.async.commit_group", CP_ASYNC_COMMIT_GROUP)

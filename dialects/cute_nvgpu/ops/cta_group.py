@@ -24,7 +24,7 @@ class CtaGroupOp(DefinedOp):
         """Raise VerifyException for a group that is none, or not that of the kernel's first op
         that has one: ptxas takes one alone."""
         if (why := why_illegal_group(self.group)) is not None:
-            raise VerifyException(f"'{self.name}' {why}")
+            raise Illegal(f"{why}")
         kernel = _kernel(self)
         if kernel is None:
             return

@@ -102,7 +102,7 @@ class ConvertOp(BaselineOp):
             wanted = f"random bits, {words}," if self.conversion.is_stochastic else "no random bits"
             why = f"expected {wanted} for cvt.{self.conversion.form.suffix}, got {given}"
         if why is not None:
-            raise VerifyException(f"'{self.name}' {why}")
+            raise Illegal(f"{why}")
 
 
 def _words(atom: ConvertAttr, source: object) -> int:
@@ -144,4 +144,4 @@ class FmaOp(BaselineOp):
         try:
             _ = self.fma
         except AtomError as error:
-            raise VerifyException(f"'{self.name}' {error}") from None
+            raise Illegal(f"{error}") from None

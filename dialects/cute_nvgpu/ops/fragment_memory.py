@@ -37,7 +37,7 @@ class LoadOp(BaselineOp):
     assembly_format = "$source `[` $indices `]` attr-dict `:` type($source) `->` type($fragment)"
 
     def verify_(self) -> None:
-        _verify(self.name, self.source.type, len(self.indices), self.fragment.type)
+        _verify(self.source.type, len(self.indices), self.fragment.type)
 
 
 @fields_op("cute_nvgpu.fragment.store")
@@ -65,7 +65,7 @@ class StoreOp(BaselineOp):
 
     def verify_(self) -> None:
         assert isinstance(self.fragment.type, FragmentType)
-        _verify(self.name, self.dest.type, len(self.indices), self.fragment.type)
+        _verify(self.dest.type, len(self.indices), self.fragment.type)
 
 
 def fragment_bytes(fragment: FragmentType) -> int:
@@ -73,31 +73,31 @@ def fragment_bytes(fragment: FragmentType) -> int:
     return fragment.registers * register_bits(fragment.element.register) // 8
 
 
-def _verify(op: str, memory: Attribute, indices: int, fragment: FragmentType) -> None:
+def _verify(memory: Attribute, indices: int, fragment: FragmentType) -> None:
     space = space_of(memory.memory_space) if is_memref(memory) else None
     legal = space if space is not None and space.is_shared else Space.GMEM
-    memref = verify_memref(op, "memory", memory, indices, legal)
-    _verify_element(op, memref.element_type, fragment)
+    memref = verify_memref("memory", memory, indices, legal)
+    _verify_element(memref.element_type, fragment)
     if (size := fragment_bytes(fragment)) not in ACCESS_BYTES:
-        raise VerifyException(
-            f"'{op}' expected a fragment of {', '.join(map(str, ACCESS_BYTES))} bytes, got {size} "
+        raise Illegal(
+            f"expected a fragment of {', '.join(map(str, ACCESS_BYTES))} bytes, got {size} "
             f"(one instruction moves so many); nearest legal: {closest(size, ACCESS_BYTES)}"
         )
-    verify_contiguous(op, "memory", memref, size)
+    verify_contiguous("memory", memref, size)
 
 
 _STORED_AS = {"s8": "i8", "u8": "i8"}
 """The other type of which a memref may hold elements of these."""
 
 
-def _verify_element(op: str, memory: Attribute, fragment: FragmentType) -> None:
+def _verify_element(memory: Attribute, fragment: FragmentType) -> None:
     element = fragment.element
     if element.bits < 8:
-        raise VerifyException(
-            f"'{op}' expected elements of whole bytes, got {fragment}; nearest legal: "
+        raise Illegal(
+            f"expected elements of whole bytes, got {fragment}; nearest legal: "
             "cute_nvgpu.fragment.cast from elements of i32"
         )
     if memory != fragment.element_type and str(memory) != _STORED_AS.get(element.name):
-        raise VerifyException(
-            f"'{op}' expected a fragment of the memory's element type {memory}, got {fragment}"
+        raise Illegal(
+            f"expected a fragment of the memory's element type {memory}, got {fragment}"
         )

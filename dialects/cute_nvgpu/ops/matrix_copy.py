@@ -108,17 +108,17 @@ class MatrixCopyOp(NvgpuOp):
 
     def verify_matrices(self, memref: Attribute, indices: int) -> None:
         """Raise VerifyException unless memory and fragment are what the row moves."""
-        type_ = verify_memref(self.name, "memory", memref, indices, Space.SMEM)
+        type_ = verify_memref("memory", memref, indices, Space.SMEM)
         try:
             row = self.row
             check_trans(row, self.trans is not None)
         except AtomError as error:
-            raise VerifyException(f"'{self.name}' {error}") from None
+            raise Illegal(f"{error}") from None
         self._verify_elements(row, type_.element_type)
         self._verify_count(row)
-        verify_contiguous(self.name, "memory", type_, RUN_BYTES)
+        verify_contiguous("memory", type_, RUN_BYTES)
         width = row.neighbours * row.bits // self.fragment_type.element.bits
-        verify_neighbours(self.name, self.fragment_type, width)
+        verify_neighbours(self.fragment_type, width)
         for fragment in self.operands:
             if isinstance(fragment.type, FragmentType):
                 verify_holders(self, "a fragment", fragment)
@@ -135,8 +135,8 @@ class MatrixCopyOp(NvgpuOp):
         elif memory != fragment.element_type:
             raise self.fail(f"a fragment of {memory}, got {fragment.element_type}")
         if self.trans is not None and fragment.element.bits != row.bits:
-            raise VerifyException(
-                f"'{self.name}' expected {row.bits}-bit elements with trans, got "
+            raise Illegal(
+                f"expected {row.bits}-bit elements with trans, got "
                 f"{fragment.element_type} (.{row.ptx_shape}.trans moves {row.bits}-bit elements)"
                 + _nearest_transposing(row, fragment.element)
             )
@@ -157,7 +157,7 @@ def _nearest_transposing(row: MatrixCopyRow, element: ElementType) -> str:
     return "" if nearest is None else f"; nearest legal: trans shape {shape_text(nearest.shape)}"
 
 
-def verify_neighbours(op: str, fragment: FragmentType, width: int) -> None:
+def verify_neighbours(fragment: FragmentType, width: int) -> None:
     """Thread t holds columns width*(t%4).. of row t/4: a declared layout must say the same.
 
     Raises VerifyException where it does not.
@@ -170,8 +170,8 @@ def verify_neighbours(op: str, fragment: FragmentType, width: int) -> None:
         for value in range(width):
             place = layout(thread + WARP * value) - layout(0)
             if place != column * (thread * width + value):
-                raise VerifyException(
-                    f"'{op}' expected a layout in which threads 0 to 3 hold "
+                raise Illegal(
+                    f"expected a layout in which threads 0 to 3 hold "
                     f"{4 * width} neighbouring columns of one row, got {layout}"
                 )
 
@@ -276,7 +276,7 @@ class MovmatrixOp(NvgpuOp):
         if (result.count, result.element_type) != (source.count, source.element_type):
             raise self.fail(f"a result of {source.count.data}x{source.element_type}, got {result}")
         for fragment in (source, result):
-            verify_neighbours(self.name, fragment, MOVMATRIX.values)
+            verify_neighbours(fragment, MOVMATRIX.values)
 
     def _verify_matrix(self, fragment: FragmentType) -> None:
         count, fits = MOVMATRIX.values, fragment.element.bits == MOVMATRIX.bits

@@ -24,12 +24,12 @@ from tilewright.dialects.cute_nvgpu.ops.memory_operand import verify_memref
 from tilewright.dialects.fields import NUMBER, fields_op
 
 
-def verify_mbarrier(op: str, type_: Attribute, indices: int) -> None:
+def verify_mbarrier(type_: Attribute, indices: int) -> None:
     """Raise VerifyException unless the type is a memref of mbarriers: i64 in shared memory."""
-    memref = verify_memref(op, "mbarrier", type_, indices, Space.SMEM)
+    memref = verify_memref("mbarrier", type_, indices, Space.SMEM)
     if memref.element_type != i64:
-        raise VerifyException(
-            f"'{op}' mbarrier expected a memref of i64, got {memref} (an mbarrier has 64 bits)"
+        raise Illegal(
+            f"mbarrier expected a memref of i64, got {memref} (an mbarrier has 64 bits)"
         )
 
 
@@ -42,7 +42,7 @@ class MbarrierOp(NvgpuOp):
     assembly_format = "$barrier `[` $indices `]` attr-dict `:` type($barrier)"
 
     def verify_(self) -> None:
-        verify_mbarrier(self.name, self.barrier.type, len(self.indices))
+        verify_mbarrier(self.barrier.type, len(self.indices))
 
 
 class _CountedOp(MbarrierOp):
@@ -57,7 +57,7 @@ class _CountedOp(MbarrierOp):
         if isinstance(count, IntegerAttr):
             why = why_illegal_count(self.WHAT, self.LOWEST, count.value.data)
             if why is not None:
-                raise VerifyException(f"'{self.name}' {why}")
+                raise Illegal(f"{why}")
 
 
 @fields_op("cute_nvgpu.mbarrier.init", MBARRIER_INIT)

@@ -90,9 +90,9 @@ class RegisterMmaOp(NvgpuOp):
     def verify_(self) -> None:
         atom = self.mma_atom
         for operand, value in zip(atom.inputs, self.inputs, strict=True):
-            verify_fragment(self.name, atom, operand, value.type)
+            verify_fragment(atom, operand, value.type)
             verify_holders(self, f"operand {operand}", value)
-        verify_fragment(self.name, atom, "D", self.d.type)
+        verify_fragment(atom, "D", self.d.type)
         if len(self.operands) - len(atom.inputs) not in (0, len(self.IDS)) or any(
             name in self.properties for name in self.IDS if len(self.operands) > len(atom.inputs)
         ):
@@ -100,7 +100,7 @@ class RegisterMmaOp(NvgpuOp):
         try:
             atom.check_selectors(self.selectors)
         except AtomError as error:
-            raise VerifyException(f"'{self.name}' {error}") from None
+            raise Illegal(f"{error}") from None
 
 
 class DenseMma(RegisterMmaOp):
@@ -187,7 +187,7 @@ class ScaledSparseMma(RegisterMmaOp):
     assembly_format = f"$a `,` $b `,` $c `,` $e `[` $selector `]` `,` {_SCALED}"
 
 
-def verify_fragment(op: str, atom: MmaAtom | WgmmaAtom, operand: Operand, type_: Attribute) -> None:
+def verify_fragment(atom: MmaAtom | WgmmaAtom, operand: Operand, type_: Attribute) -> None:
     """Raise VerifyException unless the type is the atom's fragment of that operand."""
     where = f"'{op}' operand {operand}" if operand != "D" else f"'{op}' result D"
     check_fragment(

@@ -60,7 +60,7 @@ class ShflSyncOp(NvgpuOp):
 
     def verify_(self) -> None:
         if (why := SHFL_SYNC.why_illegal(self.mode.data, self.lane.value.data)) is not None:
-            raise VerifyException(f"'{self.name}' {why}")
+            raise Illegal(f"{why}")
         if self.value.type not in SHUFFLED or self.result.type != self.value.type:
             legal = " or ".join(map(str, SHUFFLED))
             raise self.fail(f"{legal}, got {self.value.type} (a lane gives 32 bits)")

@@ -89,12 +89,12 @@ class WarpgroupMmaOp(NvgpuOp):
     def verify_(self) -> None:
         atom = self.mma_atom
         if atom.frag_kind == "rs":
-            verify_fragment(self.name, atom, "A", self.a.type)
+            verify_fragment(atom, "A", self.a.type)
         else:
-            verify_matrix(self.name, atom, "A", self.a.type)
-        verify_matrix(self.name, atom, "B", self.b.type)
-        verify_fragment(self.name, atom, "C", self.c.type)
-        verify_fragment(self.name, atom, "D", self.d.type)
+            verify_matrix(atom, "A", self.a.type)
+        verify_matrix(atom, "B", self.b.type)
+        verify_fragment(atom, "C", self.c.type)
+        verify_fragment(atom, "D", self.d.type)
         if any(self.negated) and not atom.row.negates:
             raise self.fail(
                 "no negate_a or negate_b, got one (only floating-point multiplicands are negated; "
@@ -154,11 +154,11 @@ class SparseMmaOp(WarpgroupMmaOp):
 
     def verify_(self) -> None:
         super().verify_()
-        verify_fragment(self.name, self.mma_atom, "E", self.e.type)
+        verify_fragment(self.mma_atom, "E", self.e.type)
         try:
             self.mma_atom.check_selectors((self.selector.value.data,))
         except AtomError as error:
-            raise VerifyException(f"'{self.name}' {error}") from None
+            raise Illegal(f"{error}") from None
 
 
 WGMMA_OPS: dict[str, type[WarpgroupMmaOp]] = {

@@ -27,7 +27,7 @@ class _NamedBarrierOp(NvgpuOp):
     def verify_(self) -> None:
         why = NAMED_BARRIER.why_illegal(self.barrier.value.data, self.threads.value.data)
         if why is not None:
-            raise VerifyException(f"'{self.name}' {why}")
+            raise Illegal(f"{why}")
 
 
 @fields_op("cute_nvgpu.bar.sync", BAR_SYNC)

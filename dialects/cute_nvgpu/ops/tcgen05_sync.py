@@ -52,7 +52,7 @@ class CommitOp(TmemOp):
 
     def verify_(self) -> None:
         super().verify_()
-        verify_mbarrier(self.name, self.barrier.type, len(self.indices))
+        verify_mbarrier(self.barrier.type, len(self.indices))
 
 
 @fields_op("cute_nvgpu.tcgen05.fence.before_thread_sync", FENCE_BEFORE)

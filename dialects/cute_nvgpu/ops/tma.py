@@ -76,9 +76,9 @@ class TmaLoadOp(NvgpuOp):
         return TENSOR_LOAD if self.mask is None else TENSOR_LOAD_MULTICAST
 
     def verify_(self) -> None:
-        verify_box(self.name, "dest", self.map.type, len(self.coordinates), self.dest.type,
+        verify_box("dest", self.map.type, len(self.coordinates), self.dest.type,
                    len(self.dest_indices))  # fmt: skip
-        verify_mbarrier(self.name, self.barrier.type, len(self.barrier_indices))
+        verify_mbarrier(self.barrier.type, len(self.barrier_indices))
 
 
 @fields_op("cute_nvgpu.tma.store", TENSOR_STORE)
@@ -108,7 +108,7 @@ class TmaStoreOp(NvgpuOp):
     )
 
     def verify_(self) -> None:
-        verify_box(self.name, "source", self.map.type, len(self.coordinates), self.source.type,
+        verify_box("source", self.map.type, len(self.coordinates), self.source.type,
                    len(self.source_indices))  # fmt: skip
 
 
@@ -166,35 +166,35 @@ class TmaReduceOp(NvgpuOp):
         return TENSOR_REDUCE[self.kind.data]
 
     def verify_(self) -> None:
-        verify_box(self.name, "source", self.map.type, len(self.coordinates), self.source.type,
+        verify_box("source", self.map.type, len(self.coordinates), self.source.type,
                    len(self.source_indices))  # fmt: skip
         assert isinstance(self.map.type, TmaDescriptorType)
         if (why := why_not_reduced(self.kind.data, str(self.map.type.element_type))) is not None:
-            raise VerifyException(f"'{self.name}' {why}")
+            raise Illegal(f"{why}")
 
 
 def verify_box(
-    op: str, what: str, map_: Attribute, coordinates: int, memory: Attribute, indices: int
+    what: str, map_: Attribute, coordinates: int, memory: Attribute, indices: int
 ) -> None:
     """Raise VerifyException unless shared memory holds the boxes of a tensor map as they lie."""
     assert isinstance(map_, TmaDescriptorType)
-    memref = verify_memref(op, what, memory, indices, Space.SMEM)
+    memref = verify_memref(what, memory, indices, Space.SMEM)
     box = map_.box
     if coordinates != box.rank:
-        raise VerifyException(
-            f"'{op}' expected {box.rank} coordinates for {map_}, got {coordinates}"
+        raise Illegal(
+            f"expected {box.rank} coordinates for {map_}, got {coordinates}"
         )
     if memref.element_type != map_.element_type:
-        raise VerifyException(
-            f"'{op}' {what} expected elements of {map_.element_type}, got {memref.element_type}"
+        raise Illegal(
+            f"{what} expected elements of {map_.element_type}, got {memref.element_type}"
         )
     layout = layout_of(memref)
     if layout is None:
-        raise VerifyException(f"'{op}' {what} expected a memref of static layout, got {memref}")
+        raise Illegal(f"{what} expected a memref of static layout, got {memref}")
     try:
         box.check_layout(layout)
     except TensorMapError as error:
-        raise VerifyException(f"'{op}' {what} {error}") from None
+        raise Illegal(f"{what} {error}") from None
 
 
 @fields_op("cute_nvgpu.cp.async.bulk.commit_group", BULK_COMMIT_GROUP)

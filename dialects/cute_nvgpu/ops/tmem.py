@@ -44,15 +44,15 @@ def allocation_type(columns: int, element_type: Attribute = i32) -> MemRefType:
     return MemRefType(element_type, (LANES, columns), LayoutType.get(layout), space)
 
 
-def allocated_columns(op: str, what: str, type_: Attribute) -> int:
+def allocated_columns(what: str, type_: Attribute) -> int:
     """How many columns a whole allocation has. Raises VerifyException for a memref that is none."""
-    memref = verify_tmem(op, what, type_, 2)
+    memref = verify_tmem(what, type_, 2)
     columns, bits = memref.get_shape()[1], bits_of(memref.element_type)
     nearest = closest(columns, ALLOCATIONS)
     legal = allocation_type(nearest, memref.element_type if bits == CELL_BITS else i32)
     if bits != CELL_BITS or columns not in ALLOCATIONS or not _same(memref, legal):
-        raise VerifyException(
-            f"'{op}' {what} expected a whole allocation, all lanes of "
+        raise Illegal(
+            f"{what} expected a whole allocation, all lanes of "
             f"{', '.join(map(str, ALLOCATIONS))} columns of 32-bit cells, got {type_}; "
             f"nearest legal: {legal}"
         )
@@ -65,12 +65,12 @@ def _same(one: MemRefType[Attribute], other: MemRefType[Attribute]) -> bool:
     return one.get_shape() == other.get_shape() and len(plain) == 2 and equivalent(*plain)
 
 
-def verify_slot(op: str, type_: Attribute, indices: int) -> None:
+def verify_slot(type_: Attribute, indices: int) -> None:
     """Raise VerifyException unless the type is a memref of addresses: i32 in shared memory."""
-    memref = verify_memref(op, "slot", type_, indices, Space.SMEM)
+    memref = verify_memref("slot", type_, indices, Space.SMEM)
     if memref.element_type != i32:
-        raise VerifyException(
-            f"'{op}' slot expected a memref of i32, got {memref} (an address of tensor memory has "
+        raise Illegal(
+            f"slot expected a memref of i32, got {memref} (an address of tensor memory has "
             "32 bits)"
         )
 
@@ -117,9 +117,9 @@ class AllocOp(TmemOp):
 
     def verify_(self) -> None:
         super().verify_()
-        verify_slot(self.name, self.slot.type, len(self.indices))
+        verify_slot(self.slot.type, len(self.indices))
         if (why := why_illegal_columns(self.columns.value.data)) is not None:
-            raise VerifyException(f"'{self.name}' {why}")
+            raise Illegal(f"{why}")
 
 
 @fields_op("cute_nvgpu.tmem.retrieve")
@@ -141,8 +141,8 @@ class RetrieveOp(BaselineOp):
     assembly_format = "$slot `[` $indices `]` attr-dict `:` type($slot) `->` type($result)"
 
     def verify_(self) -> None:
-        verify_slot(self.name, self.slot.type, len(self.indices))
-        allocated_columns(self.name, "result", self.result.type)
+        verify_slot(self.slot.type, len(self.indices))
+        allocated_columns("result", self.result.type)
 
 
 @fields_op("cute_nvgpu.tmem.dealloc", TMEM_DEALLOC)
@@ -165,7 +165,7 @@ class DeallocOp(TmemOp):
     @property
     def columns(self) -> int:
         """How many columns it gives back."""
-        return allocated_columns(self.name, "source", self.source.type)
+        return allocated_columns("source", self.source.type)
 
     def verify_(self) -> None:
         super().verify_()
@@ -210,10 +210,10 @@ class SliceOp(BaselineOp):
     assembly_format = "$source `[` $indices `]` attr-dict `:` type($source) `->` type($result)"
 
     def verify_(self) -> None:
-        source = verify_tmem(self.name, "source", self.source.type, len(self.indices))
-        result = verify_tmem(self.name, "result", self.result.type, self.result.type.get_num_dims())
-        wanted = tmem_span(self.name, "result", result)
-        there = tmem_span(self.name, "source", source)
+        source = verify_tmem("source", self.source.type, len(self.indices))
+        result = verify_tmem("result", self.result.type, self.result.type.get_num_dims())
+        wanted = tmem_span("result", result)
+        there = tmem_span("source", source)
         lane, column = self._begin(source)
         if lane + wanted[0] > there[0] or column + wanted[1] > there[1]:
             raise self.fail(

@@ -109,9 +109,9 @@ class TmemAccessOp(NvgpuOp):
         try:
             access = self.access
         except AtomError as error:
-            raise VerifyException(f"'{self.name}' {error}") from None
+            raise Illegal(f"{error}") from None
         memory, indices = self.tile_operand
-        memref = verify_tmem(self.name, "memory", memory.type, len(indices))
+        memref = verify_tmem("memory", memory.type, len(indices))
         self._verify_elements(memref.element_type)
         self._verify_half(access)
         self._verify_tile(memref, access)
@@ -140,8 +140,8 @@ class TmemAccessOp(NvgpuOp):
         layout, bits = layout_of(type_), self.fragment_type.element.bits
         assert isinstance(layout, Layout)
         if layout.rank() < 2:
-            raise VerifyException(
-                f"'{self.name}' memory expected two or more dimensions, got {type_} "
+            raise Illegal(
+                f"memory expected two or more dimensions, got {type_} "
                 "(the last two are lanes and columns)"
             )
         stride = CELL_BITS // bits if self.packed else 1
@@ -151,8 +151,8 @@ class TmemAccessOp(NvgpuOp):
             wanted = Layout(extent, step)
             if mode.size() < extent or not _begins_with(mode, wanted):
                 what = ("lanes", "elements of a lane")[place]
-                raise VerifyException(
-                    f"'{self.name}' memory expected {extent} {what} as {wanted} in mode "
+                raise Illegal(
+                    f"memory expected {extent} {what} as {wanted} in mode "
                     f"{layout.rank() - 2 + place}, got {mode} of {type_}" + self._hint(mode, wanted)
                 )
 
@@ -294,7 +294,7 @@ class StoreOp(TmemAccessOp):
     def verify_(self) -> None:
         self.verify_access()
         if (why := why_overlapping(self.access)) is not None:
-            raise VerifyException(f"'{self.name}' {why}")
+            raise Illegal(f"{why}")
 
 
 @fields_op("cute_nvgpu.tmem.wait_load", TMEM_WAIT_LOAD)

@@ -101,8 +101,8 @@ class CopyOp(TmemOp):
 
     def verify_(self) -> None:
         super().verify_()
-        memref = verify_tmem(self.name, "dest", self.dest.type, len(self.indices))
-        _verify_columns(self.name, memref, self.copy_shape.columns)
+        memref = verify_tmem("dest", self.dest.type, len(self.indices))
+        _verify_columns(memref, self.copy_shape.columns)
         self._verify_matrix()
 
     def _verify_matrix(self) -> None:
@@ -111,29 +111,29 @@ class CopyOp(TmemOp):
         assert isinstance(view, SmemDescViewType)
         tile, (rows, columns) = view.tile, view.extents
         if view.format is not TCGEN05:
-            raise VerifyException(
-                f"'{self.name}' source expected a matrix for tcgen05, got {view} "
+            raise Illegal(
+                f"source expected a matrix for tcgen05, got {view} "
                 "(its descriptor has another format)"
             )
         if tile.major != "k":
-            raise VerifyException(
-                f"'{self.name}' source expected a K-major matrix, got {view} (rows of "
+            raise Illegal(
+                f"source expected a K-major matrix, got {view} (rows of "
                 f"{shape.bits} bits)"
             )
         if (rows, columns * view.element.bits) != (shape.rows, shape.bits):
-            raise VerifyException(
-                f"'{self.name}' source expected {shape.rows} rows of {shape.bits} bits with shape "
+            raise Illegal(
+                f"source expected {shape.rows} rows of {shape.bits} bits with shape "
                 f"{self.shape.data.replace('::', '_').replace('.', ' ')}, got {rows} rows of "
                 f"{columns * view.element.bits} bits"
             )
 
 
-def _verify_columns(op: str, type_: MemRefType[Attribute], columns: int) -> None:
+def _verify_columns(type_: MemRefType[Attribute], columns: int) -> None:
     """Raise VerifyException unless so many columns of tensor memory are there at all."""
-    available = tmem_span(op, "memory", type_)[1]
+    available = tmem_span("memory", type_)[1]
     if available < columns:
-        raise VerifyException(
-            f"'{op}' expected at least {columns} columns of 32-bit cells, "
+        raise Illegal(
+            f"expected at least {columns} columns of 32-bit cells, "
             f"got {available} of {type_}"
         )
 
@@ -160,8 +160,8 @@ class ShiftOp(TmemOp):
 
     def verify_(self) -> None:
         super().verify_()
-        memref = verify_tmem(self.name, "source", self.source.type, len(self.indices))
-        _verify_columns(self.name, memref, SHIFTED_COLUMNS)
+        memref = verify_tmem("source", self.source.type, len(self.indices))
+        _verify_columns(memref, SHIFTED_COLUMNS)
         self._verify_rows(memref)
 
     def _verify_rows(self, memref: MemRefType[Attribute]) -> None:
@@ -170,7 +170,7 @@ class ShiftOp(TmemOp):
         assert layout is not None and bits is not None
         lane = LANE_STRIDE * CELL_BITS // bits
         if layout.rank() < 2 or any(layout[0](i) != i * lane for i in range(2)):
-            raise VerifyException(
-                f"'{self.name}' source expected a first mode of lanes, of stride {lane}, "
+            raise Illegal(
+                f"source expected a first mode of lanes, of stride {lane}, "
                 f"got {layout}"
             )

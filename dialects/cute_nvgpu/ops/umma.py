@@ -185,9 +185,9 @@ class UmmaOp(CtaGroupOp, NvgpuOp):
         atom = self.mma_atom
         for operand, value in self.sources.items():
             if operand in atom.tmem_operands:
-                _verify_tensor(self.name, atom, operand, value.type)
+                _verify_tensor(atom, operand, value.type)
             else:
-                verify_matrix(self.name, atom, operand, value.type)
+                verify_matrix(atom, operand, value.type)
         if any(self.negated) and not atom.row.negates:
             raise self.fail(
                 "no negate_a or negate_b, got one (only floating-point multiplicands are negated; "
@@ -197,7 +197,7 @@ class UmmaOp(CtaGroupOp, NvgpuOp):
             _ = self.mnemonic
             _ = self.instruction_descriptor
         except (AtomError, DescriptorError) as error:
-            raise VerifyException(f"'{self.name}' {error}") from None
+            raise Illegal(f"{error}") from None
         if self.idesc is not None and any(map(self._number, IDS.values())):
             raise self.fail("ids of 0 beside idesc, which has them")
         self._verify_modifiers()
@@ -210,8 +210,8 @@ class UmmaOp(CtaGroupOp, NvgpuOp):
             getattr(self.sources[name].type, "element_type", None) for name in ("SFA", "SFB")
         )
         if sfa != sfb:
-            raise VerifyException(
-                f"'{self.name}' expects sfa/sfb element types to be the same, got {sfa} and {sfb}; "
+            raise Illegal(
+                f"expects sfa/sfb element types to be the same, got {sfa} and {sfb}; "
                 f"nearest legal: {self.mma_atom.element('SFA').mlir}"
             )
 
@@ -265,21 +265,21 @@ def tensor_elements(element: ElementType) -> tuple[str, ...]:
     return others if element.padded else (element.mlir, *others)
 
 
-def _verify_tensor(op: str, atom: UmmaAtom, operand: str, type_: Attribute) -> None:
+def _verify_tensor(atom: UmmaAtom, operand: str, type_: Attribute) -> None:
     """Raise VerifyException unless the type is the atom's operand in tensor memory."""
     what = f"operand {operand}"
-    tensor = verify_tmem(op, what, type_, 2)
+    tensor = verify_tmem(what, type_, 2)
     legal = tensor_type(atom, operand)
     layout, declared = atom.cta_layout(operand), layout_of(tensor)
     elements = tensor_elements(atom.element(operand))
     if str(tensor.element_type) not in elements:
-        raise VerifyException(
-            f"'{op}' {what} expected elements of {' or '.join(elements)}, got {tensor} "
+        raise Illegal(
+            f"{what} expected elements of {' or '.join(elements)}, got {tensor} "
             f"({atom.mnemonic}: {atom.element(operand).mlir}); nearest legal: {legal}"
         )
     same_shape = tensor.get_shape() == tuple(layout.mode(mode).size() for mode in (0, 1))
     if not (same_shape and isinstance(declared, Layout) and equivalent(declared, layout)):
-        raise VerifyException(
-            f"'{op}' {what} expected layout {layout}, got {tensor} ({atom.mnemonic}, M = {atom.m}, "
+        raise Illegal(
+            f"{what} expected layout {layout}, got {tensor} ({atom.mnemonic}, M = {atom.m}, "
             f"data path {atom.path.letter}); nearest legal: {legal}"
         )

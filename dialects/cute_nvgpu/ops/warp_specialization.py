@@ -65,4 +65,4 @@ class SetmaxnregOp(NvgpuOp):
         if self.action.data not in SETMAXNREG.actions:
             raise self.fail(f"{' or '.join(SETMAXNREG.actions)}, got {self.action.data}")
         if (why := SETMAXNREG.why_illegal(self.registers.value.data)) is not None:
-            raise VerifyException(f"'{self.name}' {why}")
+            raise Illegal(f"{why}")

@@ -81,10 +81,10 @@ class FenceProxyAsyncOp(NvgpuOp):
     assembly_format = "(`in` $space^)? attr-dict"
 
     def verify_(self) -> None:
-        verify_fenced_space(self.name, self.space)
+        verify_fenced_space(self.space)
 
 
-def verify_fenced_space(name: str, space: StringAttr | None) -> None:
+def verify_fenced_space(space: StringAttr | None) -> None:
     """Raise VerifyException for memory that `fence.proxy.async` does not name."""
     if space is not None and space.data not in FENCED_SPACES:
         legal = " or ".join(map(repr, FENCED_SPACES))

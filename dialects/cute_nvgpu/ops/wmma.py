@@ -47,7 +47,7 @@ class MmaOp(DenseMma):
             for value in (self.a, self.b, self.c)
         ]
         if (why := why_not_loaded(self.mma_atom, *loaded)) is not None:
-            raise VerifyException(f"'{self.name}' {why}")
+            raise Illegal(f"{why}")
 
 
 class WmmaAccessOp(NvgpuOp):
@@ -111,7 +111,7 @@ class WmmaAccessOp(NvgpuOp):
 
     def verify_(self) -> None:
         access = self.access
-        verify_memory(self.name, access, self.memory.type, len(self.coordinates))
+        verify_memory(access, self.memory.type, len(self.coordinates))
         check_fragment(
             f"'{self.name}'", self.fragment_value.type, access.element, access.tv_layout,
             access.mnemonic(), access.row.section,

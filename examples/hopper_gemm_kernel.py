@@ -1,0 +1,512 @@
+"""The text of examples/hopper_gemm.py: a schedule of C = A B', and its kernel in tiles.
+
+The warpgroups come first, so that the number of each is a thread's number shifted: ptxas keeps what
+follows from it, descriptors, in uniform registers. With the copying warp in front each `wgmma`
+waits for a register of a thread to become uniform, 4 % of the time at 4096.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+MULTIPROCESSORS, ROW = 132, 128
+"""Those of an H100 or H200 (SXM), and the bytes of a stage's rows: one swizzle."""
+
+
+class MultipliedType(NamedTuple):
+    """An element type of A and B: its bytes, K of an instruction, and FLOP of a multiprocessor in a
+    microsecond."""
+
+    size: int
+    depth: int
+    rate: float
+
+
+OPERANDS = {"bf16": MultipliedType(2, 16, 6.1e6), "f8E4M3FN": MultipliedType(1, 32, 11e6)}
+
+
+@dataclass(frozen=True)
+class GemmSchedule:
+    """A tile of C, m by n; how many stages a CTA has, by how many columns C is stored, how many
+    CTAs of a cluster have a part of K each, and how many teams of warpgroups take the tiles of a
+    CTA in turn. Streamed, each CTA has as many steps of K as the others, whole tiles or not."""
+
+    m: int
+    n: int
+    stages: int
+    piece: int
+    split: int = 1
+    teams: int = 1
+    streamed: bool = False
+
+    def __str__(self) -> str:
+        split = f"/{self.split}" if self.split > 1 else ""
+        return f"{self.m}x{self.n}{split}{' in turn' * (self.teams > 1)}{' streamed' * self.streamed}"
+
+    @property
+    def height(self) -> int:
+        """The rows that are multiplied: whole instructions, zeros below the tile's."""
+        return -(-self.m // 64) * 64
+
+    @property
+    def groups(self) -> int:
+        """The warpgroups of a team."""
+        return self.height // 64 if self.teams == 1 else 1
+
+    @property
+    def threads(self) -> int:
+        """The threads that multiply."""
+        return 128 * self.groups * self.teams
+
+    @property
+    def most_ctas(self) -> int:
+        """How many CTAs run at once: of clusters those that fit into groups of 14 to 18
+        multiprocessors."""
+        return MULTIPROCESSORS if self.split <= 2 else 112
+
+    def tiles(self, m: int, n: int) -> int:
+        """The tiles of a problem."""
+        return -(-m // self.m) * -(-n // self.n)
+
+    @property
+    def box(self) -> int:
+        """The columns of a box of C: a swizzle wide; or an odd number of runs of 16 bytes, so that
+        eight rows lie in different banks as they are."""
+        return next(box for box in (64, 32, 56, 40, 24, 8) if self.piece % box == 0)
+
+    @property
+    def swizzle(self) -> str:
+        """The swizzle of a box of C."""
+        return f"S<{self.box.bit_length() - 4},3,3> o 0 o " if self.box % 32 == 0 else ""
+
+
+def text(own: GemmSchedule, element: str = "bf16") -> str:
+    """The kernel of a schedule, in tiles."""
+    size, depth, _ = OPERANDS[element]
+    m, n, stages, piece, box = own.m, own.n, own.stages, own.piece, own.box
+    height, split, teams, groups = own.height, own.split, own.teams, own.groups
+    k, high, team = ROW // size, height // 64 // groups, 128 * groups
+    registers, fragment = high * n // 2 // split, f"((2,2,{n // 8}),{high},1):((1,2,4),{n // 2},0)"
+    swizzle = f"S<3,{5 - size},3>"
+    pattern, matrices = own.swizzle, 4 if n % 16 == 0 else 2
+    boxes, pieces = piece // box, n // piece
+    stored = f"({m},({box},{boxes})):({box},(1,{height * box}))"
+    threads, thread = own.threads, "%t" if teams == 1 else "%thread"
+    cluster = f', "gpu.known_cluster_size" = array<i32: {split}, 1, 1>' if split > 1 else ""
+    return f"""
+!mma = !cute.tiled_mma<!cute_nvgpu.sm90.mma<64x{n}x{depth}, elem_type = ({element}, {element}, f32), ab_major = (k, k), frag_kind = ss>, atom_layout_MNK = "({groups},1,1):(1,0,0)">
+!smemA = !cute.memref<{element}, smem, align<1024>, "{swizzle} o 0 o ({height},{k},{stages}):({k},1,{height * k})">
+!smemB = !cute.memref<{element}, smem, align<1024>, "{swizzle} o 0 o ({n},{k},{stages}):({k},1,{n * k})">
+!smemC = !cute.memref<bf16, smem, align<1024>, "{pattern}({height},({box},({boxes},{pieces})),{teams}):({box},(1,({height * box},0)),{height * piece})">
+!registers = !cute.memref<f32, rmem, "{fragment}">
+!rounded = !cute.memref<bf16, rmem, "{fragment}">
+!exchange = !cute.memref<f32, smem, align<16>, "((2,2,{n // 8 // split}),1,1,{threads},{split}):((1,2,{4 * threads}),0,0,4,{threads * registers})">
+!pipe = !cute.pipeline<tma, stages = {stages}, producers = 1, consumers = {team // 32}, bytes = {(m + n) * ROW}>
+
+func.func @gemm(%A: !cute.memref<{element}, gmem, align<16>, "(?,?):(?{{i64 div={16 // size}}},1)">,
+                %B: !cute.memref<{element}, gmem, align<16>, "(?,?):(?{{i64 div={16 // size}}},1)">,
+                %C: !cute.memref<bf16, gmem, align<16>, "(?,?):(?{{i64 div=8}},1)">{_SUMS.format(height * n) if own.streamed else ""})
+    attributes {{gpu.kernel, "gpu.known_block_size" = array<i32: {threads + 32}, 1, 1>{cluster}}} {{
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %pieces = arith.constant {pieces} : i32
+  %copier = arith.constant {threads} : i32
+  %zero = arith.constant 0.0 : f32
+  %tid = "gpu.thread_id"() <{{dimension = #gpu<dim x>}}> : () -> index
+  %t = arith.index_cast %tid : index to i32
+
+  %tmaA, %mA = cute.make_tma_copy<#cute_nvgpu.tma<load>, tile = "[{m};{k}]", smem = "{swizzle} o 0 o ({m},{k}):({k},1)"> (%A)
+  %tmaB, %mB = cute.make_tma_copy<#cute_nvgpu.tma<load>, tile = "[{n};{k}]", smem = "{swizzle} o 0 o ({n},{k}):({k},1)"> (%B)
+  %tmaC, %mC = cute.make_tma_copy<#cute_nvgpu.tma<store>, tile = "[{m};{piece}]", smem = "{pattern}{stored}"> (%C)
+  %sA = cute.memref.alloc() : !smemA
+  %sB = cute.memref.alloc() : !smemB
+  %sC = cute.memref.alloc() : !smemC
+  {"%exchange = cute.memref.alloc() : !exchange" if split > 1 else ""}
+  %pipe = cute.pipeline.create() : !pipe
+  {"cute_nvgpu.cluster.arrive" if split > 1 else ""}
+  %tilerA = cute.static : !cute.shape<"({m},{k})">
+  %upper = cute.static : !cute.coord<"(0,0,_)">
+  %copiedA = cute.local_tile(%sA, %tilerA, %upper)
+  %tilerB = cute.static : !cute.shape<"({n},{k})">
+  %tilerC = cute.static : !cute.shape<"({m},{n})">
+  %tilerP = cute.static : !cute.shape<"({m},{piece})">
+  %shapeC = cute.get_shape(%C)
+  %tiles = cute.ceil_div(%shapeC, %tilerC)
+  %some = cute.make_coord(%c0) : (i32) -> !cute.coord<"(?,_)">
+  %rowA = cute.local_tile(%mA, %tilerA, %some)
+  %steps = cute.size<[2]> (%rowA)
+  %all_k = cute.get_scalars(%steps) : !cute.int_tuple<"?">
+{_own_tiles(own)}
+
+  %is_copier = arith.cmpi uge, %t, %copier : i32
+  scf.if %is_copier {{
+    %copies = arith.cmpi eq, %t, %copier : i32
+    scf.if %copies {{
+      %last = scf.for {"%work" if own.streamed else "%tile"} = %first to %end step %step iter_args(%uses = %c0) -> (i32) : i32 {{
+{_own_work(own)}        %coord = cute.tile_scheduler.coord<8> (%tile, %tiles)
+        %m, %n = cute.get_scalars(%coord) : !cute.coord<"(?,?)">
+        %atA = cute.make_coord(%m) : (i32) -> !cute.coord<"(?,_)">
+        %atB = cute.make_coord(%n) : (i32) -> !cute.coord<"(?,_)">
+        %gA = cute.local_tile(%mA, %tilerA, %atA)
+        %gB = cute.local_tile(%mB, %tilerB, %atB)
+        scf.for %k = %c0 to %k_tiles step %c1 : i32 {{
+          %use = arith.addi %uses, %k : i32
+          %stage = cute.pipeline.stage(%pipe, %use)
+          %at = arith.addi %begin, %k : i32
+          %from = cute.make_coord(%at) : (i32) -> !cute.coord<"(_,_,?)">
+          %to = cute.make_coord(%stage) : (i32) -> !cute.coord<"(_,_,?)">
+          %fromA = cute.slice(%gA, %from)
+          %fromB = cute.slice(%gB, %from)
+          %toA = cute.slice(%copiedA, %to)
+          %toB = cute.slice(%sB, %to)
+          cute.pipeline.producer_acquire(%pipe, %use)
+          cute.copy(%tmaA, %fromA, %toA) pipeline %pipe[%use]
+          cute.copy(%tmaB, %fromB, %toB) pipeline %pipe[%use]
+          cute.pipeline.producer_commit(%pipe, %use)
+        }}
+        %next = arith.addi %uses, %k_tiles : i32
+        scf.yield %next : i32
+      }}
+    }}
+{_met(split)}
+  }} else {{
+{_own_team(own) if teams > 1 else ""}    %stores = arith.cmpi eq, {thread}, %c0 : i32
+    %mma = cute.make_tiled_mma : !mma
+    %tCsA = cute.tiled.mma.partition A (%mma, %sA, {thread})
+    %tCsB = cute.tiled.mma.partition B (%mma, %sB, {thread})
+    %tCrA = cute.mma.make_fragment A (%mma, %tCsA)
+    %tCrB = cute.mma.make_fragment B (%mma, %tCsB)
+    %acc = cute.memref.alloca() : !registers
+    %rC = cute.memref.alloca() : !rounded
+    %r2s = cute.make_tiled_copy_C<#cute_nvgpu.copy<stmatrix, bf16, x{matrices}>> (%mma)
+    %fromC = cute.tiled.copy.retile(%r2s, %rC)
+    %own_buffer = cute.make_coord({"%team" if teams > 1 else "%c0"}) : (i32) -> !cute.coord<"(_,_,?)">
+    %own_sC = cute.slice(%sC, %own_buffer)
+    %toC = cute.tiled.copy.partition_D(%r2s, %own_sC, {thread})
+    %part = cute.static : !cute.shape<"({piece // 2},{high},1)">
+    %first_part = cute.static : !cute.coord<"(0,0,0)">
+    %origin = cute.static : !cute.coord<"(0,0)">
+    %sP = cute.local_tile(%own_sC, %tilerP, %origin)
+
+{_zeros(own, element)}    %last = scf.for {"%work" if own.streamed else "%tile"} = %{"first_own" if teams > 1 else "first"} to %end step %{"own_step" if teams > 1 else "step"} iter_args(%uses = %{"first_use" if teams > 1 else "c0"}) -> (i32) : i32 {{
+{_own_work(own)}      cute.fill(%acc, %zero)
+      scf.for %k = %c0 to %k_tiles step %c1 : i32 {{
+        %use = arith.addi %uses, %k : i32
+        %stage = cute.pipeline.stage(%pipe, %use)
+        %read = cute.make_coord(%stage) : (i32) -> !cute.coord<"(_,_,_,?)">
+        %a = cute.slice(%tCrA, %read)
+        %b = cute.slice(%tCrB, %read)
+        cute.pipeline.consumer_wait(%pipe, %use)
+        cute_nvgpu.wgmma.fence
+        cute.gemm(%mma, %acc, %a, %b, %acc)
+        cute_nvgpu.wgmma.commit_group
+        // One group stays in flight: the stage before it has been read.
+        cute_nvgpu.wgmma.wait_group 1
+        %follows = arith.cmpi ne, %k, %c0 : i32
+        scf.if %follows {{
+          %before = arith.subi %use, %c1 : i32
+          cute.pipeline.consumer_release(%pipe, %before)
+        }}
+      }}
+      cute_nvgpu.wgmma.wait_group 0
+      %behind = arith.addi %uses, %k_tiles : i32
+      %any = arith.cmpi ne, %k_tiles, %c0 : i32
+      scf.if %any {{
+        %before = arith.subi %behind, %c1 : i32
+        cute.pipeline.consumer_release(%pipe, %before)
+      }}
+{_next_use(teams)}
+{_summed(own) if own.streamed else ""}
+{_exchanged(split, registers) if split > 1 else "      %sums0 = cute.memref.load_vec(%acc)"}
+      %narrow = arith.truncf %sums{split - 1} : vector<{registers}xf32> to vector<{registers}xbf16>
+      {"%rounded = cute.local_tile(%rC, %part, %first_part)" if split > 1 else ""}
+      cute.memref.store_vec(%narrow, {"%rounded" if split > 1 else "%rC"})
+      %coord = cute.tile_scheduler.coord<8> (%tile, %tiles)
+      %m, %n = cute.get_scalars(%coord) : !cute.coord<"(?,?)">
+      %columns = arith.muli %n, %pieces : i32
+      %column = arith.addi %columns, %rank : i32
+{"".join(_stored_piece(own, number) for number in range(pieces // split))}
+{"      }" if own.streamed else ""}
+      scf.yield %next : i32
+    }}
+    scf.if %stores {{
+      cute_nvgpu.cp.async.bulk.wait_group 0 read
+    }}
+  }}
+  func.return
+}}
+"""  # noqa: E501
+
+
+def _zeros(own: GemmSchedule, element: str) -> str:
+    """Zeros in the rows of A's stages that no copy writes."""
+    if own.m == own.height:
+        return ""
+    size = OPERANDS[element].size
+    run, k = 16 // size, ROW // size
+    return f"""\
+    %nothing = arith.constant 0.0 : {element}
+    %clear = cute.make_tiled_copy : !cute.tiled_copy<#cute_nvgpu.copy<universal, {element}, 128>, layout_tv = "((8,16),{run}):(({16 * run},1),16)", tiler_mn = "[16;{k}]">
+    %zeros = cute.memref.alloca() : !cute.memref<{element}, rmem, "(({run},1),1,{own.stages}):((1,0),0,0)">
+    %rows = cute.tiled.copy.partition_D(%clear, %sA, %t)
+    %copied = arith.constant {own.m // 16} : i32
+    %all = arith.constant {own.height // 16} : i32
+    cute.fill(%zeros, %nothing)
+    scf.for %i = %copied to %all step %c1 : i32 {{
+      %below = cute.make_coord(%i) : (i32) -> !cute.coord<"(_,?,_,_)">
+      %cleared = cute.slice(%rows, %below)
+      cute.copy(%clear, %zeros, %cleared)
+    }}
+    cute_nvgpu.fence.proxy.async in "shared::cta"
+    cute_nvgpu.bar.sync 1 threads {own.threads}
+"""  # noqa: E501
+
+
+_SUMS = """,
+                %sums: !cute.memref<f32, gmem, align<16>, "(?,{0}):({0},1)">, %flags: memref<?xi32>"""
+
+
+def _own_tiles(own: GemmSchedule) -> str:
+    """The tiles of this CTA; or of its cluster, and its own steps of K, from `begin` on."""
+    if own.streamed:
+        return _streams()
+    if own.split == 1:
+        return """\
+  %first, %end, %step = cute.tile_scheduler.bounds<persistent> (%tiles)
+  %rank = arith.constant 0 : i32
+  %begin = arith.constant 0 : i32
+  %k_tiles = arith.addi %all_k, %begin : i32"""
+    return f"""\
+  %rank = cute_nvgpu.cluster.rank
+  %cta, %end, %ctas = cute.tile_scheduler.bounds<persistent> (%tiles)
+  %split = arith.constant {own.split} : i32
+  %first = arith.divui %cta, %split : i32
+  %step = arith.divui %ctas, %split : i32
+  %part_k = arith.ceildivui %all_k, %split : i32
+  %begin = arith.muli %rank, %part_k : i32
+  %left = arith.subi %all_k, %begin : i32
+  %some_k = arith.minsi %part_k, %left : i32
+  %k_tiles = arith.maxsi %some_k, %c0 : i32"""
+
+
+def _streams() -> str:
+    """Where the tiles are no whole number of rounds, the first ones are streamed: those of the last
+    round and, where there is one, of the round before. Their steps of K, tile after tile, are
+    shared out evenly: to this CTA those from `from` to `to`; then come its whole tiles. CTAs count
+    from the last one down: whoever waits for another one's sums waits for one that began
+    earlier."""
+    return """\
+  %block, %all_tiles, %ctas = cute.tile_scheduler.bounds<persistent> (%tiles)
+  %rank = arith.constant 0 : i32
+  %first = arith.constant 0 : i32
+  %step = arith.constant 1 : i32
+  %last_cta = arith.subi %ctas, %c1 : i32
+  %cta = arith.subi %last_cta, %block : i32
+  %over = arith.remui %all_tiles, %ctas : i32
+  %rounds = arith.divui %all_tiles, %ctas : i32
+  %is_uneven = arith.cmpi ne, %over, %c0 : i32
+  %one_round = arith.minui %rounds, %c1 : i32
+  %mixed_rounds = arith.select %is_uneven, %one_round, %c0 : i32
+  %whole_rounds = arith.subi %rounds, %mixed_rounds : i32
+  %whole = arith.muli %whole_rounds, %ctas : i32
+  %streamed = arith.subi %all_tiles, %whole : i32
+  %all_steps = arith.muli %streamed, %all_k : i32
+  %some_share = arith.ceildivui %all_steps, %ctas : i32
+  %share = arith.maxui %some_share, %c1 : i32
+  %share_begin = arith.muli %cta, %share : i32
+  %share_from = arith.minui %share_begin, %all_steps : i32
+  %share_end = arith.addi %share_from, %share : i32
+  %share_to = arith.minui %share_end, %all_steps : i32
+  %first_tile = arith.divui %share_from, %all_k : i32
+  %behind_last = arith.ceildivui %share_to, %all_k : i32
+  %parts = arith.subi %behind_last, %first_tile : i32
+  %end = arith.addi %parts, %whole_rounds : i32"""
+
+
+def _own_work(own: GemmSchedule) -> str:
+    """Which tile of a streamed kernel it is, and its steps of K."""
+    if not own.streamed:
+        return ""
+    return """\
+  %is_part = arith.cmpi ult, %work, %parts : i32
+  %part_tile = arith.addi %first_tile, %work : i32
+  %round = arith.subi %work, %parts : i32
+  %before_round = arith.muli %round, %ctas : i32
+  %in_round = arith.addi %before_round, %cta : i32
+  %whole_tile = arith.addi %in_round, %streamed : i32
+  %tile = arith.select %is_part, %part_tile, %whole_tile : i32
+  %tile_begin = arith.muli %tile, %all_k : i32
+  %after_begin = arith.subi %share_from, %tile_begin : i32
+  %begin_in = arith.maxsi %after_begin, %c0 : i32
+  %begin = arith.select %is_part, %begin_in, %c0 : i32
+  %before_end = arith.subi %share_to, %tile_begin : i32
+  %end_in = arith.minsi %before_end, %all_k : i32
+  %until = arith.select %is_part, %end_in, %all_k : i32
+  %k_tiles = arith.subi %until, %begin : i32
+"""
+
+
+def _own_team(own: GemmSchedule) -> str:
+    """The tiles of a team: every second one of the CTA, and the uses of stages that are theirs."""
+    return f"""\
+    %team_size = arith.constant {own.threads // own.teams} : i32
+    %teams = arith.constant {own.teams} : i32
+    %team = arith.divui %t, %team_size : i32
+    %thread = arith.remui %t, %team_size : i32
+    %is_first_team = arith.cmpi eq, %team, %c0 : i32
+    %tiles_before = arith.muli %team, %step : i32
+    %first_own = arith.addi %first, %tiles_before : i32
+    %own_step = arith.muli %step, %teams : i32
+    %first_use = arith.muli %team, %k_tiles : i32
+    %others = arith.subi %teams, %c1 : i32
+    %skipped = arith.muli %others, %k_tiles : i32
+"""
+
+
+def _next_use(teams: int) -> str:
+    """The first use of a stage by the next tile: behind those of the other team's."""
+    return f"      %next = arith.addi %behind, %{'skipped' if teams > 1 else 'c0'} : i32"
+
+
+def _barrier(own: GemmSchedule) -> str:
+    """The warpgroups of a team meet."""
+    sync = [f"cute_nvgpu.bar.sync {number + 1} threads {own.threads // own.teams}"
+            for number in range(own.teams)]  # fmt: skip
+    return sync[0] if own.teams == 1 else f"scf.if %is_first_team {{ {sync[0]} }} else {{ {sync[1]} }}"
+
+
+def _summed(own: GemmSchedule) -> str:
+    """A CTA that begins within a tile gives its sums away through memory; the one that began the
+    tile adds those of the CTAs that went on, in their order, and stores it."""
+    size, parts = own.threads, max(own.n // 64, 1)
+    layout = f'"((2,2,{own.n // 8}),1,1,{size}):((1,2,{4 * size}),0,0,4)"'
+    part = "\n".join(f"""\
+          %at{number} = cute.static : !cute.coord<"({number},0,0)">
+          %own{number} = cute.local_tile(%acc, %added, %at{number})
+          %more{number} = cute.local_tile(%theirs, %added, %at{number})
+          %x{number} = cute.memref.load_vec(%own{number})
+          %y{number} = cute.memref.load_vec(%more{number})
+          %z{number} = arith.addf %x{number}, %y{number} : vector<{own.n // parts // 2}xf32>
+          cute.memref.store_vec(%z{number}, %own{number})"""
+        for number in range(parts))  # fmt: skip
+    return f"""\
+      %added = cute.static : !cute.shape<"({own.n // parts // 2},1,1)">
+      %places = cute.static : !cute.layout<{layout}>
+      %flag0 = cute_nvgpu.address %flags : memref<?xi32> -> i64
+      %four = arith.constant 4 : i64
+      %goes_on = arith.cmpi ne, %begin, %c0 : i32
+      scf.if %goes_on {{
+        %row = cute.make_coord(%cta) : (i32) -> !cute.coord<"(?,_)">
+        %line = cute.slice(%sums, %row)
+        %given_all = cute.make_view(%line, %places)
+        %at = cute.make_coord(%t) : (i32) -> !cute.coord<"(_,_,_,?)">
+        %given = cute.slice(%given_all, %at)
+        cute.copy(%acc, %given)
+        {_barrier(own)}
+        scf.if %stores {{
+          %cta64 = arith.extui %cta : i32 to i64
+          %offset = arith.muli %cta64, %four : i64
+          %flag = arith.addi %flag0, %offset : i64
+          cute_nvgpu.address.store semantics "release.gpu" %c1 to %flag + 0 : i32 to i64
+        }}
+      }} else {{
+        %tile_end = arith.addi %tile_begin, %all_k : i32
+        %shares = arith.ceildivui %tile_end, %share : i32
+        %after = arith.addi %cta, %c1 : i32
+        %behind_ctas = arith.select %is_part, %shares, %after : i32
+        scf.for %other = %after to %behind_ctas step %c1 : i32 {{
+          scf.if %stores {{
+            %other64 = arith.extui %other : i32 to i64
+            %offset = arith.muli %other64, %four : i64
+            %flag = arith.addi %flag0, %offset : i64
+            scf.while () : () -> () {{
+              %given = cute_nvgpu.address.load semantics "acquire.gpu" %flag + 0 : i64 -> i32
+              %not_yet = arith.cmpi eq, %given, %c0 : i32
+              scf.condition(%not_yet)
+            }} do {{
+              scf.yield
+            }}
+            cute_nvgpu.address.store semantics "relaxed.gpu" %c0 to %flag + 0 : i32 to i64
+          }}
+          {_barrier(own)}
+          %row = cute.make_coord(%other) : (i32) -> !cute.coord<"(?,_)">
+          %line = cute.slice(%sums, %row)
+          %theirs_all = cute.make_view(%line, %places)
+          %at = cute.make_coord(%t) : (i32) -> !cute.coord<"(_,_,_,?)">
+          %theirs = cute.slice(%theirs_all, %at)
+{part}
+        }}"""
+
+
+def _exchanged(split: int, registers: int) -> str:
+    """Each CTA of a cluster gives each, itself too, its sums of the columns that are that one's,
+    which adds them in the order of the CTAs."""
+    at = '(i32, i32) -> !cute.coord<"(_,_,_,?,?)">'
+    given = [
+        f"""\
+      %cta{rank} = arith.constant {rank} : i32
+      %there{rank} = cute.map_shared(%exchange, %cta{rank})
+      %place{rank} = cute.slice(%there{rank}, %mine)
+      %whose{rank} = cute.static : !cute.coord<"({rank},0,0)">
+      %given{rank} = cute.local_tile(%acc, %part, %whose{rank})
+      cute.copy(%given{rank}, %place{rank})
+"""
+        for rank in range(split)
+    ]
+    taken = [
+        f"""\
+      %source{rank} = cute.make_coord(%t, %cta{rank}) : {at}
+      %slot{rank} = cute.slice(%exchange, %source{rank})
+      {"%taken" if rank else "%sums"}{rank} = cute.memref.load_vec(%slot{rank})
+"""
+        for rank in range(split)
+    ]
+    for rank in range(1, split):
+        sums = f"%sums{rank} = arith.addf %sums{rank - 1}, %taken{rank}"
+        taken.append(f"      {sums} : vector<{registers}xf32>\n")
+    return f"""\
+      %mine = cute.make_coord(%t, %rank) : {at}
+      cute_nvgpu.cluster.wait
+{"".join(given)}
+      cute_nvgpu.cluster.arrive
+      cute_nvgpu.cluster.wait
+{"".join(taken)}"""
+
+
+def _met(split: int) -> str:
+    """The copying warp takes part in the barriers of the cluster."""
+    if split == 1:
+        return ""
+    return """\
+    cute_nvgpu.bar.warp.sync
+    cute_nvgpu.cluster.wait
+    cute_nvgpu.cluster.arrive
+    cute_nvgpu.cluster.wait"""
+
+
+def _stored_piece(own: GemmSchedule, number: int) -> str:
+    """The columns of a piece laid down, when those before have left, and stored."""
+    part = f"""\
+      %which{number} = cute.static : !cute.coord<"({number},0,0)">
+      %from{number} = cute.local_tile(%fromC, %part, %which{number})
+      %to{number} = cute.local_tile(%toC, %part, %which{number})
+      cute.copy(%r2s, %from{number}, %to{number})
+"""
+    return f"""\
+      scf.if %stores {{
+        cute_nvgpu.cp.async.bulk.wait_group 0 read
+      }}
+      {_barrier(own)}
+{part if own.piece < own.n else "      cute.copy(%r2s, %fromC, %toC)"}
+      cute_nvgpu.fence.proxy.async in "shared::cta"
+      {_barrier(own)}
+      scf.if %stores {{
+        %number = arith.constant {number} : i32
+        %right = arith.addi %column, %number : i32
+        %place = cute.make_coord(%m, %right) : (i32, i32) -> !cute.coord<"(?,?)">
+        %gC = cute.local_tile(%mC, %tilerP, %place)
+        cute.copy(%tmaC, %sP, %gC)
+        cute_nvgpu.cp.async.bulk.commit_group
+      }}
+"""
