@@ -24,7 +24,7 @@ SHARED = 227 << 10
 
 
 def schedule(
-    m: int, n: int, split: int = 1, *, teams: int = 1, streamed: bool = False
+    m: int, n: int, split: int = 1, *, teams: int = 1, streamed: bool = False, pairs: bool = False
 ) -> GemmSchedule:
     """The schedule of a tile: C through shared memory at once unless that takes too many stages,
     which have the rest of it."""
@@ -33,7 +33,7 @@ def schedule(
     exchanged = 4 * m * n if split > 1 else 0
     left = SHARED - 2048 - 2 * teams * height * piece - exchanged
     stages = min(left // ((height + n) * ROW), 16)
-    return GemmSchedule(m, n, stages, piece, split, teams, streamed)
+    return GemmSchedule(m, n, stages, piece, split, teams, streamed, pairs)
 
 
 TILES = tuple(
@@ -70,7 +70,8 @@ def grid_of(own: GemmSchedule, m: int, n: int) -> tuple[int]:
     """The grid of a schedule for a problem: a CTA for each tile, at most the multiprocessors; or a
     cluster for each."""
     tiles = own.tiles(m, n)
-    return (min(tiles, own.most_ctas) if own.split == 1 else tiles * own.split,)
+    ctas = tiles * own.cluster
+    return (own.most_ctas if own.streamed else ctas if own.split > 1 else min(ctas, own.most_ctas),)
 
 
 def gemm(m: int, n: int, k: int, element: str = "bf16") -> tuple[tw.Kernel, tuple[int]]:

@@ -30,7 +30,8 @@ OPERANDS = {"bf16": MultipliedType(2, 16, 6.1e6), "f8E4M3FN": MultipliedType(1, 
 class GemmSchedule:
     """A tile of C, m by n; how many stages a CTA has, by how many columns C is stored, how many
     CTAs of a cluster have a part of K each, and how many teams of warpgroups take the tiles of a
-    CTA in turn. Streamed, each CTA has as many steps of K as the others, whole tiles or not."""
+    CTA in turn. Streamed, each CTA has as many steps of K as the others, whole tiles or not. Of
+    pairs each CTA has a tile, one below the other, and loads half of B for both."""
 
     m: int
     n: int
@@ -39,10 +40,11 @@ class GemmSchedule:
     split: int = 1
     teams: int = 1
     streamed: bool = False
+    pairs: bool = False
 
     def __str__(self) -> str:
         split = f"/{self.split}" if self.split > 1 else ""
-        return f"{self.m}x{self.n}{split}{' in turn' * (self.teams > 1)}{' streamed' * self.streamed}"
+        return f"{self.m}x{self.n}{split}{' in turn' * (self.teams > 1)}{' streamed' * self.streamed}{' pairs' * self.pairs}"
 
     @property
     def height(self) -> int:
@@ -55,6 +57,11 @@ class GemmSchedule:
         return self.height // 64 if self.teams == 1 else 1
 
     @property
+    def cluster(self) -> int:
+        """The CTAs of a cluster."""
+        return 2 if self.pairs else self.split
+
+    @property
     def threads(self) -> int:
         """The threads that multiply."""
         return 128 * self.groups * self.teams
@@ -63,11 +70,11 @@ class GemmSchedule:
     def most_ctas(self) -> int:
         """How many CTAs run at once: of clusters those that fit into groups of 14 to 18
         multiprocessors."""
-        return MULTIPROCESSORS if self.split <= 2 else 112
+        return MULTIPROCESSORS if self.cluster <= 2 else 112
 
     def tiles(self, m: int, n: int) -> int:
         """The tiles of a problem."""
-        return -(-m // self.m) * -(-n // self.n)
+        return -(-m // (self.m << self.pairs)) * -(-n // self.n)
 
     @property
     def box(self) -> int:
@@ -87,13 +94,18 @@ def text(own: GemmSchedule, element: str = "bf16") -> str:
     m, n, stages, piece, box = own.m, own.n, own.stages, own.piece, own.box
     height, split, teams, groups = own.height, own.split, own.teams, own.groups
     k, high, team = ROW // size, height // 64 // groups, 128 * groups
+    part_n = n >> own.pairs
     registers, fragment = high * n // 2 // split, f"((2,2,{n // 8}),{high},1):((1,2,4),{n // 2},0)"
     swizzle = f"S<3,{5 - size},3>"
     pattern, matrices = own.swizzle, 4 if n % 16 == 0 else 2
     boxes, pieces = piece // box, n // piece
     stored = f"({m},({box},{boxes})):({box},(1,{height * box}))"
     threads, thread = own.threads, "%t" if teams == 1 else "%thread"
-    cluster = f', "gpu.known_cluster_size" = array<i32: {split}, 1, 1>' if split > 1 else ""
+    cluster = f', "gpu.known_cluster_size" = array<i32: {own.cluster}, 1, 1>' if own.cluster > 1 else ""
+
+    def turns(part: str) -> str:
+        return part if teams > 1 else ""
+
     return f"""
 !mma = !cute.tiled_mma<!cute_nvgpu.sm90.mma<64x{n}x{depth}, elem_type = ({element}, {element}, f32), ab_major = (k, k), frag_kind = ss>, atom_layout_MNK = "({groups},1,1):(1,0,0)">
 !smemA = !cute.memref<{element}, smem, align<1024>, "{swizzle} o 0 o ({height},{k},{stages}):({k},1,{height * k})">
@@ -102,7 +114,7 @@ def text(own: GemmSchedule, element: str = "bf16") -> str:
 !registers = !cute.memref<f32, rmem, "{fragment}">
 !rounded = !cute.memref<bf16, rmem, "{fragment}">
 !exchange = !cute.memref<f32, smem, align<16>, "((2,2,{n // 8 // split}),1,1,{threads},{split}):((1,2,{4 * threads}),0,0,4,{threads * registers})">
-!pipe = !cute.pipeline<tma, stages = {stages}, producers = 1, consumers = {team // 32}, bytes = {(m + n) * ROW}>
+!pipe = !cute.pipeline<tma, stages = {stages}, producers = 1, consumers = {team // 32}, bytes = {(m + n) * ROW}{", ctas = 2" if own.pairs else ""}>
 
 func.func @gemm(%A: !cute.memref<{element}, gmem, align<16>, "(?,?):(?{{i64 div={16 // size}}},1)">,
                 %B: !cute.memref<{element}, gmem, align<16>, "(?,?):(?{{i64 div={16 // size}}},1)">,
@@ -117,7 +129,7 @@ func.func @gemm(%A: !cute.memref<{element}, gmem, align<16>, "(?,?):(?{{i64 div=
   %t = arith.index_cast %tid : index to i32
 
   %tmaA, %mA = cute.make_tma_copy<#cute_nvgpu.tma<load>, tile = "[{m};{k}]", smem = "{swizzle} o 0 o ({m},{k}):({k},1)"> (%A)
-  %tmaB, %mB = cute.make_tma_copy<#cute_nvgpu.tma<load>, tile = "[{n};{k}]", smem = "{swizzle} o 0 o ({n},{k}):({k},1)"> (%B)
+  %tmaB, %mB = cute.make_tma_copy<#cute_nvgpu.tma<load{", multicast" if own.pairs else ""}>, tile = "[{part_n};{k}]", smem = "{swizzle} o 0 o ({part_n},{k}):({k},1)"> (%B)
   %tmaC, %mC = cute.make_tma_copy<#cute_nvgpu.tma<store>, tile = "[{m};{piece}]", smem = "{pattern}{stored}"> (%C)
   %sA = cute.memref.alloc() : !smemA
   %sB = cute.memref.alloc() : !smemB
@@ -128,11 +140,11 @@ func.func @gemm(%A: !cute.memref<{element}, gmem, align<16>, "(?,?):(?{{i64 div=
   %tilerA = cute.static : !cute.shape<"({m},{k})">
   %upper = cute.static : !cute.coord<"(0,0,_)">
   %copiedA = cute.local_tile(%sA, %tilerA, %upper)
-  %tilerB = cute.static : !cute.shape<"({n},{k})">
-  %tilerC = cute.static : !cute.shape<"({m},{n})">
+  %tilerB = cute.static : !cute.shape<"({part_n},{k})">
   %tilerP = cute.static : !cute.shape<"({m},{piece})">
   %shapeC = cute.get_shape(%C)
-  %tiles = cute.ceil_div(%shapeC, %tilerC)
+  %all_m = cute.static : !cute.shape<"({m << own.pairs},{n})">
+  %tiles = cute.ceil_div(%shapeC, %all_m)
   %some = cute.make_coord(%c0) : (i32) -> !cute.coord<"(?,_)">
   %rowA = cute.local_tile(%mA, %tilerA, %some)
   %steps = cute.size<[2]> (%rowA)
@@ -144,10 +156,9 @@ func.func @gemm(%A: !cute.memref<{element}, gmem, align<16>, "(?,?):(?{{i64 div=
     %copies = arith.cmpi eq, %t, %copier : i32
     scf.if %copies {{
       %last = scf.for {"%work" if own.streamed else "%tile"} = %first to %end step %step iter_args(%uses = %c0) -> (i32) : i32 {{
-{_own_work(own)}        %coord = cute.tile_scheduler.coord<8> (%tile, %tiles)
-        %m, %n = cute.get_scalars(%coord) : !cute.coord<"(?,?)">
+{_own_work(own)}{_own_coord(own)}
         %atA = cute.make_coord(%m) : (i32) -> !cute.coord<"(?,_)">
-        %atB = cute.make_coord(%n) : (i32) -> !cute.coord<"(?,_)">
+        %atB = cute.make_coord({"%half" if own.pairs else "%n"}) : (i32) -> !cute.coord<"(?,_)">
         %gA = cute.local_tile(%mA, %tilerA, %atA)
         %gB = cute.local_tile(%mB, %tilerB, %atB)
         scf.for %k = %c0 to %k_tiles step %c1 : i32 {{
@@ -159,19 +170,19 @@ func.func @gemm(%A: !cute.memref<{element}, gmem, align<16>, "(?,?):(?{{i64 div=
           %fromA = cute.slice(%gA, %from)
           %fromB = cute.slice(%gB, %from)
           %toA = cute.slice(%copiedA, %to)
-          %toB = cute.slice(%sB, %to)
+          %toB = cute.slice({"%half_sB" if own.pairs else "%sB"}, %to)
           cute.pipeline.producer_acquire(%pipe, %use)
           cute.copy(%tmaA, %fromA, %toA) pipeline %pipe[%use]
-          cute.copy(%tmaB, %fromB, %toB) pipeline %pipe[%use]
+          cute.copy(%tmaB, %fromB, %toB) pipeline %pipe[%use]{" multicast %both" if own.pairs else ""}
           cute.pipeline.producer_commit(%pipe, %use)
         }}
         %next = arith.addi %uses, %k_tiles : i32
         scf.yield %next : i32
       }}
     }}
-{_met(split)}
+{_met(own)}
   }} else {{
-{_own_team(own) if teams > 1 else ""}    %stores = arith.cmpi eq, {thread}, %c0 : i32
+{turns(_own_team(own))}    %stores = arith.cmpi eq, {thread}, %c0 : i32
     %mma = cute.make_tiled_mma : !mma
     %tCsA = cute.tiled.mma.partition A (%mma, %sA, {thread})
     %tCsB = cute.tiled.mma.partition B (%mma, %sB, {thread})
@@ -189,8 +200,8 @@ func.func @gemm(%A: !cute.memref<{element}, gmem, align<16>, "(?,?):(?{{i64 div=
     %origin = cute.static : !cute.coord<"(0,0)">
     %sP = cute.local_tile(%own_sC, %tilerP, %origin)
 
-{_zeros(own, element)}    %last = scf.for {"%work" if own.streamed else "%tile"} = %{"first_own" if teams > 1 else "first"} to %end step %{"own_step" if teams > 1 else "step"} iter_args(%uses = %{"first_use" if teams > 1 else "c0"}) -> (i32) : i32 {{
-{_own_work(own)}      cute.fill(%acc, %zero)
+{_zeros(own, element)}    %last{turns(":2")} = scf.for {"%work" if own.streamed else "%tile"} = %first to %end step %step iter_args(%uses = %c0{turns(", %turn = %c0")}) -> (i32{turns(", i32")}) : i32 {{
+{_own_work(own)}{turns(_OWN_TURN)}      cute.fill(%acc, %zero)
       scf.for %k = %c0 to %k_tiles step %c1 : i32 {{
         %use = arith.addi %uses, %k : i32
         %stage = cute.pipeline.stage(%pipe, %use)
@@ -209,34 +220,42 @@ func.func @gemm(%A: !cute.memref<{element}, gmem, align<16>, "(?,?):(?{{i64 div=
           cute.pipeline.consumer_release(%pipe, %before)
         }}
       }}
-      cute_nvgpu.wgmma.wait_group 0
+{turns(_TOLD)}      cute_nvgpu.wgmma.wait_group 0
       %behind = arith.addi %uses, %k_tiles : i32
       %any = arith.cmpi ne, %k_tiles, %c0 : i32
       scf.if %any {{
         %before = arith.subi %behind, %c1 : i32
         cute.pipeline.consumer_release(%pipe, %before)
       }}
-{_next_use(teams)}
 {_summed(own) if own.streamed else ""}
 {_exchanged(split, registers) if split > 1 else "      %sums0 = cute.memref.load_vec(%acc)"}
       %narrow = arith.truncf %sums{split - 1} : vector<{registers}xf32> to vector<{registers}xbf16>
       {"%rounded = cute.local_tile(%rC, %part, %first_part)" if split > 1 else ""}
       cute.memref.store_vec(%narrow, {"%rounded" if split > 1 else "%rC"})
-      %coord = cute.tile_scheduler.coord<8> (%tile, %tiles)
-      %m, %n = cute.get_scalars(%coord) : !cute.coord<"(?,?)">
+{_own_coord(own)}
       %columns = arith.muli %n, %pieces : i32
       %column = arith.addi %columns, %rank : i32
 {"".join(_stored_piece(own, number) for number in range(pieces // split))}
 {"      }" if own.streamed else ""}
-      scf.yield %next : i32
+{turns(f"      }} else {{{chr(10)}{_TOLD}      }}")}
+      %next = arith.addi %uses, %k_tiles : i32
+      {turns("%following = arith.subi %c1, %turn : i32")}
+      scf.yield %next{turns(", %following")} : i32{turns(", i32")}
     }}
     scf.if %stores {{
       cute_nvgpu.cp.async.bulk.wait_group 0 read
     }}
   }}
-  func.return
+{_LEFT if own.pairs else ""}  func.return
 }}
 """  # noqa: E501
+
+
+_LEFT = """\
+  // Neither leaves while the other may still reach its memory.
+  cute_nvgpu.cluster.arrive
+  cute_nvgpu.cluster.wait
+"""
 
 
 def _zeros(own: GemmSchedule, element: str) -> str:
@@ -271,6 +290,19 @@ def _own_tiles(own: GemmSchedule) -> str:
     """The tiles of this CTA; or of its cluster, and its own steps of K, from `begin` on."""
     if own.streamed:
         return _streams()
+    if own.pairs:
+        return """\
+  %both = arith.constant 3 : i16
+  %two = arith.constant 2 : i32
+  %peer = cute_nvgpu.cluster.rank
+  %cta, %end, %ctas = cute.tile_scheduler.bounds<persistent> (%tiles)
+  %first = arith.divui %cta, %two : i32
+  %step = arith.divui %ctas, %two : i32
+  %half_of = cute.make_coord(%peer) : (i32) -> !cute.coord<"(?,0,_)">
+  %half_sB = cute.local_tile(%sB, %tilerB, %half_of)
+  %rank = arith.constant 0 : i32
+  %begin = arith.constant 0 : i32
+  %k_tiles = arith.addi %all_k, %begin : i32"""
     if own.split == 1:
         return """\
   %first, %end, %step = cute.tile_scheduler.bounds<persistent> (%tiles)
@@ -347,26 +379,41 @@ def _own_work(own: GemmSchedule) -> str:
 """
 
 
+def _own_coord(own: GemmSchedule) -> str:
+    """Where a tile is; of pairs, which half of B this CTA loads."""
+    coord = "%coord = cute.tile_scheduler.coord<8> (%tile, %tiles)"
+    scalars = 'cute.get_scalars(%coord) : !cute.coord<"(?,?)">'
+    if not own.pairs:
+        return f"        {coord}\n        %m, %n = {scalars}"
+    return f"""\
+        {coord}
+        %upper_m, %n = {scalars}
+        %even_m = arith.muli %upper_m, %two : i32
+        %m = arith.addi %even_m, %peer : i32
+        %even_n = arith.muli %n, %two : i32
+        %half = arith.addi %even_n, %peer : i32"""
+
+
 def _own_team(own: GemmSchedule) -> str:
-    """The tiles of a team: every second one of the CTA, and the uses of stages that are theirs."""
+    """Which team a thread is of, and its number there."""
     return f"""\
     %team_size = arith.constant {own.threads // own.teams} : i32
-    %teams = arith.constant {own.teams} : i32
     %team = arith.divui %t, %team_size : i32
     %thread = arith.remui %t, %team_size : i32
     %is_first_team = arith.cmpi eq, %team, %c0 : i32
-    %tiles_before = arith.muli %team, %step : i32
-    %first_own = arith.addi %first, %tiles_before : i32
-    %own_step = arith.muli %step, %teams : i32
-    %first_use = arith.muli %team, %k_tiles : i32
-    %others = arith.subi %teams, %c1 : i32
-    %skipped = arith.muli %others, %k_tiles : i32
 """
 
 
-def _next_use(teams: int) -> str:
-    """The first use of a stage by the next tile: behind those of the other team's."""
-    return f"      %next = arith.addi %behind, %{'skipped' if teams > 1 else 'c0'} : i32"
+_OWN_TURN = """\
+      %is_own = arith.cmpi eq, %turn, %team : i32
+      scf.if %is_own {
+"""
+
+
+_TOLD = """\
+      // The stages of the other team's tile come behind these: no parity names one of these then.
+      cute_nvgpu.bar.sync 3 threads 256
+"""
 
 
 def _barrier(own: GemmSchedule) -> str:
@@ -474,15 +521,13 @@ def _exchanged(split: int, registers: int) -> str:
 {"".join(taken)}"""
 
 
-def _met(split: int) -> str:
+def _met(own: GemmSchedule) -> str:
     """The copying warp takes part in the barriers of the cluster."""
-    if split == 1:
-        return ""
-    return """\
-    cute_nvgpu.bar.warp.sync
+    sums = """
     cute_nvgpu.cluster.wait
     cute_nvgpu.cluster.arrive
     cute_nvgpu.cluster.wait"""
+    return f"    cute_nvgpu.bar.warp.sync{sums if own.split > 1 else ''}" if own.cluster > 1 else ""
 
 
 def _stored_piece(own: GemmSchedule, number: int) -> str:
