@@ -3,9 +3,10 @@ import torch
 sys.path.insert(0,'benchmarks')
 import gemm_shapes as gs
 from gemm_shapes import hopper_gemm as hg
+import hopper_gemm_schedule as hs
 from device_time import milliseconds
 from gemm_gpu import launch_of
-S=hg.schedule
+S=hs.schedule
 def P(m,n,**k): return S(m,n,pairs=True,**k)
 def T(m,n,**k): return S(m,n,teams=2,**k)
 def X(m,n): return S(m,n,streamed=True)

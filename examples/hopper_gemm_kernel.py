@@ -1,4 +1,4 @@
-"""The text of examples/hopper_gemm.py: a schedule of C = A B', and its kernel in tiles.
+"""The text of examples/hopper_gemm.py: the kernel of a schedule, in tiles.
 
 The warpgroups come first, so that the number of each is a thread's number shifted: ptxas keeps what
 follows from it, descriptors, in uniform registers. With the copying warp in front each `wgmma`
@@ -7,85 +7,8 @@ waits for a register of a thread to become uniform, 4 % of the time at 4096.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import NamedTuple
-
-MULTIPROCESSORS, ROW = 132, 128
-"""Those of an H100 or H200 (SXM), and the bytes of a stage's rows: one swizzle."""
-
-
-class MultipliedType(NamedTuple):
-    """An element type of A and B: its bytes, K of an instruction, and FLOP of a multiprocessor in a
-    microsecond."""
-
-    size: int
-    depth: int
-    rate: float
-
-
-OPERANDS = {"bf16": MultipliedType(2, 16, 6.1e6), "f8E4M3FN": MultipliedType(1, 32, 11e6)}
-
-
-@dataclass(frozen=True)
-class GemmSchedule:
-    """A tile of C, m by n; how many stages a CTA has, by how many columns C is stored, how many
-    CTAs of a cluster have a part of K each, and how many teams of warpgroups take the tiles of a
-    CTA in turn. Streamed, each CTA has as many steps of K as the others, whole tiles or not. Of
-    pairs each CTA has a tile, one below the other, and loads half of B for both."""
-
-    m: int
-    n: int
-    stages: int
-    piece: int
-    split: int = 1
-    teams: int = 1
-    streamed: bool = False
-    pairs: bool = False
-
-    def __str__(self) -> str:
-        split = f"/{self.split}" if self.split > 1 else ""
-        return f"{self.m}x{self.n}{split}{' in turn' * (self.teams > 1)}{' streamed' * self.streamed}{' pairs' * self.pairs}"
-
-    @property
-    def height(self) -> int:
-        """The rows that are multiplied: whole instructions, zeros below the tile's."""
-        return -(-self.m // 64) * 64
-
-    @property
-    def groups(self) -> int:
-        """The warpgroups of a team."""
-        return self.height // 64 if self.teams == 1 else 1
-
-    @property
-    def cluster(self) -> int:
-        """The CTAs of a cluster."""
-        return 2 if self.pairs else self.split
-
-    @property
-    def threads(self) -> int:
-        """The threads that multiply."""
-        return 128 * self.groups * self.teams
-
-    @property
-    def most_ctas(self) -> int:
-        """How many CTAs run at once: of clusters those that fit into groups of 14 to 18
-        multiprocessors."""
-        return MULTIPROCESSORS if self.cluster <= 2 else 112
-
-    def tiles(self, m: int, n: int) -> int:
-        """The tiles of a problem."""
-        return -(-m // (self.m << self.pairs)) * -(-n // self.n)
-
-    @property
-    def box(self) -> int:
-        """The columns of a box of C: a swizzle wide; or an odd number of runs of 16 bytes, so that
-        eight rows lie in different banks as they are."""
-        return next(box for box in (64, 32, 56, 40, 24, 8) if self.piece % box == 0)
-
-    @property
-    def swizzle(self) -> str:
-        """The swizzle of a box of C."""
-        return f"S<{self.box.bit_length() - 4},3,3> o 0 o " if self.box % 32 == 0 else ""
+from hopper_gemm_schedule import OPERANDS, ROW, GemmSchedule
+from hopper_gemm_sums import SUMS, barrier, exchanged, streamed_tiles, streamed_work, summed
 
 
 def text(own: GemmSchedule, element: str = "bf16") -> str:
@@ -101,7 +24,11 @@ def text(own: GemmSchedule, element: str = "bf16") -> str:
     boxes, pieces = piece // box, n // piece
     stored = f"({m},({box},{boxes})):({box},(1,{height * box}))"
     threads, thread = own.threads, "%t" if teams == 1 else "%thread"
-    cluster = f', "gpu.known_cluster_size" = array<i32: {own.cluster}, 1, 1>' if own.cluster > 1 else ""
+    cluster = (
+        f', "gpu.known_cluster_size" = array<i32: {own.cluster}, 1, 1>' if own.cluster > 1 else ""
+    )
+
+    work = streamed_work() if own.streamed else ""
 
     def turns(part: str) -> str:
         return part if teams > 1 else ""
@@ -118,7 +45,7 @@ def text(own: GemmSchedule, element: str = "bf16") -> str:
 
 func.func @gemm(%A: !cute.memref<{element}, gmem, align<16>, "(?,?):(?{{i64 div={16 // size}}},1)">,
                 %B: !cute.memref<{element}, gmem, align<16>, "(?,?):(?{{i64 div={16 // size}}},1)">,
-                %C: !cute.memref<bf16, gmem, align<16>, "(?,?):(?{{i64 div=8}},1)">{_SUMS.format(height * n) if own.streamed else ""})
+                %C: !cute.memref<bf16, gmem, align<16>, "(?,?):(?{{i64 div=8}},1)">{SUMS.format(height * n) if own.streamed else ""})
     attributes {{gpu.kernel, "gpu.known_block_size" = array<i32: {threads + 32}, 1, 1>{cluster}}} {{
   %c0 = arith.constant 0 : i32
   %c1 = arith.constant 1 : i32
@@ -156,7 +83,7 @@ func.func @gemm(%A: !cute.memref<{element}, gmem, align<16>, "(?,?):(?{{i64 div=
     %copies = arith.cmpi eq, %t, %copier : i32
     scf.if %copies {{
       %last = scf.for {"%work" if own.streamed else "%tile"} = %first to %end step %step iter_args(%uses = %c0) -> (i32) : i32 {{
-{_own_work(own)}{_own_coord(own)}
+{work}{_own_coord(own)}
         %atA = cute.make_coord(%m) : (i32) -> !cute.coord<"(?,_)">
         %atB = cute.make_coord({"%half" if own.pairs else "%n"}) : (i32) -> !cute.coord<"(?,_)">
         %gA = cute.local_tile(%mA, %tilerA, %atA)
@@ -201,7 +128,7 @@ func.func @gemm(%A: !cute.memref<{element}, gmem, align<16>, "(?,?):(?{{i64 div=
     %sP = cute.local_tile(%own_sC, %tilerP, %origin)
 
 {_zeros(own, element)}    %last{turns(":2")} = scf.for {"%work" if own.streamed else "%tile"} = %first to %end step %step iter_args(%uses = %c0{turns(", %turn = %c0")}) -> (i32{turns(", i32")}) : i32 {{
-{_own_work(own)}{turns(_OWN_TURN)}      cute.fill(%acc, %zero)
+{work}{turns(_OWN_TURN)}      cute.fill(%acc, %zero)
       scf.for %k = %c0 to %k_tiles step %c1 : i32 {{
         %use = arith.addi %uses, %k : i32
         %stage = cute.pipeline.stage(%pipe, %use)
@@ -227,8 +154,8 @@ func.func @gemm(%A: !cute.memref<{element}, gmem, align<16>, "(?,?):(?{{i64 div=
         %before = arith.subi %behind, %c1 : i32
         cute.pipeline.consumer_release(%pipe, %before)
       }}
-{_summed(own) if own.streamed else ""}
-{_exchanged(split, registers) if split > 1 else "      %sums0 = cute.memref.load_vec(%acc)"}
+{summed(own) if own.streamed else ""}
+{exchanged(split, registers) if split > 1 else "      %sums0 = cute.memref.load_vec(%acc)"}
       %narrow = arith.truncf %sums{split - 1} : vector<{registers}xf32> to vector<{registers}xbf16>
       {"%rounded = cute.local_tile(%rC, %part, %first_part)" if split > 1 else ""}
       cute.memref.store_vec(%narrow, {"%rounded" if split > 1 else "%rC"})
@@ -282,14 +209,10 @@ def _zeros(own: GemmSchedule, element: str) -> str:
 """  # noqa: E501
 
 
-_SUMS = """,
-                %sums: !cute.memref<f32, gmem, align<16>, "(?,{0}):({0},1)">, %flags: memref<?xi32>"""
-
-
 def _own_tiles(own: GemmSchedule) -> str:
     """The tiles of this CTA; or of its cluster, and its own steps of K, from `begin` on."""
     if own.streamed:
-        return _streams()
+        return streamed_tiles()
     if own.pairs:
         return """\
   %both = arith.constant 3 : i16
@@ -320,63 +243,6 @@ def _own_tiles(own: GemmSchedule) -> str:
   %left = arith.subi %all_k, %begin : i32
   %some_k = arith.minsi %part_k, %left : i32
   %k_tiles = arith.maxsi %some_k, %c0 : i32"""
-
-
-def _streams() -> str:
-    """Where the tiles are no whole number of rounds, the first ones are streamed: those of the last
-    round and, where there is one, of the round before. Their steps of K, tile after tile, are
-    shared out evenly: to this CTA those from `from` to `to`; then come its whole tiles. CTAs count
-    from the last one down: whoever waits for another one's sums waits for one that began
-    earlier."""
-    return """\
-  %block, %all_tiles, %ctas = cute.tile_scheduler.bounds<persistent> (%tiles)
-  %rank = arith.constant 0 : i32
-  %first = arith.constant 0 : i32
-  %step = arith.constant 1 : i32
-  %last_cta = arith.subi %ctas, %c1 : i32
-  %cta = arith.subi %last_cta, %block : i32
-  %over = arith.remui %all_tiles, %ctas : i32
-  %rounds = arith.divui %all_tiles, %ctas : i32
-  %is_uneven = arith.cmpi ne, %over, %c0 : i32
-  %one_round = arith.minui %rounds, %c1 : i32
-  %mixed_rounds = arith.select %is_uneven, %one_round, %c0 : i32
-  %whole_rounds = arith.subi %rounds, %mixed_rounds : i32
-  %whole = arith.muli %whole_rounds, %ctas : i32
-  %streamed = arith.subi %all_tiles, %whole : i32
-  %all_steps = arith.muli %streamed, %all_k : i32
-  %some_share = arith.ceildivui %all_steps, %ctas : i32
-  %share = arith.maxui %some_share, %c1 : i32
-  %share_begin = arith.muli %cta, %share : i32
-  %share_from = arith.minui %share_begin, %all_steps : i32
-  %share_end = arith.addi %share_from, %share : i32
-  %share_to = arith.minui %share_end, %all_steps : i32
-  %first_tile = arith.divui %share_from, %all_k : i32
-  %behind_last = arith.ceildivui %share_to, %all_k : i32
-  %parts = arith.subi %behind_last, %first_tile : i32
-  %end = arith.addi %parts, %whole_rounds : i32"""
-
-
-def _own_work(own: GemmSchedule) -> str:
-    """Which tile of a streamed kernel it is, and its steps of K."""
-    if not own.streamed:
-        return ""
-    return """\
-  %is_part = arith.cmpi ult, %work, %parts : i32
-  %part_tile = arith.addi %first_tile, %work : i32
-  %round = arith.subi %work, %parts : i32
-  %before_round = arith.muli %round, %ctas : i32
-  %in_round = arith.addi %before_round, %cta : i32
-  %whole_tile = arith.addi %in_round, %streamed : i32
-  %tile = arith.select %is_part, %part_tile, %whole_tile : i32
-  %tile_begin = arith.muli %tile, %all_k : i32
-  %after_begin = arith.subi %share_from, %tile_begin : i32
-  %begin_in = arith.maxsi %after_begin, %c0 : i32
-  %begin = arith.select %is_part, %begin_in, %c0 : i32
-  %before_end = arith.subi %share_to, %tile_begin : i32
-  %end_in = arith.minsi %before_end, %all_k : i32
-  %until = arith.select %is_part, %end_in, %all_k : i32
-  %k_tiles = arith.subi %until, %begin : i32
-"""
 
 
 def _own_coord(own: GemmSchedule) -> str:
@@ -416,111 +282,6 @@ _TOLD = """\
 """
 
 
-def _barrier(own: GemmSchedule) -> str:
-    """The warpgroups of a team meet."""
-    sync = [f"cute_nvgpu.bar.sync {number + 1} threads {own.threads // own.teams}"
-            for number in range(own.teams)]  # fmt: skip
-    return sync[0] if own.teams == 1 else f"scf.if %is_first_team {{ {sync[0]} }} else {{ {sync[1]} }}"
-
-
-def _summed(own: GemmSchedule) -> str:
-    """A CTA that begins within a tile gives its sums away through memory; the one that began the
-    tile adds those of the CTAs that went on, in their order, and stores it."""
-    size, parts = own.threads, max(own.n // 64, 1)
-    layout = f'"((2,2,{own.n // 8}),1,1,{size}):((1,2,{4 * size}),0,0,4)"'
-    part = "\n".join(f"""\
-          %at{number} = cute.static : !cute.coord<"({number},0,0)">
-          %own{number} = cute.local_tile(%acc, %added, %at{number})
-          %more{number} = cute.local_tile(%theirs, %added, %at{number})
-          %x{number} = cute.memref.load_vec(%own{number})
-          %y{number} = cute.memref.load_vec(%more{number})
-          %z{number} = arith.addf %x{number}, %y{number} : vector<{own.n // parts // 2}xf32>
-          cute.memref.store_vec(%z{number}, %own{number})"""
-        for number in range(parts))  # fmt: skip
-    return f"""\
-      %added = cute.static : !cute.shape<"({own.n // parts // 2},1,1)">
-      %places = cute.static : !cute.layout<{layout}>
-      %flag0 = cute_nvgpu.address %flags : memref<?xi32> -> i64
-      %four = arith.constant 4 : i64
-      %goes_on = arith.cmpi ne, %begin, %c0 : i32
-      scf.if %goes_on {{
-        %row = cute.make_coord(%cta) : (i32) -> !cute.coord<"(?,_)">
-        %line = cute.slice(%sums, %row)
-        %given_all = cute.make_view(%line, %places)
-        %at = cute.make_coord(%t) : (i32) -> !cute.coord<"(_,_,_,?)">
-        %given = cute.slice(%given_all, %at)
-        cute.copy(%acc, %given)
-        {_barrier(own)}
-        scf.if %stores {{
-          %cta64 = arith.extui %cta : i32 to i64
-          %offset = arith.muli %cta64, %four : i64
-          %flag = arith.addi %flag0, %offset : i64
-          cute_nvgpu.address.store semantics "release.gpu" %c1 to %flag + 0 : i32 to i64
-        }}
-      }} else {{
-        %tile_end = arith.addi %tile_begin, %all_k : i32
-        %shares = arith.ceildivui %tile_end, %share : i32
-        %after = arith.addi %cta, %c1 : i32
-        %behind_ctas = arith.select %is_part, %shares, %after : i32
-        scf.for %other = %after to %behind_ctas step %c1 : i32 {{
-          scf.if %stores {{
-            %other64 = arith.extui %other : i32 to i64
-            %offset = arith.muli %other64, %four : i64
-            %flag = arith.addi %flag0, %offset : i64
-            scf.while () : () -> () {{
-              %given = cute_nvgpu.address.load semantics "acquire.gpu" %flag + 0 : i64 -> i32
-              %not_yet = arith.cmpi eq, %given, %c0 : i32
-              scf.condition(%not_yet)
-            }} do {{
-              scf.yield
-            }}
-            cute_nvgpu.address.store semantics "relaxed.gpu" %c0 to %flag + 0 : i32 to i64
-          }}
-          {_barrier(own)}
-          %row = cute.make_coord(%other) : (i32) -> !cute.coord<"(?,_)">
-          %line = cute.slice(%sums, %row)
-          %theirs_all = cute.make_view(%line, %places)
-          %at = cute.make_coord(%t) : (i32) -> !cute.coord<"(_,_,_,?)">
-          %theirs = cute.slice(%theirs_all, %at)
-{part}
-        }}"""
-
-
-def _exchanged(split: int, registers: int) -> str:
-    """Each CTA of a cluster gives each, itself too, its sums of the columns that are that one's,
-    which adds them in the order of the CTAs."""
-    at = '(i32, i32) -> !cute.coord<"(_,_,_,?,?)">'
-    given = [
-        f"""\
-      %cta{rank} = arith.constant {rank} : i32
-      %there{rank} = cute.map_shared(%exchange, %cta{rank})
-      %place{rank} = cute.slice(%there{rank}, %mine)
-      %whose{rank} = cute.static : !cute.coord<"({rank},0,0)">
-      %given{rank} = cute.local_tile(%acc, %part, %whose{rank})
-      cute.copy(%given{rank}, %place{rank})
-"""
-        for rank in range(split)
-    ]
-    taken = [
-        f"""\
-      %source{rank} = cute.make_coord(%t, %cta{rank}) : {at}
-      %slot{rank} = cute.slice(%exchange, %source{rank})
-      {"%taken" if rank else "%sums"}{rank} = cute.memref.load_vec(%slot{rank})
-"""
-        for rank in range(split)
-    ]
-    for rank in range(1, split):
-        sums = f"%sums{rank} = arith.addf %sums{rank - 1}, %taken{rank}"
-        taken.append(f"      {sums} : vector<{registers}xf32>\n")
-    return f"""\
-      %mine = cute.make_coord(%t, %rank) : {at}
-      cute_nvgpu.cluster.wait
-{"".join(given)}
-      cute_nvgpu.cluster.arrive
-      cute_nvgpu.cluster.wait
-{"".join(taken)}"""
-
-
 def _met(own: GemmSchedule) -> str:
     """The copying warp takes part in the barriers of the cluster."""
     sums = """
@@ -542,10 +303,10 @@ def _stored_piece(own: GemmSchedule, number: int) -> str:
       scf.if %stores {{
         cute_nvgpu.cp.async.bulk.wait_group 0 read
       }}
-      {_barrier(own)}
+      {barrier(own)}
 {part if own.piece < own.n else "      cute.copy(%r2s, %fromC, %toC)"}
       cute_nvgpu.fence.proxy.async in "shared::cta"
-      {_barrier(own)}
+      {barrier(own)}
       scf.if %stores {{
         %number = arith.constant {number} : i32
         %right = arith.addi %column, %number : i32
