@@ -126,6 +126,7 @@ def summed(own: GemmSchedule) -> str:
             }}
             cute_nvgpu.address.store semantics "relaxed.gpu" %c0 to %flag + 0 : i32 to i64
           }}
+          cute_nvgpu.bar.warp.sync
           {barrier(own)}
           %row = cute.make_coord(%other) : (i32) -> !cute.coord<"(?,_)">
           %line = cute.slice(%sums, %row)
