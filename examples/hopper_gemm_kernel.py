@@ -17,16 +17,13 @@ def text(own: GemmSchedule, element: str = "bf16") -> str:
     m, n, stages, piece, box = own.m, own.n, own.stages, own.piece, own.box
     height, split, teams, groups = own.height, own.split, own.teams, own.groups
     k, high, team = ROW // size, height // 64 // groups, 128 * groups
-    part_n = n >> own.pairs
     registers, fragment = high * n // 2 // split, f"((2,2,{n // 8}),{high},1):((1,2,4),{n // 2},0)"
     swizzle = f"S<3,{5 - size},3>"
     pattern, matrices = own.swizzle, 4 if n % 16 == 0 else 2
     boxes, pieces = piece // box, n // piece
     stored = f"({m},({box},{boxes})):({box},(1,{height * box}))"
     threads, thread = own.threads, "%t" if teams == 1 else "%thread"
-    cluster = (
-        f', "gpu.known_cluster_size" = array<i32: {own.cluster}, 1, 1>' if own.cluster > 1 else ""
-    )
+    cluster = f', "gpu.known_cluster_size" = array<i32: {split}, 1, 1>' if split > 1 else ""
 
     work = streamed_work() if own.streamed else ""
 
@@ -41,7 +38,7 @@ def text(own: GemmSchedule, element: str = "bf16") -> str:
 !registers = !cute.memref<f32, rmem, "{fragment}">
 !rounded = !cute.memref<bf16, rmem, "{fragment}">
 !exchange = !cute.memref<f32, smem, align<16>, "((2,2,{n // 8 // split}),1,1,{threads},{split}):((1,2,{4 * threads}),0,0,4,{threads * registers})">
-!pipe = !cute.pipeline<tma, stages = {stages}, producers = 1, consumers = {team // 32}, bytes = {(m + n) * ROW}{", ctas = 2" if own.pairs else ""}>
+!pipe = !cute.pipeline<tma, stages = {stages}, producers = 1, consumers = {team // 32}, bytes = {(m + n) * ROW}>
 
 func.func @gemm(%A: !cute.memref<{element}, gmem, align<16>, "(?,?):(?{{i64 div={16 // size}}},1)">,
                 %B: !cute.memref<{element}, gmem, align<16>, "(?,?):(?{{i64 div={16 // size}}},1)">,
@@ -56,7 +53,7 @@ func.func @gemm(%A: !cute.memref<{element}, gmem, align<16>, "(?,?):(?{{i64 div=
   %t = arith.index_cast %tid : index to i32
 
   %tmaA, %mA = cute.make_tma_copy<#cute_nvgpu.tma<load>, tile = "[{m};{k}]", smem = "{swizzle} o 0 o ({m},{k}):({k},1)"> (%A)
-  %tmaB, %mB = cute.make_tma_copy<#cute_nvgpu.tma<load{", multicast" if own.pairs else ""}>, tile = "[{part_n};{k}]", smem = "{swizzle} o 0 o ({part_n},{k}):({k},1)"> (%B)
+  %tmaB, %mB = cute.make_tma_copy<#cute_nvgpu.tma<load>, tile = "[{n};{k}]", smem = "{swizzle} o 0 o ({n},{k}):({k},1)"> (%B)
   %tmaC, %mC = cute.make_tma_copy<#cute_nvgpu.tma<store>, tile = "[{m};{piece}]", smem = "{pattern}{stored}"> (%C)
   %sA = cute.memref.alloc() : !smemA
   %sB = cute.memref.alloc() : !smemB
@@ -67,11 +64,11 @@ func.func @gemm(%A: !cute.memref<{element}, gmem, align<16>, "(?,?):(?{{i64 div=
   %tilerA = cute.static : !cute.shape<"({m},{k})">
   %upper = cute.static : !cute.coord<"(0,0,_)">
   %copiedA = cute.local_tile(%sA, %tilerA, %upper)
-  %tilerB = cute.static : !cute.shape<"({part_n},{k})">
+  %tilerB = cute.static : !cute.shape<"({n},{k})">
   %tilerP = cute.static : !cute.shape<"({m},{piece})">
   %shapeC = cute.get_shape(%C)
-  %all_m = cute.static : !cute.shape<"({m << own.pairs},{n})">
-  %tiles = cute.ceil_div(%shapeC, %all_m)
+  %tilerC = cute.static : !cute.shape<"({m},{n})">
+  %tiles = cute.ceil_div(%shapeC, %tilerC)
   %some = cute.make_coord(%c0) : (i32) -> !cute.coord<"(?,_)">
   %rowA = cute.local_tile(%mA, %tilerA, %some)
   %steps = cute.size<[2]> (%rowA)
@@ -83,9 +80,9 @@ func.func @gemm(%A: !cute.memref<{element}, gmem, align<16>, "(?,?):(?{{i64 div=
     %copies = arith.cmpi eq, %t, %copier : i32
     scf.if %copies {{
       %last = scf.for {"%work" if own.streamed else "%tile"} = %first to %end step %step iter_args(%uses = %c0) -> (i32) : i32 {{
-{work}{_own_coord(own)}
+{work}{_COORD}
         %atA = cute.make_coord(%m) : (i32) -> !cute.coord<"(?,_)">
-        %atB = cute.make_coord({"%half" if own.pairs else "%n"}) : (i32) -> !cute.coord<"(?,_)">
+        %atB = cute.make_coord(%n) : (i32) -> !cute.coord<"(?,_)">
         %gA = cute.local_tile(%mA, %tilerA, %atA)
         %gB = cute.local_tile(%mB, %tilerB, %atB)
         scf.for %k = %c0 to %k_tiles step %c1 : i32 {{
@@ -97,10 +94,10 @@ func.func @gemm(%A: !cute.memref<{element}, gmem, align<16>, "(?,?):(?{{i64 div=
           %fromA = cute.slice(%gA, %from)
           %fromB = cute.slice(%gB, %from)
           %toA = cute.slice(%copiedA, %to)
-          %toB = cute.slice({"%half_sB" if own.pairs else "%sB"}, %to)
+          %toB = cute.slice(%sB, %to)
           cute.pipeline.producer_acquire(%pipe, %use)
           cute.copy(%tmaA, %fromA, %toA) pipeline %pipe[%use]
-          cute.copy(%tmaB, %fromB, %toB) pipeline %pipe[%use]{" multicast %both" if own.pairs else ""}
+          cute.copy(%tmaB, %fromB, %toB) pipeline %pipe[%use]
           cute.pipeline.producer_commit(%pipe, %use)
         }}
         %next = arith.addi %uses, %k_tiles : i32
@@ -159,7 +156,7 @@ func.func @gemm(%A: !cute.memref<{element}, gmem, align<16>, "(?,?):(?{{i64 div=
       %narrow = arith.truncf %sums{split - 1} : vector<{registers}xf32> to vector<{registers}xbf16>
       {"%rounded = cute.local_tile(%rC, %part, %first_part)" if split > 1 else ""}
       cute.memref.store_vec(%narrow, {"%rounded" if split > 1 else "%rC"})
-{_own_coord(own)}
+{_COORD}
       %columns = arith.muli %n, %pieces : i32
       %column = arith.addi %columns, %rank : i32
 {"".join(_stored_piece(own, number) for number in range(pieces // split))}
@@ -173,16 +170,9 @@ func.func @gemm(%A: !cute.memref<{element}, gmem, align<16>, "(?,?):(?{{i64 div=
       cute_nvgpu.cp.async.bulk.wait_group 0 read
     }}
   }}
-{_LEFT if own.pairs else ""}  func.return
+  func.return
 }}
 """  # noqa: E501
-
-
-_LEFT = """\
-  // Neither leaves while the other may still reach its memory.
-  cute_nvgpu.cluster.arrive
-  cute_nvgpu.cluster.wait
-"""
 
 
 def _zeros(own: GemmSchedule, element: str) -> str:
@@ -213,19 +203,6 @@ def _own_tiles(own: GemmSchedule) -> str:
     """The tiles of this CTA; or of its cluster, and its own steps of K, from `begin` on."""
     if own.streamed:
         return streamed_tiles()
-    if own.pairs:
-        return """\
-  %both = arith.constant 3 : i16
-  %two = arith.constant 2 : i32
-  %peer = cute_nvgpu.cluster.rank
-  %cta, %end, %ctas = cute.tile_scheduler.bounds<persistent> (%tiles)
-  %first = arith.divui %cta, %two : i32
-  %step = arith.divui %ctas, %two : i32
-  %half_of = cute.make_coord(%peer) : (i32) -> !cute.coord<"(?,0,_)">
-  %half_sB = cute.local_tile(%sB, %tilerB, %half_of)
-  %rank = arith.constant 0 : i32
-  %begin = arith.constant 0 : i32
-  %k_tiles = arith.addi %all_k, %begin : i32"""
     if own.split == 1:
         return """\
   %first, %end, %step = cute.tile_scheduler.bounds<persistent> (%tiles)
@@ -245,19 +222,9 @@ def _own_tiles(own: GemmSchedule) -> str:
   %k_tiles = arith.maxsi %some_k, %c0 : i32"""
 
 
-def _own_coord(own: GemmSchedule) -> str:
-    """Where a tile is; of pairs, which half of B this CTA loads."""
-    coord = "%coord = cute.tile_scheduler.coord<8> (%tile, %tiles)"
-    scalars = 'cute.get_scalars(%coord) : !cute.coord<"(?,?)">'
-    if not own.pairs:
-        return f"        {coord}\n        %m, %n = {scalars}"
-    return f"""\
-        {coord}
-        %upper_m, %n = {scalars}
-        %even_m = arith.muli %upper_m, %two : i32
-        %m = arith.addi %even_m, %peer : i32
-        %even_n = arith.muli %n, %two : i32
-        %half = arith.addi %even_n, %peer : i32"""
+_COORD = """\
+        %coord = cute.tile_scheduler.coord<8> (%tile, %tiles)
+        %m, %n = cute.get_scalars(%coord) : !cute.coord<"(?,?)">"""
 
 
 def _own_team(own: GemmSchedule) -> str:
@@ -288,7 +255,7 @@ def _met(own: GemmSchedule) -> str:
     cute_nvgpu.cluster.wait
     cute_nvgpu.cluster.arrive
     cute_nvgpu.cluster.wait"""
-    return f"    cute_nvgpu.bar.warp.sync{sums if own.split > 1 else ''}" if own.cluster > 1 else ""
+    return f"    cute_nvgpu.bar.warp.sync{sums if own.split > 1 else ''}" if split > 1 else ""
 
 
 def _stored_piece(own: GemmSchedule, number: int) -> str:

@@ -25,8 +25,7 @@ OPERANDS = {"bf16": MultipliedType(2, 16, 6.1e6), "f8E4M3FN": MultipliedType(1, 
 class GemmSchedule:
     """A tile of C, m by n; how many stages a CTA has, by how many columns C is stored, how many
     CTAs of a cluster have a part of K each, and how many teams of warpgroups take the tiles of a
-    CTA in turn. Streamed, each CTA has as many steps of K as the others, whole tiles or not. Of
-    pairs each CTA has a tile, one below the other, and loads half of B for both."""
+    CTA in turn. Streamed, each CTA has as many steps of K as the others, whole tiles or not."""
 
     m: int
     n: int
@@ -35,10 +34,9 @@ class GemmSchedule:
     split: int = 1
     teams: int = 1
     streamed: bool = False
-    pairs: bool = False
 
     def __str__(self) -> str:
-        kinds = {"in turn": self.teams > 1, "streamed": self.streamed, "in pairs": self.pairs}
+        kinds = {"in turn": self.teams > 1, "streamed": self.streamed}
         split = f"/{self.split}" if self.split > 1 else ""
         return " ".join([f"{self.m}x{self.n}{split}", *(kind for kind in kinds if kinds[kind])])
 
@@ -53,11 +51,6 @@ class GemmSchedule:
         return self.height // 64 if self.teams == 1 else 1
 
     @property
-    def cluster(self) -> int:
-        """The CTAs of a cluster."""
-        return 2 if self.pairs else self.split
-
-    @property
     def threads(self) -> int:
         """The threads that multiply."""
         return 128 * self.groups * self.teams
@@ -66,11 +59,11 @@ class GemmSchedule:
     def most_ctas(self) -> int:
         """How many CTAs run at once: of clusters those that fit into groups of 14 to 18
         multiprocessors."""
-        return MULTIPROCESSORS if self.cluster <= 2 else 112
+        return MULTIPROCESSORS if self.split <= 2 else 112
 
     def tiles(self, m: int, n: int) -> int:
         """The tiles of a problem."""
-        return -(-m // (self.m << self.pairs)) * -(-n // self.n)
+        return -(-m // self.m) * -(-n // self.n)
 
     @property
     def box(self) -> int:
@@ -89,7 +82,7 @@ SHARED = 227 << 10
 
 
 def schedule(
-    m: int, n: int, split: int = 1, *, teams: int = 1, streamed: bool = False, pairs: bool = False
+    m: int, n: int, split: int = 1, *, teams: int = 1, streamed: bool = False
 ) -> GemmSchedule:
     """The schedule of a tile: C through shared memory at once unless that takes too many stages,
     which have the rest of it."""
@@ -98,7 +91,7 @@ def schedule(
     exchanged = 4 * m * n if split > 1 else 0
     left = SHARED - 2048 - 2 * teams * height * piece - exchanged
     stages = min(left // ((height + n) * ROW), 16)
-    return GemmSchedule(m, n, stages, piece, split, teams, streamed, pairs)
+    return GemmSchedule(m, n, stages, piece, split, teams, streamed)
 
 
 TILES = tuple(
@@ -135,7 +128,7 @@ def grid_of(own: GemmSchedule, m: int, n: int) -> tuple[int]:
     """The grid of a schedule for a problem: a CTA for each tile, at most the multiprocessors; or a
     cluster for each."""
     tiles = own.tiles(m, n)
-    ctas = tiles * own.cluster
+    ctas = tiles * own.split
     return (own.most_ctas if own.streamed else ctas if own.split > 1 else min(ctas, own.most_ctas),)
 
 
