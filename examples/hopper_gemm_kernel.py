@@ -104,7 +104,7 @@ func.func @gemm(%A: !cute.memref<{element}, gmem, align<16>, "(?,?):(?{{i64 div=
         scf.yield %next : i32
       }}
     }}
-{_met(own)}
+{_met(split)}
   }} else {{
 {turns(_own_team(own))}    %stores = arith.cmpi eq, {thread}, %c0 : i32
     %mma = cute.make_tiled_mma : !mma
@@ -249,13 +249,15 @@ _TOLD = """\
 """
 
 
-def _met(own: GemmSchedule) -> str:
+def _met(split: int) -> str:
     """The copying warp takes part in the barriers of the cluster."""
-    sums = """
+    if split == 1:
+        return ""
+    return """\
+    cute_nvgpu.bar.warp.sync
     cute_nvgpu.cluster.wait
     cute_nvgpu.cluster.arrive
     cute_nvgpu.cluster.wait"""
-    return f"    cute_nvgpu.bar.warp.sync{sums if own.split > 1 else ''}" if split > 1 else ""
 
 
 def _stored_piece(own: GemmSchedule, number: int) -> str:
