@@ -203,7 +203,9 @@ def _start(
 ) -> None:
     from tilewright.cutile_gpu import shared_by, start
 
-    code = _compiled(kernel, parameters, arch, shared_by(grid))
+    code = _compiled(kernel, parameters, arch)
+    if "wgmma" in code.ptx and (ctas := shared_by(grid)) > 1:
+        code = _compiled(kernel, parameters, arch, ctas)
     start(code, parameters, grid, stream, programmatic=programmatic)
 
 
