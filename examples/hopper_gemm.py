@@ -11,8 +11,6 @@ there are few tiles and much of K, each CTA of a cluster takes a part of K, give
 sums of a part of the columns each, through their shared memory, and stores its own.
 """
 
-from __future__ import annotations
-
 from functools import cache
 
 from hopper_gemm_kernel import text

@@ -5,8 +5,6 @@ follows from it, descriptors, in uniform registers. With the copying warp in fro
 waits for a register of a thread to become uniform, 4 % of the time at 4096.
 """
 
-from __future__ import annotations
-
 from hopper_gemm_schedule import OPERANDS, ROW, GemmSchedule
 from hopper_gemm_sums import SUMS, barrier, exchanged, streamed_tiles, streamed_work, summed
 

@@ -1,7 +1,5 @@
 """Schedules of examples/hopper_gemm.py, and the model that picks one."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import NamedTuple
 

@@ -1,8 +1,6 @@
 """A tile whose K several CTAs share: which steps are whose, and their sums added, for
 examples/hopper_gemm.py."""
 
-from __future__ import annotations
-
 from hopper_gemm_schedule import GemmSchedule
 
 SUMS = """,

@@ -98,9 +98,9 @@ def _seeds(ops: Sequence[Operation]) -> Iterator[tuple[SSAValue, _Source]]:
             for operand, value in _fragments(op):
                 yield value, _Source(op, op.mma_atom.tv_layout(operand))
         elif isinstance(op, WmmaAccessOp):
-            yield op.fragment_value, _Source(op, op.access.tv_layout)
+            yield op.fragment, _Source(op, op.access.tv_layout)
         elif isinstance(op, TmemAccessOp):
-            yield op.fragment_value, _Source(op, op.tv_layout)
+            yield op.fragment, _Source(op, op.tv_layout)
 
 
 @cache

@@ -53,6 +53,7 @@ from xdsl.traits import IsolatedFromAbove, OpTrait
 from xdsl.universe import Universe
 from xdsl.utils.exceptions import VerifyException
 
+from tilewright.dialects.once import once_each
 from tilewright.dialects.signature import FactsBySignature, identity, signature
 
 # pyright: reportPrivateUsage=false
@@ -78,7 +79,8 @@ def install() -> None:
     for node in nodes:
         node.__hash__, node.__eq__ = object.__hash__, object.__eq__
     operation: Any = Operation
-    operation.__init__ = _init
+    operation.__init__, operation.create = _init, classmethod(_create)
+    operation.location = UNKNOWN_LOC
     operation.operands = property(_operands_of, Operation.operands.fset)  # type: ignore[attr-defined]
     values: list[Any] = [SSAValues, OpOperands, SSAValue, OpResult, BlockArgument]
     several, view, value, result, argument = values
@@ -94,6 +96,8 @@ def install() -> None:
     accessors: list[Any] = [BaseAccessor, BeforeVariadicSingleAccessor]
     for accessor, get in zip(accessors, (_get, _get_one), strict=True):
         accessor.__get__ = get
+    numbers: Any = DenseArrayBase
+    numbers.get_values = once_each(DenseArrayBase.get_values)
     definition: Any = OpDef
     definition.verify = _verify
     operations.verify_variadic_size = _counted
@@ -220,6 +224,43 @@ def _init(
     successors: Sequence[Block] = (),
     regions: Sequence[Region] = (),
 ) -> None:
+    if successors:
+        self.successors = successors
+    for region in regions:
+        self.add_region(region)
+    if location is not None:
+        self.location = location
+    _fill(self, operands, result_types, dict(properties), dict(attributes))
+
+
+def _create(
+    class_: Any,
+    *,
+    operands: Sequence[SSAValue] = (),
+    result_types: Sequence[Attribute] = (),
+    properties: Mapping[str, Attribute] = {},
+    attributes: Mapping[str, Attribute] = {},
+    **rest: Any,
+) -> Any:
+    op = class_.__new__(class_)
+    if rest:
+        _init(
+            op, operands=operands, result_types=result_types, properties=properties,
+            attributes=attributes, **rest,
+        )  # fmt: skip
+    else:
+        _fill(op, operands, result_types, dict(properties), dict(attributes))
+    return op
+
+
+def _fill(
+    self: Any,
+    operands: Sequence[SSAValue],
+    result_types: Sequence[Attribute],
+    properties: dict[str, Attribute],
+    attributes: dict[str, Attribute],
+) -> None:
+    """Give an op its values and attributes."""
     self._operands = values = SSAValues(operands)
     uses = list[Any]()
     for index, value in enumerate(values):
@@ -237,25 +278,26 @@ def _init(
         result.type, result.op, result.index = type_, self, index
         results.append(result)
     self.results = SSAValues(results)
-    self.properties, self.attributes = dict(properties), dict(attributes)
-    self.location = UNKNOWN_LOC if location is None else location
-    if successors:
-        self.successors = successors
-    for region in regions:
-        self.add_region(region)
+    self.properties, self.attributes = properties, attributes
+    added = _added(self.__class__)
     # An implicit builder takes the place of Operation's own.
-    if Operation.__post_init__ is not _no_more or _has_defaults(self.__class__):
+    if (added and not added <= properties.keys()) or Operation.__post_init__ is not _no_more:
         self.__post_init__()
 
 
 @cache
-def _has_defaults(class_: Any) -> bool:
-    """True where an op may get properties or attributes that it was not given, or does more."""
-    if class_.__post_init__ is not IRDLOperation.__post_init__:
-        return True
+def _added(class_: Any) -> frozenset[str]:
+    """The properties that an op gets where it was not given them; with an empty name where it may
+    get attributes, or does more."""
     definition: OpDef = class_.get_irdl_definition()
-    fields = (*definition.properties.values(), *definition.attributes.values())
-    return any(field.default_value is not None for field in fields)
+    is_other = class_.__post_init__ is not IRDLOperation.__post_init__
+    more = is_other or any(field.default_value for field in definition.attributes.values())
+    named = definition.properties.items()
+    names = [
+        name for name, field in named
+        if field.default_value is not None and not isinstance(field, OptionalDef)
+    ]  # fmt: skip
+    return frozenset([*names, ""] if more else names)
 
 
 _built = operations.irdl_op_init
@@ -279,7 +321,7 @@ def _build(self: Any, op_def: Any, *, operands: Any, result_types: Any, **rest: 
     }
     if plan[2] is not None:
         fields[plan[2]][AttrSizedOperandSegments.attribute_name] = _segments(values[1])
-    _init(self, operands=values[0], result_types=types[0], **fields)
+    _fill(self, values[0], types[0], **fields)
 
 
 _LISTS = (list, tuple, SSAValues)
@@ -317,18 +359,21 @@ def _flattened(
     if len(given) != len(counts):
         return None
     for one, (least, most) in zip(given, counts, strict=True):
-        if isinstance(one, kind):
+        if type(one) in _LISTS:
+            if not least <= len(one) <= most:
+                return None
+            values += one
+            sizes.append(len(one))
+        elif one is not None:
             values.append(one)
             sizes.append(1)
-            continue
-        some: Any = () if one is None else one
-        if type(some) not in _LISTS or not least <= len(some) <= most:
+        elif least == 0 and most == 1:
+            sizes.append(0)
+        else:
             return None
-        if (one is None and most != 1) or not all(isinstance(value, kind) for value in some):
-            return None
-        values += some
-        sizes.append(len(some))
-    return values, tuple(sizes)
+    if all([isinstance(value, kind) for value in values]):
+        return values, tuple(sizes)
+    return None
 
 
 @cache

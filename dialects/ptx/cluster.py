@@ -1,6 +1,6 @@
 """Clusters of CTAs. PTX ISA, barrier.cluster, mapa and %cluster_ctarank."""
 
-from collections.abc import Mapping
+from typing import ClassVar
 
 from xdsl.dialects.builtin import UnitAttr
 from xdsl.irdl import operand_def, opt_prop_def, prop_def, result_def, traits_def
@@ -14,7 +14,7 @@ from tilewright.dialects.cute_nvgpu.lattice.cluster import (
     MBARRIER_ARRIVE_CLUSTER,
 )
 from tilewright.dialects.fields import NUMBER, fields_op
-from tilewright.dialects.ptx.instruction import Given, RowOp
+from tilewright.dialects.ptx.instruction import RowOp
 from tilewright.dialects.ptx.types import reg
 
 
@@ -22,12 +22,11 @@ from tilewright.dialects.ptx.types import reg
 class RankOp(RowOp):
     """`mov.u32 d, %cluster_ctarank`."""
 
+    OPERANDS: ClassVar = {"d": "result", "%cluster_ctarank": "%cluster_ctarank"}
+
     result = result_def(reg("b32"))
 
     traits = traits_def(Pure())
-
-    def operand_values(self) -> Mapping[str, Given]:
-        return {"d": self.result, "%cluster_ctarank": "%cluster_ctarank"}
 
 
 @fields_op("ptx.barrier.cluster.arrive", CLUSTER_ARRIVE)
@@ -49,6 +48,8 @@ class MapaOp(RowOp):
     ```
     """
 
+    OPERANDS: ClassVar = {"d": "result", "a": "address", "b": "rank"}
+
     address = operand_def(reg("b32"))
     rank = operand_def(reg("b32"))
     result = result_def(reg("b32"))
@@ -56,9 +57,6 @@ class MapaOp(RowOp):
     traits = traits_def(Pure())
 
     assembly_format = "$address `,` $rank attr-dict"
-
-    def operand_values(self) -> Mapping[str, Given]:
-        return {"d": self.result, "a": self.address, "b": self.rank}
 
 
 @fields_op("ptx.mbarrier.arrive.cluster", MBARRIER_ARRIVE_CLUSTER)
@@ -71,6 +69,8 @@ class MbarrierArriveOp(RowOp):
     ```
     """
 
+    OPERANDS: ClassVar = {"state": "_", "addr": "address + offset"}
+
     address = operand_def(reg("b32"))
     offset = prop_def(NUMBER)
     reads = opt_prop_def(UnitAttr)
@@ -80,6 +80,3 @@ class MbarrierArriveOp(RowOp):
     @property
     def mnemonic(self) -> str:
         return self.row.mnemonics[self.reads is not None]
-
-    def operand_values(self) -> Mapping[str, Given]:
-        return {"state": "_", "addr": (self.address, self.offset.value.data)}

@@ -28,7 +28,6 @@ from xdsl.irdl import (
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import HasParent, IsolatedFromAbove, IsTerminator, SymbolOpInterface
-from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import PARAMETER_TYPES as _SCALARS
 from tilewright.dialects.cute_nvgpu.lattice.launch import (
@@ -39,6 +38,7 @@ from tilewright.dialects.cute_nvgpu.lattice.launch import (
 )
 from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement, needs
 from tilewright.dialects.fields import NUMBER, fields_op
+from tilewright.dialects.illegal import Illegal
 from tilewright.dialects.ptx.instruction import PtxOp
 from tilewright.dialects.ptx.types import RegType, reg
 
@@ -237,9 +237,8 @@ class EntryOp(PtxOp):
             )
         rules = ((self.reqntid, why_illegal_block), (self.cluster, why_illegal_cluster))
         for extents, why_illegal in rules:
-            why = None if extents is None else why_illegal(extents.get_values())
-            if why is not None:
-                raise Illegal(f"{why}")
+            if extents is not None:
+                self.refuse(why_illegal(extents.get_values()))
 
 
 def _parse_parameter(parser: Parser) -> tuple[Parser.UnresolvedArgument, str, DictionaryAttr]:

@@ -1,8 +1,6 @@
 """Loads and stores, and asynchronous copies. PTX ISA 9.7.9."""
 
-from __future__ import annotations
-
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import ClassVar
 
 from xdsl.dialects.builtin import StringAttr
@@ -32,9 +30,8 @@ from tilewright.dialects.cute_nvgpu.lattice.data_movement import (
     vector_lengths,
 )
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
-from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement
 from tilewright.dialects.fields import NUMBER, fields_op
-from tilewright.dialects.ptx.instruction import Given, PtxOp, RowOp, verify_guard
+from tilewright.dialects.ptx.instruction import PtxOp, RowOp, verify_count_of_groups
 from tilewright.dialects.ptx.registers import ConstOp
 from tilewright.dialects.ptx.types import RegType, reg
 
@@ -55,9 +52,6 @@ class _AccessOp(PtxOp):
     def row(self) -> MemoryAccessRow:
         """The row of its space: the first where none has it."""
         return next((row for row in self.ROWS if self.space.data in row.spaces), self.ROW)
-
-    def requirement(self) -> Requirement:
-        return Requirement.of(self.row)
 
     def data_type(self) -> RegType:
         """The register list that is loaded or stored."""
@@ -115,6 +109,7 @@ class LdOp(_AccessOp):
     """
 
     ROWS: ClassVar = (LD, LD_CLUSTER)
+    OPERANDS: ClassVar = {"d": "result", "a": "address + offset"}
 
     T: ClassVar = VarConstraint("T", BaseAttr(RegType))
     address = operand_def(RegType)
@@ -150,23 +145,12 @@ class LdOp(_AccessOp):
             semantics=semantics,
         )
 
-    @property
-    def guard(self) -> SSAValue | None:
-        return self.predicate
-
-    @property
-    def unguarded(self) -> SSAValue | None:
-        return self.otherwise
-
     def verify_(self) -> None:
         super().verify_()
-        verify_guard(self)
+        self.verify_guard()
 
     def data_type(self) -> RegType:
         return self.result.type
-
-    def operand_values(self) -> Mapping[str, Given]:
-        return {"d": self.result, "a": (self.address, self.offset.value.data)}
 
 
 @fields_op("ptx.st", ST)
@@ -180,6 +164,7 @@ class StOp(_AccessOp):
     """
 
     ROWS: ClassVar = (ST, ST_CLUSTER)
+    OPERANDS: ClassVar = {"a": "address + offset", "b": "value"}
 
     address = operand_def(RegType)
     value = operand_def(RegType)
@@ -209,19 +194,15 @@ class StOp(_AccessOp):
         assert isinstance(self.value.type, RegType)
         return self.value.type
 
-    def operand_values(self) -> Mapping[str, Given]:
-        return {"a": (self.address, self.offset.value.data), "b": self.value}
 
-    @property
-    def guard(self) -> SSAValue | None:
-        return self.predicate
-
-
-@fields_op("ptx.cp.async")
+@fields_op("ptx.cp.async", CP_ASYNC)
 class CpAsyncOp(PtxOp):
     """`cp.async.CACHE.shared.global [dst], [src], size{, src-size}`. PTX ISA 9.7.9.25.3.1."""
 
     ASKS_OPERANDS: ClassVar = True
+    OPERANDS: ClassVar = {
+        "dst": "dest", "src": "source", "cp-size": "size", "src-size": "source_size",
+    }  # fmt: skip
 
     dest = operand_def(reg("b32"))
     source = operand_def(reg("b64"))
@@ -238,17 +219,6 @@ class CpAsyncOp(PtxOp):
     @property
     def operand_forms(self) -> Sequence[OperandForm]:
         return CP_ASYNC.operands(self.cache.data)
-
-    def operand_values(self) -> Mapping[str, Given]:
-        return {
-            "dst": self.dest,
-            "src": self.source,
-            "cp-size": self.size.value.data,
-            "src-size": self.source_size,
-        }
-
-    def requirement(self) -> Requirement:
-        return Requirement.of(CP_ASYNC)
 
     def verify_(self) -> None:
         legal = CP_ASYNC.sizes.get(self.cache.data, ())
@@ -273,13 +243,11 @@ class CpAsyncCommitGroupOp(RowOp):
 class CpAsyncWaitGroupOp(RowOp):
     """`cp.async.wait_group N`. PTX ISA 9.7.9.25.3.3."""
 
+    OPERANDS: ClassVar = {"N": "pending"}
+
     pending = prop_def(NUMBER)
 
     assembly_format = "$pending attr-dict"
 
-    def operand_values(self) -> Mapping[str, Given]:
-        return {"N": self.pending.value.data}
-
     def verify_(self) -> None:
-        if self.pending.value.data < 0:
-            raise self.fail(f"a count of groups, got {self.pending.value.data}; nearest legal: 0")
+        verify_count_of_groups(self, self.pending)

@@ -1,9 +1,9 @@
 """Barriers. PTX ISA 9.7.13."""
 
 from collections.abc import Mapping
+from typing import ClassVar
 
 from xdsl.irdl import opt_prop_def, prop_def
-from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute_nvgpu.lattice import NAMED_BARRIER
 from tilewright.dialects.cute_nvgpu.lattice.sync import (
@@ -15,7 +15,7 @@ from tilewright.dialects.cute_nvgpu.lattice.sync import (
     GRIDDEPCONTROL_WAIT,
 )
 from tilewright.dialects.fields import NUMBER, fields_op
-from tilewright.dialects.ptx.instruction import Given, RowOp
+from tilewright.dialects.ptx.instruction import Given, RowOp, content
 
 WHOLE_WARP = 0xFFFFFFFF
 """The membermask of all threads of a warp."""
@@ -24,20 +24,15 @@ WHOLE_WARP = 0xFFFFFFFF
 class _BarrierOp(RowOp):
     """A numbered barrier of the CTA; without `threads`, all of the CTA's threads take part."""
 
+    OPERANDS: ClassVar = {"a": "barrier", "b": "threads"}
+
     barrier = prop_def(NUMBER)
     threads = opt_prop_def(NUMBER)
 
     assembly_format = "$barrier (`,` $threads^)? attr-dict"
 
-    def operand_values(self) -> Mapping[str, Given]:
-        threads = None if self.threads is None else self.threads.value.data
-        return {"a": self.barrier.value.data, "b": threads}
-
     def verify_(self) -> None:
-        threads = None if self.threads is None else self.threads.value.data
-        why = NAMED_BARRIER.why_illegal(self.barrier.value.data, threads)
-        if why is not None:
-            raise VerifyException(f"'{self.name}' {why}")
+        self.refuse(NAMED_BARRIER.why_illegal(content(self.barrier), content(self.threads)))
 
 
 @fields_op("ptx.bar.sync", BAR_SYNC)

@@ -1,6 +1,6 @@
 """Order of the instructions of tensor memory. PTX ISA, tcgen05."""
 
-from collections.abc import Mapping
+from typing import ClassVar
 
 from xdsl.irdl import operand_def, opt_operand_def, prop_def
 
@@ -14,7 +14,7 @@ from tilewright.dialects.cute_nvgpu.lattice.tmem import (
     TmemRow,
 )
 from tilewright.dialects.fields import NUMBER, fields_op
-from tilewright.dialects.ptx.instruction import Given, RowOp
+from tilewright.dialects.ptx.instruction import RowOp
 from tilewright.dialects.ptx.tcgen05_memory import GroupOp
 from tilewright.dialects.ptx.types import reg
 
@@ -49,6 +49,8 @@ class CommitOp(GroupOp):
     ```
     """
 
+    OPERANDS: ClassVar = {"mbar": "address + offset", "ctaMask": "mask"}
+
     address = operand_def(reg("b32"))
     mask = opt_operand_def(reg("b16"))
     offset = prop_def(NUMBER)
@@ -58,6 +60,3 @@ class CommitOp(GroupOp):
     @property
     def row(self) -> TmemRow:
         return TMEM_COMMIT if self.mask is None else TMEM_COMMIT_MULTICAST
-
-    def operand_values(self) -> Mapping[str, Given]:
-        return {"mbar": (self.address, self.offset.value.data), "ctaMask": self.mask}

@@ -6,11 +6,11 @@ PTX ISA 9.7.15.
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
+from typing import Any, ClassVar
 
 from xdsl.dialects.builtin import DenseArrayBase, StringAttr, UnitAttr, i64
 from xdsl.ir import SSAValue
 from xdsl.irdl import operand_def, opt_operand_def, opt_prop_def, prop_def, result_def
-from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
 from tilewright.dialects.cute_nvgpu.atoms.operands import wgmma_operands
@@ -30,9 +30,9 @@ from tilewright.dialects.cute_nvgpu.lattice.sync import (
     WGMMA_FENCE,
     WGMMA_WAIT_GROUP,
 )
-from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement
 from tilewright.dialects.cute_nvgpu.ops.wgmma_sync import verify_fenced_space
 from tilewright.dialects.fields import NUMBER, Field, fields_op
+from tilewright.dialects.illegal import Illegal
 from tilewright.dialects.ptx.instruction import Given, PtxOp, RowOp
 from tilewright.dialects.ptx.types import RegType, reg
 
@@ -134,6 +134,10 @@ class WgmmaOp(PtxOp):
         return values.get("imm-scale-a", 1) == -1, values.get("imm-scale-b", 1) == -1
 
     @property
+    def row(self) -> Any:
+        return self.mma_atom.row
+
+    @property
     def operand_forms(self) -> Sequence[OperandForm]:
         return _operand_forms(self.mnemonic, "ss" if self.a.type == reg("b64") else "rs")
 
@@ -151,16 +155,10 @@ class WgmmaOp(PtxOp):
             **dict(zip(self.mma_atom.immediates, immediates, strict=True)),
         }
 
-    def requirement(self) -> Requirement:
-        return Requirement.of(self.mma_atom.row)
-
     def verify_(self) -> None:
-        try:
-            atom = self.mma_atom
-            if self.selector is not None:
-                atom.check_selectors((self.selector.value.data,))
-        except AtomError as error:
-            raise Illegal(f"{error}") from None
+        atom = self.mma_atom
+        if self.selector is not None:
+            atom.check_selectors((self.selector.value.data,))
         if {self.metadata is not None, self.selector is not None} != {atom.row.sparse}:
             expected = "metadata and a selector" if atom.row.sparse else "no metadata"
             raise self.fail(f"{expected} ({atom.mnemonic})")
@@ -172,8 +170,7 @@ class WgmmaOp(PtxOp):
         for operand, value in vectors.items():
             if value.type != (legal := reg(*atom.registers(operand))):
                 raise Illegal(
-                    f"operand {operand} expected {legal}, got {value.type} "
-                    f"({atom.mnemonic})"
+                    f"operand {operand} expected {legal}, got {value.type} ({atom.mnemonic})"
                 )
 
 
@@ -196,12 +193,11 @@ class WgmmaCommitGroupOp(RowOp):
 class WgmmaWaitGroupOp(RowOp):
     """`wgmma.wait_group.sync.aligned N`. PTX ISA 9.7.15.7.3."""
 
+    OPERANDS: ClassVar = {"N": "pending"}
+
     pending = prop_def(NUMBER)
 
     assembly_format = "$pending attr-dict"
-
-    def operand_values(self) -> Mapping[str, Given]:
-        return {"N": self.pending.value.data}
 
     def verify_(self) -> None:
         if self.pending.value.data < 0:

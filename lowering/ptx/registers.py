@@ -7,13 +7,9 @@ accumulator stays in place; where they do overlap a move is left on that edge. W
 there has no such choice (`in_flight`): that is joined first, and where it overlaps is a conflict.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
-from collections.abc import Generator, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
-from functools import cached_property
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache, cached_property
 from typing import NamedTuple
 
 from xdsl.ir import Block, Operation, Region, SSAValue
@@ -26,6 +22,7 @@ from tilewright.dialects.ptx.wgmma import WgmmaOp
 from tilewright.lowering.ptx.edges import edges_of
 from tilewright.lowering.ptx.in_flight import InFlightRegisters, RegisterConflict, Tie
 from tilewright.lowering.ptx.instructions import Shape, immediate
+from tilewright.lowering.ptx.kept import kept
 from tilewright.lowering.ptx.live_ranges import RegisterRanges, Slot, Uses
 
 PREFIXES: dict[str, str] = {
@@ -41,6 +38,17 @@ PREFIXES: dict[str, str] = {
 
 _LISTS = (ListMakeOp, ListGetOp)
 """The ops that give registers another name."""
+
+
+@cache
+def _role(op: type[Operation]) -> str | None:
+    """What ops of a class are to the names of registers, if more than others."""
+    roles = {"name": _LISTS, "constant": ConstOp, "mma": WgmmaOp | WarpMmaOp}
+    for role, classes in roles.items():
+        if issubclass(op, classes):  # type: ignore[arg-type]
+            return role
+    guarded = issubclass(op, PtxOp) and op.unguarded is not PtxOp.unguarded
+    return "guarded" if guarded else None
 
 
 class RegisterMove(NamedTuple):
@@ -82,23 +90,27 @@ class RegisterNames:
     # Slots
 
     def _define(self, region: Region) -> None:
-        names: list[ListMakeOp | ListGetOp] = []
+        names, uses = list[ListMakeOp | ListGetOp](), self._uses
         for block in region.blocks:
             for argument in block.args:
                 self._slots[argument] = self._fresh(argument, block, -1)
             for edge in edges_of(block.last_op):
                 self._predecessors[edge.dest].append(block)
             for position, op in enumerate(block.ops):
-                self._read(op, block, position)
-                if isinstance(op, _LISTS):
-                    names.append(op)
+                for operand in op._operands:  # pyright: ignore[reportPrivateUsage]
+                    uses[operand][block] = position
+                if (role := _role(type(op))) == "name":
+                    names.append(op)  # type: ignore[arg-type]
                     continue
                 for result in op.results:
                     self._slots[result] = self._fresh(result, block, position)
-                if isinstance(op, ConstOp):
-                    self._constants[self._slots[op.result][0]] = op
-                elif isinstance(op, WgmmaOp | WarpMmaOp):
-                    self._mmas.append(op)
+                if role == "constant":
+                    self._constants[self._slots[op.results[0]][0]] = op  # type: ignore[assignment]
+                elif role == "mma":
+                    self._mmas.append(op)  # type: ignore[arg-type]
+                elif role == "guarded" and (later := op.unguarded) is not None:  # type: ignore[attr-defined]
+                    # What a result is where its instruction is not executed is read after it.
+                    uses[later][block] = position + 1
         while names:
             # What dominates a block may come after it in the text.
             later = [op for op in names if not self._named(op)]
@@ -123,14 +135,6 @@ class RegisterNames:
         for slot in slots:
             slot.uses.append(uses)
         return True
-
-    def _read(self, op: Operation, block: Block, position: int) -> None:
-        uses = self._uses
-        for operand in op._operands:  # pyright: ignore[reportPrivateUsage]
-            uses[operand][block] = position
-        # What a result is where its instruction is not executed is read after it.
-        if isinstance(op, PtxOp) and (later := op.unguarded) is not None:
-            self._uses[later][block] = position + 1
 
     # Live ranges
 
@@ -203,7 +207,11 @@ class RegisterNames:
     def names(self, value: SSAValue) -> list[str]:
         """The registers of a value, named on first asking."""
         if (words := self._words.get(value)) is None:
-            words = self._words[value] = [self._name(slot) for slot in self.registers(value)]
+            assert self._is_joined
+            words = self._words[value] = [
+                self._name(slot if slot.joined is None else slot.root)
+                for slot in self._slots[value]
+            ]
         return words
 
     def registers(self, value: SSAValue) -> tuple[Slot, ...]:
@@ -224,10 +232,10 @@ class RegisterNames:
         return moves
 
     def _name(self, root: Slot) -> str:
-        if root not in self._names:
+        if (name := self._names.get(root)) is None:
             self.counts[root.kind] += 1
-            self._names[root] = f"{PREFIXES[root.kind]}{self.counts[root.kind]}"
-        return self._names[root]
+            name = self._names[root] = f"{PREFIXES[root.kind]}{self.counts[root.kind]}"
+        return name
 
     def prefix(self, kind: str) -> str:
         """How names of that kind begin."""
@@ -239,29 +247,9 @@ class RegisterNames:
         return f"{PREFIXES[kind]}{self.counts[kind]}"
 
 
-_KEPT: ContextVar[dict[Region, RegisterNames] | None] = ContextVar("register names", default=None)
-
-
-@contextmanager
-def kept_names() -> Generator[None]:
-    """Keeps the register names that a kernel body is left with for its text: nothing changes the
-    kernel between the two."""
-    token = _KEPT.set({})
-    try:
-        yield
-    finally:
-        _KEPT.reset(token)
-
-
-def keep_names(region: Region, names: RegisterNames) -> None:
-    """Keep the names of a kernel body, where somebody asked for that."""
-    if (kept := _KEPT.get()) is not None:
-        kept[region] = names
-
-
 def names_of(region: Region) -> RegisterNames:
     """The register names of a kernel body: those that were kept, to be written once."""
-    return (_KEPT.get() or {}).pop(region, None) or RegisterNames(region)
+    return kept(RegisterNames, region) or RegisterNames(region)
 
 
 def needs_register(constant: ConstOp, shapes: Mapping[Operation, Shape]) -> bool:

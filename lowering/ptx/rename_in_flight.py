@@ -14,8 +14,6 @@ and what comes behind it is copied as far as the wait that completes them, as is
 `if` that joins two: behind the wait a move is legal.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -25,7 +23,8 @@ from xdsl.irdl.dominance import DominanceInfo
 from tilewright.lowering.ptx.copied_blocks import CopiedBlocks, split
 from tilewright.lowering.ptx.edges import edges_of, erase_unreachable, redirect
 from tilewright.lowering.ptx.in_flight import RegisterConflict, has_flights
-from tilewright.lowering.ptx.registers import RegisterNames, keep_names
+from tilewright.lowering.ptx.kept import keep
+from tilewright.lowering.ptx.registers import RegisterNames
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +79,7 @@ def rename_in_flight(region: Region) -> None:
             names = RegisterNames(region)
         while _mend(region, names, copied):
             names = RegisterNames(region)
-    keep_names(region, names)
+    keep(region, names)
 
 
 def _mend(region: Region, names: RegisterNames, copied: list[CopiedBlocks]) -> bool:

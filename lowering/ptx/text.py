@@ -1,7 +1,5 @@
 """PTX text of `ptx` IR."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterable
 from functools import cache, cached_property
@@ -29,9 +27,9 @@ from tilewright.dialects.ptx.module_variables import GlobalOp
 from tilewright.dialects.ptx.types import reg
 from tilewright.dialects.ptx.warp_specialization import SetmaxnregOp
 from tilewright.dialects.ptx.wgmma import WgmmaFenceOp, WgmmaOp
-from tilewright.lowering.ptx.check_loadable import Shapes, check_loadable
+from tilewright.lowering.ptx.check_loadable import check_loadable
 from tilewright.lowering.ptx.edges import Edge, edges_of
-from tilewright.lowering.ptx.instructions import InstructionPrinter
+from tilewright.lowering.ptx.instructions import InstructionPrinter, Shapes
 from tilewright.lowering.ptx.registers import RegisterMove, names_of, needs_register
 
 _PARAMETER_SPELLINGS = {TENSORMAP: ".align 64 .b8 {}[128]"}
@@ -66,7 +64,8 @@ def module_text(module: ModuleOp, arch: Target | None = None) -> str:
     version = max([BASELINE.version, target.ptx_version, *(need.version for need in required)])
     taken = {named.sym_name.data for named in (*variables, *entries)}
     kernels = [KernelText(entry, shapes, taken).text() for entry in entries]
-    called = {op.DECLARATION: None for op in shapes if isinstance(op, DriverCallOp)}
+    kinds = dict.fromkeys(map(type, shapes))
+    called = {op.DECLARATION: None for op in kinds if issubclass(op, DriverCallOp)}
     return (
         "// tilewright: PTX\n"
         f".version {version[0]}.{version[1]}\n.target {target}\n.address_size 64\n"
@@ -135,7 +134,7 @@ class KernelText:
             least = self.entry.attributes.get(MIN_CTAS)
             if isinstance(least, IntegerAttr):
                 bound += f"\n.minnctapersm {least.value.data}"
-            elif any(isinstance(op, SetmaxnregOp) for op in self.entry.walk()):
+            elif SetmaxnregOp in {type(op) for op in self.entry.walk()}:
                 # Otherwise ptxas ignores setmaxnreg, not knowing the registers at entry (C7508).
                 bound += "\n.minnctapersm 1"
         if self.entry.cluster is not None:
@@ -324,7 +323,7 @@ class KernelText:
 def _is_plain(op: type[Operation]) -> bool:
     """An instruction without a predicate whose text is all that there is to it."""
     special = registers.NameOp | registers.ConstOp | TryWaitParityOp | DriverCallOp | WgmmaOp
-    return issubclass(op, PtxOp) and op.guard is PtxOp.guard and not issubclass(op, special)
+    return issubclass(op, PtxOp) and "predicate" not in vars(op) and not issubclass(op, special)
 
 
 def _label(block: Block, index: int) -> str:

@@ -49,7 +49,7 @@ class Scope:
     loop: bool
     header: bool
     depth: int
-    numbering: dict[tuple[Any, ...], SSAValue] = field(default_factory=dict[Any, SSAValue])
+    keys: list[tuple[Any, ...]] = field(default_factory=list[Any])
 
 
 @dataclass
@@ -109,6 +109,7 @@ class Conversion:
         self.scope = Scope(region.blocks[0], None, False, False, 0)
         self.blocks: dict[Block, Block] = {}
         self.known_bits: dict[tuple[SSAValue, int], int] = {}
+        self._numbering: dict[tuple[Any, ...], SSAValue] = {}
         self._home: dict[SSAValue, Scope] = {}
         self._location: LocationAttr | None = None
         self._places: dict[tuple[str, int], NameLoc] = {}
@@ -182,7 +183,14 @@ class Conversion:
         """Go back to the enclosing scope."""
         parent = self.scope.parent
         assert parent is not None
+        self.forget()
         self.scope = parent
+
+    def forget(self) -> None:
+        """Emit anew what the current scope has computed so far."""
+        for key in self.scope.keys:
+            del self._numbering[key]
+        self.scope.keys = []
 
     def proceed(self, block: Block) -> None:
         """Let the current scope go on in a block."""
@@ -217,16 +225,12 @@ class Conversion:
 
     def pure(self, key: tuple[Any, ...], inputs: Sequence[SSAValue], build: Any) -> SSAValue:
         """The value of a pure instruction: an earlier one of the same key, or a new one."""
-        scope: Scope | None = self.scope
-        while scope is not None:
-            if (known := scope.numbering.get(key)) is not None:
-                return known
-            scope = scope.parent
+        if (known := self._numbering.get(key)) is not None:
+            return known
         target = self._outermost(inputs)
-        op = build()
-        self._place(op, target)
-        result = op.results[0]
-        target.numbering[key] = result
+        self._place(op := build(), target)
+        result = self._numbering[key] = op.results[0]
+        target.keys.append(key)
         return result
 
     def _outermost(self, inputs: Sequence[SSAValue]) -> Scope:

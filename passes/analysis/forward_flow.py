@@ -4,7 +4,7 @@ A forward dataflow to a fixpoint, over `scf.for`, `scf.if`, `scf.while` and bran
 A state is a set of facts, and two ways that meet have those of both.
 """
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Generic, TypeVar
 
 from xdsl.dialects import cf, scf
@@ -43,6 +43,10 @@ class ForwardFlow(Generic[Fact]):
         """The state after an op without regions of control flow."""
         raise NotImplementedError
 
+    def ops_of(self, block: Block) -> Iterable[Operation]:
+        """The ops of a block that change a state, and those with regions."""
+        return block.ops
+
     def passed(
         self, state: frozenset[Fact], dests: Sequence[SSAValue], sources: Sequence[SSAValue]
     ) -> frozenset[Fact]:
@@ -70,7 +74,7 @@ class ForwardFlow(Generic[Fact]):
     # Structure
 
     def _block(self, block: Block, state: frozenset[Fact]) -> frozenset[Fact]:
-        for op in block.ops:
+        for op in self.ops_of(block):
             if not op.regions:
                 state = self.visit(op, state)
                 continue

@@ -3,14 +3,14 @@
 `cute-nvgpu-check-tmem` states the rules.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Literal, TypeVar
 
-from xdsl.dialects import arith, func, gpu
+from xdsl.dialects import arith, cf, func, gpu, scf
 from xdsl.dialects.builtin import IntegerAttr
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 
 from tilewright.dialects.cute_nvgpu.lattice.tmem import COLUMNS
 from tilewright.dialects.cute_nvgpu.ops.tmem import (
@@ -47,6 +47,9 @@ class World:
 
 Worlds = frozenset[World]
 
+_ASKING = (scf.IfOp, scf.ConditionOp, cf.ConditionalBranchOp)
+"""The ops that ask a condition, their first operand."""
+
 
 def columns_of(op: AllocOp) -> int:
     """How many columns it allocates."""
@@ -60,16 +63,26 @@ class TmemLifetime(ForwardFlow[World]):
         super().__init__()
         self._report = report
         self._order = {op: index for index, op in enumerate(function.walk())}
+        self._concerned = set(_concerned(self._order))
+        asking = (op for op in self._order if isinstance(op, _ASKING))
+        conditions = {op.operands[0].owner for op in asking}
+        self._followed = self._concerned | conditions
+        self._ops: dict[Block, list[Operation]] = {}
         self._first: dict[object, SSAValue] = {}
         self._known: set[SSAValue] = set()
         """The values that some world has said something of."""
 
     # What ops do
 
+    def ops_of(self, block: Block) -> Iterable[Operation]:
+        if block not in self._ops:
+            self._ops[block] = [op for op in block.ops if op.regions or op in self._followed]
+        return self._ops[block]
+
     def visit(self, op: Operation, state: Worlds) -> Worlds:
         if not self._known.isdisjoint(op.results):
             state = frozenset(_forgotten(world, op.results) for world in state)
-        if not _concerns(op):
+        if op not in self._concerned:
             return state
         return self.joined(frozenset(self._after(op, world) for world in self._sorted(state)))
 
@@ -199,9 +212,15 @@ class TmemLifetime(ForwardFlow[World]):
         )
 
 
-def _concerns(op: Operation) -> bool:
-    """An op has to do with tensor memory, or ends the function."""
-    return _is_asked(type(op)) or any(map(in_tensor_memory, op.operands))
+def _concerned(ops: Iterable[Operation]) -> Iterator[Operation]:
+    """The ops that have to do with tensor memory, or end the function."""
+    for op in ops:
+        if _is_asked(type(op)):
+            yield op
+        values = (*op.results, *(x for region in op.regions for b in region.blocks for x in b.args))
+        for value in values:
+            if in_tensor_memory(value):
+                yield from (use.operation for use in value.uses)
 
 
 @cache

@@ -5,8 +5,6 @@ the tile's first run of elements in shared memory that lies densely behind the m
 that a tile wider than its swizzle takes several boxes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal

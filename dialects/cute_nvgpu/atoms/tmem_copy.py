@@ -5,8 +5,6 @@ A layout of an access is `(thread, value) -> place`. A value is an element of a 
 first: a register of a cell of 32 bits, or, `packed`, of the low halves of two neighbouring cells.
 """
 
-from __future__ import annotations
-
 import difflib
 from collections.abc import Iterable
 from dataclasses import dataclass

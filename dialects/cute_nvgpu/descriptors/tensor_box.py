@@ -5,8 +5,6 @@ swizzle of 32, 64 or 128 bytes then XORs bits 7 and up of each address into its 
 pattern is one of addresses, it starts anew every 256, 512 or 1024 bytes of shared memory.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from math import prod
 

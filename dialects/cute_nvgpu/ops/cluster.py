@@ -1,7 +1,5 @@
 """Clusters of CTAs: a kernel's attribute `gpu.known_cluster_size` says how many there are."""
 
-from __future__ import annotations
-
 from xdsl.dialects.builtin import IndexType, MemRefType, UnitAttr, i32
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import operand_def, opt_prop_def, result_def, traits_def, var_operand_def

@@ -46,9 +46,7 @@ class CpAsyncOp(NvgpuOp):
     )
 
     def verify_(self) -> None:
-        source = verify_memref(
-            "source", self.source.type, len(self.source_indices), Space.GMEM
-        )
+        source = verify_memref("source", self.source.type, len(self.source_indices), Space.GMEM)
         dest = verify_memref("dest", self.dest.type, len(self.dest_indices), Space.SMEM)
         if source.element_type != dest.element_type:
             raise self.fail(

@@ -5,7 +5,6 @@ from typing import ClassVar
 from xdsl.dialects.builtin import IndexType, IntegerAttr, MemRefType, i32, i64
 from xdsl.ir import Attribute
 from xdsl.irdl import operand_def, opt_prop_def, prop_def, var_operand_def
-from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute.types.memref import Space
 from tilewright.dialects.cute_nvgpu.lattice.mbarrier import (
@@ -22,15 +21,14 @@ from tilewright.dialects.cute_nvgpu.lattice.mbarrier import (
 from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp
 from tilewright.dialects.cute_nvgpu.ops.memory_operand import verify_memref
 from tilewright.dialects.fields import NUMBER, fields_op
+from tilewright.dialects.illegal import Illegal
 
 
 def verify_mbarrier(type_: Attribute, indices: int) -> None:
-    """Raise VerifyException unless the type is a memref of mbarriers: i64 in shared memory."""
+    """Raise Illegal unless the type is a memref of mbarriers: i64 in shared memory."""
     memref = verify_memref("mbarrier", type_, indices, Space.SMEM)
     if memref.element_type != i64:
-        raise Illegal(
-            f"mbarrier expected a memref of i64, got {memref} (an mbarrier has 64 bits)"
-        )
+        raise Illegal(f"mbarrier expected a memref of i64, got {memref} (an mbarrier has 64 bits)")
 
 
 class MbarrierOp(NvgpuOp):
@@ -55,9 +53,7 @@ class _CountedOp(MbarrierOp):
         super().verify_()
         count = self.properties.get("count")
         if isinstance(count, IntegerAttr):
-            why = why_illegal_count(self.WHAT, self.LOWEST, count.value.data)
-            if why is not None:
-                raise Illegal(f"{why}")
+            self.refuse(why_illegal_count(self.WHAT, self.LOWEST, count.value.data))
 
 
 @fields_op("cute_nvgpu.mbarrier.init", MBARRIER_INIT)

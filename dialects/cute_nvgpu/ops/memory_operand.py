@@ -4,7 +4,6 @@ instruction moves as one, and the matrices in shared memory that MMAs read."""
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import FixedBitwidthType, IntegerAttr, MemRefType
 from xdsl.ir import Attribute, SSAValue
-from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute import ComposedLayout, Layout, Swizzle, flatten
 from tilewright.dialects.cute.types.memref import (
@@ -22,14 +21,13 @@ from tilewright.dialects.cute_nvgpu.lattice.elements import ElementType
 from tilewright.dialects.cute_nvgpu.lattice.tmem import COLUMNS, LANES
 from tilewright.dialects.cute_nvgpu.types.fragments import element_of
 from tilewright.dialects.cute_nvgpu.types.smem_desc_view import SmemDescViewType
+from tilewright.dialects.illegal import Illegal
 
 
-def verify_memref(
-    what: str, type_: Attribute, indices: int, space: Space
-) -> MemRefType[Attribute]:
+def verify_memref(what: str, type_: Attribute, indices: int, space: Space) -> MemRefType[Attribute]:
     """The type of an operand that must be a memref of that space and of so many dimensions.
 
-    Raises VerifyException where it is not.
+    Raises Illegal where it is not.
     """
     if not is_memref(type_):
         raise Illegal(f"{what} expected a memref, got {type_}")
@@ -39,9 +37,7 @@ def verify_memref(
             f"(PTX takes a {space.value} address here)"
         )
     if len(type_.shape) != indices:
-        raise Illegal(
-            f"{what} expected {len(type_.shape)} indices for {type_}, got {indices}"
-        )
+        raise Illegal(f"{what} expected {len(type_.shape)} indices for {type_}, got {indices}")
     if (reason := layout_mismatch(type_)) is not None:
         raise Illegal(f"{what} {reason}")
     return type_
@@ -51,7 +47,7 @@ def verify_tmem(what: str, type_: Attribute, indices: int) -> MemRefType[Attribu
     """The type of an operand that must be a memref of that many dimensions in tensor memory.
 
     Its layout counts elements, lane by lane and column by column (`tmem_layouts`). Raises
-    VerifyException where it is none, or no part of a CTA's tensor memory.
+    Illegal where it is none, or no part of a CTA's tensor memory.
     """
     memref = verify_memref(what, type_, indices, Space.TMEM)
     _ = tmem_span(what, memref)
@@ -59,17 +55,13 @@ def verify_tmem(what: str, type_: Attribute, indices: int) -> MemRefType[Attribu
 
 
 def tmem_span(what: str, type_: MemRefType[Attribute]) -> tuple[int, int]:
-    """(lanes, columns) that a memref in tensor memory spans. Raises VerifyException where it is
+    """(lanes, columns) that a memref in tensor memory spans. Raises Illegal where it is
     not of static layout, or spans more than there is."""
     layout, bits = layout_of(type_), bits_of(type_.element_type)
     if not isinstance(layout, Layout):
-        raise Illegal(
-            f"{what} expected a memref of static layout without swizzle, got {type_}"
-        )
+        raise Illegal(f"{what} expected a memref of static layout without swizzle, got {type_}")
     if bits is None or bits > 32:
-        raise Illegal(
-            f"{what} expected elements of at most 32 bits, got {type_.element_type}"
-        )
+        raise Illegal(f"{what} expected elements of at most 32 bits, got {type_.element_type}")
     try:
         lanes, columns = span(layout, bits)
     except ValueError as error:
@@ -84,26 +76,26 @@ def tmem_span(what: str, type_: MemRefType[Attribute]) -> tuple[int, int]:
 
 
 def verify_matrix(atom: WgmmaAtom | UmmaAtom, operand: str, type_: Attribute) -> None:
-    """Raise VerifyException unless the type is the atom's matrix in shared memory."""
-    where, element, format = f"'{op}' operand {operand}", atom.element(operand), atom.FORMAT
+    """Raise Illegal unless the type is the atom's matrix in shared memory."""
+    where, element, format = f"operand {operand}", atom.element(operand), atom.FORMAT
     rows, columns = atom.shared_extents(operand)
     unpacked = ", unpacked" if element.padded and element.width == 4 else ""
     spelled = f"{rows}x{columns}x{element.mlir}{unpacked}"
     named = "" if format is WGMMA else f" {format.name},"
     legal = f"!cute_nvgpu.smem_desc_view<{spelled},{named} ...>"
     if not isinstance(type_, SmemDescViewType):
-        raise VerifyException(
+        raise Illegal(
             f"{where} expected a matrix in shared memory, got {type_} "
             f"(frag_kind = {atom.frag_kind}); nearest legal: {legal}"
         )
     if type_.format is not format:
-        raise VerifyException(
+        raise Illegal(
             f"{where} expected a descriptor of {format.name}, got one of {type_.format.name} "
             f"({atom.mnemonic}); nearest legal: {legal}"
         )
     if type_.element is not element or type_.extents != (rows, columns):
         group = f", cta_group {atom.cta_group}" if isinstance(atom, UmmaAtom) else ""
-        raise VerifyException(
+        raise Illegal(
             f"{where} expected {spelled}, got {type_.elements} ({atom.mnemonic}{group}); "
             f"nearest legal: {legal}"
         )
@@ -115,14 +107,14 @@ def _verify_major(
 ) -> None:
     tile, format = type_.tile, type_.format
     if tile.major != major:
-        raise VerifyException(
+        raise Illegal(
             f"{where} expected {'an MN' if major == 'mn' else 'a K'}-major matrix, as ab_major "
             f"says, got {tile.major.upper()}-major layout {type_.layout.data}; nearest legal: "
             f"ab_major = {tile.major} ({format.major_section})"
         )
     if tile.swizzle_atom != (atom := format.swizzle_atom(major, element.bits)):
         wanted = "none, 32, 64 or 128 bytes" if atom == CHUNK else f"128 bytes in atoms of {atom}"
-        raise VerifyException(
+        raise Illegal(
             f"{where} expected a swizzle of {wanted} for {major.upper()}-major {element.name}, got "
             f"layout {type_.layout.data} ({format.major_section})"
         )
@@ -137,7 +129,7 @@ def constant_index(value: SSAValue) -> int | None:
 
 
 def verify_contiguous(what: str, type_: MemRefType[Attribute], wanted: int) -> None:
-    """Raise VerifyException unless `wanted` bytes along the last index lie side by side, and
+    """Raise Illegal unless `wanted` bytes along the last index lie side by side, and
     every such run starts on a multiple of `wanted` bytes from the memref's start."""
     bits, layout = bits_of(type_.element_type), layout_of(type_)
     if bits is None or layout is None:

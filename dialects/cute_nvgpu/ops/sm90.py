@@ -5,9 +5,7 @@ from collections.abc import Sequence
 from xdsl.dialects.builtin import UnitAttr, i1
 from xdsl.ir import SSAValue
 from xdsl.irdl import operand_def, opt_operand_def, opt_prop_def, prop_def, result_def
-from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
 from tilewright.dialects.cute_nvgpu.atoms.wgmma import WgmmaAtom
 from tilewright.dialects.cute_nvgpu.lattice.sm90 import WgmmaRow
 from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp
@@ -155,10 +153,7 @@ class SparseMmaOp(WarpgroupMmaOp):
     def verify_(self) -> None:
         super().verify_()
         verify_fragment(self.mma_atom, "E", self.e.type)
-        try:
-            self.mma_atom.check_selectors((self.selector.value.data,))
-        except AtomError as error:
-            raise Illegal(f"{error}") from None
+        self.mma_atom.check_selectors((self.selector.value.data,))
 
 
 WGMMA_OPS: dict[str, type[WarpgroupMmaOp]] = {

@@ -4,7 +4,6 @@ from xdsl.dialects.builtin import DenseArrayBase, IndexType, MemRefType, i64
 from xdsl.ir import Attribute
 from xdsl.irdl import operand_def, opt_prop_def, result_def, traits_def, var_operand_def
 from xdsl.traits import Pure
-from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute import (
     ComposedLayout,
@@ -23,6 +22,7 @@ from tilewright.dialects.cute_nvgpu.ops.instruction import BaselineOp
 from tilewright.dialects.cute_nvgpu.ops.memory_operand import verify_memref
 from tilewright.dialects.cute_nvgpu.types.smem_desc_view import SmemDescViewType
 from tilewright.dialects.fields import fields_op
+from tilewright.dialects.illegal import Illegal
 
 
 @fields_op("cute_nvgpu.make_smem_desc")

@@ -1,7 +1,6 @@
 """Barriers beyond `gpu.barrier`: named barriers of a CTA, and the barrier of a warp."""
 
 from xdsl.irdl import prop_def
-from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute_nvgpu.lattice.sync import (
     BAR_ARRIVE,
@@ -25,9 +24,7 @@ class _NamedBarrierOp(NvgpuOp):
     assembly_format = "$barrier `threads` $threads attr-dict"
 
     def verify_(self) -> None:
-        why = NAMED_BARRIER.why_illegal(self.barrier.value.data, self.threads.value.data)
-        if why is not None:
-            raise Illegal(f"{why}")
+        self.refuse(NAMED_BARRIER.why_illegal(self.barrier.value.data, self.threads.value.data))
 
 
 @fields_op("cute_nvgpu.bar.sync", BAR_SYNC)

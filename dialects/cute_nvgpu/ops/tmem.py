@@ -9,7 +9,6 @@ from xdsl.dialects.builtin import IndexType, MemRefType, i32
 from xdsl.ir import Attribute
 from xdsl.irdl import operand_def, opt_prop_def, prop_def, result_def, traits_def, var_operand_def
 from xdsl.traits import Pure
-from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute import Layout, equivalent
 from tilewright.dialects.cute.types.algebra import LayoutType
@@ -35,6 +34,7 @@ from tilewright.dialects.cute_nvgpu.ops.memory_operand import (
     verify_tmem,
 )
 from tilewright.dialects.fields import NUMBER, fields_op
+from tilewright.dialects.illegal import Illegal
 
 
 def allocation_type(columns: int, element_type: Attribute = i32) -> MemRefType:
@@ -45,16 +45,15 @@ def allocation_type(columns: int, element_type: Attribute = i32) -> MemRefType:
 
 
 def allocated_columns(what: str, type_: Attribute) -> int:
-    """How many columns a whole allocation has. Raises VerifyException for a memref that is none."""
+    """How many columns a whole allocation has. Raises Illegal for a memref that is none."""
     memref = verify_tmem(what, type_, 2)
     columns, bits = memref.get_shape()[1], bits_of(memref.element_type)
     nearest = closest(columns, ALLOCATIONS)
     legal = allocation_type(nearest, memref.element_type if bits == CELL_BITS else i32)
     if bits != CELL_BITS or columns not in ALLOCATIONS or not _same(memref, legal):
         raise Illegal(
-            f"{what} expected a whole allocation, all lanes of "
-            f"{', '.join(map(str, ALLOCATIONS))} columns of 32-bit cells, got {type_}; "
-            f"nearest legal: {legal}"
+            f"{what} expected a whole allocation, all lanes of {', '.join(map(str, ALLOCATIONS))} "
+            f"columns of 32-bit cells, got {type_}; nearest legal: {legal}"
         )
     return columns
 
@@ -66,12 +65,11 @@ def _same(one: MemRefType[Attribute], other: MemRefType[Attribute]) -> bool:
 
 
 def verify_slot(type_: Attribute, indices: int) -> None:
-    """Raise VerifyException unless the type is a memref of addresses: i32 in shared memory."""
+    """Raise Illegal unless the type is a memref of addresses: i32 in shared memory."""
     memref = verify_memref("slot", type_, indices, Space.SMEM)
     if memref.element_type != i32:
         raise Illegal(
-            f"slot expected a memref of i32, got {memref} (an address of tensor memory has "
-            "32 bits)"
+            f"slot expected a memref of i32, got {memref} (an address of tensor memory has 32 bits)"
         )
 
 
@@ -118,8 +116,7 @@ class AllocOp(TmemOp):
     def verify_(self) -> None:
         super().verify_()
         verify_slot(self.slot.type, len(self.indices))
-        if (why := why_illegal_columns(self.columns.value.data)) is not None:
-            raise Illegal(f"{why}")
+        self.refuse(why_illegal_columns(self.columns.value.data))
 
 
 @fields_op("cute_nvgpu.tmem.retrieve")

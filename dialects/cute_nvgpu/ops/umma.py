@@ -6,13 +6,11 @@ from typing import ClassVar
 from xdsl.dialects.builtin import IntegerAttr, MemRefType, StringAttr, UnitAttr, i1, i32
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import operand_def, opt_operand_def, opt_prop_def
-from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute import Layout, equivalent
 from tilewright.dialects.cute.atoms import Operand
 from tilewright.dialects.cute.types.algebra import LayoutType
 from tilewright.dialects.cute.types.memref import Space, SpaceAttr, layout_of
-from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
 from tilewright.dialects.cute_nvgpu.atoms.umma import UmmaAtom
 from tilewright.dialects.cute_nvgpu.descriptors.bit_field import DescriptorError
 from tilewright.dialects.cute_nvgpu.descriptors.instruction_descriptor import InstructionDescriptor
@@ -32,6 +30,7 @@ from tilewright.dialects.cute_nvgpu.ops.smem_desc import stored_types
 from tilewright.dialects.cute_nvgpu.types.shared_atoms import UMMA_ATOM_TYPES, UmmaAtomType
 from tilewright.dialects.cute_nvgpu.types.smem_desc_view import SmemDescViewType
 from tilewright.dialects.fields import Field
+from tilewright.dialects.illegal import Illegal
 
 _SPELLED = {"E": "$e `[` $selector `]`"} | {
     name: f"${name.lower()} `[` ${name.lower()}_id `]`" for name in ("SFA", "SFB")
@@ -193,11 +192,8 @@ class UmmaOp(CtaGroupOp, NvgpuOp):
                 "no negate_a or negate_b, got one (only floating-point multiplicands are negated; "
                 f"{atom.mnemonic})"
             )
-        try:
-            _ = self.mnemonic
-            _ = self.instruction_descriptor
-        except (AtomError, DescriptorError) as error:
-            raise Illegal(f"{error}") from None
+        _ = self.mnemonic
+        _ = self.instruction_descriptor
         if self.idesc is not None and any(map(self._number, IDS.values())):
             raise self.fail("ids of 0 beside idesc, which has them")
         self._verify_modifiers()
@@ -266,7 +262,7 @@ def tensor_elements(element: ElementType) -> tuple[str, ...]:
 
 
 def _verify_tensor(atom: UmmaAtom, operand: str, type_: Attribute) -> None:
-    """Raise VerifyException unless the type is the atom's operand in tensor memory."""
+    """Raise Illegal unless the type is the atom's operand in tensor memory."""
     what = f"operand {operand}"
     tensor = verify_tmem(what, type_, 2)
     legal = tensor_type(atom, operand)

@@ -2,7 +2,6 @@
 
 from xdsl.dialects.builtin import StringAttr
 from xdsl.irdl import opt_prop_def, prop_def
-from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute_nvgpu.lattice.sync import (
     FENCE_PROXY_ASYNC,
@@ -13,6 +12,7 @@ from tilewright.dialects.cute_nvgpu.lattice.sync import (
 )
 from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp
 from tilewright.dialects.fields import NUMBER, fields_op
+from tilewright.dialects.illegal import Illegal
 
 
 @fields_op("cute_nvgpu.wgmma.fence", WGMMA_FENCE)
@@ -85,10 +85,10 @@ class FenceProxyAsyncOp(NvgpuOp):
 
 
 def verify_fenced_space(space: StringAttr | None) -> None:
-    """Raise VerifyException for memory that `fence.proxy.async` does not name."""
+    """Raise Illegal for memory that `fence.proxy.async` does not name."""
     if space is not None and space.data not in FENCED_SPACES:
         legal = " or ".join(map(repr, FENCED_SPACES))
-        raise VerifyException(
-            f"'{name}' expected {legal} or no space, got '{space.data}'; nearest legal: no space, "
+        raise Illegal(
+            f"expected {legal} or no space, got '{space.data}'; nearest legal: no space, "
             "for all memory (PTX ISA 9.7.13.4)"
         )

@@ -2,7 +2,6 @@
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType
 from xdsl.ir import Attribute
-from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute import Layout, coalesce
 from tilewright.dialects.cute.types.memref import (
@@ -16,6 +15,7 @@ from tilewright.dialects.cute_nvgpu.atoms.wmma import WmmaAccess
 from tilewright.dialects.cute_nvgpu.lattice.elements import ElementType
 from tilewright.dialects.cute_nvgpu.lattice.wmma import WmmaSpace
 from tilewright.dialects.cute_nvgpu.types.fragments import MLIR_TYPES
+from tilewright.dialects.illegal import Illegal
 
 _SPACES = (Space.GMEM, Space.SMEM)
 _ITEMS: dict[str, dict[str, int]] = {
@@ -41,7 +41,7 @@ def elements_per_item(element: ElementType, type_: MemRefType[Attribute]) -> int
 
 
 def verify_memory(access: WmmaAccess, type_: Attribute, indices: int) -> None:
-    """Raise VerifyException unless the instruction can address the memref."""
+    """Raise Illegal unless the instruction can address the memref."""
     if not is_memref(type_):
         raise Illegal(f"memory expected a memref, got {type_}")
     if space_of(type_.memory_space) not in _SPACES:
@@ -55,9 +55,7 @@ def verify_memory(access: WmmaAccess, type_: Attribute, indices: int) -> None:
             "(the last two are the matrix)"
         )
     if len(type_.shape) != indices:
-        raise Illegal(
-            f"memory expected {len(type_.shape)} indices for {type_}, got {indices}"
-        )
+        raise Illegal(f"memory expected {len(type_.shape)} indices for {type_}, got {indices}")
     if (reason := layout_mismatch(type_)) is not None:
         raise Illegal(f"memory {reason}")
     legal = items_of(access.element)

@@ -1,8 +1,6 @@
 """How many CTAs may share a tile block, where a launch has few blocks: each has a part of every
 tile, by `split_blocks`, and a multiprocessor that would have had no work."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from xdsl.context import Context

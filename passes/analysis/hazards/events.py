@@ -4,8 +4,6 @@ A row names the kind of event, the place of a barrier, the places in memory that
 the numbers that it depends on. What is no row here does nothing that matters to the analysis.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 
@@ -91,11 +89,9 @@ def _vector(memory: SSAValue, fragment: Any) -> int:
 def _wmma(op: wmma.LoadOp | wmma.StoreOp) -> Effect | None:
     if not _shared(op.memory):
         return None
-    rank = len(op.coordinates)
+    rank = len(op.indices)
     extents = tuple(zip((rank - 2, rank - 1), extents_of(op.access, op.memory_type), strict=True))
-    place = MemoryPlace(
-        op.memory, tuple(op.coordinates), extents, writes=isinstance(op, wmma.StoreOp)
-    )
+    place = MemoryPlace(op.memory, tuple(op.indices), extents, writes=isinstance(op, wmma.StoreOp))
     return Effect("access", places=(place,), constant="warp")
 
 
@@ -106,10 +102,10 @@ def _box(op: Any, memory: SSAValue, indices: Sequence[SSAValue], *, writes: bool
 
 def _tma_load(op: Any) -> Effect:
     return Effect(
-        "tma.load",
+        "tma.load" if op.rank is None else "tma.pair",
         MemoryPlace(op.barrier, tuple(op.barrier_indices)),
         (_box(op, op.dest, op.dest_indices, writes=True),),
-        () if op.mask is None else (op.mask,),
+        tuple(value for value in (op.mask, op.rank) if value is not None),
         op.map.type.box.bytes,
     )
 
