@@ -554,11 +554,13 @@ def packed_views() -> Iterator[Case]:
         type_ = f"partition_view<tile=(16x16), padding_value = zero, {tensor}>"
         body = "".join(
             f"    %{name} = constant <i32: {number}> : tile<i32>\n"
-            for name, number in (("s", 32), ("zero", 0), ("one", 1))
+            for name, number in (("s", 32), ("zero", 0), ("one", 1), ("o0", -1), ("o1", 9))
         )
         for i in (0, 1):
             body += (
-                f"    %q{i} = ptr_to_ptr %p{i} : tile<ptr<i8>> -> tile<ptr<f4E2M1FN>>\n"
+                f"    %r{i} = ptr_to_ptr %p{i} : tile<ptr<i8>> -> tile<ptr<f4E2M1FN>>\n"
+                f"    %q{i} = offset %r{i}, %o{i} : tile<ptr<f4E2M1FN>>, tile<i32> -> "
+                "tile<ptr<f4E2M1FN>>\n"
                 f"    %v{i} = make_tensor_view %q{i}, shape = [24, 32], strides = {given} : "
                 f"{'tile<i32> -> ' if order == 'given' else ''}{tensor}\n"
                 f"    %w{i} = make_partition_view %v{i} : {type_}\n"
