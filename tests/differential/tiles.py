@@ -17,7 +17,10 @@ from tile_writer import DTYPES, FLOATS, INTEGERS, STORED, Shape, Value, Writer, 
 import tilewright as tw
 from tilewright import ptxas
 
-ARCHS = ("sm_80", "sm_89", "sm_90a", "sm_100a", "sm_120a")
+ARCHS = (
+    "sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_110a", "sm_120a", "sm_121a", "sm_90a",
+    "sm_100a",
+)  # fmt: skip
 
 
 @dataclass

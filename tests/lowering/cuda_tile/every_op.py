@@ -328,7 +328,7 @@ def products() -> Iterator[Case]:
     pairs += [("f64", "f64")]
     pairs += [(octet, acc) for octet in ("f8E4M3FN", "f8E5M2") for acc in ("f16", "f32")]
     for (element, acc), (m, n, k) in (
-        (pair, shape) for pair in pairs for shape in ((32, 16, 64), (4, 4, 8))
+        (pair, shape) for pair in pairs for shape in ((32, 16, 64), (1, 64, 2))
     ):
         body = _operands(element, acc, m, n, k) + (
             f"    %r = mmaf %a, %b, %c : tile<{m}x{k}x{element}>, tile<{k}x{n}x{element}>, "
@@ -336,7 +336,7 @@ def products() -> Iterator[Case]:
         ) + stored("r", "p3", acc, (m, n))  # fmt: skip
         sizes = ((element, m * k), (element, k * n), (acc, m * n), (acc, m * n))
         yield kernel("mmaf", f"mmaf {element} {acc} {m}x{n}x{k}", body, sizes, None)
-    for m, n, k in ((16, 16, 64), (4, 4, 8)):
+    for m, n, k in ((16, 16, 64), (1, 64, 2)):
         body = _operands("i8", "i32", m, n, k) + (
             f"    %r = mmai %a, %b, %c signed unsigned : tile<{m}x{k}xi8>, tile<{k}x{n}xi8>, "
             f"tile<{m}x{n}xi32>\n"
