@@ -120,7 +120,9 @@ class Gemm:
         )
         return name
 
-    def multiplied(self, lines: list[str], a: str, b: str, acc: str, of: tuple[int, int, int]) -> str:
+    def multiplied(
+        self, lines: list[str], a: str, b: str, acc: str, of: tuple[int, int, int]
+    ) -> str:
         m, n, k = of
         e, name = self.element, self.fresh()
         op, signs = ("mmai", " signed signed") if e == "i8" else ("mmaf", "")
