@@ -7,20 +7,18 @@ few are legal, and every mnemonic of the lattice; with operands, each of these a
 operands, right and with one register too many, under several names.
 """
 
-from __future__ import annotations
-
-import argparse
-import json
 import random
 import re
 import subprocess
 import sys
 import sysconfig
 import tempfile
-import time
 from collections.abc import Iterator
+from functools import partial
 from itertools import product
 from pathlib import Path
+
+from measured import best_time, parser, show
 
 from tilewright.dialects.cute_nvgpu.lattice.elements import ELEMENT_TYPES
 from tilewright.tools.instructions.catalogue import listings, operand_forms
@@ -61,18 +59,12 @@ def lines_a_second(lines: list[str], *options: str) -> float:
         batch.write("\n".join(lines))
         batch.flush()
         command = [COMMAND, "check-ptx", "--arch", ARCH, "--batch", batch.name, *options]
-        best = float("inf")
-        for _ in range(ROUNDS):
-            start = time.perf_counter()
-            subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-            best = min(best, time.perf_counter() - start)
-    return len(lines) / best
+        run = partial(subprocess.run, command, check=True, stdout=subprocess.DEVNULL)
+        return len(lines) / best_time(ROUNDS, run)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--json", action="store_true")
-    options = parser.parse_args()
+    options = parser(__doc__).parse_args()
     results: dict[str, float] = {}
     for name, made in (("mnemonics", mnemonics()), ("with operands", instructions())):
         lines = sorted(set(made))
@@ -80,11 +72,8 @@ def main() -> None:
         print(f"{len(lines)} {name}", file=sys.stderr)
         results[f"{name}, --brief"] = lines_a_second(lines, "--brief")
         results[f"{name}, with reasons"] = lines_a_second(lines)
-    if options.json:
-        print(json.dumps(results))
-        return
-    for name, rate in results.items():
-        print(f"{name:34} {rate:9,.0f} lines a second")
+    rates = (f"{name:34} {rate:9,.0f} lines a second" for name, rate in results.items())
+    show(options, results, rates)
 
 
 if __name__ == "__main__":

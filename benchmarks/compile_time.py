@@ -4,14 +4,12 @@ cuTile's samples from their bytecode, as `cutile_gpu.py FOLDER --prepare` writes
 python benchmarks/compile_time.py [--json] [--cases FOLDER] [--only WORD ...]
 """
 
-from __future__ import annotations
-
-import argparse
-import json
 import pickle
 import time
 from collections.abc import Sequence
 from pathlib import Path
+
+from measured import best_time, parser, show
 
 import tilewright as tw
 
@@ -58,12 +56,7 @@ def straight_line(ops: int) -> str:
 def seconds(code: str | bytes, arch: str = "sm_80") -> float:
     """CPU time of the best of ROUNDS compilations, after one that warms up."""
     tw.compile(code, arch)
-    best = float("inf")
-    for _ in range(ROUNDS):
-        start = time.process_time()
-        tw.compile(code, arch)
-        best = min(best, time.process_time() - start)
-    return best
+    return best_time(ROUNDS, lambda: tw.compile(code, arch), time.process_time)
 
 
 def _example(name: str) -> float:
@@ -84,27 +77,23 @@ def cases(folder: Path, only: Sequence[str]) -> dict[str, float]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--json", action="store_true")
-    parser.add_argument("--cases", type=Path, metavar="FOLDER", help="of prepared cases of cuTile")
-    parser.add_argument("--only", nargs="*", default=[], help="words in a case's name")
-    options = parser.parse_args()
-    as_json = options.json
+    words = parser(__doc__)
+    words.add_argument("--cases", type=Path, metavar="FOLDER", help="of prepared cases of cuTile")
+    words.add_argument("--only", nargs="*", default=[], help="words in a case's name")
+    options = words.parse_args()
     if options.cases is not None:
         times = cases(options.cases, options.only)
-        shown = (f"{name}: {took * 1e3:.0f} ms" for name, took in times.items())
-        print(json.dumps(times) if as_json else "\n".join(shown))
+        show(options, times, (f"{name}: {took * 1e3:.0f} ms" for name, took in times.items()))
         return
     names = sorted(path.stem for path in EXAMPLES.glob("*.mlir"))
     examples = {name: _example(name) for name in names}
     growth = {ops: seconds(straight_line(ops)) for ops in SIZES}
-    if as_json:
-        print(json.dumps(examples | {"straight_line": growth}))
-        return
-    for name, took in examples.items():
-        print(f"examples/{name}.mlir: {took * 1e3:.0f} ms")
-    for ops, took in growth.items():
-        print(f"{ops:>6} ops: {took * 1e3:7.1f} ms, {took / ops * 1e6:5.0f} us an op")
+    lines = [f"examples/{name}.mlir: {took * 1e3:.0f} ms" for name, took in examples.items()]
+    lines += [
+        f"{ops:>6} ops: {took * 1e3:7.1f} ms, {took / ops * 1e6:5.0f} us an op"
+        for ops, took in growth.items()
+    ]
+    show(options, examples | {"straight_line": growth}, lines)
 
 
 if __name__ == "__main__":

@@ -7,8 +7,6 @@ detection on. The product of two
 2048 x 2048 bf16 matrices by `numerics="fast"` is to take less than 3 s on two cores.
 """
 
-from __future__ import annotations
-
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -17,6 +15,7 @@ from typing import Any
 
 import ml_dtypes
 import numpy as np
+from measured import best_times
 from numpy.typing import NDArray
 
 import tilewright as tw
@@ -129,15 +128,22 @@ class KernelCase:
 
     name: str
     text: str
-    grid: tuple[int, ...]
+    grid: int
     inputs: int
-    output: tuple[int, ...]
+    output: int
     numpy: Callable[..., NDArray[Any]]
 
 
-def _binary(name: str, op: str, numpy: Callable[..., NDArray[Any]]) -> KernelCase:
-    text = vectors(("a", "b"), f"    %r = {op} : tile<{TILE}xf32>")
-    return KernelCase(name, text, (COUNT // TILE,), 2, (COUNT,), numpy)
+def _pointwise(
+    name: str, body: str, numpy: Callable[..., NDArray[Any]], inputs: str = "ab"
+) -> KernelCase:
+    lines = body if "\n" in body else f"    %r = {body} : tile<{TILE}xf32>"
+    return KernelCase(name, vectors(inputs, lines), COUNT // TILE, len(inputs), COUNT, numpy)
+
+
+def _of_rows(name: str, body: str, identity: str, numpy: Callable[..., NDArray[Any]]) -> KernelCase:
+    return KernelCase(name, row_reduction(body, identity), ROWS // ROW_TILE, 1, ROWS,
+                      lambda a: numpy(a.reshape(ROWS, COLUMNS), axis=1))  # fmt: skip
 
 
 _POLYNOMIAL = f"""    %s = mulf %a, %b rounding<nearest_even> : tile<{TILE}xf32>
@@ -145,60 +151,15 @@ _POLYNOMIAL = f"""    %s = mulf %a, %b rounding<nearest_even> : tile<{TILE}xf32>
     %q = maxf %u, %b : tile<{TILE}xf32>
     %r = subf %q, %s rounding<nearest_even> : tile<{TILE}xf32>"""
 CASES = (
-    _binary("a + b", "addf %a, %b rounding<nearest_even>", lambda a, b: a + b),
-    _binary("a / b", "divf %a, %b rounding<nearest_even>", lambda a, b: a / b),
-    KernelCase(
-        "max(a * b + a, b) - a * b",
-        vectors(("a", "b"), _POLYNOMIAL),
-        (COUNT // TILE,),
-        2,
-        (COUNT,),
-        lambda a, b: np.maximum(a * b + a, b) - a * b,
-    ),
-    KernelCase(
-        "exp(a)",
-        vectors(("a",), f"    %r = exp %a : tile<{TILE}xf32>"),
-        (COUNT // TILE,),
-        1,
-        (COUNT,),
-        np.exp,
-    ),
-    KernelCase(
-        "fma(a, b, a)",
-        vectors(("a", "b"), f"    %r = fma %a, %b, %a rounding<nearest_even> : tile<{TILE}xf32>"),
-        (COUNT // TILE,),
-        2,
-        (COUNT,),
-        lambda a, b: a * b + a,
-    ),
-    KernelCase(
-        "sum of rows",
-        row_reduction("%s = addf %e, %acc rounding<nearest_even> : tile<f32>", "0.0"),
-        (ROWS // ROW_TILE,),
-        1,
-        (ROWS,),
-        lambda a: a.reshape(ROWS, COLUMNS).sum(axis=1),
-    ),
-    KernelCase(
-        "maximum of rows",
-        row_reduction("%s = maxf %e, %acc : tile<f32>", "0xFF800000"),
-        (ROWS // ROW_TILE,),
-        1,
-        (ROWS,),
-        lambda a: a.reshape(ROWS, COLUMNS).max(axis=1),
-    ),
-)
-
-
-def best(*runs: Callable[[], Any]) -> list[float]:
-    """The least CPU time of each of some runs, in turns, in seconds."""
-    least = [float("inf")] * len(runs)
-    for _ in range(TURNS):
-        for i, run in enumerate(runs):
-            begun = time.process_time()
-            run()
-            least[i] = min(least[i], time.process_time() - begun)
-    return least
+    _pointwise("a + b", "addf %a, %b rounding<nearest_even>", lambda a, b: a + b),
+    _pointwise("a / b", "divf %a, %b rounding<nearest_even>", lambda a, b: a / b),
+    _pointwise("max(a * b + a, b) - a * b", _POLYNOMIAL,
+               lambda a, b: np.maximum(a * b + a, b) - a * b),
+    _pointwise("exp(a)", "exp %a", np.exp, "a"),
+    _pointwise("fma(a, b, a)", "fma %a, %b, %a rounding<nearest_even>", lambda a, b: a * b + a),
+    _of_rows("sum of rows", "%s = addf %e, %acc rounding<nearest_even> : tile<f32>", "0.0", np.sum),
+    _of_rows("maximum of rows", "%s = maxf %e, %acc : tile<f32>", "0xFF800000", np.max),
+)  # fmt: skip
 
 
 def main() -> int:
@@ -213,12 +174,14 @@ def main() -> int:
         inputs = [rng.random(COUNT, np.float32) + np.float32(0.5) for _ in range(case.inputs)]
         out = np.zeros(case.output, np.float32)
         entry = find_entry(verified(case.text)[0], "k")
-        launch = TileLaunch((*case.grid, 1, 1)[:3])
+        launch = TileLaunch((case.grid, 1, 1))
         (*_, got) = run_kernel(entry, launch, [*inputs, out]).results()
         np.testing.assert_allclose(got, case.numpy(*inputs), rtol=2e-4)
-        ours, numpys = best(
+        ours, numpys = best_times(
+            TURNS,
             lambda e=entry, i=inputs, o=out, on=launch: run_kernel(e, on, [*i, o]),
             lambda c=case, i=inputs: c.numpy(*i),
+            clock=time.process_time,
         )
         ratio = ours / numpys
         missed += ratio > LIMIT

@@ -7,11 +7,9 @@ alternating rounds of which the best counts. A `cute` op spells out its three ty
 names one, and is as long as that in its generic form.
 """
 
-from __future__ import annotations
+from functools import partial
 
-import argparse
-import json
-import time
+from measured import best_time, best_times, parser, show
 
 from tilewright.parsing import default_context, parse_module
 from tilewright.passes.cute_fold_static import CuteFoldStaticPass
@@ -42,13 +40,9 @@ def parse_seconds() -> dict[str, float]:
     texts = {
         name: function([f"%r{i} = {line}" for i in range(OPS)]) for name, line in LINES.items()
     }
-    best = dict.fromkeys(texts, float("inf"))
-    for _ in range(ROUNDS):
-        for name, text in texts.items():
-            start = time.perf_counter()
-            verify(parse_module(text))
-            best[name] = min(best[name], (time.perf_counter() - start) / OPS)
-    return best
+    runs = [lambda text=text: verify(parse_module(text)) for text in texts.values()]
+    times = best_times(ROUNDS, *runs)
+    return {name: took / OPS for name, took in zip(texts, times, strict=True)}
 
 
 def fold_seconds(ops: int) -> float:
@@ -61,30 +55,23 @@ def fold_seconds(ops: int) -> float:
             f"%n{i} = cute.size(%s{i}) : ({shape}) -> {size}",
             f"cute.print(%n{i}) : {size}",
         ]
-    best = float("inf")
-    for _ in range(3):
-        module = parse_module(function(lines))
-        start = time.perf_counter()
-        CuteFoldStaticPass().apply(default_context(), module)
-        best = min(best, time.perf_counter() - start)
-    return best
+    modules = [parse_module(function(lines)) for _ in range(3)]
+    fold = partial(CuteFoldStaticPass().apply, default_context())
+    return best_time(len(modules), lambda: fold(modules.pop()))
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="The cute dialect beside arith.")
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
-    as_json = parser.parse_args().json
+    options = parser(__doc__).parse_args()
     parsed = parse_seconds()
     folded = {ops: fold_seconds(ops) for ops in FOLDED}
-    if as_json:
-        print(json.dumps({"parse": parsed, "fold": folded}))
-        return
     cute = parsed["cute.tuple_add"]
-    print(f"{'parse and verify':<22}{'characters':>11}{'us an op':>10}{'cute takes':>12}")
+    lines = [f"{'parse and verify':<22}{'characters':>11}{'us an op':>10}{'cute takes':>12}"]
     for name, took in parsed.items():
-        print(f"{name:<22}{len(LINES[name]):>11}{took * 1e6:>10.1f}{cute / took:>11.2f}x")
+        lines.append(f"{name:<22}{len(LINES[name]):>11}{took * 1e6:>10.1f}{cute / took:>11.2f}x")
     for ops, took in folded.items():
-        print(f"cute-fold-static, {ops:>6} ops: {took:5.2f} s, {took / ops * 1e6:4.0f} us an op")
+        rate = f"{took / ops * 1e6:4.0f} us an op"
+        lines.append(f"cute-fold-static, {ops:>6} ops: {took:5.2f} s, {rate}")
+    show(options, {"parse": parsed, "fold": folded}, lines)
 
 
 if __name__ == "__main__":

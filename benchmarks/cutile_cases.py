@@ -4,8 +4,6 @@ Needs PyPI cuda-tile and a checkout of github NVIDIA/cutile-python, no GPU; torc
 import, is stood in for where it is missing.
 """
 
-from __future__ import annotations
-
 import importlib
 import io
 import math

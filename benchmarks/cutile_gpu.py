@@ -9,10 +9,6 @@ what they leave against torch. Time is device time by CUDA events, median of 20 
 flushed before each; the best configuration counts (`--all` prints each).
 """
 
-from __future__ import annotations
-
-import argparse
-import json
 import math
 import pickle
 import shutil
@@ -26,6 +22,7 @@ from typing import Any
 import cutile_cases
 from cutile_cases import Case, Matrix, Problem
 from device_time import milliseconds
+from measured import parser, show
 
 import tilewright as tw
 
@@ -335,19 +332,18 @@ def table(rows: list[Row]) -> str:
 
 def main() -> None:
     """Prepare, or measure and print the table."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("--prepare", action="store_true")
-    parser.add_argument("--checkout", type=Path, help="a checkout of cutile-python")
-    parser.add_argument("--tileiras", default=shutil.which("tileiras"))
-    parser.add_argument("--only", nargs="*", default=[], help="words in a case's name")
-    parser.add_argument("--arch", default=ARCH, help="the target that ours is compiled for")
-    parser.add_argument("--json", action="store_true")
-    parser.add_argument("--all", action="store_true", help="a line for each configuration")
-    options = parser.parse_args()
+    words = parser(__doc__)
+    words.add_argument("folder", type=Path)
+    words.add_argument("--prepare", action="store_true")
+    words.add_argument("--checkout", type=Path, help="a checkout of cutile-python")
+    words.add_argument("--tileiras", default=shutil.which("tileiras"))
+    words.add_argument("--only", nargs="*", default=[], help="words in a case's name")
+    words.add_argument("--arch", default=ARCH, help="the target that ours is compiled for")
+    words.add_argument("--all", action="store_true", help="a line for each configuration")
+    options = words.parse_args()
     if options.prepare:
         if options.checkout is None:
-            parser.error("expected --checkout with --prepare")
+            words.error("expected --checkout with --prepare")
         prepare(options.folder, options.checkout, options.tileiras, options.only)
         return
     rows: list[Row] = []
@@ -363,7 +359,7 @@ def main() -> None:
                 print(
                     f"{row['work']:40} {row['configuration']:34} {rates} {row['unit']}", flush=True
                 )
-    print(json.dumps(rows, indent=1) if options.json else table(rows))
+    show(options, rows, [table(rows)])
 
 
 if __name__ == "__main__":

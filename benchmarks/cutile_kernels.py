@@ -1,7 +1,5 @@
 """cuTile kernels that the samples lack: softmax and RMSNorm of rows. Needs PyPI cuda-tile."""
 
-from __future__ import annotations
-
 import cuda.tile as ct  # pyright: ignore
 
 Int = ct.Constant[int]

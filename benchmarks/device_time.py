@@ -1,7 +1,5 @@
 """Device time of launches on the GPU of this machine, by CUDA events."""
 
-from __future__ import annotations
-
 import statistics
 from collections.abc import Callable
 from functools import cache

@@ -4,8 +4,6 @@ has two free cores, and the processor time of each share, which says it of any m
 python benchmarks/executor.py [--processes N] [--extent 512] [--k 512] [--require 0.8]
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 

@@ -10,10 +10,6 @@ of 20 launches after 3 that warm up, the L2 flushed before each; a fresh random 
 against the float32 product of torch.
 """
 
-from __future__ import annotations
-
-import argparse
-import json
 import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -23,6 +19,7 @@ from typing import Any
 
 import torch
 from device_time import milliseconds
+from measured import parser, show
 
 import tilewright as tw
 from tilewright.arguments.binding import Binding
@@ -202,11 +199,10 @@ def measure(examples: Iterable[Example], element: str, size: int) -> list[dict[s
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--json", action="store_true")
-    parser.add_argument("--example", action="append", choices=[example.name for example in ALL])
-    parser.add_argument("sizes", nargs="*", type=int, default=[2048, 4096, 8192])
-    options = parser.parse_args()
+    words = parser(__doc__)
+    words.add_argument("--example", action="append", choices=[example.name for example in ALL])
+    words.add_argument("sizes", nargs="*", type=int, default=[2048, 4096, 8192])
+    options = words.parse_args()
     arch = device_arch()
     chosen = [
         example
@@ -219,17 +215,15 @@ def main() -> None:
         for size in options.sizes
         for row in measure([own for own in chosen if own.element == element], element, size)
     ]
-    if options.json:
-        print(json.dumps(rows))
-        return
-    print(f"{torch.cuda.get_device_name()}, GEMM, TFLOP/s")
-    print(f"{'example':>18} {'size':>6} {'ours':>6} {'cuBLAS':>7} {'ratio':>6} {'Triton':>7} "
-          f"{'ratio':>6} {'choice':>7}")  # fmt: skip
+    lines = [f"{torch.cuda.get_device_name()}, GEMM, TFLOP/s",
+             f"{'example':>18} {'size':>6} {'ours':>6} {'cuBLAS':>7} {'ratio':>6} {'Triton':>7} "
+             f"{'ratio':>6} {'choice':>7}"]  # fmt: skip
     for row in rows:
         ours, cublas, triton = (row[key] or float("nan") for key in ("ours", "cublas", "triton"))
         numbers = f"{ours:>6.0f} {cublas:>7.0f} {ours / cublas:>6.2f} {triton:>7.0f}"
         which = f"{ours / triton:>6.2f} {row['choice']:>7}"
-        print(f"{row['example']:>18} {row['size']:>6} {numbers} {which}")
+        lines.append(f"{row['example']:>18} {row['size']:>6} {numbers} {which}")
+    show(options, rows, lines)
 
 
 if __name__ == "__main__":

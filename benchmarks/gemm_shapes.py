@@ -8,10 +8,6 @@ also a row-major B, where that is faster; of fp8 with fast accumulation. Results
 against the float32 product of torch.
 """
 
-from __future__ import annotations
-
-import argparse
-import json
 import math
 import sys
 from collections.abc import Callable
@@ -21,6 +17,7 @@ from typing import Any
 import torch
 from device_time import milliseconds
 from gemm_gpu import launch_of
+from measured import parser, show
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "examples"))
 import hopper_gemm
@@ -71,28 +68,26 @@ def measure(element: str, shape: tuple[int, int, int], every: bool) -> dict[str,
 
 def main() -> None:
     """Measure and print the table."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--all", action="store_true", help="every tile, not the model's alone")
-    parser.add_argument("--json", action="store_true")
-    options = parser.parse_args()
+    words = parser(__doc__)
+    words.add_argument("--all", action="store_true", help="every tile, not the model's alone")
+    options = words.parse_args()
     rows = [
         measure(element, shape, options.all)
         for element, (_, shapes) in PROBLEMS.items()
         for shape in shapes
     ]
-    if options.json:
-        print(json.dumps(rows, indent=1))
-        return
-    print(f"{torch.cuda.get_device_name()}, TFLOP/s")
+    lines = [f"{torch.cuda.get_device_name()}, TFLOP/s"]
     for element in PROBLEMS:
         own = [row for row in rows if row["element"] == element]
         ratios = [row["ours"] / row["cublas"] for row in own]
         for row, ratio in zip(own, ratios, strict=True):
             every = "  ".join(f"{tile} {rate:.0f}" for tile, rate in row["tiles"].items())
-            print(f"{element:>8} {row['shape']:>16} {row['tile']:>8} {row['ours']:7.1f} "
-                  f"{row['cublas']:7.1f} {ratio:6.3f}  {every if options.all else ''}")  # fmt: skip
+            rates = f"{row['ours']:7.1f} {row['cublas']:7.1f} {ratio:6.3f}"
+            lines.append(f"{element:>8} {row['shape']:>16} {row['tile']:>8} {rates}  "
+                         f"{every if options.all else ''}")  # fmt: skip
         mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
-        print(f"{element}: geometric mean {mean:.3f} of cuBLAS, least {min(ratios):.3f}")
+        lines.append(f"{element}: geometric mean {mean:.3f} of cuBLAS, least {min(ratios):.3f}")
+    show(options, rows, lines)
 
 
 if __name__ == "__main__":

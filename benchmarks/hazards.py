@@ -3,13 +3,11 @@
 python benchmarks/hazards.py [--json]
 """
 
-from __future__ import annotations
-
-import argparse
-import json
 import time
+from functools import partial
 from pathlib import Path
 
+from measured import best_time, parser, show
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
 
@@ -42,12 +40,9 @@ def atoms(name: str, arch: str) -> ModuleOp:
 
 def milliseconds(module: ModuleOp) -> float:
     """The best of ROUNDS checks, of processor time."""
-    best = float("inf")
-    for _ in range(ROUNDS):
-        start = time.process_time()
-        CheckHazardsPass().apply(default_context(), module)
-        best = min(best, time.process_time() - start)
-    return best * 1e3
+    context = default_context()
+    check = partial(CheckHazardsPass().apply, context, module)
+    return 1e3 * best_time(ROUNDS, check, time.process_time)
 
 
 def events(module: ModuleOp) -> int:
@@ -59,16 +54,14 @@ def events(module: ModuleOp) -> int:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--json", action="store_true")
-    as_json = parser.parse_args().json
+    options = parser(__doc__).parse_args()
     modules = {name: atoms(name, arch) for name, arch in KERNELS.items()}
     took = {name: milliseconds(module) for name, module in modules.items()}
-    if as_json:
-        print(json.dumps(took))
-        return
-    for name, best in took.items():
-        print(f"examples/{name}.mlir: {best:.0f} ms, {events(modules[name])} events")
+    lines = (
+        f"examples/{name}.mlir: {best:.0f} ms, {events(modules[name])} events"
+        for name, best in took.items()
+    )
+    show(options, took, lines)
 
 
 if __name__ == "__main__":

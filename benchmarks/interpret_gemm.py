@@ -3,10 +3,6 @@
 python benchmarks/interpret_gemm.py [--json] [M N K]
 """
 
-from __future__ import annotations
-
-import argparse
-import json
 import os
 
 # One core: the arithmetic is NumPy's, which must not spread over threads.
@@ -21,6 +17,7 @@ from typing import Any
 
 import ml_dtypes
 import numpy as np
+from measured import parser, show
 
 import tilewright as tw
 from tilewright.execution import run
@@ -45,20 +42,24 @@ def _pointers(a: Any, b: Any, c: Any, m: int, n: int, k: int) -> list[Any]:
     return [a, b, c, m, n, k, k, n, n]
 
 
-def _tensor_maps_sm90(a: Any, b: Any, c: Any, m: int, n: int, k: int) -> list[Any]:
-    boxes = ((a, (128, 64)), (b, (64, 64)), (c, (64, 32)))
-    return [*(tw.TensorMap(matrix, box=box, swizzle=128) for matrix, box in boxes), k]
+def _tensor_maps(*boxes: tuple[int, int]) -> Callable[..., list[Any]]:
+    """Tensor maps of A, B and C with these boxes, and K."""
 
+    def arguments(a: Any, b: Any, c: Any, m: int, n: int, k: int) -> list[Any]:
+        boxed = zip((a, b, c), boxes, strict=True)
+        return [*(tw.TensorMap(matrix, box=box, swizzle=128) for matrix, box in boxed), k]
 
-def _tensor_maps_sm100(a: Any, b: Any, c: Any, m: int, n: int, k: int) -> list[Any]:
-    boxes = ((a, (128, 64)), (b, (64, 64)), (c, (128, 32)))
-    return [*(tw.TensorMap(array, box=box, swizzle=128) for array, box in boxes), k]
+    return arguments
 
 
 GEMMS = {
     "gemm_sm80": TimedGemm((64, 64), 128, ml_dtypes.bfloat16, _pointers),
-    "gemm_sm90": TimedGemm((128, 256), 384, ml_dtypes.bfloat16, _tensor_maps_sm90, "sm_90a"),
-    "gemm_sm100": TimedGemm((128, 256), 192, np.float16, _tensor_maps_sm100, "sm_100a"),
+    "gemm_sm90": TimedGemm(
+        (128, 256), 384, ml_dtypes.bfloat16, _tensor_maps((128, 64), (64, 64), (64, 32)), "sm_90a"
+    ),
+    "gemm_sm100": TimedGemm(
+        (128, 256), 192, np.float16, _tensor_maps((128, 64), (64, 64), (128, 32)), "sm_100a"
+    ),
 }
 
 
@@ -86,29 +87,22 @@ def measure(name: str, extents: tuple[int, int, int]) -> dict[str, dict[str, flo
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--json", action="store_true")
-    parser.add_argument("extents", nargs="*", type=int)
-    options = parser.parse_args()
-    sizes = {
-        "gemm_sm80": (256, 256, 256),
-        "gemm_sm90": (512, 512, 512),
-        "gemm_sm100": (512, 512, 512),
-    }
+    words = parser(__doc__)
+    words.add_argument("extents", nargs="*", type=int)
+    options = words.parse_args()
+    sizes = {"gemm_sm80": (256,) * 3, "gemm_sm90": (512,) * 3, "gemm_sm100": (512,) * 3}
     if options.extents:
         m, n, k = options.extents
         sizes = dict.fromkeys(sizes, (m, n, k))
     results = {name: measure(name, size) for name, size in sizes.items()}
-    if options.json:
-        print(json.dumps(results))
-        return
+    lines: list[str] = []
     for name, levels in results.items():
-        print(
-            f"{name} at {' x '.join(map(str, sizes[name]))}, tilewright {tw.__version__}, one core"
-        )
+        extents = " x ".join(map(str, sizes[name]))
+        lines.append(f"{name} at {extents}, tilewright {tw.__version__}, one core")
         for level, timed in levels.items():
-            rate = timed["lane_operations"] / timed["seconds"] / 1e6
-            print(f"{level:>5} level: {timed['seconds']:6.2f} s, {rate:7.1f} M lane-operations/s")
+            rate = f"{timed['lane_operations'] / timed['seconds'] / 1e6:7.1f} M lane-operations/s"
+            lines.append(f"{level:>5} level: {timed['seconds']:6.2f} s, {rate}")
+    show(options, results, lines)
 
 
 if __name__ == "__main__":

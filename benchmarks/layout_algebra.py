@@ -9,15 +9,12 @@ of each counts.
 Needs the `bench` extra.
 """
 
-from __future__ import annotations
-
-import argparse
-import json
 import time
 from collections.abc import Callable
 from typing import Any
 
 import pycute
+from measured import parser, show
 
 import tilewright.dialects.cute as cute
 
@@ -124,21 +121,17 @@ def measure(seconds: float) -> list[dict[str, Any]]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="The layout algebra beside pycute.")
-    parser.add_argument("--json", action="store_true", help="print one JSON list")
-    parser.add_argument("--seconds", type=float, default=2.0, help="time for each operation")
-    arguments = parser.parse_args()
-    rows = measure(arguments.seconds)
-    if arguments.json:
-        print(json.dumps(rows, indent=2))
-        return
+    words = parser(__doc__)
+    words.add_argument("--seconds", type=float, default=2.0, help="time for each operation")
+    options = words.parse_args()
+    rows = measure(options.seconds)
     columns = f"{'µs ours':>9}{'µs pycute':>11}{'ratio':>7}"
-    print(f"{'':<22}{'on layouts':>27}{'with building them':>27}")
-    print(f"{'operation':<16}{'cases':>6}{columns}{columns}")
+    lines = [f"{'':<22}{'on layouts':>27}{'with building them':>27}",
+             f"{'operation':<16}{'cases':>6}{columns}{columns}"]  # fmt: skip
     for row in rows:
-        print(
-            f"{row['operation']:<16}{row['cases']:>6}{_cells(row['algebra'])}{_cells(row['built'])}"
-        )
+        both = _cells(row["algebra"]) + _cells(row["built"])
+        lines.append(f"{row['operation']:<16}{row['cases']:>6}{both}")
+    show(options, rows, lines)
 
 
 def _cells(measured: dict[str, float]) -> str:

@@ -6,21 +6,18 @@ One MMA is the widest dense `mma.sync` (or, for fp8 on Hopper, one m16n8 piece o
 its type. A large batch shows the throughput, a batch of 4 the cost of one interpreted instruction.
 """
 
-from __future__ import annotations
-
 import os
 
 # One core: set before NumPy loads its BLAS.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-import argparse
-import json
-import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
+from measured import best_time, parser, show
 from numpy.typing import NDArray
 
 from tilewright.lowering.interpreter.numerics import (
@@ -79,16 +76,6 @@ def random_words(rng: np.random.Generator, name: str, shape: tuple[int, ...]) ->
     return encode(rng.standard_normal(shape), FORMATS[name])
 
 
-def seconds(call: Callable[[], object], repeats: int) -> float:
-    """The fastest of `repeats` calls."""
-    best = float("inf")
-    for _ in range(repeats):
-        start = time.perf_counter()
-        call()
-        best = min(best, time.perf_counter() - start)
-    return best
-
-
 def measure(case: MmaCase, arch: str, batch: int) -> Numbers:
     """Time one case. NumericsError if the chip's arithmetic for it is not known."""
     model = (
@@ -110,33 +97,27 @@ def measure(case: MmaCase, arch: str, batch: int) -> Numbers:
     return Numbers(
         f"{case.unit} m{M}n{N}k{case.k} {case.element} -> {case.result}",
         "exact" if case.exact else arch,
-        batch / seconds(call_on(batch), 3),
-        1e6 * seconds(call_on(4), 200),
+        batch / best_time(3, call_on(batch)),
+        1e6 * best_time(200, call_on(4)),
     )
 
 
 def main() -> None:
     """Measure every case that the chip's table knows and print the results."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--json", action="store_true", help="print one JSON list")
-    parser.add_argument("--batch", type=int, default=20_000, help="MMAs in the large batch")
-    parser.add_argument("--arch", default="sm_90a", help="whose arithmetic")
-    arguments = parser.parse_args()
+    words = parser(__doc__)
+    words.add_argument("--batch", type=int, default=20_000, help="MMAs in the large batch")
+    words.add_argument("--arch", default="sm_90a", help="whose arithmetic")
+    options = words.parse_args()
     results: list[Numbers] = []
     for case in CASES:
-        try:
-            results.append(measure(case, arguments.arch, arguments.batch))
-        except NumericsError:
-            continue
-        if not arguments.json:
-            line = results[-1]
-            print(
-                f"{line.case:40} {line.numerics:8} {line.mmas_per_second:12,.0f} MMA/s "
-                f"{line.microseconds_for_a_batch_of_4:8.1f} us for 4",
-                flush=True,
-            )
-    if arguments.json:
-        print(json.dumps([asdict(result) for result in results], indent=2))
+        with suppress(NumericsError):
+            results.append(measure(case, options.arch, options.batch))
+    lines = (
+        f"{line.case:40} {line.numerics:8} {line.mmas_per_second:12,.0f} MMA/s "
+        f"{line.microseconds_for_a_batch_of_4:8.1f} us for 4"
+        for line in results
+    )
+    show(options, [asdict(result) for result in results], lines)
 
 
 if __name__ == "__main__":

@@ -6,21 +6,18 @@ Both compute m16n8k16 f16 MMAs with f32 accumulation as Hopper does, from the sa
 their results must be equal. MMA-Sim needs torch, and is timed on a few MMAs.
 """
 
-from __future__ import annotations
-
 import os
 
 # One core: set before NumPy and torch load their BLAS.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-import argparse
-import json
 import sys
 import time
 from typing import Any
 
 import numpy as np
+from measured import parser, show
 from numpy.typing import NDArray
 
 import tilewright as tw
@@ -84,11 +81,10 @@ def peer(checkout: str) -> tuple[float, NDArray[Any]]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, allow_abbrev=False)
-    parser.add_argument("checkout", help="a checkout of MMA-Sim")
-    parser.add_argument("--count", type=int, default=1_000_000, help="how many MMAs of ours")
-    parser.add_argument("--json", action="store_true")
-    options = parser.parse_args()
+    words = parser(__doc__)
+    words.add_argument("checkout", help="a checkout of MMA-Sim")
+    words.add_argument("--count", type=int, default=1_000_000, help="how many MMAs of ours")
+    options = words.parse_args()
     their_seconds, theirs = peer(options.checkout)
     our_seconds, mine = ours(options.count)
     result = {
@@ -98,10 +94,7 @@ def main() -> None:
         "ratio": round(their_seconds / our_seconds),
         "equal bits": bool((theirs.view(np.uint32) == mine.view(np.uint32)).all()),
     }
-    if options.json:
-        print(json.dumps(result))
-    else:
-        print("\n".join(f"{name:<32}{value}" for name, value in result.items()))
+    show(options, result, (f"{name:<32}{value}" for name, value in result.items()))
 
 
 if __name__ == "__main__":

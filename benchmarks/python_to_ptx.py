@@ -4,16 +4,13 @@ in a cold process, without ptxas and with it.
 python benchmarks/python_to_ptx.py [--json]
 """
 
-from __future__ import annotations
-
-import argparse
-import json
 import subprocess
 import sys
-import time
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
+
+from measured import best_time, parser, show
 
 EXAMPLES = str(Path(__file__).parents[1] / "examples")
 sys.path.insert(0, EXAMPLES)
@@ -48,16 +45,6 @@ def to_ptx(name: str) -> str:
     return tw.compile(kernel.module(signature, **constants), arch).ptx
 
 
-def seconds(call: Callable[[], object]) -> float:
-    """The best of ROUNDS."""
-    best = float("inf")
-    for _ in range(ROUNDS):
-        start = time.perf_counter()
-        call()
-        best = min(best, time.perf_counter() - start)
-    return best
-
-
 def measure(name: str) -> dict[str, float]:
     """Seconds of a kernel: warm, in a process of its own, and what ptxas takes of each."""
     from tilewright.ptxas import assemble
@@ -65,28 +52,26 @@ def measure(name: str) -> dict[str, float]:
     arch, ptx = KERNELS[name][2], to_ptx(name)
     command = [sys.executable, str(Path(__file__).resolve()), "--cold", name]
     return {
-        "warm": seconds(lambda: to_ptx(name)),
-        "cold": seconds(lambda: subprocess.run(command, check=True)),
-        "ptxas": seconds(lambda: assemble(ptx, arch)),
+        "warm": best_time(ROUNDS, partial(to_ptx, name)),
+        "cold": best_time(ROUNDS, partial(subprocess.run, command, check=True)),
+        "ptxas": best_time(ROUNDS, partial(assemble, ptx, arch)),
     }
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--json", action="store_true")
-    parser.add_argument("--cold", choices=KERNELS, help="compile one kernel and leave")
-    options = parser.parse_args()
+    words = parser(__doc__)
+    words.add_argument("--cold", choices=KERNELS, help="compile one kernel and leave")
+    options = words.parse_args()
     if options.cold is not None:
         to_ptx(options.cold)
         return
     rows = {name: measure(name) for name in KERNELS}
-    if options.json:
-        print(json.dumps(rows))
-        return
-    print(f"{'kernel, in ms':<40} {'warm':>6} {'+ptxas':>7} {'cold':>6} {'+ptxas':>7}")
+    lines = [f"{'kernel, in ms':<40} {'warm':>6} {'+ptxas':>7} {'cold':>6} {'+ptxas':>7}"]
     for name, row in rows.items():
         warm, cold, ptxas = (1e3 * row[key] for key in ("warm", "cold", "ptxas"))
-        print(f"{name:<40} {warm:>6.0f} {warm + ptxas:>7.0f} {cold:>6.0f} {cold + ptxas:>7.0f}")
+        times = f"{warm:>6.0f} {warm + ptxas:>7.0f} {cold:>6.0f} {cold + ptxas:>7.0f}"
+        lines.append(f"{name:<40} {times}")
+    show(options, rows, lines)
 
 
 if __name__ == "__main__":

@@ -3,8 +3,6 @@
 python benchmarks/run.py
 """
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

@@ -3,15 +3,13 @@
 python benchmarks/startup.py [--json]
 """
 
-from __future__ import annotations
-
-import argparse
-import json
 import subprocess
 import sys
 import sysconfig
-import time
+from functools import partial
 from pathlib import Path
+
+from measured import best_time, parser, show
 
 ROUNDS = 7
 COMMAND = str(Path(sysconfig.get_path("scripts")) / "tilewright")
@@ -29,25 +27,11 @@ CASES: dict[str, list[str]] = {
 }
 
 
-def seconds(command: list[str]) -> float:
-    """The best of ROUNDS runs."""
-    best = float("inf")
-    for _ in range(ROUNDS):
-        start = time.perf_counter()
-        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-        best = min(best, time.perf_counter() - start)
-    return best
-
-
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--json", action="store_true")
-    results = {name: seconds(command) for name, command in CASES.items()}
-    if parser.parse_args().json:
-        print(json.dumps(results))
-        return
-    for name, took in results.items():
-        print(f"{name:34} {took * 1e3:7.0f} ms")
+    options = parser(__doc__).parse_args()
+    run = partial(subprocess.run, check=True, stdout=subprocess.DEVNULL)
+    results = {name: best_time(ROUNDS, partial(run, command)) for name, command in CASES.items()}
+    show(options, results, (f"{name:34} {took * 1e3:7.0f} ms" for name, took in results.items()))
 
 
 if __name__ == "__main__":

@@ -7,14 +7,10 @@ arithmetic of several types, comparisons, reductions, an MMA. Every op has a pla
 debug info. CPU time, the best of several rounds. FILEs are read instead, together.
 """
 
-from __future__ import annotations
-
-import argparse
-import json
 import time
-from collections.abc import Callable
 from pathlib import Path
 
+from measured import best_time, parser, show
 from xdsl.dialects.builtin import FileLineColLoc, IntAttr, ModuleOp, StringAttr
 
 from tilewright.dialects.cuda_tile.bytecode.read_module import read_bytecode
@@ -101,16 +97,6 @@ def located_module(loops: int = LOOPS) -> ModuleOp:
     return module
 
 
-def seconds(run: Callable[[], object]) -> float:
-    """CPU seconds, the best of ROUNDS."""
-    best = float("inf")
-    for _ in range(ROUNDS):
-        start = time.process_time()
-        run()
-        best = min(best, time.process_time() - start)
-    return best
-
-
 def measured(files: list[bytes]) -> dict[str, float]:
     """Ops, bytes, and ops a second."""
     modules = [read_bytecode(data) for data in files]
@@ -120,23 +106,21 @@ def measured(files: list[bytes]) -> dict[str, float]:
         "read and verify": lambda: [read_bytecode(data) for data in files],
         "write": lambda: [write_bytecode(module) for module in modules],
     }
-    rows = {name: ops / seconds(run) for name, run in rates.items()}
+    rows = {name: ops / best_time(ROUNDS, run, time.process_time) for name, run in rates.items()}
     return {"ops": ops, "bytes": sum(map(len, files)), **rows}
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Ops a second of Tile IR bytecode.")
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
-    parser.add_argument("files", nargs="*", type=Path, metavar="FILE", help="bytecode to read")
-    options = parser.parse_args()
+    words = parser(__doc__)
+    words.add_argument("files", nargs="*", type=Path, metavar="FILE", help="bytecode to read")
+    options = words.parse_args()
     files = [path.read_bytes() for path in options.files] or [write_bytecode(located_module())]
     speeds = measured(files)
-    if options.json:
-        print(json.dumps(speeds))
-        return
-    print(f"{speeds['ops']:.0f} ops in {speeds['bytes']:.0f} bytes")
+    lines = [f"{speeds['ops']:.0f} ops in {speeds['bytes']:.0f} bytes"]
     for name in ("read", "read and verify", "write"):
-        print(f"{name:<16}{speeds[name]:>10.0f} ops/s{speeds[name] / GOAL:>8.2f} of the goal")
+        share = f"{speeds[name] / GOAL:>8.2f} of the goal"
+        lines.append(f"{name:<16}{speeds[name]:>10.0f} ops/s{share}")
+    show(options, speeds, lines)
 
 
 if __name__ == "__main__":

@@ -5,8 +5,6 @@
 tests/docs/test_generated.py asks that they are as this script writes them.
 """
 
-from __future__ import annotations
-
 import re
 from inspect import cleandoc
 from pathlib import Path

@@ -1,8 +1,6 @@
 """docs/tilewright.svg, the README's picture: one kernel, what it becomes, and the fragments of its
 MMA. Every text in it is what tilewright says of examples/mma.mlir."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from html import escape
 from pathlib import Path

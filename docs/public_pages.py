@@ -1,7 +1,5 @@
 """The reference pages of what users call: the Python API and the commands, from the code."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Iterator, Mapping
 from types import ModuleType

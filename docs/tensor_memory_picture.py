@@ -1,8 +1,6 @@
 """docs/tensor_memory.svg: the columns of tensor memory in a run of examples/gemm_sm100.mlir, as
 `tilewright report` draws them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -15,8 +15,6 @@ follows from it, descriptors, in uniform registers. With the copying warp in fro
 waits for a register of a thread to become uniform, 4 % of the time at 4096.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple

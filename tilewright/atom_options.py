@@ -1,7 +1,5 @@
 """The options of `tilewright.atom`, checked before any row is looked up."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from operator import index
 from typing import Any

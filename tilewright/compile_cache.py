@@ -9,8 +9,6 @@ more than the limit, those that were used longest ago go.
 - `TILEWRIGHT_CACHE_MIB`: the limit, by default 512; 0 turns the cache off.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

@@ -1,8 +1,6 @@
 """cuTile Python kernels on the GPU of this machine: bytecode through tilewright's PTX, and its
 launch on a stream."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -9,8 +9,6 @@ script asks for on "cuda" on the CPU; with `--gpu` it compiles them by tilewrigh
 (`on_gpu`). Needs torch beside the extra `cutile`, and `gpu`.
 """
 
-from __future__ import annotations
-
 import argparse
 import runpy
 import sys

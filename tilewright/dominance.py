@@ -4,8 +4,6 @@ xDSL's verifier does not ask this. One walk in the order of the dominator tree d
 the values that are visible: linear in the ops, but for what blocks that loop back cost.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from xdsl.dialects.builtin import UnregisteredOp

@@ -1,7 +1,5 @@
 """Executors by their names, as commands take them: processes here, or the workers of a cluster."""
 
-from __future__ import annotations
-
 import argparse
 import os
 import pickle

@@ -1,7 +1,5 @@
 """The guard at the edge: whatever a step of the compiler raises becomes one located diagnostic."""
 
-from __future__ import annotations
-
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The IR after every pass, as numbered files."""
 
-from __future__ import annotations
-
 import os
 from io import StringIO
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Compiled kernels as JSON: what their launch needs, and remarks; attributes are MLIR text."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import asdict
 from functools import cache

@@ -3,8 +3,6 @@
 The kernel ABI (docs/abi.md): a memref is one 64-bit pointer, a scalar is passed as its bits.
 """
 
-from __future__ import annotations
-
 import ctypes
 import importlib
 from collections.abc import Sequence

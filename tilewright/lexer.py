@@ -1,7 +1,5 @@
 """xDSL's lexer, faster: what most tokens are is found by one regular expression."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The nearest legal name of a slip in IR text, from what the parser says of it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from difflib import get_close_matches

@@ -1,7 +1,5 @@
 """From verified IR to the `ptx` level, through one pipeline of named stages."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path

@@ -9,8 +9,6 @@ cuda_tile.module @kernels {
 #loc2 = #cuda_tile.di_loc<#loc1 in #di_subprogram>
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from functools import cached_property
 

@@ -6,8 +6,6 @@ ptxas is looked for, in this order, at `$TILEWRIGHT_PTXAS`, in the PyPI package
 `nvidia-cuda-nvcc`, and on PATH.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -1,7 +1,5 @@
 """Where in Python an op was built: locations of IR that a front end writes, and of its errors."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Generator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """xDSL's parser, faster: tokens without their spans, and types that were read before."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

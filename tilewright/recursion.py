@@ -1,7 +1,5 @@
 """How deeply Python recurses: as deeply as IR nests."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Generator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Where the results of two runs differ, bit by bit."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

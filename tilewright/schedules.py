@@ -1,7 +1,5 @@
 """A kernel under several schedules: all must end, and give the same bits."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
 from functools import partial

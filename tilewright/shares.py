@@ -1,7 +1,5 @@
 """A grid shared out to the workers of an executor: processes here, or any number of machines."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable, Sequence
 from concurrent.futures import BrokenExecutor, Executor, as_completed

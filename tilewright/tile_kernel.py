@@ -1,7 +1,5 @@
 """CUDA Tile IR kernels: `tilewright.interpret` at the program level."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, get_args
 

@@ -1,8 +1,6 @@
 """`tilewright.simulate` of `tcgen05.mma`: from images of shared memory and tensor memory to tensor
 memory after."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from math import prod
 from typing import Any, Literal

@@ -3,8 +3,6 @@
 Plain `xdsl-opt` finds this through the `xdsl.universe` entry point.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from importlib import import_module
 from typing import Any

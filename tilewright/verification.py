@@ -1,8 +1,6 @@
 """Verification: what xDSL's verifiers ask and what they leave out, dominance too; each fault at the
 op that is wrong."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from traceback import walk_tb
 

@@ -1,7 +1,5 @@
 """`tilewright.simulate` of `mma.sync` and `wmma.mma`, and the fragments that all atoms take."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from math import prod
 from typing import Any

@@ -1,7 +1,5 @@
 """`tilewright.simulate` of `wgmma`: matrices from descriptors and an image of shared memory."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from math import prod
 from typing import Any, Literal

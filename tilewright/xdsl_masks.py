@@ -6,8 +6,6 @@
 xDSL 0.74 has a single i1 for whole vectors.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -2,8 +2,6 @@
 `xdsl-opt` with our dialects too, reads the same. docs/decisions.md has each as a change to xDSL
 itself."""
 
-from __future__ import annotations
-
 import re
 from math import prod
 from typing import Any

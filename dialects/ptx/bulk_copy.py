@@ -15,6 +15,7 @@ from tilewright.dialects.cute_nvgpu.lattice.tma import (
     PREFETCH_TENSORMAP,
     TENSOR_LOAD,
     TENSOR_LOAD_MULTICAST,
+    TENSOR_LOAD_PAIR,
     TENSOR_REDUCE,
     TENSOR_STORE,
     TensorCopyRow,
@@ -68,7 +69,10 @@ class TensorLoadOp(TensorCopyOp):
     ```mlir
     ptx.cp.async.bulk.tensor.load %dst, %map, [%c0, %c1], %mbar
     ptx.cp.async.bulk.tensor.load %dst, %map, [%c0, %c1], %mbar multicast %mask
+    ptx.cp.async.bulk.tensor.load %dst, %map, [%c0, %c1], %mbar pair
     ```
+
+    Of a `pair` the mbarrier may be in either CTA: its address is one of the cluster's.
     """
 
     dest = operand_def(reg("b32"))
@@ -76,15 +80,18 @@ class TensorLoadOp(TensorCopyOp):
     coordinates = var_operand_def(_COORDINATE)
     barrier = operand_def(reg("b32"))
     mask = opt_operand_def(reg("b16"))
+    pair = opt_prop_def(UnitAttr)
     cache_hint = opt_operand_def(reg("b64"))
 
     assembly_format = (
         "$dest `,` $map `,` `[` $coordinates `]` `,` $barrier (`multicast` $mask^)?"
-        " (`cache_hint` $cache_hint^)? attr-dict"
+        " (`pair` $pair^)? (`cache_hint` $cache_hint^)? attr-dict"
     )
 
     @property
     def row(self) -> TensorCopyRow:
+        if self.pair is not None:
+            return TENSOR_LOAD_PAIR
         return TENSOR_LOAD if self.mask is None else TENSOR_LOAD_MULTICAST
 
     def operand_values(self) -> Mapping[str, Given]:
@@ -103,6 +110,11 @@ class TensorLoadOp(TensorCopyOp):
     @property
     def hinted(self) -> bool:
         return self.cache_hint is not None
+
+    def verify_(self) -> None:
+        super().verify_()
+        if self.mask is not None and self.pair is not None:
+            raise self.fail("multicast or pair, got both; nearest legal: multicast alone")
 
 
 class TensorFromSharedOp(TensorCopyOp):

@@ -7,8 +7,6 @@ accumulator stays in place; where they do overlap a move is left on that edge. W
 there has no such choice (`in_flight`): that is joined first, and where it overlaps is a conflict.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager

@@ -14,8 +14,6 @@ and what comes behind it is copied as far as the wait that completes them, as is
 `if` that joins two: behind the wait a move is legal.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 

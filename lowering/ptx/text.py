@@ -1,7 +1,5 @@
 """PTX text of `ptx` IR."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterable
 from functools import cache, cached_property

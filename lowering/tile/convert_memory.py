@@ -1,7 +1,5 @@
 """Tensors of their own, and their elements: allocations, fragments, vectors in and out."""
 
-from __future__ import annotations
-
 from xdsl.dialects import memref
 from xdsl.dialects.builtin import IntegerAttr, NoneAttr, i64
 from xdsl.dialects.builtin import MemRefType as LineType

@@ -1,7 +1,5 @@
 """`cute.reduce`: what falls on one element, in the order of coordinates, then over lanes."""
 
-from __future__ import annotations
-
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import AnyFloat, IntegerType, f32
 from xdsl.ir import Attribute, Operation, SSAValue

@@ -1,7 +1,5 @@
 """`cute_nvgpu` to `ptx`, and the pass that lowers whole kernels."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 

@@ -4,8 +4,6 @@ A memref in flight is its address and, per dimension, a stride; the layout of a 
 may be any CuTe layout, swizzled or not. Global addresses have 64 bits, shared ones 32.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

@@ -4,8 +4,6 @@ The law is one for both sides; each gives the memory that arrays are placed in, 
 bound arguments what its kernels take (`interpreted`, `Entry.values`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, cast

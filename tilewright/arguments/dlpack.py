@@ -1,7 +1,5 @@
 """DLPack: where a tensor is on the GPU, from the capsule that its library gives."""
 
-from __future__ import annotations
-
 import ctypes
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Dtypes of NumPy for the elements of MLIR types."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The grid and the block of a launch, checked alike on the CPU and on the GPU."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from operator import index
 from typing import Any

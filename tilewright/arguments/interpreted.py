@@ -1,7 +1,5 @@
 """An interpreted kernel's arguments: values of threads, at each level."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

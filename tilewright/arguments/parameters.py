@@ -4,8 +4,6 @@ A kernel that was lowered from the tile level takes the arguments of that level:
 parameters says (`cute.from`) which part of which of them it is.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

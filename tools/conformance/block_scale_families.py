@@ -11,21 +11,18 @@
 Without selectors a candidate has the ids 0, which every scale vector takes.
 """
 
-from collections.abc import Iterator
 from dataclasses import replace
 
-from tilewright.tools.conformance.documented_targets import FAMILY_120, ONLY_120A_121A
 from tilewright.tools.conformance.instruction_family import (
     Boxes,
-    Documented,
     Family,
     Point,
-    documented,
+    Value,
+    axes,
+    boxes,
     within,
 )
 from tilewright.tools.conformance.mma_families import (
-    F32,
-    FP8_FP6_FP4,
     KINDS,
     NARROW_FLOATS,
     ROW_COL,
@@ -41,23 +38,6 @@ from tilewright.tools.conformance.sparse_families import (
     sparse_operands,
 )
 from tilewright.tools.conformance.sparse_families import SECTION as SPARSE_SECTION
-
-MXF8F6F4, MXF4, MXF4NVF4 = KINDS[1:]
-
-# kind, scale_vec (9.7.14.5.14: the size that each stands for where it is left out), stype.
-# 2X with .ue4m3 is in the syntax, but not in Table 36; ptxas has no such instruction.
-_SCALES = (
-    (MXF8F6F4, {"": "1X", ".scale_vec::1X": "1X"}, ".ue8m0"),
-    (MXF4, {"": "2X", ".scale_vec::2X": "2X"}, ".ue8m0"),
-    (MXF4NVF4, {".scale_vec::2X": "2X", ".scale_vec::4X": "4X"}, ".ue8m0 .ue4m3"),
-)
-# Table 37, and a 16-bit register, whose value is the program's business.
-_BYTE_IDS = {"1X": "0 1 2 3 %h0", "2X": "0 2 %h0", "4X": "0 %h0"}
-_THREAD_ID_A, _THREAD_ID_B = "0 1 %h0", "0 1 2 3 %h0"
-
-_DENSE_SHAPES = {MXF8F6F4: "m16n8k32", MXF4: "m16n8k64", MXF4NVF4: "m16n8k64"}
-_SPARSE_SHAPES = {MXF8F6F4: "m16n8k64", MXF4: "m16n8k128", MXF4NVF4: "m16n8k128"}
-_SPARSE_TARGETS = {MXF8F6F4: FAMILY_120, MXF4: ONLY_120A_121A, MXF4NVF4: ONLY_120A_121A}
 
 
 def scale_operands(point: Point) -> tuple[str, ...]:
@@ -79,45 +59,33 @@ def _sparse_scaled(point: Point) -> tuple[str, ...]:
     return tuple(a + b for a in sparse_operands(point) for b in scale_operands(point))
 
 
-def _scaled(
-    section: str, kind: str, shape: str, targets: frozenset[str], **words: str
-) -> Iterator[Documented]:
-    """The boxes of a kind, one a scale vector size."""
-    [(_, sizes, types)] = [row for row in _SCALES if row[0] == kind]
-    multiplicands = FP8_FP6_FP4 if kind == MXF8F6F4 else "e2m1"
-    for scale_vec, size in sizes.items():
-        yield documented(
-            section,
-            targets,
-            shape=shape,
-            kind=kind,
-            block_scale=".block_scale",
-            scale_vec=(scale_vec,),
-            stype=types,
-            a=multiplicands,
-            b=multiplicands,
-            byte_id_a=_BYTE_IDS[size],
-            thread_id_a=_THREAD_ID_A,
-            byte_id_b=_BYTE_IDS[size],
-            thread_id_b=_THREAD_ID_B,
-            **ROW_COL,
-            **F32,
-            **words,
-        )
+# scale_vec left out stands for the size of the row above it (9.7.14.5.14). 2X with .ue4m3 is in the
+# syntax, but not in Table 36; ptxas has no such instruction. The ids of bytes are Table 37's, and a
+# 16-bit register, whose value is the program's business.
+_NARROW = "|".join(NARROW_FLOATS)
+_SCALED = f"""
+    targets  shape  kind             scale_vec       stype          a,b        byte_id_a,byte_id_b
+    {{0}}    {{1}}  .kind::mxf8f6f4  -               .ue8m0         {_NARROW}  0|1|2|3|%h0
+    {{0}}    {{1}}  .kind::mxf8f6f4  .scale_vec::1X  .ue8m0         {_NARROW}  0|1|2|3|%h0
+    {{2}}    {{3}}  .kind::mxf4      -               .ue8m0         e2m1       0|2|%h0
+    {{2}}    {{3}}  .kind::mxf4      .scale_vec::2X  .ue8m0         e2m1       0|2|%h0
+    {{2}}    {{3}}  .kind::mxf4nvf4  .scale_vec::2X  .ue8m0|.ue4m3  e2m1       0|2|%h0
+    {{2}}    {{3}}  .kind::mxf4nvf4  .scale_vec::4X  .ue8m0|.ue4m3  e2m1       0|%h0
+"""
 
 
-_DENSE_SCALED = tuple(
-    box
-    for kind, shape in _DENSE_SHAPES.items()
-    for box in _scaled(DENSE_SECTION, kind, shape, FAMILY_120)
-)
-_SPARSE_SCALED = tuple(
-    box
-    for kind, shape in _SPARSE_SHAPES.items()
-    for box in _scaled(
-        SPARSE_SECTION, kind, shape, _SPARSE_TARGETS[kind], sparse=ORDERED, selector="0"
-    )
-)
+def _scaled(section: str, table: str, **words: str) -> Boxes:
+    return boxes(
+        section, table, block_scale=".block_scale", d="f32", c="f32",
+        thread_id_a="0 1 %h0", thread_id_b="0 1 2 3 %h0", **ROW_COL, **words,
+    )  # fmt: skip
+
+
+_DENSE_SCALED = _scaled(DENSE_SECTION, _SCALED.format("120f", "m16n8k32", "120f", "m16n8k64"))
+_SPARSE_SCALED = _scaled(
+    SPARSE_SECTION, _SCALED.format("120f", "m16n8k64", "120a", "m16n8k128"),
+    sparse=ORDERED, selector="0",
+)  # fmt: skip
 
 _FIRST_IDS = dict.fromkeys(("byte_id_a", "thread_id_a", "byte_id_b", "thread_id_b"), ("0",))
 
@@ -127,85 +95,65 @@ def _with_ids(boxes: Boxes) -> Boxes:
     return tuple(replace(box, words={**box.words, **_FIRST_IDS}) for box in boxes)
 
 
+_ROW_COL = axes(alayout="row", blayout="col")
 _FORM_AXES = {
-    "alayout": ("row",),
-    "blayout": ("col",),
+    **_ROW_COL,
     "kind": ("", *KINDS, ".kind::i8"),
-    "block_scale": ("", ".block_scale"),
-    "scale_vec": ("", ".scale_vec::1X", ".scale_vec::2X", ".scale_vec::4X", ".scale_vec::8X"),
-    "stype": ("", ".ue8m0", ".ue4m3", ".ue5m3"),
-    "d c": (("f32", "f32"), ("f16", "f16"), ("f32", "f16"), ("s32", "s32")),
+    **axes(
+        block_scale="- .block_scale",
+        scale_vec="- .scale_vec::1X .scale_vec::2X .scale_vec::4X .scale_vec::8X",
+        stype="- .ue8m0 .ue4m3 .ue5m3",
+        d__c="f32,f32 f16,f16 f32,f16 s32,s32",
+    ),
     "a": (*NARROW_FLOATS, "s8"),
     "b": (*NARROW_FLOATS, "s8"),
     **_FIRST_IDS,
 }
-_ID_AXES = {
-    "alayout": ("row",),
-    "blayout": ("col",),
-    "kind": (MXF8F6F4, MXF4, MXF4NVF4),
-    "block_scale": (".block_scale",),
-    "scale_vec stype": (
-        *(("", ".ue8m0"), (".scale_vec::1X", ".ue8m0"), (".scale_vec::2X", ".ue8m0")),
-        *((".scale_vec::4X", ".ue8m0"), (".scale_vec::4X", ".ue4m3"), ("", ".ue4m3")),
+_ID_AXES: dict[str, tuple[Value, ...]] = {
+    **_ROW_COL,
+    "kind": KINDS[1:],
+    **axes(
+        block_scale=".block_scale",
+        scale_vec__stype="-,.ue8m0 .scale_vec::1X,.ue8m0 .scale_vec::2X,.ue8m0 "
+        ".scale_vec::4X,.ue8m0 .scale_vec::4X,.ue4m3 -,.ue4m3",
+        d__c="f32,f32",
+        a__b="e4m3,e5m2 e2m1,e2m1",
+        byte_id_a="0 1 2 3 4 %h0",
+        thread_id_a="0 1 2 %h0",
+        byte_id_b="0 1 2 3 4 %h0",
+        thread_id_b="0 1 2 3 4 %h0",
     ),
-    "d c": (("f32", "f32"),),
-    "a b": (("e4m3", "e5m2"), ("e2m1", "e2m1")),
-    "byte_id_a": ("0", "1", "2", "3", "4", "%h0"),
-    "thread_id_a": ("0", "1", "2", "%h0"),
-    "byte_id_b": ("0", "1", "2", "3", "4", "%h0"),
-    "thread_id_b": ("0", "1", "2", "3", "4", "%h0"),
 }
-_DENSE_FORMS = {
-    "shape": ("m8n8k32", "m16n8k8", "m16n8k16", "m16n8k32", "m16n8k64", "m16n8k128"),
-    **_FORM_AXES,
-}
+_DENSE_FORMS = axes(shape="m8n8k32 m16n8k8 m16n8k16 m16n8k32 m16n8k64 m16n8k128") | _FORM_AXES
 _SPARSE_FORMS = {
     "sparse": FORMS,
-    "shape": ("m16n8k16", "m16n8k32", "m16n8k64", "m16n8k128", "m16n8k256", "m8n8k64"),
-    "selector": ("0",),
+    **axes(shape="m16n8k16 m16n8k32 m16n8k64 m16n8k128 m16n8k256 m8n8k64", selector="0"),
     **_FORM_AXES,
 }
-_DENSE_IDS = {"shape": ("m16n8k32", "m16n8k64"), **_ID_AXES}
-_SPARSE_IDS = {
-    "sparse": FORMS,
-    "shape": ("m16n8k64", "m16n8k128"),
-    "selector": ("0", "1"),
-    **_ID_AXES,
-}
+_DENSE_IDS = axes(shape="m16n8k32 m16n8k64") | _ID_AXES
+_SPARSE_IDS = {"sparse": FORMS, **axes(shape="m16n8k64 m16n8k128", selector="0 1"), **_ID_AXES}
 
 _REST = (
     ".sync.aligned.{shape}.{alayout}.{blayout}{kind}{block_scale}{scale_vec}" + TYPES + "{stype}"
 )
 
-BLOCK_SCALE_FAMILIES = (
+
+BLOCK_SCALE_FAMILIES = tuple(
     Family(
-        "mma-block-scale",
-        _DENSE_FORMS,
-        "mma" + _REST,
-        _dense_scaled,
-        within(_DENSE_FORMS, (*_DENSE_SCALED, *_with_ids(UNSCALED))),
-    ),
-    Family(
-        "mma-block-scale-selectors",
-        _DENSE_IDS,
-        "mma" + _REST,
-        _dense_scaled,
-        within(_DENSE_IDS, _DENSE_SCALED),
-        with_operands=True,
-    ),
-    Family(
-        "mma.sp-block-scale",
-        _SPARSE_FORMS,
-        "mma{sparse}" + _REST,
-        _sparse_scaled,
-        within(_SPARSE_FORMS, (*_SPARSE_SCALED, *_with_ids(SPARSE_BOXES))),
-    ),
-    Family(
-        "mma.sp-block-scale-selectors",
-        _SPARSE_IDS,
-        "mma{sparse}" + _REST,
-        _sparse_scaled,
-        within(_SPARSE_IDS, _SPARSE_SCALED),
-        with_operands=True,
-    ),
-)
+        name,
+        own,
+        mnemonic + _REST,
+        operands,
+        within(own, listed),
+        with_operands="selectors" in name,
+    )
+    for name, own, mnemonic, operands, listed in (
+        ("mma-block-scale", _DENSE_FORMS, "mma", _dense_scaled,
+         (*_DENSE_SCALED, *_with_ids(UNSCALED))),
+        ("mma-block-scale-selectors", _DENSE_IDS, "mma", _dense_scaled, _DENSE_SCALED),
+        ("mma.sp-block-scale", _SPARSE_FORMS, "mma{sparse}", _sparse_scaled,
+         (*_SPARSE_SCALED, *_with_ids(SPARSE_BOXES))),
+        ("mma.sp-block-scale-selectors", _SPARSE_IDS, "mma{sparse}", _sparse_scaled,
+         _SPARSE_SCALED),
+    )
+)  # fmt: skip

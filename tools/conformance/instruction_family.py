@@ -18,6 +18,8 @@ from functools import cached_property
 from itertools import product
 from math import prod
 
+from tilewright.tools.conformance.documented_targets import targets_of
+
 Point = dict[str, str]
 # An axis value: a qualifier with its dot ("" where it is left out) or a word; a tuple of them for
 # an axis that binds several names ("d c").
@@ -41,13 +43,42 @@ class Documented:
 Boxes = tuple[Documented, ...]
 
 
-def documented(section: str, targets: frozenset[str], **words: str | tuple[str, ...]) -> Documented:
+def words(text: str) -> tuple[str, ...]:
+    """The words of a text, apart by spaces or bars; `-` is a qualifier that is left out."""
+    return tuple("" if word == "-" else word for word in text.replace("|", " ").split())
+
+
+def documented(section: str, targets: frozenset[str], **given: str | tuple[str, ...]) -> Documented:
     """A box; the words of a name as a tuple or in one string: `d="f16 f32"`."""
-    split = {
-        name: tuple(given.split()) if isinstance(given, str) else given
-        for name, given in words.items()
-    }
+    split = {name: words(of) if isinstance(of, str) else of for name, of in given.items()}
     return Documented(section, targets, split)
+
+
+def boxes(section: str, table: str, **alike: str | tuple[str, ...]) -> Boxes:
+    """The boxes of a table: a row has targets (`targets_of`), and words apart by bars for each name
+    of its column (`a,b` are two); `alike` are words of every row."""
+    heading, *rows = (line.split() for line in table.strip().splitlines())
+    made: list[Documented] = []
+    for targets, *cells in rows:
+        columns = zip(heading[1:], cells, strict=True)
+        own = {name: cell for names, cell in columns for name in names.split(",")}
+        made.append(documented(section, targets_of(targets), **{**own, **alike}))
+    return tuple(made)
+
+
+def axes(**texts: str) -> dict[str, tuple[Value, ...]]:
+    """Axes by name, the words of each in a text; `d__c="f16,f32"` binds d and c together."""
+    return {
+        names.replace("__", " "): tuple(
+            word if "__" not in names else tuple(map(_plain, word.split(",")))
+            for word in words(text)
+        )
+        for names, text in texts.items()
+    }
+
+
+def _plain(word: str) -> str:
+    return "" if word == "-" else word
 
 
 def within(axes: Mapping[str, tuple[Value, ...]], boxes: Iterable[Documented]) -> Boxes:

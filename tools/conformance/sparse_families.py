@@ -9,27 +9,23 @@
 Every point has the selector 0, which any of these instructions takes, but for the last family.
 """
 
-from tilewright.tools.conformance.documented_targets import FAMILY_120, since
 from tilewright.tools.conformance.instruction_family import (
-    Documented,
+    Boxes,
     Family,
     Point,
-    documented,
+    Value,
+    axes,
+    boxes,
     within,
 )
 from tilewright.tools.conformance.mma_families import (
     ACCUMULATOR_PAIRS,
-    F16,
-    F16_OR_F32,
-    F32,
-    FP8,
     FP8_FP6_FP4,
     KINDS,
     LAYOUTS,
     MULTIPLICANDS,
     NARROW_FLOATS,
     ROW_COL,
-    S32,
     SATFINITE,
     TCGEN05_KINDS,
     TYPES,
@@ -41,11 +37,6 @@ SECTION = "9.7.14.6.3"
 ORDERED = ".sp::ordered_metadata"
 FORMS = (".sp", ORDERED)
 
-_SHAPES = (
-    *("m8n8k16", "m16n8k2", "m16n8k4", "m16n8k8", "m16n8k16"),
-    *("m16n8k32", "m16n8k64", "m16n8k128", "m16n8k256", "m16n16k16"),
-)
-
 
 def sparse_operands(point: Point) -> tuple[str, ...]:
     types = point["d"], point["a"], point["b"], point["c"]
@@ -54,84 +45,56 @@ def sparse_operands(point: Point) -> tuple[str, ...]:
     return tuple(product + rest for product in products)
 
 
-def _sparse(
-    number: int,
-    shape: str,
-    multiplicands: str,
-    sums: dict[str, str],
-    selectors: str,
-    satfinite: tuple[str, ...] = ("",),
-) -> Documented:
-    """A box of both forms, with the selectors of 9.7.14.6.1."""
-    return documented(
-        SECTION,
-        since(number),
-        sparse=FORMS,
-        shape=shape,
-        a=multiplicands,
-        b=multiplicands,
-        selector=selectors,
-        satfinite=satfinite,
-        **ROW_COL,
-        **sums,
-    )
+# The selectors are those of 9.7.14.6.1. The m16n8k64 of FP8 with f16 is in the target notes, though
+# not in the syntax.
+SPARSE_BOXES: Boxes = (
+    *boxes(SECTION, """
+        targets  shape      a,b        d,c  selector
+        80+      m16n8k16   f16        f16  0|1|2|3
+        80+      m16n8k16   f16        f32  0|1|2|3
+        80+      m16n8k32   f16        f16  0|1
+        80+      m16n8k32   f16        f32  0|1
+        80+      m16n8k16   bf16       f32  0|1|2|3
+        80+      m16n8k32   bf16       f32  0|1
+        80+      m16n8k8    tf32       f32  0|1|2|3
+        80+      m16n8k16   tf32       f32  0|1
+        89+      m16n8k64   e4m3|e5m2  f32  0
+    """, sparse=FORMS, **ROW_COL),
+    *boxes(SECTION, """
+        targets  shape      a,b    d,c  selector
+        80+      m16n8k32   s8|u8  s32  0|1
+        80+      m16n8k64   s8|u8  s32  0
+        80+      m16n8k64   s4|u4  s32  0|1
+        80+      m16n8k128  s4|u4  s32  0
+    """, sparse=FORMS, satfinite=SATFINITE, **ROW_COL),
+    *boxes(SECTION, """
+        targets  shape     a,b        d,c  selector  sparse
+        120f     m16n8k64  e4m3|e5m2  f16  0         .sp|.sp::ordered_metadata
+    """, **ROW_COL),
+    *boxes(SECTION, """
+        targets  shape     kind           d,c      selector  sparse
+        120f     m16n8k64  .kind::f8f6f4  f16|f32  0         .sp::ordered_metadata
+    """, a=FP8_FP6_FP4, b=FP8_FP6_FP4, **ROW_COL),
+)  # fmt: skip
 
-
-SPARSE_BOXES = (
-    _sparse(80, "m16n8k16", "f16", F16, "0 1 2 3"),
-    _sparse(80, "m16n8k16", "f16", F32, "0 1 2 3"),
-    _sparse(80, "m16n8k32", "f16", F16, "0 1"),
-    _sparse(80, "m16n8k32", "f16", F32, "0 1"),
-    _sparse(80, "m16n8k16", "bf16", F32, "0 1 2 3"),
-    _sparse(80, "m16n8k32", "bf16", F32, "0 1"),
-    _sparse(80, "m16n8k8", "tf32", F32, "0 1 2 3"),
-    _sparse(80, "m16n8k16", "tf32", F32, "0 1"),
-    _sparse(89, "m16n8k64", FP8, F32, "0"),
-    _sparse(80, "m16n8k32", "s8 u8", S32, "0 1", SATFINITE),
-    _sparse(80, "m16n8k64", "s8 u8", S32, "0", SATFINITE),
-    _sparse(80, "m16n8k64", "s4 u4", S32, "0 1", SATFINITE),
-    _sparse(80, "m16n8k128", "s4 u4", S32, "0", SATFINITE),
-    # In the target notes, though not in the syntax.
-    documented(
-        SECTION,
-        FAMILY_120,
-        sparse=FORMS,
-        shape="m16n8k64",
-        a=FP8,
-        b=FP8,
-        selector="0",
-        **ROW_COL,
-        **F16,
-    ),
-    documented(
-        SECTION,
-        FAMILY_120,
-        sparse=ORDERED,
-        shape="m16n8k64",
-        kind=".kind::f8f6f4",
-        a=FP8_FP6_FP4,
-        b=FP8_FP6_FP4,
-        selector="0",
-        **ROW_COL,
-        **F16_OR_F32,
-    ),
-)
-
-_AXES = {
+_AXES: dict[str, tuple[Value, ...]] = {
     "sparse": FORMS,
-    "shape": _SHAPES,
+    **axes(
+        shape="m8n8k16 m16n8k2 m16n8k4 m16n8k8 m16n8k16 m16n8k32 m16n8k64 m16n8k128 m16n8k256 "
+        "m16n16k16"
+    ),
     "alayout": LAYOUTS,
     "blayout": LAYOUTS,
     "satfinite": SATFINITE,
     "selector": ("0",),
 }
-_PRODUCT = {**_AXES, "d c": ACCUMULATOR_PAIRS, "a": MULTIPLICANDS, "b": MULTIPLICANDS}
+_PRODUCT = {**_AXES, **ACCUMULATOR_PAIRS, "a": MULTIPLICANDS, "b": MULTIPLICANDS}
 _KIND_PRODUCT = {
     **_AXES,
     "blayout": ("col",),
     "satfinite": ("",),
     "kind": (*KINDS, *TCGEN05_KINDS),
-    "d c": ACCUMULATOR_PAIRS,
+    **ACCUMULATOR_PAIRS,
     "a": (*NARROW_FLOATS, "f16", "s8", "u4"),
     "b": (*NARROW_FLOATS, "f16", "s8", "u4"),
 }
@@ -141,7 +104,7 @@ _SELECTOR_PRODUCT = {
     "blayout": ("col",),
     "kind": ("", ".kind::f8f6f4"),
     "satfinite": ("",),
-    "d c": (("f16", "f16"), ("f32", "f32"), ("s32", "s32")),
+    **axes(d__c="f16,f16 f32,f32 s32,s32"),
     "a b": (
         *((kind, kind) for kind in MULTIPLICANDS),
         *(("s8", "u8"), ("u4", "s4"), ("e4m3", "e5m2"), ("e2m1", "e5m2")),
@@ -150,27 +113,18 @@ _SELECTOR_PRODUCT = {
 }
 _BASE = "mma{sparse}.sync.aligned.{shape}.{alayout}.{blayout}"
 
-SPARSE_FAMILIES = (
+SPARSE_FAMILIES = tuple(
     Family(
-        "mma.sp",
-        _PRODUCT,
-        _BASE + "{satfinite}" + TYPES,
+        name,
+        own,
+        _BASE + modifiers + TYPES,
         sparse_operands,
-        within(_PRODUCT, SPARSE_BOXES),
-    ),
-    Family(
-        "mma.sp-kind",
-        _KIND_PRODUCT,
-        _BASE + "{kind}{satfinite}" + TYPES,
-        sparse_operands,
-        within(_KIND_PRODUCT, SPARSE_BOXES),
-    ),
-    Family(
-        "mma.sp-selectors",
-        _SELECTOR_PRODUCT,
-        _BASE + "{kind}{satfinite}" + TYPES,
-        sparse_operands,
-        within(_SELECTOR_PRODUCT, SPARSE_BOXES),
-        with_operands=True,
-    ),
+        within(own, SPARSE_BOXES),
+        with_operands="selectors" in name,
+    )
+    for name, own, modifiers in (
+        ("mma.sp", _PRODUCT, "{satfinite}"),
+        ("mma.sp-kind", _KIND_PRODUCT, "{kind}{satfinite}"),
+        ("mma.sp-selectors", _SELECTOR_PRODUCT, "{kind}{satfinite}"),
+    )
 )

@@ -13,27 +13,17 @@
 What holds was found with ptxas 13.0 and 13.5; columns and registers are legal ones.
 """
 
-from tilewright.tools.conformance.documented_targets import FAMILIES_100_110_120, FAMILY_120
-from tilewright.tools.conformance.instruction_family import Family, Point, documented
+from tilewright.tools.conformance.instruction_family import Family, Point, axes, boxes
 from tilewright.tools.conformance.operand_text import registers
 
-TCGEN05 = FAMILIES_100_110_120 - FAMILY_120
-_LD_RED = frozenset({"sm_103a", "sm_103f", "sm_110a", "sm_110f"})
-_SHIFT = frozenset({"sm_100a", "sm_103a", "sm_110a"})
-
-_GROUPS = (".cta_group::1", ".cta_group::2")
-_SOME_GROUPS = ("", *_GROUPS, ".cta_group::4")
-_NUMS = (".x1", ".x2", ".x4", ".x8", ".x16", ".x32", ".x64", ".x128")
-_SOME_NUMS = ("", *_NUMS, ".x3", ".x256")
-_SHAPES = (".32x32b", ".16x64b", ".16x128b", ".16x256b", ".16x32bx2")
-_SOME_SHAPES = (*_SHAPES, ".32x64b", ".8x256b")
-_ALIGNED = (".sync.aligned", ".sync", ".aligned", "")
+_GROUPS = ".cta_group::1|.cta_group::2"
+_SOME_GROUPS = f"- {_GROUPS} .cta_group::4"
+_SOME_NUMS = "- .x1 .x2 .x4 .x8 .x16 .x32 .x64 .x128 .x3 .x256"
+_TO_32 = ".x1|.x2|.x4|.x8|.x16|.x32"
+_TO_128 = _TO_32 + "|.x64|.x128"
+_SHAPES = ".32x32b .16x64b .16x128b .16x256b .16x32bx2 .32x64b"
+_ALIGNED = ".sync.aligned .sync .aligned -"
 _PER_NUM = {".16x128b": 2, ".16x256b": 4}
-_LAST = {".16x128b": ".x64", ".16x256b": ".x32"}
-
-
-def _nums(shape: str) -> tuple[str, ...]:
-    return _NUMS[: _NUMS.index(_LAST.get(shape, ".x128")) + 1]
 
 
 # Allocation
@@ -49,49 +39,25 @@ def _allocation(point: Point) -> tuple[str, ...]:
             return ("",)
 
 
-_ALLOC_SECTION = "tcgen05.alloc"
 _ALLOCATION = Family(
     "tcgen05-alloc",
-    {
-        "name": ("alloc", "dealloc", "relinquish_alloc_permit"),
-        "group": (*_SOME_GROUPS, ".cta_group::3"),
-        "sync": ("", ".sync"),
-        "aligned": ("", ".aligned"),
-        "space": ("", ".shared::cta", ".shared", ".shared::cluster", ".global"),
-        "type": ("", ".b32", ".u32", ".b64"),
-    },
+    axes(
+        name="alloc dealloc relinquish_alloc_permit",
+        group=_SOME_GROUPS + " .cta_group::3",
+        sync="- .sync",
+        aligned="- .aligned",
+        space="- .shared::cta .shared .shared::cluster .global",
+        type="- .b32 .u32 .b64",
+    ),
     "tcgen05.{name}{group}{sync}{aligned}{space}{type}",
     _allocation,
-    (
-        documented(
-            _ALLOC_SECTION,
-            TCGEN05,
-            name="alloc",
-            group=_GROUPS,
-            sync=".sync",
-            aligned=".aligned",
-            space=("", ".shared::cta"),
-            type=".b32",
-        ),
-        documented(
-            _ALLOC_SECTION,
-            TCGEN05,
-            name="dealloc",
-            group=_GROUPS,
-            sync=".sync",
-            aligned=".aligned",
-            type=".b32",
-        ),
-        documented(
-            _ALLOC_SECTION,
-            TCGEN05,
-            name="relinquish_alloc_permit",
-            group=_GROUPS,
-            sync=".sync",
-            aligned=".aligned",
-        ),
-    ),
-)
+    boxes("tcgen05.alloc", """
+        targets  name                     space           type
+        100-110  alloc                    -|.shared::cta  .b32
+        100-110  dealloc                  -               .b32
+        100-110  relinquish_alloc_permit  -               -
+    """, group=_GROUPS, sync=".sync", aligned=".aligned"),
+)  # fmt: skip
 
 
 # Loads and stores
@@ -115,34 +81,32 @@ def _store(point: Point) -> tuple[str, ...]:
     return (f"[%r130]{_half(point)}, {_fragment(point)}",)
 
 
-_ACCESS_AXES = {
-    "shape": _SOME_SHAPES,
-    "num": _SOME_NUMS,
-    "packing": ("", ".pack::16b", ".unpack::16b"),
-    "type": ("", ".b32", ".u32", ".f32"),
-    "aligned": _ALIGNED,
-}
+_ACCESS_AXES = axes(
+    shape=_SHAPES + " .8x256b",
+    num=_SOME_NUMS,
+    packing="- .pack::16b .unpack::16b",
+    type="- .b32 .u32 .f32",
+    aligned=_ALIGNED,
+)
+_ACCESSED = f"""
+    targets  shape      num
+    100-110  .32x32b    {_TO_128}
+    100-110  .16x64b    {_TO_128}
+    100-110  .16x128b   {_TO_32}|.x64
+    100-110  .16x256b   {_TO_32}
+    100-110  .16x32bx2  {_TO_128}
+"""
 _ACCESSES = tuple(
     Family(
         f"tcgen05-{name}",
         _ACCESS_AXES,
         f"tcgen05.{name}{{aligned}}{{shape}}{{num}}{{packing}}{{type}}",
         operands,
-        tuple(
-            documented(
-                f"tcgen05.{name}",
-                TCGEN05,
-                shape=shape,
-                num=_nums(shape),
-                packing=("", packing),
-                type=".b32",
-                aligned=".sync.aligned",
-            )
-            for shape in _SHAPES
-        ),
+        boxes(f"tcgen05.{name}", _ACCESSED, packing="- " + packing, type=".b32",
+              aligned=".sync.aligned"),
     )
     for name, operands, packing in (("ld", _load, ".pack::16b"), ("st", _store, ".unpack::16b"))
-)
+)  # fmt: skip
 
 
 def _reduction(point: Point) -> tuple[str, ...]:
@@ -151,86 +115,45 @@ def _reduction(point: Point) -> tuple[str, ...]:
 
 _REDUCTION = Family(
     "tcgen05-ld.red",
-    {
-        "shape": (*_SHAPES, ".32x64b"),
-        "num": _SOME_NUMS,
-        "reduction": (".min", ".max", ".add", ""),
-        "abs": ("", ".abs"),
-        "nan": ("", ".NaN"),
-        "type": (".f32", ".u32", ".s32", ".b32", ".f16", ""),
-    },
+    axes(
+        shape=_SHAPES,
+        num=_SOME_NUMS,
+        reduction=".min .max .add -",
+        abs="- .abs",
+        nan="- .NaN",
+        type=".f32 .u32 .s32 .b32 .f16 -",
+    ),
     "tcgen05.ld.red.sync.aligned{shape}{num}{reduction}{abs}{nan}{type}",
     _reduction,
-    (
-        documented(
-            "tcgen05.ld",
-            _LD_RED,
-            shape=(".32x32b", ".16x32bx2"),
-            num=_NUMS[1:],
-            reduction=(".min", ".max"),
-            abs=("", ".abs"),
-            nan=("", ".NaN"),
-            type=".f32",
-        ),
-        documented(
-            "tcgen05.ld",
-            _LD_RED,
-            shape=(".32x32b", ".16x32bx2"),
-            num=_NUMS[1:],
-            reduction=(".min", ".max"),
-            type=(".u32", ".s32"),
-        ),
-    ),
-)
+    boxes("tcgen05.ld", """
+        targets  shape              reduction  abs     nan     type
+        103-110  .32x32b|.16x32bx2  .min|.max  -|.abs  -|.NaN  .f32
+        103-110  .32x32b|.16x32bx2  .min|.max  -       -       .u32|.s32
+    """, num=_TO_128.removeprefix(".x1|")),
+)  # fmt: skip
 
 
 # Copies, commits and the rest
 
-_FORMATS = ("", ".b8x16.b6x16_p32", ".b8x16.b4x16_p64")
+_FORMATS = "- .b8x16.b6x16_p32 .b8x16.b4x16_p64"
 _COPY = Family(
     "tcgen05-cp",
-    {
-        "group": _SOME_GROUPS,
-        "shape": (
-            *(".128x256b", ".128x128b", ".4x256b", ".64x128b", ".32x128b"),
-            *(".64x256b", ".32x256b", ".4x128b", ".16x128b", ""),
-        ),
-        "multicast": ("", ".warpx2::02_13", ".warpx2::01_23", ".warpx4", ".warpx2"),
-        "format": (
-            *_FORMATS,
-            *(".b8x16", ".b6x16_p32", ".b4x16_p64"),
-            *(".b6x16_p32.b8x16", ".b4x16_p64.b8x16"),
-            *(".b8x16.b8x16", ".b8x16.b4x16_p32", ".b16x8.b6x16_p32", ".b6x16_p32.b6x16_p32"),
-        ),
-    },
+    axes(
+        group=_SOME_GROUPS,
+        shape=".128x256b .128x128b .4x256b .64x128b .32x128b .64x256b .32x256b .4x128b .16x128b -",
+        multicast="- .warpx2::02_13 .warpx2::01_23 .warpx4 .warpx2",
+        format=_FORMATS + " .b8x16 .b6x16_p32 .b4x16_p64 .b6x16_p32.b8x16 .b4x16_p64.b8x16 "
+        ".b8x16.b8x16 .b8x16.b4x16_p32 .b16x8.b6x16_p32 .b6x16_p32.b6x16_p32",
+    ),
     "tcgen05.cp{group}{shape}{multicast}{format}",
     lambda _: ("[%r0], %rd0",),
-    (
-        documented(
-            "tcgen05.cp",
-            TCGEN05,
-            group=_GROUPS,
-            shape=(".128x256b", ".128x128b", ".4x256b"),
-            format=_FORMATS,
-        ),
-        documented(
-            "tcgen05.cp",
-            TCGEN05,
-            group=_GROUPS,
-            shape=".64x128b",
-            multicast=(".warpx2::02_13", ".warpx2::01_23"),
-            format=_FORMATS,
-        ),
-        documented(
-            "tcgen05.cp",
-            TCGEN05,
-            group=_GROUPS,
-            shape=".32x128b",
-            multicast=".warpx4",
-            format=_FORMATS,
-        ),
-    ),
-)
+    boxes("tcgen05.cp", """
+        targets  shape                         multicast
+        100-110  .128x256b|.128x128b|.4x256b   -
+        100-110  .64x128b                      .warpx2::02_13|.warpx2::01_23
+        100-110  .32x128b                      .warpx4
+    """, group=_GROUPS, format=_FORMATS),
+)  # fmt: skip
 
 
 def _commit(point: Point) -> tuple[str, ...]:
@@ -240,57 +163,52 @@ def _commit(point: Point) -> tuple[str, ...]:
 
 _COMMIT = Family(
     "tcgen05-commit",
-    {
-        "group": _SOME_GROUPS,
-        "completion": (
-            *(".mbarrier::arrive::one", "", ".mbarrier::arrive", ".mbarrier::complete_tx::bytes"),
-            *(".bulk_group", ".arrive::one"),
-        ),
-        "space": ("", ".shared::cluster", ".shared::cta", ".shared", ".global"),
-        "multicast": ("", ".multicast::cluster", ".multicast"),
-        "type": (".b64", "", ".b32", ".u64"),
-    },
+    axes(
+        group=_SOME_GROUPS,
+        completion=".mbarrier::arrive::one - .mbarrier::arrive .mbarrier::complete_tx::bytes "
+        ".bulk_group .arrive::one",
+        space="- .shared::cluster .shared::cta .shared .global",
+        multicast="- .multicast::cluster .multicast",
+        type=".b64 - .b32 .u64",
+    ),
     "tcgen05.commit{group}{completion}{space}{multicast}{type}",
     _commit,
-    (
-        documented(
-            "tcgen05.commit",
-            TCGEN05,
-            group=_GROUPS,
-            completion=".mbarrier::arrive::one",
-            space=("", ".shared::cluster"),
-            multicast=("", ".multicast::cluster"),
-            type=".b64",
-        ),
-    ),
-)
+    boxes("tcgen05.commit", """
+        targets  completion              space               multicast              type
+        100-110  .mbarrier::arrive::one  -|.shared::cluster  -|.multicast::cluster  .b64
+    """, group=_GROUPS),
+)  # fmt: skip
 
 
 def _ordering(point: Point) -> tuple[str, ...]:
     return ("[%r0]", "") if point["name"] == "shift" else ("",)
 
 
+_BETWEEN_THREADS = "::before_thread_sync|::after_thread_sync"
 _ORDERING = Family(
     "tcgen05-ordering",
-    {
-        "name": ("shift", "wait", "fence"),
-        "what": (
-            *("", "::ld", "::st", "::ld::st", "::cp", "::before_thread_sync"),
-            *("::after_thread_sync", "::before", "::all", "::thread_sync"),
-        ),
-        "group": ("", *_GROUPS, ".cta_group::4"),
-        "direction": ("", ".down", ".up"),
-        "aligned": _ALIGNED,
-    },
+    axes(
+        name="shift wait fence",
+        what=f"- ::ld ::st ::ld::st ::cp {_BETWEEN_THREADS} ::before ::all ::thread_sync",
+        group=_SOME_GROUPS,
+        direction="- .down .up",
+        aligned=_ALIGNED,
+    ),
     "tcgen05.{name}{what}{group}{direction}{aligned}",
     _ordering,
     (
-        documented("tcgen05.shift", _SHIFT, name="shift", group=_GROUPS, direction=".down",
-                   aligned=("",)),
-        documented("tcgen05.wait", TCGEN05, name="wait", what=("::ld", "::st"),
-                   aligned=".sync.aligned"),
-        documented("tcgen05.fence", TCGEN05, name="fence", aligned=("",),
-                   what=("::before_thread_sync", "::after_thread_sync")),
+        *boxes("tcgen05.shift", """
+            targets    name   direction  aligned
+            100a-110a  shift  .down      -
+        """, group=_GROUPS),
+        *boxes("tcgen05.wait", """
+            targets  name  what       aligned
+            100-110  wait  ::ld|::st  .sync.aligned
+        """),
+        *boxes("tcgen05.fence", f"""
+            targets  name   what                aligned
+            100-110  fence  {_BETWEEN_THREADS}  -
+        """),
     ),
 )  # fmt: skip
 

@@ -1,8 +1,6 @@
 """Instructions with neither shape nor layout: barriers, mbarriers, clusters, fences, groups of
 copies, moves and control flow; and `cp.async`, loads and stores, copies of boxes and scalars."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 
 from tilewright.dialects.cute_nvgpu.lattice import CP_ASYNC, ORDERING, InstructionRow

@@ -1,6 +1,6 @@
 """Copies of boxes by the tensor memory accelerator: `cp.async.bulk.tensor`."""
 
-from xdsl.dialects.builtin import IndexType, MemRefType, UnitAttr, i16, i64
+from xdsl.dialects.builtin import IndexType, MemRefType, UnitAttr, i16, i32, i64
 from xdsl.dialects.utils import EnumAttribute
 from xdsl.ir import Attribute, SpacedOpaqueSyntaxAttribute
 from xdsl.irdl import (
@@ -22,6 +22,7 @@ from tilewright.dialects.cute_nvgpu.lattice.tma import (
     PREFETCH_TENSORMAP,
     TENSOR_LOAD,
     TENSOR_LOAD_MULTICAST,
+    TENSOR_LOAD_PAIR,
     TENSOR_REDUCE,
     TENSOR_STORE,
     TensorCopyRow,
@@ -52,7 +53,9 @@ class TmaLoadOp(NvgpuOp):
 
     With `multicast %mask` the box goes to each CTA of the cluster whose bit of the mask, an i16, is
     set: to the same place of its shared memory, and its bytes are counted down at the mbarrier that
-    the CTA has at the same place. PTX ISA, cp.async.bulk.tensor.
+    the CTA has at the same place. With `rank %leader` they are counted down at the mbarrier that
+    the CTA of that rank has there, which is this one or the other one of its pair. PTX ISA,
+    cp.async.bulk.tensor.
     """
 
     map = operand_def(TmaDescriptorType)
@@ -62,20 +65,26 @@ class TmaLoadOp(NvgpuOp):
     barrier = operand_def(MemRefType)
     barrier_indices = var_operand_def(IndexType())
     mask = opt_operand_def(i16)
+    rank = opt_operand_def(i32)
     cache_hint = opt_operand_def(i64)
 
     assembly_format = (
         "$map `[` $coordinates `]` `to` $dest `[` $dest_indices `]`"
         " `mbarrier` $barrier `[` $barrier_indices `]` (`multicast` $mask^)?"
+        " (`rank` $rank^)?"
         " (`cache_hint` $cache_hint^)? attr-dict"
         " `:` type($map) `to` type($dest) `,` type($barrier)"
     )
 
     @property
     def row(self) -> TensorCopyRow:
+        if self.rank is not None:
+            return TENSOR_LOAD_PAIR
         return TENSOR_LOAD if self.mask is None else TENSOR_LOAD_MULTICAST
 
     def verify_(self) -> None:
+        if self.mask is not None and self.rank is not None:
+            raise self.fail("multicast or a rank, got both; nearest legal: multicast alone")
         verify_box(self.name, "dest", self.map.type, len(self.coordinates), self.dest.type,
                    len(self.dest_indices))  # fmt: skip
         verify_mbarrier(self.name, self.barrier.type, len(self.barrier_indices))

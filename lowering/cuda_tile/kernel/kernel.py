@@ -26,7 +26,7 @@ from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp, StoreViewTkoO
 from tilewright.dialects.cute.types.argument import ArgumentAttr
 from tilewright.dialects.cute_nvgpu.lattice.shared_memory import shared_memory_limit
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
-from tilewright.dialects.cute_nvgpu.ops import address
+from tilewright.dialects.cute_nvgpu.ops import address, cluster
 from tilewright.lowering.cuda_tile.analysis.find_late_products import LateMultiplication
 from tilewright.lowering.cuda_tile.analysis.remarks import remark
 from tilewright.lowering.cuda_tile.analysis.tensor_maps import BoxedAccess
@@ -276,6 +276,16 @@ class Kernel:
                 result_types=[attribute.get_type()],  # type: ignore[attr-defined]
             ),
         )
+
+    @property
+    def rank(self) -> SSAValue:
+        """The number of the CTA in its cluster."""
+        return self.emitter.once((cluster.RankOp,), cluster.RankOp)
+
+    @property
+    def leads(self) -> SSAValue:
+        """True in the CTA that issues the MMAs of its pair."""
+        return self.emitter.compare("eq", self.rank, self.emitter.constant(0, 32))
 
     def both(self, a: SSAValue | None, b: SSAValue | None) -> SSAValue | None:
         """Both of two conditions, either of which may be none."""

@@ -1,7 +1,5 @@
 """Accesses to shared and tensor memory that later ones may conflict with, and which of them do."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Control flow between blocks: where branches go, and where threads that part meet again."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The cells of memory that roles access at an event."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """True where a function has a hazard: every launch that is worth following is followed."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from xdsl.ir import Operation, SSAValue

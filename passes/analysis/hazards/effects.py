@@ -1,7 +1,5 @@
 """Effects: the kind of event that an op is, and the memory that it happens to."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any

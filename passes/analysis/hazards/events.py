@@ -4,8 +4,6 @@ A row names the kind of event, the place of a barrier, the places in memory that
 the numbers that it depends on. What is no row here does nothing that matters to the analysis.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 
@@ -106,10 +104,10 @@ def _box(op: Any, memory: SSAValue, indices: Sequence[SSAValue], *, writes: bool
 
 def _tma_load(op: Any) -> Effect:
     return Effect(
-        "tma.load",
+        "tma.load" if op.rank is None else "tma.pair",
         MemoryPlace(op.barrier, tuple(op.barrier_indices)),
         (_box(op, op.dest, op.dest_indices, writes=True),),
-        () if op.mask is None else (op.mask,),
+        tuple(value for value in (op.mask, op.rank) if value is not None),
         op.map.type.box.bytes,
     )
 

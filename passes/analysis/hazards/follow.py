@@ -5,8 +5,6 @@ branches both are followed, in the order of the text, each for its threads: the 
 but what one thread has of it is what that thread does, in order.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

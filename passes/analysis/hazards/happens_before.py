@@ -1,7 +1,5 @@
 """A launch run from event to event: the first thing that is wrong with it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from functools import cached_property
 from heapq import heappop
@@ -28,6 +26,7 @@ class Machine(TensorAccesses):
             "cp.commit": lambda index, event, roles: self._commit("cp", roles),
             "cp.wait": lambda index, event, roles: self._group_wait("cp", event, roles),
             "tma.load": self._tma_load,
+            "tma.pair": self._tma_load,
             "tma.store": self._tma_store,
             "bulk.commit": lambda index, event, roles: self._commit("bulk", roles),
             "bulk.wait": lambda index, event, roles: self._group_wait("bulk", event, roles),

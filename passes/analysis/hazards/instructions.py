@@ -5,8 +5,6 @@ of the one tensor memory, that a CTA has, or a descriptor. A place has the funct
 is accessed, in bytes or cells, by the numbers in those registers.
 """
 
-from __future__ import annotations
-
 from functools import cache, lru_cache
 from typing import Any
 
@@ -165,7 +163,7 @@ def box_bytes(map_: SSAValue) -> int | None:
 def _tensor_load(op: bulk_copy.TensorLoadOp) -> Effect:
     size = box_bytes(op.map)
     return Effect(
-        "tma.load",
+        "tma.load" if op.pair is None else "tma.pair",
         _bar(op, address=op.barrier),
         () if size is None else (_run(op.dest, size, writes=True),),
         () if op.mask is None else (op.mask,),

@@ -1,7 +1,5 @@
 """Arrivals at mbarriers and waits for their phases, which are told apart by counting."""
 
-from __future__ import annotations
-
 from heapq import heappush
 
 from xdsl.dialects import memref

@@ -3,8 +3,6 @@
 `Clock` is what somebody knows: of each role and each mbarrier, up to when what it did is before.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 

@@ -4,8 +4,6 @@ A set of cells, elements of shared memory or 32-bit cells of tensor memory, is a
 for each: two sets meet where `a & b`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache

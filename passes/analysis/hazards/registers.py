@@ -3,8 +3,6 @@
 A register holds its bits as a signed number, of all threads at once or by thread (`scalars`).
 """
 
-from __future__ import annotations
-
 import operator
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """Hazards in words: two accesses, their roles and rounds, and the nearest legal order."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from xdsl.ir import Operation

@@ -1,7 +1,5 @@
 """Roles: the threads of a warp that do the same, wherever in the text they do it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

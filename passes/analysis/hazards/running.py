@@ -5,8 +5,6 @@ it did then is before, and of each barrier how many of its rounds are over. The 
 says why one order of running stands for all.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Sequence
 from heapq import heappush

@@ -1,8 +1,6 @@
 """Integers of all threads at once: a number where threads agree, an array [threads] where they do
 not, and `UNKNOWN`."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, Final
 

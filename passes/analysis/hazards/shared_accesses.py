@@ -1,7 +1,5 @@
 """Accesses to shared memory, and which of them nothing orders."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from xdsl.dialects import memref

@@ -1,7 +1,5 @@
 """A function cut down to what its events depend on."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

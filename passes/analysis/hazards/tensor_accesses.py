@@ -1,8 +1,6 @@
 """Accesses to tensor memory, and the asynchronous operations of tcgen05. PTX ISA, tcgen05 memory
 consistency."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from tilewright.passes.analysis.hazards.accesses import Access, Part

@@ -1,7 +1,5 @@
 """Barriers of threads: of a warp, of a CTA by number, and of a cluster."""
 
-from __future__ import annotations
-
 from tilewright.passes.analysis.hazards.phases import Barrier
 from tilewright.passes.analysis.hazards.report import Hazard
 from tilewright.passes.analysis.hazards.running import RoleRun

@@ -1,8 +1,6 @@
 """The result of following a kernel: the events of all threads, and the values that they depend
 on."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any
 

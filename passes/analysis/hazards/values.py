@@ -1,7 +1,5 @@
 """Values of all threads: numbers, memrefs and registers on their way from tensor memory."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

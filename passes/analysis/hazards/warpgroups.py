@@ -1,7 +1,5 @@
 """The events of warpgroups: wgmmas in flight, and the registers that they pass on."""
 
-from __future__ import annotations
-
 from tilewright.passes.analysis.hazards.accesses import Access, Part
 from tilewright.passes.analysis.hazards.copies import Copies
 from tilewright.passes.analysis.hazards.running import WARPGROUP
