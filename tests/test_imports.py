@@ -17,6 +17,7 @@ FOLDERS = ("dialects", "passes", "lowering", "tools")
 # The layers, lowest first, by folder; a module belongs to the longest prefix that fits it.
 LAYERS: tuple[tuple[str, str], ...] = (
     ("algebra", "tilewright.dialects.cute"),
+    ("algebra", "tilewright.dialects.illegal"),
     ("tables", "tilewright.dialects.cute_nvgpu"),
     ("tables", "tilewright.dialects.math_functions"),
     ("dialects", "tilewright.dialects.cute.ops"),
@@ -31,6 +32,7 @@ LAYERS: tuple[tuple[str, str], ...] = (
     ("dialects", "tilewright.dialects.once"),
     ("dialects", "tilewright.dialects.printf_format"),
     ("dialects", "tilewright.dialects.ptx"),
+    ("dialects", "tilewright.dialects.reading"),
     ("dialects", "tilewright.dialects.register_origins"),
     ("dialects", "tilewright.dialects.signature"),
     ("passes", "tilewright.passes"),

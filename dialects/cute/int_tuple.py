@@ -17,6 +17,7 @@ from operator import mul
 from typing import Any, TypeAlias, TypeGuard
 
 from tilewright.dialects.cute.value import FrozenValue, slot_setter
+from tilewright.dialects.illegal import Illegal
 
 IntTuple: TypeAlias = int | tuple["IntTuple", ...]
 Shape: TypeAlias = IntTuple
@@ -24,7 +25,7 @@ Shape: TypeAlias = IntTuple
 Coord: TypeAlias = int | tuple["Coord", ...] | None
 
 
-class LayoutError(ValueError):
+class LayoutError(Illegal):
     """A layout operation was asked for outside its preconditions."""
 
 

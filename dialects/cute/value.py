@@ -1,7 +1,5 @@
 """Immutable values compared by their fields."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, NoReturn
 

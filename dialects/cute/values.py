@@ -3,8 +3,6 @@
 !cute.shape<"(4,?)">    Typed("shape", (4, Dynamic()))
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from functools import cache, lru_cache

@@ -1,7 +1,5 @@
 """Loads, stores and moves of registers, and where a kernel goes on. PTX ISA 9.7.9 and 9.7.12."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

@@ -259,7 +259,7 @@ class Kernel:
     ) -> SSAValue:  # fmt: skip
         """The result of a pure op; an earlier one of the same operands where there is one."""
         return self.emitter.every(
-            (kind, *operands, result, *properties.values()),
+            (self.emitter.kind(kind, result, *properties.values()), *operands),
             lambda: kind.create(operands=operands, result_types=[result], properties=properties),
         )[0]
 

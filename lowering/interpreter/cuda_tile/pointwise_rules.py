@@ -1,7 +1,5 @@
 """Rules of the element-wise ops: arithmetic, comparisons, conversions, constants, select."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

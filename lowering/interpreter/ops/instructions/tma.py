@@ -13,7 +13,7 @@ from tilewright.dialects.cute_nvgpu.lattice.tma import CHUNK, SMEM_ALIGN
 from tilewright.dialects.cute_nvgpu.ops import tma as atom
 from tilewright.dialects.cute_nvgpu.types.tensor_map import TmaDescriptorType
 from tilewright.dialects.ptx import bulk_copy as ptx
-from tilewright.lowering.interpreter.builder import Builder, Step, runs
+from tilewright.lowering.interpreter.builder import Builder, Step, effect, runs
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.issued_once import check_issued_once
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
@@ -256,10 +256,8 @@ def _wait(op: atom.BulkWaitGroupOp | ptx.BulkWaitGroupOp, builder: Builder) -> S
 
 @runs(atom.PrefetchTensormapOp, ptx.PrefetchTensormapOp)
 def _prefetch(op: atom.PrefetchTensormapOp | ptx.PrefetchTensormapOp, builder: Builder) -> Step:
-    source = builder.slot(op.map)
-
-    def step(machine: Machine, gang: Gang) -> None:
-        for address in set(_each(gang, gang.regs[source])):
+    def run(machine: Machine, gang: Gang, map_: Bits) -> None:
+        for address in set(_each(gang, map_)):
             machine.memory.tensor_map(address)
 
-    return step
+    return effect(op, builder, run)
