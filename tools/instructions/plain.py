@@ -2,7 +2,7 @@
 copies, moves and control flow; and `cp.async`, loads and stores, copies of boxes and scalars."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, cast
 
 from tilewright.dialects.cute_nvgpu.lattice import (
     CP_ASYNC,
@@ -33,11 +33,12 @@ from tilewright.tools.render_table import line
 def _rows() -> Iterator[InstructionRow]:
     """The rows of the modules of the lattice, by itself or in a dict or tuple of rows."""
     for module in (cluster, sync, mbarrier, tma, data_movement, atomics, multimem):
-        for value in vars(module).values():
-            several: Any = value.values() if isinstance(value, dict) else value
-            for row in several if isinstance(value, dict | tuple) else (value,):
-                if isinstance(row, InstructionRow):
-                    yield row
+        content: list[Any] = list(vars(module).values())
+        for value in content:
+            several: Any = (value,)
+            if isinstance(value, dict | tuple):
+                several = cast("Any", value.values() if isinstance(value, dict) else value)
+            yield from (row for row in several if isinstance(row, InstructionRow))
 
 
 ROWS = tuple({row.mnemonics: row for row in _rows()}.values())
