@@ -134,24 +134,24 @@ def _through_pointers(op: Any, compare: Any, plain: Any) -> Step:
     """A step that updates what pointers point to and returns what was there."""
     ordering, element = Ordering(op, Kind.ATOMIC), pointee_of(op.pointers.type)
     ordering.kind = Kind.ATOMIC
-    values = (op.pointers, op.mask, op.token)
+    pointers, optional = op.pointers, (op.mask, op.token)
 
     def run(frame: Frame, *_: Any) -> tuple[Tile, int]:
-        addresses, mask, token = map(frame.optional, values)
+        addresses: Any = frame[pointers]
+        mask, token = map(frame.optional, optional)
         own = before = token or 0
-        assert isinstance(addresses, np.ndarray)
         rows = frame.count
         unchanged: Any = frame[plain]
         result = np.array(np.broadcast_to(unchanged, (rows, *addresses.shape[1:])))
-        for footprint, part in pointed(frame, addresses, element, mask):  # type: ignore[arg-type]
-            own |= ordering.note(frame, footprint, before)  # type: ignore[operator]
+        for footprint, part in pointed(frame, addresses, element, mask):
+            own |= ordering.note(frame, footprint, before)
             change = compare(frame, footprint, rows)
             old = update(footprint, element, rows, change)
             if part is None:
                 result = old.reshape(result.shape)
             else:
                 result[np.broadcast_to(part, result.shape)] = old
-        return result, own  # type: ignore[return-value]
+        return result, own
 
     return acting(op, run)
 

@@ -215,7 +215,9 @@ MAKERS: dict[str, Maker] = {
     "select": lambda op, _: _select,
     "assume": lambda op, _: _same,
 }
-_MAKERS = {op: MAKERS[name] for op in OPS if (name := op.name.removeprefix("cuda_tile.")) in MAKERS}
+_MAKERS: dict[type[Operation], Maker] = {
+    op: MAKERS[name] for op in OPS if (name := op.name.removeprefix("cuda_tile.")) in MAKERS
+}
 POINTWISE = frozenset(_MAKERS)
 
 

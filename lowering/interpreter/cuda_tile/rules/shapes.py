@@ -44,23 +44,27 @@ def shape_of(op: Operation, operand: int | None = None) -> tuple[int, ...]:
     return type_.shape
 
 
+def _moving(op: Operation, move: Callable[[Tile], Tile]) -> Step:
+    return computing(op, move)
+
+
 @runs(ReshapeOp)
 def _reshape(op: ReshapeOp, _: Preparation) -> Step:
     shape = shape_of(op)
-    return computing(op, lambda x: x.reshape(len(x), *shape))
+    return _moving(op, lambda x: x.reshape(len(x), *shape))
 
 
 @runs(BroadcastOp)
 def _broadcast(op: BroadcastOp, _: Preparation) -> Step:
     shape = shape_of(op)
-    return computing(op, lambda x: np.broadcast_to(x, (len(x), *shape)))
+    return _moving(op, lambda x: np.broadcast_to(x, (len(x), *shape)))
 
 
 @runs(PermuteOp)
 def _permute(op: PermuteOp, _: Preparation) -> Step:
     order: Any = op.permutation
     axes = [0, *(1 + axis for axis in order.get_values())]
-    return computing(op, lambda x: x.transpose(axes))
+    return _moving(op, lambda x: x.transpose(axes))
 
 
 @runs(CatOp)
