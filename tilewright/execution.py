@@ -183,7 +183,7 @@ def _interpret(
     watchers: Sequence[Watcher] = (),
 ) -> list[NDArray[Any]]:
     """`interpret`, or a share of it."""
-    module, source = _own_module(module_or_text, name)
+    module, source = _verified(module_or_text, name, level)
     checked_arguments(args)
     _check_settings(schedule, max_steps)
     if is_tile_ir(module) and block is not None:
@@ -245,11 +245,16 @@ def _interpret(
     ).arrays
 
 
-def _own_module(module_or_text: ModuleOp | str | bytes, name: str) -> tuple[ModuleOp, str | None]:
-    """A verified module to lower, and the text where there is one. Raises CompileError."""
+def _verified(
+    module_or_text: ModuleOp | str | bytes, name: str, level: Level | None = None
+) -> tuple[ModuleOp, str | None]:
+    """A verified module, which may be lowered to a level, and the text where there is one. Raises
+    CompileError."""
     if isinstance(module_or_text, str) and isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance]
         with deep_recursion():
-            return _read(module_or_text, name).clone(), module_or_text
+            module = _read(module_or_text, name)
+            as_written = (None, "program") if is_tile_ir(module) else (None, "tile")
+            return module if level in as_written else module.clone(), module_or_text
     return verified(module_or_text, name)
 
 
@@ -340,7 +345,7 @@ def kernel_signature(
     module_or_text: ModuleOp | str | bytes, kernel: str | None = None, name: str = "<string>"
 ) -> list[Parameter]:
     """The parameters of a kernel. Raises CompileError where there is no such kernel."""
-    module, _ = _own_module(module_or_text, name)
+    module, _ = _verified(module_or_text, name)
     if is_tile_ir(module):
         return entry_parameters(find_entry(module, kernel, name))
     return kernel_parameters(find_kernel(module, kernel, name))

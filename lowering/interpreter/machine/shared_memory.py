@@ -151,7 +151,7 @@ class SharedMemory:
         """Write uint8 [threads, size]."""
         places = self.places(lanes, address, value.shape[1], "write")
         self._note_remote(lanes, places, op)
-        self._check_write(lanes, places, op)
+        self._check_write(lanes, places, places[:, ::CHUNK])
         self._check_collisions(places, value)
         self._stamp_write(lanes, places, op)
         self.data[places] = value
@@ -167,7 +167,7 @@ class SharedMemory:
         if (self._writer[places] == _NOBODY).any():
             lane = int(np.argmax((self._writer[places] == _NOBODY).any(axis=1)))
             raise Fault("read of shared memory that nothing has written", lane)
-        self._check_write(lanes, places, op)
+        self._check_write(lanes, places, places[:, ::CHUNK])
         self._stamp_write(lanes, places, op)
         before = self.data[places]
         self.data[places] = change(before)
@@ -235,13 +235,17 @@ class SharedMemory:
         who = f"thread {thread % self.threads}" if thread >= 0 else "another thread"
         raise Fault(f"{both} in {who} are ordered by no barrier", lane)
 
-    def _check_write(self, lanes: Lanes, places: NDArray[np.int64], op: int) -> None:
+    def _check_write(
+        self, lanes: Lanes, places: NDArray[np.int64], chunks: NDArray[np.int64]
+    ) -> None:
+        """Raise Fault where threads may not write bytes, [threads, bytes]; `chunks` has one place or
+        more of each chunk of theirs."""
         if not len(lanes):
             return  # a warp that initialises nothing
         self._check_pending(places, "write")
-        self.wgmmas.check_write(lanes, places)
-        self.bulk_stores.check_write(lanes, places)
-        self.operands.check_write(lanes, places, self.clocks)
+        self.wgmmas.check_write(lanes, chunks)
+        self.bulk_stores.check_write(lanes, chunks)
+        self.operands.check_write(lanes, chunks, self.clocks)
         self._check_writers(lanes, places, self._writer[places], "write")
         known = self.clocks.seen[lanes, : self.clocks.warps]
         late = (self._last_read >= known.min(axis=0)) & (self._last_read > 0)
@@ -355,7 +359,8 @@ class SharedMemory:
         is the clock of the mbarrier and the number of the phase."""
         column, stamp = when
         self.remote.note_copy(lane, int(places[0]) // self.stride, when, self.op_names[op])
-        self._check_write(np.array([lane]), places[None], op)
+        chunks = np.unique(places // CHUNK) * CHUNK
+        self._check_write(np.array([lane]), places[None], chunks[None])
         writer, known = np.maximum(self._writer[places[None]], 0), self.clocks.seen[[lane]]
         self._proxy.check(places[None], writer, known, self._write_op, "writes", lane)
         self._writer[places] = self.clocks.async_writer(column)
@@ -388,7 +393,7 @@ class SharedMemory:
         """Start a `cp.async` of uint8 [threads, size] from what it reads; one that lands late reads
         its source `again`."""
         places = self.places(lanes, address, data.shape[1], "write")
-        self._check_write(lanes, places, op)
+        self._check_write(lanes, places, places[:, ::CHUNK])
         self._check_collisions(places, data)
         self._pending[places] = op
         self._accesses.until_waited(source)

@@ -222,11 +222,10 @@ class TensorMemory:
         self, memory: CtaCells, cells: Cells, access: TensorAccess, verb: str
     ) -> None:
         writers = memory.writer[cells]
-        first = writers.flat[0]
-        several = (writers != first).any()
-        for number in np.unique(writers).tolist() if several else [int(first)]:
+        numbers = _distinct(writers)
+        for number in numbers:
             if number:
-                of = writers == number if several else slice(None)
+                of = writers == number if len(numbers) > 1 else slice(None)
                 self._check(self._by_number[number - 1], memory.written[cells][of],
                             memory.write_op[cells][of], access, (verb, "writes"))  # fmt: skip
 
@@ -244,7 +243,7 @@ class TensorMemory:
         late = epochs > stream.complete(warp, access.known, columns)
         if not late.any():
             return
-        for op in np.unique(ops[late]).tolist():
+        for op in _distinct(ops[late]):
             epoch = int(epochs[late & (ops == op)].max())
             if not self._pipelined(stream, epoch, op, access, columns, verbs):
                 self._race(stream, epoch, op, access, columns, verbs)
@@ -272,3 +271,9 @@ class TensorMemory:
 
     def _named(self, op: int) -> str:
         return self.op_names.get(op, "?")
+
+
+def _distinct(numbers: NDArray[np.int32]) -> list[int]:
+    """The different ones of some numbers, which often are all the same."""
+    first = numbers.flat[0]
+    return [int(first)] if (numbers == first).all() else np.unique(numbers).tolist()
