@@ -238,8 +238,8 @@ class SharedMemory:
     def _check_write(
         self, lanes: Lanes, places: NDArray[np.int64], chunks: NDArray[np.int64]
     ) -> None:
-        """Raise Fault where threads may not write bytes, [threads, bytes]; `chunks` has one place or
-        more of each chunk of theirs."""
+        """Raise Fault where threads may not write bytes, [threads, bytes]; `chunks`, [threads, n],
+        has one of each chunk of them."""
         if not len(lanes):
             return  # a warp that initialises nothing
         self._check_pending(places, "write")
