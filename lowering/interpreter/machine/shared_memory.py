@@ -25,6 +25,7 @@ from tilewright.lowering.interpreter.machine.remote_accesses import RemoteAccess
 from tilewright.lowering.interpreter.machine.sparse_zeros import sparse_zeros
 from tilewright.lowering.interpreter.machine.special_registers import WARP
 from tilewright.lowering.interpreter.machine.tcgen05_streams import Stream
+from tilewright.lowering.interpreter.program import OpNames
 from tilewright.lowering.interpreter.values import Bits, Lanes, spread
 
 RANK_SHIFT = 24
@@ -91,7 +92,7 @@ class SharedMemory:
         self._pending = np.zeros(total, dtype=np.int32)
         self._copies: list[PendingCopy] = []
         self.committed = np.zeros(ctas * threads, dtype=np.int64)
-        self.op_names: dict[int, str] = {}
+        self.op_names = OpNames()
         self.wgmmas = AsyncGroups(
             clocks, threads, total, self.op_names, team=128, wait="wgmma.wait_group"
         )
@@ -229,7 +230,7 @@ class SharedMemory:
                        int(writer[lane, byte]))  # fmt: skip
 
     def _race(self, verb: str, other: str, op: int, lane: int, thread: int) -> None:
-        both = f"race on shared memory: this {verb} and the {other} by {self.op_names.get(op, '?')}"
+        both = f"race on shared memory: this {verb} and the {other} by {self.op_names[op]}"
         if other == "write" and thread < _NOBODY:
             raise Fault(f"{both} are ordered by no wait for the mbarrier that completes it", lane)
         who = f"thread {thread % self.threads}" if thread >= 0 else "another thread"
@@ -381,7 +382,7 @@ class SharedMemory:
             lane = int(np.argmax(pending.any(axis=1)))
             op = int(pending[lane].max())
             raise Fault(
-                f"{verb} of shared memory that {self.op_names.get(op, '?')} is still copying to: "
+                f"{verb} of shared memory that {self.op_names[op]} is still copying to: "
                 "no cp.async.wait_group has completed it",
                 lane,
             )

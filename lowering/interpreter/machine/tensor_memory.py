@@ -17,7 +17,7 @@ from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.clocks import Clocks, Known
 from tilewright.lowering.interpreter.machine.shared_memory import SharedMemory
 from tilewright.lowering.interpreter.machine.tcgen05_streams import AsyncOperation, Stream, follows
-from tilewright.lowering.interpreter.values import Lanes
+from tilewright.lowering.interpreter.values import Lanes, distinct
 
 CELLS = LANES * COLUMNS
 
@@ -222,7 +222,7 @@ class TensorMemory:
         self, memory: CtaCells, cells: Cells, access: TensorAccess, verb: str
     ) -> None:
         writers = memory.writer[cells]
-        numbers = _distinct(writers)
+        numbers = distinct(writers)
         for number in numbers:
             if number:
                 of = writers == number if len(numbers) > 1 else slice(None)
@@ -243,7 +243,7 @@ class TensorMemory:
         late = epochs > stream.complete(warp, access.known, columns)
         if not late.any():
             return
-        for op in _distinct(ops[late]):
+        for op in distinct(ops[late]):
             epoch = int(epochs[late & (ops == op)].max())
             if not self._pipelined(stream, epoch, op, access, columns, verbs):
                 self._race(stream, epoch, op, access, columns, verbs)
@@ -270,10 +270,4 @@ class TensorMemory:
         raise Fault(f"{verb} of tensor memory that {self._named(op)} {other}, and {why}")
 
     def _named(self, op: int) -> str:
-        return self.op_names.get(op, "?")
-
-
-def _distinct(numbers: NDArray[np.int32]) -> list[int]:
-    """The different ones of some numbers, which often are all the same."""
-    first = numbers.flat[0]
-    return [int(first)] if (numbers == first).all() else np.unique(numbers).tolist()
+        return self.op_names[op]
