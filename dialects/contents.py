@@ -1,9 +1,17 @@
-"""The classes that modules define, in their order: a dialect lists modules, no op a second time."""
+"""The classes that the modules of a folder define: a dialect lists no op a second time."""
 
 from collections.abc import Iterator
+from importlib import import_module
+from pkgutil import iter_modules
 from types import ModuleType
 
 from xdsl.ir import Attribute, Operation
+
+
+def modules_of(folder: str) -> list[ModuleType]:
+    """The modules of a folder, by its name in Python, in the order of their names."""
+    inside = iter_modules(import_module(folder).__path__, f"{folder}.")
+    return [import_module(module.name) for module in inside if not module.name.endswith(".dialect")]
 
 
 def ops_of(*modules: ModuleType) -> list[type[Operation]]:

@@ -11,6 +11,8 @@ from xdsl.irdl import (
 )
 from xdsl.utils.exceptions import VerifyException
 
+from tilewright.dialects.illegal import Illegal
+
 _Op = TypeVar("_Op", bound=IRDLOperation)
 
 
@@ -20,6 +22,11 @@ class DefinedOp(IRDLOperation):
     def fail(self, rule: str) -> VerifyException:
         """The exception that says `'op' expected RULE, got VALUE`."""
         return VerifyException(f"'{self.name}' expected {rule}")
+
+    def refuse(self, why: str | None) -> None:
+        """Raise VerifyException that says `'op' WHY`, unless that is None."""
+        if why is not None:
+            raise VerifyException(f"'{self.name}' {why}")
 
 
 def define_op(class_: type[_Op]) -> type[_Op]:
@@ -32,4 +39,14 @@ def define_op(class_: type[_Op]) -> type[_Op]:
     if sum(kind in (OptOperandDef, VarOperandDef) for kind in kinds) > 1:
         op: Any = class_
         op.irdl_options = (AttrSizedOperandSegments(as_property=True),)
-    return irdl_op_definition(class_)
+    defined = irdl_op_definition(class_)
+    verify = defined.verify_
+
+    def verify_(self: _Op) -> None:
+        try:
+            verify(self)
+        except Illegal as error:
+            raise VerifyException(f"'{self.name}' {error}") from None
+
+    defined.verify_ = verify_
+    return defined

@@ -4,8 +4,6 @@ Attributes never change, so that what was found of one op holds for all of its s
 it follows from the op's class, properties, attributes, and the types of its operands and results.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, Generic, TypeVar
 

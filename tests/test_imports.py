@@ -17,6 +17,7 @@ FOLDERS = ("dialects", "passes", "lowering", "tools")
 # The layers, lowest first, by folder; a module belongs to the longest prefix that fits it.
 LAYERS: tuple[tuple[str, str], ...] = (
     ("algebra", "tilewright.dialects.cute"),
+    ("algebra", "tilewright.dialects.illegal"),
     ("tables", "tilewright.dialects.cute_nvgpu"),
     ("tables", "tilewright.dialects.math_functions"),
     ("dialects", "tilewright.dialects.cute.ops"),
@@ -26,11 +27,13 @@ LAYERS: tuple[tuple[str, str], ...] = (
     ("dialects", "tilewright.dialects.cuda_tile"),
     ("dialects", "tilewright.dialects.contents"),
     ("dialects", "tilewright.dialects.definition"),
+    ("dialects", "tilewright.dialects.field_counts"),
     ("dialects", "tilewright.dialects.fields"),
     ("dialects", "tilewright.dialects.gpu"),
     ("dialects", "tilewright.dialects.once"),
     ("dialects", "tilewright.dialects.printf_format"),
     ("dialects", "tilewright.dialects.ptx"),
+    ("dialects", "tilewright.dialects.reading"),
     ("dialects", "tilewright.dialects.register_origins"),
     ("dialects", "tilewright.dialects.signature"),
     ("passes", "tilewright.passes"),

@@ -22,7 +22,7 @@ from tilewright.guard import guard
 from tilewright.ir_dump import IRDump
 from tilewright.kernel import Entry, Kernel
 from tilewright.lowering.cuda_tile.analysis.remarks import Remark, collected
-from tilewright.lowering.ptx.registers import kept_names
+from tilewright.lowering.ptx.kept import kept_facts
 from tilewright.lowering.ptx.text import module_text
 from tilewright.passes.check_hazards import Unproven
 from tilewright.pipeline import (
@@ -103,7 +103,7 @@ def compile(
     observers: list[Observer] = [] if dump is None else [dump]
     if verify_by_running is not None:
         observers.append(_result_check(verify_by_running, arch, name, source))
-    with collected() as remarks, kept_names():
+    with collected() as remarks, kept_facts():
         run_pipeline(
             module, arch, source, first=own, verify_each=verify_each, observers=observers,
             stages=stages_where(unproven),

@@ -1,7 +1,5 @@
 """Types as CUDA Tile IR writes them: `tile<4x8xf32>` as well as `!cuda_tile.tile<4x8xf32>`."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from functools import lru_cache

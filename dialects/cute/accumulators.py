@@ -12,8 +12,6 @@ they are for the next one, are in the same registers, though not numbered so:
     C   ((2,2),1,2):((1,2),4,4)        A   ((2,2,2),1,1)      order   ((2,2,2),1,1):((1,2,4),4,8)
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection
 
 from tilewright.dialects.cute.algebra import composition, equivalent

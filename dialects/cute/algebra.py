@@ -8,8 +8,6 @@ Layouts are functions on all indices from 0; the last mode goes on beyond the si
 take a ComposedLayout act on its `outer`, where its modes are.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any, TypeAlias, TypeVar, cast
 

@@ -11,8 +11,6 @@ The layouts of ldmatrix.x4 on 16-bit elements: each thread names a row of 8 elem
     destination   (32,(2,4)):(2,(1,64))
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, Protocol

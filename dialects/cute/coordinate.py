@@ -4,8 +4,6 @@ A shape (4, 8) has three kinds of coordinates for one element: the index 9, the 
 (1, 2), and whatever lies between when modes nest. Order is colexicographic, the left mode fastest.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from tilewright.dialects.cute.int_tuple import (

@@ -1,7 +1,5 @@
 """The `cute` dialect: its ops and types."""
 
-from __future__ import annotations
-
 from xdsl.ir import Dialect
 
 from tilewright.dialects.contents import attributes_of, ops_of

@@ -3,8 +3,6 @@
 drawing_of(Layout.parse("(4,8):(8,1)"))     the index of each coordinate
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from html import escape
 from typing import Any, Protocol

@@ -17,6 +17,7 @@ from operator import mul
 from typing import Any, TypeAlias, TypeGuard
 
 from tilewright.dialects.cute.value import FrozenValue, slot_setter
+from tilewright.dialects.illegal import Illegal
 
 IntTuple: TypeAlias = int | tuple["IntTuple", ...]
 Shape: TypeAlias = IntTuple
@@ -24,7 +25,7 @@ Shape: TypeAlias = IntTuple
 Coord: TypeAlias = int | tuple["Coord", ...] | None
 
 
-class LayoutError(ValueError):
+class LayoutError(Illegal):
     """A layout operation was asked for outside its preconditions."""
 
 
@@ -81,7 +82,7 @@ def to_text(t: Any) -> str:
 
 def flatten(t: Any) -> tuple[Any, ...]:
     """The leaves from left to right: ((2, 3), 4) -> (2, 3, 4), 5 -> (5,)."""
-    if not is_tuple(t):
+    if not isinstance(t, tuple):
         return (t,)
     if tuple not in map(type, t):
         return t

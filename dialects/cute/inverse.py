@@ -4,8 +4,6 @@ right_inverse  L(R(i)) = i      where to find index i: what vector loads ask for
 left_inverse   L'(L(i)) = i     which element lies at an index
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -5,8 +5,6 @@
 Upcasting by n goes to elements n times as wide, downcasting to narrower ones. Widths are in bits.
 """
 
-from __future__ import annotations
-
 from math import gcd
 from typing import Any, TypeVar, cast
 

@@ -5,8 +5,6 @@ elements count as many as a cell has: bf16 side by side `(128,64):(131072,1)`, f
 `(128,64):(131072,2)`. PTX ISA, tcgen05 tensor memory addressing.
 """
 
-from __future__ import annotations
-
 from tilewright.dialects.cute.int_tuple import flatten
 from tilewright.dialects.cute.layout import Layout
 from tilewright.dialects.cute.tensor import Tensor

@@ -8,16 +8,15 @@
 Spaces may stand between any two tokens.
 """
 
-from __future__ import annotations
-
 from typing import NoReturn
 
 from tilewright.dialects.cute.int_tuple import ScaledBasis, Stride
+from tilewright.dialects.illegal import Illegal
 
 MAX_DEPTH = 64  # far beyond any real layout, far within Python's recursion limit
 
 
-class LayoutParseError(ValueError):
+class LayoutParseError(Illegal):
     """The text is not a layout; `position` is the offset at which reading stopped."""
 
     def __init__(self, reason: str, text: str, position: int) -> None:

@@ -9,8 +9,6 @@ own layouts say how its source and its destination differ from that. A tensor be
 FrgV being the values of one instruction, FrgX its repetitions within the tile.
 """
 
-from __future__ import annotations
-
 from functools import cache
 from math import prod
 from typing import Any, Literal

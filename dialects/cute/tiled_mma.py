@@ -7,8 +7,6 @@ permuted before it is dealt out. A tensor becomes, for A,
     partition  (FrgV,RestM,RestK,...)                            the part of one thread
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import cache
 from typing import Any

@@ -13,8 +13,6 @@ The variants gather the halves differently. For a 2-D A tiled by (X, Y), what is
     blocked  ((X, x), (Y, y))       raked   ((x, X), (y, Y))        products only
 """
 
-from __future__ import annotations
-
 from tilewright.dialects.cute.algebra import AnyLayout, Tiler, coalesce, complement, composition
 from tilewright.dialects.cute.int_tuple import (
     IntTuple,

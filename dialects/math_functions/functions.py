@@ -4,10 +4,9 @@ Argument reductions and kernels are the textbook ones: Cody and Waite, Payne and
 Elementary Functions. `FUNCTIONS` says of each how far it may be from the mathematical result.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from math import inf, nan
 
 from tilewright.dialects.math_functions.circular import acos, asin, atan, atan2, cos, sin, tan
@@ -327,36 +326,11 @@ def rsqrt(x: Value) -> Value:
     return x.number(1.0) / x.sqrt()
 
 
-def floor(x: Value) -> Value:
-    """The next integer below."""
-    return x.rounded("rmi")
-
-
-def ceil(x: Value) -> Value:
-    """The next integer above."""
-    return x.rounded("rpi")
-
-
-def trunc(x: Value) -> Value:
-    """The next integer toward 0."""
-    return x.rounded("rzi")
-
-
-def roundeven(x: Value) -> Value:
-    """The nearest integer, halves to the even one."""
-    return x.rounded("rni")
-
-
 def round_(x: Value) -> Value:
     """The nearest integer, halves away from 0."""
     toward = x.rounded("rzi")
     up = abs(x - toward) >= 0.5
     return choice(up, toward + x.number(1.0).signed_as(x), toward).signed_as(x)
-
-
-def copysign(x: Value, sign: Value) -> Value:
-    """The magnitude of x with the sign of the other."""
-    return x.signed_as(sign)
 
 
 # Integers, 32 or 64 bits wide
@@ -379,11 +353,6 @@ def cttz(x: Value) -> Value:
 
 def _wide(count: Value, like: Value) -> Value:
     return count if like.type_ == "s32" else count.do("cvt", "s64.s32", type_="s64")
-
-
-def absi(x: Value) -> Value:
-    """The magnitude of a signed integer; that of the least one is itself."""
-    return abs(x)
 
 
 def ipowi(base: Value, exponent: Value) -> Value:
@@ -481,12 +450,12 @@ FUNCTIONS: dict[str, Function] = {
     "math.atanh": Function(atanh, (2, 2)),
     "math.erf": Function(erf, (1.5, 1.5)),
     "math.cbrt": Function(cbrt, (1, 1)),
-    "math.floor": Function(floor, (0, 0)),
-    "math.ceil": Function(ceil, (0, 0)),
-    "math.trunc": Function(trunc, (0, 0)),
-    "math.roundeven": Function(roundeven, (0, 0)),
+    "math.floor": Function(partial(Value.rounded, direction="rmi"), (0, 0)),
+    "math.ceil": Function(partial(Value.rounded, direction="rpi"), (0, 0)),
+    "math.trunc": Function(partial(Value.rounded, direction="rzi"), (0, 0)),
+    "math.roundeven": Function(partial(Value.rounded, direction="rni"), (0, 0)),
     "math.round": Function(round_, (0, 0)),
-    "math.copysign": Function(copysign, (0, 0)),
+    "math.copysign": Function(Value.signed_as, (0, 0)),
 }
 """Functions of floats, by the op's name."""
 
@@ -503,7 +472,7 @@ APPROXIMATIONS: dict[str, Callable[..., Value]] = {
 """The functions that `fastmath<afn>` allows on f32 (and, through it, on f16 and bf16)."""
 
 ON_INTEGERS: dict[str, Callable[..., Value]] = {
-    "math.absi": absi,
+    "math.absi": Value.__abs__,
     "math.ctlz": ctlz,
     "math.ctpop": ctpop,
     "math.cttz": cttz,

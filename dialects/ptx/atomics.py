@@ -13,10 +13,10 @@ from tilewright.dialects.cute_nvgpu.lattice.atomics import (
     register_of,
 )
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import SPACES
+from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
-from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement
 from tilewright.dialects.fields import NUMBER, fields_op
-from tilewright.dialects.ptx.instruction import Given, PtxOp, verify_guard
+from tilewright.dialects.ptx.instruction import Given, PtxOp
 from tilewright.dialects.ptx.types import RegType, reg
 
 
@@ -78,23 +78,16 @@ class AtomOp(PtxOp):
         return f"atom.acq_rel.{self.scope.data}.{self.space.data}.{self.form.data}"
 
     @property
+    def row(self) -> InstructionRow:
+        return ATOMICS[self.form.data]
+
+    @property
     def operand_forms(self) -> Sequence[OperandForm]:
-        return ATOMICS[self.form.data].operands
+        return self.row.operands
 
     def operand_values(self) -> Mapping[str, Given]:
         names = zip("bc", self.values, strict=False)
         return {"d": self.result, "a": (self.address, self.offset.value.data), **dict(names)}
-
-    @property
-    def guard(self) -> SSAValue | None:
-        return self.predicate
-
-    @property
-    def unguarded(self) -> SSAValue | None:
-        return self.otherwise
-
-    def requirement(self) -> Requirement:
-        return Requirement.of(ATOMICS[self.form.data])
 
     def verify_(self) -> None:
         space, form, scope = self.space.data, self.form.data, self.scope.data
@@ -110,4 +103,4 @@ class AtomOp(PtxOp):
             raise self.fail(
                 f"{', '.join(map(str, legal))} for {space} {form}, got {', '.join(map(str, given))}"
             )
-        verify_guard(self)
+        self.verify_guard()

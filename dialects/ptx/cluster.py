@@ -1,46 +1,39 @@
 """Clusters of CTAs. PTX ISA, barrier.cluster, mapa and %cluster_ctarank."""
 
-from collections.abc import Mapping
+from typing import ClassVar
 
 from xdsl.dialects.builtin import UnitAttr
 from xdsl.irdl import operand_def, opt_prop_def, prop_def, result_def, traits_def
 from xdsl.traits import Pure
 
-from tilewright.dialects.cute_nvgpu.lattice.cluster import (
-    CLUSTER_ARRIVE,
-    CLUSTER_RANK,
-    CLUSTER_WAIT,
-    MAPA,
-    MBARRIER_ARRIVE_CLUSTER,
-)
+from tilewright.dialects.cute_nvgpu.lattice import cluster as rows
 from tilewright.dialects.fields import NUMBER, fields_op
-from tilewright.dialects.ptx.instruction import Given, RowOp
+from tilewright.dialects.ptx.instruction import RowOp
 from tilewright.dialects.ptx.types import reg
 
 
-@fields_op("ptx.cluster_ctarank", CLUSTER_RANK)
+@fields_op("ptx.cluster_ctarank", rows.CLUSTER_RANK)
 class RankOp(RowOp):
     """`mov.u32 d, %cluster_ctarank`."""
+
+    OPERANDS: ClassVar = {"d": "result", "%cluster_ctarank": "%cluster_ctarank"}
 
     result = result_def(reg("b32"))
 
     traits = traits_def(Pure())
 
-    def operand_values(self) -> Mapping[str, Given]:
-        return {"d": self.result, "%cluster_ctarank": "%cluster_ctarank"}
 
-
-@fields_op("ptx.barrier.cluster.arrive", CLUSTER_ARRIVE)
+@fields_op("ptx.barrier.cluster.arrive", rows.CLUSTER_ARRIVE)
 class ArriveOp(RowOp):
     """`barrier.cluster.arrive.aligned`."""
 
 
-@fields_op("ptx.barrier.cluster.wait", CLUSTER_WAIT)
+@fields_op("ptx.barrier.cluster.wait", rows.CLUSTER_WAIT)
 class WaitOp(RowOp):
     """`barrier.cluster.wait.aligned`."""
 
 
-@fields_op("ptx.mapa", MAPA)
+@fields_op("ptx.mapa", rows.MAPA)
 class MapaOp(RowOp):
     """`mapa.shared::cluster.u32 d, a, rank`: the same place in another CTA's shared memory.
 
@@ -48,6 +41,8 @@ class MapaOp(RowOp):
     %0 = ptx.mapa %address, %rank
     ```
     """
+
+    OPERANDS: ClassVar = {"d": "result", "a": "address", "b": "rank"}
 
     address = operand_def(reg("b32"))
     rank = operand_def(reg("b32"))
@@ -57,11 +52,8 @@ class MapaOp(RowOp):
 
     assembly_format = "$address `,` $rank attr-dict"
 
-    def operand_values(self) -> Mapping[str, Given]:
-        return {"d": self.result, "a": self.address, "b": self.rank}
 
-
-@fields_op("ptx.mbarrier.arrive.cluster", MBARRIER_ARRIVE_CLUSTER)
+@fields_op("ptx.mbarrier.arrive.cluster", rows.MBARRIER_ARRIVE_CLUSTER)
 class MbarrierArriveOp(RowOp):
     """`mbarrier.arrive.release.cluster.shared::cluster.b64 _, [a]`, behind reads alone
     `mbarrier.arrive.shared::cluster.b64`.
@@ -70,6 +62,8 @@ class MbarrierArriveOp(RowOp):
     ptx.mbarrier.arrive.cluster %remote, 8 reads
     ```
     """
+
+    OPERANDS: ClassVar = {"state": "_", "addr": "address + offset"}
 
     address = operand_def(reg("b32"))
     offset = prop_def(NUMBER)
@@ -80,6 +74,3 @@ class MbarrierArriveOp(RowOp):
     @property
     def mnemonic(self) -> str:
         return self.row.mnemonics[self.reads is not None]
-
-    def operand_values(self) -> Mapping[str, Given]:
-        return {"state": "_", "addr": (self.address, self.offset.value.data)}

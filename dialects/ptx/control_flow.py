@@ -28,7 +28,6 @@ from xdsl.irdl import (
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import HasParent, IsolatedFromAbove, IsTerminator, SymbolOpInterface
-from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import PARAMETER_TYPES as _SCALARS
 from tilewright.dialects.cute_nvgpu.lattice.launch import (
@@ -39,6 +38,7 @@ from tilewright.dialects.cute_nvgpu.lattice.launch import (
 )
 from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement, needs
 from tilewright.dialects.fields import NUMBER, fields_op
+from tilewright.dialects.illegal import Illegal
 from tilewright.dialects.ptx.instruction import PtxOp
 from tilewright.dialects.ptx.types import RegType, reg
 
@@ -237,9 +237,8 @@ class EntryOp(PtxOp):
             )
         rules = ((self.reqntid, why_illegal_block), (self.cluster, why_illegal_cluster))
         for extents, why_illegal in rules:
-            why = None if extents is None else why_illegal(extents.get_values())
-            if why is not None:
-                raise VerifyException(f"'{self.name}' {why}")
+            if extents is not None:
+                self.refuse(why_illegal(extents.get_values()))
 
 
 def _parse_parameter(parser: Parser) -> tuple[Parser.UnresolvedArgument, str, DictionaryAttr]:
@@ -279,7 +278,7 @@ class BraOp(PtxOp):
         IRDLOperation.__init__(self, operands=[arguments], successors=[dest])
 
     def verify_(self) -> None:
-        _verify_edge(self.name, self.arguments, self.dest)
+        _verify_edge(self.arguments, self.dest)
 
 
 @fields_op("ptx.cond_bra")
@@ -314,18 +313,18 @@ class CondBraOp(PtxOp):
         )
 
     def verify_(self) -> None:
-        _verify_edge(self.name, self.then_arguments, self.then_block)
-        _verify_edge(self.name, self.else_arguments, self.else_block)
+        _verify_edge(self.then_arguments, self.then_block)
+        _verify_edge(self.else_arguments, self.else_block)
 
 
-def _verify_edge(op: str, arguments: Sequence[SSAValue], dest: Block) -> None:
+def _verify_edge(arguments: Sequence[SSAValue], dest: Block) -> None:
     types, legal = (
         [argument.type for argument in arguments],
         [argument.type for argument in dest.args],
     )
     if types != legal:
-        raise VerifyException(
-            f"'{op}' expected arguments ({', '.join(map(str, legal))}) for its block, "
+        raise Illegal(
+            f"expected arguments ({', '.join(map(str, legal))}) for its block, "
             f"got ({', '.join(map(str, types))})"
         )
 

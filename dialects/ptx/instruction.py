@@ -7,20 +7,20 @@ types: `%2 = ptx.add rn.f32 %0, %1`.
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
-from typing import ClassVar, NamedTuple, Protocol, Self, TypeAlias
+from typing import Any, ClassVar, NamedTuple, Self, TypeAlias
 
-from xdsl.dialects.builtin import StringAttr
+from xdsl.dialects.builtin import IntegerAttr, StringAttr
 from xdsl.ir import SSAValue
 from xdsl.irdl import prop_def, traits_def, var_operand_def, var_result_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import Pure
-from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
 from tilewright.dialects.cute_nvgpu.lattice.scalar import REGISTER_OF, Form, ScalarRow
-from tilewright.dialects.cute_nvgpu.lattice.targets import BASELINE, Minimum, Requirement
+from tilewright.dialects.cute_nvgpu.lattice.targets import BASELINE, Requirement
 from tilewright.dialects.fields import FieldsOp
+from tilewright.dialects.illegal import Illegal
 from tilewright.dialects.ptx.types import RegType, reg
 
 
@@ -37,10 +37,22 @@ which the form of the operand writes them; None where the operand is left out.""
 
 
 class PtxOp(FieldsOp):
-    """Any op of the dialect that stands for an instruction."""
+    """Any op of the dialect that stands for an instruction. With a field `predicate` it is executed
+    where that holds, its result being the field `otherwise` where not."""
 
     ASKS_OPERANDS: ClassVar[bool] = False
     """True where what is legal, or what the target needs, hangs on what the operands come from."""
+
+    ROW: ClassVar[Any] = None
+
+    OPERANDS: ClassVar[Mapping[str, str]] = {}
+    """The field that is an operand of the instruction, where that has not its name: two that stand
+    side by side as `address + offset`, and what is no field as it is."""
+
+    @property
+    def row(self) -> Any:
+        """The row of the lattice; None for an op that every target runs."""
+        return self.ROW
 
     @property
     def mnemonic(self) -> str:
@@ -58,54 +70,59 @@ class PtxOp(FieldsOp):
 
     def operand_values(self) -> Mapping[str, Given]:
         """The op's content for each of them, by its name."""
-        return {}
+        return {form.name: self._content(form.name) for form in self.operand_forms}
+
+    def _content(self, operand: str) -> Given:
+        fields = self.OPERANDS.get(operand)
+        if fields is None:
+            return content(getattr(self, operand, None))
+        if "+" not in fields:
+            return content(getattr(self, fields, fields))
+        items: list[Item] = []
+        for field in fields.split(" + "):
+            item: Any = content(getattr(self, field))
+            items += item if isinstance(item, tuple) else (item,)
+        return items
 
     @property
     def guard(self) -> SSAValue | None:
         """The predicate without which it is not executed."""
-        return None
+        return getattr(self, "predicate", None)
 
     @property
     def unguarded(self) -> SSAValue | None:
         """The registers whose content its result is where the predicate does not hold."""
-        return None
+        return getattr(self, "otherwise", None)
+
+    def verify_guard(self) -> None:
+        """Raise VerifyException for a result that is not said where a predicate does not hold."""
+        if (self.guard is None) is not (self.unguarded is None):
+            raise self.fail("a predicate and an alternative, or neither")
 
     def requirement(self) -> Requirement:
         """The instruction's needs of its target."""
-        return BASELINE
+        return BASELINE if (row := self.row) is None else Requirement.of(row)
 
 
-def verify_guard(op: PtxOp) -> None:
-    """Raise VerifyException for a result that is not said where a predicate does not hold."""
-    if (op.guard is None) is not (op.unguarded is None):
-        raise VerifyException(f"'{op.name}' expected a predicate and an alternative, or neither")
+def content(field: Any) -> Any:
+    """A field as it stands in text: a property as what it is of."""
+    match field:
+        case IntegerAttr():
+            return field.value.data
+        case StringAttr():
+            return field.data
+        case _:
+            return field
 
 
-class Row(Protocol):
-    """The row of an instruction of one mnemonic, or of several that have the same operands."""
-
-    @property
-    def mnemonics(self) -> tuple[str, ...]: ...
-
-    @property
-    def operands(self) -> tuple[OperandForm, ...]: ...
-
-    @property
-    def target(self) -> Minimum: ...
-
-    @property
-    def ptx_version(self) -> tuple[int, int]: ...
+def verify_count_of_groups(op: PtxOp, pending: IntegerAttr) -> None:
+    """Raise VerifyException for a wait until fewer than no groups are pending."""
+    if (count := pending.value.data) < 0:
+        raise op.fail(f"a count of groups, got {count}; nearest legal: 0")
 
 
 class RowOp(PtxOp):
     """An instruction that has all but its values from a row of the lattice."""
-
-    ROW: ClassVar[Row]
-
-    @property
-    def row(self) -> Row:
-        """The instruction's name, needs and operands."""
-        return self.ROW
 
     @property
     def mnemonic(self) -> str:
@@ -114,9 +131,6 @@ class RowOp(PtxOp):
     @property
     def operand_forms(self) -> Sequence[OperandForm]:
         return self.row.operands
-
-    def requirement(self) -> Requirement:
-        return Requirement.of(self.row)
 
 
 @cache
@@ -201,9 +215,8 @@ class ScalarOp(PtxOp):
         types = (*self.inputs.types, *self.result.types)
         legal = tuple(reg(REGISTER_OF[type_]) for type_ in (*row.types, row.result))
         if types != legal:
-            raise VerifyException(
-                f"'{self.name}' {self.form.data} expected registers {_names(legal)}, "
-                f"got {_names(types)}"
+            raise Illegal(
+                f"{self.form.data} expected registers {_names(legal)}, got {_names(types)}"
             )
 
 

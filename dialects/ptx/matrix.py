@@ -6,19 +6,19 @@ Their mnemonics, registers and requirements are read from the atom lattice.
 import re
 from collections.abc import Mapping, Sequence
 from functools import cache
+from typing import Any
 
 from xdsl.dialects.builtin import DenseArrayBase, StringAttr, i64
 from xdsl.ir import SSAValue
 from xdsl.irdl import opt_prop_def, prop_def, result_def, traits_def, var_operand_def
 from xdsl.traits import NoMemoryEffect
-from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError, MmaAtom
+from tilewright.dialects.cute_nvgpu.atoms.atom import MmaAtom
 from tilewright.dialects.cute_nvgpu.atoms.lookup import parse
 from tilewright.dialects.cute_nvgpu.atoms.operands import mma_operands
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import Constant, OperandForm, Selectors
-from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement
 from tilewright.dialects.fields import fields_op
+from tilewright.dialects.illegal import Illegal
 from tilewright.dialects.ptx.instruction import Given, PtxOp
 from tilewright.dialects.ptx.types import RegType, reg
 
@@ -74,6 +74,10 @@ class WarpMmaOp(PtxOp):
         return parse(self.mnemonic)
 
     @property
+    def row(self) -> Any:
+        return self.mma_atom.row
+
+    @property
     def c(self) -> SSAValue:
         """The accumulators that it reads."""
         return self.inputs[2]
@@ -101,15 +105,9 @@ class WarpMmaOp(PtxOp):
                     values[form.name] = next(registers)
         return values
 
-    def requirement(self) -> Requirement:
-        return Requirement.of(self.mma_atom.row)
-
     def verify_(self) -> None:
-        try:
-            atom = self.mma_atom
-            atom.check_selectors(self.selectors)
-        except AtomError as error:
-            raise VerifyException(f"'{self.name}' {error}") from None
+        atom = self.mma_atom
+        atom.check_selectors(self.selectors)
         count, ids = len(atom.inputs), reg("b16")
         if len(self.inputs) < count or any(value.type != ids for value in self.inputs[count:]):
             raise self.fail(
@@ -119,9 +117,8 @@ class WarpMmaOp(PtxOp):
         for operand, value in zip((*atom.inputs, "D"), registers, strict=True):
             legal = reg(*atom.registers(operand))
             if value.type != legal:
-                raise VerifyException(
-                    f"'{self.name}' operand {operand} expected {legal}, got {value.type} "
-                    f"({atom.mnemonic})"
+                raise Illegal(
+                    f"operand {operand} expected {legal}, got {value.type} ({atom.mnemonic})"
                 )
 
 

@@ -3,23 +3,20 @@
 Their mnemonics, registers and requirements are read from the atom lattice.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import ClassVar
 
 from xdsl.dialects.builtin import StringAttr, UnitAttr
 from xdsl.ir import SSAValue
 from xdsl.irdl import operand_def, opt_prop_def, prop_def, result_def, traits_def
 from xdsl.traits import NoMemoryEffect
-from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
 from tilewright.dialects.cute_nvgpu.atoms.matrix_copy import MatrixCopy, check_trans, find_form
 from tilewright.dialects.cute_nvgpu.atoms.operands import matrix_copy_operands
 from tilewright.dialects.cute_nvgpu.lattice import MOVMATRIX, MatrixCopyRow
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
-from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement
 from tilewright.dialects.fields import NUMBER, fields_op
-from tilewright.dialects.ptx.instruction import Given, PtxOp, RowOp
+from tilewright.dialects.ptx.instruction import PtxOp, RowOp
 from tilewright.dialects.ptx.types import RegType, reg
 
 DEFAULT_FORM = "m8n8.b16"
@@ -61,15 +58,9 @@ class MatrixCopyOp(PtxOp):
     def operand_forms(self) -> Sequence[OperandForm]:
         return matrix_copy_operands(self.matrix_copy)
 
-    def requirement(self) -> Requirement:
-        return Requirement.of(self.row)
-
     def verify_(self) -> None:
-        try:
-            row = self.row
-            check_trans(row, self.trans is not None)
-        except AtomError as error:
-            raise VerifyException(f"'{self.name}' {error}") from None
+        row = self.row
+        check_trans(row, self.trans is not None)
         counts = [number * row.registers for number in row.numbers]
         if self.data not in [reg("b32", count) for count in counts]:
             raise self.fail(f"{' or '.join(map(str, counts))} registers b32, got {self.data}")
@@ -86,6 +77,7 @@ class LdmatrixOp(MatrixCopyOp):
     """
 
     MNEMONIC: ClassVar = "ldmatrix"
+    OPERANDS: ClassVar = {"r": "result", "p": "address + offset"}
 
     address = operand_def(reg("b32"))
     result = result_def(RegType)
@@ -102,9 +94,6 @@ class LdmatrixOp(MatrixCopyOp):
     def data(self) -> RegType:
         return self.result.type
 
-    def operand_values(self) -> Mapping[str, Given]:
-        return {"r": self.result, "p": (self.address, self.offset.value.data)}
-
 
 @fields_op("ptx.stmatrix")
 class StmatrixOp(MatrixCopyOp):
@@ -117,6 +106,7 @@ class StmatrixOp(MatrixCopyOp):
     """
 
     MNEMONIC: ClassVar = "stmatrix"
+    OPERANDS: ClassVar = {"r": "value", "p": "address + offset"}
 
     address = operand_def(reg("b32"))
     value = operand_def(RegType)
@@ -132,9 +122,6 @@ class StmatrixOp(MatrixCopyOp):
     def data(self) -> RegType:
         assert isinstance(self.value.type, RegType)
         return self.value.type
-
-    def operand_values(self) -> Mapping[str, Given]:
-        return {"r": self.value, "p": (self.address, self.offset.value.data)}
 
 
 @fields_op("ptx.movmatrix", MOVMATRIX)
@@ -152,6 +139,3 @@ class MovmatrixOp(RowOp):
     traits = traits_def(NoMemoryEffect())
 
     assembly_format = "$a attr-dict"
-
-    def operand_values(self) -> Mapping[str, Given]:
-        return {"d": self.d, "a": self.a}

@@ -1,6 +1,6 @@
 """Variables of a module, in global memory. PTX ISA 5.1.4 and 5.4."""
 
-from collections.abc import Mapping
+from typing import ClassVar
 
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, StringAttr, SymbolNameConstraint
 from xdsl.irdl import prop_def, result_def, traits_def
@@ -8,7 +8,6 @@ from xdsl.traits import SymbolOpInterface
 
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import MOV
 from tilewright.dialects.fields import NUMBER, FieldsOp, fields_op
-from tilewright.dialects.ptx.instruction import Given
 from tilewright.dialects.ptx.registers import MoveOp
 from tilewright.dialects.ptx.types import reg
 
@@ -65,10 +64,9 @@ class GlobalAddressOp(MoveOp):
     ```
     """
 
+    OPERANDS: ClassVar = {"d": "result", "a": "variable"}
+
     variable = prop_def(StringAttr)
     result = result_def(reg("b64"))
 
     assembly_format = "$variable attr-dict"
-
-    def operand_values(self) -> Mapping[str, Given]:
-        return {"d": self.result, "a": self.variable.data}

@@ -4,18 +4,13 @@ from collections.abc import Mapping, Sequence
 
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import SSAValue
-from xdsl.irdl import (
-    operand_def,
-    opt_operand_def,
-    prop_def,
-    result_def,
-)
+from xdsl.irdl import operand_def, opt_operand_def, prop_def, result_def
 
+from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
 from tilewright.dialects.cute_nvgpu.lattice.multimem import MULTIMEM, data_of, registers_of
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
-from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement
 from tilewright.dialects.fields import NUMBER, fields_op
-from tilewright.dialects.ptx.instruction import Given, PtxOp, verify_guard
+from tilewright.dialects.ptx.instruction import Given, PtxOp
 from tilewright.dialects.ptx.types import RegType, reg
 
 
@@ -42,20 +37,20 @@ class MultimemOp(PtxOp):
         return self.mnemonic.removeprefix("multimem.")
 
     @property
+    def row(self) -> InstructionRow:
+        return MULTIMEM[self.row_form]
+
+    @property
     def data(self) -> SSAValue:
         """The registers that it loads or stores."""
         raise NotImplementedError
 
     @property
     def operand_forms(self) -> Sequence[OperandForm]:
-        return MULTIMEM[self.row_form].operands
+        return self.row.operands
 
     def operand_values(self) -> Mapping[str, Given]:
-        name = data_of(MULTIMEM[self.row_form]).name
-        return {"a": (self.address, self.offset.value.data), name: self.data}
-
-    def requirement(self) -> Requirement:
-        return Requirement.of(MULTIMEM[self.row_form])
+        return {"a": (self.address, self.offset.value.data), data_of(self.row).name: self.data}
 
     def verify_(self) -> None:
         if self.row_form not in MULTIMEM:
@@ -91,17 +86,9 @@ class MultimemLoadReduceOp(MultimemOp):
     def data(self) -> SSAValue:
         return self.result
 
-    @property
-    def guard(self) -> SSAValue | None:
-        return self.predicate
-
-    @property
-    def unguarded(self) -> SSAValue | None:
-        return self.otherwise
-
     def verify_(self) -> None:
         super().verify_()
-        verify_guard(self)
+        self.verify_guard()
 
 
 class MultimemWriteOp(MultimemOp):
@@ -117,10 +104,6 @@ class MultimemWriteOp(MultimemOp):
     @property
     def data(self) -> SSAValue:
         return self.value
-
-    @property
-    def guard(self) -> SSAValue | None:
-        return self.predicate
 
 
 @fields_op("ptx.multimem.st")

@@ -34,6 +34,8 @@ class NameOp(PtxOp):
 class MoveOp(RowOp):
     """A form of `mov`, which has no effect but its result."""
 
+    OPERANDS: ClassVar = {"d": "result", "a": "source"}
+
     traits = traits_def(Pure())
 
 
@@ -168,9 +170,6 @@ class MovOp(MoveOp):
         kind = self.result.type.kind.data
         return MOV[kind if kind == "pred" else f"b{KINDS[kind]}"]
 
-    def operand_values(self) -> Mapping[str, Given]:
-        return {"d": self.result, "a": self.source}
-
     def verify_(self) -> None:
         source, result = self.source.type, self.result.type
         assert isinstance(source, RegType)
@@ -190,6 +189,8 @@ class PackOp(MoveOp):
     ```
     """
 
+    OPERANDS: ClassVar = {"d": "result", "a": "low + high"}
+
     low = operand_def(RegType)
     high = operand_def(RegType)
     result = result_def(RegType)
@@ -207,9 +208,6 @@ class PackOp(MoveOp):
     @property
     def operand_forms(self) -> Sequence[OperandForm]:
         return self.row.alternatives[0]
-
-    def operand_values(self) -> Mapping[str, Given]:
-        return {"d": self.result, "a": (self.low, self.high)}
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:
@@ -252,6 +250,8 @@ class UnpackOp(MoveOp):
     ```
     """
 
+    OPERANDS: ClassVar = {"d": "halves", "a": "source"}
+
     source = operand_def(RegType)
     octets = opt_prop_def(UnitAttr)
     halves = result_def(RegType)
@@ -287,9 +287,6 @@ class UnpackOp(MoveOp):
     @property
     def operand_forms(self) -> Sequence[OperandForm]:
         return self.row.alternatives[1]
-
-    def operand_values(self) -> Mapping[str, Given]:
-        return {"d": self.halves, "a": self.source}
 
 
 @fields_op("ptx.list.make")

@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import SSAValue
 from xdsl.irdl import operand_def, prop_def, result_def
-from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute_nvgpu.lattice.sync import SHFL_SYNC
 from tilewright.dialects.fields import NUMBER, fields_op
@@ -45,7 +44,6 @@ class ShflSyncOp(RowOp):
         }  # fmt: skip
 
     def verify_(self) -> None:
-        if (why := SHFL_SYNC.why_illegal(self.mode.data, self.lane.value.data)) is not None:
-            raise VerifyException(f"'{self.name}' {why}")
+        self.refuse(SHFL_SYNC.why_illegal(self.mode.data, self.lane.value.data))
         if self.value.type not in (reg("b32"), reg("f32")) or self.result.type != self.value.type:
             raise self.fail(f"one register of 32 bits, got {self.value.type} to {self.result.type}")

@@ -3,15 +3,13 @@
 Shapes, mnemonics and requirements are read from the atom lattice.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import ClassVar
 
 from xdsl.dialects.builtin import StringAttr, UnitAttr
 from xdsl.ir import SSAValue
 from xdsl.irdl import operand_def, opt_prop_def, prop_def, result_def
-from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
 from tilewright.dialects.cute_nvgpu.atoms.operands import (
     tmem_access_operands,
     tmem_reduction_operands,
@@ -23,17 +21,10 @@ from tilewright.dialects.cute_nvgpu.atoms.tmem_copy import (
     find_tmem_shape,
     why_overlapping,
 )
+from tilewright.dialects.cute_nvgpu.lattice import tmem_access as rows
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
-from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement
-from tilewright.dialects.cute_nvgpu.lattice.tmem_access import (
-    TMEM_LOAD,
-    TMEM_LOAD_REDUCE,
-    TMEM_STORE,
-    TmemAccessRow,
-    TmemReduceRow,
-)
 from tilewright.dialects.fields import NUMBER, Field, fields_op
-from tilewright.dialects.ptx.instruction import Given, PtxOp
+from tilewright.dialects.ptx.instruction import PtxOp
 from tilewright.dialects.ptx.types import RegType, reg
 
 
@@ -44,25 +35,25 @@ class AccessOp(PtxOp):
     half = opt_prop_def(NUMBER)
     offset = prop_def(NUMBER)
 
-    ROW: ClassVar[TmemAccessRow | TmemReduceRow]
+    OPERANDS: ClassVar = {"r": "result", "taddr": "address + offset", "immHalfSplitoff": "half"}
 
     @property
     def data(self) -> RegType:
         """The registers that are loaded or stored."""
         raise NotImplementedError
 
-    def requirement(self) -> Requirement:
-        return Requirement.of(self.ROW)
-
-    def at(self, address: SSAValue) -> Mapping[str, Given]:
-        """The operands that say where, by name."""
-        half = None if self.half is None else self.half.value.data
-        return {"taddr": (address, self.offset.value.data), "immHalfSplitoff": half}
-
     @property
     def is_packed(self) -> bool:
         """True where a register holds the low halves of two cells."""
-        return False
+        return "packed" in self.properties
+
+    @property
+    def operand_forms(self) -> Sequence[OperandForm]:
+        return tmem_access_operands(self.row, self.access)
+
+    @property
+    def mnemonic(self) -> str:
+        return self.access.mnemonic(self.row)
 
     @property
     def access(self) -> TmemAccess:
@@ -75,10 +66,7 @@ class AccessOp(PtxOp):
         )
 
     def verify_(self) -> None:
-        try:
-            _ = self.access
-        except AtomError as error:
-            raise VerifyException(f"'{self.name}' {error}") from None
+        _ = self.access
         if (kind := self.data.kind.data) not in ("b32", "f32"):
             raise self.fail(f"registers b32 or f32, got {kind}")
         if self.half is not None and self.half.value.data < 0:
@@ -93,7 +81,7 @@ def _form(access: TmemAccess, offset: int) -> dict[str, Field]:
     return {"shape": access.shape.name, "half": half, "offset": offset}
 
 
-@fields_op("ptx.tcgen05.ld", TMEM_LOAD)
+@fields_op("ptx.tcgen05.ld", rows.TMEM_LOAD)
 class LdOp(AccessOp):
     """`tcgen05.ld.sync.aligned.SHAPE.xN{.pack::16b}.b32 {r}, [taddr]{, half}`.
 
@@ -119,23 +107,8 @@ class LdOp(AccessOp):
     def data(self) -> RegType:
         return self.result.type
 
-    @property
-    def operand_forms(self) -> Sequence[OperandForm]:
-        return tmem_access_operands(TMEM_LOAD, self.access)
 
-    def operand_values(self) -> Mapping[str, Given]:
-        return {"r": self.result, **self.at(self.address)}
-
-    @property
-    def is_packed(self) -> bool:
-        return self.packed is not None
-
-    @property
-    def mnemonic(self) -> str:
-        return self.access.mnemonic(TMEM_LOAD)
-
-
-@fields_op("ptx.tcgen05.st", TMEM_STORE)
+@fields_op("ptx.tcgen05.st", rows.TMEM_STORE)
 class StOp(AccessOp):
     """`tcgen05.st.sync.aligned.SHAPE.xN{.unpack::16b}.b32 [taddr], {half,} {r}`.
 
@@ -143,6 +116,8 @@ class StOp(AccessOp):
     ptx.tcgen05.st "32x32b" %t, 0, %r : !ptx.reg<b32 x 8>
     ```
     """
+
+    OPERANDS: ClassVar = {**AccessOp.OPERANDS, "r": "value"}
 
     packed = opt_prop_def(UnitAttr)
     address = operand_def(reg("b32"))
@@ -161,28 +136,12 @@ class StOp(AccessOp):
         assert isinstance(self.value.type, RegType)
         return self.value.type
 
-    @property
-    def operand_forms(self) -> Sequence[OperandForm]:
-        return tmem_access_operands(TMEM_STORE, self.access)
-
-    def operand_values(self) -> Mapping[str, Given]:
-        return {"r": self.value, **self.at(self.address)}
-
-    @property
-    def is_packed(self) -> bool:
-        return self.packed is not None
-
-    @property
-    def mnemonic(self) -> str:
-        return self.access.mnemonic(TMEM_STORE)
-
     def verify_(self) -> None:
         super().verify_()
-        if (why := why_overlapping(self.access)) is not None:
-            raise VerifyException(f"'{self.name}' {why}")
+        self.refuse(why_overlapping(self.access))
 
 
-@fields_op("ptx.tcgen05.ld.red", TMEM_LOAD_REDUCE)
+@fields_op("ptx.tcgen05.ld.red", rows.TMEM_LOAD_REDUCE)
 class LdRedOp(AccessOp):
     """`tcgen05.ld.red.sync.aligned.SHAPE.xN.OP{.abs}{.NaN}.TYPE {r}, red, [taddr]{, half}`.
 
@@ -190,6 +149,8 @@ class LdRedOp(AccessOp):
     %r, %m = ptx.tcgen05.ld.red "32x32b" "max.abs.f32" %t, 0 : !ptx.reg<f32 x 8>
     ```
     """
+
+    OPERANDS: ClassVar = {**AccessOp.OPERANDS, "red": "reduced"}
 
     form = prop_def(StringAttr)
     address = operand_def(reg("b32"))
@@ -215,14 +176,11 @@ class LdRedOp(AccessOp):
     def operand_forms(self) -> Sequence[OperandForm]:
         return tmem_reduction_operands(self.access)
 
-    def operand_values(self) -> Mapping[str, Given]:
-        return {"r": self.result, "red": self.reduced, **self.at(self.address)}
-
     @property
     def mnemonic(self) -> str:
         access = self.access
         reduction, *modifiers, type_ = self.form.data.split(".")
-        return TMEM_LOAD_REDUCE.mnemonic(
+        return rows.TMEM_LOAD_REDUCE.mnemonic(
             access.shape, access.number, reduction, type_,
             modifiers="".join(f".{modifier}" for modifier in modifiers),
         )  # fmt: skip

@@ -3,38 +3,22 @@
 Shapes, mnemonics and requirements are read from the atom lattice.
 """
 
-from collections.abc import Mapping, Sequence
+from typing import ClassVar
 
 from xdsl.dialects.builtin import StringAttr
 from xdsl.irdl import operand_def, opt_prop_def, prop_def
-from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
 from tilewright.dialects.cute_nvgpu.atoms.tmem_copy import find_copy_shape
-from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
-from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement
-from tilewright.dialects.cute_nvgpu.lattice.tmem import (
-    TMEM_ALLOC,
-    TMEM_DEALLOC,
-    TMEM_RELINQUISH,
-    TMEM_SHIFT,
-    TmemRow,
-    why_illegal_columns,
-)
+from tilewright.dialects.cute_nvgpu.lattice import tmem as rows
 from tilewright.dialects.cute_nvgpu.lattice.tmem_access import TMEM_COPY, TmemCopyShape
 from tilewright.dialects.cute_nvgpu.ops.cta_group import CtaGroupOp
 from tilewright.dialects.fields import NUMBER, fields_op
-from tilewright.dialects.ptx.instruction import Given, PtxOp, RowOp
+from tilewright.dialects.ptx.instruction import RowOp
 from tilewright.dialects.ptx.types import reg
 
 
 class GroupOp(RowOp, CtaGroupOp):
     """An instruction of one CTA or of a pair."""
-
-    @property
-    def row(self) -> TmemRow:
-        assert isinstance(self.ROW, TmemRow)
-        return self.ROW
 
     cta_group = prop_def(NUMBER)
 
@@ -50,12 +34,7 @@ class GroupOp(RowOp, CtaGroupOp):
         self.verify_group()
 
 
-def _verify_columns(op: PtxOp, columns: int) -> None:
-    if (why := why_illegal_columns(columns)) is not None:
-        raise VerifyException(f"'{op.name}' {why}")
-
-
-@fields_op("ptx.tcgen05.alloc", TMEM_ALLOC)
+@fields_op("ptx.tcgen05.alloc", rows.TMEM_ALLOC)
 class AllocOp(GroupOp):
     """`tcgen05.alloc.cta_group::G.sync.aligned.shared::cta.b32 [slot], columns`.
 
@@ -64,21 +43,20 @@ class AllocOp(GroupOp):
     ```
     """
 
+    OPERANDS: ClassVar = {"dst": "slot + offset", "nCols": "columns"}
+
     slot = operand_def(reg("b32"))
     offset = prop_def(NUMBER)
     columns = prop_def(NUMBER)
 
     assembly_format = "`group` $cta_group $slot `,` $offset `,` $columns attr-dict"
 
-    def operand_values(self) -> Mapping[str, Given]:
-        return {"dst": (self.slot, self.offset.value.data), "nCols": self.columns.value.data}
-
     def verify_(self) -> None:
         super().verify_()
-        _verify_columns(self, self.columns.value.data)
+        self.refuse(rows.why_illegal_columns(self.columns.value.data))
 
 
-@fields_op("ptx.tcgen05.dealloc", TMEM_DEALLOC)
+@fields_op("ptx.tcgen05.dealloc", rows.TMEM_DEALLOC)
 class DeallocOp(GroupOp):
     """`tcgen05.dealloc.cta_group::G.sync.aligned.b32 taddr, columns`.
 
@@ -87,20 +65,19 @@ class DeallocOp(GroupOp):
     ```
     """
 
+    OPERANDS: ClassVar = {"taddr": "address", "nCols": "columns"}
+
     address = operand_def(reg("b32"))
     columns = prop_def(NUMBER)
 
     assembly_format = "`group` $cta_group $address `,` $columns attr-dict"
 
-    def operand_values(self) -> Mapping[str, Given]:
-        return {"taddr": self.address, "nCols": self.columns.value.data}
-
     def verify_(self) -> None:
         super().verify_()
-        _verify_columns(self, self.columns.value.data)
+        self.refuse(rows.why_illegal_columns(self.columns.value.data))
 
 
-@fields_op("ptx.tcgen05.relinquish_alloc_permit", TMEM_RELINQUISH)
+@fields_op("ptx.tcgen05.relinquish_alloc_permit", rows.TMEM_RELINQUISH)
 class RelinquishAllocPermitOp(GroupOp):
     """`tcgen05.relinquish_alloc_permit.cta_group::G.sync.aligned`."""
 
@@ -110,7 +87,7 @@ class RelinquishAllocPermitOp(GroupOp):
 # Copies and shifts
 
 
-@fields_op("ptx.tcgen05.cp")
+@fields_op("ptx.tcgen05.cp", TMEM_COPY)
 class CpOp(GroupOp):
     """`tcgen05.cp.cta_group::G.SHAPE{.b8x16.FORMAT} [taddr], descriptor`.
 
@@ -119,6 +96,8 @@ class CpOp(GroupOp):
     ptx.tcgen05.cp group 1 "128x128b" "b6x16_p32" %t, 4, %desc
     ```
     """
+
+    OPERANDS: ClassVar = {"taddr": "address + offset", "s-desc": "descriptor"}
 
     shape = prop_def(StringAttr)
     source_format = opt_prop_def(StringAttr)
@@ -141,22 +120,9 @@ class CpOp(GroupOp):
         source = None if self.source_format is None else self.source_format.data
         return TMEM_COPY.mnemonic(self.copy_shape, self.group, source)
 
-    @property
-    def operand_forms(self) -> Sequence[OperandForm]:
-        return TMEM_COPY.operands
-
-    def operand_values(self) -> Mapping[str, Given]:
-        return {"taddr": (self.address, self.offset.value.data), "s-desc": self.descriptor}
-
-    def requirement(self) -> Requirement:
-        return Requirement.of(TMEM_COPY)
-
     def verify_(self) -> None:
         super().verify_()
-        try:
-            _ = self.copy_shape
-        except AtomError as error:
-            raise VerifyException(f"'{self.name}' {error}") from None
+        _ = self.copy_shape
         if self.source_format is not None and self.source_format.data not in TMEM_COPY.formats:
             raise self.fail(
                 f"a source format of {' or '.join(TMEM_COPY.formats)}, got "
@@ -164,7 +130,7 @@ class CpOp(GroupOp):
             )
 
 
-@fields_op("ptx.tcgen05.shift", TMEM_SHIFT)
+@fields_op("ptx.tcgen05.shift", rows.TMEM_SHIFT)
 class ShiftOp(GroupOp):
     """`tcgen05.shift.cta_group::G.down [taddr]`.
 
@@ -173,10 +139,9 @@ class ShiftOp(GroupOp):
     ```
     """
 
+    OPERANDS: ClassVar = {"taddr": "address + offset"}
+
     address = operand_def(reg("b32"))
     offset = prop_def(NUMBER)
 
     assembly_format = "`group` $cta_group $address `,` $offset attr-dict"
-
-    def operand_values(self) -> Mapping[str, Given]:
-        return {"taddr": (self.address, self.offset.value.data)}

@@ -8,14 +8,11 @@ from typing import ClassVar
 from xdsl.dialects.builtin import StringAttr, UnitAttr
 from xdsl.ir import SSAValue
 from xdsl.irdl import operand_def, opt_operand_def, opt_prop_def, prop_def
-from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
 from tilewright.dialects.cute_nvgpu.atoms.operands import umma_operands
 from tilewright.dialects.cute_nvgpu.atoms.umma import UmmaAtom, UmmaFragmentKind
 from tilewright.dialects.cute_nvgpu.atoms.umma_lookup import umma_of
 from tilewright.dialects.cute_nvgpu.atoms.umma_mnemonic import UmmaMnemonic, parse_mnemonic
-from tilewright.dialects.cute_nvgpu.descriptors.bit_field import DescriptorError
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
 from tilewright.dialects.cute_nvgpu.lattice.sm100 import (
     LANE_MASK_WORDS,
@@ -26,6 +23,7 @@ from tilewright.dialects.cute_nvgpu.lattice.sm100 import (
 from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement
 from tilewright.dialects.cute_nvgpu.ops.cta_group import CtaGroupOp
 from tilewright.dialects.fields import NUMBER, Field, fields_op
+from tilewright.dialects.illegal import Illegal
 from tilewright.dialects.ptx.instruction import Given, PtxOp
 from tilewright.dialects.ptx.registers import ConstOp
 from tilewright.dialects.ptx.types import RegType, reg
@@ -150,16 +148,13 @@ class Tcgen05MmaOp(PtxOp, CtaGroupOp):
         return Requirement(needed, spelling.ptx_version)
 
     def verify_(self) -> None:
-        try:
-            said = self.said
-            if (known := self.known_idesc) is not None:
-                _ = self.atom_of(known)
-        except (AtomError, DescriptorError) as error:
-            raise VerifyException(f"'{self.name}' {error}") from None
+        said = self.said
+        if (known := self.known_idesc) is not None:
+            _ = self.atom_of(known)
         self.verify_group()
         if self.a.type not in (reg("b64"), reg("b32")):
-            raise VerifyException(
-                f"'{self.name}' operand A expected {reg('b64')} (a descriptor) or {reg('b32')} (an "
+            raise Illegal(
+                f"operand A expected {reg('b64')} (a descriptor) or {reg('b32')} (an "
                 f"address), got {self.a.type}"
             )
         self._verify_presence(said)

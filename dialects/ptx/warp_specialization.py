@@ -1,10 +1,10 @@
 """One thread of a warp, and registers of a warpgroup. PTX ISA, elect.sync and setmaxnreg."""
 
 from collections.abc import Mapping
+from typing import ClassVar
 
 from xdsl.dialects.builtin import StringAttr
 from xdsl.irdl import prop_def, result_def
-from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute_nvgpu.lattice.mbarrier import ELECT_SYNC, SETMAXNREG
 from tilewright.dialects.fields import NUMBER, fields_op
@@ -35,6 +35,8 @@ class SetmaxnregOp(RowOp):
     says.
     """
 
+    OPERANDS: ClassVar = {"imm-reg-count": "registers"}
+
     action = prop_def(StringAttr)
     registers = prop_def(NUMBER)
 
@@ -44,11 +46,7 @@ class SetmaxnregOp(RowOp):
     def mnemonic(self) -> str:
         return f"setmaxnreg.{self.action.data}.sync.aligned.u32"
 
-    def operand_values(self) -> Mapping[str, Given]:
-        return {"imm-reg-count": self.registers.value.data}
-
     def verify_(self) -> None:
         if self.action.data not in SETMAXNREG.actions:
             raise self.fail(f"{' or '.join(SETMAXNREG.actions)}, got {self.action.data}")
-        if (why := SETMAXNREG.why_illegal(self.registers.value.data)) is not None:
-            raise VerifyException(f"'{self.name}' {why}")
+        self.refuse(SETMAXNREG.why_illegal(self.registers.value.data))

@@ -6,11 +6,11 @@ PTX ISA 9.7.15.
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
+from typing import Any, ClassVar
 
 from xdsl.dialects.builtin import DenseArrayBase, StringAttr, UnitAttr, i64
 from xdsl.ir import SSAValue
 from xdsl.irdl import operand_def, opt_operand_def, opt_prop_def, prop_def, result_def
-from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
 from tilewright.dialects.cute_nvgpu.atoms.operands import wgmma_operands
@@ -22,17 +22,12 @@ from tilewright.dialects.cute_nvgpu.atoms.wgmma import (
 )
 from tilewright.dialects.cute_nvgpu.atoms.wgmma_lookup import parse_wgmma
 from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import MAJOR_MODES
+from tilewright.dialects.cute_nvgpu.lattice import sync as rows
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
 from tilewright.dialects.cute_nvgpu.lattice.row import Operand
-from tilewright.dialects.cute_nvgpu.lattice.sync import (
-    FENCE_PROXY_ASYNC,
-    WGMMA_COMMIT_GROUP,
-    WGMMA_FENCE,
-    WGMMA_WAIT_GROUP,
-)
-from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement
 from tilewright.dialects.cute_nvgpu.ops.wgmma_sync import verify_fenced_space
 from tilewright.dialects.fields import NUMBER, Field, fields_op
+from tilewright.dialects.illegal import Illegal
 from tilewright.dialects.ptx.instruction import Given, PtxOp, RowOp
 from tilewright.dialects.ptx.types import RegType, reg
 
@@ -134,6 +129,10 @@ class WgmmaOp(PtxOp):
         return values.get("imm-scale-a", 1) == -1, values.get("imm-scale-b", 1) == -1
 
     @property
+    def row(self) -> Any:
+        return self.mma_atom.row
+
+    @property
     def operand_forms(self) -> Sequence[OperandForm]:
         return _operand_forms(self.mnemonic, "ss" if self.a.type == reg("b64") else "rs")
 
@@ -151,16 +150,10 @@ class WgmmaOp(PtxOp):
             **dict(zip(self.mma_atom.immediates, immediates, strict=True)),
         }
 
-    def requirement(self) -> Requirement:
-        return Requirement.of(self.mma_atom.row)
-
     def verify_(self) -> None:
-        try:
-            atom = self.mma_atom
-            if self.selector is not None:
-                atom.check_selectors((self.selector.value.data,))
-        except AtomError as error:
-            raise VerifyException(f"'{self.name}' {error}") from None
+        atom = self.mma_atom
+        if self.selector is not None:
+            atom.check_selectors((self.selector.value.data,))
         if {self.metadata is not None, self.selector is not None} != {atom.row.sparse}:
             expected = "metadata and a selector" if atom.row.sparse else "no metadata"
             raise self.fail(f"{expected} ({atom.mnemonic})")
@@ -171,9 +164,8 @@ class WgmmaOp(PtxOp):
             vectors["A"] = self.a
         for operand, value in vectors.items():
             if value.type != (legal := reg(*atom.registers(operand))):
-                raise VerifyException(
-                    f"'{self.name}' operand {operand} expected {legal}, got {value.type} "
-                    f"({atom.mnemonic})"
+                raise Illegal(
+                    f"operand {operand} expected {legal}, got {value.type} ({atom.mnemonic})"
                 )
 
 
@@ -182,26 +174,25 @@ def _operand_forms(mnemonic: str, kind: FragmentKind) -> Sequence[OperandForm]:
     return wgmma_operands(replace(parse_wgmma(mnemonic), frag_kind=kind))
 
 
-@fields_op("ptx.wgmma.fence", WGMMA_FENCE)
+@fields_op("ptx.wgmma.fence", rows.WGMMA_FENCE)
 class WgmmaFenceOp(RowOp):
     """`wgmma.fence.sync.aligned`. PTX ISA 9.7.15.7.1."""
 
 
-@fields_op("ptx.wgmma.commit_group", WGMMA_COMMIT_GROUP)
+@fields_op("ptx.wgmma.commit_group", rows.WGMMA_COMMIT_GROUP)
 class WgmmaCommitGroupOp(RowOp):
     """`wgmma.commit_group.sync.aligned`. PTX ISA 9.7.15.7.2."""
 
 
-@fields_op("ptx.wgmma.wait_group", WGMMA_WAIT_GROUP)
+@fields_op("ptx.wgmma.wait_group", rows.WGMMA_WAIT_GROUP)
 class WgmmaWaitGroupOp(RowOp):
     """`wgmma.wait_group.sync.aligned N`. PTX ISA 9.7.15.7.3."""
+
+    OPERANDS: ClassVar = {"N": "pending"}
 
     pending = prop_def(NUMBER)
 
     assembly_format = "$pending attr-dict"
-
-    def operand_values(self) -> Mapping[str, Given]:
-        return {"N": self.pending.value.data}
 
     def verify_(self) -> None:
         if self.pending.value.data < 0:
@@ -211,7 +202,7 @@ class WgmmaWaitGroupOp(RowOp):
             )
 
 
-@fields_op("ptx.fence.proxy.async", FENCE_PROXY_ASYNC)
+@fields_op("ptx.fence.proxy.async", rows.FENCE_PROXY_ASYNC)
 class FenceProxyAsyncOp(RowOp):
     """`fence.proxy.async{.space}`: generic writes before what the async proxy does. PTX ISA
     9.7.13.4."""
@@ -225,4 +216,4 @@ class FenceProxyAsyncOp(RowOp):
         return super().mnemonic + (f".{self.space.data}" if self.space is not None else "")
 
     def verify_(self) -> None:
-        verify_fenced_space(self.name, self.space)
+        verify_fenced_space(self.space)

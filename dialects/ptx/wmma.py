@@ -1,22 +1,19 @@
 """`wmma`: MMAs of one warp with loads and stores of their own. PTX ISA 9.7.14.4."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import ClassVar
 
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import SSAValue
 from xdsl.irdl import operand_def, prop_def, result_def
-from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
 from tilewright.dialects.cute_nvgpu.atoms.operands import wmma_access_operands
 from tilewright.dialects.cute_nvgpu.atoms.wmma import WmmaAccess, parse_access, why_not_loaded
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import SPACES
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
-from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement
-from tilewright.dialects.cute_nvgpu.lattice.wmma import WmmaSpace
+from tilewright.dialects.cute_nvgpu.lattice.wmma import WmmaAccessRow, WmmaSpace
 from tilewright.dialects.fields import NUMBER, fields_op
-from tilewright.dialects.ptx.instruction import Given, PtxOp
+from tilewright.dialects.ptx.instruction import PtxOp
 from tilewright.dialects.ptx.matrix import WarpMmaOp
 from tilewright.dialects.ptx.registers import ConstOp
 from tilewright.dialects.ptx.types import RegType, reg
@@ -44,8 +41,7 @@ class MmaOp(WarpMmaOp):
         loaded = [
             [op.access for op in origins(value) if isinstance(op, LoadOp)] for value in self.inputs
         ]
-        if (why := why_not_loaded(self.mma_atom, *loaded)) is not None:
-            raise VerifyException(f"'{self.name}' {why}")
+        self.refuse(why_not_loaded(self.mma_atom, *loaded))
 
 
 class WmmaAccessOp(PtxOp):
@@ -87,15 +83,13 @@ class WmmaAccessOp(PtxOp):
     def operand_forms(self) -> Sequence[OperandForm]:
         return wmma_access_operands(self.access)
 
-    def requirement(self) -> Requirement:
-        return Requirement.of(self.access.row)
+    @property
+    def row(self) -> WmmaAccessRow:
+        return self.access.row
 
     def verify_access(self, data: SSAValue) -> None:
         """Raise VerifyException unless mnemonic, registers and stride fit together."""
-        try:
-            access, space = parse_access(self.mnemonic)
-        except AtomError as error:
-            raise VerifyException(f"'{self.name}' {error}") from None
+        access, space = parse_access(self.mnemonic)
         if space is None:
             raise self.fail(
                 f"a form with a state space, got {self.form.data}; nearest legal: "
@@ -112,11 +106,8 @@ class WmmaAccessOp(PtxOp):
 
     def _verify_stride(self, access: WmmaAccess) -> None:
         """A stride that is known must be long enough, and keep rows or columns aligned."""
-        if not isinstance(owner := self.stride.owner, ConstOp):
-            return
-        why = access.why_stride(owner.bits.value.data, self.space)
-        if why is not None:
-            raise VerifyException(f"'{self.name}' {why}")
+        if isinstance(owner := self.stride.owner, ConstOp):
+            self.refuse(access.why_stride(owner.bits.value.data, self.space))
 
 
 def form_of(access: WmmaAccess, space: WmmaSpace) -> str:
@@ -135,6 +126,8 @@ class LoadOp(WmmaAccessOp):
     ```
     """
 
+    OPERANDS: ClassVar = {"r": "result", "p": "address + offset", "stride": "elements"}
+
     address = operand_def(RegType)
     elements = operand_def(reg("b32"))
     result = result_def(RegType)
@@ -150,10 +143,6 @@ class LoadOp(WmmaAccessOp):
         result = reg(*access.row.registers)
         super().__init__(address, stride, result, form_of(access, space), offset)
 
-    def operand_values(self) -> Mapping[str, Given]:
-        address = (self.address, self.offset.value.data)
-        return {"r": self.result, "p": address, "stride": self.elements}
-
     def verify_(self) -> None:
         self.verify_access(self.result)
 
@@ -167,6 +156,8 @@ class StoreOp(WmmaAccessOp):
       : !ptx.reg<b64>, !ptx.reg<f32 x 8>
     ```
     """
+
+    OPERANDS: ClassVar = {"r": "value", "p": "address + offset", "stride": "elements"}
 
     address = operand_def(RegType)
     value = operand_def(RegType)
@@ -182,10 +173,6 @@ class StoreOp(WmmaAccessOp):
         stride: SSAValue, offset: int = 0,
     ):  # fmt: skip
         super().__init__(address, value, stride, form_of(access, space), offset)
-
-    def operand_values(self) -> Mapping[str, Given]:
-        address = (self.address, self.offset.value.data)
-        return {"r": self.value, "p": address, "stride": self.elements}
 
     def verify_(self) -> None:
         self.verify_access(self.value)

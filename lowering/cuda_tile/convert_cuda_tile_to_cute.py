@@ -29,6 +29,7 @@ from tilewright.dialects.cuda_tile.types import PointerType
 from tilewright.dialects.cute.types.argument import FROM, SIGNATURE, ArgumentAttr
 from tilewright.dialects.cute_nvgpu.lattice.shared_memory import shared_memory_limit
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target, target
+from tilewright.dialects.cute_nvgpu.ops import tcgen05_sync
 from tilewright.dialects.cute_nvgpu.ops.address import AddressOp
 from tilewright.dialects.cute_nvgpu.ops.warp_specialization import SetmaxnregOp
 from tilewright.dialects.ptx.control_flow import BLOCK_CTAS, MIN_CTAS
@@ -51,11 +52,19 @@ from tilewright.lowering.cuda_tile.analysis.find_late_products import (
     find_late_products,
 )
 from tilewright.lowering.cuda_tile.analysis.find_pipelines import Pipelines, Stores, find_pipelines
+from tilewright.lowering.cuda_tile.analysis.pair_products import (
+    are_paired,
+    pair_products,
+    unpair_products,
+)
 from tilewright.lowering.cuda_tile.analysis.place_accumulators import (
     accumulator_columns,
+    accumulator_stages,
+    are_multiplied_alone,
     forget_accumulators,
     place_accumulators,
 )
+from tilewright.lowering.cuda_tile.analysis.prefetched_loads import prefetched_loads
 from tilewright.lowering.cuda_tile.analysis.remarks import remark
 from tilewright.lowering.cuda_tile.analysis.thread_read_layouts import thread_read_layouts
 from tilewright.lowering.cuda_tile.arithmetic import (
@@ -89,6 +98,7 @@ from tilewright.lowering.cuda_tile.pipelines.convert_pipelines import Rings, mee
 from tilewright.lowering.cuda_tile.products import convert_matrix
 from tilewright.lowering.cuda_tile.scheduling.late_loads import make_loads_late
 from tilewright.lowering.cuda_tile.scheduling.order_blocks import order_blocks
+from tilewright.lowering.cuda_tile.scheduling.single_trips import split_single_trips
 from tilewright.lowering.cuda_tile.scheduling.slice_products import slice_products
 from tilewright.lowering.cuda_tile.scheduling.split_blocks import split_blocks
 from tilewright.lowering.cuda_tile.scheduling.split_turns import split_turns
@@ -119,15 +129,17 @@ _RULE_MODULES = (
 def convert_entry(entry: EntryOp, arch: Target | None = None) -> func.FuncOp:
     """The kernel of threads of an entry. Raises OpError where something does not lower."""
     legalize(entry, arch)
+    split_single_trips(entry)
     make_loads_late(entry)
     order_blocks(entry)
     blocks = split_blocks(entry, arch)
     split_turns(entry, arch)
     slice_products(entry, arch)
     place_accumulators(entry, arch)
+    pair_products(entry, arch, blocks)
     legalize(entry, arch, placed=True)
     stored, beside = stored_boxes(entry, arch), 0
-    by_warps = True
+    by_warps, turns = True, True
     while True:
         plan = find_pipelines(entry, arch, stored, beside, blocks)
         if beside and by_warps and not plan.by_loop and not products_of(entry, arch):
@@ -140,7 +152,16 @@ def convert_entry(entry: EntryOp, arch: Target | None = None) -> func.FuncOp:
         if copied := copies.stage_beside(plan):
             plan = find_pipelines(entry, arch, stored, beside, blocks, copied)
             copies = find_copied_loads(entry, arch, plan, threads, beside)
-        lowered, kernel = _converted(entry, arch, stored, plan, copies)
+        roles = _Roles.of(entry, arch, plan)
+        if are_paired(entry) and (roles.issued is None or not are_multiplied_alone(entry, plan)):
+            unpair_products(entry, "threads read or issue")
+            continue
+        lowered, kernel = _converted(entry, arch, stored, plan, copies, roles, turns=turns)
+        if not kernel.tensor.takes_turns:
+            if kernel.tensor.stages == 1:
+                unpair_products(entry, "threads and MMAs do not take turns")
+            turns = False
+            continue
         room = math.inf if arch is None else shared_memory_limit(arch)
         scratch = kernel.scratch.bytes + copies.beside
         others = scratch - copies.bytes
@@ -163,10 +184,32 @@ def convert_entry(entry: EntryOp, arch: Target | None = None) -> func.FuncOp:
         beside = others
 
 
+@dataclass(frozen=True, slots=True)
+class _Roles:
+    """The ops that a warp of its own has to know that copies, and one that issues MMAs; None where
+    there is none."""
+
+    copied: set[Operation] | None = None
+    issued: set[Operation] | None = None
+
+    @classmethod
+    def of(cls, entry: EntryOp, arch: Target | None, plan: Pipelines) -> _Roles:
+        """Those of a kernel."""
+        if arch is None or convert_allocations.allocas_of(entry):
+            return cls()
+        if not producer_pays(entry, arch, plan.ctas):
+            return cls()
+        if (copied := needed_for_copies(entry, plan)) is None:
+            return cls()
+        return cls(copied, needed_for_issues(entry, plan))
+
+
 def _converted(
-    entry: EntryOp, arch: Target | None, stored: Stores, plan: Pipelines, copies: CopiedLoads
-) -> tuple[func.FuncOp, Kernel]:
-    """The kernel of threads, and what there is to know of it."""
+    entry: EntryOp, arch: Target | None, stored: Stores, plan: Pipelines, copies: CopiedLoads,
+    roles: _Roles, *, turns: bool,
+) -> tuple[func.FuncOp, Kernel]:  # fmt: skip
+    """The kernel of threads, whose tiles may take turns in tensor memory, and what there is to know
+    of it."""
     source, block = entry.body.block, Block()
     threads = thread_count(entry, arch)
     wanted = {**thread_read_layouts(plan, log2(threads), arch), **copies.read}
@@ -175,15 +218,15 @@ def _converted(
     kernel.groups.one_by_one = arch is not None and is_crowded(entry, arch)
     for i, argument in enumerate(source.args):
         kernel.place(argument, kernel.table.scalar, [_argument(entry, argument, i, kernel)])
-    own = issued = None
-    specialises = not convert_allocations.allocas_of(entry)
-    if specialises and arch is not None and producer_pays(entry, arch, plan.ctas):
-        own, issued = needed_for_copies(entry, plan), needed_for_issues(entry, plan)
-    if own is not None and issued is not None:
+    own, issued = roles.copied, roles.issued
+    if issued is not None:
         kernel.tensor.record = IssueRecord()
-    if (columns := accumulator_columns(entry)) > 0:
-        kernel.tensor.allocate(columns, threads // WARP)
+    if arch is not None and (columns := accumulator_columns(entry)) > 0:
+        turns = turns and kernel.tensor.record is not None
+        stages = accumulator_stages(entry, arch, plan) if turns else 1
+        kernel.tensor.allocate(columns, threads // WARP, stages, 1 + are_paired(entry))
     kernel.stored, kernel.ahead = stored, Rings(plan, kernel)
+    kernel.prefetched = prefetched_loads(entry)
     kernel.copied = CopyRings(copies, kernel)
     if grid_dependencies.waits_first(entry):
         grid_dependencies.wait_for_grids(kernel)
@@ -204,6 +247,9 @@ def _converted(
     kernel.scratch.finish()
     if plan.cluster > 1:
         meet(kernel)
+    if kernel.tensor.ctas > 1:
+        kernel.emitter.add(tcgen05_sync.FenceAfterThreadSyncOp())
+        kernel.tensor.give_back()
     kernel.emitter.add(func.ReturnOp())
     erase_unused(block)
     types = [argument.type for argument in block.args]
@@ -211,8 +257,8 @@ def _converted(
     _say_parts(entry, lowered, kernel)
     lowered.attributes["gpu.kernel"] = StringAttr("")
     lowered.attributes[FROM_TILE_IR] = UnitAttr()
-    roles = (own is not None) + (kernel.tensor.record is not None)
-    threads += WARPGROUP if late.registers else roles * WARP
+    lone = (own is not None) + (kernel.tensor.record is not None)
+    threads += WARPGROUP if late.registers else lone * WARP
     lowered.attributes["gpu.known_block_size"] = DenseArrayBase.from_list(i32, [threads, 1, 1])
     if plan.cluster > 1:
         size = DenseArrayBase.from_list(i32, [plan.cluster, 1, 1])
@@ -292,7 +338,10 @@ def _specialise(
         Rings.in_kernel(kernel).restart()
         outer = emitter.enter(produced)
         issuer = Issuer(kernel, issued)
-        emitter.when(second, lambda: issuer.walk(source, record.events))
+        issues = second
+        if kernel.tensor.ctas > 1:
+            issues = emitter.binary("and", second, kernel.leads)
+        emitter.when(issues, lambda: issuer.walk(source, record.events))
         emitter.leave(outer)
     produced.add_op(scf.YieldOp())
     if kernel.tensor.record is None:

@@ -47,7 +47,9 @@ class Issuer(LoneWarp):
 
     def __init__(self, kernel: Kernel, needed: set[Operation]) -> None:
         super().__init__(kernel, needed)
-        self._parity = kernel.emitter.constant(0, 32)
+        # The stage before the first one has been given.
+        self._parity = kernel.emitter.constant(kernel.tensor.stages - 1, 32)
+        kernel.tensor.begin()
 
     def walk(self, block: Block, events: Sequence[Event]) -> None:
         """Issue what a block does."""
@@ -66,25 +68,31 @@ class Issuer(LoneWarp):
                 case "done":
                     kernel.tensor.commit()
                 case "given":
-                    self._wait()
+                    self.wait()
 
-    def _wait(self) -> None:
-        emitter = self.kernel.emitter
-        given, at = self.kernel.tensor.given, emitter.constant(0, None)
-        emitter.add(mbarrier.WaitOp(given, [at], self._parity))
+    def wait(self) -> None:
+        """Wait for threads that have read the sums, or laid down operands."""
+        emitter, tensor = self.kernel.emitter, self.kernel.tensor
+        at = tensor.at(other=True)
+        emitter.add(mbarrier.WaitOp(tensor.given, [at], self._parity))
         emitter.add(tcgen05_sync.FenceAfterThreadSyncOp())
-        self._parity = emitter.binary("xor", self._parity, emitter.constant(1, 32))
+        flips = emitter.constant(1, 32)
+        if tensor.stages > 1:
+            tensor.next_turn()
+            flips = tensor.parities[-1]
+        self._parity = emitter.binary("xor", self._parity, flips)
 
     def _loop(self, event: IssuedLoop) -> None:
-        op = event.op
+        op, tensor = event.op, self.kernel.tensor
 
         def body(number: SSAValue, bounds: Range, carried: Sequence[SSAValue]) -> list[SSAValue]:
-            (self._parity,) = carried
+            self._parity, *tensor.parities[2:] = carried
             FreshAccumulators(op, bounds, self.kernel).begin(number)
             self.walk(op.region.block, event.events)
-            return [self._parity]
+            return [self._parity, *tensor.parities[2:]]
 
-        (self._parity,) = self.loop(op, [self._parity], body)
+        begun = [self._parity, *tensor.parities[2:]]
+        self._parity, *tensor.parities[2:] = self.loop(op, begun, body)
 
     def _issue(self, event: IssuedProduct) -> None:
         kernel, op = self.kernel, event.op
@@ -99,7 +107,7 @@ class Issuer(LoneWarp):
         wanted = {name: op.operands[i] for i, name in enumerate("AB") if name not in operands}
         if product.packed is not None:
             del wanted["A"]
-        for value in wanted.values():
+        for value in (*wanted.values(), *product.copied):
             self._there(value)
         there, _ = product.shared.laid_down(wanted, lambda: None)
         product.issue({**operands, **there})

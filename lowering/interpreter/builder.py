@@ -7,7 +7,7 @@ sides of an `if` before what follows it.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Concatenate
 
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.traits import IsTerminator
@@ -33,6 +33,27 @@ RULES = OpRules[Rule]()
 """The rule of each op type: it returns the op's step, or None where it added blocks itself."""
 
 runs = RULES.of
+
+
+def nothing(machine: Machine, gang: Gang) -> None:
+    """The step of an op that a simulated machine does not need."""
+
+
+Run = Callable[Concatenate[Machine, Gang, ...], Any]
+"""An effect on the operands of an op, which gives the op's result, or a list of its results."""
+
+
+def effect(op: Operation, builder: "Builder", run: Run) -> Step:
+    """The step that runs on the values of an op's operands, in their order."""
+    sources, dests = builder.slots(op.operands), builder.slots(op.results)
+
+    def step(machine: Machine, gang: Gang) -> None:
+        regs = gang.regs
+        given = run(machine, gang, *[regs[slot] for slot in sources])
+        for dest, value in zip(dests, given if isinstance(given, list) else (given,), strict=False):  # pyright: ignore
+            regs[dest] = value
+
+    return step
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,6 @@ here again what is wrong with its constants.
 
 from collections.abc import Sequence
 
-from xdsl.ir import Operation
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.diagnostic import OpError, named
@@ -16,9 +15,8 @@ from tilewright.dialects.ptx.control_flow import EntryOp
 from tilewright.dialects.ptx.instruction import PtxOp
 from tilewright.dialects.ptx.module_variables import GlobalOp
 from tilewright.dialects.ptx.types import RegType
-from tilewright.lowering.ptx.instructions import Shape, shape_of
-
-Shapes = dict[Operation, Shape]
+from tilewright.lowering.ptx.instructions import Shapes, shapes_of
+from tilewright.lowering.ptx.kept import kept
 
 
 def check_loadable(
@@ -27,7 +25,7 @@ def check_loadable(
     """The shapes of all instructions. Raises OpError for the first kernel, or variable of the
     module, that ptxas would refuse, or the driver could not load on `arch`."""
     names: dict[str, EntryOp | GlobalOp] = {}
-    shapes: Shapes = {}
+    shapes = Shapes()
     for op in (*variables, *entries):
         other = names.setdefault(op.sym_name.data, op)
         if other is not op:
@@ -57,13 +55,8 @@ def _check_body(entry: EntryOp, shapes: Shapes) -> None:
         for argument in block.args:
             if not isinstance(argument.type, RegType):
                 raise OpError(entry, f"a block argument of {argument.type} has no PTX text")
-        last = block.last_op
-        for op in block.ops:
-            if not isinstance(op, PtxOp):
-                raise OpError(op, f"'{op.name}' has no PTX text")
-            try:
-                shapes[op] = shape_of(op)
-            except VerifyException as error:
-                raise OpError(op, str(error)) from error
-            if op is last or shapes[op].ends_block:
-                _check_verified(op)  # where it stands
+    own = kept(Shapes, entry.body) or shapes_of(entry)
+    for op, shape in own.items():
+        if shape.ends_block or op.next_op is None:
+            _check_verified(op)  # type: ignore[arg-type]  # where it stands
+    shapes.update(own)

@@ -91,7 +91,8 @@ class RegisterConflict(NamedTuple):
 
 def has_flights(region: Region) -> bool:
     """True where an instruction accesses registers behind the ones after it."""
-    return any(type(op) in _FLIGHT_TYPES for block in region.blocks for op in block.ops)
+    types = {type(op) for block in region.blocks for op in block.ops}
+    return not types.isdisjoint(_FLIGHT_TYPES)
 
 
 class InFlightRegisters:
@@ -101,20 +102,21 @@ class InFlightRegisters:
 
     def __init__(self, region: Region, slots: Callable[[SSAValue], Sequence[Slot]]):
         self._slots = slots
+        self.ties: list[Tie] = []
+        self.conflicts: list[RegisterConflict] = []
+        self.meetings: list[Tie] = []
+        self.at: dict[Block, State] = {}
+        if not has_flights(region):
+            return
         self._events = {
             block: [op for op in block.ops if type(op) in _EVENT_TYPES] for block in region.blocks
         }
         events = (op for events in self._events.values() for op in events)
         waits = (op for op in events if isinstance(op, WgmmaWaitGroupOp))
         self._limit = 1 + max((op.pending.value.data for op in waits), default=0)
-        self.ties: list[Tie] = []
-        self.conflicts: list[RegisterConflict] = []
-        self.meetings: list[Tie] = []
-        self.at: dict[Block, State] = {}
-        if has_flights(region):
-            self._follow(region)
-            for block in region.blocks:
-                self._note(block)
+        self._follow(region)
+        for block in region.blocks:
+            self._note(block)
 
     def _follow(self, region: Region) -> None:
         """The accesses in flight at the beginning of each block."""
@@ -188,12 +190,14 @@ class InFlightRegisters:
 
     def _note(self, block: Block) -> None:
         """The spans, ties and conflicts of a block."""
-        state, since = dict(self.at.get(block, {})), dict.fromkeys(self.at.get(block, {}), -1)
+        coming = self.at.get(block, {})
+        state, since = dict(coming), dict.fromkeys(coming, -1)
         for position, op in enumerate(block.ops):
             is_event = type(op) in _EVENT_TYPES
             if is_event and isinstance(op, WgmmaOp):
                 self._note_accumulator(op, state)
-            elif state and not isinstance(op, NameOp):
+            elif coming and state and not isinstance(op, NameOp):
+                # What a block writes first is in flight there if it comes round.
                 self._note_writes(op, state)
             if is_event:
                 self._execute(op, state)

@@ -12,13 +12,14 @@ from typing import NamedTuple
 
 from xdsl.ir import Operation, SSAValue
 from xdsl.traits import IsTerminator
+from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.test_value import create_ssa_value
 
 from tilewright.diagnostic import OpError
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
 from tilewright.dialects.cute_nvgpu.lattice.operand_text import constant
 from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement
-from tilewright.dialects.ptx.control_flow import BraOp, CondBraOp
+from tilewright.dialects.ptx.control_flow import BraOp, CondBraOp, EntryOp
 from tilewright.dialects.ptx.instruction import Item, PtxOp, SharedPlace
 from tilewright.dialects.ptx.registers import ConstOp
 from tilewright.dialects.ptx.types import RegType
@@ -118,6 +119,25 @@ def shape_of(op: PtxOp) -> Shape:
     return _SHAPES.put(key, op, Shape.of(op)) if shape is None else shape
 
 
+class Shapes(dict[Operation, Shape]):
+    """The shapes of instructions."""
+
+
+def shapes_of(entry: EntryOp) -> Shapes:
+    """The shapes of the instructions of a kernel. Raises OpError for the first op that is wrong,
+    or none."""
+    shapes = Shapes()
+    for block in entry.body.blocks:
+        for op in block.ops:
+            if not isinstance(op, PtxOp):
+                raise OpError(op, f"'{op.name}' has no PTX text")
+            try:
+                shapes[op] = shape_of(op)
+            except VerifyException as error:
+                raise OpError(op, str(error)) from error
+    return shapes
+
+
 def _constant(value: SSAValue) -> int | None:
     return value.owner.unsigned if isinstance(value.owner, ConstOp) else None
 
@@ -148,7 +168,7 @@ class InstructionPrinter:
         for index, form, literal in shape.places:
             if index < 0:
                 words.append(self.shared)
-            elif literal is None or not isinstance(owner := values[index].owner, ConstOp):
+            elif literal is None or type(owner := values[index].owner) is not ConstOp:
                 words += self.names(values[index])
             elif form.takes(owner.unsigned):
                 words.append(immediate(owner, literal))

@@ -8,10 +8,8 @@ there has no such choice (`in_flight`): that is joined first, and where it overl
 """
 
 from collections import defaultdict
-from collections.abc import Generator, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
-from functools import cached_property
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache, cached_property
 from typing import NamedTuple
 
 from xdsl.ir import Block, Operation, Region, SSAValue
@@ -24,6 +22,7 @@ from tilewright.dialects.ptx.wgmma import WgmmaOp
 from tilewright.lowering.ptx.edges import edges_of
 from tilewright.lowering.ptx.in_flight import InFlightRegisters, RegisterConflict, Tie
 from tilewright.lowering.ptx.instructions import Shape, immediate
+from tilewright.lowering.ptx.kept import kept
 from tilewright.lowering.ptx.live_ranges import RegisterRanges, Slot, Uses
 
 PREFIXES: dict[str, str] = {
@@ -39,6 +38,17 @@ PREFIXES: dict[str, str] = {
 
 _LISTS = (ListMakeOp, ListGetOp)
 """The ops that give registers another name."""
+
+
+@cache
+def _role(op: type[Operation]) -> str | None:
+    """The part of ops of a class in the names of registers, if they have another than most."""
+    roles = {"name": _LISTS, "constant": ConstOp, "mma": WgmmaOp | WarpMmaOp}
+    for role, classes in roles.items():
+        if issubclass(op, classes):  # type: ignore[arg-type]
+            return role
+    guarded = issubclass(op, PtxOp) and op.unguarded is not PtxOp.unguarded
+    return "guarded" if guarded else None
 
 
 class RegisterMove(NamedTuple):
@@ -80,23 +90,28 @@ class RegisterNames:
     # Slots
 
     def _define(self, region: Region) -> None:
-        names: list[ListMakeOp | ListGetOp] = []
+        names, uses = list[ListMakeOp | ListGetOp](), self._uses
         for block in region.blocks:
             for argument in block.args:
                 self._slots[argument] = self._fresh(argument, block, -1)
             for edge in edges_of(block.last_op):
                 self._predecessors[edge.dest].append(block)
             for position, op in enumerate(block.ops):
-                self._read(op, block, position)
-                if isinstance(op, _LISTS):
-                    names.append(op)
+                for operand in op._operands:  # pyright: ignore[reportPrivateUsage]
+                    uses[operand][block] = position
+                if (role := _role(type(op))) == "name":
+                    names.append(op)  # type: ignore[arg-type]
                     continue
                 for result in op.results:
                     self._slots[result] = self._fresh(result, block, position)
-                if isinstance(op, ConstOp):
-                    self._constants[self._slots[op.result][0]] = op
-                elif isinstance(op, WgmmaOp | WarpMmaOp):
-                    self._mmas.append(op)
+                if role == "constant":
+                    self._constants[self._slots[op.results[0]][0]] = op  # type: ignore[assignment]
+                elif role == "mma":
+                    self._mmas.append(op)  # type: ignore[arg-type]
+                elif role == "guarded" and op.unguarded is not None:  # type: ignore[attr-defined]
+                    # What a result is where it is not executed is written before it reads.
+                    for operand in op._operands:  # pyright: ignore[reportPrivateUsage]
+                        uses[operand][block] = position + 1
         while names:
             # What dominates a block may come after it in the text.
             later = [op for op in names if not self._named(op)]
@@ -122,25 +137,15 @@ class RegisterNames:
             slot.uses.append(uses)
         return True
 
-    def _read(self, op: Operation, block: Block, position: int) -> None:
-        uses = self._uses
-        for operand in op._operands:  # pyright: ignore[reportPrivateUsage]
-            uses[operand][block] = position
-        # What a result is where its instruction is not executed is read after it.
-        if isinstance(op, PtxOp) and (later := op.unguarded) is not None:
-            self._uses[later][block] = position + 1
-
     # Live ranges
 
     def _ranges_of(self, root: Slot) -> RegisterRanges:
-        ranges = self._ranges.get(root)
-        if ranges is None:
-            # The registers of a list are mostly read together.
-            key = (root.block, root.position, root.spans, *map(id, root.uses))
-            if (ranges := self._known.get(key)) is None:
-                ranges = RegisterRanges(root.live(self._predecessors), root.flying())
-                self._known[key] = ranges
-            self._ranges[root] = ranges
+        # The registers of a list are mostly read together.
+        key = (root.block, root.position, root.spans, *map(id, root.uses))
+        if (ranges := self._known.get(key)) is None:
+            ranges = RegisterRanges(root.live(self._predecessors), root.flying())
+            self._known[key] = ranges
+        self._ranges[root] = ranges
         return ranges
 
     # Joining
@@ -186,22 +191,27 @@ class RegisterNames:
         and ptxas would wait for an accumulator where what is read is the constant (C7517)."""
         if a in self._constants or b in self._constants:
             return
-        a, b = a.root, b.root
+        a, b = a if a.joined is None else a.root, b if b.joined is None else b.root
         if a is b or a.kind != b.kind:
             return
-        both = self._ranges_of(a), self._ranges_of(b)
-        if both not in self._unions:
+        known = self._ranges
+        both = known.get(a) or self._ranges_of(a), known.get(b) or self._ranges_of(b)
+        if (union := self._unions.get(both, False)) is False:
             # So are those of the lists that they are joined with.
-            self._unions[both] = both[0].union(both[1])
-        if (union := self._unions[both]) is not None:
-            self._ranges[a], b.joined = union, a
+            union = self._unions[both] = both[0].union(both[1])
+        if union is not None:
+            known[a], b.joined = union, a
 
     # Names
 
     def names(self, value: SSAValue) -> list[str]:
         """The registers of a value, named on first asking."""
         if (words := self._words.get(value)) is None:
-            words = self._words[value] = [self._name(slot) for slot in self.registers(value)]
+            assert self._is_joined
+            words = self._words[value] = [
+                self._name(slot if slot.joined is None else slot.root)
+                for slot in self._slots[value]
+            ]
         return words
 
     def registers(self, value: SSAValue) -> tuple[Slot, ...]:
@@ -222,10 +232,10 @@ class RegisterNames:
         return moves
 
     def _name(self, root: Slot) -> str:
-        if root not in self._names:
+        if (name := self._names.get(root)) is None:
             self.counts[root.kind] += 1
-            self._names[root] = f"{PREFIXES[root.kind]}{self.counts[root.kind]}"
-        return self._names[root]
+            name = self._names[root] = f"{PREFIXES[root.kind]}{self.counts[root.kind]}"
+        return name
 
     def prefix(self, kind: str) -> str:
         """How names of that kind begin."""
@@ -237,29 +247,9 @@ class RegisterNames:
         return f"{PREFIXES[kind]}{self.counts[kind]}"
 
 
-_KEPT: ContextVar[dict[Region, RegisterNames] | None] = ContextVar("register names", default=None)
-
-
-@contextmanager
-def kept_names() -> Generator[None]:
-    """Keeps the register names that a kernel body is left with for its text: nothing changes the
-    kernel between the two."""
-    token = _KEPT.set({})
-    try:
-        yield
-    finally:
-        _KEPT.reset(token)
-
-
-def keep_names(region: Region, names: RegisterNames) -> None:
-    """Keep the names of a kernel body, where somebody asked for that."""
-    if (kept := _KEPT.get()) is not None:
-        kept[region] = names
-
-
 def names_of(region: Region) -> RegisterNames:
     """The register names of a kernel body: those that were kept, to be written once."""
-    return (_KEPT.get() or {}).pop(region, None) or RegisterNames(region)
+    return kept(RegisterNames, region) or RegisterNames(region)
 
 
 def needs_register(constant: ConstOp, shapes: Mapping[Operation, Shape]) -> bool:

@@ -23,7 +23,8 @@ from xdsl.irdl.dominance import DominanceInfo
 from tilewright.lowering.ptx.copied_blocks import CopiedBlocks, split
 from tilewright.lowering.ptx.edges import edges_of, erase_unreachable, redirect
 from tilewright.lowering.ptx.in_flight import RegisterConflict, has_flights
-from tilewright.lowering.ptx.registers import RegisterNames, keep_names
+from tilewright.lowering.ptx.kept import keep
+from tilewright.lowering.ptx.registers import RegisterNames
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +79,7 @@ def rename_in_flight(region: Region) -> None:
             names = RegisterNames(region)
         while _mend(region, names, copied):
             names = RegisterNames(region)
-    keep_names(region, names)
+    keep(region, names)
 
 
 def _mend(region: Region, names: RegisterNames, copied: list[CopiedBlocks]) -> bool:

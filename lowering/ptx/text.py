@@ -27,9 +27,9 @@ from tilewright.dialects.ptx.module_variables import GlobalOp
 from tilewright.dialects.ptx.types import reg
 from tilewright.dialects.ptx.warp_specialization import SetmaxnregOp
 from tilewright.dialects.ptx.wgmma import WgmmaFenceOp, WgmmaOp
-from tilewright.lowering.ptx.check_loadable import Shapes, check_loadable
+from tilewright.lowering.ptx.check_loadable import check_loadable
 from tilewright.lowering.ptx.edges import Edge, edges_of
-from tilewright.lowering.ptx.instructions import InstructionPrinter
+from tilewright.lowering.ptx.instructions import InstructionPrinter, Shapes
 from tilewright.lowering.ptx.registers import RegisterMove, names_of, needs_register
 
 _PARAMETER_SPELLINGS = {TENSORMAP: ".align 64 .b8 {}[128]"}
@@ -64,7 +64,8 @@ def module_text(module: ModuleOp, arch: Target | None = None) -> str:
     version = max([BASELINE.version, target.ptx_version, *(need.version for need in required)])
     taken = {named.sym_name.data for named in (*variables, *entries)}
     kernels = [KernelText(entry, shapes, taken).text() for entry in entries]
-    called = {op.DECLARATION: None for op in shapes if isinstance(op, DriverCallOp)}
+    kinds = dict.fromkeys(map(type, shapes))
+    called = {op.DECLARATION: None for op in kinds if issubclass(op, DriverCallOp)}
     return (
         "// tilewright: PTX\n"
         f".version {version[0]}.{version[1]}\n.target {target}\n.address_size 64\n"
@@ -133,7 +134,7 @@ class KernelText:
             least = self.entry.attributes.get(MIN_CTAS)
             if isinstance(least, IntegerAttr):
                 bound += f"\n.minnctapersm {least.value.data}"
-            elif any(isinstance(op, SetmaxnregOp) for op in self.entry.walk()):
+            elif SetmaxnregOp in {type(op) for op in self.entry.walk()}:
                 # Otherwise ptxas ignores setmaxnreg, not knowing the registers at entry (C7508).
                 bound += "\n.minnctapersm 1"
         if self.entry.cluster is not None:
@@ -243,9 +244,9 @@ class KernelText:
         accessed: set[str] = set()
         for block in self.entry.body.blocks:
             for op in block.ops:
-                if isinstance(op, WgmmaFenceOp):
+                if type(op) is WgmmaFenceOp:
                     break
-                if isinstance(op, WgmmaOp):
+                if type(op) is WgmmaOp:
                     accessed.update(self.registers.names(op.c))
                     accessed.update(self.registers.names(op.a) if op.a.type != reg("b64") else ())
         return accessed
@@ -257,7 +258,7 @@ class KernelText:
         if _is_plain(type(op)):
             self.line(self._printer.text(op, self._shapes[op]), op)  # type: ignore[arg-type]
             return
-        if isinstance(op, registers.NameOp):
+        if _is_name(type(op)):
             return
         if isinstance(op, registers.ConstOp) and not needs_register(op, self._shapes):
             return
@@ -279,11 +280,12 @@ class KernelText:
             raise OpError(op, f"'{op.name}' has no PTX text")
 
     def _guarded(self, op: PtxOp, guard: str, text: str) -> None:
-        """An instruction under a predicate, and its result where it is not executed."""
-        self.line(f"@{guard} {text}", op)
+        """An instruction under a predicate, behind its result where it is not executed: nothing
+        waits for a load to choose."""
         if op.unguarded is not None:
             for kind, into, source in self.registers.moves(op.results[0], op.unguarded):
-                self.line(f"@!{guard} mov.{kind} {into}, {source};", op)
+                self.line(f"mov.{kind} {into}, {source};", op)
+        self.line(f"@{guard} {text}", op)
 
     def _ask_until_done(self, op: TryWaitParityOp) -> None:
         """The instruction waits for a while only: ask again until the phase is complete."""
@@ -322,7 +324,12 @@ class KernelText:
 def _is_plain(op: type[Operation]) -> bool:
     """An instruction without a predicate whose text is all that there is to it."""
     special = registers.NameOp | registers.ConstOp | TryWaitParityOp | DriverCallOp | WgmmaOp
-    return issubclass(op, PtxOp) and op.guard is PtxOp.guard and not issubclass(op, special)
+    return issubclass(op, PtxOp) and "predicate" not in vars(op) and not issubclass(op, special)
+
+
+@cache
+def _is_name(op: type[Operation]) -> bool:
+    return issubclass(op, registers.NameOp)
 
 
 def _label(block: Block, index: int) -> str:

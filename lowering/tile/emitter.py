@@ -63,7 +63,10 @@ class Emitter:
     def __init__(self, block: Block) -> None:
         self.entry = self.block = block
         self.location: LocationAttr | None = None
-        self._known: list[dict[tuple[Any, ...], Sequence[SSAValue]]] = [{}]
+        self._known: dict[tuple[Any, ...], Sequence[SSAValue]] = {}
+        self._keys = [list[tuple[Any, ...]]()]
+        self._kinds: dict[tuple[Any, ...], tuple[int, Sequence[Any]]] = {}
+        self._numbers: dict[tuple[Any, ...], int] = {}
 
     # --- ops ---
 
@@ -78,35 +81,45 @@ class Emitter:
         """Append an op; its first result."""
         return self.add(op).results[0]
 
+    def kind(self, op: type[Operation], *attributes: Any) -> int:
+        """A number for a kind of ops and attributes, quicker in a key than these themselves."""
+        ids = (op, *map(id, attributes))
+        if (known := self._kinds.get(ids)) is None:
+            number = self._numbers.setdefault((op, *attributes), len(self._numbers))
+            known = self._kinds[ids] = number, attributes
+        return known[0]
+
     def once(self, key: tuple[Any, ...], build: Callable[[], Operation]) -> SSAValue:
         """The result of a pure op that this key identifies."""
         return self.every(key, build)[0]
 
     def every(self, key: tuple[Any, ...], build: Callable[[], Operation]) -> Sequence[SSAValue]:
         """The results of a pure op that this key identifies."""
-        return self.remembered(key, lambda: self.add(build()).results)
+        if (values := self._known.get(key)) is None:
+            values = self._known[key] = self.add(build()).results
+            self._keys[-1].append(key)
+        return values
 
     def remembered(
         self, key: tuple[Any, ...], build: Callable[[], Sequence[SSAValue]]
     ) -> Sequence[SSAValue]:
         """Values that this key identifies, emitted where they are not known yet."""
-        for known in reversed(self._known):
-            if (values := known.get(key)) is not None:
-                return values
-        values = build()
-        self._known[-1][key] = values
+        if (values := self._known.get(key)) is None:
+            values = self._known[key] = build()
+            self._keys[-1].append(key)
         return values
 
     def enter(self, block: Block) -> Block:
         """Go on in a nested block; the block to come back to."""
         outer, self.block = self.block, block
-        self._known.append({})
+        self._keys.append([])
         return outer
 
     def leave(self, outer: Block) -> None:
         """Go back."""
         self.block = outer
-        self._known.pop()
+        for key in self._keys.pop():
+            self._known.pop(key, None)
 
     def when(
         self,
@@ -126,6 +139,23 @@ class Emitter:
             self.leave(outer)
             regions.append(Region(block))
         self.add(scf.IfOp(condition, [], regions[0], regions[1]))
+
+    def either(
+        self,
+        condition: SSAValue,
+        body: Callable[[], Sequence[SSAValue]],
+        otherwise: Callable[[], Sequence[SSAValue]],
+    ) -> Sequence[SSAValue]:
+        """The values that `body` emits under a condition, or `otherwise` where it fails."""
+        regions, values = list[Region](), list[Sequence[SSAValue]]()
+        for branch in (body, otherwise):
+            outer = self.enter(block := Block())
+            values.append(branch())
+            self.add(scf.YieldOp(*values[-1]))
+            self.leave(outer)
+            regions.append(Region(block))
+        types = [value.type for value in values[0]]
+        return self.add(scf.IfOp(condition, types, *regions)).results
 
     # --- integers ---
 

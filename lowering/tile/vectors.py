@@ -47,13 +47,12 @@ def elementwise(
     each."""
     kind, properties = type(op), op.properties
     elements = [type_.element_type for type_ in elementwise_types(op)]
+    number = emitter.kind(kind, *properties, *properties.values(), *elements)
 
     def build(*scalars: SSAValue) -> Sequence[SSAValue]:
         return emitter.every(
-            (kind, *properties.items(), *scalars, *elements),
-            lambda: kind.create(
-                operands=scalars, result_types=elements, properties=dict(properties)
-            ),
+            (number, *scalars),
+            lambda: kind.create(operands=scalars, result_types=elements, properties=properties),
         )
 
     columns = zip(*map(build, *operands), strict=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from xdsl.dialects.builtin import LocationAttr, NameLoc, StringAttr
@@ -49,7 +50,7 @@ class Scope:
     loop: bool
     header: bool
     depth: int
-    numbering: dict[tuple[Any, ...], SSAValue] = field(default_factory=dict[Any, SSAValue])
+    keys: list[tuple[Any, ...]] = field(default_factory=list[Any])
 
 
 @dataclass
@@ -109,6 +110,7 @@ class Conversion:
         self.scope = Scope(region.blocks[0], None, False, False, 0)
         self.blocks: dict[Block, Block] = {}
         self.known_bits: dict[tuple[SSAValue, int], int] = {}
+        self._numbering: dict[tuple[Any, ...], SSAValue] = {}
         self._home: dict[SSAValue, Scope] = {}
         self._location: LocationAttr | None = None
         self._places: dict[tuple[str, int], NameLoc] = {}
@@ -142,16 +144,13 @@ class Conversion:
         rule = RULES.get(type(op))
         if rule is None:
             raise OpError(op, f"'{op.name}' has no lowering to ptx")
-        outer, self._location = self._location, self._place_of(op)
+        outer, source = self._location, op.location
+        # What an op becomes says what it was; the source keeps its own location alive.
+        if (place := self._places.get(key := (op.name, id(source)))) is None:
+            place = self._places[key] = NameLoc(StringAttr(op.name), source)
+        self._location = place
         rule(op, self)
         self._location = outer
-
-    def _place_of(self, op: Operation) -> LocationAttr:
-        """The location of what an op becomes; the source keeps its own alive."""
-        key = op.name, id(op.location)
-        if (place := self._places.get(key)) is None:
-            place = self._places[key] = NameLoc(StringAttr(op.name), op.location)
-        return place
 
     def lower_block(self, block: Block) -> None:
         """Lower the ops of a block but its terminator, into the current scope."""
@@ -182,7 +181,14 @@ class Conversion:
         """Go back to the enclosing scope."""
         parent = self.scope.parent
         assert parent is not None
+        self.forget()
         self.scope = parent
+
+    def forget(self) -> None:
+        """Emit anew what the current scope has computed so far."""
+        for key in self.scope.keys:
+            del self._numbering[key]
+        self.scope.keys = []
 
     def proceed(self, block: Block) -> None:
         """Let the current scope go on in a block."""
@@ -207,8 +213,7 @@ class Conversion:
         if self._location is not None:
             op.location = self._location
         block = scope.block
-        last = block.last_op
-        if last is not None and scope is not self.scope and last.successors:
+        if scope is not self.scope and (last := block.last_op) is not None and last.successors:
             block.insert_op_before(op, last)
         else:
             block.add_op(op)
@@ -217,16 +222,12 @@ class Conversion:
 
     def pure(self, key: tuple[Any, ...], inputs: Sequence[SSAValue], build: Any) -> SSAValue:
         """The value of a pure instruction: an earlier one of the same key, or a new one."""
-        scope: Scope | None = self.scope
-        while scope is not None:
-            if (known := scope.numbering.get(key)) is not None:
-                return known
-            scope = scope.parent
+        if (known := self._numbering.get(key)) is not None:
+            return known
         target = self._outermost(inputs)
-        op = build()
-        self._place(op, target)
-        result = op.results[0]
-        target.numbering[key] = result
+        self._place(op := build(), target)
+        result = self._numbering[key] = op.results[0]
+        target.keys.append(key)
         return result
 
     def _outermost(self, inputs: Sequence[SSAValue]) -> Scope:
@@ -247,7 +248,7 @@ class Conversion:
         # never divides.
         if op_type in (DivOp, RemOp):
             return self.emit(op_type.of(form, inputs))
-        return self.pure((op_type, form, *inputs), inputs, lambda: op_type.of(form, inputs))
+        return self.pure((op_type, form, *inputs), inputs, partial(op_type.of, form, inputs))
 
     def const(self, value: int, kind: str) -> SSAValue:
         """A constant of a register kind, by its bits."""

@@ -19,15 +19,16 @@ def _rank(op: cluster.RankOp, to: Conversion) -> None:
 @lowers(cluster.MapOp)
 def _map(op: cluster.MapOp, to: Conversion) -> None:
     tile, rank = to.tile(op.memory), to[op.rank]
-    base, address = (_there(place, rank, to) for place in (tile.base, tile.address))
+    base, address = (in_cluster(place, rank, to) for place in (tile.base, tile.address))
     to[op.result] = replace(tile, space=Space.DSMEM, base=base, address=address)
 
 
-def _there(address: SSAValue, rank: SSAValue, to: Conversion) -> SSAValue:
+def in_cluster(address: SSAValue, rank: SSAValue, to: Conversion) -> SSAValue:
+    """The same address in the shared memory of a CTA of the cluster."""
     return to.pure((ptx.MapaOp, address, rank), (address, rank), lambda: ptx.MapaOp(address, rank))
 
 
 @lowers(cluster.MbarrierArriveOp)
 def _mbarrier_arrive(op: cluster.MbarrierArriveOp, to: Conversion) -> None:
     address, offset = locate(op, to.tile(op.barrier), op.indices, to)
-    to.add(ptx.MbarrierArriveOp(_there(address, to[op.rank], to), offset, reads=op.reads))
+    to.add(ptx.MbarrierArriveOp(in_cluster(address, to[op.rank], to), offset, reads=op.reads))

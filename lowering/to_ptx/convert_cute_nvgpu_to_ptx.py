@@ -15,7 +15,7 @@ from xdsl.traits import Pure
 from tilewright.diagnostic import OpError
 from tilewright.dialects.cute.types.argument import FROM, SIGNATURE, ArgumentAttr, sources_of
 from tilewright.dialects.cute.types.memref import is_memref
-from tilewright.dialects.cute_nvgpu.lattice.targets import Minimum, Target, target
+from tilewright.dialects.cute_nvgpu.lattice.targets import Target, target
 from tilewright.dialects.cute_nvgpu.ops import copy, wmma
 from tilewright.dialects.cute_nvgpu.ops.mma import MMA_OPS
 from tilewright.dialects.cute_nvgpu.ops.register_mma import RegisterMmaOp
@@ -37,6 +37,8 @@ from tilewright.dialects.ptx.logic import SetpOp
 from tilewright.dialects.ptx.module_variables import GlobalOp
 from tilewright.dialects.ptx.scalar_types import ScalarType, scalar_type
 from tilewright.dialects.ptx.types import reg
+from tilewright.lowering.ptx.instructions import shapes_of
+from tilewright.lowering.ptx.kept import keep
 from tilewright.lowering.ptx.rename_in_flight import rename_in_flight
 from tilewright.lowering.to_ptx import convert_address as convert_address_to_ptx
 from tilewright.lowering.to_ptx import convert_arith as convert_arith_to_ptx
@@ -227,7 +229,7 @@ def _lower_body(body: Region, to: Conversion) -> None:
         if block is not blocks[0]:
             to.proceed(lowered)
             # Blocks of one region need not dominate each other: nothing carries over.
-            to.scope.numbering = {}
+            to.forget()
             give(block.args, lowered.args, to)
         for op in block.ops:
             to.lower(op)
@@ -242,12 +244,13 @@ def remove_dead(region: Region) -> None:
     """Erase pure instructions whose results nobody reads, last first."""
     for block in reversed(list(region.blocks)):
         for op in reversed(list(block.ops)):
-            results = op.results
-            if not results or results[0].first_use is not None:
-                continue
-            if all(result.first_use is None for result in results) and op.has_trait(Pure):
-                op.detach()
-                op.erase()
+            for result in op.results:
+                if result.first_use is not None:
+                    break
+            else:
+                if op.results and op.has_trait(Pure):
+                    op.detach()
+                    op.erase()
 
 
 @dataclass(frozen=True)
@@ -280,12 +283,13 @@ class ConvertCuteNvgpuToPtxPass(ModulePass):
 
 def _check_instructions(entry: EntryOp, arch: Target) -> None:
     """Raise OpError for the first instruction that the target does not have."""
-    supported = dict[int, Minimum]()
-    for op in entry.walk():
-        if isinstance(op, PtxOp) and id(required := op.requirement().target) not in supported:
-            if not arch.supports(required):
+    shapes = shapes_of(entry)
+    needs = {shape.requirement.target for shape in {*shapes.values()}}
+    if not all(map(arch.supports, (entry.requirement().target, *needs))):
+        for op in entry.walk():
+            if isinstance(op, PtxOp) and not arch.supports(required := op.requirement().target):
                 raise OpError(op, f"{op.mnemonic} requires {required.at_least}, got target {arch}")
-            supported[id(required)] = required
+    keep(entry.body, shapes)
 
 
 def _kernels(top: Operation) -> list[gpu.FuncOp | func.FuncOp]:

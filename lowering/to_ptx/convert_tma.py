@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from xdsl.dialects import func, gpu
+from xdsl.dialects.builtin import UnitAttr
 from xdsl.ir import Operation, SSAValue
 
 from tilewright.diagnostic import OpError
@@ -14,6 +15,7 @@ from tilewright.dialects.ptx import bulk_copy
 from tilewright.dialects.ptx import mbarrier as ptx_mbarrier
 from tilewright.dialects.ptx import warp_specialization as ptx_warps
 from tilewright.lowering.to_ptx.conversion import Conversion, lowers
+from tilewright.lowering.to_ptx.convert_cluster import in_cluster
 from tilewright.lowering.to_ptx.convert_memref import locate
 
 # mbarriers
@@ -58,8 +60,13 @@ def _load(op: tma.TmaLoadOp, to: Conversion) -> None:
     hint = None if op.cache_hint is None else to[op.cache_hint]
     coordinates = _coordinates(op.coordinates, to)
     mask = None if op.mask is None else to[op.mask]
+    pair = UnitAttr() if op.rank is not None else None
+    if op.rank is not None:
+        barrier = in_cluster(barrier, to[op.rank], to)
     to.add(
-        bulk_copy.TensorLoadOp(dest, to[op.map], coordinates, barrier, cache_hint=hint, mask=mask)
+        bulk_copy.TensorLoadOp(
+            dest, to[op.map], coordinates, barrier, cache_hint=hint, mask=mask, pair=pair
+        )
     )
 
 

@@ -107,7 +107,7 @@ def _placed(part: Columns, value: SSAValue, indices: Sequence[SSAValue]) -> Colu
 def _count(value: SSAValue) -> int:
     type_ = value.type
     assert is_memref(type_)
-    return tmem_span("tensor", "operand", type_)[1]
+    return tmem_span("operand", type_)[1]
 
 
 def _column(value: SSAValue, indices: Sequence[SSAValue]) -> int | None:

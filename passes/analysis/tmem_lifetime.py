@@ -3,16 +3,17 @@
 `cute-nvgpu-check-tmem` states the rules.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Literal, TypeVar
 
-from xdsl.dialects import arith, func, gpu
+from xdsl.dialects import arith, cf, func, gpu, scf
 from xdsl.dialects.builtin import IntegerAttr
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 
 from tilewright.dialects.cute_nvgpu.lattice.tmem import COLUMNS
+from tilewright.dialects.cute_nvgpu.ops.memory_operand import constant_index
 from tilewright.dialects.cute_nvgpu.ops.tmem import (
     AllocOp,
     DeallocOp,
@@ -22,6 +23,7 @@ from tilewright.dialects.cute_nvgpu.ops.tmem import (
 )
 from tilewright.passes.analysis.forward_flow import ForwardFlow
 from tilewright.passes.analysis.tensor_columns import Slot, in_tensor_memory, slot_of
+from tilewright.passes.analysis.thread_dependence import depends_on_thread
 
 Rule = Literal["freed", "left", "again", "full", "grows", "permit", "wider", "part"]
 Report = Callable[[Rule, Operation, Operation], None]
@@ -47,29 +49,45 @@ class World:
 
 Worlds = frozenset[World]
 
+_ASKING = (scf.IfOp, scf.ConditionOp, cf.ConditionalBranchOp)
+"""The ops that ask a condition, their first operand."""
+
 
 def columns_of(op: AllocOp) -> int:
     """How many columns it allocates."""
     return op.columns.value.data
 
 
-class TmemLifetime(ForwardFlow[World]):
-    """The allocations of one function; `report` is told what is wrong, as it is found."""
+class TmemLifetime(ForwardFlow[Worlds]):
+    """The allocations of one function; `report` is told what is wrong, as it is found.
+
+    Where an `scf.if` asks which thread it is, some threads take either branch: the CTA does what
+    both do, in the order of the text. Any other condition is true or false for all of them.
+    """
 
     def __init__(self, function: Operation, report: Report):
-        super().__init__()
         self._report = report
         self._order = {op: index for index, op in enumerate(function.walk())}
+        self._concerned = set(_concerned(self._order))
+        asking = (op for op in self._order if isinstance(op, _ASKING))
+        conditions = {op.operands[0].owner for op in asking}
+        self._followed = self._concerned | conditions
+        self._ops: dict[Block, list[Operation]] = {}
         self._first: dict[object, SSAValue] = {}
         self._known: set[SSAValue] = set()
         """The values that some world has said something of."""
 
     # What ops do
 
+    def ops_of(self, block: Block) -> Iterable[Operation]:
+        if block not in self._ops:
+            self._ops[block] = [op for op in block.ops if op.regions or op in self._followed]
+        return self._ops[block]
+
     def visit(self, op: Operation, state: Worlds) -> Worlds:
         if not self._known.isdisjoint(op.results):
             state = frozenset(_forgotten(world, op.results) for world in state)
-        if not _concerns(op):
+        if op not in self._concerned:
             return state
         return self.joined(frozenset(self._after(op, world) for world in self._sorted(state)))
 
@@ -151,8 +169,21 @@ class TmemLifetime(ForwardFlow[World]):
 
     # What control flow does
 
+    def branched(self, op: scf.IfOp, state: Worlds) -> Worlds:
+        if not depends_on_thread(op.cond):
+            return super().branched(op, state)
+        for region in (op.true_region, op.false_region):
+            state = self.branch(op, region, state)
+        return state
+
+    def rounds(self, op: scf.ForOp) -> int | None:
+        lower, upper, step = (constant_index(operand) for operand in (op.lb, op.ub, op.step))
+        if lower is None or upper is None or not step or step < 0:
+            return None
+        return max(0, -(-(upper - lower) // step))
+
     def passed(
-        self, state: Worlds, dests: Sequence[SSAValue], sources: Sequence[SSAValue]
+        self, state: Worlds, dests: Sequence[SSAValue], sources: Sequence[SSAValue], op: Operation
     ) -> Worlds:
         worlds: set[World] = set()
         for world in state:
@@ -175,6 +206,12 @@ class TmemLifetime(ForwardFlow[World]):
             for world in state
             if (same, not holds) not in world.conditions
         )
+
+    def join(self, state: Worlds, other: Worlds) -> Worlds:
+        return self.joined(state | other)
+
+    def covers(self, state: Worlds, other: Worlds) -> bool:
+        return self.joined(state | other) == state
 
     def joined(self, state: Worlds) -> Worlds:
         """Worlds that differ in conditions alone become one, of the conditions that they share."""
@@ -199,9 +236,15 @@ class TmemLifetime(ForwardFlow[World]):
         )
 
 
-def _concerns(op: Operation) -> bool:
-    """An op has to do with tensor memory, or ends the function."""
-    return _is_asked(type(op)) or any(map(in_tensor_memory, op.operands))
+def _concerned(ops: Iterable[Operation]) -> Iterator[Operation]:
+    """The ops that have to do with tensor memory, or end the function."""
+    for op in ops:
+        if _is_asked(type(op)):
+            yield op
+        values = (*op.results, *(x for region in op.regions for b in region.blocks for x in b.args))
+        for value in values:
+            if in_tensor_memory(value):
+                yield from (use.operation for use in value.uses)
 
 
 @cache

@@ -169,7 +169,7 @@ class SelectOp(ModeOp):
     """The named top-level modes."""
 
     SYNTAX: ClassVar = Syntax.ARROW
-    MODE_IS_OPTIONAL: ClassVar[bool] = False
+    IS_OPTIONAL: ClassVar = False
 
     source = operand_def()
     mode = prop_def(DenseArrayBase)

@@ -1,30 +1,31 @@
 """`cute.convert`: registers in another element type."""
 
-from typing import cast
+from typing import ClassVar
 
 from xdsl.ir import Attribute
 from xdsl.irdl import operand_def, opt_operand_def, prop_def, traits_def
-from xdsl.parser import Parser
-from xdsl.printer import Printer
 from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute.ops.elements import WriteOp, tensor_of
 from tilewright.dialects.cute.ops.operands import MEMREF
 from tilewright.dialects.cute.ops.operation import cute_op
+from tilewright.dialects.cute.ops.properties import PrefixOp, atom
 from tilewright.dialects.cute.rules.gemm import extents
 from tilewright.dialects.cute.types.tiled import ConversionAttr
 from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement
 
 
 @cute_op("cute.convert", operands=(MEMREF,))
-class ConvertOp(WriteOp):
+class ConvertOp(PrefixOp, WriteOp):
     """The elements of a register tensor in another type, in the order of their coordinates:
     `cute.convert<#cute_nvgpu.convert<"rn.satfinite.e2m1x2.f32">> (%source, %destination)`.
 
     Where the rounding is stochastic, a third tensor of i32 has a word of random bits for every two
     or four elements, as many as an instruction takes.
     """
+
+    PARTS: ClassVar = (atom("atom", ConversionAttr, "a conversion"),)
 
     atom = prop_def()
     source = operand_def()
@@ -52,33 +53,16 @@ class ConvertOp(WriteOp):
             raise VerifyException(f"expected tensors of one shape, got {given}")
         return ()
 
-    @classmethod
-    def parse_prefix(cls, parser: Parser) -> dict[str, Attribute]:
-        with parser.in_angle_brackets():
-            start = parser.pos
-            atom = parser.parse_attribute()
-            if not isinstance(atom, ConversionAttr):
-                parser.raise_error(f"expected a conversion, got {atom}", start, parser.pos)
-        return {"atom": cast("Attribute", atom)}
-
-    def print_prefix(self, printer: Printer) -> None:
-        with printer.in_angle_brackets():
-            printer.print_attribute(self.atom)
-        printer.print_string(" ")
-
     def verify_(self) -> None:
         super().verify_()
         if not isinstance(self.atom, ConversionAttr):
             raise self.fail(f"a conversion, got {self.atom}")
         source, result, *random = (tensor_of(type_) for type_ in self.operand_types)
         count = source.modes.size()
-        why = self.atom.why_not(source.element, result.element, count)
-        if why is None:
-            shared = self.atom.random_words
-            wanted = [("i32", count // shared)] if shared else []
-            if [(bits.element, bits.modes.size()) for bits in random] != wanted:
-                words = f"{count // shared} words of i32" if shared else "no random bits"
-                got = f"'{self.random.type}'" if self.random is not None else "none"
-                why = f"expected {words} for {self.atom}, got {got}"
-        if why is not None:
-            raise VerifyException(f"'{self.name}' {why}")
+        self.refuse(self.atom.why_not(source.element, result.element, count))
+        shared = self.atom.random_words
+        wanted = [("i32", count // shared)] if shared else []
+        if [(bits.element, bits.modes.size()) for bits in random] != wanted:
+            words = f"{count // shared} words of i32" if shared else "no random bits"
+            got = f"'{self.random.type}'" if self.random is not None else "none"
+            raise self.fail(f"{words} for {self.atom}, got {got}")

@@ -10,12 +10,10 @@ from xdsl.irdl import operand_def, opt_operand_def, traits_def
 from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.printer import Printer
 from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
-from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.cute.int_tuple import LayoutError
 from tilewright.dialects.cute.ops.operands import COPIER, LIMITS, PIPELINE, TENSOR, THREAD
 from tilewright.dialects.cute.ops.operation import CuteOp, cute_op, types_above
-from tilewright.dialects.cute.rules import RuleError, copies
+from tilewright.dialects.cute.rules import copies
 from tilewright.dialects.cute.types.algebra import typed_of
 from tilewright.dialects.cute.values import Typed
 
@@ -136,10 +134,7 @@ class CopyOp(CuteOp):
         for operand, wanted in named:
             if operand is not None and not wanted.takes(operand.type):
                 raise self.fail(f"{wanted.description}, got '{operand.type}'")
-        try:
-            self._check()
-        except (RuleError, LayoutError) as error:
-            raise VerifyException(f"'{self.name}' {error}") from None
+        self._check()
 
     def _check(self) -> None:
         source, destination = value_of(self.source), value_of(self.destination)

@@ -7,8 +7,6 @@ from typing import ClassVar
 from xdsl.dialects.builtin import DenseArrayBase, StringAttr, VectorType, i32
 from xdsl.ir import Attribute
 from xdsl.irdl import operand_def, prop_def, result_def, traits_def
-from xdsl.parser import Parser
-from xdsl.printer import Printer
 from xdsl.traits import MemoryReadEffect, MemoryWriteEffect, Pure
 from xdsl.utils.exceptions import VerifyException
 
@@ -22,7 +20,7 @@ from tilewright.dialects.cute.ops.operands import (
     AcceptsElements,
 )
 from tilewright.dialects.cute.ops.operation import CuteOp, Syntax, cute_op
-from tilewright.dialects.cute.ops.properties import ModePrefix, parse_number, path_of
+from tilewright.dialects.cute.ops.properties import ModePrefix, PrefixOp, path, path_of, word
 from tilewright.dialects.cute.rules import RuleError
 from tilewright.dialects.cute.rules.gemm import extents
 from tilewright.dialects.cute.rules.tensors import element_at, tensor_with_coords
@@ -163,7 +161,7 @@ class CoordsOp(ModePrefix, ElementsOp):
     """The elements of a tensor of coordinates along a dimension, in order:
     `%k = cute.coords<[1]> (%t) : (T) -> vector<8xi32>`."""
 
-    MODE_IS_OPTIONAL: ClassVar = False
+    IS_OPTIONAL: ClassVar = False
 
     mode = prop_def(DenseArrayBase)
     source = operand_def()
@@ -245,13 +243,18 @@ REDUCTIONS = ("add", "max", "min")
 
 
 @cute_op("cute.reduce", operands=(MEMREF, MEMREF))
-class ReduceOp(WriteOp):
+class ReduceOp(PrefixOp, WriteOp):
     """The elements that fall together, combined, over the lanes of a warp as well.
 
     `cute.reduce<add, [1, 2]> (%source, %destination)`: the destination has the source's modes, of
     stride 0 where elements are to be combined; each of its elements becomes their sum, and then
     that over the lanes whose numbers differ in the bits 1 and 2.
     """
+
+    PARTS: ClassVar = (
+        word("kind", REDUCTIONS, "a reduction", ", ".join(REDUCTIONS)),
+        path("lanes", DenseArrayBase.from_list(i32, ())),
+    )
 
     kind = prop_def(StringAttr)
     lanes = prop_def(DenseArrayBase)
@@ -276,25 +279,6 @@ class ReduceOp(WriteOp):
                 "all"
             )
         return ()
-
-    @classmethod
-    def parse_prefix(cls, parser: Parser) -> dict[str, Attribute]:
-        with parser.in_angle_brackets():
-            start = parser.pos
-            kind = parser.parse_identifier(" for a reduction")
-            if kind not in REDUCTIONS:
-                legal = ", ".join(REDUCTIONS)
-                parser.raise_error(f"expected {legal}, got {kind}", start, parser.pos)
-            lanes: list[int] = []
-            if parser.parse_optional_punctuation(","):
-                lanes = parser.parse_comma_separated_list(
-                    parser.Delimiter.SQUARE, lambda: parse_number(parser)
-                )
-        return {"kind": StringAttr(kind), "lanes": DenseArrayBase.from_list(i32, lanes)}
-
-    def print_prefix(self, printer: Printer) -> None:
-        lanes = ", ".join(map(str, path_of(self.lanes)))
-        printer.print_string(f"<{self.kind.data}, [{lanes}]> ")
 
     def verify_(self) -> None:
         super().verify_()

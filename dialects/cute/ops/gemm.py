@@ -10,14 +10,11 @@ from xdsl.irdl import operand_def, opt_operand_def, traits_def
 from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.printer import Printer
 from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
-from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute.atoms import Operand
-from tilewright.dialects.cute.int_tuple import LayoutError
 from tilewright.dialects.cute.ops.copy import value_of
 from tilewright.dialects.cute.ops.operands import MEMREF, TILED_MMA
 from tilewright.dialects.cute.ops.operation import CuteOp, cute_op, types_above
-from tilewright.dialects.cute.rules import RuleError
 from tilewright.dialects.cute.rules.gemm import check_gemm
 from tilewright.dialects.cute.values import Typed
 
@@ -125,10 +122,7 @@ class GemmOp(CuteOp):
         tensors: dict[Operand, Typed] = {}
         for which, value in self.tensors.items():
             tensors[which] = value_of(value)
-        try:
-            check_gemm(value_of(self.mma), value_of(self.d), tensors)
-        except (RuleError, LayoutError) as error:
-            raise VerifyException(f"'{self.name}' {error}") from None
+        check_gemm(value_of(self.mma), value_of(self.d), tensors)
         if value_of(self.d).value.space == "tmem" and self.c is not self.d:
             raise self.fail(
                 f"c to be d, which MMAs add to where it is, got another {value_of(self.c).quoted}; "

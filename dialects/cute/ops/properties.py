@@ -4,26 +4,44 @@ cute.get<[1, 0]> (%x)       cute.group_modes<0, 2> (%x)       cute.append_to_ran
 """
 
 from abc import ABC
-from typing import Any, ClassVar, cast
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
-from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, IntegerType, i32
+from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, StringAttr, i32
 from xdsl.ir import Attribute
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 
 from tilewright.dialects.cute.ops.operation import CuteOp, InferredOp
 from tilewright.dialects.cute.symbolic.scalar import fits
+from tilewright.dialects.cute.values import Typed
+from tilewright.dialects.reading import read_text
 
 
-def path_of(mode: Attribute | None) -> tuple[int, ...]:
+def path_of(mode: Any) -> tuple[int, ...]:
     """The mode numbers of a property; none where it is missing."""
-    if mode is None:
-        return ()
-    return tuple(cast("DenseArrayBase[IntegerType]", mode).get_values())
+    return () if mode is None else tuple(mode.get_values())
 
 
-def parse_number(parser: Parser) -> int:
-    """An integer of 32 bits."""
+def _same(attribute: Any) -> Any:
+    return attribute
+
+
+@dataclass(frozen=True, slots=True)
+class PrefixPart:
+    """A property: its name, how it is read, its text, what an op's rule is given of it, and what it
+    is where it is left out behind others. `label` stands before it: `tile = "[128;64]"`."""
+
+    name: str
+    read: Callable[[Parser], Attribute]
+    text: Callable[[Any], str] = str
+    value: Callable[[Any], Any] = _same
+    default: Attribute | None = None
+    label: str = ""
+
+
+def _read_number(parser: Parser) -> int:
     start = parser.pos
     number = parser.parse_integer()
     if not fits(number, 32):
@@ -31,56 +49,127 @@ def parse_number(parser: Parser) -> int:
     return number
 
 
-class ModePrefix(CuteOp, ABC):
-    """An op with a list of mode numbers, `<[1, 0]>`."""
+def _read_path(parser: Parser) -> Attribute:
+    return DenseArrayBase.from_list(
+        i32,
+        parser.parse_comma_separated_list(parser.Delimiter.SQUARE, lambda: _read_number(parser)),
+    )
 
-    MODE_IS_OPTIONAL: ClassVar[bool] = True
+
+def path(name: str, default: Attribute | None = None) -> PrefixPart:
+    """A list of numbers, `[1, 0]`."""
+    return PrefixPart(name, _read_path, lambda path: str(list(path_of(path))), path_of, default)
+
+
+def number(name: str) -> PrefixPart:
+    """A number."""
+    return PrefixPart(
+        name,
+        lambda parser: IntegerAttr(_read_number(parser), i32),
+        lambda number: str(number.value.data),
+        lambda number: number.value.data,
+    )
+
+
+def word(name: str, words: Collection[str], what: str, listed: str) -> PrefixPart:
+    """One of some words; diagnostics say what it is and how they are listed."""
+
+    def read(parser: Parser) -> Attribute:
+        start = parser.pos
+        given = parser.parse_identifier(f" for {what}")
+        if given not in words:
+            parser.raise_error(f"expected {listed}, got {given}", start, parser.pos)
+        return StringAttr(given)
+
+    return PrefixPart(name, read, lambda word: word.data, lambda word: word.data)
+
+
+def atom(name: str, kind: Any, what: str) -> PrefixPart:
+    """An attribute of a kind."""
+
+    def read(parser: Parser) -> Attribute:
+        start = parser.pos
+        given = parser.parse_attribute()
+        if not isinstance(given, kind):
+            parser.raise_error(f"expected {what}, got {given}", start, parser.pos)
+        return given
+
+    return PrefixPart(name, read)
+
+
+def spelled(name: str, read: Callable[[str], Typed], label: str = "") -> PrefixPart:
+    """A value of the algebra as a string literal."""
+    return PrefixPart(
+        name,
+        lambda parser: StringAttr(read_text(parser, name, read).text),
+        str,
+        lambda text: read(text.data),
+        label=label,
+    )
+
+
+class PrefixOp(CuteOp, ABC):
+    """An op with properties before its operands, between angle brackets: its PARTS, which may all
+    be left out where the op says so."""
+
+    PARTS: ClassVar[tuple[PrefixPart, ...]]
+    IS_OPTIONAL: ClassVar[bool] = False
+
+    @classmethod
+    def parts(cls) -> tuple[PrefixPart, ...]:
+        """The properties, in their order."""
+        return cls.PARTS
+
+    @classmethod
+    def arguments(cls, properties: dict[str, Attribute]) -> tuple[Any, ...]:
+        return tuple(part.value(properties.get(part.name)) for part in cls.parts())
 
     @classmethod
     def parse_prefix(cls, parser: Parser) -> dict[str, Attribute]:
-        if cls.MODE_IS_OPTIONAL and parser.parse_optional_punctuation("<") is None:
+        if cls.IS_OPTIONAL and parser.parse_optional_punctuation("<") is None:
             return {}
-        if not cls.MODE_IS_OPTIONAL:
+        if not cls.IS_OPTIONAL:
             parser.parse_punctuation("<")
-        path = parser.parse_comma_separated_list(
-            parser.Delimiter.SQUARE, lambda: parse_number(parser)
-        )
+        properties: dict[str, Attribute] = {}
+        for i, part in enumerate(cls.parts()):
+            if part.default is not None and parser.parse_optional_punctuation(",") is None:
+                properties[part.name] = part.default
+                continue
+            if i and part.default is None:
+                parser.parse_punctuation(",")
+            if part.label:
+                parser.parse_keyword(part.label)
+                parser.parse_punctuation("=")
+            properties[part.name] = part.read(parser)
         parser.parse_punctuation(">")
-        return {"mode": DenseArrayBase.from_list(i32, path)}
+        return properties
 
     def print_prefix(self, printer: Printer) -> None:
-        if (mode := self.properties.get("mode")) is not None:
-            printer.print_string(f"<[{', '.join(map(str, path_of(mode)))}]>")
-        printer.print_string(" ")
+        given = [(part, self.properties.get(part.name)) for part in self.parts()]
+        texts = [
+            f"{part.label} = {part.text(value)}" if part.label else part.text(value)
+            for part, value in given
+            if value is not None
+        ]
+        printer.print_string(f"<{', '.join(texts)}> " if texts else " ")
+
+
+class ModePrefix(PrefixOp, ABC):
+    """An op with a list of mode numbers, `<[1, 0]>`."""
+
+    PARTS: ClassVar = (path("mode"),)
+    IS_OPTIONAL: ClassVar = True
 
 
 class ModeOp(ModePrefix, InferredOp, ABC):
     """One whose results its rule gives."""
 
-    @classmethod
-    def arguments(cls, properties: dict[str, Attribute]) -> tuple[Any, ...]:
-        return (path_of(properties.get("mode")),)
 
-
-class NumbersOp(InferredOp, ABC):
+class NumbersOp(PrefixOp, InferredOp, ABC):
     """An op with numbers, `<0, 2>`, each under a name of its own."""
 
     NUMBERS: ClassVar[tuple[str, ...]]
 
     @classmethod
-    def arguments(cls, properties: dict[str, Attribute]) -> tuple[Any, ...]:
-        return tuple(cast("IntegerAttr", properties[name]).value.data for name in cls.NUMBERS)
-
-    @classmethod
-    def parse_prefix(cls, parser: Parser) -> dict[str, Attribute]:
-        parser.parse_punctuation("<")
-        numbers: dict[str, Attribute] = {}
-        for i, name in enumerate(cls.NUMBERS):
-            if i:
-                parser.parse_punctuation(",")
-            numbers[name] = IntegerAttr(parse_number(parser), i32)
-        parser.parse_punctuation(">")
-        return numbers
-
-    def print_prefix(self, printer: Printer) -> None:
-        printer.print_string(f"<{', '.join(map(str, self.arguments(self.properties)))}> ")
+    def parts(cls) -> tuple[PrefixPart, ...]:
+        return tuple(map(number, cls.NUMBERS))

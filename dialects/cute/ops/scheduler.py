@@ -5,17 +5,14 @@ scf.for %i = %first to %end step %step : i32 {
   %coord = cute.tile_scheduler.coord<8> (%i, %tiles)
 """
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from xdsl.dialects.builtin import IntegerAttr, StringAttr, i32
-from xdsl.ir import Attribute
 from xdsl.irdl import operand_def, prop_def, result_def
-from xdsl.parser import Parser
-from xdsl.printer import Printer
 
 from tilewright.dialects.cute.ops.operands import COORD, TILES, USE
 from tilewright.dialects.cute.ops.operation import InferredOp, Syntax, cute_op
-from tilewright.dialects.cute.ops.properties import NumbersOp
+from tilewright.dialects.cute.ops.properties import NumbersOp, PrefixOp, word
 from tilewright.dialects.cute.rules import scheduler
 from tilewright.dialects.cute.values import Typed
 
@@ -28,7 +25,7 @@ def _bounds(tiles: Typed, kind: str) -> list[int]:
 
 
 @cute_op("cute.tile_scheduler.bounds", (TILES,), (USE,), _bounds)
-class TileSchedulerBoundsOp(InferredOp):
+class TileSchedulerBoundsOp(PrefixOp, InferredOp):
     """The tiles of this CTA, as bounds and step of a loop.
 
     `static`: the tile whose number is that of the CTA (blockIdx.x), where there is one.
@@ -43,23 +40,7 @@ class TileSchedulerBoundsOp(InferredOp):
     upper = result_def(i32)
     step = result_def(i32)
 
-    @classmethod
-    def arguments(cls, properties: dict[str, Attribute]) -> tuple[Any, ...]:
-        kind = properties["kind"]
-        assert isinstance(kind, StringAttr)
-        return (kind.data,)
-
-    @classmethod
-    def parse_prefix(cls, parser: Parser) -> dict[str, Attribute]:
-        with parser.in_angle_brackets():
-            start = parser.pos
-            kind = parser.parse_identifier(" for a kind of scheduler")
-            if kind not in KINDS:
-                parser.raise_error(f"expected static or persistent, got {kind}", start, parser.pos)
-        return {"kind": StringAttr(kind)}
-
-    def print_prefix(self, printer: Printer) -> None:
-        printer.print_string(f"<{self.kind.data}> ")
+    PARTS: ClassVar = (word("kind", KINDS, "a kind of scheduler", " or ".join(KINDS)),)
 
 
 @cute_op("cute.tile_scheduler.coord", (USE, TILES), (COORD,), scheduler.tile_coord)

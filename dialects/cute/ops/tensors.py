@@ -4,10 +4,9 @@
 %row = cute.slice(%ca, %k)                      as of a layout; the first element moves
 """
 
-from __future__ import annotations
-
 from abc import ABC
-from typing import Any
+from functools import partial
+from typing import ClassVar
 
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Attribute
@@ -15,6 +14,7 @@ from xdsl.irdl import operand_def, opt_prop_def, prop_def, result_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 
+from tilewright.dialects.cute.int_tuple import LayoutError
 from tilewright.dialects.cute.ops.operands import (
     ANY_LAYOUT,
     LAYOUT,
@@ -27,9 +27,10 @@ from tilewright.dialects.cute.ops.operands import (
     USE,
 )
 from tilewright.dialects.cute.ops.operation import InferredOp, cute_op
+from tilewright.dialects.cute.ops.properties import PrefixOp, PrefixPart
 from tilewright.dialects.cute.rules import tensors as rules
-from tilewright.dialects.cute.text import LayoutParseError
 from tilewright.dialects.cute.values import Typed, read_typed
+from tilewright.dialects.reading import legal_text, read_text
 
 
 @cute_op("cute.make_view", (MEMREF, ANY_LAYOUT), (MEMREF,), rules.make_view)
@@ -67,26 +68,13 @@ class MakeIdentityTensorOp(InferredOp):
     result = result_def()
 
 
-class ElementPrefixOp(InferredOp, ABC):
+class ElementPrefixOp(PrefixOp, InferredOp, ABC):
     """An op that names an element type before its operands: `cute.recast<f4E2M1FN> (%t)`."""
 
-    @classmethod
-    def arguments(cls, properties: dict[str, Attribute]) -> tuple[Any, ...]:
-        return (str(properties["element"]) if "element" in properties else None,)
-
-    @classmethod
-    def parse_prefix(cls, parser: Parser) -> dict[str, Attribute]:
-        if parser.parse_optional_punctuation("<") is None:
-            return {}
-        element = parser.parse_type()
-        parser.parse_punctuation(">")
-        return {"element": element}
-
-    def print_prefix(self, printer: Printer) -> None:
-        if (element := self.properties.get("element")) is not None:
-            with printer.in_angle_brackets():
-                printer.print_attribute(element)
-        printer.print_string(" ")
+    PARTS: ClassVar = (
+        PrefixPart("element", Parser.parse_type, value=lambda type_: type_ and str(type_)),
+    )
+    IS_OPTIONAL: ClassVar = True
 
 
 @cute_op("cute.recast", (MEMREF,), (MEMREF,), rules.recast)
@@ -109,8 +97,20 @@ class MakeFragmentLikeOp(ElementPrefixOp):
     result = result_def()
 
 
+def _read_projection(parser: Parser) -> Attribute:
+    with legal_text(parser):
+        proj = read_text(parser, "proj", partial(read_typed, "coord"))
+        if not isinstance(proj.value, tuple):
+            raise LayoutError(f"expected a tuple of 1 and _, got {proj.text}")
+    return StringAttr(proj.text)
+
+
+def _projection(text: StringAttr | None) -> Typed | None:
+    return None if text is None else read_typed("coord", text.data)
+
+
 @cute_op("cute.local_tile", (TENSOR, TILER, TILE_COORD), (TENSOR,), rules.local_tile)
-class LocalTileOp(InferredOp):
+class LocalTileOp(PrefixOp, InferredOp):
     """The tile of a tensor at a coordinate of tiles.
 
     `cute.local_tile(%a, %tiler, %coord)` with the tiler (128,32) and the coordinate (?,_) of a
@@ -124,29 +124,12 @@ class LocalTileOp(InferredOp):
     proj = opt_prop_def(StringAttr)
     result = result_def()
 
-    @classmethod
-    def arguments(cls, properties: dict[str, Attribute]) -> tuple[Any, ...]:
-        proj = properties.get("proj")
-        return () if not isinstance(proj, StringAttr) else (read_typed("coord", proj.data),)
-
-    @classmethod
-    def parse_prefix(cls, parser: Parser) -> dict[str, Attribute]:
-        if parser.parse_optional_punctuation("<") is None:
-            return {}
-        start = parser.pos
-        text = parser.parse_str_literal()
-        try:
-            proj: Typed = read_typed("coord", text)
-        except LayoutParseError as error:
-            parser.raise_error(f'failed to parse proj from "{text}": {error}', start, parser.pos)
-        if not isinstance(proj.value, tuple):
-            parser.raise_error(f"expected a tuple of 1 and _, got {text}", start, parser.pos)
-        parser.parse_punctuation(">")
-        return {"proj": StringAttr(proj.text)}
+    PARTS: ClassVar = (PrefixPart("proj", _read_projection, value=_projection),)
+    IS_OPTIONAL: ClassVar = True
 
     def print_prefix(self, printer: Printer) -> None:
         if self.proj is not None:
-            printer.print_string(f'<"{self.proj.data}"> ')
+            super().print_prefix(printer)
 
 
 @cute_op("cute.local_partition", (TENSOR, LAYOUT, THREAD), (TENSOR,), rules.local_partition)

@@ -28,6 +28,7 @@ from tilewright.dialects.cute.ops.operands import (
     Accepts,
 )
 from tilewright.dialects.cute.ops.operation import CuteOp, InferredOp, cute_op
+from tilewright.dialects.cute.ops.properties import PrefixOp, atom
 from tilewright.dialects.cute.rules import tiled as rules
 from tilewright.dialects.cute.types.tiled import CopyAtomAttr
 from tilewright.dialects.cute.values import Typed
@@ -75,33 +76,16 @@ class MakeTiledCopyOp(TypedConstantOp):
 # --- copies for an MMA ----------------------------------------------------------------------------
 
 
-class MakeTiledCopyForOp(InferredOp, ABC):
+class MakeTiledCopyForOp(PrefixOp, InferredOp, ABC):
     """The copy of what an MMA's threads hold of an operand."""
 
     OPERANDS: ClassVar = (TILED_MMA,)
     RESULTS: ClassVar = (TILED_COPY,)
+    PARTS: ClassVar = (atom("atom", CopyAtomAttr, "a copy atom"),)
 
     mma = operand_def()
     atom = prop_def(Attribute)
     result = result_def()
-
-    @classmethod
-    def arguments(cls, properties: dict[str, Attribute]) -> tuple[Any, ...]:
-        return (properties["atom"],)
-
-    @classmethod
-    def parse_prefix(cls, parser: Parser) -> dict[str, Attribute]:
-        with parser.in_angle_brackets():
-            start = parser.pos
-            atom = parser.parse_attribute()
-            if not isinstance(atom, CopyAtomAttr):
-                parser.raise_error(f"expected a copy atom, got {atom}", start, parser.pos)
-        return {"atom": cast("Attribute", atom)}
-
-    def print_prefix(self, printer: Printer) -> None:
-        with printer.in_angle_brackets():
-            printer.print_attribute(self.atom)
-        printer.print_string(" ")
 
 
 @cute_op("cute.make_tiled_copy_A", rule=rules.make_tiled_copy_for("A"))

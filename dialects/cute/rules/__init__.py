@@ -14,9 +14,10 @@ from tilewright.dialects.cute.layout import Layout
 from tilewright.dialects.cute.swizzle import ComposedLayout
 from tilewright.dialects.cute.symbolic.check import is_valid_layout
 from tilewright.dialects.cute.values import Typed, typed_layout
+from tilewright.dialects.illegal import Illegal
 
 
-class RuleError(ValueError):
+class RuleError(Illegal):
     """Operands that an op does not take."""
 
 

@@ -1,8 +1,6 @@
 """The demands of `cute.copy` on its operands: partitions that say the same elements, in memory that
 the copy's instruction can reach."""
 
-from __future__ import annotations
-
 from math import gcd
 from typing import Any
 

@@ -4,8 +4,6 @@ What an op does to a layout it does to a tensor's: `on_tensors` lifts the rule. 
 coordinates moves the tensor's first element as well.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Any

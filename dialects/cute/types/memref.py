@@ -1,7 +1,5 @@
 """Memory spaces, and what the layouts of `cute` say of memrefs."""
 
-from __future__ import annotations
-
 from typing import TypeGuard
 
 from xdsl.dialects.builtin import (

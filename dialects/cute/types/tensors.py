@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -20,7 +20,6 @@ from xdsl.parser import AttrParser, Parser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.cute.int_tuple import LayoutError
 from tilewright.dialects.cute.tensor import (
     SPACES,
     CoordTensor,
@@ -29,11 +28,11 @@ from tilewright.dialects.cute.tensor import (
     natural_alignment,
     read_layout,
 )
-from tilewright.dialects.cute.text import LayoutParseError
 from tilewright.dialects.cute.types.algebra import TypedAttribute, built_by
 from tilewright.dialects.cute.values import Typed, fault, read_typed
 from tilewright.dialects.cute_nvgpu.lattice.targets import BASELINE, Requirement
 from tilewright.dialects.cute_nvgpu.lattice.tmem import TMEM_ALLOC
+from tilewright.dialects.reading import legal_text, read_text
 
 
 @cache
@@ -111,12 +110,9 @@ class MemRefType(TensorType):
 
     @classmethod
     def read(cls, parser: AttrParser) -> Tensor:
-        start = parser.pos
-        element = str(parser.parse_type())
-        try:
+        with legal_text(parser):
+            element = str(parser.parse_type())
             element_bits(element)
-        except LayoutError as error:
-            parser.raise_error(str(error), start, parser.pos)
         parser.parse_punctuation(",")
         start = parser.pos
         space = parser.parse_identifier(" for a memory space")
@@ -129,7 +125,7 @@ class MemRefType(TensorType):
             with parser.in_angle_brackets():
                 align = parser.parse_integer(allow_boolean=False, allow_negative=False)
             parser.parse_punctuation(",")
-        return Tensor(element, space, align, _read_text(parser, "layout", read_layout))
+        return Tensor(element, space, align, read_text(parser, "layout", read_layout))
 
 
 @irdl_attr_definition
@@ -143,25 +139,14 @@ class CoordTensorType(TensorType):
 
     @classmethod
     def read(cls, parser: AttrParser) -> CoordTensor:
-        start = _read_text(parser, "int_tuple", _value_reader("int_tuple"))
+        start = read_value(parser, "int_tuple")
         parser.parse_punctuation(",")
-        return CoordTensor(start, _read_text(parser, "layout", _value_reader("layout")))
+        return CoordTensor(start, read_value(parser, "layout"))
 
 
-def _value_reader(kind: str) -> Callable[[str], Any]:
-    def read(text: str) -> Any:
-        return read_typed(kind, text).value
-
-    return read
-
-
-def _read_text(parser: AttrParser, what: str, read: Callable[[str], Any]) -> Any:
-    start = parser.pos
-    text = parser.parse_str_literal()
-    try:
-        return read(text)
-    except LayoutParseError as error:
-        parser.raise_error(f'failed to parse {what} from "{text}": {error}', start, parser.pos)
+def read_value(parser: AttrParser, kind: str) -> Any:
+    """A value of a kind as a string literal."""
+    return read_text(parser, kind, lambda text: read_typed(kind, text).value)
 
 
 @cache

@@ -27,7 +27,6 @@ from tilewright.dialects.cute.layout import Layout
 from tilewright.dialects.cute.symbolic.composed import AnyLayout
 from tilewright.dialects.cute.symbolic.text import tile_text
 from tilewright.dialects.cute.symbolic.tuples import wrapped
-from tilewright.dialects.cute.text import LayoutParseError
 from tilewright.dialects.cute.tiled_copy import TiledCopy, why_no_tiled_copy
 from tilewright.dialects.cute.tiled_mma import (
     DEFAULT_ATOM_LAYOUT,
@@ -36,6 +35,7 @@ from tilewright.dialects.cute.tiled_mma import (
     why_no_tiled_mma,
 )
 from tilewright.dialects.cute.types.algebra import TypedAttribute, built_by
+from tilewright.dialects.cute.types.tensors import read_value
 from tilewright.dialects.cute.values import Typed, read_typed
 from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement
 
@@ -83,20 +83,11 @@ class ConversionAttr(AtomAttr):
         """Why it does not convert so many elements of these MLIR types, or None."""
 
 
-def _read_text(parser: AttrParser, kind: str) -> Any:
-    start = parser.pos
-    text = parser.parse_str_literal()
-    try:
-        return read_typed(kind, text).value
-    except LayoutParseError as error:
-        parser.raise_error(f'failed to parse {kind} from "{text}": {error}', start, parser.pos)
-
-
 def _assigned(parser: AttrParser, name: str, kind: str) -> Any:
     """`name = "text"`."""
     parser.parse_keyword(name)
     parser.parse_punctuation("=")
-    return _read_text(parser, kind)
+    return read_value(parser, kind)
 
 
 @irdl_attr_definition
@@ -144,7 +135,7 @@ class TiledMmaType(ParametrizedAttribute, TypeAttribute, TypedAttribute):
             while parser.parse_optional_punctuation(","):
                 if parser.parse_optional_keyword("atom_layout_MNK"):
                     parser.parse_punctuation("=")
-                    atom_layout = _read_text(parser, "layout")
+                    atom_layout = read_value(parser, "layout")
                 else:
                     permutation = _assigned(parser, "permutation_MNK", "tile")
         return [atom, StringAttr(str(atom_layout)), StringAttr(tile_text(permutation))]

@@ -29,6 +29,7 @@ from tilewright.dialects.cute_nvgpu.lattice.row import (
 )
 from tilewright.dialects.cute_nvgpu.lattice.targets import Minimum, target
 from tilewright.dialects.cute_nvgpu.lattice.wmma import WmmaRow
+from tilewright.dialects.illegal import Illegal
 
 if TYPE_CHECKING:
     import numpy as np
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
 WARP = 32
 
 
-class AtomError(ValueError):
+class AtomError(Illegal):
     """A wish for an atom that is not legal: what was found, what is legal, and why."""
 
 

@@ -5,8 +5,6 @@ rn.f16x2.e2m1x2                 two e2m1 in an 8-bit register
 rs.satfinite.e2m1x4.f32         four f32, and a word of random bits
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from difflib import get_close_matches
 

@@ -12,8 +12,6 @@ The reference numbering counts the elements of one `ldmatrix` run by run; `stmat
 of tensor memory is lane + lanes * element of the lane, of `tmem_copy` element + elements * row.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cache
 from typing import Literal, get_args

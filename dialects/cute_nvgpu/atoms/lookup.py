@@ -1,7 +1,5 @@
 """Atoms by what they are called: by op, shape and element types, and by PTX mnemonic."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from functools import cache

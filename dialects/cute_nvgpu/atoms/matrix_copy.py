@@ -4,8 +4,6 @@ Plain values (no xDSL), as atoms are: ops name the row by shape and source forma
 words, and mnemonics parse to copies.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache

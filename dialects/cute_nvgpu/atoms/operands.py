@@ -1,8 +1,6 @@
 """The operands of instructions that have shapes, in PTX's order: of MMAs, and of what loads and
 stores their fragments."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from tilewright.dialects.cute_nvgpu.atoms.atom import MmaAtom

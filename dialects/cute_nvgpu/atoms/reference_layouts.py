@@ -8,8 +8,6 @@ arm is; its layouts are the atom's. docs/reference_layouts.md lists where the de
 PTX ISA, or the chip, disagree.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import NamedTuple
 

@@ -7,8 +7,6 @@ neighbour, a column 32 / b. Where two CTAs hold a matrix, the second one's eleme
 operand's address. PTX ISA, tcgen05 data path layouts.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from tilewright.dialects.cute import Layout, flatten, make_layout

@@ -6,8 +6,6 @@ every thread's: (T128,(M,K)) -> m + M*k with a stride of 0 along threads. The th
 `UmmaAtom.cta_layout` says.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from functools import cache
 

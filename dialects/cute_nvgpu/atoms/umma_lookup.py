@@ -1,8 +1,6 @@
 """`tcgen05.mma` atoms by what they are called: by op, shape and element types, and by PTX mnemonic
 with an instruction descriptor."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import cache
 from itertools import pairwise

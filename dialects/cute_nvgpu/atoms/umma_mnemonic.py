@@ -5,8 +5,6 @@
 Shape and types are not in it but in the instruction descriptor.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass

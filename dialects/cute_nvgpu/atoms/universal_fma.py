@@ -4,8 +4,6 @@
 <2x1x1, elem_type = (f16, f16, f16)>    fma.rn.f16x2, two rows at once, and bf16
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from tilewright.dialects.cute import Layout

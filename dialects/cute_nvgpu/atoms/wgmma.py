@@ -1,7 +1,5 @@
 """A `wgmma` atom: a row of the lattice with its N, element types and operands' places chosen."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache

@@ -1,7 +1,5 @@
 """`wgmma` atoms by what they are called: by op, shape and element types, and by PTX mnemonic."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from functools import cache

@@ -5,8 +5,6 @@ The syntax blocks of all `wmma` mnemonics have layouts, shape and state space in
 examples of the same sections have the shape first; ptxas takes them in any order.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass

@@ -1,15 +1,14 @@
 """Bit fields of descriptors: one table of them packs a word and takes it apart."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from html import escape
 
 from tilewright.dialects.cute_nvgpu.lattice.nearest import closest
+from tilewright.dialects.illegal import Illegal
 
 
-class DescriptorError(ValueError):
+class DescriptorError(Illegal):
     """A matrix that no descriptor expresses, or a word that is none: what is legal, and why."""
 
 

@@ -5,8 +5,6 @@ as functions with those of the canonical layouts (`SmemDescriptor.layout`): what
 for LBO and SBO, and whatever else differs is what no descriptor can express.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from tilewright.dialects.cute import ComposedLayout, Layout, Swizzle, coalesce, equivalent, flatten

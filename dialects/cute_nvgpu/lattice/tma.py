@@ -74,6 +74,12 @@ TENSOR_LOAD_MULTICAST = TensorCopyRow(
     TENSOR_LOAD.before,
     (*TENSOR_LOAD.after, Choice("ctaMask", range(1 << 16))),
 )  # fmt: skip
+TENSOR_LOAD_PAIR = TensorCopyRow(
+    "tma.load", "start to copy a box of a tensor to shared memory; its bytes arrive at an mbarrier "
+    "of either CTA of the pair",
+    f"{TENSOR_LOAD.suffix}.cta_group::2", MAX_RANK, any_of("sm_100a", "sm_100f", "sm_110f"), (8, 6),
+    TENSOR_LOAD.before, TENSOR_LOAD.after,
+)  # fmt: skip
 TENSOR_STORE = TensorCopyRow(
     "tma.store", "start to copy a box of shared memory to a tensor, as part of a bulk group",
     "global.shared::cta.tile.bulk_group", MAX_RANK, target("sm_90"), (8, 0),
@@ -142,7 +148,9 @@ PREFETCH_TENSORMAP = InstructionRow(
     (8, 0), "prefetch", (Address("a"),),
 )  # fmt: skip
 
-TENSOR_COPIES = (TENSOR_LOAD, TENSOR_LOAD_MULTICAST, TENSOR_STORE, *TENSOR_REDUCE.values())
+TENSOR_COPIES = (
+    TENSOR_LOAD, TENSOR_LOAD_MULTICAST, TENSOR_LOAD_PAIR, TENSOR_STORE, *TENSOR_REDUCE.values(),
+)  # fmt: skip
 """Every copy of boxes."""
 
 SWIZZLES: tuple[int, ...] = (0, 32, 64, 128)

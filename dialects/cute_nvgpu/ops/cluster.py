@@ -1,27 +1,19 @@
 """Clusters of CTAs: a kernel's attribute `gpu.known_cluster_size` says how many there are."""
 
-from __future__ import annotations
-
 from xdsl.dialects.builtin import IndexType, MemRefType, UnitAttr, i32
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import operand_def, opt_prop_def, result_def, traits_def, var_operand_def
 from xdsl.traits import Pure
 
 from tilewright.dialects.cute.types.memref import Space, SpaceAttr, is_memref
-from tilewright.dialects.cute_nvgpu.lattice.cluster import (
-    CLUSTER_ARRIVE,
-    CLUSTER_RANK,
-    CLUSTER_WAIT,
-    MAPA,
-    MBARRIER_ARRIVE_CLUSTER,
-)
+from tilewright.dialects.cute_nvgpu.lattice import cluster as rows
 from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp
 from tilewright.dialects.cute_nvgpu.ops.mbarrier import verify_mbarrier
 from tilewright.dialects.cute_nvgpu.ops.memory_operand import verify_memref
 from tilewright.dialects.fields import fields_op
 
 
-@fields_op("cute_nvgpu.cluster.rank", CLUSTER_RANK)
+@fields_op("cute_nvgpu.cluster.rank", rows.CLUSTER_RANK)
 class RankOp(NvgpuOp):
     """The number of the CTA in its cluster, x fastest.
 
@@ -37,7 +29,7 @@ class RankOp(NvgpuOp):
     traits = traits_def(Pure())
 
 
-@fields_op("cute_nvgpu.cluster.arrive", CLUSTER_ARRIVE)
+@fields_op("cute_nvgpu.cluster.arrive", rows.CLUSTER_ARRIVE)
 class ArriveOp(NvgpuOp):
     """Arrive at the barrier of the cluster, without waiting.
 
@@ -50,7 +42,7 @@ class ArriveOp(NvgpuOp):
     """
 
 
-@fields_op("cute_nvgpu.cluster.wait", CLUSTER_WAIT)
+@fields_op("cute_nvgpu.cluster.wait", rows.CLUSTER_WAIT)
 class WaitOp(NvgpuOp):
     """Wait until all threads of the cluster have arrived at its barrier.
 
@@ -62,7 +54,7 @@ class WaitOp(NvgpuOp):
     """
 
 
-@fields_op("cute_nvgpu.cluster.map", MAPA)
+@fields_op("cute_nvgpu.cluster.map", rows.MAPA)
 class MapOp(NvgpuOp):
     """The same place in the shared memory of a CTA of the cluster, which has to have begun and may
     not leave before.
@@ -89,7 +81,7 @@ class MapOp(NvgpuOp):
     def verify_(self) -> None:
         type_ = self.memory.type
         assert is_memref(type_)
-        verify_memref(self.name, "memory", type_, len(type_.shape), Space.SMEM)
+        verify_memref("memory", type_, len(type_.shape), Space.SMEM)
         if self.result.type != (there := _there(type_)):
             raise self.fail(f"{there}, got {self.result.type}")
 
@@ -99,7 +91,7 @@ def _there(type_: MemRefType[Attribute]) -> MemRefType[Attribute]:
     return MemRefType(type_.element_type, type_.shape, type_.layout, space)
 
 
-@fields_op("cute_nvgpu.cluster.mbarrier_arrive", MBARRIER_ARRIVE_CLUSTER)
+@fields_op("cute_nvgpu.cluster.mbarrier_arrive", rows.MBARRIER_ARRIVE_CLUSTER)
 class MbarrierArriveOp(NvgpuOp):
     """Arrive once at the mbarrier that another CTA of the cluster has at the same place.
 
@@ -123,4 +115,4 @@ class MbarrierArriveOp(NvgpuOp):
     )
 
     def verify_(self) -> None:
-        verify_mbarrier(self.name, self.barrier.type, len(self.indices))
+        verify_mbarrier(self.barrier.type, len(self.indices))

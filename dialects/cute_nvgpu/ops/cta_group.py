@@ -2,7 +2,6 @@
 
 from xdsl.ir import Operation
 from xdsl.traits import IsolatedFromAbove
-from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute_nvgpu.lattice.tmem import why_illegal_group
 from tilewright.dialects.definition import DefinedOp
@@ -21,10 +20,9 @@ class CtaGroupOp(DefinedOp):
         raise NotImplementedError
 
     def verify_group(self) -> None:
-        """Raise VerifyException for a group that is none, or not that of the kernel's first op
+        """Raise Illegal for a group that is none, or not that of the kernel's first op
         that has one: ptxas takes one alone."""
-        if (why := why_illegal_group(self.group)) is not None:
-            raise VerifyException(f"'{self.name}' {why}")
+        self.refuse(why_illegal_group(self.group))
         kernel = _kernel(self)
         if kernel is None:
             return

@@ -3,12 +3,12 @@
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import operand_def, prop_def, result_def, traits_def, var_operand_def
 from xdsl.traits import Pure
-from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute_nvgpu.lattice.nearest import closest
 from tilewright.dialects.cute_nvgpu.ops.instruction import BaselineOp
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
 from tilewright.dialects.fields import NUMBER, fields_op
+from tilewright.dialects.illegal import Illegal
 
 
 class RegistersOp(BaselineOp):
@@ -17,10 +17,10 @@ class RegistersOp(BaselineOp):
     traits = traits_def(Pure())
 
 
-def _verify_element(op: str, fragment: FragmentType, scalar: Attribute) -> None:
+def _verify_element(fragment: FragmentType, scalar: Attribute) -> None:
     if scalar != fragment.element_type:
-        raise VerifyException(
-            f"'{op}' expected a scalar of the fragment's element type {fragment.element_type}, "
+        raise Illegal(
+            f"expected a scalar of the fragment's element type {fragment.element_type}, "
             f"got {scalar}"
         )
 
@@ -40,7 +40,7 @@ class SplatOp(RegistersOp):
     assembly_format = "$scalar attr-dict `:` type($scalar) `->` type($fragment)"
 
     def verify_(self) -> None:
-        _verify_element(self.name, self.fragment.type, self.scalar.type)
+        _verify_element(self.fragment.type, self.scalar.type)
 
 
 @fields_op("cute_nvgpu.fragment.from_elements")
@@ -62,7 +62,7 @@ class FromElementsOp(RegistersOp):
         if len(self.elements) != count:
             raise self.fail(f"{count} elements, got {len(self.elements)}")
         for element in self.elements:
-            _verify_element(self.name, self.fragment.type, element.type)
+            _verify_element(self.fragment.type, element.type)
 
 
 class _IndexedOp(RegistersOp):
@@ -99,7 +99,7 @@ class ExtractOp(_IndexedOp):
     def verify_(self) -> None:
         assert isinstance(self.fragment.type, FragmentType)
         self.verify_position(self.fragment.type)
-        _verify_element(self.name, self.fragment.type, self.scalar.type)
+        _verify_element(self.fragment.type, self.scalar.type)
 
 
 @fields_op("cute_nvgpu.fragment.insert")
@@ -126,7 +126,7 @@ class InsertOp(_IndexedOp):
     def verify_(self) -> None:
         assert isinstance(self.fragment.type, FragmentType)
         self.verify_position(self.fragment.type)
-        _verify_element(self.name, self.fragment.type, self.scalar.type)
+        _verify_element(self.fragment.type, self.scalar.type)
         if self.result.type != self.fragment.type:
             raise self.fail(f"result type {self.fragment.type}, got {self.result.type}")
 
@@ -151,7 +151,7 @@ class SliceOp(_IndexedOp):
     def verify_(self) -> None:
         whole, part = self.fragment.type, self.result.type
         assert isinstance(whole, FragmentType)
-        _verify_element(self.name, whole, part.element_type)
+        _verify_element(whole, part.element_type)
         position, width = self.position.value.data, part.element.per_register
         last = whole.count.data - part.count.data
         if position % width or not 0 <= position <= last:
@@ -181,7 +181,7 @@ class ConcatOp(RegistersOp):
         whole, count = self.result.type, 0
         for fragment in self.fragments:
             assert isinstance(fragment.type, FragmentType)
-            _verify_element(self.name, whole, fragment.type.element_type)
+            _verify_element(whole, fragment.type.element_type)
             count += fragment.type.count.data
         if count != whole.count.data:
             raise self.fail(f"{whole.count.data} elements, got {count}")

@@ -17,9 +17,7 @@ from xdsl.irdl import (
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import Pure
-from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
 from tilewright.dialects.cute_nvgpu.atoms.conversion import TypeConversion
 from tilewright.dialects.cute_nvgpu.atoms.universal_fma import UniversalFma, fma_of
 from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement
@@ -91,18 +89,16 @@ class ConvertOp(BaselineOp):
         source, result = self.source.type, self.result.type
         assert isinstance(source, FragmentType)
         types = str(source.element_type), str(result.element_type)
-        why = self.conversion.why_not(*types, source.count.data)
-        if why is None and source.count != result.count:
-            why = f"expected a result of {source.count.data} elements, got {result.count.data}"
-        if why is None and (source.is_unpacked or result.is_unpacked):
-            why = "expected elements side by side, got a fragment that is unpacked"
+        self.refuse(self.conversion.why_not(*types, source.count.data))
+        if source.count != result.count:
+            raise self.fail(f"a result of {source.count.data} elements, got {result.count.data}")
+        if source.is_unpacked or result.is_unpacked:
+            raise self.fail("elements side by side, got a fragment that is unpacked")
         words = FragmentType.get(_words(self.atom, source), i32)
         given = None if self.random is None else self.random.type
-        if why is None and given != (words if self.conversion.is_stochastic else None):
+        if given != (words if self.conversion.is_stochastic else None):
             wanted = f"random bits, {words}," if self.conversion.is_stochastic else "no random bits"
-            why = f"expected {wanted} for cvt.{self.conversion.form.suffix}, got {given}"
-        if why is not None:
-            raise VerifyException(f"'{self.name}' {why}")
+            raise self.fail(f"{wanted} for cvt.{self.conversion.form.suffix}, got {given}")
 
 
 def _words(atom: ConvertAttr, source: object) -> int:
@@ -141,7 +137,4 @@ class FmaOp(BaselineOp):
         return self.fma.form.requirement
 
     def verify_(self) -> None:
-        try:
-            _ = self.fma
-        except AtomError as error:
-            raise VerifyException(f"'{self.name}' {error}") from None
+        _ = self.fma

@@ -1,13 +1,16 @@
 """The bases of the ops: every op says what it needs of its target."""
 
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from xdsl.ir import SSAValue
-from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute_nvgpu.lattice.targets import BASELINE, InstructionFacts, Requirement
+from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
 from tilewright.dialects.fields import FieldsOp
 from tilewright.dialects.register_origins import origins
+
+if TYPE_CHECKING:
+    from xdsl.irdl import VarOperand
 
 
 class NvgpuOp(FieldsOp):
@@ -39,8 +42,8 @@ def verify_holders(op: NvgpuOp, operand: str, value: SSAValue) -> None:
     for other in origins(value):
         if isinstance(other, NvgpuOp) and other.CHIP_CHOOSES is (not op.CHIP_CHOOSES):
             wanted = "wmma" if op.CHIP_CHOOSES else "another instruction than wmma"
-            raise VerifyException(
-                f"'{op.name}' expected {operand} from {wanted}, got that of '{other.name}' (which "
+            raise op.fail(
+                f"{operand} from {wanted}, got that of '{other.name}' (which "
                 "thread holds what of a fragment of wmma PTX leaves to the chip, PTX ISA "
                 "9.7.14.4.1); nearest legal: through shared memory"
             )
@@ -51,3 +54,23 @@ class BaselineOp(NvgpuOp):
 
     def requirement(self) -> Requirement:
         return BASELINE
+
+
+class FragmentAccessOp(NvgpuOp):
+    """A load or store between a fragment and the elements from an index of a memref on, which is
+    its `source` or its `dest`."""
+
+    if TYPE_CHECKING:
+        indices: VarOperand
+        fragment: SSAValue[Any]
+
+    @property
+    def memory(self) -> SSAValue:
+        """The memref."""
+        return getattr(self, "source" if hasattr(self, "source") else "dest")
+
+    @property
+    def fragment_type(self) -> FragmentType:
+        """The type of the fragment that is loaded or stored."""
+        assert isinstance(self.fragment.type, FragmentType)
+        return self.fragment.type

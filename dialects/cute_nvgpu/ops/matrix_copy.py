@@ -16,11 +16,9 @@ from xdsl.irdl import (
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.traits import NoMemoryEffect
-from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.str_enum import StrEnum
 
 from tilewright.dialects.cute.types.memref import Space
-from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
 from tilewright.dialects.cute_nvgpu.atoms.matrix_copy import (
     MatrixCopy,
     check_trans,
@@ -31,10 +29,11 @@ from tilewright.dialects.cute_nvgpu.lattice import MOVMATRIX, MatrixCopyRow
 from tilewright.dialects.cute_nvgpu.lattice.elements import ElementType
 from tilewright.dialects.cute_nvgpu.lattice.matrix_copy import RUN_BYTES, WARP, Shape
 from tilewright.dialects.cute_nvgpu.lattice.row import shape_text
-from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp, verify_holders
+from tilewright.dialects.cute_nvgpu.ops.instruction import FragmentAccessOp, NvgpuOp, verify_holders
 from tilewright.dialects.cute_nvgpu.ops.memory_operand import verify_contiguous, verify_memref
 from tilewright.dialects.cute_nvgpu.types.fragments import MLIR_TYPES, FragmentType
 from tilewright.dialects.fields import fields_op
+from tilewright.dialects.illegal import Illegal
 
 DEFAULT_SHAPE: Shape = (8, 8)
 
@@ -71,7 +70,7 @@ class SrcFmtAttr(EnumAttribute[SrcFmt], SpacedOpaqueSyntaxAttribute):
     name = "cute_nvgpu.src_fmt"
 
 
-class MatrixCopyOp(NvgpuOp):
+class MatrixCopyOp(FragmentAccessOp):
     """The base of ldmatrix and stmatrix: their memory side and their fragment."""
 
     CHIP_CHOOSES: ClassVar[bool | None] = False
@@ -91,11 +90,6 @@ class MatrixCopyOp(NvgpuOp):
         return None
 
     @property
-    def fragment_type(self) -> FragmentType:
-        """The fragment that is loaded or stored."""
-        raise NotImplementedError
-
-    @property
     def matrix_copy(self) -> MatrixCopy:
         """The copy that it issues."""
         row = self.row
@@ -106,19 +100,15 @@ class MatrixCopyOp(NvgpuOp):
     def spelled(self) -> str:
         return self.matrix_copy.mnemonic
 
-    def verify_matrices(self, memref: Attribute, indices: int) -> None:
-        """Raise VerifyException unless memory and fragment are what the row moves."""
-        type_ = verify_memref(self.name, "memory", memref, indices, Space.SMEM)
-        try:
-            row = self.row
-            check_trans(row, self.trans is not None)
-        except AtomError as error:
-            raise VerifyException(f"'{self.name}' {error}") from None
+    def verify_(self) -> None:
+        type_ = verify_memref("memory", self.memory.type, len(self.indices), Space.SMEM)
+        row = self.row
+        check_trans(row, self.trans is not None)
         self._verify_elements(row, type_.element_type)
         self._verify_count(row)
-        verify_contiguous(self.name, "memory", type_, RUN_BYTES)
+        verify_contiguous("memory", type_, RUN_BYTES)
         width = row.neighbours * row.bits // self.fragment_type.element.bits
-        verify_neighbours(self.name, self.fragment_type, width)
+        verify_neighbours(self.fragment_type, width)
         for fragment in self.operands:
             if isinstance(fragment.type, FragmentType):
                 verify_holders(self, "a fragment", fragment)
@@ -135,8 +125,8 @@ class MatrixCopyOp(NvgpuOp):
         elif memory != fragment.element_type:
             raise self.fail(f"a fragment of {memory}, got {fragment.element_type}")
         if self.trans is not None and fragment.element.bits != row.bits:
-            raise VerifyException(
-                f"'{self.name}' expected {row.bits}-bit elements with trans, got "
+            raise Illegal(
+                f"expected {row.bits}-bit elements with trans, got "
                 f"{fragment.element_type} (.{row.ptx_shape}.trans moves {row.bits}-bit elements)"
                 + _nearest_transposing(row, fragment.element)
             )
@@ -157,10 +147,10 @@ def _nearest_transposing(row: MatrixCopyRow, element: ElementType) -> str:
     return "" if nearest is None else f"; nearest legal: trans shape {shape_text(nearest.shape)}"
 
 
-def verify_neighbours(op: str, fragment: FragmentType, width: int) -> None:
+def verify_neighbours(fragment: FragmentType, width: int) -> None:
     """Thread t holds columns width*(t%4).. of row t/4: a declared layout must say the same.
 
-    Raises VerifyException where it does not.
+    Raises Illegal where it does not.
     """
     layout = fragment.tv_layout
     if layout is None:
@@ -170,8 +160,8 @@ def verify_neighbours(op: str, fragment: FragmentType, width: int) -> None:
         for value in range(width):
             place = layout(thread + WARP * value) - layout(0)
             if place != column * (thread * width + value):
-                raise VerifyException(
-                    f"'{op}' expected a layout in which threads 0 to 3 hold "
+                raise Illegal(
+                    f"expected a layout in which threads 0 to 3 hold "
                     f"{4 * width} neighbouring columns of one row, got {layout}"
                 )
 
@@ -209,13 +199,6 @@ class LdmatrixOp(MatrixCopyOp):
     def source_format(self) -> str | None:
         return None if self.src_fmt is None else self.src_fmt.data.value
 
-    @property
-    def fragment_type(self) -> FragmentType:
-        return self.fragment.type
-
-    def verify_(self) -> None:
-        self.verify_matrices(self.source.type, len(self.indices))
-
 
 @fields_op("cute_nvgpu.stmatrix")
 class StmatrixOp(MatrixCopyOp):
@@ -240,14 +223,6 @@ class StmatrixOp(MatrixCopyOp):
         "$fragment `,` $dest `[` $indices `]` (`trans` $trans^)? (`shape` $shape^)? attr-dict"
         " `:` type($fragment) `,` type($dest)"
     )
-
-    @property
-    def fragment_type(self) -> FragmentType:
-        assert isinstance(self.fragment.type, FragmentType)
-        return self.fragment.type
-
-    def verify_(self) -> None:
-        self.verify_matrices(self.dest.type, len(self.indices))
 
 
 @fields_op("cute_nvgpu.movmatrix", MOVMATRIX)
@@ -276,7 +251,7 @@ class MovmatrixOp(NvgpuOp):
         if (result.count, result.element_type) != (source.count, source.element_type):
             raise self.fail(f"a result of {source.count.data}x{source.element_type}, got {result}")
         for fragment in (source, result):
-            verify_neighbours(self.name, fragment, MOVMATRIX.values)
+            verify_neighbours(fragment, MOVMATRIX.values)
 
     def _verify_matrix(self, fragment: FragmentType) -> None:
         count, fits = MOVMATRIX.values, fragment.element.bits == MOVMATRIX.bits

@@ -5,32 +5,20 @@ from typing import ClassVar
 from xdsl.dialects.builtin import IndexType, IntegerAttr, MemRefType, i32, i64
 from xdsl.ir import Attribute
 from xdsl.irdl import operand_def, opt_prop_def, prop_def, var_operand_def
-from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute.types.memref import Space
-from tilewright.dialects.cute_nvgpu.lattice.mbarrier import (
-    FENCE_MBARRIER_INIT,
-    MBARRIER_ARRIVE,
-    MBARRIER_ARRIVE_COUNT,
-    MBARRIER_ARRIVE_EXPECT_TX,
-    MBARRIER_INIT,
-    MBARRIER_INVAL,
-    MBARRIER_TRY_WAIT,
-    InstructionRow,
-    why_illegal_count,
-)
+from tilewright.dialects.cute_nvgpu.lattice import mbarrier as rows
 from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp
 from tilewright.dialects.cute_nvgpu.ops.memory_operand import verify_memref
 from tilewright.dialects.fields import NUMBER, fields_op
+from tilewright.dialects.illegal import Illegal
 
 
-def verify_mbarrier(op: str, type_: Attribute, indices: int) -> None:
-    """Raise VerifyException unless the type is a memref of mbarriers: i64 in shared memory."""
-    memref = verify_memref(op, "mbarrier", type_, indices, Space.SMEM)
+def verify_mbarrier(type_: Attribute, indices: int) -> None:
+    """Raise Illegal unless the type is a memref of mbarriers: i64 in shared memory."""
+    memref = verify_memref("mbarrier", type_, indices, Space.SMEM)
     if memref.element_type != i64:
-        raise VerifyException(
-            f"'{op}' mbarrier expected a memref of i64, got {memref} (an mbarrier has 64 bits)"
-        )
+        raise Illegal(f"mbarrier expected a memref of i64, got {memref} (an mbarrier has 64 bits)")
 
 
 class MbarrierOp(NvgpuOp):
@@ -42,7 +30,7 @@ class MbarrierOp(NvgpuOp):
     assembly_format = "$barrier `[` $indices `]` attr-dict `:` type($barrier)"
 
     def verify_(self) -> None:
-        verify_mbarrier(self.name, self.barrier.type, len(self.indices))
+        verify_mbarrier(self.barrier.type, len(self.indices))
 
 
 class _CountedOp(MbarrierOp):
@@ -55,12 +43,10 @@ class _CountedOp(MbarrierOp):
         super().verify_()
         count = self.properties.get("count")
         if isinstance(count, IntegerAttr):
-            why = why_illegal_count(self.WHAT, self.LOWEST, count.value.data)
-            if why is not None:
-                raise VerifyException(f"'{self.name}' {why}")
+            self.refuse(rows.why_illegal_count(self.WHAT, self.LOWEST, count.value.data))
 
 
-@fields_op("cute_nvgpu.mbarrier.init", MBARRIER_INIT)
+@fields_op("cute_nvgpu.mbarrier.init", rows.MBARRIER_INIT)
 class InitOp(_CountedOp):
     """Make an mbarrier whose phases each wait for `count` arrivals.
 
@@ -79,7 +65,7 @@ class InitOp(_CountedOp):
     assembly_format = "$barrier `[` $indices `]` `count` $count attr-dict `:` type($barrier)"
 
 
-@fields_op("cute_nvgpu.mbarrier.inval", MBARRIER_INVAL)
+@fields_op("cute_nvgpu.mbarrier.inval", rows.MBARRIER_INVAL)
 class InvalOp(MbarrierOp):
     """End an mbarrier: its memory may be used for something else.
 
@@ -111,11 +97,11 @@ class ArriveOp(_CountedOp):
     assembly_format = "$barrier `[` $indices `]` (`count` $count^)? attr-dict `:` type($barrier)"
 
     @property
-    def row(self) -> InstructionRow:
-        return MBARRIER_ARRIVE if self.count is None else MBARRIER_ARRIVE_COUNT
+    def row(self) -> rows.InstructionRow:
+        return rows.MBARRIER_ARRIVE if self.count is None else rows.MBARRIER_ARRIVE_COUNT
 
 
-@fields_op("cute_nvgpu.mbarrier.arrive.expect_tx", MBARRIER_ARRIVE_EXPECT_TX)
+@fields_op("cute_nvgpu.mbarrier.arrive.expect_tx", rows.MBARRIER_ARRIVE_EXPECT_TX)
 class ArriveExpectTxOp(_CountedOp):
     """Let the current phase of an mbarrier also wait for `count` bytes of copies, then arrive.
 
@@ -135,7 +121,7 @@ class ArriveExpectTxOp(_CountedOp):
     assembly_format = "$barrier `[` $indices `]` `bytes` $count attr-dict `:` type($barrier)"
 
 
-@fields_op("cute_nvgpu.mbarrier.wait", MBARRIER_TRY_WAIT)
+@fields_op("cute_nvgpu.mbarrier.wait", rows.MBARRIER_TRY_WAIT)
 class WaitOp(MbarrierOp):
     """Wait until the phase of that parity is complete: 0 for the first phase, 1 for the second.
 
@@ -155,7 +141,7 @@ class WaitOp(MbarrierOp):
     assembly_format = "$barrier `[` $indices `]` `parity` $parity attr-dict `:` type($barrier)"
 
 
-@fields_op("cute_nvgpu.fence.mbarrier_init", FENCE_MBARRIER_INIT)
+@fields_op("cute_nvgpu.fence.mbarrier_init", rows.FENCE_MBARRIER_INIT)
 class FenceMbarrierInitOp(NvgpuOp):
     """The mbarriers that the thread made are made before what copies do to them.
 

@@ -1,11 +1,13 @@
 """Memory that several GPUs hold a copy of each, by its address: all copies are accessed at once."""
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from xdsl.dialects.builtin import StringAttr, i1, i64
 from xdsl.ir import Attribute
 from xdsl.irdl import (
+    VarOperand,
+    VarOpResult,
     operand_def,
     opt_operand_def,
     prop_def,
@@ -15,7 +17,6 @@ from xdsl.irdl import (
 
 from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
 from tilewright.dialects.cute_nvgpu.lattice.multimem import MULTIMEM, form_of
-from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement
 from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp
 from tilewright.dialects.fields import NUMBER, fields_op
 
@@ -38,10 +39,13 @@ class MultimemOp(NvgpuOp):
     offset = prop_def(NUMBER)
     address = operand_def(i64)
 
+    if TYPE_CHECKING:
+        elements: VarOperand | VarOpResult
+
     @property
     def types(self) -> Sequence[Attribute]:
         """The types of its elements."""
-        raise NotImplementedError
+        return self.elements.types
 
     @property
     def words(self) -> tuple[str, str]:
@@ -57,9 +61,6 @@ class MultimemOp(NvgpuOp):
     @property
     def row(self) -> InstructionRow:
         return MULTIMEM[f"{self.INSTRUCTION}.{self.form}"]
-
-    def requirement(self) -> Requirement:
-        return Requirement.of(self.row)
 
     def verify_(self) -> None:
         types = list(self.types)
@@ -105,10 +106,6 @@ class MultimemLoadReduceOp(_CombiningOp):
         " (`else` $otherwise^ `:` type($otherwise))? attr-dict `->` type($elements)"
     )
 
-    @property
-    def types(self) -> Sequence[Attribute]:
-        return self.elements.types
-
     def verify_(self) -> None:
         super().verify_()
         if list(self.otherwise.types) != (list(self.types) if self.predicate else []):
@@ -134,10 +131,6 @@ class MultimemStoreOp(MultimemOp):
         " `:` type($elements)"
     )
 
-    @property
-    def types(self) -> Sequence[Attribute]:
-        return self.elements.types
-
 
 @fields_op("cute_nvgpu.multimem.reduce")
 class MultimemReduceOp(_CombiningOp):
@@ -157,10 +150,6 @@ class MultimemReduceOp(_CombiningOp):
         "$semantics $operation $elements `to` $address `+` $offset (`if` $predicate^)? attr-dict"
         " `:` type($elements)"
     )
-
-    @property
-    def types(self) -> Sequence[Attribute]:
-        return self.elements.types
 
 
 MultimemAccess = MultimemLoadReduceOp | MultimemStoreOp | MultimemReduceOp

@@ -11,10 +11,9 @@ from xdsl.dialects.builtin import IntegerAttr, i16
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import operand_def, opt_prop_def, prop_def, result_def, traits_def, var_operand_def
 from xdsl.traits import NoMemoryEffect
-from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute import Layout, equivalent
-from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError, MmaAtom
+from tilewright.dialects.cute_nvgpu.atoms.atom import MmaAtom
 from tilewright.dialects.cute_nvgpu.atoms.wgmma import WgmmaAtom
 from tilewright.dialects.cute_nvgpu.lattice.elements import ElementType
 from tilewright.dialects.cute_nvgpu.lattice.row import MmaRow, Operand
@@ -22,6 +21,7 @@ from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp, verify_holde
 from tilewright.dialects.cute_nvgpu.types.atoms import MMA_ATOM_TYPES, MmaAtomType
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
 from tilewright.dialects.fields import NUMBER
+from tilewright.dialects.illegal import Illegal
 
 
 class RegisterMmaOp(NvgpuOp):
@@ -90,17 +90,14 @@ class RegisterMmaOp(NvgpuOp):
     def verify_(self) -> None:
         atom = self.mma_atom
         for operand, value in zip(atom.inputs, self.inputs, strict=True):
-            verify_fragment(self.name, atom, operand, value.type)
+            verify_fragment(atom, operand, value.type)
             verify_holders(self, f"operand {operand}", value)
-        verify_fragment(self.name, atom, "D", self.d.type)
+        verify_fragment(atom, "D", self.d.type)
         if len(self.operands) - len(atom.inputs) not in (0, len(self.IDS)) or any(
             name in self.properties for name in self.IDS if len(self.operands) > len(atom.inputs)
         ):
             raise self.fail(f"{', '.join(self.IDS)} as numbers or all as values")
-        try:
-            atom.check_selectors(self.selectors)
-        except AtomError as error:
-            raise VerifyException(f"'{self.name}' {error}") from None
+        atom.check_selectors(self.selectors)
 
 
 class DenseMma(RegisterMmaOp):
@@ -187,9 +184,9 @@ class ScaledSparseMma(RegisterMmaOp):
     assembly_format = f"$a `,` $b `,` $c `,` $e `[` $selector `]` `,` {_SCALED}"
 
 
-def verify_fragment(op: str, atom: MmaAtom | WgmmaAtom, operand: Operand, type_: Attribute) -> None:
-    """Raise VerifyException unless the type is the atom's fragment of that operand."""
-    where = f"'{op}' operand {operand}" if operand != "D" else f"'{op}' result D"
+def verify_fragment(atom: MmaAtom | WgmmaAtom, operand: Operand, type_: Attribute) -> None:
+    """Raise Illegal unless the type is the atom's fragment of that operand."""
+    where = f"operand {operand} " if operand != "D" else "result D "
     check_fragment(
         where, type_, atom.element(operand), atom.tv_layout(operand), atom.mnemonic,
         atom.row.section,
@@ -204,29 +201,28 @@ def check_fragment(
     mnemonic: str,
     section: str,
 ) -> None:
-    """Raise VerifyException unless the type is the fragment of that element type and layout."""
+    """Raise Illegal unless the type is the fragment of that element type and layout."""
     count = canonical[1].size()
     legal = FragmentType.of(element, count)
     if not isinstance(type_, FragmentType):
-        raise VerifyException(
-            f"{where} expected a register fragment, got {type_} "
+        raise Illegal(
+            f"{where}expected a register fragment, got {type_} "
             f"({mnemonic} takes registers); nearest legal: {legal}"
         )
     if (type_.element_type, type_.unpacked) != (legal.element_type, legal.unpacked):
         wanted, got = _spelled(legal), _spelled(type_)
-        raise VerifyException(
-            f"{where} expected element type {wanted}, got {got} "
-            f"({mnemonic}); nearest legal: {legal}"
+        raise Illegal(
+            f"{where}expected element type {wanted}, got {got} ({mnemonic}); nearest legal: {legal}"
         )
     if type_.count.data != count:
-        raise VerifyException(
-            f"{where} expected {count} elements a thread, got {type_.count.data} "
+        raise Illegal(
+            f"{where}expected {count} elements a thread, got {type_.count.data} "
             f"({mnemonic}); nearest legal: {legal}"
         )
     declared = type_.tv_layout
     if declared is not None and declared != canonical and not equivalent(declared, canonical):
-        raise VerifyException(
-            f"{where} expected layout {canonical}, got {declared} ({mnemonic}, PTX ISA {section})"
+        raise Illegal(
+            f"{where}expected layout {canonical}, got {declared} ({mnemonic}, PTX ISA {section})"
         )
 
 

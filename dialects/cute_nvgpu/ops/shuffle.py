@@ -7,7 +7,6 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import operand_def, prop_def, result_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
-from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute_nvgpu.lattice.sync import SHFL_SYNC
 from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp
@@ -59,8 +58,7 @@ class ShflSyncOp(NvgpuOp):
         printer.print_attribute(self.value.type)
 
     def verify_(self) -> None:
-        if (why := SHFL_SYNC.why_illegal(self.mode.data, self.lane.value.data)) is not None:
-            raise VerifyException(f"'{self.name}' {why}")
+        self.refuse(SHFL_SYNC.why_illegal(self.mode.data, self.lane.value.data))
         if self.value.type not in SHUFFLED or self.result.type != self.value.type:
             legal = " or ".join(map(str, SHUFFLED))
             raise self.fail(f"{legal}, got {self.value.type} (a lane gives 32 bits)")

@@ -5,9 +5,7 @@ from collections.abc import Sequence
 from xdsl.dialects.builtin import UnitAttr, i1
 from xdsl.ir import SSAValue
 from xdsl.irdl import operand_def, opt_operand_def, opt_prop_def, prop_def, result_def
-from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
 from tilewright.dialects.cute_nvgpu.atoms.wgmma import WgmmaAtom
 from tilewright.dialects.cute_nvgpu.lattice.sm90 import WgmmaRow
 from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp
@@ -89,12 +87,12 @@ class WarpgroupMmaOp(NvgpuOp):
     def verify_(self) -> None:
         atom = self.mma_atom
         if atom.frag_kind == "rs":
-            verify_fragment(self.name, atom, "A", self.a.type)
+            verify_fragment(atom, "A", self.a.type)
         else:
-            verify_matrix(self.name, atom, "A", self.a.type)
-        verify_matrix(self.name, atom, "B", self.b.type)
-        verify_fragment(self.name, atom, "C", self.c.type)
-        verify_fragment(self.name, atom, "D", self.d.type)
+            verify_matrix(atom, "A", self.a.type)
+        verify_matrix(atom, "B", self.b.type)
+        verify_fragment(atom, "C", self.c.type)
+        verify_fragment(atom, "D", self.d.type)
         if any(self.negated) and not atom.row.negates:
             raise self.fail(
                 "no negate_a or negate_b, got one (only floating-point multiplicands are negated; "
@@ -154,11 +152,8 @@ class SparseMmaOp(WarpgroupMmaOp):
 
     def verify_(self) -> None:
         super().verify_()
-        verify_fragment(self.name, self.mma_atom, "E", self.e.type)
-        try:
-            self.mma_atom.check_selectors((self.selector.value.data,))
-        except AtomError as error:
-            raise VerifyException(f"'{self.name}' {error}") from None
+        verify_fragment(self.mma_atom, "E", self.e.type)
+        self.mma_atom.check_selectors((self.selector.value.data,))
 
 
 WGMMA_OPS: dict[str, type[WarpgroupMmaOp]] = {

@@ -4,7 +4,6 @@ from xdsl.dialects.builtin import DenseArrayBase, IndexType, MemRefType, i64
 from xdsl.ir import Attribute
 from xdsl.irdl import operand_def, opt_prop_def, result_def, traits_def, var_operand_def
 from xdsl.traits import Pure
-from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute import (
     ComposedLayout,
@@ -23,6 +22,7 @@ from tilewright.dialects.cute_nvgpu.ops.instruction import BaselineOp
 from tilewright.dialects.cute_nvgpu.ops.memory_operand import verify_memref
 from tilewright.dialects.cute_nvgpu.types.smem_desc_view import SmemDescViewType
 from tilewright.dialects.fields import fields_op
+from tilewright.dialects.illegal import Illegal
 
 
 @fields_op("cute_nvgpu.make_smem_desc")
@@ -86,11 +86,11 @@ class MakeSmemDescOp(BaselineOp):
         return {mn: rows, k: columns // per_item}
 
     def verify_(self) -> None:
-        type_ = verify_memref(self.name, "memory", self.source.type, len(self.indices), Space.SMEM)
+        type_ = verify_memref("memory", self.source.type, len(self.indices), Space.SMEM)
         layout, result = layout_of(type_), self.result.type
         if layout is None:
             raise self.fail(f"a memref of static layout, got {type_}")
-        _verify_element(self.name, type_.element_type, result.element)
+        _verify_element(type_.element_type, result.element)
         if self.in_a_line:
             self._verify_line(layout, type_)
         else:
@@ -166,13 +166,13 @@ def stored_types(element: ElementType) -> tuple[str, ...]:
     return _STORED_AS.get(element.name, ())
 
 
-def _verify_element(op: str, memory: Attribute, element: ElementType) -> None:
+def _verify_element(memory: Attribute, element: ElementType) -> None:
     legal = (element.mlir, *stored_types(element))
     if element.padded:
         legal = stored_types(element)
     if str(memory) not in legal:
-        raise VerifyException(
-            f"'{op}' expected a memref of {' or '.join(legal)}, got {memory} "
+        raise Illegal(
+            f"expected a memref of {' or '.join(legal)}, got {memory} "
             f"(the matrix is of {element.mlir})"
         )
 

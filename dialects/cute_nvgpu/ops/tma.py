@@ -1,6 +1,6 @@
 """Copies of boxes by the tensor memory accelerator: `cp.async.bulk.tensor`."""
 
-from xdsl.dialects.builtin import IndexType, MemRefType, UnitAttr, i16, i64
+from xdsl.dialects.builtin import IndexType, MemRefType, UnitAttr, i16, i32, i64
 from xdsl.dialects.utils import EnumAttribute
 from xdsl.ir import Attribute, SpacedOpaqueSyntaxAttribute
 from xdsl.irdl import (
@@ -11,27 +11,17 @@ from xdsl.irdl import (
     prop_def,
     var_operand_def,
 )
-from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.str_enum import StrEnum
 
 from tilewright.dialects.cute.types.memref import Space, layout_of
 from tilewright.dialects.cute_nvgpu.descriptors.tensor_box import TensorMapError
-from tilewright.dialects.cute_nvgpu.lattice.tma import (
-    BULK_COMMIT_GROUP,
-    BULK_WAIT_GROUP,
-    PREFETCH_TENSORMAP,
-    TENSOR_LOAD,
-    TENSOR_LOAD_MULTICAST,
-    TENSOR_REDUCE,
-    TENSOR_STORE,
-    TensorCopyRow,
-    why_not_reduced,
-)
+from tilewright.dialects.cute_nvgpu.lattice import tma as rows
 from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp
 from tilewright.dialects.cute_nvgpu.ops.mbarrier import verify_mbarrier
 from tilewright.dialects.cute_nvgpu.ops.memory_operand import verify_memref
 from tilewright.dialects.cute_nvgpu.types.tensor_map import TmaDescriptorType
 from tilewright.dialects.fields import NUMBER, fields_op
+from tilewright.dialects.illegal import Illegal
 
 
 @fields_op("cute_nvgpu.tma.load")
@@ -52,7 +42,9 @@ class TmaLoadOp(NvgpuOp):
 
     With `multicast %mask` the box goes to each CTA of the cluster whose bit of the mask, an i16, is
     set: to the same place of its shared memory, and its bytes are counted down at the mbarrier that
-    the CTA has at the same place. PTX ISA, cp.async.bulk.tensor.
+    the CTA has at the same place. With `rank %leader` they are counted down at the mbarrier that
+    the CTA of that rank has there, which is this one or the other one of its pair. PTX ISA,
+    cp.async.bulk.tensor.
     """
 
     map = operand_def(TmaDescriptorType)
@@ -62,39 +54,33 @@ class TmaLoadOp(NvgpuOp):
     barrier = operand_def(MemRefType)
     barrier_indices = var_operand_def(IndexType())
     mask = opt_operand_def(i16)
+    rank = opt_operand_def(i32)
     cache_hint = opt_operand_def(i64)
 
     assembly_format = (
         "$map `[` $coordinates `]` `to` $dest `[` $dest_indices `]`"
         " `mbarrier` $barrier `[` $barrier_indices `]` (`multicast` $mask^)?"
+        " (`rank` $rank^)?"
         " (`cache_hint` $cache_hint^)? attr-dict"
         " `:` type($map) `to` type($dest) `,` type($barrier)"
     )
 
     @property
-    def row(self) -> TensorCopyRow:
-        return TENSOR_LOAD if self.mask is None else TENSOR_LOAD_MULTICAST
+    def row(self) -> rows.TensorCopyRow:
+        if self.rank is not None:
+            return rows.TENSOR_LOAD_PAIR
+        return rows.TENSOR_LOAD if self.mask is None else rows.TENSOR_LOAD_MULTICAST
 
     def verify_(self) -> None:
-        verify_box(self.name, "dest", self.map.type, len(self.coordinates), self.dest.type,
+        if self.mask is not None and self.rank is not None:
+            raise self.fail("multicast or a rank, got both; nearest legal: multicast alone")
+        verify_box("dest", self.map.type, len(self.coordinates), self.dest.type,
                    len(self.dest_indices))  # fmt: skip
-        verify_mbarrier(self.name, self.barrier.type, len(self.barrier_indices))
+        verify_mbarrier(self.barrier.type, len(self.barrier_indices))
 
 
-@fields_op("cute_nvgpu.tma.store", TENSOR_STORE)
-class TmaStoreOp(NvgpuOp):
-    """Start to copy a box from shared memory to a tensor in global memory.
-
-    ```mlir
-    cute_nvgpu.tma.store %smem[%zero, %zero] to %map[%m, %n]
-      : memref<64x32xf32, !cute.composed_layout<"S<3,2,3> o 0 o (64,32):(32,1)">, 3> to
-        !cute_nvgpu.tma_descriptor<64x32xf32, swizzle = 128>
-    ```
-
-    What lies outside of the tensor is not written. Whoever stored to the shared memory executes
-    `fence.proxy.async` before the barrier that lets this thread go on; the shared memory may be
-    overwritten after `cp.async.bulk.wait_group`. PTX ISA, cp.async.bulk.tensor.
-    """
+class _FromSharedOp(NvgpuOp):
+    """A box of shared memory to a tensor."""
 
     source = operand_def(MemRefType)
     source_indices = var_operand_def(IndexType())
@@ -108,8 +94,24 @@ class TmaStoreOp(NvgpuOp):
     )
 
     def verify_(self) -> None:
-        verify_box(self.name, "source", self.map.type, len(self.coordinates), self.source.type,
+        verify_box("source", self.map.type, len(self.coordinates), self.source.type,
                    len(self.source_indices))  # fmt: skip
+
+
+@fields_op("cute_nvgpu.tma.store", rows.TENSOR_STORE)
+class TmaStoreOp(_FromSharedOp):
+    """Start to copy a box from shared memory to a tensor in global memory.
+
+    ```mlir
+    cute_nvgpu.tma.store %smem[%zero, %zero] to %map[%m, %n]
+      : memref<64x32xf32, !cute.composed_layout<"S<3,2,3> o 0 o (64,32):(32,1)">, 3> to
+        !cute_nvgpu.tma_descriptor<64x32xf32, swizzle = 128>
+    ```
+
+    What lies outside of the tensor is not written. Whoever stored to the shared memory executes
+    `fence.proxy.async` before the barrier that lets this thread go on; the shared memory may be
+    overwritten after `cp.async.bulk.wait_group`. PTX ISA, cp.async.bulk.tensor.
+    """
 
 
 class TmaReduction(StrEnum):
@@ -133,7 +135,7 @@ class TmaReductionAttr(EnumAttribute[TmaReduction], SpacedOpaqueSyntaxAttribute)
 
 
 @fields_op("cute_nvgpu.tma.reduce")
-class TmaReduceOp(NvgpuOp):
+class TmaReduceOp(_FromSharedOp):
     """Start to combine a tensor in global memory with a box from shared memory.
 
     ```mlir
@@ -148,56 +150,41 @@ class TmaReduceOp(NvgpuOp):
     otherwise it is a `tma.store`. PTX ISA, cp.reduce.async.bulk.tensor.
     """
 
-    source = operand_def(MemRefType)
-    source_indices = var_operand_def(IndexType())
-    map = operand_def(TmaDescriptorType)
-    coordinates = var_operand_def(IndexType())
-    cache_hint = opt_operand_def(i64)
     kind = prop_def(TmaReductionAttr)
 
-    assembly_format = (
-        "$kind $source `[` $source_indices `]` `to` $map `[` $coordinates `]`"
-        " (`cache_hint` $cache_hint^)? attr-dict"
-        " `:` type($source) `to` type($map)"
-    )
+    assembly_format = f"$kind {_FromSharedOp.assembly_format}"
 
     @property
-    def row(self) -> TensorCopyRow:
-        return TENSOR_REDUCE[self.kind.data]
+    def row(self) -> rows.TensorCopyRow:
+        return rows.TENSOR_REDUCE[self.kind.data]
 
     def verify_(self) -> None:
-        verify_box(self.name, "source", self.map.type, len(self.coordinates), self.source.type,
-                   len(self.source_indices))  # fmt: skip
+        super().verify_()
         assert isinstance(self.map.type, TmaDescriptorType)
-        if (why := why_not_reduced(self.kind.data, str(self.map.type.element_type))) is not None:
-            raise VerifyException(f"'{self.name}' {why}")
+        self.refuse(rows.why_not_reduced(self.kind.data, str(self.map.type.element_type)))
 
 
 def verify_box(
-    op: str, what: str, map_: Attribute, coordinates: int, memory: Attribute, indices: int
+    what: str, map_: Attribute, coordinates: int, memory: Attribute, indices: int
 ) -> None:
-    """Raise VerifyException unless shared memory holds the boxes of a tensor map as they lie."""
+    """Raise Illegal unless shared memory holds the boxes of a tensor map as they lie."""
     assert isinstance(map_, TmaDescriptorType)
-    memref = verify_memref(op, what, memory, indices, Space.SMEM)
+    memref = verify_memref(what, memory, indices, Space.SMEM)
     box = map_.box
     if coordinates != box.rank:
-        raise VerifyException(
-            f"'{op}' expected {box.rank} coordinates for {map_}, got {coordinates}"
-        )
+        raise Illegal(f"expected {box.rank} coordinates for {map_}, got {coordinates}")
     if memref.element_type != map_.element_type:
-        raise VerifyException(
-            f"'{op}' {what} expected elements of {map_.element_type}, got {memref.element_type}"
-        )
+        raise Illegal(f"{what} expected elements of {map_.element_type}, got {memref.element_type}")
     layout = layout_of(memref)
     if layout is None:
-        raise VerifyException(f"'{op}' {what} expected a memref of static layout, got {memref}")
+        raise Illegal(f"{what} expected a memref of static layout, got {memref}")
     try:
         box.check_layout(layout)
     except TensorMapError as error:
-        raise VerifyException(f"'{op}' {what} {error}") from None
+        raise Illegal(f"{what} {error}") from None
 
 
-@fields_op("cute_nvgpu.cp.async.bulk.commit_group", BULK_COMMIT_GROUP)
+@fields_op("cute_nvgpu.cp.async.bulk.commit_group", rows.BULK_COMMIT_GROUP)
 class BulkCommitGroupOp(NvgpuOp):
     """Close the executing thread's group of pending stores by TMA.
 
@@ -209,7 +196,7 @@ class BulkCommitGroupOp(NvgpuOp):
     """
 
 
-@fields_op("cute_nvgpu.cp.async.bulk.wait_group", BULK_WAIT_GROUP)
+@fields_op("cute_nvgpu.cp.async.bulk.wait_group", rows.BULK_WAIT_GROUP)
 class BulkWaitGroupOp(NvgpuOp):
     """Wait until at most `pending` of the executing thread's latest groups are not complete.
 
@@ -231,7 +218,7 @@ class BulkWaitGroupOp(NvgpuOp):
             raise self.fail(f"a count of groups, got {pending}; nearest legal: 0")
 
 
-@fields_op("cute_nvgpu.prefetch.tensormap", PREFETCH_TENSORMAP)
+@fields_op("cute_nvgpu.prefetch.tensormap", rows.PREFETCH_TENSORMAP)
 class PrefetchTensormapOp(NvgpuOp):
     """Bring a tensor map near before the first copy needs it.
 

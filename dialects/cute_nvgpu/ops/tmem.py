@@ -9,22 +9,12 @@ from xdsl.dialects.builtin import IndexType, MemRefType, i32
 from xdsl.ir import Attribute
 from xdsl.irdl import operand_def, opt_prop_def, prop_def, result_def, traits_def, var_operand_def
 from xdsl.traits import Pure
-from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute import Layout, equivalent
 from tilewright.dialects.cute.types.algebra import LayoutType
 from tilewright.dialects.cute.types.memref import Space, SpaceAttr, layout_of
+from tilewright.dialects.cute_nvgpu.lattice import tmem as rows
 from tilewright.dialects.cute_nvgpu.lattice.nearest import closest
-from tilewright.dialects.cute_nvgpu.lattice.tmem import (
-    ALLOCATIONS,
-    CELL_BITS,
-    LANE_STRIDE,
-    LANES,
-    TMEM_ALLOC,
-    TMEM_DEALLOC,
-    TMEM_RELINQUISH,
-    why_illegal_columns,
-)
 from tilewright.dialects.cute_nvgpu.ops.cta_group import ONE_CTA, CtaGroupOp
 from tilewright.dialects.cute_nvgpu.ops.instruction import BaselineOp, NvgpuOp
 from tilewright.dialects.cute_nvgpu.ops.memory_operand import (
@@ -35,25 +25,26 @@ from tilewright.dialects.cute_nvgpu.ops.memory_operand import (
     verify_tmem,
 )
 from tilewright.dialects.fields import NUMBER, fields_op
+from tilewright.dialects.illegal import Illegal
 
 
 def allocation_type(columns: int, element_type: Attribute = i32) -> MemRefType:
     """The memref of a whole allocation: 128 lanes of `columns` cells."""
-    layout = Layout((LANES, columns), (LANE_STRIDE, 1))
+    layout = Layout((rows.LANES, columns), (rows.LANE_STRIDE, 1))
     space = SpaceAttr(Space.TMEM)
-    return MemRefType(element_type, (LANES, columns), LayoutType.get(layout), space)
+    return MemRefType(element_type, (rows.LANES, columns), LayoutType.get(layout), space)
 
 
-def allocated_columns(op: str, what: str, type_: Attribute) -> int:
-    """How many columns a whole allocation has. Raises VerifyException for a memref that is none."""
-    memref = verify_tmem(op, what, type_, 2)
+def allocated_columns(what: str, type_: Attribute) -> int:
+    """How many columns a whole allocation has. Raises Illegal for a memref that is none."""
+    memref = verify_tmem(what, type_, 2)
     columns, bits = memref.get_shape()[1], bits_of(memref.element_type)
-    nearest = closest(columns, ALLOCATIONS)
-    legal = allocation_type(nearest, memref.element_type if bits == CELL_BITS else i32)
-    if bits != CELL_BITS or columns not in ALLOCATIONS or not _same(memref, legal):
-        raise VerifyException(
-            f"'{op}' {what} expected a whole allocation, all lanes of "
-            f"{', '.join(map(str, ALLOCATIONS))} columns of 32-bit cells, got {type_}; "
+    nearest = closest(columns, rows.ALLOCATIONS)
+    legal = allocation_type(nearest, memref.element_type if bits == rows.CELL_BITS else i32)
+    if bits != rows.CELL_BITS or columns not in rows.ALLOCATIONS or not _same(memref, legal):
+        raise Illegal(
+            f"{what} expected a whole allocation, all lanes of "
+            f"{', '.join(map(str, rows.ALLOCATIONS))} columns of 32-bit cells, got {type_}; "
             f"nearest legal: {legal}"
         )
     return columns
@@ -65,13 +56,12 @@ def _same(one: MemRefType[Attribute], other: MemRefType[Attribute]) -> bool:
     return one.get_shape() == other.get_shape() and len(plain) == 2 and equivalent(*plain)
 
 
-def verify_slot(op: str, type_: Attribute, indices: int) -> None:
-    """Raise VerifyException unless the type is a memref of addresses: i32 in shared memory."""
-    memref = verify_memref(op, "slot", type_, indices, Space.SMEM)
+def verify_slot(type_: Attribute, indices: int) -> None:
+    """Raise Illegal unless the type is a memref of addresses: i32 in shared memory."""
+    memref = verify_memref("slot", type_, indices, Space.SMEM)
     if memref.element_type != i32:
-        raise VerifyException(
-            f"'{op}' slot expected a memref of i32, got {memref} (an address of tensor memory has "
-            "32 bits)"
+        raise Illegal(
+            f"slot expected a memref of i32, got {memref} (an address of tensor memory has 32 bits)"
         )
 
 
@@ -93,7 +83,7 @@ class TmemOp(CtaGroupOp, NvgpuOp):
         self.verify_group()
 
 
-@fields_op("cute_nvgpu.tmem.alloc", TMEM_ALLOC)
+@fields_op("cute_nvgpu.tmem.alloc", rows.TMEM_ALLOC)
 class AllocOp(TmemOp):
     """Allocate columns of tensor memory and write their address to a word of shared memory.
 
@@ -117,9 +107,8 @@ class AllocOp(TmemOp):
 
     def verify_(self) -> None:
         super().verify_()
-        verify_slot(self.name, self.slot.type, len(self.indices))
-        if (why := why_illegal_columns(self.columns.value.data)) is not None:
-            raise VerifyException(f"'{self.name}' {why}")
+        verify_slot(self.slot.type, len(self.indices))
+        self.refuse(rows.why_illegal_columns(self.columns.value.data))
 
 
 @fields_op("cute_nvgpu.tmem.retrieve")
@@ -141,11 +130,11 @@ class RetrieveOp(BaselineOp):
     assembly_format = "$slot `[` $indices `]` attr-dict `:` type($slot) `->` type($result)"
 
     def verify_(self) -> None:
-        verify_slot(self.name, self.slot.type, len(self.indices))
-        allocated_columns(self.name, "result", self.result.type)
+        verify_slot(self.slot.type, len(self.indices))
+        allocated_columns("result", self.result.type)
 
 
-@fields_op("cute_nvgpu.tmem.dealloc", TMEM_DEALLOC)
+@fields_op("cute_nvgpu.tmem.dealloc", rows.TMEM_DEALLOC)
 class DeallocOp(TmemOp):
     """Give an allocation back, all of it.
 
@@ -165,14 +154,14 @@ class DeallocOp(TmemOp):
     @property
     def columns(self) -> int:
         """How many columns it gives back."""
-        return allocated_columns(self.name, "source", self.source.type)
+        return allocated_columns("source", self.source.type)
 
     def verify_(self) -> None:
         super().verify_()
         _ = self.columns
 
 
-@fields_op("cute_nvgpu.tmem.relinquish_alloc_permit", TMEM_RELINQUISH)
+@fields_op("cute_nvgpu.tmem.relinquish_alloc_permit", rows.TMEM_RELINQUISH)
 class RelinquishAllocPermitOp(TmemOp):
     """The CTA allocates no more tensor memory, so that another one on its SM may.
 
@@ -210,10 +199,10 @@ class SliceOp(BaselineOp):
     assembly_format = "$source `[` $indices `]` attr-dict `:` type($source) `->` type($result)"
 
     def verify_(self) -> None:
-        source = verify_tmem(self.name, "source", self.source.type, len(self.indices))
-        result = verify_tmem(self.name, "result", self.result.type, self.result.type.get_num_dims())
-        wanted = tmem_span(self.name, "result", result)
-        there = tmem_span(self.name, "source", source)
+        source = verify_tmem("source", self.source.type, len(self.indices))
+        result = verify_tmem("result", self.result.type, self.result.type.get_num_dims())
+        wanted = tmem_span("result", result)
+        there = tmem_span("source", source)
         lane, column = self._begin(source)
         if lane + wanted[0] > there[0] or column + wanted[1] > there[1]:
             raise self.fail(
@@ -228,5 +217,5 @@ class SliceOp(BaselineOp):
         offset = sum(
             layout[mode](constant_index(index) or 0) for mode, index in enumerate(self.indices)
         )
-        lane, column = divmod(offset * bits // CELL_BITS, LANE_STRIDE)
+        lane, column = divmod(offset * bits // rows.CELL_BITS, rows.LANE_STRIDE)
         return lane, column

@@ -15,11 +15,9 @@ from xdsl.irdl import (
 )
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
-from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute import Layout, LayoutError, composition, equivalent
 from tilewright.dialects.cute.types.memref import layout_of
-from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
 from tilewright.dialects.cute_nvgpu.atoms.tmem_copy import (
     PACKED_BITS,
     TmemAccess,
@@ -30,10 +28,12 @@ from tilewright.dialects.cute_nvgpu.atoms.tmem_copy import (
 from tilewright.dialects.cute_nvgpu.atoms.tmem_layouts import lane_stride
 from tilewright.dialects.cute_nvgpu.lattice.tmem import CELL_BITS, TMEM_WAIT_LOAD, TMEM_WAIT_STORE
 from tilewright.dialects.cute_nvgpu.lattice.tmem_access import TMEM_LOAD, TMEM_STORE
-from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp
+from tilewright.dialects.cute_nvgpu.ops.instruction import FragmentAccessOp, NvgpuOp
 from tilewright.dialects.cute_nvgpu.ops.memory_operand import constant_index, verify_tmem
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
 from tilewright.dialects.fields import NUMBER, fields_op
+from tilewright.dialects.illegal import Illegal
+from tilewright.dialects.reading import legal_text
 
 
 @irdl_attr_definition
@@ -44,18 +44,15 @@ class TmemShapeAttr(Data[str], SpacedOpaqueSyntaxAttribute):
 
     @classmethod
     def parse_parameter(cls, parser: AttrParser) -> str:
-        start = parser.pos
-        name = f"{parser.parse_integer(allow_boolean=False)}{parser.parse_identifier()}"
-        try:
+        with legal_text(parser):
+            name = f"{parser.parse_integer(allow_boolean=False)}{parser.parse_identifier()}"
             return find_tmem_shape(name).name
-        except AtomError as error:
-            parser.raise_error(str(error), start, parser.pos)
 
     def print_parameter(self, printer: Printer) -> None:
         printer.print_string(self.data)
 
 
-class TmemAccessOp(NvgpuOp):
+class TmemAccessOp(FragmentAccessOp):
     """The base of loads and stores: their tile of tensor memory and their fragment.
 
     The indices name the tile's first element. All threads of a warp execute it together and give
@@ -70,24 +67,12 @@ class TmemAccessOp(NvgpuOp):
     @property
     def tile_operand(self) -> tuple[SSAValue, Sequence[SSAValue]]:
         """The memref, and the indices of the tile's first element."""
-        raise NotImplementedError
-
-    @property
-    def fragment_value(self) -> SSAValue:
-        """The fragment that is loaded or stored."""
-        raise NotImplementedError
-
-    @property
-    def fragment_type(self) -> FragmentType:
-        """Its type."""
-        type_ = self.fragment_value.type
-        assert isinstance(type_, FragmentType)
-        return type_
+        return self.memory, self.indices
 
     @property
     def packed(self) -> bool:
         """True where a register holds the low halves of two cells."""
-        return False
+        return self.HALF_CELLS in self.properties
 
     @property
     def access(self) -> TmemAccess:
@@ -104,14 +89,10 @@ class TmemAccessOp(NvgpuOp):
         """The layout of the fragment: (thread, value) -> lane + lanes * element along it."""
         return self.access.tile(self.fragment_type.element.bits)
 
-    def verify_access(self) -> None:
-        """Raise VerifyException unless the memref is one that the shape can access."""
-        try:
-            access = self.access
-        except AtomError as error:
-            raise VerifyException(f"'{self.name}' {error}") from None
+    def verify_(self) -> None:
+        access = self.access
         memory, indices = self.tile_operand
-        memref = verify_tmem(self.name, "memory", memory.type, len(indices))
+        memref = verify_tmem("memory", memory.type, len(indices))
         self._verify_elements(memref.element_type)
         self._verify_half(access)
         self._verify_tile(memref, access)
@@ -140,8 +121,8 @@ class TmemAccessOp(NvgpuOp):
         layout, bits = layout_of(type_), self.fragment_type.element.bits
         assert isinstance(layout, Layout)
         if layout.rank() < 2:
-            raise VerifyException(
-                f"'{self.name}' memory expected two or more dimensions, got {type_} "
+            raise Illegal(
+                f"memory expected two or more dimensions, got {type_} "
                 "(the last two are lanes and columns)"
             )
         stride = CELL_BITS // bits if self.packed else 1
@@ -151,8 +132,8 @@ class TmemAccessOp(NvgpuOp):
             wanted = Layout(extent, step)
             if mode.size() < extent or not _begins_with(mode, wanted):
                 what = ("lanes", "elements of a lane")[place]
-                raise VerifyException(
-                    f"'{self.name}' memory expected {extent} {what} as {wanted} in mode "
+                raise Illegal(
+                    f"memory expected {extent} {what} as {wanted} in mode "
                     f"{layout.rank() - 2 + place}, got {mode} of {type_}" + self._hint(mode, wanted)
                 )
 
@@ -238,21 +219,6 @@ class LoadOp(TmemAccessOp):
         " `:` type($source) `->` type($fragment)"
     )
 
-    @property
-    def tile_operand(self) -> tuple[SSAValue, Sequence[SSAValue]]:
-        return self.source, self.indices
-
-    @property
-    def fragment_value(self) -> SSAValue:
-        return self.fragment
-
-    @property
-    def packed(self) -> bool:
-        return self.pack is not None
-
-    def verify_(self) -> None:
-        self.verify_access()
-
 
 @fields_op("cute_nvgpu.tmem.store", TMEM_STORE)
 class StoreOp(TmemAccessOp):
@@ -279,22 +245,9 @@ class StoreOp(TmemAccessOp):
         " attr-dict `:` type($fragment) `,` type($dest)"
     )
 
-    @property
-    def tile_operand(self) -> tuple[SSAValue, Sequence[SSAValue]]:
-        return self.dest, self.indices
-
-    @property
-    def fragment_value(self) -> SSAValue:
-        return self.fragment
-
-    @property
-    def packed(self) -> bool:
-        return self.unpack is not None
-
     def verify_(self) -> None:
-        self.verify_access()
-        if (why := why_overlapping(self.access)) is not None:
-            raise VerifyException(f"'{self.name}' {why}")
+        super().verify_()
+        self.refuse(why_overlapping(self.access))
 
 
 @fields_op("cute_nvgpu.tmem.wait_load", TMEM_WAIT_LOAD)

@@ -5,10 +5,8 @@ from xdsl.ir import Attribute, Data, SpacedOpaqueSyntaxAttribute
 from xdsl.irdl import irdl_attr_definition, operand_def, opt_prop_def, prop_def, var_operand_def
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
-from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute.types.memref import layout_of
-from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
 from tilewright.dialects.cute_nvgpu.atoms.tmem_copy import find_copy_shape
 from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import TCGEN05
 from tilewright.dialects.cute_nvgpu.lattice.tmem import (
@@ -27,6 +25,8 @@ from tilewright.dialects.cute_nvgpu.ops.memory_operand import bits_of, tmem_span
 from tilewright.dialects.cute_nvgpu.ops.tmem import TmemOp
 from tilewright.dialects.cute_nvgpu.types.smem_desc_view import SmemDescViewType
 from tilewright.dialects.fields import fields_op
+from tilewright.dialects.illegal import Illegal
+from tilewright.dialects.reading import legal_text
 
 _MULTICAST = {shape.multicast.replace("::", "_"): shape.multicast
               for shape in TMEM_COPY_SHAPES.values()}  # fmt: skip
@@ -42,15 +42,12 @@ class CopyShapeAttr(Data[str], SpacedOpaqueSyntaxAttribute):
 
     @classmethod
     def parse_parameter(cls, parser: AttrParser) -> str:
-        start = parser.pos
-        name = f"{parser.parse_integer(allow_boolean=False)}{parser.parse_identifier()}"
-        for word, multicast in _MULTICAST.items():
-            if word and parser.parse_optional_keyword(word) is not None:
-                name += f".{multicast}"
-        try:
+        with legal_text(parser):
+            name = f"{parser.parse_integer(allow_boolean=False)}{parser.parse_identifier()}"
+            for word, multicast in _MULTICAST.items():
+                if word and parser.parse_optional_keyword(word) is not None:
+                    name += f".{multicast}"
             return find_copy_shape(name).spelled
-        except AtomError as error:
-            parser.raise_error(str(error), start, parser.pos)
 
     def print_parameter(self, printer: Printer) -> None:
         printer.print_string(self.data.replace("::", "_").replace(".", " "))
@@ -101,40 +98,38 @@ class CopyOp(TmemOp):
 
     def verify_(self) -> None:
         super().verify_()
-        memref = verify_tmem(self.name, "dest", self.dest.type, len(self.indices))
-        _verify_columns(self.name, memref, self.copy_shape.columns)
+        memref = verify_tmem("dest", self.dest.type, len(self.indices))
+        _verify_columns(memref, self.copy_shape.columns)
         self._verify_matrix()
 
     def _verify_matrix(self) -> None:
-        """Raise VerifyException unless the matrix is K-major and of the shape's bytes."""
+        """Raise Illegal unless the matrix is K-major and of the shape's bytes."""
         view, shape = self.source.type, self.copy_shape
         assert isinstance(view, SmemDescViewType)
         tile, (rows, columns) = view.tile, view.extents
         if view.format is not TCGEN05:
-            raise VerifyException(
-                f"'{self.name}' source expected a matrix for tcgen05, got {view} "
+            raise Illegal(
+                f"source expected a matrix for tcgen05, got {view} "
                 "(its descriptor has another format)"
             )
         if tile.major != "k":
-            raise VerifyException(
-                f"'{self.name}' source expected a K-major matrix, got {view} (rows of "
-                f"{shape.bits} bits)"
+            raise Illegal(
+                f"source expected a K-major matrix, got {view} (rows of {shape.bits} bits)"
             )
         if (rows, columns * view.element.bits) != (shape.rows, shape.bits):
-            raise VerifyException(
-                f"'{self.name}' source expected {shape.rows} rows of {shape.bits} bits with shape "
+            raise Illegal(
+                f"source expected {shape.rows} rows of {shape.bits} bits with shape "
                 f"{self.shape.data.replace('::', '_').replace('.', ' ')}, got {rows} rows of "
                 f"{columns * view.element.bits} bits"
             )
 
 
-def _verify_columns(op: str, type_: MemRefType[Attribute], columns: int) -> None:
-    """Raise VerifyException unless so many columns of tensor memory are there at all."""
-    available = tmem_span(op, "memory", type_)[1]
+def _verify_columns(type_: MemRefType[Attribute], columns: int) -> None:
+    """Raise Illegal unless so many columns of tensor memory are there at all."""
+    available = tmem_span("memory", type_)[1]
     if available < columns:
-        raise VerifyException(
-            f"'{op}' expected at least {columns} columns of 32-bit cells, "
-            f"got {available} of {type_}"
+        raise Illegal(
+            f"expected at least {columns} columns of 32-bit cells, got {available} of {type_}"
         )
 
 
@@ -160,17 +155,14 @@ class ShiftOp(TmemOp):
 
     def verify_(self) -> None:
         super().verify_()
-        memref = verify_tmem(self.name, "source", self.source.type, len(self.indices))
-        _verify_columns(self.name, memref, SHIFTED_COLUMNS)
+        memref = verify_tmem("source", self.source.type, len(self.indices))
+        _verify_columns(memref, SHIFTED_COLUMNS)
         self._verify_rows(memref)
 
     def _verify_rows(self, memref: MemRefType[Attribute]) -> None:
-        """Raise VerifyException unless some 8 columns of each row lie side by side."""
+        """Raise Illegal unless some 8 columns of each row lie side by side."""
         layout, bits = layout_of(memref), bits_of(memref.element_type)
         assert layout is not None and bits is not None
         lane = LANE_STRIDE * CELL_BITS // bits
         if layout.rank() < 2 or any(layout[0](i) != i * lane for i in range(2)):
-            raise VerifyException(
-                f"'{self.name}' source expected a first mode of lanes, of stride {lane}, "
-                f"got {layout}"
-            )
+            raise Illegal(f"source expected a first mode of lanes, of stride {lane}, got {layout}")

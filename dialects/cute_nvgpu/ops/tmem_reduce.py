@@ -90,14 +90,6 @@ class LoadReduceOp(TmemAccessOp):
         )  # fmt: skip
 
     @property
-    def tile_operand(self) -> tuple[SSAValue, Sequence[SSAValue]]:
-        return self.source, self.indices
-
-    @property
-    def fragment_value(self) -> SSAValue:
-        return self.fragment
-
-    @property
     def ptx_type(self) -> str:
         """The type that PTX reduces: f32, s32 or u32."""
         return _REDUCED[str(self.fragment_type.element_type)][self.unsigned is not None]
@@ -113,7 +105,7 @@ class LoadReduceOp(TmemAccessOp):
         return f"{self.reduction.data.value}{self.modifiers}.{self.ptx_type}"
 
     def verify_(self) -> None:
-        self.verify_access()
+        super().verify_()
         self._verify_shape()
         self._verify_flags()
         if self.reduced.type != self.fragment_type.element_type:

@@ -6,13 +6,11 @@ from typing import ClassVar
 from xdsl.dialects.builtin import IntegerAttr, MemRefType, StringAttr, UnitAttr, i1, i32
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import operand_def, opt_operand_def, opt_prop_def
-from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute import Layout, equivalent
 from tilewright.dialects.cute.atoms import Operand
 from tilewright.dialects.cute.types.algebra import LayoutType
 from tilewright.dialects.cute.types.memref import Space, SpaceAttr, layout_of
-from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
 from tilewright.dialects.cute_nvgpu.atoms.umma import UmmaAtom
 from tilewright.dialects.cute_nvgpu.descriptors.bit_field import DescriptorError
 from tilewright.dialects.cute_nvgpu.descriptors.instruction_descriptor import InstructionDescriptor
@@ -32,6 +30,7 @@ from tilewright.dialects.cute_nvgpu.ops.smem_desc import stored_types
 from tilewright.dialects.cute_nvgpu.types.shared_atoms import UMMA_ATOM_TYPES, UmmaAtomType
 from tilewright.dialects.cute_nvgpu.types.smem_desc_view import SmemDescViewType
 from tilewright.dialects.fields import Field
+from tilewright.dialects.illegal import Illegal
 
 _SPELLED = {"E": "$e `[` $selector `]`"} | {
     name: f"${name.lower()} `[` ${name.lower()}_id `]`" for name in ("SFA", "SFB")
@@ -185,19 +184,16 @@ class UmmaOp(CtaGroupOp, NvgpuOp):
         atom = self.mma_atom
         for operand, value in self.sources.items():
             if operand in atom.tmem_operands:
-                _verify_tensor(self.name, atom, operand, value.type)
+                _verify_tensor(atom, operand, value.type)
             else:
-                verify_matrix(self.name, atom, operand, value.type)
+                verify_matrix(atom, operand, value.type)
         if any(self.negated) and not atom.row.negates:
             raise self.fail(
                 "no negate_a or negate_b, got one (only floating-point multiplicands are negated; "
                 f"{atom.mnemonic})"
             )
-        try:
-            _ = self.mnemonic
-            _ = self.instruction_descriptor
-        except (AtomError, DescriptorError) as error:
-            raise VerifyException(f"'{self.name}' {error}") from None
+        _ = self.mnemonic
+        _ = self.instruction_descriptor
         if self.idesc is not None and any(map(self._number, IDS.values())):
             raise self.fail("ids of 0 beside idesc, which has them")
         self._verify_modifiers()
@@ -210,8 +206,8 @@ class UmmaOp(CtaGroupOp, NvgpuOp):
             getattr(self.sources[name].type, "element_type", None) for name in ("SFA", "SFB")
         )
         if sfa != sfb:
-            raise VerifyException(
-                f"'{self.name}' expects sfa/sfb element types to be the same, got {sfa} and {sfb}; "
+            raise Illegal(
+                f"expects sfa/sfb element types to be the same, got {sfa} and {sfb}; "
                 f"nearest legal: {self.mma_atom.element('SFA').mlir}"
             )
 
@@ -265,21 +261,21 @@ def tensor_elements(element: ElementType) -> tuple[str, ...]:
     return others if element.padded else (element.mlir, *others)
 
 
-def _verify_tensor(op: str, atom: UmmaAtom, operand: str, type_: Attribute) -> None:
-    """Raise VerifyException unless the type is the atom's operand in tensor memory."""
+def _verify_tensor(atom: UmmaAtom, operand: str, type_: Attribute) -> None:
+    """Raise Illegal unless the type is the atom's operand in tensor memory."""
     what = f"operand {operand}"
-    tensor = verify_tmem(op, what, type_, 2)
+    tensor = verify_tmem(what, type_, 2)
     legal = tensor_type(atom, operand)
     layout, declared = atom.cta_layout(operand), layout_of(tensor)
     elements = tensor_elements(atom.element(operand))
     if str(tensor.element_type) not in elements:
-        raise VerifyException(
-            f"'{op}' {what} expected elements of {' or '.join(elements)}, got {tensor} "
+        raise Illegal(
+            f"{what} expected elements of {' or '.join(elements)}, got {tensor} "
             f"({atom.mnemonic}: {atom.element(operand).mlir}); nearest legal: {legal}"
         )
     same_shape = tensor.get_shape() == tuple(layout.mode(mode).size() for mode in (0, 1))
     if not (same_shape and isinstance(declared, Layout) and equivalent(declared, layout)):
-        raise VerifyException(
-            f"'{op}' {what} expected layout {layout}, got {tensor} ({atom.mnemonic}, M = {atom.m}, "
+        raise Illegal(
+            f"{what} expected layout {layout}, got {tensor} ({atom.mnemonic}, M = {atom.m}, "
             f"data path {atom.path.letter}); nearest legal: {legal}"
         )

@@ -6,7 +6,6 @@ from xdsl.dialects.builtin import StringAttr, i1
 from xdsl.irdl import prop_def, result_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
-from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute_nvgpu.lattice.mbarrier import ELECT_SYNC, SETMAXNREG
 from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp
@@ -64,5 +63,4 @@ class SetmaxnregOp(NvgpuOp):
     def verify_(self) -> None:
         if self.action.data not in SETMAXNREG.actions:
             raise self.fail(f"{' or '.join(SETMAXNREG.actions)}, got {self.action.data}")
-        if (why := SETMAXNREG.why_illegal(self.registers.value.data)) is not None:
-            raise VerifyException(f"'{self.name}' {why}")
+        self.refuse(SETMAXNREG.why_illegal(self.registers.value.data))

@@ -6,12 +6,11 @@ from typing import ClassVar
 from xdsl.dialects.builtin import IndexType, MemRefType
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import operand_def, prop_def, result_def, var_operand_def
-from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute.types.memref import is_memref
 from tilewright.dialects.cute_nvgpu.atoms.wmma import WmmaAccess, why_not_loaded
 from tilewright.dialects.cute_nvgpu.lattice.wmma import WmmaAccessRow
-from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp, verify_holders
+from tilewright.dialects.cute_nvgpu.ops.instruction import FragmentAccessOp, verify_holders
 from tilewright.dialects.cute_nvgpu.ops.register_mma import DenseMma, check_fragment
 from tilewright.dialects.cute_nvgpu.ops.wmma_memory import static_stride, verify_memory
 from tilewright.dialects.cute_nvgpu.types.atoms import MMA_ATOM_TYPES
@@ -46,11 +45,10 @@ class MmaOp(DenseMma):
             [op.access for op in origins(value) if isinstance(op, LoadOp)]
             for value in (self.a, self.b, self.c)
         ]
-        if (why := why_not_loaded(self.mma_atom, *loaded)) is not None:
-            raise VerifyException(f"'{self.name}' {why}")
+        self.refuse(why_not_loaded(self.mma_atom, *loaded))
 
 
-class WmmaAccessOp(NvgpuOp):
+class WmmaAccessOp(FragmentAccessOp):
     """A matrix between memory and the registers of a warp.
 
     All threads of the warp execute it together, with the same indices: those of the matrix's first
@@ -77,21 +75,6 @@ class WmmaAccessOp(NvgpuOp):
         return self.access.mnemonic()
 
     @property
-    def memory(self) -> SSAValue:
-        """The memref."""
-        raise NotImplementedError
-
-    @property
-    def coordinates(self) -> Sequence[SSAValue]:
-        """Where in the memref the matrix begins."""
-        return self.indices
-
-    @property
-    def fragment_value(self) -> SSAValue:
-        """The fragment."""
-        raise NotImplementedError
-
-    @property
     def memory_type(self) -> MemRefType[Attribute]:
         """The memref's type."""
         type_ = self.memory.type
@@ -111,12 +94,12 @@ class WmmaAccessOp(NvgpuOp):
 
     def verify_(self) -> None:
         access = self.access
-        verify_memory(self.name, access, self.memory.type, len(self.coordinates))
+        verify_memory(access, self.memory.type, len(self.indices))
         check_fragment(
-            f"'{self.name}'", self.fragment_value.type, access.element, access.tv_layout,
+            "", self.fragment.type, access.element, access.tv_layout,
             access.mnemonic(), access.row.section,
         )  # fmt: skip
-        verify_holders(self, "a fragment", self.fragment_value)
+        verify_holders(self, "a fragment", self.fragment)
 
 
 @fields_op("cute_nvgpu.wmma.load")
@@ -144,14 +127,6 @@ class LoadOp(WmmaAccessOp):
         result = FragmentType.of(access.element, access.row.values)
         super().__init__(source, indices, result, WMMA_ACCESS_TYPES["wmma.load"](access))
 
-    @property
-    def memory(self) -> SSAValue:
-        return self.source
-
-    @property
-    def fragment_value(self) -> SSAValue:
-        return self.fragment
-
 
 @fields_op("cute_nvgpu.wmma.store")
 class StoreOp(WmmaAccessOp):
@@ -173,11 +148,3 @@ class StoreOp(WmmaAccessOp):
     assembly_format = (
         "$fragment `,` $dest `[` $indices `]` $atom attr-dict `:` type($fragment) `,` type($dest)"
     )
-
-    @property
-    def memory(self) -> SSAValue:
-        return self.dest
-
-    @property
-    def fragment_value(self) -> SSAValue:
-        return self.fragment

@@ -12,7 +12,7 @@ from xdsl.printer import Printer
 from tilewright.dialects.cute.atoms import MmaTraits, Operand
 from tilewright.dialects.cute.symbolic.composed import AnyLayout
 from tilewright.dialects.cute.types.tiled import MmaAtomAttr
-from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError, MmaAtom
+from tilewright.dialects.cute_nvgpu.atoms.atom import MmaAtom
 from tilewright.dialects.cute_nvgpu.atoms.lookup import Modifiers, find
 from tilewright.dialects.cute_nvgpu.atoms.traits import mma_traits
 from tilewright.dialects.cute_nvgpu.lattice import MMA_ROWS
@@ -20,6 +20,7 @@ from tilewright.dialects.cute_nvgpu.lattice.elements import SCALE_TYPES
 from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement
 from tilewright.dialects.cute_nvgpu.lattice.wmma import WMMA_MMA
 from tilewright.dialects.cute_nvgpu.types.fragments import LEGAL_ELEMENTS, element_of
+from tilewright.dialects.reading import legal_text
 
 _Data = TypeVar("_Data", bound=Any)
 
@@ -47,7 +48,7 @@ class MmaAtomType(LatticeData[MmaAtom], MmaAtomAttr):
 
     @classmethod
     def parse_parameter(cls, parser: AttrParser) -> MmaAtom:
-        with parser.in_angle_brackets():
+        with parser.in_angle_brackets(), legal_text(parser):
             start = parser.pos
             shape = parser.parse_dimension_list()
             types = parse_list(parser, "elem_type", parse_element)
@@ -59,12 +60,9 @@ class MmaAtomType(LatticeData[MmaAtom], MmaAtomAttr):
             if modifiers.pop("ordered_metadata", False):
                 modifiers["sparsity"] = "sp::ordered_metadata"
             a, b, c, d = (*types, types[-1]) if len(types) == 3 else types
-            try:
-                m, n, k = shape
-                op = cls.name.removeprefix("cute_nvgpu.")
-                return find(op, (m, n, k), (a, b, c, d), **cast("Modifiers", modifiers))
-            except AtomError as error:
-                parser.raise_error(str(error), start, parser.pos)
+            m, n, k = shape
+            op = cls.name.removeprefix("cute_nvgpu.")
+            return find(op, (m, n, k), (a, b, c, d), **cast("Modifiers", modifiers))
 
     @property
     def mma_traits(self) -> MmaTraits:

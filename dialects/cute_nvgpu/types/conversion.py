@@ -6,9 +6,9 @@ from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 
 from tilewright.dialects.cute.types.tiled import ConversionAttr
-from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
 from tilewright.dialects.cute_nvgpu.atoms.conversion import TypeConversion, find_conversion
 from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement
+from tilewright.dialects.reading import legal_text
 
 
 @irdl_attr_definition
@@ -29,13 +29,8 @@ class ConvertAttr(Data[TypeConversion], ConversionAttr):
 
     @classmethod
     def parse_parameter(cls, parser: AttrParser) -> TypeConversion:
-        with parser.in_angle_brackets():
-            start = parser.pos
-            suffix = parser.parse_str_literal(" for a form of cvt")
-            try:
-                return find_conversion(suffix)
-            except AtomError as error:
-                parser.raise_error(f"convert {error}", start, parser.pos)
+        with parser.in_angle_brackets(), legal_text(parser, "convert "):
+            return find_conversion(parser.parse_str_literal(" for a form of cvt"))
 
     def print_parameter(self, printer: Printer) -> None:
         with printer.in_angle_brackets():

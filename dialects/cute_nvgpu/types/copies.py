@@ -10,7 +10,6 @@ from tilewright.dialects.cute.atoms import CopyTraits, TmaBox
 from tilewright.dialects.cute.symbolic.composed import AnyLayout
 from tilewright.dialects.cute.types.tiled import CopyAtomAttr
 from tilewright.dialects.cute.types.tma import TmaAtomAttr
-from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
 from tilewright.dialects.cute_nvgpu.atoms.copy import (
     COPY_KINDS,
     HALF_CELLS,
@@ -25,6 +24,7 @@ from tilewright.dialects.cute_nvgpu.atoms.tma import (
 )
 from tilewright.dialects.cute_nvgpu.descriptors.tensor_box import TensorMapError
 from tilewright.dialects.cute_nvgpu.lattice.targets import BASELINE, Requirement
+from tilewright.dialects.reading import legal_text
 
 
 @irdl_attr_definition
@@ -49,7 +49,7 @@ class CopyInstructionAttr(Data[CopyInstruction], CopyAtomAttr):
 
     @classmethod
     def parse_parameter(cls, parser: AttrParser) -> CopyInstruction:
-        with parser.in_angle_brackets():
+        with parser.in_angle_brackets(), legal_text(parser, "copy "):
             start = parser.pos
             word = parser.parse_identifier(" for a copy instruction")
             if word not in COPY_KINDS:
@@ -59,18 +59,15 @@ class CopyInstructionAttr(Data[CopyInstruction], CopyAtomAttr):
             parser.parse_punctuation(",")
             element = str(parser.parse_type())
             parser.parse_punctuation(",")
-            try:
-                if kind in ("ldmatrix", "stmatrix"):
-                    return _parse_matrices(parser, kind, element)
-                if kind in HALF_CELLS:
-                    return _parse_tensor_memory(parser, kind, element)
-                if kind == "tmem_copy":
-                    return _parse_tensor_copy(parser, element)
-                bits = parser.parse_integer(allow_boolean=False, allow_negative=False)
-                cache = _parse_cache(parser) if parser.parse_optional_punctuation(",") else None
-                return CopyInstruction(kind, element, bits, cache)
-            except (AtomError, LayoutError) as error:
-                parser.raise_error(f"copy {error}", start, parser.pos)
+            if kind in ("ldmatrix", "stmatrix"):
+                return _parse_matrices(parser, kind, element)
+            if kind in HALF_CELLS:
+                return _parse_tensor_memory(parser, kind, element)
+            if kind == "tmem_copy":
+                return _parse_tensor_copy(parser, element)
+            bits = parser.parse_integer(allow_boolean=False, allow_negative=False)
+            cache = _parse_cache(parser) if parser.parse_optional_punctuation(",") else None
+            return CopyInstruction(kind, element, bits, cache)
 
     def print_parameter(self, printer: Printer) -> None:
         with printer.in_angle_brackets():
@@ -167,15 +164,11 @@ class TmaInstructionAttr(Data[TmaInstruction], TmaAtomAttr):
 
     @classmethod
     def parse_parameter(cls, parser: AttrParser) -> TmaInstruction:
-        with parser.in_angle_brackets():
-            start = parser.pos
+        with parser.in_angle_brackets(), legal_text(parser, "tma "):
             words = [parser.parse_identifier(" for a TMA instruction")]
             while parser.parse_optional_punctuation(","):
                 words.append(parser.parse_identifier())
-            try:
-                return tma_instruction(words)
-            except AtomError as error:
-                parser.raise_error(f"tma {error}", start, parser.pos)
+            return tma_instruction(words)
 
     def print_parameter(self, printer: Printer) -> None:
         with printer.in_angle_brackets():

@@ -15,7 +15,7 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.str_enum import StrEnum
 
-from tilewright.dialects.cute import Layout, LayoutParseError, flatten
+from tilewright.dialects.cute import Layout, flatten
 from tilewright.dialects.cute.types.algebra import LayoutType
 from tilewright.dialects.cute_nvgpu.lattice.elements import (
     ELEMENT_TYPES,
@@ -26,6 +26,7 @@ from tilewright.dialects.cute_nvgpu.lattice.elements import (
     ElementType,
 )
 from tilewright.dialects.once import once
+from tilewright.dialects.reading import legal_text
 
 _THREADS = (32, 128)
 """How many threads hold a matrix together: a warp or a warpgroup."""
@@ -147,12 +148,8 @@ class FragmentType(ParametrizedAttribute, TypeAttribute):
                 unpacked = UnitAttr()
                 more = parser.parse_optional_punctuation(",") is not None
             if more:
-                start = parser.pos
-                text = parser.parse_str_literal()
-                try:
-                    layout = LayoutType.get(Layout.parse(text))
-                except LayoutParseError as error:
-                    parser.raise_error(str(error), start, parser.pos)
+                with legal_text(parser):
+                    layout = LayoutType.get(Layout.parse(parser.parse_str_literal()))
         return [IntAttr(shape[0]), element, layout, unpacked]
 
     def print_parameters(self, printer: Printer) -> None:

@@ -10,7 +10,6 @@ from xdsl.parser import AttrParser
 from tilewright.dialects.cute.atoms import MmaTraits, Operand
 from tilewright.dialects.cute.symbolic.composed import AnyLayout
 from tilewright.dialects.cute.types.tiled import MmaAtomAttr
-from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
 from tilewright.dialects.cute_nvgpu.atoms.traits import (
     umma_traits,
     wgmma_traits,
@@ -35,6 +34,7 @@ from tilewright.dialects.cute_nvgpu.types.atoms import (
     parse_scale_type,
     types_of,
 )
+from tilewright.dialects.reading import legal_text
 
 AtomT = TypeVar("AtomT", WgmmaAtom, UmmaAtom)
 
@@ -53,7 +53,7 @@ class SharedAtomType(LatticeData[AtomT], MmaAtomAttr, Generic[AtomT]):
 
     @classmethod
     def parse_parameter(cls, parser: AttrParser) -> AtomT:
-        with parser.in_angle_brackets():
+        with parser.in_angle_brackets(), legal_text(parser):
             start = parser.pos
             shape = parser.parse_dimension_list()
             types = parse_list(parser, "elem_type", parse_element)
@@ -67,13 +67,10 @@ class SharedAtomType(LatticeData[AtomT], MmaAtomAttr, Generic[AtomT]):
                     "expected MxNxK, elem_type = (a, b, d), ab_major = (a, b)", start, parser.pos
                 )
             op = cls.name.removeprefix("cute_nvgpu.")
-            try:
-                return cls.FIND(
-                    op, tuple(shape), tuple(types), majors=tuple(majors), frag_kind=frag_kind,
-                    **modifiers,
-                )  # fmt: skip
-            except AtomError as error:
-                parser.raise_error(str(error), start, parser.pos)
+            return cls.FIND(
+                op, tuple(shape), tuple(types), majors=tuple(majors), frag_kind=frag_kind,
+                **modifiers,
+            )  # fmt: skip
 
     @property
     @abstractmethod

@@ -12,7 +12,7 @@ from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.cute import ComposedLayout, Layout, LayoutParseError, parse_layout
+from tilewright.dialects.cute import ComposedLayout, Layout, parse_layout
 from tilewright.dialects.cute.types.algebra import ComposedLayoutType, LayoutType
 from tilewright.dialects.cute.types.memref import layout_type
 from tilewright.dialects.cute_nvgpu.descriptors.bit_field import DescriptorError
@@ -29,6 +29,7 @@ from tilewright.dialects.cute_nvgpu.types.fragments import (
     element_of,
     unpacked_of,
 )
+from tilewright.dialects.reading import legal_text
 
 
 @irdl_attr_definition
@@ -126,12 +127,8 @@ class SmemDescViewType(ParametrizedAttribute, TypeAttribute):
                 unpacked = UnitAttr()
                 parser.parse_punctuation(",")
             format = _parse_format(parser)
-            start = parser.pos
-            text = parser.parse_str_literal()
-            try:
-                layout = layout_type(parse_layout(text))
-            except LayoutParseError as error:
-                parser.raise_error(str(error), start, parser.pos)
+            with legal_text(parser):
+                layout = layout_type(parse_layout(parser.parse_str_literal()))
         return [
             IntAttr(shape[0]), IntAttr(shape[1]), element, layout, StringAttr(format), unpacked
         ]  # fmt: skip

@@ -7,10 +7,10 @@ from xdsl.parser import AttrParser
 from tilewright.dialects.cute.atoms import MmaTraits, Operand
 from tilewright.dialects.cute.symbolic.composed import AnyLayout
 from tilewright.dialects.cute.types.tiled import MmaAtomAttr
-from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
 from tilewright.dialects.cute_nvgpu.atoms.universal_fma import UniversalFma, find_fma
 from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement
 from tilewright.dialects.cute_nvgpu.types.atoms import LatticeData, parse_element, parse_list
+from tilewright.dialects.reading import legal_text
 
 
 @irdl_attr_definition
@@ -22,14 +22,9 @@ class UniversalFmaType(LatticeData[UniversalFma], TypeAttribute, MmaAtomAttr):
 
     @classmethod
     def parse_parameter(cls, parser: AttrParser) -> UniversalFma:
-        with parser.in_angle_brackets():
-            start = parser.pos
+        with parser.in_angle_brackets(), legal_text(parser):
             shape = tuple(parser.parse_dimension_list())
-            types = parse_list(parser, "elem_type", parse_element)
-            try:
-                return find_fma(shape, tuple(types))
-            except AtomError as error:
-                parser.raise_error(str(error), start, parser.pos)
+            return find_fma(shape, tuple(parse_list(parser, "elem_type", parse_element)))
 
     def requirement(self) -> Requirement:
         return self.data.form.requirement

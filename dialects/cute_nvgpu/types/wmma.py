@@ -2,7 +2,6 @@
 
 from xdsl.parser import AttrParser
 
-from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
 from tilewright.dialects.cute_nvgpu.atoms.wmma import WmmaAccess, find_access
 from tilewright.dialects.cute_nvgpu.types.atoms import (
     LatticeData,
@@ -10,6 +9,7 @@ from tilewright.dialects.cute_nvgpu.types.atoms import (
     parse_element,
     types_of,
 )
+from tilewright.dialects.reading import legal_text
 
 
 class WmmaAccessType(LatticeData[WmmaAccess]):
@@ -22,7 +22,7 @@ class WmmaAccessType(LatticeData[WmmaAccess]):
 
     @classmethod
     def parse_parameter(cls, parser: AttrParser) -> WmmaAccess:
-        with parser.in_angle_brackets():
+        with parser.in_angle_brackets(), legal_text(parser):
             start = parser.pos
             shape = parser.parse_dimension_list()
             if len(shape) != 3:
@@ -30,12 +30,9 @@ class WmmaAccessType(LatticeData[WmmaAccess]):
             operand = parse_assignment(parser, "operand", AttrParser.parse_identifier)
             element = parse_assignment(parser, "elem_type", parse_element)
             major = parse_assignment(parser, "layout", AttrParser.parse_identifier)
-            try:
-                m, n, k = shape
-                op = cls.name.removeprefix("cute_nvgpu.")
-                return find_access(op, operand, (m, n, k), element, major)
-            except AtomError as error:
-                parser.raise_error(str(error), start, parser.pos)
+            m, n, k = shape
+            op = cls.name.removeprefix("cute_nvgpu.")
+            return find_access(op, operand, (m, n, k), element, major)
 
 
 WMMA_ACCESS_TYPES = types_of(WmmaAccessType, ("wmma.load", "wmma.store"))

@@ -28,10 +28,9 @@ from tilewright.lowering.cuda_tile.analysis.cost_model import copy_stages
 from tilewright.lowering.cuda_tile.analysis.facts import is_zero
 from tilewright.lowering.cuda_tile.analysis.find_pipelines import (
     Pipelines,
-    is_readable,
-    loaded_by,
 )
 from tilewright.lowering.cuda_tile.analysis.hints import latency
+from tilewright.lowering.cuda_tile.analysis.loaded_operands import is_readable, loaded_by
 from tilewright.lowering.cuda_tile.analysis.runs import pointer_run
 from tilewright.lowering.cuda_tile.analysis.tensor_maps import reads_only
 from tilewright.lowering.cuda_tile.analysis.thread_read_layouts import thread_read_layout

@@ -13,10 +13,9 @@ from dataclasses import dataclass, field
 from xdsl.dialects.builtin import i64
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 
-from tilewright.dialects.cuda_tile.ops import conversions, core
+from tilewright.dialects.cuda_tile.ops import core
 from tilewright.dialects.cuda_tile.ops.control_flow import ContinueOp, ForOp
 from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFOp
-from tilewright.dialects.cuda_tile.ops.memory import LoadPtrTkoOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp, StoreViewTkoOp
 from tilewright.dialects.cuda_tile.types import TileType
@@ -32,20 +31,17 @@ from tilewright.lowering.cuda_tile.analysis.cost_model import (
     tiled_products,
 )
 from tilewright.lowering.cuda_tile.analysis.hints import hint
+from tilewright.lowering.cuda_tile.analysis.loaded_operands import (
+    halved_dimension,
+    is_readable,
+    loaded_by,
+)
 from tilewright.lowering.cuda_tile.analysis.remarks import remark
 from tilewright.lowering.cuda_tile.analysis.tensor_maps import BoxedAccess, boxed_load
-from tilewright.lowering.cuda_tile.layouts.elements import element_of, scalar_type, shape_of
-from tilewright.lowering.cuda_tile.layouts.layouts import bits_of, dim_bits, permutation_of
+from tilewright.lowering.cuda_tile.layouts.elements import element_of, scalar_type
 from tilewright.lowering.cuda_tile.layouts.mma_layouts import Multiplication
-from tilewright.lowering.cuda_tile.layouts.shared_matrices import MatrixOrder
-from tilewright.lowering.cuda_tile.layouts.tensor_memory_layouts import in_tensor_memory
+from tilewright.lowering.cuda_tile.layouts.tensor_memory_layouts import PAIR, in_tensor_memory
 from tilewright.lowering.cuda_tile.layouts.warpgroup_layouts import is_added
-
-_CONVERSIONS = (
-    conversions.FToFOp, conversions.FToIOp, conversions.IToFOp, conversions.ExtIOp,
-    conversions.TruncIOp,
-)  # fmt: skip
-
 
 _MBARRIER = 8
 """The bytes of an mbarrier."""
@@ -53,15 +49,17 @@ _MBARRIER = 8
 
 @dataclass(frozen=True)
 class SharedBlocks:
-    """How many CTAs share a tile block, and the accesses whose tiles each of them has a part of."""
+    """How many CTAs share a tile block, the accesses whose tiles each of them has a part of, and
+    whether they are a cluster."""
 
     ctas: int = 1
     parts: frozenset[Operation] = frozenset()
+    clustered: bool = True
 
     def loading(self, load: LoadViewTkoOp) -> int:
         """The CTAs that load for each other what a product in a loop reads."""
         alone = load in self.parts or not isinstance(load.parent_op(), ForOp)
-        return 1 if alone else self.ctas
+        return 1 if alone or not self.clustered else self.ctas
 
 
 @dataclass(eq=False)
@@ -83,6 +81,11 @@ class LoadGroup:
     def ctas(self) -> int:
         """The CTAs that load for each other."""
         return max(load.ctas for load in self.loads)
+
+    @property
+    def paired(self) -> bool:
+        """True where the MMAs of a pair of CTAs read them, of which one waits for both."""
+        return PAIR in self.product.attributes
 
     @property
     def released_by_mma(self) -> bool:
@@ -211,19 +214,27 @@ def find_pipelines(
         return plan
     for product in products:
         by_warps = not is_asynchronous(product, arch)
-        for operand in (product.lhs, product.rhs):
+        for operand in (*product.operands[:2], *product.operands[3:]):
             source = loaded_by(operand)
             load = None if source is None else source.load
             if source is None or not isinstance(load, LoadViewTkoOp):
                 continue
             if plan.of(load) is not None or load in plan.refused:
                 continue
-            ctas = 1 if blocks is None or by_warps else blocks.loading(load)
-            boxed = boxed_load(load, arch, ctas)
+            paired = PAIR in product.attributes
+            ctas = 1 if blocks is None or by_warps or paired else blocks.loading(load)
+            half = halved_dimension(product) if paired and operand is product.rhs else None
+            boxed = boxed_load(load, arch, ctas, half)
             if isinstance(boxed, str):
                 plan.refused[load] = boxed
                 continue
             direct = not by_warps and is_readable(boxed.order, source, operand, product)
+            if not direct and operand not in product.operands[:2]:
+                plan.refused[load] = (
+                    "scale factors do not lie as tcgen05.cp takes them, four of "
+                    "each of the rows r, r + 32, r + 64 and r + 96 in 16 bytes"
+                )
+                continue
             why = _add(boxed, product, entry, plan, by_threads=not direct, by_warps=by_warps)
             if why is not None:
                 plan.refused[load] = why
@@ -234,7 +245,7 @@ def find_pipelines(
         beside = max(beside, _beside(entry, stored) + _staged(plan))
     _choose_stages(entry, arch, plan, beside, copied)
     ahead = [group for pipeline in plan.by_loop.values() for group in pipeline.groups]
-    plan.cluster = max((group.ctas for group in ahead), default=1)
+    plan.cluster = max((max(group.ctas, 1 + group.paired) for group in ahead), default=1)
     return plan
 
 
@@ -262,45 +273,6 @@ def _readers(value: SSAValue) -> Iterator[Operation]:
             yield from _readers(use.operation.results[0])
         else:
             yield use.operation
-
-
-@dataclass(frozen=True, slots=True)
-class LoadedOperand:
-    """The load that an operand comes of, of its bits those of the loaded tile, and whether elements
-    are converted on the way."""
-
-    load: LoadViewTkoOp | LoadPtrTkoOp
-    bits: Mapping[int, int]
-    converted: bool
-
-
-def loaded_by(operand: SSAValue) -> LoadedOperand | None:
-    """The load whose elements an operand has, all of them, in whatever order and type."""
-    bits = {bit: bit for bit in range(bits_of(shape_of(operand)))}
-    value, converted = operand, False
-    while isinstance(value.owner, (core.ReshapeOp, core.PermuteOp, *_CONVERSIONS)):
-        if isinstance(value.owner, core.PermuteOp):
-            moved = permutation_of(value.owner)
-            bits = {own: moved[bit] for own, bit in bits.items()}
-        converted |= isinstance(value.owner, _CONVERSIONS)
-        value = value.owner.operands[0]
-    load = value.owner
-    is_load = isinstance(load, LoadViewTkoOp | LoadPtrTkoOp)
-    return LoadedOperand(load, bits, converted) if is_load else None
-
-
-def is_readable(
-    order: MatrixOrder, source: LoadedOperand, operand: SSAValue, product: Multiplication
-) -> bool:
-    """True where an MMA can read a tile as it lies: rows of elements that are not of 2 bytes, or
-    of bytes where the accumulators are in tensor memory, run along K."""
-    if source.converted:
-        return False
-    if order.order.size == 1 and in_tensor_memory(product):
-        return True
-    depth = dim_bits(shape_of(operand))[-1 if operand is product.lhs else -2]
-    along_k = {source.bits[bit] for bit in depth}
-    return order.order.size == 2 or along_k.issuperset(order.run)
 
 
 def _add(

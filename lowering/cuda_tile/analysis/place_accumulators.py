@@ -25,18 +25,25 @@ from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
 from tilewright.dialects.cute_nvgpu.lattice.tmem import COLUMNS, DATACENTER_BLACKWELL
-from tilewright.lowering.cuda_tile.analysis.find_pipelines import loaded_by
+from tilewright.lowering.cuda_tile.analysis.facts import is_zero
+from tilewright.lowering.cuda_tile.analysis.find_pipelines import (
+    Pipelines,
+    is_trailing,
+)
 from tilewright.lowering.cuda_tile.analysis.hints import hint
+from tilewright.lowering.cuda_tile.analysis.loaded_operands import loaded_by
 from tilewright.lowering.cuda_tile.analysis.remarks import remark
 from tilewright.lowering.cuda_tile.layouts.layouts import WARP_BITS
 from tilewright.lowering.cuda_tile.layouts.mma_layouts import Multiplication, product_types
 from tilewright.lowering.cuda_tile.layouts.tensor_memory_layouts import (
     ACCUMULATORS,
     OPERAND,
+    PAIR,
     SCALE_FACTORS,
     Accumulators,
     accumulators_of,
     extents_of,
+    in_tensor_memory,
     packed_operand,
     scale_columns,
     tensor_core_atom,
@@ -96,6 +103,7 @@ def forget_accumulators(entry: EntryOp, why: str) -> bool:
     products = [op for op in entry.walk() if op.attributes.pop(ACCUMULATORS, None) is not None]
     for op in products:
         op.attributes.pop(OPERAND, None)
+        op.attributes.pop(PAIR, None)
     for op in products:
         _refuse(op, why)
     return bool(products)
@@ -107,9 +115,10 @@ def _refuse(op: Operation, why: str) -> None:
 
 @dataclass(eq=False)
 class _AccumulatorPlace:
-    """Columns that the accumulators of some products share, and where in the block that all
-    products are in their use begins and ends."""
+    """Columns that the accumulators of some products share, of one shape and type, and where in the
+    block that all products are in their use begins and ends."""
 
+    form: tuple[object, str]
     columns: int
     products: list[Multiplication]
     begins: int
@@ -120,10 +129,10 @@ class _AccumulatorPlace:
     column: int = 0
 
     def may_be_shared_with(self, other: _AccumulatorPlace) -> bool:
-        """True where one is used behind the other."""
-        return self.columns == other.columns and (
-            self.ends < other.begins or other.ends < self.begins
-        )
+        """True where one is used behind the other, and each element by the same thread: threads
+        store what is added to, and A, without a barrier."""
+        alike = self.form == other.form and not self.operand | other.operand
+        return alike and (self.ends < other.begins or other.ends < self.begins)
 
 
 def _places(entry: EntryOp, products: list[Multiplication]) -> list[_AccumulatorPlace]:
@@ -136,7 +145,8 @@ def _places(entry: EntryOp, products: list[Multiplication]) -> list[_Accumulator
         columns = Accumulators(extents_of(op), types[2], 0, WARP_BITS).columns
         key = shared.of(op.result), f"{types[2]}{isinstance(op, MmaFScaledOp)}"
         scales, operand = scale_columns(op), operand_columns(op)
-        made = _AccumulatorPlace(columns + scales, [], len(order), 0, scales)
+        form = extents_of(op), key[1]
+        made = _AccumulatorPlace(form, columns + scales, [], len(order), 0, scales)
         place = places.setdefault(key, made)
         more = max(operand - place.operand, 0)
         place.columns, place.operand = place.columns + more, place.operand + more
@@ -189,6 +199,43 @@ def _operand_end(op: Multiplication, own: Accumulators) -> int:
     """The columns behind accumulators up to the end of A."""
     packed = packed_operand(op, WARP_BITS) if OPERAND in op.attributes else None
     return 0 if packed is None else packed.column + packed.columns - own.column - own.columns
+
+
+def accumulator_stages(entry: EntryOp, arch: Target, plan: Pipelines) -> int:
+    """Into how many stages of columns sums of tiles go by turns: two where a loop goes over tiles,
+    each of whose sums begin at zero and add what TMA loads for MMAs alone, and there is room."""
+    products = [op for op in entry.walk() if in_tensor_memory(op)]
+    room = COLUMNS // max(hint(entry, "occupancy", arch) or 1, 1)
+    if len({op.parent for op in products}) != 1 or 2 * accumulator_columns(entry) > room:
+        return 1
+    alone = are_multiplied_alone(entry, plan)
+    return 2 if alone and all(_begins_with_its_tile(op, entry) for op in products) else 1
+
+
+def are_multiplied_alone(entry: EntryOp, plan: Pipelines) -> bool:
+    """True where TMA loads A and B of the products in tensor memory for their MMAs and nobody
+    else."""
+    products = [op for op in entry.walk() if in_tensor_memory(op)]
+    operands = [x for op in products for x in (*op.operands[:2], *op.operands[3:])]
+    for source in map(loaded_by, operands):
+        planned = None if source is None else plan.of(source.load)
+        if planned is None or not planned[1].released_by_mma:
+            return False
+    return True
+
+
+def _begins_with_its_tile(op: Operation, entry: EntryOp) -> bool:
+    """True of a product whose sums begin anew with each turn of the kernel's one outer loop."""
+    loop, begun, result = op.parent_op(), op.operands[2], op.results[0]
+    if isinstance(loop, ForOp) and loop.parent_op() is not entry and is_trailing(op, loop):
+        (place,) = (use.index for use in result.uses)
+        begun, result, loop = loop.init_values[place], loop.results[place], loop.parent_op()
+    return (
+        isinstance(loop, ForOp)
+        and loop.parent_op() is entry
+        and is_zero(begun)
+        and not any(isinstance(use.operation, ContinueOp) for use in result.uses)
+    )
 
 
 def operand_columns(op: Multiplication) -> int:

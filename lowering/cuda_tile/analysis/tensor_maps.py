@@ -69,6 +69,8 @@ class BoxedAccess:
     """The CTAs of a cluster that load a part each for all of them: boxes, or, where there are too
     few, parts of each along the tensor's dimension `cut`."""
     cut: int | None = None
+    half: tuple[int, int] | None = None
+    """Of a load of which each CTA of a pair has a half: the tensor's dimension, and its extent."""
 
     @property
     def map_type(self) -> TmaDescriptorType:
@@ -88,16 +90,18 @@ class BoxedAccess:
         return self.order.elements // self.boxes
 
 
-def boxed_load(op: LoadViewTkoOp, arch: Target | None, ctas: int = 1) -> BoxedAccess | str:
-    """The load by TMA that an op may be, by so many CTAs for each other where that can be; else why
-    not."""
+def boxed_load(
+    op: LoadViewTkoOp, arch: Target | None, ctas: int = 1, half: int | None = None
+) -> BoxedAccess | str:
+    """The load by TMA that an op may be, by so many CTAs for each other where that can be, or of
+    half of a dimension by each CTA of a pair; else why not."""
     if (why := _why_none(op, arch)) is not None:
         return why
     if op.view_type.padding_value not in (None, PaddingValue.ZERO):
         return "what lies outside of the tensor is not zero"
     if not reads_only(op.token):
         return "a write comes before it"
-    return _boxed(op, ctas)
+    return _boxed(op, ctas, half)
 
 
 def boxed_store(op: StoreViewTkoOp, arch: Target | None) -> BoxedAccess | str:
@@ -182,7 +186,9 @@ def reads_only(token: SSAValue | None) -> bool:
             return False
 
 
-def _boxed(op: LoadViewTkoOp | StoreViewTkoOp, ctas: int = 1) -> BoxedAccess | str:
+def _boxed(
+    op: LoadViewTkoOp | StoreViewTkoOp, ctas: int = 1, half: int | None = None
+) -> BoxedAccess | str:
     tensor = tensor_of(op.view)
     sizes, strides = extents_of(tensor)
     if strides.count(1) != 1 or len(sizes) > MAX_RANK:
@@ -205,7 +211,7 @@ def _boxed(op: LoadViewTkoOp | StoreViewTkoOp, ctas: int = 1) -> BoxedAccess | s
             if known is None:
                 return "a size or a stride of the tensor is no parameter"
             numbers += known
-    return _of_dimensions(op, pointer, dims, numbers, row.bytes, element, ctas)
+    return _of_dimensions(op, pointer, dims, numbers, row.bytes, element, ctas, half)
 
 
 def _of_dimensions(
@@ -216,17 +222,21 @@ def _of_dimensions(
     size: int,
     element: Any,
     ctas: int,
+    half: int | None,
 ) -> BoxedAccess | str:
     """The access whose map has the tensor's dimensions in this order."""
     view = op.view_type
     mapped = view.dim_map if isinstance(view, MappedView) else range(view.index_rank)
     tile_of = {axis: i for i, axis in enumerate(mapped)}
     along = tuple(tile_of.get(dim) for dim in dims)
-    bits, dimensions = dim_bits(view.tile_shape), tile_dimensions(op)
+    bits = dim_bits(view.tile_shape)
+    extents = [dimension.extent for dimension in tile_dimensions(op)]
+    if half is not None:
+        bits[half], extents[half] = bits[half][:-1], extents[half] // 2
     own = [range(0) if i is None else bits[i] for i in along]
     above = [bit for part in reversed(own[:-1]) for bit in part]
     order = MatrixOrder.of(own[-1], above, size)
-    box = [1 if i is None else dimensions[i].extent for i in along]
+    box = [1 if i is None else extents[i] for i in along]
     box[-1] = 1 << order.row
     if max(box) > MAX_BOX or box[-1] * size < CHUNK:
         return f"a box of {'x'.join(map(str, box))} elements is none"
@@ -243,7 +253,8 @@ def _of_dimensions(
     except TensorMapError as error:
         return str(error)
     source = ArgumentAttr.get(pointer, "flat_map", numbers, type_)
-    return BoxedAccess(op, source, order, along, ctas, cut)
+    halved = None if half is None else (along.index(half), extents[half])
+    return BoxedAccess(op, source, order, along, ctas, cut, halved)
 
 
 def _divisor(extent: Extent) -> int:

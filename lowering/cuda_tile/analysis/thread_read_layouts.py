@@ -18,7 +18,8 @@ from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFOp, MmaFScaled
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
 from tilewright.dialects.cute_nvgpu.ops.address import bytes_of
 from tilewright.lowering.cuda_tile.analysis.cost_model import holds_fragments, is_asynchronous
-from tilewright.lowering.cuda_tile.analysis.find_pipelines import Pipelines, loaded_by
+from tilewright.lowering.cuda_tile.analysis.find_pipelines import Pipelines
+from tilewright.lowering.cuda_tile.analysis.loaded_operands import loaded_by
 from tilewright.lowering.cuda_tile.layouts.elements import element_of, scalar_type, shape_of
 from tilewright.lowering.cuda_tile.layouts.layouts import TileLayout, blocked, dim_bits, log2
 from tilewright.lowering.cuda_tile.layouts.mma_layouts import MmaLayouts, Multiplication, atom_of

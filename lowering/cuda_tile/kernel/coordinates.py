@@ -30,8 +30,16 @@ def boxes(
     access: BoxedAccess, kernel: Kernel, rank: SSAValue | None = None
 ) -> Iterator[tuple[list[SSAValue], SSAValue | None]]:
     """The boxes that a CTA copies: coordinates as `box_corners` has them, and where each begins in
-    the tile; of a tile that CTAs load for each other those of the CTA of a rank, an i32."""
+    the tile; of a tile that CTAs load for each other, or have halves of, those of the CTA of a
+    rank, an i32."""
     emitter, count, box = kernel.emitter, access.boxes, access.box
+    if access.half is not None and rank is not None:
+        axis, extent = access.half
+        own = emitter.resized(scaled(emitter, rank, extent), 32, None)
+        for number, corner in enumerate(box_corners(access, kernel)):
+            corner[axis] = emitter.binary("add", corner[axis], own)
+            yield corner, emitter.constant(number * box, None) if number else None
+        return
     if access.ctas == 1 or rank is None:
         for number, corner in enumerate(box_corners(access, kernel)):
             yield corner, emitter.constant(number * box, None) if number else None

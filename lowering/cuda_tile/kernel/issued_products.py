@@ -9,7 +9,7 @@ stored or laid down what MMAs behind it overwrite or read.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -59,3 +59,21 @@ class IssueRecord:
         inner, self.events = self.events, self._outer.pop()
         if not inner:
             self.events.pop()
+
+    def takes_turns(self) -> bool:
+        """True where nobody waits for threads, or of one loop alone, whose every turn ends with the
+        one commit for threads and the one wait for them."""
+        events = self.events
+        if len(events) == 1 and isinstance(loop := events[0], IssuedLoop):
+            events = loop.events
+        if events[-2:] == [DONE, GIVEN] and events is not self.events:
+            return not _commits(events[:-2], DONE) and not _commits(events[:-2], GIVEN)
+        return not _commits(events, GIVEN)
+
+
+def _commits(events: Sequence[Event], kind: Event) -> bool:
+    """True where events, or those of loops among them, are of a kind."""
+    return any(
+        event == kind or (isinstance(event, IssuedLoop) and _commits(event.events, kind))
+        for event in events
+    )

@@ -8,7 +8,7 @@ block is one thread of control.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import partial
 from math import inf
@@ -26,7 +26,7 @@ from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp, StoreViewTkoO
 from tilewright.dialects.cute.types.argument import ArgumentAttr
 from tilewright.dialects.cute_nvgpu.lattice.shared_memory import shared_memory_limit
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
-from tilewright.dialects.cute_nvgpu.ops import address
+from tilewright.dialects.cute_nvgpu.ops import address, cluster
 from tilewright.lowering.cuda_tile.analysis.find_late_products import LateMultiplication
 from tilewright.lowering.cuda_tile.analysis.remarks import remark
 from tilewright.lowering.cuda_tile.analysis.tensor_maps import BoxedAccess
@@ -142,8 +142,7 @@ class Kernel:
         room = inf if arch is None else shared_memory_limit(arch)
         self.scratch = Scratch(self.emitter, self.threads, room)
         self.order = MemoryOrder(self.scratch)
-        self.groups = MmaGroups(self.emitter)
-        self.scratch.before_reuse.append(self.groups.leave_scratch)
+        self.groups = MmaGroups(self.emitter, self.scratch)
         self.tensor = AccumulatorMemory(self.emitter, self.threads, self.scratch)
         self.values: dict[SSAValue, Any] = {}
         self.op: Operation | None = None
@@ -155,6 +154,7 @@ class Kernel:
         self.late_products: Mapping[ForOp, LateMultiplication] = {}
         self.late: PutOff | None = None
         self.stored: Mapping[StoreViewTkoOp, BoxedAccess] = {}
+        self.prefetched: Set[Operation] = frozenset()
 
     # --- values ---
 
@@ -259,7 +259,7 @@ class Kernel:
     ) -> SSAValue:  # fmt: skip
         """The result of a pure op; an earlier one of the same operands where there is one."""
         return self.emitter.every(
-            (kind, *operands, result, *properties.values()),
+            (self.emitter.kind(kind, result, *properties.values()), *operands),
             lambda: kind.create(operands=operands, result_types=[result], properties=properties),
         )[0]
 
@@ -276,6 +276,16 @@ class Kernel:
                 result_types=[attribute.get_type()],  # type: ignore[attr-defined]
             ),
         )
+
+    @property
+    def rank(self) -> SSAValue:
+        """The number of the CTA in its cluster."""
+        return self.emitter.once((cluster.RankOp,), cluster.RankOp)
+
+    @property
+    def leads(self) -> SSAValue:
+        """True in the CTA that issues the MMAs of its pair."""
+        return self.emitter.compare("eq", self.rank, self.emitter.constant(0, 32))
 
     def both(self, a: SSAValue | None, b: SSAValue | None) -> SSAValue | None:
         """Both of two conditions, either of which may be none."""

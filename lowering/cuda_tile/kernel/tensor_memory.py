@@ -6,7 +6,9 @@ One thread issues MMAs; threads load and store accumulators, each warp its own l
     loads and stores to MMAs    wait for them, fence, a barrier of the CTA, fence
 
 A commit is made where somebody needs what was issued before, so that there is one mbarrier, whose
-phases are counted in the order of the text; loops in which MMAs are issued carry the parity.
+phases are counted in the order of the text; loops in which MMAs are issued carry the parity. With
+two stages of columns a loop over tiles takes turns: the MMAs of one tile go to the stage that
+threads have read, two mbarriers for each, while threads read the other one.
 """
 
 from __future__ import annotations
@@ -17,15 +19,14 @@ from typing import Any
 
 from xdsl.dialects import arith, gpu, memref
 from xdsl.dialects.builtin import IndexType, IntegerAttr, MemRefType, NoneAttr, UnitAttr, i32, i64
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects.cute import Layout
-from tilewright.dialects.cute.types.algebra import LayoutType
 from tilewright.dialects.cute.types.memref import Space, SpaceAttr
-from tilewright.dialects.cute_nvgpu.atoms.tmem_layouts import column_stride, lane_stride
-from tilewright.dialects.cute_nvgpu.atoms.umma import UmmaAtom
+from tilewright.dialects.cute_nvgpu.atoms.tmem_layouts import lane_stride
 from tilewright.dialects.cute_nvgpu.lattice.tmem import ALLOCATIONS, LANES
 from tilewright.dialects.cute_nvgpu.ops import (
+    cluster,
     mbarrier,
     sync,
     tcgen05_sync,
@@ -43,7 +44,8 @@ from tilewright.lowering.cuda_tile.kernel.issued_products import (
     IssueRecord,
 )
 from tilewright.lowering.cuda_tile.kernel.scratch import Scratch
-from tilewright.lowering.cuda_tile.layouts.layouts import WARP_BITS, log2
+from tilewright.lowering.cuda_tile.kernel.tensor_columns import MOST_LOADED, TensorColumns
+from tilewright.lowering.cuda_tile.layouts.layouts import WARP_BITS
 from tilewright.lowering.cuda_tile.layouts.tensor_memory_layouts import (
     Accumulators,
     PackedOperand,
@@ -53,8 +55,6 @@ from tilewright.lowering.tile.emitter import Emitter
 from tilewright.lowering.tile.registers import extracted, from_elements
 
 _WORD_BITS = 32
-_MOST = 32
-"""The elements that a thread loads or stores by one instruction."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,21 +66,18 @@ class BranchState:
     tiles: Mapping[int, object]
 
 
-class AccumulatorMemory:
+class AccumulatorMemory(TensorColumns):
     """The accumulators of a kernel in tensor memory. `flying`: MMAs may be in flight; `touched`:
     threads have loaded or stored since MMAs were last ordered behind them."""
 
     def __init__(self, emitter: Emitter, threads: ThreadNumber, scratch: Scratch) -> None:
-        self._emitter, self._threads, self._scratch = emitter, threads, scratch
+        super().__init__(emitter, threads)
+        self._scratch = scratch
         self.flying = self.touched = self.reads_scratch = False
-        self.parities: list[SSAValue] = []
-        """Of the phase of the mbarrier of MMAs that comes, and of the one of threads before."""
-        self._columns = 0
         self.tiles: dict[int, object] = {}
         """The tile that the columns from one on hold."""
         self.adds: dict[Operation, SSAValue] = {}
         """The condition under which the first MMA of a product adds."""
-        self._base: SSAValue
         self._done: SSAValue
         self.record: IssueRecord | None = None
         """The work of a warp of its own that issues them, where there is one."""
@@ -96,47 +93,61 @@ class AccumulatorMemory:
 
     # --- allocation ---
 
-    def allocate(self, columns: int, warps: int) -> None:
-        """Allocate so many columns at least, for all threads of the CTA, of which so many warps
-        compute."""
-        emitter = self._emitter
-        self._columns = next(count for count in ALLOCATIONS if count >= columns)
+    def allocate(self, columns: int, warps: int, stages: int, ctas: int) -> None:
+        """Allocate so many columns at least for each stage, for all threads of the CTA, or of each
+        of two `ctas`, of which so many warps compute."""
+        emitter, self.stages, self.ctas = self._emitter, stages, ctas
+        allocated = next(count for count in ALLOCATIONS if count >= columns * stages)
+        self._columns = allocated if stages == 1 else columns
         shared = SpaceAttr(Space.SMEM)
-        slot = emitter.emit(memref.AllocOp([], [], MemRefType(i32, [1], NoneAttr(), shared)))
-        self._done = emitter.emit(memref.AllocOp([], [], MemRefType(i64, [1], NoneAttr(), shared)))
-        self.given = emitter.emit(memref.AllocOp([], [], MemRefType(i64, [1], NoneAttr(), shared)))
+        slot, self._done, self.given = (
+            emitter.emit(memref.AllocOp([], [], MemRefType(type_, [count], NoneAttr(), shared)))
+            for type_, count in ((i32, 1), (i64, stages), (i64, stages))
+        )
         at = emitter.constant(0, None)
 
         def by_one_warp() -> None:
-            emitter.add(tmem.AllocOp(slot, [at], self._columns))
-            emitter.add(tmem.RelinquishAllocPermitOp())
+            emitter.add(tmem.AllocOp(slot, [at], allocated, cta_group=ctas))
+            emitter.add(tmem.RelinquishAllocPermitOp(cta_group=ctas))
             emitter.when(self.issues, by_one_thread)
 
         def by_one_thread() -> None:
-            emitter.add(mbarrier.InitOp(self._done, [at], 1))
-            if self.record is not None:
-                emitter.add(mbarrier.InitOp(self.given, [at], warps))
+            for place in [emitter.constant(stage, None) for stage in range(stages)]:
+                emitter.add(mbarrier.InitOp(self._done, [place], 1))
+                if self.record is not None:
+                    emitter.add(mbarrier.InitOp(self.given, [place], ctas * warps))
             emitter.add(mbarrier.FenceMbarrierInitOp())
 
         emitter.when(self._allocates, by_one_warp)
         emitter.add(tcgen05_sync.FenceBeforeThreadSyncOp())
         emitter.add(gpu.BarrierOp())
         emitter.add(tcgen05_sync.FenceAfterThreadSyncOp())
-        self._base = emitter.emit(tmem.RetrieveOp(slot, [at], tmem.allocation_type(self._columns)))
-        self.parities = [emitter.constant(0, 32)]
-        if self.record is not None:
-            self.parities.append(emitter.constant(1, 32))
+        self._base = emitter.emit(tmem.RetrieveOp(slot, [at], tmem.allocation_type(allocated)))
+        self.begin()
+
+    def begin(self) -> None:
+        """Begin with the first phases, and the first stage."""
+        first = [0] if self.record is None else [0, 1]
+        self.parities = [self._emitter.constant(x, 32) for x in [*first, *[0] * (self.stages - 1)]]
 
     def end(self) -> None:
-        """Give the columns back, once nobody uses them."""
+        """Give the columns back, once nobody uses them; a pair of CTAs does so when both are
+        done."""
         if not self.is_used:
             return
         self.wait()
+        if self.ctas > 1:
+            self._emitter.add(tcgen05_sync.FenceBeforeThreadSyncOp())
+            return
         record, self.record = self.record, None
         self.touched |= record is not None
         self.order()
         self.record = record
-        give_back = tmem.DeallocOp(self._base)
+        self.give_back()
+
+    def give_back(self) -> None:
+        """Give the columns back."""
+        give_back = tmem.DeallocOp(self._base, cta_group=self.ctas)
         self._emitter.when(self._allocates, lambda: self._emitter.add(give_back))
 
     @property
@@ -150,6 +161,15 @@ class AccumulatorMemory:
         emitter = self._emitter
         return emitter.compare("lt", self._threads.number, emitter.constant(1 << WARP_BITS, 32))
 
+    # --- stages ---
+
+    @property
+    def takes_turns(self) -> bool:
+        """True where MMAs and threads go from stage to stage together, or need not."""
+        return self.stages * self.ctas == 1 or (
+            self.record is not None and self.record.takes_turns()
+        )
+
     # --- order ---
 
     def wait(self) -> None:
@@ -159,15 +179,16 @@ class AccumulatorMemory:
         if self.record is None:
             # Whoever waited for the phase before has seen it.
             self.order()
-        emitter, at = self._emitter, self._emitter.constant(0, None)
+        emitter = self._emitter
         if self.record is not None:
             self.record.events.append(DONE)
         else:
             emitter.when(self.issues, self.commit)
-        emitter.add(mbarrier.WaitOp(self._done, [at], self.parities[0]))
+        emitter.add(mbarrier.WaitOp(self._done, [self.at()], self.parities[0]))
         emitter.add(sync.WarpSyncOp())
         emitter.add(tcgen05_sync.FenceAfterThreadSyncOp())
-        self._flip(0)
+        if self.stages == 1:
+            self._flip(0)
         self.flying = self.reads_scratch = False
         self.touched, self._touch = True, None
 
@@ -179,8 +200,9 @@ class AccumulatorMemory:
 
     def commit(self) -> None:
         """Tell all threads once the MMAs that this one has issued are complete."""
-        at = self._emitter.constant(0, None)
-        self._emitter.add(tcgen05_sync.CommitOp(self._done, [at]))
+        mask = None if self.ctas == 1 else self._emitter.constant((1 << self.ctas) - 1, 16)
+        commit = tcgen05_sync.CommitOp(self._done, [self.at()], mask=mask, cta_group=self.ctas)
+        self._emitter.add(commit)
 
     def order(self, barrier: Callable[[], None] | None = None) -> None:
         """Let MMAs from here on come after what threads have done; a barrier that is wanted in any
@@ -200,15 +222,23 @@ class AccumulatorMemory:
 
     def _give(self, record: IssueRecord, touch: Operation | None) -> None:
         """Tell the warp that issues MMAs that this one has done what they come after; right
-        behind the last such op, where that is known. The phase before is over by then."""
+        behind the last such op, where that is known. The phase before is over by then: of a pair
+        because this one has waited for MMAs that come after it."""
         emitter = self._emitter
         block, last = emitter.block, emitter.block.last_op
-        at = emitter.emit(arith.ConstantOp(IntegerAttr(0, IndexType())))
+        at = self.at()
+        if self.stages == 1:
+            at = emitter.emit(arith.ConstantOp(IntegerAttr(0, IndexType())))
         emitter.add(tcgen05_sync.FenceBeforeThreadSyncOp())
-        emitter.add(mbarrier.WaitOp(self.given, [at], self.parities[1]))
+        arrive: Operation = mbarrier.ArriveOp(self.given, [at])
+        if self.ctas == 1:
+            emitter.add(mbarrier.WaitOp(self.given, [at], self.parities[1]))
+        else:
+            first = emitter.emit(arith.ConstantOp(IntegerAttr(0, i32)))
+            arrive = cluster.MbarrierArriveOp(self.given, [at], first, reads=True)
         emitter.add(sync.WarpSyncOp())
         leader = emitter.emit(warp_specialization.ElectSyncOp())
-        emitter.when(leader, lambda: emitter.add(mbarrier.ArriveOp(self.given, [at])))
+        emitter.when(leader, lambda: emitter.add(arrive))
         if touch is not None and touch.parent is block and touch is not last:
             assert last is not None
             moved, op = list[Operation](), last.next_op
@@ -218,7 +248,10 @@ class AccumulatorMemory:
             for op in moved:
                 op.detach()
             block.insert_ops_after(moved, touch)
-        self._flip(1)
+        if self.stages == 1:
+            self._flip(1)
+        else:
+            self.next_turn()
         record.events.append(GIVEN)
         self.touched, self._touch = False, None
 
@@ -270,11 +303,11 @@ class AccumulatorMemory:
         """The elements that are there, in the accumulators' own layout."""
         emitter = self._emitter
         self.wait()
-        view = self._view(accumulators)
+        view = self.view(accumulators)
         shape, form = _form(accumulators, "pack")
         fragments: list[SSAValue] = []
         width = 0
-        for at, count in self._runs(accumulators):
+        for at, count in self.runs(accumulators):
             type_ = FragmentType.get(count, accumulators.element)
             width = count
             load = tmem_access.LoadOp(view, at, type_, shape, **form)
@@ -288,11 +321,11 @@ class AccumulatorMemory:
         emitter = self._emitter
         self.wait()
         self.tiles.pop(accumulators.column, None)
-        view = self._view(accumulators)
+        view = self.view(accumulators)
         shape, form = _form(accumulators, "unpack")
         if isinstance(accumulators, PackedOperand):
             form = {}
-        for number, (at, count) in enumerate(self._runs(accumulators)):
+        for number, (at, count) in enumerate(self.runs(accumulators)):
             type_ = FragmentType.get(count, accumulators.element)
             own = elements[number * count : (number + 1) * count]
             emitter.add(
@@ -313,7 +346,7 @@ class AccumulatorMemory:
             for begin, count in _powers_of_two(len(words)):
                 type_ = FragmentType.get(count, i32)
                 fragment = from_elements(words[begin : begin + count], type_, emitter)
-                at = [self._first_lane(), emitter.constant(column + begin, None)]
+                at = [self.first_lane(), emitter.constant(column + begin, None)]
                 shape = TmemShapeAttr("32x32b")
                 emitter.add(tmem_access.StoreOp(fragment, view, at, shape))
             emitter.add(tmem_access.WaitStoreOp())
@@ -323,74 +356,12 @@ class AccumulatorMemory:
         self._touch = None
         self.touched = True
 
-    def _first_lane(self) -> SSAValue:
-        """The first lane that the thread's warp reaches."""
-        lane = self._threads.total([0] * WARP_BITS + [1 << WARP_BITS, 2 << WARP_BITS] + [0])
-        assert lane is not None
-        return self._emitter.resized(lane, 32, None)
-
-    def _view(self, accumulators: Accumulators) -> SSAValue:
-        """The columns as elements."""
-        bits = 8 * bytes_of(accumulators.element)
-        if isinstance(accumulators, PackedOperand):
-            shape = LANES, self._columns * accumulators.PER_CELL
-            return self.slice(0, accumulators.element, shape, Layout(shape, (lane_stride(bits), 1)))
-        layout = Layout((LANES, self._columns), (lane_stride(bits), column_stride(bits)))
-        return self.slice(0, accumulators.element, (LANES, self._columns), layout)
-
-    def slice(
-        self, column: int, element: Attribute, shape: tuple[int, int], layout: Layout
-    ) -> SSAValue:
-        """The tensor of a shape and a layout from a column on."""
-        emitter = self._emitter
-        type_ = MemRefType(element, shape, LayoutType.get(layout), SpaceAttr(Space.TMEM))
-        begin = [emitter.constant(0, None), emitter.constant(column, None)]
-        return emitter.once(("tmem", column, type_), lambda: tmem.SliceOp(self._base, begin, type_))
-
-    def block(
-        self, accumulators: Accumulators, atom: UmmaAtom, batch: int, row: int, column: int
-    ) -> SSAValue:
-        """The operand D of an MMA from an element on."""
-        rows, columns = atom.cta_extents("D")
-        at = accumulators.column_of(batch, row, column)
-        return self.slice(at, accumulators.element, (rows, columns), atom.cta_layout("D"))
-
-    def operand(
-        self, packed: PackedOperand, atom: UmmaAtom, place: tuple[int, int, int]
-    ) -> SSAValue:
-        """The operand A of an MMA from an element (batch, row, K) on."""
-        at = packed.column_of(*place) // packed.PER_CELL
-        return self.slice(at, packed.element, atom.cta_extents("A"), atom.cta_layout("A"))
-
-    def _runs(self, accumulators: Accumulators) -> Iterator[tuple[list[SSAValue], int]]:
-        """Where the elements of a thread's registers begin, in runs."""
-        emitter, threads = self._emitter, self._threads
-        layout, (_, rows, columns) = accumulators.layout(), accumulators.extents
-        lane = self._first_lane()
-
-        def column_of(place: int) -> int:
-            above, column = divmod(place, columns)
-            batch, row = divmod(above, rows)
-            return accumulators.column_of(batch, row, column)
-
-        along = [bit for bit in layout.registers if bit < log2(columns)]
-        count = min(_MOST, 1 << len(along))
-        group = accumulators.group_bit
-        for place in layout.places[::count]:
-            at = emitter.constant(column_of(place), 32)
-            if group is not None:
-                weight = column_of(1 << group) - column_of(0)
-                own = threads.total([0] * (WARP_BITS + 2) + [weight])
-                assert own is not None
-                at = emitter.binary("add", own, at)
-            yield [lane, emitter.resized(at, 32, None)], count
-
 
 def _powers_of_two(count: int) -> Iterator[tuple[int, int]]:
     """A count in parts that one store takes: where each begins, and its size."""
     begin = 0
     while begin < count:
-        size = min(1 << (count - begin).bit_length() - 1, _MOST)
+        size = min(1 << (count - begin).bit_length() - 1, MOST_LOADED)
         yield begin, size
         begin += size
 

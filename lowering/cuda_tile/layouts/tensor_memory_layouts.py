@@ -11,11 +11,12 @@ of the columns, or the next 128 rows.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from xdsl.dialects.builtin import BFloat16Type, Float16Type, Float32Type, IntegerAttr, i32
-from xdsl.ir import Attribute, Operation
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFScaledOp
 from tilewright.dialects.cuda_tile.type_text import shown
@@ -42,6 +43,9 @@ OPERAND = "cute.operand_columns"
 
 SCALE_FACTORS = "cute.scale_factors"
 """The attribute of those that scale: the first column of their scale factors."""
+
+PAIR = "cute.pair"
+"""The attribute of those that a pair of CTAs multiplies: B is half in the memory of each."""
 
 _FEW_ROWS, _COLUMNS, _MOST_COLUMNS, _DEPTH = 64, 8, 256, 32
 """The fewest rows and columns of a `tcgen05.mma`, its most columns, and its bytes of K."""
@@ -181,10 +185,11 @@ def tensor_core_atom(op: Multiplication, arch: Target | None) -> UmmaAtom | None
             "scale_vector": step // block_of(op),
             "scale_type": factor,
         }
-    block = min(rows, LANES), min(columns, _MOST_COLUMNS)
+    pair = 1 + (PAIR in op.attributes)
+    block = pair * min(rows, LANES), min(columns, _MOST_COLUMNS)
     try:
         op_name = "sm100.mma_bs" if kind else "sm100.mma"
-        atom = find_umma(op_name, (*block, step), types, **kind)
+        atom = find_umma(op_name, (*block, step), types, cta_group=pair, **kind)
     except AtomError:
         return None
     return atom if arch.supports(atom.row.target) else None
@@ -264,6 +269,30 @@ def scale_factors_of(op: MmaFScaledOp) -> tuple[ScaleFactors, ScaleFactors]:
     (batch, rows, columns), depth = extents_of(op), shape_of(op.lhs_scale)[-1]
     a = ScaleFactors((batch, rows, depth), column)
     return a, ScaleFactors((batch, columns, depth), column + a.columns)
+
+
+def factors_of(op: Operation) -> list[tuple[ScaleFactors, SSAValue, int]]:
+    """The scale factors of a multiplication, if it scales: the operand that they are, and its
+    dimension of rows or columns."""
+    if not isinstance(op, MmaFScaledOp):
+        return []
+    return list(zip(scale_factors_of(op), (op.lhs_scale, op.rhs_scale), (-2, -1), strict=True))
+
+
+def factor_bits(shape: Sequence[int], axis: int) -> tuple[range, range]:
+    """The bits of the rows or columns of factors, which are along an axis, and of the blocks of
+    K."""
+    bits = dim_bits(shape)
+    return bits[axis], bits[-3 - axis]
+
+
+def lie_for_copies(places: Sequence[int], shape: Sequence[int], axis: int) -> bool:
+    """True of factors whose bits lie at such places in memory that `tcgen05.cp` takes them: four
+    of a row side by side, behind them those of the rows 32, 64 and 96 on, 16 bytes for each
+    lane."""
+    across, depth = factor_bits(shape, axis)
+    block = [*depth[:2], *across[_LANE_BITS:_WARPGROUP_BITS], *across[:_LANE_BITS]]
+    return [places[bit] for bit in block] == list(range(_WARPGROUP_BITS + 2))
 
 
 def scale_columns(op: Multiplication) -> int:

@@ -160,15 +160,19 @@ class Ring:
         at = self._index(place.stage)
         if not fresh:
             emitter.add(mbarrier.WaitOp(empty, [at], self._other(place.parity)))
-        emitter.add(mbarrier.ArriveExpectTxOp(full, [at], group.bytes))
+        if group.paired:
+            both = mbarrier.ArriveExpectTxOp(full, [at], 2 * group.bytes)
+            emitter.when(self.kernel.leads, lambda: emitter.add(both))
+        else:
+            emitter.add(mbarrier.ArriveExpectTxOp(full, [at], group.bytes))
         for load in group.loads:
-            self._copy(load, full, at, self._start(load, place))
+            self._copy(load, group, at, self._start(load, place))
 
     def drain(self) -> None:
         """Wait until all that MMAs of other CTAs say of stages has arrived, by the thread that
         copies: before that nobody leaves."""
         for group in self.pipelines[0].groups:
-            if group.ctas == 1 or not group.released_by_mma:
+            if (group.ctas == 1 and not group.paired) or not group.released_by_mma:
                 continue
             _, empty = self._barriers[group]
             for place in [self._moved(self.place, i) for i in range(self.stages)]:
@@ -178,16 +182,19 @@ class Ring:
     def _start(self, load: BoxedAccess, place: StagePlace) -> SSAValue:
         return self._index(scaled(self.kernel.emitter, place.stage, self._room(load)))
 
-    def _copy(self, load: BoxedAccess, full: SSAValue, stage: SSAValue, start: SSAValue) -> None:
-        kernel, emitter = self.kernel, self.kernel.emitter
+    def _copy(self, load: BoxedAccess, group: LoadGroup, stage: SSAValue, start: SSAValue) -> None:
+        kernel, emitter, (full, _) = self.kernel, self.kernel.emitter, self._barriers[group]
         map_, line = kernel.tensor_map(load.source), self._lines[load]
-        rank = mask = None
-        if load.ctas > 1:
-            rank = emitter.once((cluster.RankOp,), cluster.RankOp)
-            mask = self._everyone(load.ctas)
+        rank = kernel.rank if load.ctas > 1 or load.half is not None else None
+        mask, leader = self._everyone(load.ctas), None
+        if group.paired:
+            leader = emitter.constant(0, 32)
         for coordinates, place in boxes(load, kernel, rank):
             at = start if place is None else emitter.binary("add", start, place)
-            emitter.add(tma.TmaLoadOp(map_, coordinates, line, [at], full, [stage], mask=mask))
+            copy = tma.TmaLoadOp(
+                map_, coordinates, line, [at], full, [stage], mask=mask, rank=leader
+            )
+            emitter.add(copy)
 
     def _everyone(self, ctas: int) -> SSAValue | None:
         """The mask of so many CTAs, where there are several."""
@@ -340,8 +347,10 @@ class Ring:
             if group.released_by_mma:
                 _, empty = self._barriers[group]
                 stage = self._index(self.place.stage)
-                mask = self._everyone(group.ctas)
-                self.kernel.emitter.add(tcgen05_sync.CommitOp(empty, [stage], mask=mask))
+                ctas = 1 + group.paired
+                mask = self._everyone(max(group.ctas, ctas))
+                commit = tcgen05_sync.CommitOp(empty, [stage], mask=mask, cta_group=ctas)
+                self.kernel.emitter.add(commit)
 
     def issued(self, product: Operation) -> None:
         """Go on behind those MMAs: copy to the stage before, whose MMAs were issued earlier, and

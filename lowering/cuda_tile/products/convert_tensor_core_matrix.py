@@ -13,6 +13,7 @@ from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFScaledOp
 from tilewright.dialects.cute_nvgpu.atoms.umma import UmmaAtom, UmmaFragmentKind
 from tilewright.dialects.cute_nvgpu.ops.sm100 import MmaBsOp, MmaOp
 from tilewright.lowering.cuda_tile.analysis.facts import is_zero
+from tilewright.lowering.cuda_tile.analysis.loaded_operands import loaded_by
 from tilewright.lowering.cuda_tile.arithmetic.convert_conversions import float_or_same
 from tilewright.lowering.cuda_tile.kernel.issued_products import IssuedProduct
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, lowers
@@ -24,16 +25,20 @@ from tilewright.lowering.cuda_tile.layouts.mma_layouts import Multiplication
 from tilewright.lowering.cuda_tile.layouts.tensor_memory_layouts import (
     OPERAND,
     Accumulators,
-    ScaleFactors,
     TensorCoreLayouts,
     accumulators_of,
     block_of,
     extents_of,
+    factors_of,
     packed_operand,
-    scale_factors_of,
     tensor_core_atom,
 )
-from tilewright.lowering.cuda_tile.products.scale_factors import factors_operand, store_factors
+from tilewright.lowering.cuda_tile.pipelines.convert_pipelines import Rings
+from tilewright.lowering.cuda_tile.products.scale_factors import (
+    copy_factors,
+    factors_operand,
+    store_factors,
+)
 from tilewright.lowering.cuda_tile.products.shared_operands import OperandMatrices, SharedOperands
 
 
@@ -61,6 +66,11 @@ def _multiply(op: MmaFScaledOp, kernel: Kernel) -> None:
     TensorCoreProduct(op, accumulators, kernel).multiply()
 
 
+def _is_ahead(value: SSAValue, kernel: Kernel) -> bool:
+    source = loaded_by(value)
+    return source is not None and Rings.in_kernel(kernel).plan.of(source.load) is not None
+
+
 class TensorCoreProduct:
     """A multiplication by `tcgen05.mma`."""
 
@@ -74,9 +84,9 @@ class TensorCoreProduct:
         self.shared = SharedOperands(self.layouts, kernel)
         thread_bits = kernel.table.thread_bits
         self.packed = packed_operand(op, thread_bits) if OPERAND in op.attributes else None
-        self.factors: tuple[ScaleFactors, ScaleFactors] | None = None
-        if isinstance(op, MmaFScaledOp):
-            self.factors = scale_factors_of(op)
+        self.factors = [factors for factors, *_ in factors_of(op)]
+        self.copied = [value for _, value, _ in factors_of(op) if _is_ahead(value, kernel)]
+        """The scale factors that TMA loads."""
 
     def multiply(self) -> None:
         """Emit it."""
@@ -89,9 +99,9 @@ class TensorCoreProduct:
         make_room(accumulators.column, op, kernel)
         if not is_zero(op.acc):
             brought(op.acc, accumulators, kernel)
-        if isinstance(op, MmaFScaledOp) and self.factors is not None:
-            store_factors(self.factors[0], op.lhs_scale, -2, kernel)
-            store_factors(self.factors[1], op.rhs_scale, -1, kernel)
+        for factors, value, axis in factors_of(op):
+            if value not in self.copied:
+                store_factors(factors, value, axis, kernel)
         wanted = {"A": op.lhs, "B": op.rhs}
         if self.packed is not None:
             tensor.store(self.packed, kernel.elements(wanted.pop("A"), self.packed.layout()))
@@ -116,10 +126,14 @@ class TensorCoreProduct:
         assert isinstance(atom, UmmaAtom)
         kind: UmmaFragmentKind = "ts" if a is None else "ss"
         atom = replace(atom, majors=("k" if a is None else a.major, b.major), frag_kind=kind)
-        kernel, (rows, columns, depth) = self.kernel, atom.shape
+        kernel, (_, columns, depth) = self.kernel, atom.shape
+        rows, _ = atom.cta_extents("D")
         extents = self.layouts.extents
         for matrices in operands.values():
             matrices.ready()
+        for factors, value, axis in factors_of(self.op):
+            if value in self.copied:
+                copy_factors(factors, value, axis, kernel)
         flag = kernel.constant(0, i1) if is_zero(self.op.acc) else kernel.tensor.adds.get(self.op)
         for batch in range(extents["b"]):
             for m in range(0, extents["m"], rows):
@@ -152,7 +166,7 @@ class TensorCoreProduct:
     ) -> None:
         """One MMA, at a place of the batch, M, N and K."""
         emitter, (batch, m, n, k) = self.kernel.emitter, place
-        if self.factors is None:
+        if not self.factors:
             emitter.add(MmaOp(tensors, atom, enable_input_d=adds))
             return
         assert isinstance(self.op, MmaFScaledOp)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache, partial
 
 from xdsl.dialects import arith, math
 from xdsl.dialects.builtin import Float32Type, Float64Type, IntegerType
@@ -54,10 +55,12 @@ class _Operand:
         """Of the bits of a result's number those of the operand's."""
         return cls(value, bits, depth, result.renumbered(bits))
 
-    def place(self, place: int, k: int) -> int:
-        """The number of the element that is multiplied for the result of a number."""
-        own = sum(1 << own for bit, own in self.bits.items() if place >> bit & 1)
-        return own | k << self.depth.start
+    def places(self, layout: TileLayout) -> list[int]:
+        """The numbers of the elements that are multiplied for the results, of K the first."""
+        return [
+            sum(1 << own for bit, own in self.bits.items() if place >> bit & 1)
+            for place in layout.places
+        ]
 
 
 def multiply_fused(op: MmaFOp | MmaIOp, kernel: Kernel) -> None:
@@ -69,10 +72,16 @@ def multiply_fused(op: MmaFOp | MmaIOp, kernel: Kernel) -> None:
     left, right = _readers(a, b, kernel)
     signs = [word(op, name) for name in ("signedness_lhs", "signedness_rhs")]
     totals: list[SSAValue | None] = [None] * layout.count
+    step = (
+        _float_step(kernel, acc[0].type)
+        if is_float(acc[0].type)
+        else _integer_step(kernel, acc[0].type, signs)
+    )
+    places = list(enumerate(zip(a.places(layout), b.places(layout), strict=True)))
     for k in range(1 << len(a.depth)):
-        for i, place in enumerate(layout.places):
-            x, y = left(a.place(place, k)), right(b.place(place, k))
-            totals[i] = _step(kernel, x, y, totals[i], acc[i].type, signs)
+        of_a, of_b = k << a.depth.start, k << b.depth.start
+        for i, (row, column) in places:
+            totals[i] = step(left(row | of_a), right(column | of_b), totals[i])
     results = [
         _sum(kernel, total, addend)
         for total, addend in zip(totals, acc, strict=True)
@@ -116,7 +125,7 @@ def _readers(a: _Operand, b: _Operand, kernel: Kernel) -> list[Reader]:
         if own.threads != operand.threads.threads:
             order = converting(own, operand.part(_AT_ONCE), bytes_of(elements[0].type))
             laid.append((operand, own, elements, order, size))
-            size += order.size << len(order.position)
+            size += -(-(order.size << len(order.position)) // 16) * 16
     if scratch.reserved + size > scratch.limit:
         laid = []
     base = scratch.take(size) if laid else None
@@ -157,21 +166,32 @@ class _InParts:
         return self.elements[self.layout.register_at[number ^ part]]
 
 
-def _step(
-    kernel: Kernel, x: SSAValue, y: SSAValue, total: SSAValue | None, type_: Attribute,
-    signs: Sequence[str],
-) -> SSAValue:  # fmt: skip
-    if not is_float(type_):
+Step = Callable[[SSAValue, SSAValue, SSAValue | None], SSAValue]
+"""Two elements multiplied, and added to a sum where there is one."""
+
+
+def _integer_step(kernel: Kernel, type_: Attribute, signs: Sequence[str]) -> Step:
+    def step(x: SSAValue, y: SSAValue, total: SSAValue | None) -> SSAValue:
         x, y = (
             kernel.emit(arith.ExtSIOp if sign == "signed" else arith.ExtUIOp, [value], type_)
             for value, sign in zip((x, y), signs, strict=True)
         )
         product = on_integers(kernel, arith.MuliOp, x, y)
         return product if total is None else on_integers(kernel, arith.AddiOp, total, product)
-    wide = Float64Type() if str(type_) == "f64" else Float32Type()
-    x, y = (float_resized(kernel, value, wide) for value in (x, y))
-    total = kernel.constant(0.0, wide) if total is None else total
-    return on_floats(kernel, math.FmaOp, x, y, total)
+
+    return step
+
+
+def _float_step(kernel: Kernel, type_: Attribute) -> Step:
+    wide = type_ if type_ == Float64Type() else Float32Type()
+    widened = cache(partial(float_resized, kernel, type_=wide))
+
+    def step(x: SSAValue, y: SSAValue, total: SSAValue | None) -> SSAValue:
+        x, y = widened(x), widened(y)
+        total = kernel.constant(0.0, wide) if total is None else total
+        return on_floats(kernel, math.FmaOp, x, y, total)
+
+    return step
 
 
 def _sum(kernel: Kernel, total: SSAValue, addend: SSAValue) -> SSAValue:

@@ -7,30 +7,68 @@ threads have of their rows, as every 32 lanes have all factors.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import product
+from operator import mul
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import Float8E4M3FNType, Float8E8M0FNUType, i8, i32
 from xdsl.ir import Attribute, SSAValue
 
+from tilewright.dialects.cute import Layout
+from tilewright.dialects.cute_nvgpu.atoms.tmem_layouts import lane_stride
 from tilewright.dialects.cute_nvgpu.atoms.umma import UmmaAtom
+from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import TCGEN05
+from tilewright.dialects.cute_nvgpu.lattice.elements import ELEMENT_TYPES
+from tilewright.dialects.cute_nvgpu.lattice.tmem import LANES
+from tilewright.dialects.cute_nvgpu.ops.smem_desc import MakeSmemDescOp
+from tilewright.dialects.cute_nvgpu.ops.tmem_copy import CopyOp, CopyShapeAttr
 from tilewright.lowering.cuda_tile.arithmetic.convert_elementwise import on_integers
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
+from tilewright.lowering.cuda_tile.kernel.shared_tiles import SharedTile
 from tilewright.lowering.cuda_tile.layouts.elements import shape_of
 from tilewright.lowering.cuda_tile.layouts.layouts import WARP_BITS, TileLayout, dim_bits, log2
 from tilewright.lowering.cuda_tile.layouts.tensor_memory_layouts import (
     FACTORS_OF_WORD,
     ScaleFactors,
+    factor_bits,
 )
 
 _TYPES: dict[str, Attribute] = {"ue8m0": Float8E8M0FNUType(), "ue4m3": Float8E4M3FNType()}
-_BITS = 8
-"""The bits of a factor."""
+_BITS, _WORD_BITS = 8, 32
+"""The bits of a factor, and of four."""
+_GROUP_BITS = 7
+"""The bits of the rows that a copy has the factors of."""
 
 
-def store_factors(factors: ScaleFactors, value: SSAValue, along: int, kernel: Kernel) -> None:
+def copy_factors(factors: ScaleFactors, value: SSAValue, axis: int, kernel: Kernel) -> None:
+    """Copy factors to their columns from where TMA has put them, by one thread."""
+    emitter, tile = kernel.emitter, kernel[value]
+    assert isinstance(tile, SharedTile)
+    tile.ready()
+    across, depth = factor_bits(shape_of(value), axis)
+    order, block = tile.order, [*depth[:2], *across[WARP_BITS:_GROUP_BITS]]
+    element = ELEMENT_TYPES["e4m3" if isinstance(tile.element, Float8E4M3FNType) else "u8"]
+    view = order.view(across[:WARP_BITS], block, element, TCGEN05)
+    assert view is not None
+    batch, rows, blocks = factors.extents
+    strides = (1 << across[0], 1 << depth[0], rows * blocks)
+    for place in product(range(0, rows, LANES), range(0, blocks, FACTORS_OF_WORD), range(batch)):
+        number = sum(map(mul, place, strides))
+        far = sum(1 << at for bit, at in order.order.position.items() if number >> bit & 1)
+        at = emitter.binary("add", tile.start, emitter.constant(far, None))
+        matrix = emitter.emit(MakeSmemDescOp(tile.line, [at], view))
+        shape = Layout((LANES, FACTORS_OF_WORD), (lane_stride(_WORD_BITS), 1))
+        row, k, item = place
+        column = factors.column_of(item, row, k)
+        cells = kernel.tensor.slice(column, i32, (LANES, FACTORS_OF_WORD), shape)
+        begin = [emitter.constant(0, None)] * 2
+        emitter.add(CopyOp(matrix, cells, begin, CopyShapeAttr("32x128b.warpx4")))
+
+
+def store_factors(factors: ScaleFactors, value: SSAValue, axis: int, kernel: Kernel) -> None:
     """Lay factors down, whose rows or columns are along an axis and K along the other one."""
-    batch, *own = dim_bits((factors.extents[0], *shape_of(value)[-2:]))
-    rows, depth = own[along], own[-3 - along]
+    batch, *_ = dim_bits((factors.extents[0], *shape_of(value)[-2:]))
+    rows, depth = factor_bits(shape_of(value), axis)
     low, high = depth[: log2(FACTORS_OF_WORD)], depth[log2(FACTORS_OF_WORD) :]
     lanes = rows[:WARP_BITS]
     idle = (None,) * (kernel.table.thread_bits - len(lanes))

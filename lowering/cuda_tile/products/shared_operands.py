@@ -94,8 +94,8 @@ class SharedOperands:
         across, depth, _ = self._bits(operand)
         atom = self.layouts.atom
         major, element = self._major(operand, order), atom.element(operand)
-        m, n, k = atom.shape
-        rows = across[: log2(m if operand == "A" else n)]
+        extent, k = atom.shared_extents(operand)
+        rows = across[: log2(extent)]
         whole = depth if major == "k" else across
         if set(order.run) - set(whole):
             return None

@@ -4,8 +4,6 @@
 more give zero or the sign; a float NaN result is the canonical NaN. PTX ISA 9.7.1 to 9.7.9.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache, partial
 from typing import Any

@@ -5,8 +5,6 @@ bits make the second rounding harmless (2p + 2, Figueroa 1995). Towards a direct
 through a float64 that is exact or lies on the right side of every boundary of the format.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

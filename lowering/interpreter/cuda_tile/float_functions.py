@@ -5,8 +5,6 @@ Tile IR leaves the last bits of these open. "exact" is the mathematical value ro
 "fast" is NumPy's f32. f16 and bf16 go through f32, as on the chip.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, Literal, TypeAlias
 

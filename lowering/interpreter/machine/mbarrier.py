@@ -318,6 +318,7 @@ class Mbarriers:
         barrier = self._at[place]
         self._check_fenced(barrier)
         when = (barrier.column, barrier.completed)
+        self._shared.remote.note_copy(lane, place // self._shared.stride, when, "a tma.load")
         self._shared.write_async(lane, places, data, op, when)
         # The copy began after the phases that its thread had waited for were over.
         waited, columns = np.zeros_like(self._clocks.seen[lane]), list(self._columns.values())

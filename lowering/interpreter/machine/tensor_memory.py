@@ -55,6 +55,11 @@ class TensorAccess:
     now: Known
     operation: AsyncOperation | None = None
 
+    @property
+    def copies(self) -> bool:
+        """True of a `tcgen05.cp`."""
+        return self.operation is not None and self.operation.kind == "cp"
+
 
 class TensorMemory:
     """The tensor memory of a wave of CTAs."""
@@ -190,6 +195,8 @@ class TensorMemory:
         """Write the cells, each once."""
         memory = self.cta(cta)
         self.check_write(cta, cells, access, "write")
+        if access.copies and (reads := access.stream.reads.get(cta)) is not None:
+            reads[cells] = 0
         memory.data[cells] = words
         memory.writer[cells] = access.stream.number
         memory.written[cells] = access.stream.epoch
@@ -211,8 +218,12 @@ class TensorMemory:
                 stream.reads[cta][cells] = 0
 
     def check_write(self, cta: int, cells: Cells, access: TensorAccess, verb: str) -> None:
-        """Raise Fault where an access to the cells is not known to be over."""
-        self._check_written(self.cta(cta), cells, access, verb)
+        """Raise Fault where an access to the cells is not known to be over. What a thread copied
+        and its MMAs have read since is over where these are."""
+        reads = access.stream.reads.get(cta) if access.copies else None
+        unread = cells if reads is None else cells[reads[cells] == 0]
+        if unread.size:
+            self._check_written(self.cta(cta), unread, access, verb)
         for stream in self._by_number:
             if (epochs := stream.reads.get(cta)) is not None:
                 self._check(stream, epochs[cells], stream.read_ops[cta][cells], access,

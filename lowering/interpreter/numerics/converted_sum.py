@@ -6,8 +6,6 @@ converted to f16, the low two bytes and the high two bytes apart; an f16 MMA ove
 rounded to nearest even, adds c.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from tilewright.lowering.interpreter.numerics.errors import NumericsError

@@ -41,7 +41,9 @@ class Copies(SharedAccesses):
 
     def _tma_load(self, index: int, event: Event, roles: list[int]) -> list[int]:
         _, view, _ = event.accesses[0]
-        mask = event.scalars[0] if event.scalars else None
+        mask, pair = event.scalars[0] if event.scalars else None, event.kind == "tma.pair"
+        if mask is not None and pair:
+            mask = 1 << mask
         for role in roles:
             threads = len(self.roles[role].lanes)
             box = self.cells.one(event, event.accesses[0], role)
@@ -53,14 +55,18 @@ class Copies(SharedAccesses):
                 done = (barrier.clock, barrier.completed + 1)
                 if cta != own:
                     self.remote.append((cta, [done], event.op))
+                if pair:
+                    cta = own
                 if box is not None:
                     access = Access("tma.load", role, True, box.cells, [Part(event, box.cells)],
                                     [done])  # fmt: skip
                     self._check((cta, view.root), access, [role])
                     self._keep((cta, view.root), access)
-                barrier.learn(self.knows[role] if not self.roles[role].alone else [
-                    0 if time == ALWAYS else time for time in self.knows[role]
-                ])  # fmt: skip
+                known = [0 if time == ALWAYS else time for time in self.knows[role]]
+                if pair:
+                    # Of the thread that copies no arrival says that it has waited before.
+                    known[role] = self._let_go(role)[role]
+                barrier.learn(known)
                 barrier.now.asynchronous = True
                 barrier.bytes -= event.constant * threads
                 self._settle(barrier)

@@ -26,6 +26,7 @@ class Machine(TensorAccesses):
             "cp.commit": lambda index, event, roles: self._commit("cp", roles),
             "cp.wait": lambda index, event, roles: self._group_wait("cp", event, roles),
             "tma.load": self._tma_load,
+            "tma.pair": self._tma_load,
             "tma.store": self._tma_store,
             "bulk.commit": lambda index, event, roles: self._commit("bulk", roles),
             "bulk.wait": lambda index, event, roles: self._group_wait("bulk", event, roles),
@@ -82,7 +83,8 @@ class Machine(TensorAccesses):
                 if self.pending[waiting]:
                     self._flush(waiting)
         for waiting in self._handlers[event.kind](index, event, roles):
-            self._advance(waiting)
+            self._next[waiting] += 1
+            self._enqueue(waiting)
 
     def _end(self, role: int) -> None:
         if self.pending[role]:

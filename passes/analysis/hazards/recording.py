@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from xdsl.ir import Operation
 
-from tilewright.dialects.ptx import cluster, tcgen05_memory
+from tilewright.dialects.ptx import bulk_copy, cluster, tcgen05_memory
 from tilewright.passes.analysis.hazards.effects import Effect
 from tilewright.passes.analysis.hazards.registers import RANK_SHIFT
 from tilewright.passes.analysis.hazards.report import Hazard
@@ -19,7 +19,8 @@ class Recording(Values):
     """The events of a launch."""
 
     def _event(self, op: Operation, effect: Effect) -> Step:
-        if effect.kind == "unknown" or (effect.kind == "tma.load" and effect.constant is None):
+        boxed = effect.kind in ("tma.load", "tma.pair")
+        if effect.kind == "unknown" or (boxed and effect.constant is None):
             return lambda mask: self._leave_open(op)
         if effect.kind == "use":
             operands = [self._slots[value] for value in op.operands if value in self._loaded]
@@ -130,7 +131,10 @@ class Recording(Values):
         cell: Any = UNKNOWN
         if isinstance(view, PlacedView) and not any(index is UNKNOWN for index in indices):
             cell = _behind(self._element(view, indices), effect.barrier.offset)
-        if isinstance(op, cluster.MbarrierArriveOp) and cell is not UNKNOWN:
+        if cell is not UNKNOWN and (
+            isinstance(op, cluster.MbarrierArriveOp)
+            or (isinstance(op, bulk_copy.TensorLoadOp) and op.pair is not None)
+        ):
             cell, scalars = self._of_cluster(cell)
         if cell is UNKNOWN or any(value is UNKNOWN for value in scalars):
             self.say_unproven(op, "its mbarrier or parity is not known before it runs")

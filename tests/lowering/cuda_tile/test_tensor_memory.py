@@ -16,11 +16,13 @@ sys.path.append(str(Path(__file__).parent))
 
 from every_op import scaled
 from test_copied_loads import chained
+from test_hints import hinted
 from test_warpgroups import check, operand, product
 from tile_ir import entry
 
 import tilewright as tw
 from tilewright import ptxas
+from tilewright.lowering.cuda_tile.convert_issuer import Issuer
 
 ARCH = "sm_100a"
 
@@ -270,3 +272,29 @@ def test_a_warp_issues_while_threads_store() -> None:
     assert "mbarrier.try_wait" in issuer and "tcgen05.mma" not in loop
     assert loop.index("mbarrier.arrive") < loop.index("st.shared") < loop.index("tcgen05.dealloc")
     check(text, (384, 64, 136), ("bf16", "bf16", "f32"), (2, 1), schedule=1, arch=ARCH)
+
+
+@pytest.mark.parametrize(
+    "types, tile, tiles", [(("f16", "f16"), (64, 32, 32), 5), (("bf16", "f32"), (256, 64, 32), 4)]
+)
+def test_tiles_take_turns(
+    types: tuple[str, str], tile: tuple[int, int, int], tiles: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two stages of sums: MMAs of a tile wait for who read the sums of the last but one."""
+    text = product(types, tile, persistent=True)
+    columns = max(tile[0] // 128, 1) * tile[1]
+    assert f"{2 * columns};" in tw.compile(text, ARCH).ptx.partition("tcgen05.alloc")[2][:99]
+    sizes = tile[0] * tiles, tile[1], 2 * tile[2] - 8
+    check(text, sizes, (types[0], *types), (1, 1), schedule=2, arch=ARCH)
+    monkeypatch.setattr(Issuer, "wait", lambda issuer: issuer.kernel.tensor.next_turn())
+    with pytest.raises(tw.ExecutionError, match=r"that 'ptx.tcgen05.ld' at .* reads"):
+        check(text, sizes, (types[0], *types), (1, 1), schedule=1, arch=ARCH)
+
+
+def test_sums_without_room_for_two_take_no_turns() -> None:
+    """Two CTAs have half of the columns each."""
+    text, counts = product(("bf16", "f32"), (128, 256, 16), persistent=True), list[int]()
+    for hint in ("occupancy = 1", "occupancy = 2"):
+        kernel = tw.compile(hinted(text, hint).replace("sm_90 =", "default ="), ARCH)
+        counts.append(kernel.ptx.partition("fence.mbarrier_init")[0].count("mbarrier.init.s"))
+    assert counts == [4, 2]

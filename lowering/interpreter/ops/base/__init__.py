@@ -1,14 +1,6 @@
 """Upstream dialects."""
 
-from tilewright.lowering.interpreter.ops.base import (
-    arith,
-    control_flow,
-    gpu,
-    llvm,
-    math,
-    memref,
-    printf,
-    vector,
-)
+from tilewright.dialects.contents import modules_of
 
-__all__ = ["arith", "control_flow", "gpu", "llvm", "math", "memref", "printf", "vector"]
+MODULES = modules_of(__name__)
+"""All are read, so that their rules are known."""

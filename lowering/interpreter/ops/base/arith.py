@@ -28,7 +28,7 @@ from tilewright.dialects.math_functions.rounded_once import (
 )
 from tilewright.dialects.ptx.constant_bits import constant_bits
 from tilewright.dialects.ptx.scalar_types import NARROW_FLOATS, scalar_type
-from tilewright.lowering.interpreter.arithmetic.lane_value import LaneValue, chosen
+from tilewright.lowering.interpreter.arithmetic.lane_value import chosen
 from tilewright.lowering.interpreter.arithmetic.programs import computed
 from tilewright.lowering.interpreter.arithmetic.scalar import (
     Function,
@@ -40,7 +40,7 @@ from tilewright.lowering.interpreter.builder import Builder, Step, runs
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.values import Bits, Undefined
 
-Compute = Callable[..., Bits | LaneValue]
+Compute = Callable[..., Any]
 
 
 def type_name(op: Operation, type_: Attribute, letter: str = "s") -> str:

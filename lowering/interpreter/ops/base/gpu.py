@@ -6,11 +6,11 @@ from xdsl.ir import Operation
 
 from tilewright.dialects.cute_nvgpu.ops import shuffle
 from tilewright.dialects.ptx import shuffle as ptx_shuffle
-from tilewright.lowering.interpreter.builder import Builder, Step, runs
+from tilewright.lowering.interpreter.builder import Builder, Step, effect, runs
 from tilewright.lowering.interpreter.machine.barriers import BarrierWait
 from tilewright.lowering.interpreter.machine.machine import WARP, Gang, Machine
 from tilewright.lowering.interpreter.ops.base.arith import constant
-from tilewright.lowering.interpreter.values import spread
+from tilewright.lowering.interpreter.values import Bits, spread
 
 _REGISTERS: dict[type[object], str] = {
     gpu.ThreadIdOp: "tid",
@@ -23,49 +23,40 @@ _REGISTERS: dict[type[object], str] = {
 @runs(gpu.ThreadIdOp, gpu.BlockIdOp, gpu.BlockDimOp, gpu.GridDimOp)
 def _id(op: gpu.ThreadIdOp, builder: Builder) -> Step:
     register = f"{_REGISTERS[type(op)]}.{op.dimension.data.value}"
-    dest = builder.slot(op.result)
+    return effect(op, builder, lambda machine, gang: _wide(machine, gang, register))
 
-    def step(machine: Machine, gang: Gang) -> None:
-        gang.regs[dest] = machine.special(register)[gang.lanes].astype(np.uint64)
 
-    return step
+def _wide(machine: Machine, gang: Gang, register: str) -> Bits:
+    """A special register as an index."""
+    return machine.special(register)[gang.lanes].astype(np.uint64)
 
 
 @runs(gpu.GlobalIdOp)
 def _global_id(op: gpu.GlobalIdOp, builder: Builder) -> Step:
-    axis, dest = op.dimension.data.value, builder.slot(op.result)
+    axis = op.dimension.data.value
 
-    def step(machine: Machine, gang: Gang) -> None:
-        block, size, thread = (
-            machine.special(f"{name}.{axis}")[gang.lanes].astype(np.uint64)
-            for name in ("ctaid", "ntid", "tid")
-        )
-        gang.regs[dest] = block * size + thread
+    def run(machine: Machine, gang: Gang) -> Bits:
+        names = (f"{name}.{axis}" for name in ("ctaid", "ntid", "tid"))
+        block, size, thread = (_wide(machine, gang, name) for name in names)
+        return block * size + thread
 
-    return step
+    return effect(op, builder, run)
 
 
 @runs(gpu.LaneIdOp)
 def _lane_id(op: gpu.LaneIdOp, builder: Builder) -> Step:
-    dest = builder.slot(op.result)
-
-    def step(machine: Machine, gang: Gang) -> None:
-        gang.regs[dest] = machine.special("laneid")[gang.lanes].astype(np.uint64)
-
-    return step
+    return effect(op, builder, lambda machine, gang: _wide(machine, gang, "laneid"))
 
 
 @runs(gpu.SubgroupIdOp)
 def _subgroup_id(op: gpu.SubgroupIdOp, builder: Builder) -> Step:
-    dest = builder.slot(op.result)
-
-    def step(machine: Machine, gang: Gang) -> None:
+    def run(machine: Machine, gang: Gang) -> Bits:
         x, y, _ = machine.launch.block
-        tid = [machine.special(f"tid.{axis}")[gang.lanes].astype(np.uint64) for axis in "xyz"]
+        tid = [_wide(machine, gang, f"tid.{axis}") for axis in "xyz"]
         place = tid[0] + np.uint64(x) * (tid[1] + np.uint64(y) * tid[2])
-        gang.regs[dest] = place // np.uint64(WARP)
+        return place // np.uint64(WARP)
 
-    return step
+    return effect(op, builder, run)
 
 
 @runs(gpu.SubgroupSizeOp)
@@ -80,16 +71,14 @@ def _barrier(op: gpu.BarrierOp, builder: Builder) -> None:
 
 @runs(shuffle.ShflSyncOp, ptx_shuffle.ShflSyncOp)
 def _shfl_sync(op: shuffle.ShflSyncOp | ptx_shuffle.ShflSyncOp, builder: Builder) -> Step:
-    source, dest, lane = builder.slot(op.value), builder.slot(op.result), op.lane.value.data
-    mnemonic, own = f"shfl.sync.{op.mode.data}.b32", np.arange(WARP)
+    lane, own, mnemonic = op.lane.value.data, np.arange(WARP), f"shfl.sync.{op.mode.data}.b32"
     other = own ^ lane if op.mode.data == "bfly" else np.full(WARP, lane)
 
-    def step(machine: Machine, gang: Gang) -> None:
-        warps = gang.warps(mnemonic)
-        values = spread(gang.regs[source], gang.count).reshape(warps, WARP)
-        gang.regs[dest] = values[:, other].reshape(gang.count)
+    def run(machine: Machine, gang: Gang, value: Bits) -> Bits:
+        values = spread(value, gang.count).reshape(gang.warps(mnemonic), WARP)
+        return values[:, other].reshape(gang.count)
 
-    return step
+    return effect(op, builder, run)
 
 
 def _check_warps(machine: Machine, gang: Gang, barrier: int, threads: int | None) -> None:

@@ -21,8 +21,9 @@ from xdsl.traits import SymbolTable
 
 from tilewright.diagnostic import OpError
 from tilewright.dialects.printf_format import FormatString
-from tilewright.lowering.interpreter.builder import Builder, Step, runs
+from tilewright.lowering.interpreter.builder import Builder, Step, effect, runs
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
+from tilewright.lowering.interpreter.ops.base.arith import pure, unary
 from tilewright.lowering.interpreter.ops.base.printf import print_lines
 from tilewright.lowering.interpreter.values import Lanes, PartlyUndefined, Undefined, joined, take
 
@@ -90,24 +91,17 @@ def _path(op: ExtractValueOp | InsertValueOp) -> tuple[int, ...]:
 @runs(ExtractValueOp)
 def _extract_value(op: ExtractValueOp, builder: Builder) -> Step:
     path, type_ = _path(op), op.container.type
-    source, dest = builder.slot(op.container), builder.slot(op.res)
-
-    def step(machine: Machine, gang: Gang) -> None:
-        gang.regs[dest] = _extracted(gang.regs[source], type_, path)
-
-    return step
+    return unary(op, builder, lambda container: _extracted(container, type_, path))
 
 
 @runs(InsertValueOp)
 def _insert_value(op: InsertValueOp, builder: Builder) -> Step:
     path, type_ = _path(op), op.container.type
-    container, value = builder.slots([op.container, op.value])
-    dest = builder.slot(op.res)
 
-    def step(machine: Machine, gang: Gang) -> None:
-        gang.regs[dest] = _inserted(gang.regs[container], type_, path, gang.regs[value])
+    def compute(container: Any, value: Any) -> Any:
+        return _inserted(container, type_, path, value)
 
-    return step
+    return pure(op, builder, compute)
 
 
 @runs(UnrealizedConversionCastOp)
@@ -117,13 +111,11 @@ def _cast(op: UnrealizedConversionCastOp, builder: Builder) -> Step:
     if before != after:
         was, is_ = (", ".join(map(str, types)) for types in (before, after))
         raise OpError(op, f"'{op.name}' expected a cast to its own type, got {was} to {is_}")
-    sources, dests = builder.slots(op.inputs), builder.slots(op.outputs)
 
-    def step(machine: Machine, gang: Gang) -> None:
-        for source, dest in zip(sources, dests, strict=True):
-            gang.regs[dest] = gang.regs[source]
+    def run(machine: Machine, gang: Gang, *values: Any) -> Any:
+        return list(values)
 
-    return step
+    return effect(op, builder, run)
 
 
 # --- printf ---------------------------------------------------------------------------------------

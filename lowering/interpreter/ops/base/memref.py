@@ -24,9 +24,8 @@ from tilewright.dialects.cute.types.memref import (
     space_of,
 )
 from tilewright.dialects.cute_nvgpu.ops import fragment_memory
-from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
 from tilewright.dialects.ptx.scalar_types import element_bytes
-from tilewright.lowering.interpreter.builder import Builder, Step, runs
+from tilewright.lowering.interpreter.builder import Builder, Step, effect, runs
 from tilewright.lowering.interpreter.errors import Fault, faults_of
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.values import Bits, Lanes, joined, spread, take
@@ -192,12 +191,7 @@ def _allocate(op: memref.AllocOp, builder: Builder) -> Step:
     asked = op.alignment.value.data if isinstance(op.alignment, IntegerAttr) else SHARED_ALIGN
     base = np.array([place_in_shared(builder, layout, width, asked)], dtype=np.uint64)
     view = View(Space.SMEM, base, base, width, type_.get_shape(), (), layout)
-    dest = builder.slot(op.memref)
-
-    def step(machine: Machine, gang: Gang) -> None:
-        gang.regs[dest] = view
-
-    return step
+    return effect(op, builder, lambda machine, gang: view)
 
 
 @runs(memref.ReinterpretCastOp)
@@ -250,133 +244,114 @@ def _mixed(static: Sequence[int], slots: Sequence[int]) -> list[int | tuple[int]
 @runs(memref.LoadOp)
 def _load(op: memref.LoadOp, builder: Builder) -> Step:
     _check_space(op, op.memref.type)
-    source, indices = builder.slot(op.memref), builder.slots(op.indices)
-    dest, number = builder.slot(op.res), builder.number(op)
-    width = _element_bytes(op, op.memref.type)
+    width, number = _element_bytes(op, op.memref.type), builder.number(op)
     predicate = str(op.res.type) == "i1"
-    dtype = np.dtype(f"uint{8 * width}")
 
-    def step(machine: Machine, gang: Gang) -> None:
-        view = gang.regs[source]
-        address = view.locate([gang.regs[slot] for slot in indices])
-        if view.space.is_shared:
-            value = machine.shared.load(gang.lanes, address, width, number).view(dtype)[:, 0]
-        else:
-            value = machine.accesses.load(gang.lanes, address, width, 1, number)
-        gang.regs[dest] = value != 0 if predicate else value
+    def run(machine: Machine, gang: Gang, view: View, *indices: Bits) -> Bits:
+        value = load_words(
+            machine, gang, view.locate(indices), width=width, count=1, number=number,
+            shared=view.space.is_shared,
+        )[:, 0]  # fmt: skip
+        return value != 0 if predicate else value
 
-    return step
+    return effect(op, builder, run)
 
 
 @runs(memref.StoreOp)
 def _store(op: memref.StoreOp, builder: Builder) -> Step:
     _check_space(op, op.memref.type)
-    dest, indices = builder.slot(op.memref), builder.slots(op.indices)
-    source, number = builder.slot(op.value), builder.number(op)
-    width = _element_bytes(op, op.memref.type)
-    dtype = np.dtype(f"uint{8 * width}")
+    dtype, number = np.dtype(f"uint{8 * _element_bytes(op, op.memref.type)}"), builder.number(op)
 
-    def step(machine: Machine, gang: Gang) -> None:
-        view = gang.regs[dest]
-        address = spread(view.locate([gang.regs[slot] for slot in indices]), gang.count)
-        value = np.ascontiguousarray(spread(gang.regs[source].astype(dtype), gang.count))
-        if view.space.is_shared:
-            raw = value.reshape(-1, 1).view(np.uint8)
-            machine.shared.store(gang.lanes, address, raw, number)
-        else:
-            machine.accesses.store(gang.lanes, address, value, width, 1, number)
+    def run(machine: Machine, gang: Gang, given: Bits, view: View, *indices: Bits) -> None:
+        words = np.ascontiguousarray(spread(given.astype(dtype), gang.count))[:, None]
+        address, shared = view.locate(indices), view.space.is_shared
+        store_words(machine, gang, address, words, number=number, shared=shared)
 
-    return step
+    return effect(op, builder, run)
 
 
 @runs(fragment_memory.LoadOp)
 def _load_fragment(op: fragment_memory.LoadOp, builder: Builder) -> Step:
-    source, indices = builder.slot(op.source), builder.slots(op.indices)
-    dest, number, fragment = builder.slot(op.fragment), builder.number(op), op.fragment.type
-    dtype, count = np.dtype(fragment.element.container), fragment.count.data
+    number, fragment = builder.number(op), op.fragment.type
+    width, count = np.dtype(fragment.element.container).itemsize, fragment.count.data
 
-    def step(machine: Machine, gang: Gang) -> None:
-        view = gang.regs[source]
-        address = view.locate([gang.regs[slot] for slot in indices])
-        if view.space.is_shared:
-            raw = machine.shared.load(gang.lanes, address, count * dtype.itemsize, number)
-            value = raw.view(dtype)
-        else:
-            value = machine.accesses.load(gang.lanes, address, dtype.itemsize, count, number)
-        gang.regs[dest] = value.reshape(-1, count)
+    def run(machine: Machine, gang: Gang, view: View, *indices: Bits) -> Bits:
+        return load_words(
+            machine, gang, view.locate(indices), width=width, count=count, number=number,
+            shared=view.space.is_shared,
+        )  # fmt: skip
 
-    return step
+    return effect(op, builder, run)
 
 
 @runs(fragment_memory.StoreOp)
 def _store_fragment(op: fragment_memory.StoreOp, builder: Builder) -> Step:
-    dest, indices = builder.slot(op.dest), builder.slots(op.indices)
-    source, number, fragment = builder.slot(op.fragment), builder.number(op), op.fragment.type
-    assert isinstance(fragment, FragmentType)
-    dtype = np.dtype(fragment.element.container)
-    predicate = None if op.predicate is None else builder.slot(op.predicate)
+    number, rank, dtype = (
+        builder.number(op),
+        len(op.indices),
+        np.dtype(op.fragment_type.element.container),
+    )
 
-    def step(machine: Machine, gang: Gang) -> None:
-        view = gang.regs[dest]
-        at = [gang.regs[slot] for slot in indices]
-        address = spread(view.locate(at, check=predicate is None), gang.count)
-        value = np.ascontiguousarray(spread(gang.regs[source].astype(dtype), gang.count))
+    def run(machine: Machine, gang: Gang, fragment: Bits, view: View, *rest: Bits) -> None:
+        indices, chosen = rest[:rank], rest[rank] if len(rest) > rank else None
+        address = view.locate(indices, check=chosen is None)
+        words = np.ascontiguousarray(spread(fragment.astype(dtype), gang.count))
         shared = view.space.is_shared
-        chosen = None if predicate is None else gang.regs[predicate]
-        store_words(machine, gang, address, value, number, shared=shared, chosen=chosen)
+        store_words(machine, gang, address, words, number=number, shared=shared, chosen=chosen)
 
-    return step
+    return effect(op, builder, run)
 
 
 def load_words(
-    machine: Machine, lanes: Lanes, address: Bits, width: int, count: int, number: int, *,
-    shared: bool,
+    machine: Machine, gang: Gang, address: Bits, *, width: int, count: int, number: int,
+    shared: bool, strong: bool = False, chosen: Bits | None = None, otherwise: Bits | None = None,
 ) -> Bits:  # fmt: skip
-    """`count` words of `width` bytes at each thread's address: [threads or 1, count]."""
-    if shared:
-        return machine.shared.load(lanes, address, width * count, number).view(f"uint{8 * width}")
-    return machine.accesses.load(lanes, address, width, count, number).reshape(-1, count)
+    """`count` words of `width` bytes at each thread's address, [threads or 1, count], and those of
+    `otherwise` in threads that are not `chosen`; `strong` ones happen one after the other."""
+    if strong:
+        words = np.zeros((gang.count, count), f"uint{8 * width}")
+        if otherwise is not None:
+            words[:] = otherwise
+        change_words(machine, gang, address, words, keep, number, chosen)
+        return words
 
+    def load(lanes: Lanes, address: Bits) -> Bits:
+        if shared:
+            octets = machine.shared.load(lanes, address, width * count, number)
+            return octets.view(f"uint{8 * width}")
+        return machine.accesses.load(lanes, address, width, count, number).reshape(-1, count)
 
-def load_chosen(
-    machine: Machine, gang: Gang, address: Bits, chosen: Bits, result: Bits, width: int,
-    number: int, shared: bool,
-) -> None:  # fmt: skip
-    """Replace rows of `result`, [threads, words], by what the `chosen` threads load."""
-    threads = np.flatnonzero(spread(chosen, gang.count))
-    if not len(threads):
-        return
-    count, address = result.shape[1], spread(address, gang.count)[threads]
-    with faults_of(threads):
-        result[threads] = load_words(
-            machine, gang.lanes[threads], address, width, count, number, shared=shared
-        )
+    if chosen is None or otherwise is None:
+        return load(gang.lanes, address)
+    words = np.array(spread(otherwise, gang.count))
+    if len(threads := np.flatnonzero(spread(chosen, gang.count))):
+        with faults_of(threads):
+            words[threads] = load(gang.lanes[threads], spread(address, gang.count)[threads])
+    return words
 
 
 def store_words(
-    machine: Machine,
-    gang: Gang,
-    address: Bits,
-    value: Bits,
-    number: int,
-    *,
-    shared: bool,
-    chosen: Bits | None,
-) -> None:
-    """Store [threads, words] at the threads' addresses, in the `chosen` threads alone."""
-    threads = np.arange(gang.count)
-    if chosen is not None:
-        threads = threads[spread(chosen, gang.count)]
-        address, value = address[threads], np.ascontiguousarray(value[threads])
-    if not len(threads):
+    machine: Machine, gang: Gang, address: Bits, words: Bits, *, number: int, shared: bool,
+    strong: bool = False, chosen: Bits | None = None,
+) -> None:  # fmt: skip
+    """Store [threads, words] at the threads' addresses, in the `chosen` threads alone; `strong`
+    ones one after the other."""
+    address = spread(address, gang.count)
+    if strong:
+        change_words(machine, gang, address, words, exchange, number, chosen)
         return
-    with faults_of(threads):
+
+    def store(lanes: Lanes, address: Bits, words: Bits) -> None:
         if shared:
-            machine.shared.store(gang.lanes[threads], address, value.view(np.uint8), number)
+            machine.shared.store(lanes, address, words.view(np.uint8), number)
         else:
-            machine.accesses.store(
-                gang.lanes[threads], address, value, value.itemsize, value.shape[1], number
-            )
+            machine.accesses.store(lanes, address, words, words.itemsize, words.shape[1], number)
+
+    if chosen is None:
+        store(gang.lanes, address, words)
+    elif len(threads := np.flatnonzero(spread(chosen, gang.count))):
+        with faults_of(threads):
+            store(gang.lanes[threads], address[threads], np.ascontiguousarray(words[threads]))
 
 
 def keep(old: Bits, _: Bits) -> Bits:
@@ -410,10 +385,9 @@ def change_words(
 
 @runs(memref.GetGlobalOp)
 def _module_variable(op: memref.GetGlobalOp, builder: Builder) -> Step:
-    name, dest, type_ = op.name_.string_value(), builder.slot(op.memref), op.memref.type
-    width = _element_bytes(op, type_)
-
-    def step(machine: Machine, gang: Gang) -> None:
-        gang.regs[dest] = argument_view(op, type_, machine.memory.variables[name], width)
-
-    return step
+    name, type_, width = op.name_.string_value(), op.memref.type, _element_bytes(op, op.memref.type)
+    return effect(
+        op,
+        builder,
+        lambda machine, _: argument_view(op, type_, machine.memory.variables[name], width),
+    )

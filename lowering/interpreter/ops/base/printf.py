@@ -10,10 +10,10 @@ from tilewright.dialects.gpu import PrintfOp
 from tilewright.dialects.printf_format import PLACES, FormatString, failed_assertion
 from tilewright.dialects.ptx.calls import TrapOp, VprintfOp
 from tilewright.lowering.interpreter.arithmetic.typed_words import typed
-from tilewright.lowering.interpreter.builder import Builder, Step, runs
+from tilewright.lowering.interpreter.builder import Builder, Step, effect, runs
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
-from tilewright.lowering.interpreter.values import spread
+from tilewright.lowering.interpreter.values import Bits, spread
 
 
 def print_lines(
@@ -33,29 +33,27 @@ def print_lines(
 @runs(PrintfOp, VprintfOp)
 def _printf(op: PrintfOp | VprintfOp, builder: Builder) -> Step:
     format_ = FormatString.of(op, op.format.data, op.operand_types)
-    slots = builder.slots(op.operands)
 
-    def step(machine: Machine, gang: Gang) -> None:
-        print_lines(machine.launch.say, format_, [gang.regs[slot] for slot in slots], gang.count)
+    def run(machine: Machine, gang: Gang, *values: Bits) -> None:
+        print_lines(machine.launch.say, format_, values, gang.count)
 
-    return step
+    return effect(op, builder, run)
 
 
 @runs(cf.AssertOp)
 def _assert(op: cf.AssertOp, builder: Builder) -> Step:
     message = op.msg.data
     format_ = FormatString(failed_assertion(message), ("s32",) * len(PLACES))
-    condition = builder.slot(op.arg)
 
-    def step(machine: Machine, gang: Gang) -> None:
-        failed = np.flatnonzero(~spread(gang.regs[condition], gang.count))
+    def run(machine: Machine, gang: Gang, condition: Bits) -> None:
+        failed = np.flatnonzero(~spread(condition, gang.count))
         if len(failed):
             lanes = gang.lanes[failed]
             places = [machine.special(place)[lanes] for place in PLACES]
             print_lines(machine.launch.say, format_, places, len(failed))
             raise Fault(f"fails: {message}", int(failed[0]))
 
-    return step
+    return effect(op, builder, run)
 
 
 @runs(TrapOp)

@@ -1,37 +1,6 @@
 """Instructions, as atoms of `cute_nvgpu` and as ops of `ptx`."""
 
-from tilewright.lowering.interpreter.ops.instructions import (
-    address,
-    atomics,
-    cluster,
-    cute_nvgpu,
-    matrix_copy,
-    mbarrier,
-    multimem,
-    ptx,
-    smem_desc,
-    tcgen05_sync,
-    tensor_memory,
-    tma,
-    umma,
-    wgmma,
-    wmma,
-)
+from tilewright.dialects.contents import modules_of
 
-__all__ = [
-    "address",
-    "atomics",
-    "cluster",
-    "cute_nvgpu",
-    "matrix_copy",
-    "mbarrier",
-    "multimem",
-    "ptx",
-    "smem_desc",
-    "tcgen05_sync",
-    "tensor_memory",
-    "tma",
-    "umma",
-    "wgmma",
-    "wmma",
-]
+MODULES = modules_of(__name__)
+"""All are read, so that their rules are known."""

@@ -1,111 +1,100 @@
 """`cute_nvgpu.address`: memory by its address; of `ldmatrix` in `matrix_copy`, as of `ptx`."""
 
+from functools import partial
+
 import numpy as np
 
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import WEAK
 from tilewright.dialects.cute_nvgpu.ops import address
-from tilewright.dialects.ptx import calls
-from tilewright.lowering.interpreter.builder import Builder, Step, runs
+from tilewright.dialects.ptx import calls, data_movement
+from tilewright.lowering.interpreter.builder import Builder, Step, effect, nothing, runs
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
-from tilewright.lowering.interpreter.ops.base.arith import container
-from tilewright.lowering.interpreter.ops.base.memref import (
-    change_words,
-    exchange,
-    keep,
-    load_chosen,
-    load_words,
-    store_words,
-)
+from tilewright.lowering.interpreter.ops.base.arith import container, pure
+from tilewright.lowering.interpreter.ops.base.memref import View, load_words, store_words
 from tilewright.lowering.interpreter.ops.instructions.cute_nvgpu import copy_async
 from tilewright.lowering.interpreter.ops.instructions.ptx import moved
 from tilewright.lowering.interpreter.share import refuse
-from tilewright.lowering.interpreter.values import spread
+from tilewright.lowering.interpreter.values import Bits, spread
 
 
 @runs(address.AddressOp)
 def _address(op: address.AddressOp, builder: Builder) -> Step:
-    source, dest = builder.slot(op.memref), builder.slot(op.result)
     dtype = container(op, op.result.type)
 
-    def step(machine: Machine, gang: Gang) -> None:
-        gang.regs[dest] = gang.regs[source].address.astype(dtype)
+    def compute(view: View) -> Bits:
+        return view.address.astype(dtype)
 
-    return step
+    return pure(op, builder, compute)
 
 
 @runs(address.AllocateOp, calls.MallocOp)
 def _allocate(op: address.AllocateOp | calls.MallocOp, builder: Builder) -> Step:
-    dest, size = builder.slot(op.result), op.size.value.data
+    size = op.size.value.data
 
-    def step(machine: Machine, gang: Gang) -> None:
+    def run(machine: Machine, gang: Gang) -> Bits:
         if machine.launch.share is not None:
             refuse("memory of the heap")
         places = [
             machine.memory.place(f"the heap of thread {lane}", np.zeros(size, np.uint8))
             for lane in gang.lanes.tolist()
         ]
-        gang.regs[dest] = np.array(places, dtype=np.uint64)
+        return np.array(places, dtype=np.uint64)
 
-    return step
+    return effect(op, builder, run)
 
 
 @runs(address.FreeOp, calls.FreeOp)
 def _free(op: address.FreeOp | calls.FreeOp, builder: Builder) -> Step:
-    def step(machine: Machine, gang: Gang) -> None:
-        """Freed memory stays where it is: nothing else gets its addresses."""
+    """Freed memory stays where it is: nothing else gets its addresses."""
+    return nothing
 
-    return step
+
+@runs(address.PrefetchOp, data_movement.PrefetchOp)
+def _prefetch(op: address.PrefetchOp | data_movement.PrefetchOp, builder: Builder) -> Step:
+    """Nothing but time depends on a cache; an address is to be one of memory all the same."""
+
+    def run(machine: Machine, gang: Gang, at: Bits) -> list[Bits]:
+        machine.memory.load(at, 1)
+        return []
+
+    return effect(op, builder, run)
 
 
 @runs(address.LoadOp)
 def _load(op: address.LoadOp, builder: Builder) -> Step:
-    where, number, shared = builder.slot(op.address), builder.number(op), op.is_shared
-    dests, otherwise = builder.slots(op.elements), builder.slots(op.otherwise)
-    chosen = None if op.predicate is None else builder.slot(op.predicate)
-    dtype, count = container(op, op.elements[0].type), len(op.elements)
-    offset, width = op.offset.value.data, dtype.itemsize
-    strong = op.semantics.data != WEAK
+    dtype, offset = container(op, op.elements[0].type), op.offset.value.data
+    word = f"uint{8 * dtype.itemsize}"
+    load = partial(
+        load_words, width=dtype.itemsize, count=len(op.elements), number=builder.number(op),
+        shared=op.is_shared, strong=op.semantics.data != WEAK,
+    )  # fmt: skip
 
-    def step(machine: Machine, gang: Gang) -> None:
-        regs = gang.regs
-        at = moved(regs[where], offset)
-        if strong:
-            words = np.zeros((gang.count, count), f"uint{8 * width}")
-            for i, slot in enumerate(otherwise):
-                words[:, i] = regs[slot]
-            kept = None if chosen is None else regs[chosen]
-            change_words(machine, gang, at, words, keep, number, kept)
-        elif chosen is None:
-            words = load_words(machine, gang.lanes, at, width, count, number, shared=shared)
-        else:
-            others = [spread(regs[slot], gang.count) for slot in otherwise]
-            words = np.stack(others, axis=1).astype(f"uint{8 * width}")
-            load_chosen(machine, gang, at, regs[chosen], words, width, number, shared)
-        for i, dest in enumerate(dests):
-            regs[dest] = words[:, i] != 0 if dtype.kind == "b" else words[:, i]
+    def run(
+        machine: Machine, gang: Gang, at: Bits, chosen: Bits | None = None, *others: Bits
+    ) -> list[Bits]:
+        columns = [spread(other, gang.count) for other in others]
+        otherwise = np.stack(columns, axis=1).astype(word) if columns else None
+        words = load(machine, gang, moved(at, offset), chosen=chosen, otherwise=otherwise)
+        return [column != 0 if dtype.kind == "b" else column for column in words.T]
 
-    return step
+    return effect(op, builder, run)
 
 
 @runs(address.StoreOp)
 def _store(op: address.StoreOp, builder: Builder) -> Step:
-    where, number, shared = builder.slot(op.address), builder.number(op), op.is_shared
-    sources, offset = builder.slots(op.elements), op.offset.value.data
-    chosen = None if op.predicate is None else builder.slot(op.predicate)
+    count, offset = len(op.elements), op.offset.value.data
     dtype = np.dtype(f"uint{8 * container(op, op.elements[0].type).itemsize}")
-    strong = op.semantics.data != WEAK
+    store = partial(
+        store_words, number=builder.number(op), shared=op.is_shared,
+        strong=op.semantics.data != WEAK,
+    )  # fmt: skip
 
-    def step(machine: Machine, gang: Gang) -> None:
-        regs, count = gang.regs, gang.count
-        at = spread(moved(regs[where], offset), count)
-        words = np.stack([spread(regs[slot], count).astype(dtype) for slot in sources], axis=1)
-        kept = None if chosen is None else regs[chosen]
-        if strong:
-            change_words(machine, gang, at, words, exchange, number, kept)
-        else:
-            store_words(machine, gang, at, words, number, shared=shared, chosen=kept)
+    def run(machine: Machine, gang: Gang, at: Bits, *rest: Bits) -> None:
+        columns = [spread(value, gang.count).astype(dtype) for value in rest[:count]]
+        chosen = rest[count] if len(rest) > count else None
+        store(machine, gang, moved(at, offset), np.stack(columns, axis=1), chosen=chosen)
 
-    return step
+    return effect(op, builder, run)
 
 
 @runs(address.CpAsyncOp)

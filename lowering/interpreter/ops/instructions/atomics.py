@@ -12,9 +12,10 @@ from tilewright.dialects.cute.types.memref import Space
 from tilewright.dialects.cute_nvgpu.lattice.atomics import ATOMICS, form_of
 from tilewright.dialects.cute_nvgpu.ops import address
 from tilewright.dialects.ptx.atomics import AtomOp
-from tilewright.lowering.interpreter.builder import Builder, Step, runs
+from tilewright.lowering.interpreter.builder import Builder, Step, effect, runs
 from tilewright.lowering.interpreter.errors import faults_of
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
+from tilewright.lowering.interpreter.ops.base.memref import View
 from tilewright.lowering.interpreter.ops.instructions.ptx import moved
 from tilewright.lowering.interpreter.values import Bits, Lanes, spread
 
@@ -67,17 +68,13 @@ def _atomic_rmw(op: memref.AtomicRMWOp, builder: Builder) -> Step:
     if form not in ATOMICS:
         raise OpError(op, f"'{op.name}' of kind {op.kind.value.data} on {op.value.type} cannot be "
                       "interpreted; nearest legal: addi of i32")  # fmt: skip
-    where, indices = builder.slot(op.memref), builder.slots(op.indices)
-    source, dest, number = builder.slot(op.value), builder.slot(op.result), builder.number(op)
+    number = builder.number(op)
 
-    def step(machine: Machine, gang: Gang) -> None:
-        view = gang.regs[where]
-        address = view.locate([gang.regs[slot] for slot in indices])
-        shared = view.space is Space.SMEM
-        values = [gang.regs[source]]
-        gang.regs[dest] = _perform(machine, gang.lanes, address, values, form, shared, number)
+    def run(machine: Machine, gang: Gang, value: Bits, view: View, *indices: Bits) -> Bits:
+        address, shared = view.locate(indices), view.space is Space.SMEM
+        return _perform(machine, gang.lanes, address, [value], form, shared, number)
 
-    return step
+    return effect(op, builder, run)
 
 
 @runs(AtomOp, address.AtomicOp)

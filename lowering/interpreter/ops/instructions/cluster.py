@@ -1,7 +1,5 @@
 """Clusters of CTAs, at both levels."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -10,22 +8,19 @@ from xdsl.ir import Operation
 from tilewright.dialects.cute.types.memref import Space
 from tilewright.dialects.cute_nvgpu.ops import cluster as atom
 from tilewright.dialects.ptx import cluster as ptx
-from tilewright.lowering.interpreter.builder import Builder, Step, runs
+from tilewright.lowering.interpreter.builder import Builder, Step, effect, runs
 from tilewright.lowering.interpreter.machine.barriers import BarrierWait
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.machine.shared_memory import RANK_SHIFT
+from tilewright.lowering.interpreter.ops.base.arith import pure
+from tilewright.lowering.interpreter.ops.base.memref import View
 from tilewright.lowering.interpreter.ops.instructions.tensor_memory import located
 from tilewright.lowering.interpreter.values import Bits, spread
 
 
 @runs(atom.RankOp, ptx.RankOp)
 def _rank(op: atom.RankOp | ptx.RankOp, builder: Builder) -> Step:
-    dest = builder.slot(op.result)
-
-    def step(machine: Machine, gang: Gang) -> None:
-        gang.regs[dest] = machine.special("cluster_ctarank")[gang.lanes]
-
-    return step
+    return effect(op, builder, lambda machine, gang: machine.special("cluster_ctarank")[gang.lanes])
 
 
 def arrive(machine: Machine, gang: Gang) -> None:
@@ -58,25 +53,19 @@ def remote(address: Bits, rank: Bits) -> Bits:
 
 @runs(ptx.MapaOp)
 def _mapa(op: ptx.MapaOp, builder: Builder) -> Step:
-    address, rank, dest = builder.slots((op.address, op.rank, op.result))
+    def compute(address: Bits, rank: Bits) -> Bits:
+        return remote(address, rank).astype(np.uint32)
 
-    def step(machine: Machine, gang: Gang) -> None:
-        there = remote(gang.regs[address], gang.regs[rank])
-        gang.regs[dest] = there.astype(np.uint32)
-
-    return step
+    return pure(op, builder, compute)
 
 
 @runs(atom.MapOp)
 def _map(op: atom.MapOp, builder: Builder) -> Step:
-    memory, rank, dest = builder.slots((op.memory, op.rank, op.result))
+    def run(machine: Machine, gang: Gang, view: View, rank: Bits) -> View:
+        base, address = (remote(place, rank) for place in (view.base, view.address))
+        return replace(view, space=Space.DSMEM, base=base, address=address)
 
-    def step(machine: Machine, gang: Gang) -> None:
-        view = gang.regs[memory]
-        base, address = (remote(place, gang.regs[rank]) for place in (view.base, view.address))
-        gang.regs[dest] = replace(view, space=Space.DSMEM, base=base, address=address)
-
-    return step
+    return effect(op, builder, run)
 
 
 @runs(atom.MbarrierArriveOp, ptx.MbarrierArriveOp)

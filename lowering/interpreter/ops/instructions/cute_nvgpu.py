@@ -27,7 +27,7 @@ from tilewright.lowering.interpreter.arithmetic.elements import (
 from tilewright.lowering.interpreter.arithmetic.mma import multiply_fragments, numerics_model
 from tilewright.lowering.interpreter.arithmetic.scalar import Function, scalar
 from tilewright.lowering.interpreter.arithmetic.sparse import check_metadata
-from tilewright.lowering.interpreter.builder import Builder, Step, runs
+from tilewright.lowering.interpreter.builder import Builder, Step, nothing, runs
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.machine import WARP, Gang, Machine
 from tilewright.lowering.interpreter.numerics import NumericsError
@@ -210,7 +210,7 @@ def _warp_sync(op: Operation, builder: Builder) -> None:
 )
 def _grids_alone(op: Operation, builder: Builder) -> Step:
     """One kernel runs alone, on memory that has one address."""
-    return lambda machine, gang: None
+    return nothing
 
 
 # Fragments

@@ -22,7 +22,7 @@ from tilewright.dialects.cute_nvgpu.lattice.targets import target
 from tilewright.dialects.cute_nvgpu.ops import address, matrix_copy
 from tilewright.dialects.ptx import matrix_copy as ptx_matrix_copy
 from tilewright.lowering.interpreter.arithmetic.elements import elements_of
-from tilewright.lowering.interpreter.builder import Builder, Step, runs
+from tilewright.lowering.interpreter.builder import Builder, Step, effect, runs
 from tilewright.lowering.interpreter.errors import Fault, faults_of
 from tilewright.lowering.interpreter.machine.machine import WARP, Gang, Machine
 from tilewright.lowering.interpreter.ops.base.memref import View
@@ -146,17 +146,13 @@ def _locate_runs(view: View, indices: Sequence[Bits], gang: Gang, copy: MatrixCo
 
 @runs(matrix_copy.LdmatrixOp)
 def _ldmatrix(op: matrix_copy.LdmatrixOp, builder: Builder) -> Step:
-    source, dest = builder.slot(op.source), builder.slot(op.fragment)
-    indices, number = builder.slots(op.indices), builder.number(op)
-    element, copy = op.fragment.type.element, op.matrix_copy
+    element, copy, number = op.fragment_type.element, op.matrix_copy, builder.number(op)
 
-    def step(machine: Machine, gang: Gang) -> None:
-        coordinates = [gang.regs[slot] for slot in indices]
-        address = _locate_runs(gang.regs[source], coordinates, gang, copy)
-        words = load_matrices(machine, gang, address, copy, number, op.name)
-        gang.regs[dest] = elements_of(words, element)
+    def run(machine: Machine, gang: Gang, view: View, *indices: Bits) -> Bits:
+        address = _locate_runs(view, indices, gang, copy)
+        return elements_of(load_matrices(machine, gang, address, copy, number, op.name), element)
 
-    return step
+    return effect(op, builder, run)
 
 
 @runs(matrix_copy.StmatrixOp, ptx_matrix_copy.StmatrixOp)
@@ -183,14 +179,12 @@ def _runs_at(op: matrix_copy.StmatrixOp | ptx_matrix_copy.StmatrixOp, builder: B
 
 @runs(matrix_copy.MovmatrixOp, ptx_matrix_copy.MovmatrixOp)
 def _movmatrix(op: Operation, builder: Builder) -> Step:
-    (source,), (dest,) = builder.slots(op.operands), builder.slots(op.results)
     words, result = words_in(op.operands[0]), held_in(op.results[0])
 
-    def step(machine: Machine, gang: Gang) -> None:
-        turned = transpose_matrices(gang, words(gang.regs[source])[:, 0], op.name)
-        gang.regs[dest] = result(turned[:, None])
+    def run(machine: Machine, gang: Gang, value: Bits) -> Bits:
+        return result(transpose_matrices(gang, words(value)[:, 0], op.name)[:, None])
 
-    return step
+    return effect(op, builder, run)
 
 
 # `ptx`
@@ -198,15 +192,14 @@ def _movmatrix(op: Operation, builder: Builder) -> Step:
 
 @runs(ptx_matrix_copy.LdmatrixOp, address.LdmatrixOp)
 def _ldmatrix_at(op: ptx_matrix_copy.LdmatrixOp | address.LdmatrixOp, builder: Builder) -> Step:
-    source, dest, number = builder.slot(op.address), builder.slot(op.results[0]), builder.number(op)
-    copy, offset = op.matrix_copy, op.offset.value.data
+    copy, offset, number = op.matrix_copy, op.offset.value.data, builder.number(op)
     is_one = isinstance(op, ptx_matrix_copy.LdmatrixOp) and copy.registers == 1
 
-    def step(machine: Machine, gang: Gang) -> None:
-        at = moved(gang.regs[source], offset)
+    def run(machine: Machine, gang: Gang, address: Bits) -> Bits:
+        at = moved(address, offset)
         if target(machine.launch.arch).number <= WANTS_ALL_ADDRESSES:
             _check_addresses(machine, spread(at, gang.count))
         words = load_matrices(machine, gang, at, copy, number, op.name)
-        gang.regs[dest] = words[:, 0] if is_one else words
+        return words[:, 0] if is_one else words
 
-    return step
+    return effect(op, builder, run)

@@ -6,12 +6,13 @@ from tilewright.dialects.cute_nvgpu.ops import mbarrier as atom
 from tilewright.dialects.cute_nvgpu.ops import warp_specialization as atom_warps
 from tilewright.dialects.ptx import mbarrier as ptx
 from tilewright.dialects.ptx import warp_specialization as ptx_warps
-from tilewright.lowering.interpreter.builder import Builder, Step, runs
+from tilewright.lowering.interpreter.builder import Builder, Step, effect, runs
 from tilewright.lowering.interpreter.machine.machine import WARP, Gang, Machine
 from tilewright.lowering.interpreter.machine.mbarrier import MbarrierWait
 from tilewright.lowering.interpreter.machine.register_pool import RegisterWait
 from tilewright.lowering.interpreter.ops.instructions.tensor_memory import located
 from tilewright.lowering.interpreter.ops.instructions.wgmma import warpgroups
+from tilewright.lowering.interpreter.values import Bits
 
 
 @runs(atom.InitOp, ptx.InitOp)
@@ -66,13 +67,12 @@ def _fence(op: Operation, builder: Builder) -> Step:
 @runs(atom_warps.ElectSyncOp, ptx_warps.ElectSyncOp)
 def _elect(op: atom_warps.ElectSyncOp | ptx_warps.ElectSyncOp, builder: Builder) -> Step:
     """The first thread of each warp."""
-    dest = builder.slot(op.leader)
 
-    def step(machine: Machine, gang: Gang) -> None:
+    def run(machine: Machine, gang: Gang) -> Bits:
         gang.warps("elect.sync")
-        gang.regs[dest] = gang.lanes % WARP == 0
+        return gang.lanes % WARP == 0
 
-    return step
+    return effect(op, builder, run)
 
 
 @runs(atom_warps.SetmaxnregOp, ptx_warps.SetmaxnregOp)

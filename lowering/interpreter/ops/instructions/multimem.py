@@ -16,12 +16,12 @@ from tilewright.lowering.interpreter.ops.base.memref import (
     change_words,
     exchange,
     keep,
-    load_chosen,
+    load_words,
     store_words,
 )
 from tilewright.lowering.interpreter.ops.instructions.atomics import combine
 from tilewright.lowering.interpreter.ops.instructions.ptx import as_columns, moved
-from tilewright.lowering.interpreter.values import Bits, spread
+from tilewright.lowering.interpreter.values import Bits
 
 Words = NDArray[np.unsignedinteger]
 Access = Callable[[Machine, Gang, Bits, Words, Bits | None], Words]
@@ -40,13 +40,13 @@ def _access(name: str, form: str, number: int) -> Access:
     def access(
         machine: Machine, gang: Gang, address: Bits, words: Words, chosen: Bits | None
     ) -> Words:
-        width = words.itemsize
         if weak and loads:
-            everyone = np.ones(gang.count, bool) if chosen is None else chosen
-            load_chosen(machine, gang, address, everyone, words, width, number, shared=False)
-        elif weak:
-            store_words(machine, gang, spread(address, gang.count), words, number, shared=False,
-                        chosen=chosen)  # fmt: skip
+            return load_words(
+                machine, gang, address, width=words.itemsize, count=words.shape[1], number=number,
+                shared=False, chosen=chosen, otherwise=words,
+            )  # fmt: skip
+        if weak:
+            store_words(machine, gang, address, words, number=number, shared=False, chosen=chosen)
         else:
             change_words(machine, gang, address, words, change, number, chosen)
         return words

@@ -1,7 +1,5 @@
 """`ptx`: one instruction at a time, on raw registers."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 
@@ -24,20 +22,12 @@ from tilewright.dialects.ptx import (
     wmma,
 )
 from tilewright.dialects.ptx.instruction import ScalarOp
-from tilewright.dialects.ptx.types import RegType
 from tilewright.lowering.interpreter.arithmetic.elements import elements_of, words_of
 from tilewright.lowering.interpreter.arithmetic.scalar import scalar
-from tilewright.lowering.interpreter.builder import Builder, Step, runs
+from tilewright.lowering.interpreter.builder import Builder, Step, effect, runs
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.ops.base.arith import constant, pure, same, unary, undefined
-from tilewright.lowering.interpreter.ops.base.memref import (
-    change_words,
-    exchange,
-    keep,
-    load_chosen,
-    load_words,
-    store_words,
-)
+from tilewright.lowering.interpreter.ops.base.memref import load_words, store_words
 from tilewright.lowering.interpreter.ops.instructions.cute_nvgpu import (
     copy_async,
     product_of,
@@ -72,12 +62,8 @@ def _undef(op: registers.UndefOp, builder: Builder) -> Step:
 
 @runs(registers.SregOp)
 def _sreg(op: registers.SregOp, builder: Builder) -> Step:
-    register, dest = op.register.data, builder.slot(op.result)
-
-    def step(machine: Machine, gang: Gang) -> None:
-        gang.regs[dest] = machine.special(register)[gang.lanes]
-
-    return step
+    register = op.register.data
+    return effect(op, builder, lambda machine, gang: machine.special(register)[gang.lanes])
 
 
 @runs(registers.SharedAddressOp)
@@ -87,12 +73,10 @@ def _shared_address(op: registers.SharedAddressOp, builder: Builder) -> Step:
 
 @runs(module_variables.GlobalAddressOp)
 def _global_address(op: module_variables.GlobalAddressOp, builder: Builder) -> Step:
-    name, dest = op.variable.data, builder.slot(op.result)
-
-    def step(machine: Machine, gang: Gang) -> None:
-        gang.regs[dest] = np.array([machine.memory.variables[name]], dtype=np.uint64)
-
-    return step
+    name = op.variable.data
+    return effect(
+        op, builder, lambda machine, _: np.array([machine.memory.variables[name]], dtype=np.uint64)
+    )
 
 
 @runs(registers.MovOp)
@@ -158,57 +142,37 @@ def _list_get(op: registers.ListGetOp, builder: Builder) -> Step:
 
 @runs(data_movement.LdOp)
 def _ld(op: data_movement.LdOp, builder: Builder) -> Step:
-    source, dest, number = builder.slot(op.address), builder.slot(op.result), builder.number(op)
-    width, count = op.access_bytes, op.result.type.count.data
-    shared, offset = op.space.data.startswith("shared"), op.offset.value.data
-    dtype, strong = CONTAINERS[op.result.type.kind.data], op.semantics.data != WEAK
-    chosen, otherwise = (
-        None if value is None else builder.slot(value) for value in (op.predicate, op.otherwise)
-    )
+    dtype, count = CONTAINERS[op.result.type.kind.data], op.result.type.count.data
+    offset, load = op.offset.value.data, partial(
+        load_words, width=op.access_bytes, count=count, number=builder.number(op),
+        shared=op.space.data.startswith("shared"), strong=op.semantics.data != WEAK,
+    )  # fmt: skip
 
-    def step(machine: Machine, gang: Gang) -> None:
-        regs = gang.regs
-        address = moved(regs[source], offset)
-        if strong:
-            words = np.zeros((gang.count, count), f"uint{8 * width}")
-            if otherwise is not None:
-                words[:] = as_columns(regs[otherwise])
-            kept = None if chosen is None else regs[chosen]
-            change_words(machine, gang, address, words, keep, number, kept)
-            regs[dest] = (words if count > 1 else words[:, 0]).astype(dtype, copy=False)
-            return
-        if chosen is None or otherwise is None:
-            value = load_words(machine, gang.lanes, address, width, count, number, shared=shared)
-            value = value if count > 1 else value[:, 0]
-            regs[dest] = value.astype(dtype, copy=False)
-            return
-        result = np.array(spread(regs[otherwise], gang.count))
-        load_chosen(machine, gang, address, regs[chosen], as_columns(result), width, number, shared)
-        regs[dest] = result
+    def run(
+        machine: Machine, gang: Gang, address: Bits, chosen: Bits | None = None, *others: Bits
+    ) -> Bits:
+        otherwise = as_columns(others[0]) if others else None
+        words = load(machine, gang, moved(address, offset), chosen=chosen, otherwise=otherwise)
+        return (words if count > 1 else words[:, 0]).astype(dtype, copy=False)
 
-    return step
+    return effect(op, builder, run)
 
 
 @runs(data_movement.StOp)
 def _st(op: data_movement.StOp, builder: Builder) -> Step:
-    dest, source, number = builder.slot(op.address), builder.slot(op.value), builder.number(op)
-    assert isinstance(op.value.type, RegType)
-    width = op.access_bytes
-    shared, offset = op.space.data.startswith("shared"), op.offset.value.data
-    word = np.dtype(f"uint{8 * width}")
-    predicate = None if op.predicate is None else builder.slot(op.predicate)
-    strong = op.semantics.data != WEAK
+    word, offset = np.dtype(f"uint{8 * op.access_bytes}"), op.offset.value.data
+    store = partial(
+        store_words, number=builder.number(op), shared=op.space.data.startswith("shared"),
+        strong=op.semantics.data != WEAK,
+    )  # fmt: skip
 
-    def step(machine: Machine, gang: Gang) -> None:
-        address = spread(moved(gang.regs[dest], offset), gang.count)
-        value = np.ascontiguousarray(spread(as_columns(gang.regs[source]).astype(word), gang.count))
-        chosen = None if predicate is None else gang.regs[predicate]
-        if strong:
-            change_words(machine, gang, address, value, exchange, number, chosen)
-        else:
-            store_words(machine, gang, address, value, number, shared=shared, chosen=chosen)
+    def run(
+        machine: Machine, gang: Gang, address: Bits, value: Bits, chosen: Bits | None = None
+    ) -> None:
+        words = np.ascontiguousarray(spread(as_columns(value).astype(word), gang.count))
+        store(machine, gang, moved(address, offset), words, chosen=chosen)
 
-    return step
+    return effect(op, builder, run)
 
 
 def moved(address: Bits, offset: int) -> Bits:

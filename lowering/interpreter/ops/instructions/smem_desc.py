@@ -10,7 +10,7 @@ from tilewright.dialects.cute import ComposedLayout, Layout, coalesce
 from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import DescriptorError
 from tilewright.dialects.cute_nvgpu.descriptors.solve_descriptor import SmemTile
 from tilewright.dialects.cute_nvgpu.ops.smem_desc import MakeSmemDescOp
-from tilewright.lowering.interpreter.builder import Builder, Step, runs
+from tilewright.lowering.interpreter.builder import Builder, Step, effect, runs
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.ops.base.memref import View
@@ -20,16 +20,13 @@ from tilewright.lowering.interpreter.values import Bits
 
 @runs(MakeSmemDescOp)
 def _make_smem_desc(op: MakeSmemDescOp, builder: Builder) -> Step:
-    source, indices = builder.slot(op.source), builder.slots(op.indices)
-    dest, type_, extents = builder.slot(op.result), op.result.type, op.extents
+    type_, extents = op.result.type, op.extents
 
-    def step(machine: Machine, gang: Gang) -> None:
-        view = gang.regs[source]
-        coordinate = [gang.regs[slot] for slot in indices]
-        check_begin(view, coordinate, extents)
-        gang.regs[dest] = _words(view, coordinate, type_.tile)
+    def run(machine: Machine, gang: Gang, view: View, *indices: Bits) -> Bits:
+        check_begin(view, indices, extents)
+        return _words(view, indices, type_.tile)
 
-    return step
+    return effect(op, builder, run)
 
 
 def check_begin(view: View | TmemView, indices: Sequence[Bits], extents: dict[int, int]) -> None:

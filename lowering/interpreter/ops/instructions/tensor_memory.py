@@ -19,12 +19,15 @@ from tilewright.dialects.cute_nvgpu.ops.tmem_reduce import LoadReduceOp
 from tilewright.dialects.ptx import tcgen05_access as ptx_access
 from tilewright.dialects.ptx import tcgen05_memory as ptx
 from tilewright.dialects.ptx import tcgen05_sync as ptx_sync
+from tilewright.dialects.ptx.instruction import content
 from tilewright.lowering.interpreter.arithmetic.reductions import least_or_greatest
-from tilewright.lowering.interpreter.builder import Builder, Step, runs
+from tilewright.lowering.interpreter.builder import Builder, Step, effect, runs
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.machine import WARP, Gang, Machine
 from tilewright.lowering.interpreter.machine.tensor_allocation import AllocationWait
 from tilewright.lowering.interpreter.machine.tensor_memory import LOAD, STORE
+from tilewright.lowering.interpreter.ops.base.arith import pure
+from tilewright.lowering.interpreter.ops.base.memref import View
 from tilewright.lowering.interpreter.ops.instructions.ptx import held_in, moved, words_in
 from tilewright.lowering.interpreter.ops.instructions.smem_desc import check_begin
 from tilewright.lowering.interpreter.ops.instructions.tensor_view import TmemView
@@ -85,15 +88,13 @@ def _alloc(op: tmem.AllocOp | ptx.AllocOp, builder: Builder) -> None:
 
 @runs(tmem.RetrieveOp)
 def _retrieve(op: tmem.RetrieveOp, builder: Builder) -> Step:
-    slot, number = located(builder, op, op.slot), builder.number(op)
-    dest = builder.slot(op.result)
-    layout, bits = _layout(op.result)
+    number, (layout, bits) = builder.number(op), _layout(op.result)
 
-    def step(machine: Machine, gang: Gang) -> None:
-        word = machine.shared.load(gang.lanes, slot(gang), 4, number).view(np.uint32)[:, 0]
-        gang.regs[dest] = TmemView(word.astype(np.uint64), bits, layout)
+    def run(machine: Machine, gang: Gang, slot: View, *indices: Bits) -> TmemView:
+        word = machine.shared.load(gang.lanes, slot.locate(indices), 4, number).view(np.uint32)
+        return TmemView(word[:, 0].astype(np.uint64), bits, layout)
 
-    return step
+    return effect(op, builder, run)
 
 
 def _layout(value: SSAValue) -> tuple[Layout, int]:
@@ -105,27 +106,24 @@ def _layout(value: SSAValue) -> tuple[Layout, int]:
 
 @runs(tmem.SliceOp)
 def _slice(op: tmem.SliceOp, builder: Builder) -> Step:
-    begin, dest = located(builder, op, op.source), builder.slot(op.result)
     layout, bits = _layout(op.result)
 
-    def step(machine: Machine, gang: Gang) -> None:
-        gang.regs[dest] = TmemView(begin(gang), bits, layout)
+    def compute(view: TmemView, *indices: Bits) -> TmemView:
+        return TmemView(view.locate(indices), bits, layout)
 
-    return step
+    return pure(op, builder, compute)
 
 
 @runs(tmem.DeallocOp, ptx.DeallocOp)
 def _dealloc(op: tmem.DeallocOp | ptx.DeallocOp, builder: Builder) -> Step:
-    atom = isinstance(op, tmem.DeallocOp)
-    source, number = builder.slot(op.operands[0]), builder.number(op)
-    columns = op.columns if isinstance(op, tmem.DeallocOp) else op.columns.value.data
+    number, columns = builder.number(op), content(op.columns)
 
-    def step(machine: Machine, gang: Gang) -> None:
+    def run(machine: Machine, gang: Gang, source: TmemView | Bits) -> None:
         gang.warps("tcgen05.dealloc")
-        address = gang.regs[source].address if atom else gang.regs[source]
+        address = source.address if isinstance(source, TmemView) else source
         machine.allocator.free(gang.lanes, address, columns, op.group, number)
 
-    return step
+    return effect(op, builder, run)
 
 
 @runs(tmem.RelinquishAllocPermitOp, ptx.RelinquishAllocPermitOp)

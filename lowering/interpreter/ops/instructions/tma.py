@@ -13,12 +13,13 @@ from tilewright.dialects.cute_nvgpu.lattice.tma import CHUNK, SMEM_ALIGN
 from tilewright.dialects.cute_nvgpu.ops import tma as atom
 from tilewright.dialects.cute_nvgpu.types.tensor_map import TmaDescriptorType
 from tilewright.dialects.ptx import bulk_copy as ptx
-from tilewright.lowering.interpreter.builder import Builder, Step, runs
+from tilewright.lowering.interpreter.builder import Builder, Step, effect, runs
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.issued_once import check_issued_once
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.machine.tensor_map import TensorImage, chunk_addresses
 from tilewright.lowering.interpreter.ops.base.memref import View
+from tilewright.lowering.interpreter.ops.instructions.cluster import remote
 from tilewright.lowering.interpreter.ops.instructions.smem_desc import check_begin
 from tilewright.lowering.interpreter.values import Bits, spread
 
@@ -112,7 +113,7 @@ def _for_each_thread(
 @dataclass(frozen=True, slots=True)
 class _Load:
     """The operands of a load, by register or place; coordinates outermost first, and the mask
-    where it has one."""
+    where it has one; of a `pair` the mbarrier may be in the other CTA."""
 
     number: int
     map: int
@@ -120,6 +121,7 @@ class _Load:
     dest: Locate
     barrier: Locate
     mask: int | None
+    pair: bool
 
 
 def _load_boxes(load: _Load) -> Step:
@@ -134,6 +136,8 @@ def _load_boxes(load: _Load) -> Step:
             read = partial(image.read, corner)
             data = read()
             for cta, barrier in machine.mbarriers.receivers(lane, barriers[index], masks[index]):
+                if load.pair:
+                    cta = _of_pair(cta, lane // machine.slots)
                 places = _places(machine, lane, image, starts[index], cta)
                 phase = machine.mbarriers.land(lane, barrier, places, data, read, load.number)
                 machine.accesses.until_phase(lane, source, *phase)
@@ -143,16 +147,33 @@ def _load_boxes(load: _Load) -> Step:
     return step
 
 
+def _of_pair(cta: int, own: int) -> int:
+    """The CTA whose copy counts its bytes at another one's mbarrier."""
+    if cta // 2 != own // 2:
+        raise Fault(
+            f"expected an mbarrier of the pair of CTAs that copies, got one of CTA {cta}; nearest "
+            f"legal: CTA {own & ~1} or {own | 1}"
+        )
+    return own
+
+
 @runs(atom.TmaLoadOp)
 def _tma_load(op: atom.TmaLoadOp, builder: Builder) -> Step:
     barrier, barrier_indices = builder.slot(op.barrier), builder.slots(op.barrier_indices)
+    rank = None if op.rank is None else builder.slot(op.rank)
+
+    def locate(gang: Gang) -> Bits:
+        address = gang.regs[barrier].locate([gang.regs[slot] for slot in barrier_indices])
+        return address if rank is None else remote(address, gang.regs[rank])
+
     load = _Load(
         builder.number(op),
         builder.slot(op.map),
         builder.slots(op.coordinates),
         _box_start(_type_of(op), builder.slot(op.dest), builder.slots(op.dest_indices)),
-        lambda gang: gang.regs[barrier].locate([gang.regs[slot] for slot in barrier_indices]),
+        locate,
         None if op.mask is None else builder.slot(op.mask),
+        rank is not None,
     )
     return _load_boxes(load)
 
@@ -166,6 +187,7 @@ def _tensor_load(op: ptx.TensorLoadOp, builder: Builder) -> Step:
         _register(builder.slot(op.dest)),
         _register(builder.slot(op.barrier)),
         None if op.mask is None else builder.slot(op.mask),
+        op.pair is not None,
     )
     return _load_boxes(load)
 
@@ -234,10 +256,8 @@ def _wait(op: atom.BulkWaitGroupOp | ptx.BulkWaitGroupOp, builder: Builder) -> S
 
 @runs(atom.PrefetchTensormapOp, ptx.PrefetchTensormapOp)
 def _prefetch(op: atom.PrefetchTensormapOp | ptx.PrefetchTensormapOp, builder: Builder) -> Step:
-    source = builder.slot(op.map)
-
-    def step(machine: Machine, gang: Gang) -> None:
-        for address in set(_each(gang, gang.regs[source])):
+    def run(machine: Machine, gang: Gang, map_: Bits) -> None:
+        for address in set(_each(gang, map_)):
             machine.memory.tensor_map(address)
 
-    return step
+    return effect(op, builder, run)

@@ -162,7 +162,7 @@ def _locator(
     """The place of an op's matrices, once it runs."""
     if isinstance(op, ptx_wmma.WmmaAccessOp):
         return _ptx_locator(op, builder)
-    memory, indices = builder.slot(op.memory), builder.slots(op.coordinates)
+    memory, indices = builder.slot(op.memory), builder.slots(op.indices)
     access, type_, stride = op.access, op.memory_type, op.stride
     several = elements_per_item(access.element, type_)
     rows, columns = extents_of(access, type_)
@@ -207,7 +207,7 @@ def _load(op: wmma.LoadOp | ptx_wmma.LoadOp, builder: Builder) -> Step:
 @runs(wmma.StoreOp, ptx_wmma.StoreOp)
 def _store(op: wmma.StoreOp | ptx_wmma.StoreOp, builder: Builder) -> Step:
     locate, number, element = _locator(op, builder), builder.number(op), op.access.element
-    stored = op.fragment_value if isinstance(op, wmma.StoreOp) else op.value
+    stored = op.fragment if isinstance(op, wmma.StoreOp) else op.value
     source, words = builder.slot(stored), words_in(stored)
 
     def step(machine: Machine, gang: Gang) -> None:

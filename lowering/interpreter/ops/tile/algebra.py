@@ -17,9 +17,9 @@ from tilewright.dialects.cute.symbolic.scalar import Scalar, mul
 from tilewright.dialects.cute.types.algebra import CuteType
 from tilewright.dialects.cute.values import Typed, with_dynamic_leaves
 from tilewright.lowering.interpreter.arithmetic.lane_value import LaneInteger, LaneValue, sized
-from tilewright.lowering.interpreter.builder import Builder, Step, runs
+from tilewright.lowering.interpreter.builder import Builder, Step, effect, runs
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
-from tilewright.lowering.interpreter.ops.base.arith import constant
+from tilewright.lowering.interpreter.ops.base.arith import constant, pure
 
 
 def _typed(type_: Attribute) -> Typed:
@@ -36,15 +36,11 @@ def _static(op: StaticOp, builder: Builder) -> Step:
 def _make(op: LeavesOp, builder: Builder) -> Step:
     type_ = _typed(op.result.type)
     widths = [leaf.width for leaf in dynamic_leaves(type_)]
-    sources, dest = builder.slots(op.leaves), builder.slot(op.result)
-
-    def step(machine: Machine, gang: Gang) -> None:
-        leaves = [
-            _leaf(gang.regs[slot], width) for slot, width in zip(sources, widths, strict=True)
-        ]
-        gang.regs[dest] = LaneValue(with_dynamic_leaves(type_, leaves))
-
-    return step
+    return pure(
+        op,
+        builder,
+        lambda *values: LaneValue(with_dynamic_leaves(type_, list(map(_leaf, values, widths)))),
+    )
 
 
 def _leaf(value: Any, width: int) -> LaneInteger:
@@ -78,14 +74,11 @@ def _width(type_: Attribute) -> int:
 
 @runs(PrintOp)
 def _print(op: PrintOp, builder: Builder) -> Step:
-    source = builder.slot(op.value)
-
-    def step(machine: Machine, gang: Gang) -> None:
-        value = gang.regs[source]
+    def run(machine: Machine, gang: Gang, value: LaneValue) -> None:
         for lane in range(gang.count):
             machine.launch.say(f"{value.at(lane).text}\n")
 
-    return step
+    return effect(op, builder, run)
 
 
 @runs(TileSchedulerBoundsOp)

@@ -28,7 +28,7 @@ from tilewright.dialects.cute.types.tensors import CoordTensorType
 from tilewright.dialects.cute_nvgpu.types.conversion import ConvertAttr
 from tilewright.lowering.interpreter.arithmetic.lane_value import LaneValue, sized
 from tilewright.lowering.interpreter.arithmetic.scalar import scalar
-from tilewright.lowering.interpreter.builder import Builder, Step, runs
+from tilewright.lowering.interpreter.builder import Builder, Step, effect, runs
 from tilewright.lowering.interpreter.machine.machine import WARP, Gang, Machine
 from tilewright.lowering.interpreter.ops.instructions.cute_nvgpu import convert_elements
 from tilewright.lowering.interpreter.ops.tile.algebra import typed_value
@@ -38,40 +38,36 @@ from tilewright.lowering.interpreter.values import Bits, spread
 
 @runs(LoadVecOp)
 def _load_vec(op: LoadVecOp, builder: Builder) -> Step:
-    source, dest, number = builder.slot(op.source), builder.slot(op.result), builder.number(op)
+    number = builder.number(op)
 
-    def step(machine: Machine, gang: Gang) -> None:
-        tensor = gang.regs[source].typed.value
+    def run(machine: Machine, gang: Gang, source: LaneValue) -> Bits:
         # A value of its own: the tensor may be written later.
-        gang.regs[dest] = np.array(read(machine, gang, tensor, number))
+        return np.array(read(machine, gang, source.typed.value, number))
 
-    return step
+    return effect(op, builder, run)
 
 
 @runs(StoreVecOp)
 def _store_vec(op: StoreVecOp, builder: Builder) -> Step:
-    source, dest = builder.slot(op.value), builder.slot(op.destination)
     number = builder.number(op)
 
-    def step(machine: Machine, gang: Gang) -> None:
-        values = spread(gang.regs[source], gang.count)
-        write(machine, gang, gang.regs[dest].typed.value, values, number)
+    def run(machine: Machine, gang: Gang, values: Bits, dest: LaneValue) -> None:
+        write(machine, gang, dest.typed.value, spread(values, gang.count), number)
 
-    return step
+    return effect(op, builder, run)
 
 
 @runs(FillOp)
 def _fill(op: FillOp, builder: Builder) -> Step:
-    source, dest = builder.slot(op.value), builder.slot(op.destination)
     number = builder.number(op)
 
-    def step(machine: Machine, gang: Gang) -> None:
-        tensor = gang.regs[dest].typed.value
-        value = _held(gang.regs[source], tensor, gang)
-        values = np.broadcast_to(value[:, None], (gang.count, tensor.modes.size()))
+    def run(machine: Machine, gang: Gang, dest: LaneValue, value: Bits) -> None:
+        tensor = dest.typed.value
+        column = _held(value, tensor, gang)[:, None]
+        values = np.broadcast_to(column, (gang.count, tensor.modes.size()))
         write(machine, gang, tensor, values, number)
 
-    return step
+    return effect(op, builder, run)
 
 
 def _held(value: Bits, tensor: Tensor, gang: Gang) -> Bits:
@@ -102,26 +98,24 @@ def _load(op: LoadOp, builder: Builder) -> Step:
 
 @runs(CoordsOp)
 def _coords(op: CoordsOp, builder: Builder) -> Step:
-    source, dest, mode = builder.slot(op.source), builder.slot(op.result), path_of(op.mode)
+    mode = path_of(op.mode)
 
-    def step(machine: Machine, gang: Gang) -> None:
-        coordinates = [sized(at, 32) for at in coords(gang.regs[source].typed, mode)]
-        gang.regs[dest] = np.stack(np.broadcast_arrays(*coordinates), axis=1)
+    def run(machine: Machine, gang: Gang, source: LaneValue) -> Bits:
+        coordinates = [sized(at, 32) for at in coords(source.typed, mode)]
+        return np.stack(np.broadcast_arrays(*coordinates), axis=1)
 
-    return step
+    return effect(op, builder, run)
 
 
 @runs(StoreOp)
 def _store(op: StoreOp, builder: Builder) -> Step:
-    source, dest, coord = builder.slots((op.value, op.destination, op.coord))
     number = builder.number(op)
 
-    def step(machine: Machine, gang: Gang) -> None:
-        regs = gang.regs
-        tensor = _element(regs[dest].typed.value, typed_value(regs[coord]).value)
-        write(machine, gang, tensor, _held(regs[source], tensor, gang)[:, None], number)
+    def run(machine: Machine, gang: Gang, value: Bits, dest: LaneValue, coord: Any) -> None:
+        tensor = _element(dest.typed.value, typed_value(coord).value)
+        write(machine, gang, tensor, _held(value, tensor, gang)[:, None], number)
 
-    return step
+    return effect(op, builder, run)
 
 
 @runs(ConvertOp)

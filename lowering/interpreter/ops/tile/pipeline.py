@@ -23,10 +23,10 @@ from tilewright.dialects.cute.ops.pipeline import (
 )
 from tilewright.dialects.cute.types.pipeline import PipelineType
 from tilewright.dialects.cute_nvgpu.lattice.mbarrier import MBARRIER_BYTES
-from tilewright.lowering.interpreter.builder import Builder, Step, runs
+from tilewright.lowering.interpreter.builder import Builder, Step, nothing, runs
 from tilewright.lowering.interpreter.machine.machine import WARP, Gang, Machine
 from tilewright.lowering.interpreter.machine.mbarrier import MbarrierWait
-from tilewright.lowering.interpreter.ops.base.arith import constant
+from tilewright.lowering.interpreter.ops.base.arith import constant, pure
 from tilewright.lowering.interpreter.ops.base.gpu import wait_at
 from tilewright.lowering.interpreter.ops.instructions import cluster as cluster_steps
 from tilewright.lowering.interpreter.ops.instructions.tcgen05_sync import commit, each_thread
@@ -110,13 +110,7 @@ def _create(op: PipelineCreateOp, builder: Builder) -> Step | None:
 
 @runs(PipelineStageOp)
 def _stage(op: PipelineStageOp, builder: Builder) -> Step:
-    pipeline, use = builder.slots((op.pipeline, op.use))
-    dest = builder.slot(op.result)
-
-    def step(machine: Machine, gang: Gang) -> None:
-        gang.regs[dest] = gang.regs[pipeline].stage(gang.regs[use])
-
-    return step
+    return pure(op, builder, Pipeline.stage)
 
 
 def _type(op: PipelineUseOp) -> PipelineType:
@@ -142,15 +136,11 @@ def _commit_mmas(machine: Machine, gang: Gang, address: Bits, op: PipelineUseOp)
     each_thread(gang, lambda index, lane: commit(machine, lane, int(at[index]), mask, group))
 
 
-def _nothing(machine: Machine, gang: Gang) -> None:
-    """The step of an op that its kind of pipeline does not need."""
-
-
 @runs(ProducerAcquireOp)
 def _acquire(op: ProducerAcquireOp, builder: Builder) -> Step | None:
     kind = _kind(op)
     if kind == "cp_async":
-        return _nothing
+        return nothing
     slots, type_ = builder.slots((op.pipeline, op.use)), op.pipeline.type
     assert isinstance(type_, PipelineType)
     expected, pipeline, use = type_.bytes.data, *slots
@@ -184,7 +174,7 @@ def _wait_until_empty(op: PipelineUseOp, builder: Builder, later: int) -> None:
 @runs(ProducerTailOp)
 def _tail(op: ProducerTailOp, builder: Builder) -> Step | None:
     if _kind(op) == "cp_async":
-        return _nothing
+        return nothing
     for later in range(_type(op).stages.data):
         _wait_until_empty(op, builder, later)
     return None
@@ -196,7 +186,7 @@ def _commit(op: ProducerCommitOp, builder: Builder) -> Step:
     if kind == "cp_async":
         return lambda machine, gang: machine.shared.commit(gang.lanes)
     if kind != "umma_async":
-        return _nothing
+        return nothing
     return lambda machine, gang: _commit_mmas(
         machine, gang, gang.regs[pipeline].full_barrier(gang.regs[use]), op
     )
@@ -255,7 +245,7 @@ def _wait_for_other(op: ConsumerWaitOp, builder: Builder) -> None:
 def _release(op: ConsumerReleaseOp, builder: Builder) -> Step:
     kind = _kind(op)
     if kind == "cp_async":
-        return _nothing
+        return nothing
     pipeline, use = builder.slots((op.pipeline, op.use))
     if kind == "tma_umma":
         return lambda machine, gang: _commit_mmas(

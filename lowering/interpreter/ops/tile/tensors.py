@@ -4,8 +4,6 @@ Views of tensors are values of the algebra, which `cute` evaluates; here they ge
 them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

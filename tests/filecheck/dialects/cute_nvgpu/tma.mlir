@@ -34,9 +34,11 @@ func.func @tma(%m: !map, %line: !line, %block: !block, %s: !stages, %p: !plain, 
 // CHECK-LABEL: func.func @multicast
 // CHECK-NEXT:    cute_nvgpu.tma.load %line[%i] to %p[%i] mbarrier %b[%i] multicast %mask : !cute_nvgpu.tma_descriptor<256xf32>
 // CHECK-NEXT:    cute_nvgpu.tma.load %line[%i] to %p[%i] mbarrier %b[%i] multicast %mask cache_hint %hint : !cute_nvgpu.tma_descriptor<256xf32>
-func.func @multicast(%line: !line, %p: !plain, %b: !barriers, %i: index, %mask: i16, %hint: i64) {
+// CHECK-NEXT:    cute_nvgpu.tma.load %line[%i] to %p[%i] mbarrier %b[%i] rank %leader : !cute_nvgpu.tma_descriptor<256xf32>
+func.func @multicast(%line: !line, %p: !plain, %b: !barriers, %i: index, %mask: i16, %hint: i64, %leader: i32) {
   cute_nvgpu.tma.load %line[%i] to %p[%i] mbarrier %b[%i] multicast %mask : !line to !plain, !barriers
   cute_nvgpu.tma.load %line[%i] to %p[%i] mbarrier %b[%i] multicast %mask cache_hint %hint : !line to !plain, !barriers
+  cute_nvgpu.tma.load %line[%i] to %p[%i] mbarrier %b[%i] rank %leader : !line to !plain, !barriers
   func.return
 }
 

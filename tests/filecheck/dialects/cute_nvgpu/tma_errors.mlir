@@ -241,3 +241,11 @@ func.func @f(%m: !cute_nvgpu.tma_descriptor<64xi8>, %s: memref<64xi8, 3>, %i: in
   cute_nvgpu.tma.reduce add %s[%i] to %m[%i] : memref<64xi8, 3> to !cute_nvgpu.tma_descriptor<64xi8>
   func.return
 }
+
+// -----
+
+func.func @f(%m: !cute_nvgpu.tma_descriptor<64xi32>, %s: memref<64xi32, 3>, %b: memref<1xi64, 3>, %i: index, %mask: i16, %r: i32) {
+  // expected-error @+1 {{'cute_nvgpu.tma.load' expected multicast or a rank, got both; nearest legal: multicast alone}}
+  cute_nvgpu.tma.load %m[%i] to %s[%i] mbarrier %b[%i] multicast %mask rank %r : !cute_nvgpu.tma_descriptor<64xi32> to memref<64xi32, 3>, memref<1xi64, 3>
+  func.return
+}

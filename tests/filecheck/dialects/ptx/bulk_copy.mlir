@@ -8,6 +8,7 @@
 // CHECK-NEXT:    ptx.cp.async.bulk.tensor.store %map, [%c, %c, %c, %c, %c], %a
 // CHECK-NEXT:    ptx.cp.async.bulk.tensor.store %map, [%c], %a cache_hint %hint
 // CHECK-NEXT:    ptx.cp.async.bulk.tensor.load %a, %map, [%c], %a multicast %mask cache_hint %hint
+// CHECK-NEXT:    ptx.cp.async.bulk.tensor.load %a, %map, [%c], %a pair cache_hint %hint
 // CHECK-NEXT:    ptx.cp.reduce.async.bulk.tensor "add" %map, [%c, %c], %a
 // CHECK-NEXT:    ptx.cp.reduce.async.bulk.tensor "xor" %map, [%c], %a cache_hint %hint
 // CHECK-NEXT:    ptx.cp.async.bulk.commit_group
@@ -20,6 +21,7 @@ ptx.entry @boxes(%map: tensormap, %a: u32, %c: u32, %hint: u64, %mask: u16) {
   ptx.cp.async.bulk.tensor.store %map, [%c, %c, %c, %c, %c], %a
   ptx.cp.async.bulk.tensor.store %map, [%c], %a cache_hint %hint
   ptx.cp.async.bulk.tensor.load %a, %map, [%c], %a multicast %mask cache_hint %hint
+  ptx.cp.async.bulk.tensor.load %a, %map, [%c], %a pair cache_hint %hint
   ptx.cp.reduce.async.bulk.tensor "add" %map, [%c, %c], %a
   ptx.cp.reduce.async.bulk.tensor "xor" %map, [%c], %a cache_hint %hint
   ptx.cp.async.bulk.commit_group

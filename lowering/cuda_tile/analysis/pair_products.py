@@ -1,0 +1,84 @@
+"""Which products pairs of CTAs multiply together: a `tcgen05.mma` of the CTA of even rank reads the
+shared memory of both, and each has the sums of its own rows.
+
+    tile<256x64>, tile<64x256>, tile<256x256>     CTA r: rows 128 r to 128 r + 127 of A and of C,
+                                                         columns 128 r to 128 r + 127 of B
+
+All products of a kernel in tensor memory are such, or none: ptxas takes one `.cta_group` alone.
+"""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import UnitAttr
+from xdsl.ir import Operation
+
+from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFScaledOp
+from tilewright.dialects.cuda_tile.ops.module import EntryOp
+from tilewright.dialects.cute_nvgpu.lattice.targets import Target
+from tilewright.dialects.cute_nvgpu.lattice.tmem import LANES
+from tilewright.lowering.cuda_tile.analysis.find_pipelines import (
+    SharedBlocks,
+)
+from tilewright.lowering.cuda_tile.analysis.loaded_operands import halved_dimension, loaded_by
+from tilewright.lowering.cuda_tile.analysis.remarks import remark
+from tilewright.lowering.cuda_tile.layouts.mma_layouts import Multiplication
+from tilewright.lowering.cuda_tile.layouts.tensor_memory_layouts import (
+    OPERAND,
+    PAIR,
+    extents_of,
+    in_tensor_memory,
+    tensor_core_atom,
+)
+
+_FEWEST, _MOST = 32, 256
+"""The columns of a product of a pair."""
+
+
+def pair_products(entry: EntryOp, arch: Target | None, blocks: SharedBlocks) -> None:
+    """Mark the products in tensor memory, where two CTAs share a tile block, and each of them has
+    rows of A and all of B."""
+    products = _products(entry)
+    if blocks.ctas != 2 or not products:
+        return
+    for op in products:
+        op.attributes[PAIR] = UnitAttr()
+    halves = dict[Operation, int | None]()
+    for op in products:
+        if (why := _why_none(op, arch, blocks, halves)) is not None:
+            unpair_products(entry, why)
+            return
+
+
+def unpair_products(entry: EntryOp, why: str) -> None:
+    """Let each CTA multiply on its own."""
+    for op in _products(entry):
+        if op.attributes.pop(PAIR, None) is not None:
+            remark(op, "tensor-memory", f"'{op.name}' is not multiplied by a pair of CTAs: {why}")
+
+
+def are_paired(entry: EntryOp) -> bool:
+    """True of a kernel whose products pairs multiply."""
+    return any(PAIR in op.attributes for op in entry.walk())
+
+
+def _products(entry: EntryOp) -> list[Multiplication]:
+    return [op for op in entry.walk() if isinstance(op, Multiplication) and in_tensor_memory(op)]
+
+
+def _why_none(
+    op: Multiplication, arch: Target | None, blocks: SharedBlocks,
+    halves: dict[Operation, int | None],
+) -> str | None:  # fmt: skip
+    """Why pairs do not multiply, of whose loads each CTA has `halves` of a dimension."""
+    _, rows, columns = extents_of(op)
+    a, b = loaded_by(op.lhs), loaded_by(op.rhs)
+    if isinstance(op, MmaFScaledOp) or OPERAND in op.attributes or a is None or b is None:
+        return "A or B does not come of loads alone"
+    if rows < LANES or not _FEWEST <= columns <= _MOST or tensor_core_atom(op, arch) is None:
+        return f"each has {rows} rows, of {columns} columns"
+    if a.load not in blocks.parts or b.load in blocks.parts:
+        return "they have different columns"
+    half = halves.setdefault(b.load, halved_dimension(op))
+    if half is None or half != halved_dimension(op):
+        return "B has no two halves of columns"
+    return None

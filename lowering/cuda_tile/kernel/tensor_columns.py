@@ -1,0 +1,133 @@
+"""The columns of tensor memory that a kernel has allocated: their stages, and tensors in them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from xdsl.dialects.builtin import MemRefType
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from tilewright.dialects.cute import Layout
+from tilewright.dialects.cute.types.algebra import LayoutType
+from tilewright.dialects.cute.types.memref import Space, SpaceAttr
+from tilewright.dialects.cute_nvgpu.atoms.tmem_layouts import column_stride, lane_stride
+from tilewright.dialects.cute_nvgpu.atoms.umma import UmmaAtom
+from tilewright.dialects.cute_nvgpu.lattice.tmem import LANES
+from tilewright.dialects.cute_nvgpu.ops import tmem
+from tilewright.dialects.cute_nvgpu.ops.address import bytes_of
+from tilewright.lowering.cuda_tile.layouts.layouts import WARP_BITS, log2
+from tilewright.lowering.cuda_tile.layouts.tensor_memory_layouts import (
+    Accumulators,
+    PackedOperand,
+)
+from tilewright.lowering.cuda_tile.layouts.threads import ThreadNumber
+from tilewright.lowering.tile.emitter import Emitter
+
+MOST_LOADED = 32
+"""The elements that a thread loads or stores by one instruction."""
+
+
+class TensorColumns:
+    """Columns of each CTA, in one stage or in two that take turns."""
+
+    def __init__(self, emitter: Emitter, threads: ThreadNumber) -> None:
+        self._emitter, self._threads = emitter, threads
+        self.parities: list[SSAValue] = []
+        """Of the phase of the mbarrier of MMAs that comes, and of the one of threads before; with
+        two stages of columns, the one whose turn it is."""
+        self.stages = self.ctas = 1
+        self._columns = 0
+        self._base: SSAValue
+
+    def at(self, *, other: bool = False) -> SSAValue:
+        """The number of the stage whose turn it is, or of the `other` one, as an index."""
+        emitter = self._emitter
+        if self.stages == 1:
+            return emitter.constant(0, None)
+        stage = self.parities[-1]
+        if other:
+            stage = emitter.binary("xor", stage, emitter.constant(1, 32))
+        return emitter.resized(stage, 32, None)
+
+    def next_turn(self) -> None:
+        """Go on to the other stage; behind the second one come the next phases."""
+        *parities, stage = self.parities
+        self.parities = [self._emitter.binary("xor", parity, stage) for parity in parities]
+        one = self._emitter.constant(1, 32)
+        self.parities.append(self._emitter.binary("xor", stage, one))
+
+    def _own_columns(self) -> SSAValue:
+        """The columns of the stage."""
+        if self.stages == 1:
+            return self._base
+        emitter, at = self._emitter, self.at()
+        type_ = tmem.allocation_type(self._columns)
+
+        def build() -> Operation:
+            first = emitter.binary("mul", at, emitter.constant(self._columns, None))
+            return tmem.SliceOp(self._base, [emitter.constant(0, None), first], type_)
+
+        return emitter.once(("stage", at), build)
+
+    def first_lane(self) -> SSAValue:
+        """The first lane that the thread's warp reaches."""
+        lane = self._threads.total([0] * WARP_BITS + [1 << WARP_BITS, 2 << WARP_BITS] + [0])
+        assert lane is not None
+        return self._emitter.resized(lane, 32, None)
+
+    def view(self, accumulators: Accumulators) -> SSAValue:
+        """The columns as elements."""
+        bits = 8 * bytes_of(accumulators.element)
+        if isinstance(accumulators, PackedOperand):
+            shape = LANES, self._columns * accumulators.PER_CELL
+            return self.slice(0, accumulators.element, shape, Layout(shape, (lane_stride(bits), 1)))
+        layout = Layout((LANES, self._columns), (lane_stride(bits), column_stride(bits)))
+        return self.slice(0, accumulators.element, (LANES, self._columns), layout)
+
+    def slice(
+        self, column: int, element: Attribute, shape: tuple[int, int], layout: Layout
+    ) -> SSAValue:
+        """The tensor of a shape and a layout from a column on."""
+        emitter = self._emitter
+        type_ = MemRefType(element, shape, LayoutType.get(layout), SpaceAttr(Space.TMEM))
+        begin = [emitter.constant(0, None), emitter.constant(column, None)]
+        base = self._own_columns()
+        return emitter.once(("tmem", base, column, type_), lambda: tmem.SliceOp(base, begin, type_))
+
+    def block(
+        self, accumulators: Accumulators, atom: UmmaAtom, batch: int, row: int, column: int
+    ) -> SSAValue:
+        """The operand D of an MMA from an element on."""
+        rows, columns = atom.cta_extents("D")
+        at = accumulators.column_of(batch, row, column)
+        return self.slice(at, accumulators.element, (rows, columns), atom.cta_layout("D"))
+
+    def operand(
+        self, packed: PackedOperand, atom: UmmaAtom, place: tuple[int, int, int]
+    ) -> SSAValue:
+        """The operand A of an MMA from an element (batch, row, K) on."""
+        at = packed.column_of(*place) // packed.PER_CELL
+        return self.slice(at, packed.element, atom.cta_extents("A"), atom.cta_layout("A"))
+
+    def runs(self, accumulators: Accumulators) -> Iterator[tuple[list[SSAValue], int]]:
+        """Where the elements of a thread's registers begin, in runs."""
+        emitter, threads = self._emitter, self._threads
+        layout, (_, rows, columns) = accumulators.layout(), accumulators.extents
+        lane = self.first_lane()
+
+        def column_of(place: int) -> int:
+            above, column = divmod(place, columns)
+            batch, row = divmod(above, rows)
+            return accumulators.column_of(batch, row, column)
+
+        along = [bit for bit in layout.registers if bit < log2(columns)]
+        count = min(MOST_LOADED, 1 << len(along))
+        group = accumulators.group_bit
+        for place in layout.places[::count]:
+            at = emitter.constant(column_of(place), 32)
+            if group is not None:
+                weight = column_of(1 << group) - column_of(0)
+                own = threads.total([0] * (WARP_BITS + 2) + [weight])
+                assert own is not None
+                at = emitter.binary("add", own, at)
+            yield [lane, emitter.resized(at, 32, None)], count

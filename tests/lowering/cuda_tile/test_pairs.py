@@ -1,0 +1,100 @@
+"""Products of pairs of CTAs: PTX for Blackwell equals the program level."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "interpreter" / "cuda_tile"))
+sys.path.append(str(Path(__file__).parent))
+
+from test_hints import hinted
+from test_warpgroups import check, product
+from xdsl.dialects.builtin import ModuleOp
+
+import tilewright as tw
+from tilewright import ptxas
+from tilewright.dialects.ptx.control_flow import EntryOp
+from tilewright.lowering.cuda_tile.convert_issuer import Issuer
+from tilewright.passes.analysis.hazards.check import check as check_hazards
+from tilewright.pipeline import lower
+
+ARCH = "sm_100a"
+TYPES = ("bf16", "f32")
+
+
+def paired(
+    types: tuple[str, str] = TYPES, tile: tuple[int, int, int] = (256, 64, 32), *,
+    b_order: str = "", persistent: bool = False, more: bool = False,
+) -> str:  # fmt: skip
+    """A product whose tile blocks two CTAs share."""
+    text = product(types, tile, b_order=b_order, persistent=persistent, more=more)
+    return hinted(text, "num_cta_in_cga = 2").replace("<sm_90 =", "<default =")
+
+
+@pytest.mark.parametrize(
+    "types, tile, order, sizes",
+    [
+        (TYPES, (256, 64, 32), "", (264, 56, 136)),
+        (("f16", "f16"), (512, 32, 32), "columns", (512, 32, 40)),
+        (("f8E5M2", "f32"), (256, 32, 64), "columns", (256, 32, 96)),
+        (("i8", "i32"), (256, 64, 64), "", (256, 64, 80)),
+    ],
+)
+def test_pairs(
+    types: tuple[str, str], tile: tuple[int, int, int], order: str, sizes: tuple[int, int, int]
+) -> None:
+    """Each CTA loads its rows of A and half of the columns of B, whose bytes the leader counts."""
+    text = paired(types, tile, b_order=order)
+    ptx = tw.compile(text, ARCH).ptx
+    assert "tcgen05.mma.cta_group::2" in ptx and ".complete_tx::bytes.multicast" not in ptx
+    assert ptx.count("complete_tx::bytes.cta_group::2") >= 2 and "mma.sync" not in ptx
+    check(text, sizes, (types[0], *types), (-(-sizes[0] // tile[0]), 1), b_order=order,
+          schedule=3, arch=ARCH)  # fmt: skip
+
+
+def test_tiles_of_pairs_take_turns(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The leader's MMAs wait for threads of both CTAs."""
+    text = paired(persistent=True)
+    check(text, (256 * 5 - 8, 64, 72), ("bf16", *TYPES), (1, 1), schedule=1, arch=ARCH)
+    monkeypatch.setattr(Issuer, "wait", lambda issuer: issuer.kernel.tensor.next_turn())
+    with pytest.raises(tw.ExecutionError, match=r"that 'ptx.tcgen05.ld' at .* reads"):
+        check(text, (256 * 5, 64, 32), ("bf16", *TYPES), (1, 1), schedule=1, arch=ARCH)
+
+
+@pytest.mark.parametrize("persistent", [False, True])
+def test_pairs_have_no_hazards(*, persistent: bool) -> None:
+    module, _ = lower(paired(persistent=persistent), ARCH)
+    assert isinstance(module, ModuleOp)
+    (entry,) = (op for op in module.walk() if isinstance(op, EntryOp))
+    assert check_hazards(entry) == (None, {})
+
+
+@pytest.mark.parametrize("arch", ["sm_100a", "sm_103a", "sm_110a"])
+def test_no_warnings_no_spills(arch: str) -> None:
+    kernel = tw.compile(paired(tile=(256, 256, 64), persistent=True), arch)
+    report = ptxas.assemble(kernel.ptx, arch)
+    assert report.clean and "tcgen05.alloc.cta_group::2" in kernel.ptx
+    assert report.kernels["k"].spill_stores == 0
+    launch = kernel.entry()
+    assert launch.block == (320, 1, 1) and launch.cluster == (2, 1, 1) and launch.ctas == 2
+
+
+@pytest.mark.parametrize(
+    "tile, more, why",
+    [
+        ((64, 128, 64), False, "each has 64 rows, of 64 columns"),
+        ((256, 16, 32), False, "each has 128 rows, of 16 columns"),
+        ((256, 64, 32), True, "threads and MMAs do not take turns"),
+    ],
+)
+def test_what_pairs_do_not_multiply_says_so(
+    tile: tuple[int, int, int], why: str, *, more: bool
+) -> None:
+    kernel = tw.compile(paired(tile=tile, more=more), ARCH)
+    assert "cta_group::2" not in kernel.ptx and "tcgen05.mma.cta_group::1" in kernel.ptx
+    assert [remark.text for remark in kernel.remarks if remark.kind == "tensor-memory"] == [
+        f"'cuda_tile.mmaf' is not multiplied by a pair of CTAs: {why}"
+    ]
