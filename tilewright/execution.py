@@ -17,14 +17,13 @@ from tilewright.arguments.binding import Binding, checked_arguments
 from tilewright.arguments.extents import check_launch, checked_extents
 from tilewright.arguments.interpreted import interpreted_values
 from tilewright.arguments.parameters import Parameter, kernel_parameters, kernels_of, symbol_of
-from tilewright.diagnostic import CompileError, Diagnostic
+from tilewright.diagnostic import CompileError, Diagnostic, ExecutionError
 from tilewright.dialects.cute_nvgpu.lattice.targets import lowest, target
 from tilewright.dialects.ptx.control_flow import EntryOp, block_ctas
 from tilewright.guard import guard
 from tilewright.lowering.interpreter import Watcher, run_kernel
 from tilewright.lowering.interpreter.arithmetic.mma import NUMERICS
 from tilewright.lowering.interpreter.breakpoints import Breakpoints
-from tilewright.lowering.interpreter.errors import ExecutionError
 from tilewright.lowering.interpreter.machine.global_memory import GlobalMemory
 from tilewright.lowering.interpreter.machine.machine import Launch
 from tilewright.lowering.interpreter.share import Elsewhere, Share, refuse_text

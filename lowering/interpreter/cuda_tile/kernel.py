@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from xdsl.ir import Operation, SSAValue
 
+from tilewright.diagnostic import ExecutionError
 from tilewright.dialects.cuda_tile.enums import MemoryOrderingSemantics
 from tilewright.dialects.cuda_tile.ops.module import EntryOp, GlobalOp, ModuleOp
 from tilewright.dialects.cuda_tile.type_text import shown
@@ -39,7 +40,6 @@ from tilewright.lowering.interpreter.cuda_tile.written_memory import (
     Origins,
     written_memory,
 )
-from tilewright.lowering.interpreter.errors import ExecutionError
 
 RULES: dict[str, Rule] = {
     **pointwise_rules.RULES,

@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 from xdsl.ir import Operation
 
-from tilewright.diagnostic import at
-from tilewright.lowering.interpreter.errors import ExecutionError, Fault
+from tilewright.diagnostic import ExecutionError, at
+from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.atomics import Atomics
 from tilewright.lowering.interpreter.machine.barriers import (
     ClusterBarrier,
