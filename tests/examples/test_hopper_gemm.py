@@ -101,12 +101,13 @@ def test_sums_of_another_cta_need_its_flag() -> None:
     "shape, tile",
     [
         ((512, 512, 512), "64x32"), ((2048, 2048, 2048), "128x256"), ((16, 4096, 4096), "16x32"),
-        ((2048, 11008, 4096), "128x168"), ((256, 256, 16384), "64x128/8"),
-        ((512, 512, 8192), "64x32"),
+        ((128, 4096, 4096), "128x64/2"), ((2048, 11008, 4096), "128x168"),
+        ((256, 256, 16384), "64x128/8"), ((512, 512, 8192), "64x32"),
+        ((2048, 2048, 2048, "f8E4M3FN"), "128x128 in turn"),
     ],
 )  # fmt: skip
-def test_the_model_picks_what_was_fastest(shape: tuple[int, int, int], tile: str) -> None:
-    """Within 3 % on an H100 (docs/performance.md)."""
+def test_the_model_picks_what_was_fastest(shape: Any, tile: str) -> None:
+    """Within 3 % on an H200, or, where K is long, an H100 (docs/performance.md)."""
     own = schedule_of(*shape)
     assert str(own) == tile
     assert grid_of(own, *shape[:2])[0] <= MULTIPROCESSORS
@@ -115,6 +116,6 @@ def test_the_model_picks_what_was_fastest(shape: tuple[int, int, int], tile: str
 def test_a_schedule_fills_shared_memory() -> None:
     for own in TILES:
         stage = (own.height + own.n) * ROW
-        used = own.stages * stage + 2 * own.height * own.piece
+        used = own.stages * stage + 2 * own.teams * own.height * own.piece
         left = SHARED - used - (4 * own.m * own.n if own.split > 1 else 0)
         assert left >= 0 and (own.stages == 16 or left < stage + 2048)
