@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import pytest
@@ -25,7 +26,7 @@ from tilewright.dialects.cute_nvgpu.lattice.atomics import (
     operand_count,
     register_of,
 )
-from tilewright.dialects.cute_nvgpu.lattice.data_movement import VECTOR_BITS
+from tilewright.dialects.cute_nvgpu.lattice.data_movement import ACCESS_TYPES, VECTOR_BITS
 from tilewright.dialects.cute_nvgpu.lattice.multimem import MULTIMEM
 from tilewright.dialects.ptx import data_movement as data
 from tilewright.dialects.ptx import multimem, registers, synchronization
@@ -62,7 +63,7 @@ def check_refused(text: str, mnemonic: str, target: str, version: tuple[int, int
 
 
 @pytest.mark.parametrize("space", [space for row in data.LdOp.ROWS for space in row.spaces])
-@pytest.mark.parametrize("access", data.ACCESS_TYPES)
+@pytest.mark.parametrize("access", ACCESS_TYPES)
 def test_loads_and_stores(space: str, access: str, ptxas: Ptxas) -> None:
     kernel = Kernel(shared=4096)
     for count in (1, 2, 4):
@@ -71,7 +72,7 @@ def test_loads_and_stores(space: str, access: str, ptxas: Ptxas) -> None:
         for offset in OFFSETS:
             address = kernel.pointer if space == "global" else kernel.shared_address(256)
             kernel.output(kernel.add(data.LdOp(space, access, address, offset, count)))
-            value = kernel.input(data.ACCESS_TYPES[access], count)
+            value = kernel.input(ACCESS_TYPES[access], count)
             kernel.add(data.StOp(space, access, address, value, offset))
     lowest = ("sm_90", (7, 8)) if space == "shared::cluster" else None
     text = check(kernel, ptxas, lowest=lowest)
@@ -170,6 +171,12 @@ def test_cp_async(ptxas: Ptxas) -> None:
     check_refused(text, "cp.async", "sm_75", (6, 5), ptxas)
 
 
+def test_prefetch(ptxas: Ptxas) -> None:
+    kernel = Kernel()
+    kernel.add(data.PrefetchOp(kernel.pointer))
+    assert "prefetch.global.L2 [" in check(kernel, ptxas)
+
+
 def test_barriers(ptxas: Ptxas) -> None:
     kernel = Kernel()
     for barrier in range(NAMED_BARRIER.barriers):
@@ -242,7 +249,8 @@ def test_guarded_loads_and_atomics(ptxas: Ptxas) -> None:
     atom = AtomOp("global", "add.u32", kernel.pointer, [other], 0, predicate, load.result)
     kernel.output(kernel.add(atom))
     text = check(kernel, ptxas)
-    assert text.count("@!%p") == 2 and "@%p1 ld.global.b32" in text
+    for name in ("ld.global.b32", "atom"):
+        assert re.search(rf"mov\.b32 (%r\d+), %r\d+;\n(?:\t//.*\n)*\t@%p1 {name}\S* \1,", text)
 
 
 @pytest.mark.parametrize(
