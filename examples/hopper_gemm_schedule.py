@@ -123,9 +123,17 @@ def microseconds(own: GemmSchedule, m: int, n: int, k: int, element: str = "bf16
     return first_and_last + max(work, memory) + min(work, memory) / 10
 
 
-def schedule_of(m: int, n: int, k: int, element: str = "bf16") -> GemmSchedule:
+def legal(own: GemmSchedule, row_major: bool) -> bool:
+    """True of every schedule, but for a row-major B, whose columns are whole swizzles."""
+    return not row_major or own.n % 32 == 0
+
+
+def schedule_of(
+    m: int, n: int, k: int, element: str = "bf16", *, row_major: bool = False
+) -> GemmSchedule:
     """The schedule that the model finds fastest."""
-    return min(TILES, key=lambda own: microseconds(own, m, n, k, element))
+    tiles = [own for own in TILES if legal(own, row_major)]
+    return min(tiles, key=lambda own: microseconds(own, m, n, k, element))
 
 
 def grid_of(own: GemmSchedule, m: int, n: int) -> tuple[int]:
