@@ -1,4 +1,8 @@
-"""The cost model: threads of a CTA, CTAs of a multiprocessor, stages.
+"""The cost model: what a kernel leaves open where it hints at nothing.
+
+    threads that compute, a warp that copies    `thread_count`, `producer_pays`
+    stages, CTAs of a multiprocessor            `stages_and_ctas`, `copy_stages`
+    CTAs that share a tile block, or turns      `ctas_wanted`, `in_turns`, `small_axis`
 
 A warpgroup multiplies 64 rows; two share a tile of 128 or more, as each then reads its half of A
 alone and has half of the accumulators.
