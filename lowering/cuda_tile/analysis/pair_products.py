@@ -12,7 +12,6 @@ from __future__ import annotations
 from xdsl.dialects.builtin import UnitAttr
 from xdsl.ir import Operation
 
-from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFScaledOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
 from tilewright.dialects.cute_nvgpu.lattice.tmem import LANES
@@ -72,7 +71,7 @@ def _why_none(
     """Why pairs do not multiply, of whose loads each CTA has `halves` of a dimension."""
     _, rows, columns = extents_of(op)
     a, b = loaded_by(op.lhs), loaded_by(op.rhs)
-    if isinstance(op, MmaFScaledOp) or OPERAND in op.attributes or a is None or b is None:
+    if OPERAND in op.attributes or a is None or b is None:
         return "A or B does not come of loads alone"
     if rows < LANES or not _FEWEST <= columns <= _MOST or tensor_core_atom(op, arch) is None:
         return f"each has {rows} rows, of {columns} columns"

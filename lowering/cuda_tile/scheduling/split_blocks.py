@@ -27,7 +27,6 @@ from tilewright.dialects.cuda_tile.ops.control_flow import (
     ReturnOp,
     YieldOp,
 )
-from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFOp, MmaIOp
 from tilewright.dialects.cuda_tile.ops.memory import (
     JoinTokensOp,
     LoadPtrTkoOp,
@@ -57,6 +56,7 @@ from tilewright.lowering.cuda_tile.analysis.split_dimensions import (
 from tilewright.lowering.cuda_tile.analysis.tensor_maps import is_weak, reads_only
 from tilewright.lowering.cuda_tile.layouts.elements import shape_of, tile_type
 from tilewright.lowering.cuda_tile.layouts.layouts import log2
+from tilewright.lowering.cuda_tile.layouts.mma_layouts import Multiplication
 from tilewright.lowering.cuda_tile.scheduling.part_accesses import OpsAt, access_part, counted_part
 
 _CLUSTERS = target("sm_90")
@@ -97,7 +97,7 @@ def split_blocks(entry: EntryOp, arch: Target | None) -> SharedBlocks:
 def _split_products(split: SplitTiles) -> None:
     """Split every product, and all that is stored."""
     ops = list(split.entry.walk())
-    products = [op.results[0] for op in ops if isinstance(op, MmaFOp | MmaIOp)]
+    products = [op.results[0] for op in ops if isinstance(op, Multiplication)]
     if not products:
         raise UnsplitError("the kernel multiplies no matrices")
     for product in products:
