@@ -2,6 +2,7 @@
 
     python benchmarks/cutile_gpu.py FOLDER --prepare --checkout CUTILE [--tileiras PATH]  # anywhere
     python benchmarks/cutile_gpu.py FOLDER [--only WORD ...] [--json] [--all]      # with the GPU
+    python benchmarks/cutile_gpu.py FOLDER [--only WORD ...] --check               # cutile_check.py
 
 `--prepare` writes the bytecode of every sample, configuration by configuration, and the cubin that
 tileiras makes of it where there is one. The run compiles the bytecode, launches both, and checks
@@ -109,7 +110,7 @@ class Bench:
         function = kernel.load(entry)
         assert entry.block is not None
         block = entry.block
-        args = [_dense(value) for value in self.flat]
+        args = [dense(value) for value in self.flat]
         values = entry.values(Binding(entry.arguments, args, device_memory(), on_gpu=True))
         stream = self.torch.cuda.current_stream().cuda_stream
         grid = entry.grid(self.grid)
@@ -140,7 +141,7 @@ class Bench:
         return took
 
 
-def _dense(value: Any) -> Any:
+def dense(value: Any) -> Any:
     """An array as memory: of a transposed one the memory behind it."""
     if hasattr(value, "stride") and not value.is_contiguous():
         return value.t() if value.ndim == 2 else value.contiguous()
@@ -191,7 +192,7 @@ def library(bench: Bench) -> tuple[Launch, str] | None:
             return (lambda: torch.add(a, b, out=c)), "torch"
         case "Transpose":
             x, y = arguments
-            return (lambda: y.copy_(x.t())), "torch"
+            return (lambda: y.copy_(x)), "copy"
         case "FFT":
             x = _complex(arguments[0]).reshape(len(arguments[0]), -1)
             return (lambda: torch.fft.fft(x)), "cuFFT"
@@ -339,6 +340,8 @@ def main() -> None:
     words.add_argument("--tileiras", default=shutil.which("tileiras"))
     words.add_argument("--only", nargs="*", default=[], help="words in a case's name")
     words.add_argument("--arch", default=ARCH, help="the target that ours is compiled for")
+    words.add_argument("--check", action="store_true",
+                       help="at small sizes, against the interpreter, bit for bit")  # fmt: skip
     words.add_argument("--all", action="store_true", help="a line for each configuration")
     options = words.parse_args()
     if options.prepare:
@@ -346,11 +349,17 @@ def main() -> None:
             words.error("expected --checkout with --prepare")
         prepare(options.folder, options.checkout, options.tileiras, options.only)
         return
+    paths = [
+        path for path in sorted(options.folder.glob("*.pkl"))
+        if _chosen(pickle.loads(path.read_bytes())["case"], options.only)
+    ]  # fmt: skip
+    if options.check:
+        from cutile_check import check
+
+        sys.exit(not check(paths, options.arch))
     rows: list[Row] = []
     libraries: dict[str, tuple[float, str]] = {}
-    for path in sorted(options.folder.glob("*.pkl")):
-        if not _chosen(pickle.loads(path.read_bytes())["case"], options.only):
-            continue
+    for path in paths:
         for row in measure(path, libraries, options.arch):
             rows.append(row)
             if options.all:

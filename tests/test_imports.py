@@ -27,6 +27,7 @@ LAYERS: tuple[tuple[str, str], ...] = (
     ("dialects", "tilewright.dialects.cuda_tile"),
     ("dialects", "tilewright.dialects.contents"),
     ("dialects", "tilewright.dialects.definition"),
+    ("dialects", "tilewright.dialects.field_counts"),
     ("dialects", "tilewright.dialects.fields"),
     ("dialects", "tilewright.dialects.gpu"),
     ("dialects", "tilewright.dialects.once"),

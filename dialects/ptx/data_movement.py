@@ -238,3 +238,14 @@ class CpAsyncWaitGroupOp(RowOp):
 
     def verify_(self) -> None:
         verify_count_of_groups(self, self.pending)
+
+
+@fields_op("ptx.prefetch", rows.PREFETCH)
+class PrefetchOp(RowOp):
+    """`prefetch.global.L2 [address]`. PTX ISA 9.7.9.15."""
+
+    OPERANDS: ClassVar = {"a": "address"}
+
+    address = operand_def(reg("b64"))
+
+    assembly_format = "$address attr-dict"

@@ -64,6 +64,7 @@ from tilewright.lowering.cuda_tile.analysis.place_accumulators import (
     forget_accumulators,
     place_accumulators,
 )
+from tilewright.lowering.cuda_tile.analysis.prefetched_loads import prefetched_loads
 from tilewright.lowering.cuda_tile.analysis.remarks import remark
 from tilewright.lowering.cuda_tile.analysis.thread_read_layouts import thread_read_layouts
 from tilewright.lowering.cuda_tile.arithmetic import (
@@ -97,6 +98,7 @@ from tilewright.lowering.cuda_tile.pipelines.convert_pipelines import Rings, mee
 from tilewright.lowering.cuda_tile.products import convert_matrix
 from tilewright.lowering.cuda_tile.scheduling.late_loads import make_loads_late
 from tilewright.lowering.cuda_tile.scheduling.order_blocks import order_blocks
+from tilewright.lowering.cuda_tile.scheduling.single_trips import split_single_trips
 from tilewright.lowering.cuda_tile.scheduling.slice_products import slice_products
 from tilewright.lowering.cuda_tile.scheduling.split_blocks import split_blocks
 from tilewright.lowering.cuda_tile.scheduling.split_turns import split_turns
@@ -127,6 +129,7 @@ _RULE_MODULES = (
 def convert_entry(entry: EntryOp, arch: Target | None = None) -> func.FuncOp:
     """The kernel of threads of an entry. Raises OpError where something does not lower."""
     legalize(entry, arch)
+    split_single_trips(entry)
     make_loads_late(entry)
     order_blocks(entry)
     blocks = split_blocks(entry, arch)
@@ -223,6 +226,7 @@ def _converted(
         stages = accumulator_stages(entry, arch, plan) if turns else 1
         kernel.tensor.allocate(columns, threads // WARP, stages, 1 + are_paired(entry))
     kernel.stored, kernel.ahead = stored, Rings(plan, kernel)
+    kernel.prefetched = prefetched_loads(entry)
     kernel.copied = CopyRings(copies, kernel)
     if grid_dependencies.waits_first(entry):
         grid_dependencies.wait_for_grids(kernel)

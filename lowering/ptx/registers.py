@@ -108,9 +108,10 @@ class RegisterNames:
                     self._constants[self._slots[op.results[0]][0]] = op  # type: ignore[assignment]
                 elif role == "mma":
                     self._mmas.append(op)  # type: ignore[arg-type]
-                elif role == "guarded" and (later := op.unguarded) is not None:  # type: ignore[attr-defined]
-                    # What a result is where its instruction is not executed is read after it.
-                    uses[later][block] = position + 1
+                elif role == "guarded" and op.unguarded is not None:  # type: ignore[attr-defined]
+                    # What a result is where it is not executed is written before it reads.
+                    for operand in op._operands:  # pyright: ignore[reportPrivateUsage]
+                        uses[operand][block] = position + 1
         while names:
             # What dominates a block may come after it in the text.
             later = [op for op in names if not self._named(op)]

@@ -280,11 +280,12 @@ class KernelText:
             raise OpError(op, f"'{op.name}' has no PTX text")
 
     def _guarded(self, op: PtxOp, guard: str, text: str) -> None:
-        """An instruction under a predicate, and its result where it is not executed."""
-        self.line(f"@{guard} {text}", op)
+        """An instruction under a predicate, behind its result where it is not executed: nothing
+        waits for a load to choose."""
         if op.unguarded is not None:
             for kind, into, source in self.registers.moves(op.results[0], op.unguarded):
-                self.line(f"@!{guard} mov.{kind} {into}, {source};", op)
+                self.line(f"mov.{kind} {into}, {source};", op)
+        self.line(f"@{guard} {text}", op)
 
     def _ask_until_done(self, op: TryWaitParityOp) -> None:
         """The instruction waits for a while only: ask again until the phase is complete."""

@@ -140,6 +140,23 @@ class Emitter:
             regions.append(Region(block))
         self.add(scf.IfOp(condition, [], regions[0], regions[1]))
 
+    def either(
+        self,
+        condition: SSAValue,
+        body: Callable[[], Sequence[SSAValue]],
+        otherwise: Callable[[], Sequence[SSAValue]],
+    ) -> Sequence[SSAValue]:
+        """The values that `body` emits under a condition, or `otherwise` where it fails."""
+        regions, values = list[Region](), list[Sequence[SSAValue]]()
+        for branch in (body, otherwise):
+            outer = self.enter(block := Block())
+            values.append(branch())
+            self.add(scf.YieldOp(*values[-1]))
+            self.leave(outer)
+            regions.append(Region(block))
+        types = [value.type for value in values[0]]
+        return self.add(scf.IfOp(condition, types, *regions)).results
+
     # --- integers ---
 
     def constant(self, number: int, width: int | None) -> SSAValue:

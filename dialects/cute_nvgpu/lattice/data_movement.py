@@ -107,6 +107,11 @@ def vector_lengths(type_: str) -> tuple[int, ...]:
 LD = MemoryAccessRow("ld", "load from memory", "9.7.9.8", SPACES)
 ST = MemoryAccessRow("st", "store to memory", "9.7.9.11", SPACES)
 
+PREFETCH = InstructionRow(
+    "address.prefetch", "bring a line of global memory to the L2", ("prefetch.global.L2",),
+    BASELINE.target, BASELINE.version, "9.7.9.15", (Address("a"),),
+)  # fmt: skip
+
 _CLUSTERS = {CLUSTER_SPACE: "b32"}, target("sm_90"), (7, 8)
 LD_CLUSTER = MemoryAccessRow(
     "ld", "load from the shared memory of a CTA of the cluster", "9.7.9.8", *_CLUSTERS

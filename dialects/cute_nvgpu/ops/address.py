@@ -25,10 +25,10 @@ from tilewright.dialects.cute.types.memref import Space, is_memref, space_of
 from tilewright.dialects.cute_nvgpu.atoms.matrix_copy import MatrixCopy, find_row
 from tilewright.dialects.cute_nvgpu.lattice import CP_ASYNC
 from tilewright.dialects.cute_nvgpu.lattice.atomics import ATOMICS, SCOPES, operand_count
-from tilewright.dialects.cute_nvgpu.lattice.data_movement import SEMANTICS, WEAK
+from tilewright.dialects.cute_nvgpu.lattice.data_movement import PREFETCH, SEMANTICS, WEAK
 from tilewright.dialects.cute_nvgpu.lattice.nearest import closest
 from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement
-from tilewright.dialects.cute_nvgpu.ops.instruction import BaselineOp
+from tilewright.dialects.cute_nvgpu.ops.instruction import BaselineOp, NvgpuOp
 from tilewright.dialects.cute_nvgpu.types.fragments import CacheAttr, FragmentType
 from tilewright.dialects.fields import NUMBER, fields_op
 
@@ -337,3 +337,19 @@ class CpAsyncOp(_AccessOp):
                 f"size {' or '.join(map(str, legal))} with cache {cache}, got {size}; nearest "
                 f"legal: {closest(size, legal)} (PTX ISA {CP_ASYNC.section})"
             )
+
+
+@fields_op("cute_nvgpu.address.prefetch", PREFETCH)
+class PrefetchOp(NvgpuOp):
+    """Bring the line of an address in global memory to the L2: a hint, nothing is read.
+
+    ```mlir
+    cute_nvgpu.address.prefetch %p
+    ```
+
+    PTX ISA 9.7.9.15.
+    """
+
+    address = operand_def(i64)
+
+    assembly_format = "$address attr-dict"

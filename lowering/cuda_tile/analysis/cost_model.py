@@ -46,6 +46,9 @@ _WORDS = 32
 _TALL = 128
 """The rows of a product that two warpgroups share."""
 
+_ROWS, _COLUMNS = 64, 32
+"""The least product of a CTA that has a part of a tile block."""
+
 _REGISTERS, _BESIDE = 65536, 32
 """The registers of a multiprocessor, and those of a thread beside accumulators, at least."""
 _MOST_REGISTERS = 255
@@ -174,6 +177,15 @@ def ctas_wanted(entry: EntryOp, arch: Target) -> int:
     while registers // ctas > _MOST_REGISTERS - _BESIDE:
         ctas *= 2
     return ctas
+
+
+def small_axis(rows: int, columns: int, parts: int) -> int | None:
+    """Along which dimension CTAs of a small grid split a product: so that a CTA loads least, and
+    has whole MMAs; None where a part would be too small."""
+    loaded = {0: rows // parts + columns, 1: rows + columns // parts}
+    legal = [axis for axis, extent, least in ((0, rows, _ROWS), (1, columns, _COLUMNS))
+             if extent >= least * parts]  # fmt: skip
+    return min(legal, key=lambda axis: loaded[axis], default=None)
 
 
 def in_turns(entry: EntryOp, arch: Target) -> int:

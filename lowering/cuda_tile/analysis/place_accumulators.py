@@ -115,9 +115,10 @@ def _refuse(op: Operation, why: str) -> None:
 
 @dataclass(eq=False)
 class _AccumulatorPlace:
-    """Columns that the accumulators of some products share, and where in the block that all
-    products are in their use begins and ends."""
+    """Columns that the accumulators of some products share, of one shape and type, and where in the
+    block that all products are in their use begins and ends."""
 
+    form: tuple[object, str]
     columns: int
     products: list[Multiplication]
     begins: int
@@ -128,10 +129,10 @@ class _AccumulatorPlace:
     column: int = 0
 
     def may_be_shared_with(self, other: _AccumulatorPlace) -> bool:
-        """True where one is used behind the other."""
-        return self.columns == other.columns and (
-            self.ends < other.begins or other.ends < self.begins
-        )
+        """True where one is used behind the other, and each element by the same thread: threads
+        store what is added to, and A, without a barrier."""
+        alike = self.form == other.form and not self.operand | other.operand
+        return alike and (self.ends < other.begins or other.ends < self.begins)
 
 
 def _places(entry: EntryOp, products: list[Multiplication]) -> list[_AccumulatorPlace]:
@@ -144,7 +145,8 @@ def _places(entry: EntryOp, products: list[Multiplication]) -> list[_Accumulator
         columns = Accumulators(extents_of(op), types[2], 0, WARP_BITS).columns
         key = shared.of(op.result), f"{types[2]}{isinstance(op, MmaFScaledOp)}"
         scales, operand = scale_columns(op), operand_columns(op)
-        made = _AccumulatorPlace(columns + scales, [], len(order), 0, scales)
+        form = extents_of(op), key[1]
+        made = _AccumulatorPlace(form, columns + scales, [], len(order), 0, scales)
         place = places.setdefault(key, made)
         more = max(operand - place.operand, 0)
         place.columns, place.operand = place.columns + more, place.operand + more

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xdsl.dialects import arith, math
 from xdsl.dialects.arith import FastMathFlagsAttr
-from xdsl.dialects.builtin import IntegerAttr, IntegerType, StringAttr, i1, i64
+from xdsl.dialects.builtin import IntegerAttr, IntegerType, StringAttr, f32, i1, i64
 from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Operation, SSAValue
 
@@ -20,7 +20,9 @@ from tilewright.lowering.cuda_tile.arithmetic.convert_elementwise import (
 )
 from tilewright.lowering.cuda_tile.arithmetic.directed_rounding import flushed_form, rounded_to
 from tilewright.lowering.cuda_tile.arithmetic.narrow_floats import DIRECTIONS
+from tilewright.lowering.cuda_tile.arithmetic.shared_divisors import RECIPROCAL, quotients
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, lowers
+from tilewright.lowering.cuda_tile.layouts.elements import element_of
 
 _FLOAT: dict[type[Operation], type[Operation]] = {
     floating_point.AddFOp: arith.AddfOp,
@@ -54,9 +56,8 @@ _EXTREMES: dict[type[Operation], tuple[type[Operation], type[Operation]]] = {
 
 
 _APPROXIMATE = FastMathFlagsAttr([FastMathFlag.APPROX_FUNC])
-_RECIPROCAL = FastMathFlagsAttr([FastMathFlag.ALLOW_RECIP])
 _FREE: dict[type[Operation], FastMathFlagsAttr] = {
-    floating_point.DivFOp: _RECIPROCAL,
+    floating_point.DivFOp: RECIPROCAL,
     floating_point.ExpOp: _APPROXIMATE,
     floating_point.TanHOp: _APPROXIMATE,
 }
@@ -67,6 +68,12 @@ _FREE: dict[type[Operation], FastMathFlagsAttr] = {
 def _floats(op: Operation, kernel: Kernel) -> None:
     rounding = word(op, "rounding_mode")
     directed = rounding in DIRECTIONS
+    plainly = rounding != "approx" and not directed and "flush_to_zero" not in op.properties
+    if isinstance(op, floating_point.DivFOp) and plainly and element_of(op.lhs) == f32:
+        kernel.give(op, lambda layout: [
+            quotients(kernel, *(kernel.elements(x, layout) for x in op.operands))
+        ])  # fmt: skip
+        return
     extremes = _EXTREMES.get(type(op))
     kind = _FLOAT[type(op)] if extremes is None else extremes["propagate_nan" in op.properties]
     flags, flushes = EXACT, "flush_to_zero" in op.properties
@@ -87,7 +94,7 @@ def _floats(op: Operation, kernel: Kernel) -> None:
         type_ = operands[0].type
         if not flushes:
             return plain(*operands)
-        if flags is _RECIPROCAL:
+        if flags is RECIPROCAL:
             one = kernel.constant(1.0, type_)
             inverse = kernel.emit(kind, [one, operands[1]], type_, fastmath=flags)
             product = StringAttr(f"mul.rn{FLUSHING}f32")

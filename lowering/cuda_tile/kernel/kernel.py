@@ -8,7 +8,7 @@ block is one thread of control.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import partial
 from math import inf
@@ -142,8 +142,7 @@ class Kernel:
         room = inf if arch is None else shared_memory_limit(arch)
         self.scratch = Scratch(self.emitter, self.threads, room)
         self.order = MemoryOrder(self.scratch)
-        self.groups = MmaGroups(self.emitter)
-        self.scratch.before_reuse.append(self.groups.leave_scratch)
+        self.groups = MmaGroups(self.emitter, self.scratch)
         self.tensor = AccumulatorMemory(self.emitter, self.threads, self.scratch)
         self.values: dict[SSAValue, Any] = {}
         self.op: Operation | None = None
@@ -155,6 +154,7 @@ class Kernel:
         self.late_products: Mapping[ForOp, LateMultiplication] = {}
         self.late: PutOff | None = None
         self.stored: Mapping[StoreViewTkoOp, BoxedAccess] = {}
+        self.prefetched: Set[Operation] = frozenset()
 
     # --- values ---
 

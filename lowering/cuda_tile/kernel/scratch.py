@@ -5,7 +5,8 @@ Each use waits until all threads have read what the one before left there, write
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
 from functools import partial
 
 from xdsl.dialects import gpu, memref
@@ -81,6 +82,13 @@ class Scratch:
         self._lines: dict[tuple[Attribute, int], _Line] = {}
         self.on_barrier: list[Callable[[], None]] = []
         self.before_reuse: list[Callable[[], None]] = []
+
+    @contextmanager
+    def within(self, size: int) -> Generator[None]:
+        """Tiles that change layout meanwhile take so much of it at most, part after part."""
+        limit, self.limit = self.limit, min(self.limit, size)
+        yield
+        self.limit = limit
 
     @property
     def bytes(self) -> int:

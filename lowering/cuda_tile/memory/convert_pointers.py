@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from xdsl.ir import SSAValue
 
 from tilewright.dialects.cuda_tile.ops import memory
-from tilewright.dialects.cuda_tile.types import PointerType
 from tilewright.dialects.cute_nvgpu.ops.sync import FenceProxyAliasOp
+from tilewright.lowering.cuda_tile.analysis.cost_model import STORED
 from tilewright.lowering.cuda_tile.analysis.runs import pointer_run
 from tilewright.lowering.cuda_tile.analysis.view_access import WIDEST
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, lowers
 from tilewright.lowering.cuda_tile.kernel.memory_order import Token
-from tilewright.lowering.cuda_tile.layouts.elements import check_whole_bytes, element_of, shape_of
+from tilewright.lowering.cuda_tile.layouts.elements import shape_of
 from tilewright.lowering.cuda_tile.layouts.find_layouts import LayoutTable, finds
 from tilewright.lowering.cuda_tile.layouts.layouts import TileLayout, bits_of
 from tilewright.lowering.cuda_tile.memory.access import Access
@@ -56,10 +56,10 @@ def _load(op: memory.LoadPtrTkoOp, kernel: Kernel) -> None:
 
 @lowers(memory.StorePtrTkoOp)
 def _store(op: memory.StorePtrTkoOp, kernel: Kernel) -> None:
-    layout = kernel.layout(op.destination) or kernel.layout(op.value)
     run = pointer_run(op.destination, op.mask, WIDEST)
-    layout = layout or kernel.table.default(shape_of(op.value), run)
-    elements = kernel.elements(op.value, layout)
+    layout = _stored_layout(op, run, kernel)
+    with kernel.scratch.within(STORED):
+        elements = kernel.elements(op.value, layout)
     accesses = pointed(op.destination, op.mask, layout, kernel, run)
     token = token_of(op.token, kernel)
     kernel.order.before(token, writes=True)
@@ -67,14 +67,20 @@ def _store(op: memory.StorePtrTkoOp, kernel: Kernel) -> None:
     kernel[op.result_token] = kernel.order.after(token, writes=True)
 
 
+def _stored_layout(op: memory.StorePtrTkoOp, run: int, kernel: Kernel) -> TileLayout:
+    """That of the pointers, else the value's own, unless a thread has a part of neighbours which
+    one access moves in the best one."""
+    own, best = kernel.layout(op.value), kernel.table.default(shape_of(op.value), run)
+    if (pointers := kernel.layout(op.destination)) is not None or own is None:
+        return pointers or best
+    return best if min(own.run_bits, run) < best.run_bits else own
+
+
 def pointed(
     pointers: SSAValue, mask: SSAValue | None, layout: TileLayout, kernel: Kernel, run: int = 0
 ) -> list[Access]:
     """The accesses of each thread to what a tile of pointers points to, in runs of so many bits
     where it has such neighbours."""
-    pointer = element_of(pointers)
-    assert isinstance(pointer, PointerType) and kernel.op is not None
-    check_whole_bytes(kernel.op, pointer.pointee_type)
     addresses = kernel.elements(pointers, layout)
     conditions: Sequence[SSAValue | None] = [None] * layout.count
     if mask is not None:

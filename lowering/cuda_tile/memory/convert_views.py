@@ -8,7 +8,9 @@ from xdsl.ir import Attribute, SSAValue
 
 from tilewright.dialects.cuda_tile.enums import PaddingValue
 from tilewright.dialects.cuda_tile.ops import views
+from tilewright.dialects.cute_nvgpu.ops import address
 from tilewright.dialects.cute_nvgpu.ops.address import bytes_of
+from tilewright.lowering.cuda_tile.analysis.prefetched_loads import AHEAD, LINE
 from tilewright.lowering.cuda_tile.analysis.view_access import (
     Extent,
     TileDimension,
@@ -25,7 +27,13 @@ from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, lowers
 from tilewright.lowering.cuda_tile.kernel.memory_order import Token
 from tilewright.lowering.cuda_tile.layouts.elements import element_of, number_of, scalar_type
 from tilewright.lowering.cuda_tile.layouts.find_layouts import LayoutTable, finds
-from tilewright.lowering.cuda_tile.layouts.layouts import WARP_BITS, TileLayout, dim_bits
+from tilewright.lowering.cuda_tile.layouts.layouts import (
+    WARP_BITS,
+    TileLayout,
+    blocked,
+    dim_bits,
+    log2,
+)
 from tilewright.lowering.cuda_tile.layouts.threads import scaled
 from tilewright.lowering.cuda_tile.memory.access import Access
 from tilewright.lowering.cuda_tile.memory.memory_access import (
@@ -105,6 +113,44 @@ def _load(op: views.LoadViewTkoOp, kernel: Kernel) -> None:
     elements = load(op, accesses, layout, type_, paddings, kernel)
     kernel.place(op.tile, layout, elements)
     kernel[op.result_token] = kernel.order.after(token, reads=True, writes=not weak)
+    if op in kernel.prefetched:
+        prefetch_ahead(op, kernel)
+
+
+# --- lines of blocks to come ---
+
+
+def prefetch_ahead(load: views.LoadViewTkoOp, kernel: Kernel) -> None:
+    """Ask for what lies that far behind the tile of a load, a line for a thread, within the
+    tensor."""
+    emitter, dimensions = kernel.emitter, tile_dimensions(load)
+    bits, along = dim_bits(load.view_type.tile_shape), contiguous(dimensions)
+    assert along is not None
+    size = bytes_of(scalar_type(load, element_of(load.tile)))
+    run = min(len(bits[along]), log2(LINE // size))
+    order = [
+        *bits[along],
+        *(bit for i in reversed(range(len(bits))) if i != along for bit in bits[i]),
+    ]
+    layout = blocked(order, kernel.table.thread_bits, run)
+    own, end = kernel.threads.first_of(layout), _end(load, size, kernel)
+    for access in tile_accesses(load, layout, kernel, run):
+        far = kernel.constant(access.offset + AHEAD, i64)
+        place = emitter.binary("add", access.address, far)
+        within = kernel.both(kernel.both(own, access.condition), emitter.compare("lt", place, end))
+        assert within is not None
+        emitter.when(within, lambda place=place: emitter.add(address.PrefetchOp(place)))
+
+
+def _end(load: views.LoadViewTkoOp, size: int, kernel: Kernel) -> SSAValue:
+    """The address of the last element of a load's tensor."""
+    emitter, tensor = kernel.emitter, tensor_of(load.view)
+    end, one = kernel.scalar(tensor.base), kernel.constant(1, i64)
+    for count, stride in zip(*extents_of(tensor), strict=True):
+        last = emitter.binary("sub", wide(kernel, count, i64), one)
+        by = scaled(emitter, wide(kernel, stride, i64), size, 64)
+        end = emitter.binary("add", end, emitter.binary("mul", last, by))
+    return end
 
 
 _PADDINGS = {

@@ -30,14 +30,15 @@ def make_loads_late(entry: EntryOp) -> None:
         weak = isinstance(op, _LOADS) and op.ordering is MemoryOrderingSemantics.WEAK
         if not weak and not isinstance(op, _MOVED):
             continue
-        products = _products_before_use(op, block)
-        if len(products) > 1:
+        products, use = _before_use(op, block)
+        later = use if not weak else products[-1] if products else None
+        if len(products) > weak and later is not None:
             op.detach()
-            block.insert_op_before(op, products[-1])
+            block.insert_op_before(op, later)
 
 
-def _products_before_use(op: Operation, block: Block) -> list[Operation]:
-    """The products of a block between an op and the first use of its results."""
+def _before_use(op: Operation, block: Block) -> tuple[list[Operation], Operation | None]:
+    """The products of a block between an op and the first use of its results, and that use."""
     users = {
         block.find_ancestor_op_in_block(use.operation)
         for result in op.results
@@ -49,4 +50,4 @@ def _products_before_use(op: Operation, block: Block) -> list[Operation]:
         if isinstance(following, Multiplication):
             products.append(following)
         following = following.next_op
-    return products if users else []
+    return (products, following) if users else ([], None)

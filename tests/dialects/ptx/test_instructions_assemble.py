@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import pytest
@@ -170,6 +171,12 @@ def test_cp_async(ptxas: Ptxas) -> None:
     check_refused(text, "cp.async", "sm_75", (6, 5), ptxas)
 
 
+def test_prefetch(ptxas: Ptxas) -> None:
+    kernel = Kernel()
+    kernel.add(data.PrefetchOp(kernel.pointer))
+    assert "prefetch.global.L2 [" in check(kernel, ptxas)
+
+
 def test_barriers(ptxas: Ptxas) -> None:
     kernel = Kernel()
     for barrier in range(NAMED_BARRIER.barriers):
@@ -242,7 +249,8 @@ def test_guarded_loads_and_atomics(ptxas: Ptxas) -> None:
     atom = AtomOp("global", "add.u32", kernel.pointer, [other], 0, predicate, load.result)
     kernel.output(kernel.add(atom))
     text = check(kernel, ptxas)
-    assert text.count("@!%p") == 2 and "@%p1 ld.global.b32" in text
+    for name in ("ld.global.b32", "atom"):
+        assert re.search(rf"mov\.b32 (%r\d+), %r\d+;\n(?:\t//.*\n)*\t@%p1 {name}\S* \1,", text)
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import numpy as np
 
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import WEAK
 from tilewright.dialects.cute_nvgpu.ops import address
-from tilewright.dialects.ptx import calls
+from tilewright.dialects.ptx import calls, data_movement
 from tilewright.lowering.interpreter.builder import Builder, Step, effect, nothing, runs
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.ops.base.arith import container, pure
@@ -47,6 +47,17 @@ def _allocate(op: address.AllocateOp | calls.MallocOp, builder: Builder) -> Step
 def _free(op: address.FreeOp | calls.FreeOp, builder: Builder) -> Step:
     """Freed memory stays where it is: nothing else gets its addresses."""
     return nothing
+
+
+@runs(address.PrefetchOp, data_movement.PrefetchOp)
+def _prefetch(op: address.PrefetchOp | data_movement.PrefetchOp, builder: Builder) -> Step:
+    """Nothing but time depends on a cache; an address is to be one of memory all the same."""
+
+    def run(machine: Machine, gang: Gang, at: Bits) -> list[Bits]:
+        machine.memory.load(at, 1)
+        return []
+
+    return effect(op, builder, run)
 
 
 @runs(address.LoadOp)

@@ -1,0 +1,158 @@
+"""Kernels that fold rows: loads that several loops share, lines brought ahead, masks."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "interpreter" / "cuda_tile"))
+
+from tile_ir import entry, run
+
+import tilewright as tw
+
+RNG = np.random.default_rng(0)
+
+
+def compiled(parameters: str, body: str, args: list[Any], **options: Any) -> list[NDArray[Any]]:
+    """Run a kernel as PTX."""
+    return run(parameters, body, args, level="ptx", **options)
+
+
+VIEW = "partition_view<tile=(1x256), padding_value = zero, tensor_view<?x?xf32, strides=[?,1]>>"
+ROWS = """
+    %sizes = assume div_by<8>, %n : tile<i32>
+    %apart = assume div_by<8>, %s : tile<i32>
+    %first = assume div_by<16>, %p : tile<ptr<f32>>
+    %v = make_tensor_view %first, shape = [%m, %sizes], strides = [%apart, 1]
+        : tile<i32> -> tensor_view<?x?xf32, strides=[?,1]>
+    %x_v = make_partition_view %v : VIEW
+    %q_v = make_tensor_view %q, shape = [%m], strides = [1]
+        : tile<i32> -> tensor_view<?xf32, strides=[1]>
+    %y_v = make_partition_view %q_v
+        : partition_view<tile=(1), padding_value = zero, tensor_view<?xf32, strides=[1]>>
+    %i, %j, %k = get_tile_block_id : tile<i32>
+    %o = constant <i32: 0> : tile<i32>
+    %x, %t = load_view_tko weak %x_v[%i, %o] : VIEW, tile<i32> -> tile<1x256xf32>, token
+    %number = iota : tile<256xi32>
+    %wide = reshape %number : tile<256xi32> -> tile<1x256xi32>
+    %one = reshape %sizes : tile<i32> -> tile<1x1xi32>
+    %all = broadcast %one : tile<1x1xi32> -> tile<1x256xi32>
+    %c = cmpi less_than %wide, %all, signed : tile<1x256xi32> -> tile<1x256xi1>
+    %z = constant <f32: 1.0> : tile<1x256xf32>
+    %w = select %c, %x, %z : tile<1x256xi1>, tile<1x256xf32>
+    %sum = reduce %w dim=1 identities=[0.0 : f32] : tile<1x256xf32> -> tile<1xf32>
+        (%e : tile<f32>, %a : tile<f32>) {
+      %b = addf %e, %a : tile<f32>
+      yield %b : tile<f32>
+    }
+    %u = store_view_tko weak %sum, %y_v[%i] : tile<1xf32>,
+        partition_view<tile=(1), padding_value = zero, tensor_view<?xf32, strides=[1]>>,
+        tile<i32> -> token
+""".replace("VIEW", VIEW)
+"""The sums of rows, behind whose ends there are ones."""
+OF_ROWS = "%p: tile<ptr<f32>>, %m: tile<i32>, %n: tile<i32>, %s: tile<i32>, %q: tile<ptr<f32>>"
+
+
+def test_neighbours_that_compare_alike_are_compared_once() -> None:
+    """The bound is a multiple of 8, and a thread has four neighbours twice."""
+    ptx = tw.compile(entry(OF_ROWS, ROWS), "sm_90a").ptx
+    assert ptx.count("selp.f32") == 8 and ptx.count("setp.lt.s32") == 2
+    x = RNG.integers(-4, 5, (5, 208)).astype(np.float32)
+    args = [x, 5, 200, 208, np.zeros(5, np.float32)]
+    got = compiled(OF_ROWS, ROWS, args, grid=(5,))[-1]
+    assert (got == x[:, :200].sum(axis=1) + 56).all()
+
+
+def test_lines_of_blocks_to_come(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A kernel that folds rows asks for those of a later block, and of none behind the last."""
+    ptx = tw.compile(entry(OF_ROWS, ROWS), "sm_90a").ptx
+    assert ptx.count("prefetch.global.L2") == 1 and f", {6 << 20};" in ptx
+    monkeypatch.setattr("tilewright.lowering.cuda_tile.memory.convert_views.AHEAD", 256)
+    x = np.ones(4 * 208 + 200, np.float32)
+    args = [x, 5, 200, 208, np.zeros(5, np.float32)]
+    assert (compiled(OF_ROWS, ROWS, args, grid=(5,))[-1] == 256).all()
+    other = ROWS.replace("%x_v[%i, %o]", "%x_v[%o, %i]")
+    assert "prefetch" not in tw.compile(entry(OF_ROWS, other), "sm_90a").ptx
+
+
+FOLD = """
+    %NAME_s = for %NAME_j in (%o to %count, step %one) : tile<i32> iter_values(%NAME_c = %zeros)
+        -> (tile<1x256xf32>) {
+      %NAME_x, %NAME_t = load_view_tko weak %x_v[%i, %NAME_j]
+          : VIEW, tile<i32> -> tile<1x256xf32>, token
+      %NAME_a = addf %NAME_c, %NAME_x : tile<1x256xf32>
+      continue %NAME_a : tile<1x256xf32>
+    }
+    %NAME_r = reduce %NAME_s dim=1 identities=[IDENTITY : f32] : tile<1x256xf32> -> tile<1xf32>
+        (%NAME_e : tile<f32>, %NAME_f : tile<f32>) {
+      %NAME_g = OP %NAME_e, %NAME_f : tile<f32>
+      yield %NAME_g : tile<f32>
+    }
+"""
+
+
+def test_what_several_loops_load_is_loaded_once() -> None:
+    """Rows of one tile, and rows of three with an edge."""
+    head, _, tail = ROWS.partition("    %x, %t")
+    store = tail[tail.index("    %u = ") :].replace("%sum", "%total")
+    body = f"""{head}
+    %one = constant <i32: 1> : tile<i32>
+    %zeros = constant <f32: 0.0> : tile<1x256xf32>
+    %rows, %count = get_index_space_shape %x_v : {VIEW} -> tile<i32>
+    {FOLD.replace("NAME", "p").replace("OP", "addf").replace("IDENTITY", "0.0")}
+    {FOLD.replace("NAME", "q").replace("OP", "maxf").replace("IDENTITY", "-1.0e38")}
+    %total = addf %p_r, %q_r : tile<1xf32>
+    {store}""".replace("VIEW", VIEW)
+    ptx = tw.compile(entry(OF_ROWS, body), "sm_90a").ptx
+    once, _, loops = ptx.partition("_else:")
+    assert once.count("ld.global.v4.f32") == 2 and "ld.global" not in loops
+    assert "cp.async.cg" in loops and "cp.async" not in once
+    assert once.count("prefetch.global") == 1 and "prefetch" not in loops
+    for columns in (248, 520):
+        x = RNG.integers(-4, 5, (3, columns)).astype(np.float32)
+        tiles = np.zeros((3, -(-columns // 256), 256), np.float32)
+        tiles.reshape(3, -1)[:, :columns] = x
+        want = x.sum(axis=1) + tiles.sum(axis=1).max(axis=1)
+        args = [x, 3, columns, columns, np.zeros(3, np.float32)]
+        assert (compiled(OF_ROWS, body, args, grid=(3,))[-1] == want).all()
+
+
+@pytest.mark.parametrize("scale", [0, 1, 50, 70, 126])
+def test_a_row_divided_by_one_number_is_rounded_once(scale: int) -> None:
+    """With the reciprocal computed once, and where that may be subnormal or infinite without it."""
+    body = """
+    %i = iota : tile<1024xi32>
+    %r = reshape %p : tile<ptr<f32>> -> tile<1xptr<f32>>
+    %b = broadcast %r : tile<1xptr<f32>> -> tile<1024xptr<f32>>
+    %at = offset %b, %i : tile<1024xptr<f32>>, tile<1024xi32> -> tile<1024xptr<f32>>
+    %x, %t = load_ptr_tko weak %at : tile<1024xptr<f32>> -> tile<1024xf32>, token
+    %y, %u = load_ptr_tko weak %q : tile<ptr<f32>> -> tile<f32>, token
+    %s = reshape %y : tile<f32> -> tile<1xf32>
+    %w = broadcast %s : tile<1xf32> -> tile<1024xf32>
+    %d = divf %x, %w : tile<1024xf32>
+    %v = store_ptr_tko weak %at, %d token=%t : tile<1024xptr<f32>>, tile<1024xf32> -> token
+"""
+    pointers = "%p: tile<ptr<f32>>, %q: tile<ptr<f32>>"
+    assert tw.compile(entry(pointers, body), "sm_90a").ptx.count("rcp.approx.ftz") == 1
+    for divisor in (
+        3.0,
+        np.float32(2) - np.float32(2**-23),
+        -RNG.random() * 2.0**scale,
+        2.0**-scale,
+    ):
+        with np.errstate(all="ignore"):
+            x = (RNG.standard_normal(1024) * 2.0 ** RNG.integers(-scale, scale + 1, 1024)).astype(
+                np.float32
+            )
+            x[:4] = [np.inf, -0.0, np.nan, 1e-45] if scale == 1 else x[:4]
+            y = np.array([divisor], np.float32)
+            want = x / y
+        got = compiled(pointers, body, [x, y])[0]
+        same = got.view(np.uint32) == want.view(np.uint32)
+        assert (same | (np.isnan(got) & np.isnan(want))).all()
