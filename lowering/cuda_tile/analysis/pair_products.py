@@ -14,7 +14,6 @@ from xdsl.ir import Operation
 
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
-from tilewright.dialects.cute_nvgpu.lattice.tmem import LANES
 from tilewright.lowering.cuda_tile.analysis.find_pipelines import (
     SharedBlocks,
 )
@@ -29,8 +28,8 @@ from tilewright.lowering.cuda_tile.layouts.tensor_memory_layouts import (
     tensor_core_atom,
 )
 
-_FEWEST, _MOST = 32, 256
-"""The columns of a product of a pair."""
+_ROWS, _FEWEST, _MOST = 64, 32, 256
+"""The rows of each CTA at least, and the columns of a product of a pair."""
 
 
 def pair_products(entry: EntryOp, arch: Target | None, blocks: SharedBlocks) -> None:
@@ -73,7 +72,7 @@ def _why_none(
     a, b = loaded_by(op.lhs), loaded_by(op.rhs)
     if OPERAND in op.attributes or a is None or b is None:
         return "A or B does not come of loads alone"
-    if rows < LANES or not _FEWEST <= columns <= _MOST or tensor_core_atom(op, arch) is None:
+    if rows < _ROWS or not _FEWEST <= columns <= _MOST or tensor_core_atom(op, arch) is None:
         return f"each has {rows} rows, of {columns} columns"
     if a.load not in blocks.parts or b.load in blocks.parts:
         return "they have different columns"
