@@ -21,6 +21,7 @@ from measured import parser, show
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "examples"))
 import hopper_gemm
+from hopper_gemm_schedule import TILES, grid_of, schedule_of, workspace
 
 SQUARES = tuple((size,) * 3 for size in (512, 1024, 2048, 4096, 8192))
 SHAPES = (
@@ -47,15 +48,18 @@ def measure(element: str, shape: tuple[int, int, int], every: bool) -> dict[str,
             for rows in (m, n))  # fmt: skip
     c = torch.empty(m, n, device="cuda", dtype=torch.bfloat16)
     reference, work = a.float() @ b.float().t(), 2 * m * n * k / 1e9
-    chosen = hopper_gemm.schedule_of(m, n, k, element)
+    chosen = schedule_of(m, n, k, element)
     rates: dict[str, float] = {}
-    for own in hopper_gemm.TILES if every else (chosen,):
+    for own in TILES if every else (chosen,):
         kernel = hopper_gemm.compiled(own, element)
         block = kernel.entry().block
         assert block is not None
         c.fill_(float("nan"))
-        grid = hopper_gemm.grid_of(own, m, n)
-        rates[str(own)] = work / milliseconds(launch_of(kernel, "gemm", [a, b, c], grid, block[0]))
+        kinds = (torch.float32, torch.int32)
+        more = [torch.zeros(shape, dtype=kind, device="cuda")
+                for shape, kind in zip(workspace(own, m, n), kinds, strict=False)]  # fmt: skip
+        launch = launch_of(kernel, "gemm", [a, b, c, *more], grid_of(own, m, n), block[0])
+        rates[str(own)] = work / milliseconds(launch)
         # Hopper cuts sums of fp8 at 13 bits below the largest product.
         bound = 1e-2 if element == "bf16" else max(k * 2.0**-17, 1e-2)
         error = torch.linalg.norm(c.float() - reference) / torch.linalg.norm(reference)

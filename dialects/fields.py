@@ -39,6 +39,7 @@ from xdsl.irdl import (
 )
 
 from tilewright.dialects.definition import DefinedOp, define_op
+from tilewright.dialects.field_counts import FieldCounts, field_counts, flattened, segments
 
 NUMBER = IntegerAttr.constr(type=i64)
 """A number as a property."""
@@ -75,8 +76,16 @@ class FieldsOp(DefinedOp):
         types = [fields[name] for name in shape.results]
         if shape.is_plain:
             Operation.__init__(self, operands=operands, result_types=types, properties=properties)
-        else:
+            return
+        counts = shape.counts
+        values = counts and flattened(operands, counts.operands, SSAValue)
+        several = counts and flattened(types, counts.results, Attribute)
+        if not (counts and values and several):
             super().__init__(operands=operands, result_types=types, properties=properties)
+            return
+        if counts.sizes:
+            properties[AttrSizedOperandSegments.attribute_name] = segments(values[1])
+        Operation.__init__(self, operands=values[0], result_types=several[0], properties=properties)
 
 
 _Op = TypeVar("_Op", bound=FieldsOp)
@@ -108,7 +117,8 @@ def number(value: int) -> IntegerAttr[IntegerType]:
 @dataclass(frozen=True, slots=True)
 class _Shape:
     """The fields of a class: all, those that come in order, what others are if left out; and how to
-    make the op of them. It is plain if each operand and result is one value."""
+    make the op of them. It is plain if each operand and result is one value; else `counts` says how
+    many there are, where that is simple."""
 
     names: frozenset[str]
     order: tuple[str, ...]
@@ -117,11 +127,13 @@ class _Shape:
     results: tuple[str, ...]
     properties: tuple[tuple[str, Callable[[Any], Attribute], Attribute | None], ...]
     is_plain: bool
+    counts: FieldCounts | None
 
 
 @cache
 def _shape(op: type[FieldsOp]) -> _Shape:
     definition = op.get_irdl_definition()
+    counts = field_counts(definition)
     properties = dict(definition.properties)
     properties.pop(AttrSizedOperandSegments.attribute_name, None)
     operands, results = dict(definition.operands), dict(definition.results)
@@ -137,6 +149,7 @@ def _shape(op: type[FieldsOp]) -> _Shape:
         tuple(results),
         tuple((name, _maker(field), field.default_value) for name, field in properties.items()),
         several.keys().isdisjoint({*operands, *results}),
+        counts if counts is not None and counts.sizes != "attributes" else None,
     )
 
 

@@ -54,8 +54,9 @@ class SynthesizeLayoutsPass(ModulePass):
             value = work.popleft()
             for neighbour in links.get(value, ()):
                 _learn(neighbour, known[value], known, work)
+        made = dict[tuple[FragmentType, Layout], FragmentType]()
         for value, source in known.items():
-            _set_layout(value, source.layout)
+            _set_layout(value, source.layout, made)
         _set_signatures(ops)
 
 
@@ -182,11 +183,15 @@ def _yielded(terminator: Operation | None) -> tuple[SSAValue, ...]:
     return tuple(terminator.operands) if isinstance(terminator, scf.YieldOp) else ()
 
 
-def _set_layout(value: SSAValue, layout: Layout) -> None:
+def _set_layout(
+    value: SSAValue, layout: Layout, made: dict[tuple[FragmentType, Layout], FragmentType]
+) -> None:
     type_ = value.type
     assert isinstance(type_, FragmentType)
     if type_.tv_layout is None:
-        value._type = type_.with_layout(layout)  # pyright: ignore[reportPrivateUsage]
+        if (type_, layout) not in made:
+            made[type_, layout] = type_.with_layout(layout)
+        value._type = made[type_, layout]  # pyright: ignore[reportPrivateUsage]
 
 
 def _set_signatures(ops: Sequence[Operation]) -> None:

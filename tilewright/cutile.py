@@ -42,7 +42,7 @@ Numerics = Literal["hardware", "exact", "fast"]
 _ENTRY = "k"
 _VERSION = "13.4"
 _MODULES: dict[tuple[Any, str], ModuleOp] = {}
-_KERNELS: dict[tuple[Any, str, str], Kernel] = {}
+_KERNELS: dict[tuple[Any, str, str, int], Kernel] = {}
 
 
 def launch(
@@ -201,14 +201,19 @@ def _start(
     stream: Any,
     programmatic: bool,
 ) -> None:
-    from tilewright.cutile_gpu import start
+    from tilewright.cutile_gpu import shared_by, start
 
     code = _compiled(kernel, parameters, arch)
+    if "wgmma" in code.ptx and (ctas := shared_by(grid)) > 1:
+        code = _compiled(kernel, parameters, arch, ctas)
     start(code, parameters, grid, stream, programmatic=programmatic)
 
 
-def _compiled(kernel: Any, parameters: list[CutileParameter], arch: str | None) -> Kernel:
-    """The kernel, compiled once for what is assumed of its arguments."""
+def _compiled(
+    kernel: Any, parameters: list[CutileParameter], arch: str | None, ctas: int = 1
+) -> Kernel:
+    """The kernel, compiled once for what is assumed of its arguments, and for how many CTAs may
+    share a block."""
     from tilewright.cutile_gpu import compiled
 
     if arch is None:
@@ -216,11 +221,11 @@ def _compiled(kernel: Any, parameters: list[CutileParameter], arch: str | None) 
 
         arch = device_arch()
     assumed = None if isinstance(kernel, bytes) else _signature(parameters, aligned=True)
-    key = (kernel, repr(assumed), arch)
+    key = (kernel, repr(assumed), arch, ctas)
     known = _KERNELS.get(key)
     if known is None:
         code = kernel if isinstance(kernel, bytes) else _bytecode(kernel, assumed)
-        known = _KERNELS[key] = compiled(code, arch)
+        known = _KERNELS[key] = compiled(code, arch, ctas=ctas)
     return known
 
 

@@ -2,6 +2,7 @@
 launch on a stream."""
 
 from collections.abc import Sequence
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -17,18 +18,29 @@ from tilewright.lowering.interpreter.cuda_tile.allocations import ArrayTable
 from tilewright.lowering.interpreter.errors import ExecutionError
 
 _SAMPLES = 5
+_MOST = 8
+"""The CTAs that share a block at most."""
 
 
-def compiled(bytecode: bytes, arch: str, name: str = "<bytecode>") -> Kernel:
-    """The kernel of bytecode, from the cache of compiled kernels where it is there. Raises
-    CompileError and TargetError."""
+def shared_by(grid: Extents) -> int:
+    """How many CTAs may share each block of a grid: for which this machine's GPU has
+    multiprocessors."""
+    room = launcher.multiprocessors() // max(prod(grid), 1)
+    return 1 << min(max(room, 1), _MOST).bit_length() - 1
+
+
+def compiled(bytecode: bytes, arch: str, name: str = "<bytecode>", *, ctas: int = 1) -> Kernel:
+    """The kernel of bytecode, each of whose blocks so many CTAs may share, from the cache of
+    compiled kernels where it is there. Raises CompileError and TargetError."""
     from tilewright.compile_cache import cached, key_of
     from tilewright.compiler import compile
+    from tilewright.lowering.cuda_tile.scheduling.share_blocks import CudaTileShareBlocksPass
 
     def make() -> Any:
-        return record_of(compile(bytecode, arch, name=name, unproven="ignore"))
+        passes = [CudaTileShareBlocksPass(ctas)] if ctas > 1 else ()
+        return record_of(compile(bytecode, arch, name=name, passes=passes, unproven="ignore"))
 
-    return kernel_of(cached(key_of(bytecode, arch=arch), make))
+    return kernel_of(cached(key_of(bytecode, arch=arch, ctas=ctas), make))
 
 
 def start(

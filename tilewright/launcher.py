@@ -74,6 +74,12 @@ def device_capability() -> tuple[int, int]:
     return major, minor
 
 
+def multiprocessors() -> int:
+    """The multiprocessors of this machine's GPU. Raises LaunchError where there is none."""
+    name = _driver().CUdevice_attribute.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT
+    return call("cuDeviceGetAttribute", name, _context())
+
+
 def device_name() -> str:
     """The name of this machine's GPU. Raises LaunchError where there is none."""
     return call("cuDeviceGetName", 256, _context()).decode().strip("\0 ")

@@ -15,7 +15,7 @@ from functools import cache
 from operator import attrgetter
 from typing import Any, Protocol
 
-from xdsl.dialects.builtin import UNKNOWN_LOC, DenseArrayBase, LocationAttr, i32
+from xdsl.dialects.builtin import UNKNOWN_LOC, DenseArrayBase, LocationAttr
 from xdsl.ir import (
     Attribute,
     Block,
@@ -41,18 +41,23 @@ from xdsl.irdl import (
     IRDLOperation,
     OpDef,
     OptionalDef,
-    ParsePropInAttrDict,
     RangeConstraint,
     VariadicDef,
     operations,
 )
 from xdsl.irdl.declarative_assembly_format import FormatProgram, ParsingState
-from xdsl.irdl.operations import BaseAccessor, BeforeVariadicSingleAccessor, VarIRConstruct
+from xdsl.irdl.operations import (
+    BaseAccessor,
+    BaseAttrAccessor,
+    BeforeVariadicSingleAccessor,
+    VarIRConstruct,
+)
 from xdsl.parser import Parser
 from xdsl.traits import IsolatedFromAbove, OpTrait
 from xdsl.universe import Universe
 from xdsl.utils.exceptions import VerifyException
 
+from tilewright.dialects.field_counts import field_counts, flattened, segments
 from tilewright.dialects.once import once_each
 from tilewright.dialects.signature import FactsBySignature, identity, signature
 
@@ -84,7 +89,8 @@ def install() -> None:
     operation.operands = property(_operands_of, Operation.operands.fset)  # type: ignore[attr-defined]
     values: list[Any] = [SSAValues, OpOperands, SSAValue, OpResult, BlockArgument]
     several, view, value, result, argument = values
-    several.__getitem__, view.__getitem__ = _item_of, _operand_of
+    del several.__getitem__
+    view.__getitem__ = _operand_of
     del value.type
     value._type = property(attrgetter("type"), lambda self, type_: setattr(self, "type", type_))
     result.owner, argument.owner = property(attrgetter("op")), property(attrgetter("block"))
@@ -93,8 +99,8 @@ def install() -> None:
     operation.verify = _verify_op
     fast: Any = BlockOps
     fast.__iter__ = _ops
-    accessors: list[Any] = [BaseAccessor, BeforeVariadicSingleAccessor]
-    for accessor, get in zip(accessors, (_get, _get_one), strict=True):
+    accessors: list[Any] = [BaseAccessor, BeforeVariadicSingleAccessor, BaseAttrAccessor]
+    for accessor, get in zip(accessors, (_get, _get_one, _get_sized), strict=True):
         accessor.__get__ = get
     numbers: Any = DenseArrayBase
     numbers.get_values = once_each(DenseArrayBase.get_values)
@@ -191,7 +197,6 @@ def _from(op: Operation | None) -> Iterator[Operation]:
 # Ops
 
 _new = object.__new__
-_item: Any = tuple[Any, ...].__getitem__
 
 
 def _operands_of(op: Operation) -> OpOperands:
@@ -201,12 +206,11 @@ def _operands_of(op: Operation) -> OpOperands:
 
 
 def _operand_of(view: OpOperands, index: Any) -> Any:
-    return _item_of(view._op._operands, index)
+    return _values(view._op._operands[index])
 
 
-def _item_of(values: SSAValues, index: Any) -> Any:
-    item = _item(values, index)
-    return SSAValues(item) if index.__class__ is slice else item
+def _values(item: Any) -> Any:
+    return SSAValues(item) if item.__class__ is tuple else item
 
 
 _attach_any = Block._attach_op
@@ -305,13 +309,13 @@ _built = operations.irdl_op_init
 
 def _build(self: Any, op_def: Any, *, operands: Any, result_types: Any, **rest: Any) -> None:
     """Initialise an op of its fields, if it has values and attributes alone."""
-    plan = op_def.__dict__.get("_plan")
-    if plan is None:
-        plan = op_def._plan = _plan(op_def)
+    if "_counts" not in op_def.__dict__:
+        op_def._counts = field_counts(op_def)
+    counts = op_def._counts
     values = types = None
-    if plan and not rest["regions"] and not rest["successors"]:
-        values = _flattened(operands, plan[0], SSAValue)
-        types = _flattened(result_types, plan[1], Attribute)
+    if counts and not rest["regions"] and not rest["successors"]:
+        values = flattened(operands, counts.operands, SSAValue)
+        types = flattened(result_types, counts.results, Attribute)
     if values is None or types is None:
         _built(self, op_def, operands=operands, result_types=result_types, **rest)
         return
@@ -319,66 +323,9 @@ def _build(self: Any, op_def: Any, *, operands: Any, result_types: Any, **rest: 
         part: {name: value for name, value in rest[part].items() if value is not None}
         for part in ("properties", "attributes")
     }
-    if plan[2] is not None:
-        fields[plan[2]][AttrSizedOperandSegments.attribute_name] = _segments(values[1])
+    if counts.sizes is not None:
+        fields[counts.sizes][AttrSizedOperandSegments.attribute_name] = segments(values[1])
     _fill(self, values[0], types[0], **fields)
-
-
-_LISTS = (list, tuple, SSAValues)
-
-
-def _plan(op_def: OpDef) -> tuple[Any, ...]:
-    """For each operand and result how many values it may have at least and at most, and where the
-    numbers of operands stand; nothing for an op that has more than these."""
-    options = [
-        (type(option), getattr(option, "as_property", None))
-        for option in op_def.options
-        if not isinstance(option, ParsePropInAttrDict)
-    ]
-    where = {True: "properties", False: "attributes"}
-    if op_def.regions or op_def.successors or len(options) > 1:
-        return ()
-    if options and options[0][0] is not AttrSizedOperandSegments:
-        return ()
-    counts = [
-        [
-            (0, 1) if isinstance(field, OptionalDef)
-            else (0, 1 << 30) if isinstance(field, VariadicDef) else (1, 1)
-            for _, field in fields
-        ]
-        for fields in (op_def.operands, op_def.results)
-    ]  # fmt: skip
-    return (*counts, where[bool(options[0][1])] if options else None)
-
-
-def _flattened(
-    given: Sequence[Any], counts: Sequence[tuple[int, int]], kind: type
-) -> tuple[list[Any], tuple[int, ...]] | None:
-    """The values of fields and how many each has; None where they are not as they should be."""
-    values, sizes = list[Any](), list[int]()
-    if len(given) != len(counts):
-        return None
-    for one, (least, most) in zip(given, counts, strict=True):
-        if type(one) in _LISTS:
-            if not least <= len(one) <= most:
-                return None
-            values += one
-            sizes.append(len(one))
-        elif one is not None:
-            values.append(one)
-            sizes.append(1)
-        elif least == 0 and most == 1:
-            sizes.append(0)
-        else:
-            return None
-    if all([isinstance(value, kind) for value in values]):
-        return values, tuple(sizes)
-    return None
-
-
-@cache
-def _segments(sizes: tuple[int, ...]) -> DenseArrayBase:
-    return DenseArrayBase.from_list(i32, sizes)
 
 
 def _attach(block: Block, op: Operation) -> None:
@@ -406,16 +353,28 @@ _OPERAND, _RESULT = VarIRConstruct.OPERAND, VarIRConstruct.RESULT
 def _get(accessor: Any, op: Any, _class: Any = None) -> Any:
     construct = accessor.construct
     if construct is _OPERAND:
-        return accessor.index(op._operands)
+        return _values(accessor.index(op._operands))
+    if construct is _RESULT:
+        return _values(accessor.index(op.results))
     return accessor.index(operations.get_op_constructs(op, construct))
+
+
+def _get_sized(accessor: Any, op: Any, _class: Any = None) -> Any:
+    option, construct = accessor.option, accessor.construct
+    sizes = option.container(op)[option.attribute_name].get_values()
+    if construct is _OPERAND:
+        return _values(accessor.index(sizes, op._operands))
+    if construct is _RESULT:
+        return _values(accessor.index(sizes, op.results))
+    return accessor.index(sizes, operations.get_op_constructs(op, construct))
 
 
 def _get_one(accessor: Any, op: Any, _class: Any = None) -> Any:
     construct = accessor.construct
     if construct is _OPERAND:
-        return _item(op._operands, accessor.idx)
+        return op._operands[accessor.idx]
     if construct is _RESULT:
-        return _item(op.results, accessor.idx)
+        return op.results[accessor.idx]
     return accessor.index(operations.get_op_constructs(op, construct))
 
 
@@ -503,7 +462,7 @@ def _isolated(trait: IsolatedFromAbove, op: Operation) -> None:
             for inner in block.ops:
                 for operand in inner._operands:
                     owner = operand.owner
-                    where = owner if isinstance(owner, Block) else owner.parent
+                    where = owner.parent if operand.__class__ is OpResult else owner
                     if where is not block and (owner is op or not op.is_ancestor(owner)):
                         return _verify_isolated(trait, op)
                 if inner.regions and not inner.has_trait(IsolatedFromAbove):
@@ -513,9 +472,9 @@ def _isolated(trait: IsolatedFromAbove, op: Operation) -> None:
 
 def _counted(op: Operation, definition: Any, construct: VarIRConstruct) -> None:
     """Verify the number of operands, results, regions or successors: mostly one for each."""
-    counts = definition.__dict__.get("_counts")
+    counts = definition.__dict__.get("_numbers")
     if counts is None:
-        counts = definition._counts = {
+        counts = definition._numbers = {
             part: None
             if any(isinstance(field, VariadicDef) for _, field in fields)
             else len(fields)

@@ -49,7 +49,7 @@ def _dispatch(words: list[str]) -> None:
     name, *rest = words
     # Importing what every command needs, and no more, is what keeps `--help` quick.
     command = command_module(name)
-    from tilewright.tools.commands.input import InputError, UsageError
+    from tilewright.tools.commands.input import UsageError, said_of_input
 
     parser = command_parser(name, command)
     options = parser.parse_intermixed_args(rest)
@@ -57,9 +57,11 @@ def _dispatch(words: list[str]) -> None:
         command.run(options)
     except UsageError as error:
         parser.error(str(error))
-    except InputError as error:
+    except Exception as error:
+        if (text := said_of_input(error)) is None:
+            raise
         sys.stdout.flush()
-        print(error, file=sys.stderr)
+        print(text, file=sys.stderr)
         sys.exit(WRONG_INPUT)
 
 

@@ -169,6 +169,11 @@ class TileType(Shaped):
                 f"'{self.name}' expected an even number of f4E2M1FN elements, "
                 f"got {dims_text(self.shape) or 1}"
             )
+        if self.shape and isinstance(element, PointerType) and element.pointee_type == _F4:
+            raise VerifyException(
+                f"'{self.name}' expected one pointer to f4E2M1FN, which has half a byte, "
+                f"got {dims_text(self.shape)}; nearest legal: a view of them"
+            )
         for dim in self.shape:
             if dim <= 0 or dim & (dim - 1):
                 raise VerifyException(

@@ -1,7 +1,8 @@
 """Immutable values compared by their fields."""
 
 from collections.abc import Callable
-from typing import Any, NoReturn
+from operator import attrgetter
+from typing import Any, ClassVar, NoReturn
 
 
 class FrozenValue:
@@ -13,6 +14,12 @@ class FrozenValue:
 
     __slots__ = ()
     __match_args__: tuple[str, ...] = ()
+    _get: ClassVar[Callable[[Any], Any]]
+
+    def __init_subclass__(cls) -> None:
+        names = cls.__match_args__
+        several = len(names) > 1
+        cls._get = attrgetter(*names) if several else lambda x: tuple(getattr(x, n) for n in names)
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
         raise AttributeError(f"{type(self).__name__} is immutable: cannot set {name!r}")
@@ -21,7 +28,7 @@ class FrozenValue:
         raise AttributeError(f"{type(self).__name__} is immutable: cannot delete {name!r}")
 
     def _fields(self) -> tuple[object, ...]:
-        return tuple(getattr(self, name) for name in self.__match_args__)
+        return type(self)._get(self)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, FrozenValue) or type(other) is not type(self):

@@ -51,7 +51,13 @@ class Typed(NamedTuple):
     @property
     def text(self) -> str:
         """How the value is written."""
-        return _text(self.kind, self.value)
+        # Most values are asked for again as they are, for messages that nobody reads.
+        known = _texts.get((self.kind, id(self.value)))
+        if known is None:
+            if len(_texts) >= _MOST:
+                _texts.clear()
+            known = _texts[self.kind, id(self.value)] = self.value, _text(self.kind, self.value)
+        return known[1]
 
     @property
     def printf_format(self) -> str:
@@ -64,7 +70,11 @@ class Typed(NamedTuple):
         return f"'{self}'"
 
 
-@lru_cache(1 << 12)
+_MOST = 1 << 12
+_texts: dict[tuple[str, int], tuple[Any, str]] = {}
+
+
+@lru_cache(_MOST)
 def _text(kind: str, value: Any) -> str:
     """How a value is written; equal ones are written alike."""
     return tile_text(value) if kind == "tile" else value_text(value)

@@ -9,19 +9,8 @@ from xdsl.irdl import operand_def, opt_operand_def, opt_prop_def, prop_def, var_
 if TYPE_CHECKING:
     from xdsl.irdl import OptOperand, VarOperand
 
+from tilewright.dialects.cute_nvgpu.lattice import tma as rows
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
-from tilewright.dialects.cute_nvgpu.lattice.tma import (
-    BULK_COMMIT_GROUP,
-    BULK_WAIT_GROUP,
-    MAX_RANK,
-    PREFETCH_TENSORMAP,
-    TENSOR_LOAD,
-    TENSOR_LOAD_MULTICAST,
-    TENSOR_LOAD_PAIR,
-    TENSOR_REDUCE,
-    TENSOR_STORE,
-    TensorCopyRow,
-)
 from tilewright.dialects.fields import NUMBER, fields_op
 from tilewright.dialects.ptx.instruction import PtxOp, RowOp, verify_count_of_groups
 from tilewright.dialects.ptx.types import reg
@@ -50,9 +39,11 @@ class TensorCopyOp(PtxOp):
         return self.row.operands(len(self.coordinates), hint=self.cache_hint is not None)
 
     def verify_(self) -> None:
-        if not 1 <= (rank := len(self.coordinates)) <= MAX_RANK:
-            nearest = min(max(rank, 1), MAX_RANK)
-            raise self.fail(f"1 to {MAX_RANK} coordinates, got {rank}; nearest legal: {nearest}")
+        if not 1 <= (rank := len(self.coordinates)) <= rows.MAX_RANK:
+            nearest = min(max(rank, 1), rows.MAX_RANK)
+            raise self.fail(
+                f"1 to {rows.MAX_RANK} coordinates, got {rank}; nearest legal: {nearest}"
+            )
 
 
 @fields_op("ptx.cp.async.bulk.tensor.load")
@@ -82,10 +73,10 @@ class TensorLoadOp(TensorCopyOp):
     )
 
     @property
-    def row(self) -> TensorCopyRow:
+    def row(self) -> rows.TensorCopyRow:
         if self.pair is not None:
-            return TENSOR_LOAD_PAIR
-        return TENSOR_LOAD if self.mask is None else TENSOR_LOAD_MULTICAST
+            return rows.TENSOR_LOAD_PAIR
+        return rows.TENSOR_LOAD if self.mask is None else rows.TENSOR_LOAD_MULTICAST
 
     def verify_(self) -> None:
         super().verify_()
@@ -102,7 +93,7 @@ class TensorFromSharedOp(TensorCopyOp):
     cache_hint = opt_operand_def(reg("b64"))
 
 
-@fields_op("ptx.cp.async.bulk.tensor.store", TENSOR_STORE)
+@fields_op("ptx.cp.async.bulk.tensor.store", rows.TENSOR_STORE)
 class TensorStoreOp(TensorFromSharedOp):
     """`cp.async.bulk.tensor.Nd.global.shared::cta.tile.bulk_group [map, {c}], [src]{, policy}`.
 
@@ -132,21 +123,21 @@ class TensorReduceOp(TensorFromSharedOp):
     )
 
     @property
-    def row(self) -> TensorCopyRow:
-        return TENSOR_REDUCE[self.kind.data]
+    def row(self) -> rows.TensorCopyRow:
+        return rows.TENSOR_REDUCE[self.kind.data]
 
     def verify_(self) -> None:
-        if self.kind.data not in TENSOR_REDUCE:
-            raise self.fail(f"{', '.join(TENSOR_REDUCE)}, got {self.kind.data}")
+        if self.kind.data not in rows.TENSOR_REDUCE:
+            raise self.fail(f"{', '.join(rows.TENSOR_REDUCE)}, got {self.kind.data}")
         super().verify_()
 
 
-@fields_op("ptx.cp.async.bulk.commit_group", BULK_COMMIT_GROUP)
+@fields_op("ptx.cp.async.bulk.commit_group", rows.BULK_COMMIT_GROUP)
 class BulkCommitGroupOp(RowOp):
     """`cp.async.bulk.commit_group`."""
 
 
-@fields_op("ptx.cp.async.bulk.wait_group", BULK_WAIT_GROUP)
+@fields_op("ptx.cp.async.bulk.wait_group", rows.BULK_WAIT_GROUP)
 class BulkWaitGroupOp(RowOp):
     """`cp.async.bulk.wait_group{.read} N`."""
 
@@ -159,13 +150,13 @@ class BulkWaitGroupOp(RowOp):
 
     @property
     def mnemonic(self) -> str:
-        return BULK_WAIT_GROUP.mnemonics[self.read is not None]
+        return rows.BULK_WAIT_GROUP.mnemonics[self.read is not None]
 
     def verify_(self) -> None:
         verify_count_of_groups(self, self.pending)
 
 
-@fields_op("ptx.prefetch.tensormap", PREFETCH_TENSORMAP)
+@fields_op("ptx.prefetch.tensormap", rows.PREFETCH_TENSORMAP)
 class PrefetchTensormapOp(RowOp):
     """`prefetch.tensormap [map]`."""
 

@@ -6,19 +6,13 @@ from xdsl.dialects.builtin import UnitAttr
 from xdsl.irdl import operand_def, opt_prop_def, prop_def, result_def, traits_def
 from xdsl.traits import Pure
 
-from tilewright.dialects.cute_nvgpu.lattice.cluster import (
-    CLUSTER_ARRIVE,
-    CLUSTER_RANK,
-    CLUSTER_WAIT,
-    MAPA,
-    MBARRIER_ARRIVE_CLUSTER,
-)
+from tilewright.dialects.cute_nvgpu.lattice import cluster as rows
 from tilewright.dialects.fields import NUMBER, fields_op
 from tilewright.dialects.ptx.instruction import RowOp
 from tilewright.dialects.ptx.types import reg
 
 
-@fields_op("ptx.cluster_ctarank", CLUSTER_RANK)
+@fields_op("ptx.cluster_ctarank", rows.CLUSTER_RANK)
 class RankOp(RowOp):
     """`mov.u32 d, %cluster_ctarank`."""
 
@@ -29,17 +23,17 @@ class RankOp(RowOp):
     traits = traits_def(Pure())
 
 
-@fields_op("ptx.barrier.cluster.arrive", CLUSTER_ARRIVE)
+@fields_op("ptx.barrier.cluster.arrive", rows.CLUSTER_ARRIVE)
 class ArriveOp(RowOp):
     """`barrier.cluster.arrive.aligned`."""
 
 
-@fields_op("ptx.barrier.cluster.wait", CLUSTER_WAIT)
+@fields_op("ptx.barrier.cluster.wait", rows.CLUSTER_WAIT)
 class WaitOp(RowOp):
     """`barrier.cluster.wait.aligned`."""
 
 
-@fields_op("ptx.mapa", MAPA)
+@fields_op("ptx.mapa", rows.MAPA)
 class MapaOp(RowOp):
     """`mapa.shared::cluster.u32 d, a, rank`: the same place in another CTA's shared memory.
 
@@ -59,7 +53,7 @@ class MapaOp(RowOp):
     assembly_format = "$address `,` $rank attr-dict"
 
 
-@fields_op("ptx.mbarrier.arrive.cluster", MBARRIER_ARRIVE_CLUSTER)
+@fields_op("ptx.mbarrier.arrive.cluster", rows.MBARRIER_ARRIVE_CLUSTER)
 class MbarrierArriveOp(RowOp):
     """`mbarrier.arrive.release.cluster.shared::cluster.b64 _, [a]`, behind reads alone
     `mbarrier.arrive.shared::cluster.b64`.

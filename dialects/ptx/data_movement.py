@@ -15,21 +15,7 @@ from xdsl.irdl import (
     result_def,
 )
 
-from tilewright.dialects.cute_nvgpu.lattice.data_movement import (
-    ACCESS_TYPES,
-    CP_ASYNC,
-    CP_ASYNC_COMMIT_GROUP,
-    CP_ASYNC_WAIT_GROUP,
-    LD,
-    LD_CLUSTER,
-    PREFETCH,
-    SEMANTICS,
-    ST,
-    ST_CLUSTER,
-    WEAK,
-    MemoryAccessRow,
-    vector_lengths,
-)
+from tilewright.dialects.cute_nvgpu.lattice import data_movement as rows
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
 from tilewright.dialects.fields import NUMBER, fields_op
 from tilewright.dialects.ptx.instruction import PtxOp, RowOp, verify_count_of_groups
@@ -41,16 +27,16 @@ class _AccessOp(PtxOp):
     """A load or store: `ld{.SEMANTICS}.SPACE{.vN}.TYPE`, at an address plus a constant offset in
     bytes."""
 
-    ROW: ClassVar[MemoryAccessRow]
-    ROWS: ClassVar[tuple[MemoryAccessRow, ...]]
+    ROW: ClassVar[rows.MemoryAccessRow]
+    ROWS: ClassVar[tuple[rows.MemoryAccessRow, ...]]
 
     space = prop_def(StringAttr)
     access = prop_def(StringAttr)
     offset = prop_def(NUMBER)
-    semantics = opt_prop_def(StringAttr, StringAttr(WEAK))
+    semantics = opt_prop_def(StringAttr, StringAttr(rows.WEAK))
 
     @property
-    def row(self) -> MemoryAccessRow:
+    def row(self) -> rows.MemoryAccessRow:
         """The row of its space: the first where none has it."""
         return next((row for row in self.ROWS if self.space.data in row.spaces), self.ROW)
 
@@ -76,29 +62,29 @@ class _AccessOp(PtxOp):
     def verify_(self) -> None:
         space, access, data = self.space.data, self.access.data, self.data_type()
         spaces = {space: width for row in self.ROWS for space, width in row.spaces.items()}
-        if space not in spaces or access not in ACCESS_TYPES:
+        if space not in spaces or access not in rows.ACCESS_TYPES:
             raise self.fail(
-                f"a space of {', '.join(spaces)} and a type of {', '.join(ACCESS_TYPES)}, got "
+                f"a space of {', '.join(spaces)} and a type of {', '.join(rows.ACCESS_TYPES)}, got "
                 f"{space}.{access}"
             )
         if self.operands[0].type != reg(spaces[space]):
             raise self.fail(
                 f"a {space} address in {reg(spaces[space])}, got {self.operands[0].type}"
             )
-        legal = SEMANTICS[self.ROW.name][: None if space == "global" else 1]
+        legal = rows.SEMANTICS[self.ROW.name][: None if space == "global" else 1]
         if self.semantics.data not in legal:
             raise self.fail(
                 f"semantics {' or '.join(legal)} of {space} memory, got {self.semantics.data}"
             )
-        counts = vector_lengths(access)
-        if data.kind.data != ACCESS_TYPES[access] or data.count.data not in counts:
+        counts = rows.vector_lengths(access)
+        if data.kind.data != rows.ACCESS_TYPES[access] or data.count.data not in counts:
             raise self.fail(
-                f"{' or '.join(map(str, counts))} registers {ACCESS_TYPES[access]} for {access}, "
-                f"got {data}"
+                f"{' or '.join(map(str, counts))} registers {rows.ACCESS_TYPES[access]} for "
+                f"{access}, got {data}"
             )
 
 
-@fields_op("ptx.ld", LD)
+@fields_op("ptx.ld", rows.LD)
 class LdOp(_AccessOp):
     """Load from memory; with a predicate where that holds, the result being other registers where
     it does not: `@p ld`, `@!p mov`. PTX ISA 9.7.9.8.
@@ -109,7 +95,7 @@ class LdOp(_AccessOp):
     ```
     """
 
-    ROWS: ClassVar = (LD, LD_CLUSTER)
+    ROWS: ClassVar = (rows.LD, rows.LD_CLUSTER)
     OPERANDS: ClassVar = {"d": "result", "a": "address + offset"}
 
     T: ClassVar = VarConstraint("T", BaseAttr(RegType))
@@ -133,11 +119,11 @@ class LdOp(_AccessOp):
         count: int = 1,
         predicate: SSAValue | None = None,
         otherwise: SSAValue | None = None,
-        semantics: str = WEAK,
+        semantics: str = rows.WEAK,
     ):
         super().__init__(
             address,
-            reg(ACCESS_TYPES[access], count),
+            reg(rows.ACCESS_TYPES[access], count),
             space,
             access,
             offset,
@@ -154,7 +140,7 @@ class LdOp(_AccessOp):
         return self.result.type
 
 
-@fields_op("ptx.st", ST)
+@fields_op("ptx.st", rows.ST)
 class StOp(_AccessOp):
     """Store to memory, with a predicate where that holds: `@p st`. PTX ISA 9.7.9.11.
 
@@ -164,7 +150,7 @@ class StOp(_AccessOp):
     ```
     """
 
-    ROWS: ClassVar = (ST, ST_CLUSTER)
+    ROWS: ClassVar = (rows.ST, rows.ST_CLUSTER)
     OPERANDS: ClassVar = {"a": "address + offset", "b": "value"}
 
     address = operand_def(RegType)
@@ -185,7 +171,7 @@ class StOp(_AccessOp):
         value: SSAValue,
         offset: int = 0,
         predicate: SSAValue | None = None,
-        semantics: str = WEAK,
+        semantics: str = rows.WEAK,
     ):
         super().__init__(
             address, value, space, access, offset, predicate=predicate, semantics=semantics
@@ -196,7 +182,7 @@ class StOp(_AccessOp):
         return self.value.type
 
 
-@fields_op("ptx.cp.async", CP_ASYNC)
+@fields_op("ptx.cp.async", rows.CP_ASYNC)
 class CpAsyncOp(PtxOp):
     """`cp.async.CACHE.shared.global [dst], [src], size{, src-size}`. PTX ISA 9.7.9.25.3.1."""
 
@@ -215,14 +201,14 @@ class CpAsyncOp(PtxOp):
 
     @property
     def mnemonic(self) -> str:
-        return CP_ASYNC.mnemonic(self.cache.data)
+        return rows.CP_ASYNC.mnemonic(self.cache.data)
 
     @property
     def operand_forms(self) -> Sequence[OperandForm]:
-        return CP_ASYNC.operands(self.cache.data)
+        return rows.CP_ASYNC.operands(self.cache.data)
 
     def verify_(self) -> None:
-        legal = CP_ASYNC.sizes.get(self.cache.data, ())
+        legal = rows.CP_ASYNC.sizes.get(self.cache.data, ())
         if self.size.value.data not in legal:
             raise self.fail(
                 f"cache ca with size 4, 8 or 16, or cg with 16, got {self.cache.data} with "
@@ -235,12 +221,12 @@ class CpAsyncOp(PtxOp):
             )
 
 
-@fields_op("ptx.cp.async.commit_group", CP_ASYNC_COMMIT_GROUP)
+@fields_op("ptx.cp.async.commit_group", rows.CP_ASYNC_COMMIT_GROUP)
 class CpAsyncCommitGroupOp(RowOp):
     """`cp.async.commit_group`. PTX ISA 9.7.9.25.3.2."""
 
 
-@fields_op("ptx.cp.async.wait_group", CP_ASYNC_WAIT_GROUP)
+@fields_op("ptx.cp.async.wait_group", rows.CP_ASYNC_WAIT_GROUP)
 class CpAsyncWaitGroupOp(RowOp):
     """`cp.async.wait_group N`. PTX ISA 9.7.9.25.3.3."""
 
@@ -254,7 +240,7 @@ class CpAsyncWaitGroupOp(RowOp):
         verify_count_of_groups(self, self.pending)
 
 
-@fields_op("ptx.prefetch", PREFETCH)
+@fields_op("ptx.prefetch", rows.PREFETCH)
 class PrefetchOp(RowOp):
     """`prefetch.global.L2 [address]`. PTX ISA 9.7.9.15."""
 

@@ -4,17 +4,8 @@ from typing import ClassVar
 
 from xdsl.irdl import operand_def, opt_prop_def, prop_def
 
+from tilewright.dialects.cute_nvgpu.lattice import mbarrier as rows
 from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
-from tilewright.dialects.cute_nvgpu.lattice.mbarrier import (
-    FENCE_MBARRIER_INIT,
-    MBARRIER_ARRIVE,
-    MBARRIER_ARRIVE_COUNT,
-    MBARRIER_ARRIVE_EXPECT_TX,
-    MBARRIER_INIT,
-    MBARRIER_INVAL,
-    MBARRIER_TRY_WAIT,
-    why_illegal_count,
-)
 from tilewright.dialects.fields import NUMBER, fields_op
 from tilewright.dialects.ptx.instruction import RowOp
 from tilewright.dialects.ptx.types import reg
@@ -46,15 +37,15 @@ class _CountedOp(MbarrierOp):
     assembly_format = "$address `,` $offset `,` $count attr-dict"
 
     def verify_(self) -> None:
-        self.refuse(why_illegal_count(self.WHAT, self.LOWEST, self.count.value.data))
+        self.refuse(rows.why_illegal_count(self.WHAT, self.LOWEST, self.count.value.data))
 
 
-@fields_op("ptx.mbarrier.init", MBARRIER_INIT)
+@fields_op("ptx.mbarrier.init", rows.MBARRIER_INIT)
 class InitOp(_CountedOp):
     """`mbarrier.init.shared.b64 [a], count`."""
 
 
-@fields_op("ptx.mbarrier.inval", MBARRIER_INVAL)
+@fields_op("ptx.mbarrier.inval", rows.MBARRIER_INVAL)
 class InvalOp(MbarrierOp):
     """`mbarrier.inval.shared.b64 [a]`."""
 
@@ -69,14 +60,14 @@ class ArriveOp(MbarrierOp):
 
     @property
     def row(self) -> InstructionRow:
-        return MBARRIER_ARRIVE if self.count is None else MBARRIER_ARRIVE_COUNT
+        return rows.MBARRIER_ARRIVE if self.count is None else rows.MBARRIER_ARRIVE_COUNT
 
     def verify_(self) -> None:
         if self.count is not None:
-            self.refuse(why_illegal_count("arrivals", 1, self.count.value.data))
+            self.refuse(rows.why_illegal_count("arrivals", 1, self.count.value.data))
 
 
-@fields_op("ptx.mbarrier.arrive.expect_tx", MBARRIER_ARRIVE_EXPECT_TX)
+@fields_op("ptx.mbarrier.arrive.expect_tx", rows.MBARRIER_ARRIVE_EXPECT_TX)
 class ArriveExpectTxOp(_CountedOp):
     """`mbarrier.arrive.expect_tx.shared.b64 _, [a], bytes`."""
 
@@ -84,7 +75,7 @@ class ArriveExpectTxOp(_CountedOp):
     LOWEST: ClassVar = 0
 
 
-@fields_op("ptx.mbarrier.try_wait.parity", MBARRIER_TRY_WAIT)
+@fields_op("ptx.mbarrier.try_wait.parity", rows.MBARRIER_TRY_WAIT)
 class TryWaitParityOp(MbarrierOp):
     """`mbarrier.try_wait.parity.shared.b64 p, [a], parity`, in a loop until p is true."""
 
@@ -95,6 +86,6 @@ class TryWaitParityOp(MbarrierOp):
     assembly_format = "$address `,` $offset `,` $parity attr-dict"
 
 
-@fields_op("ptx.fence.mbarrier_init", FENCE_MBARRIER_INIT)
+@fields_op("ptx.fence.mbarrier_init", rows.FENCE_MBARRIER_INIT)
 class FenceMbarrierInitOp(RowOp):
     """`fence.mbarrier_init.release.cluster`."""

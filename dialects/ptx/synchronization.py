@@ -6,14 +6,7 @@ from typing import ClassVar
 from xdsl.irdl import opt_prop_def, prop_def
 
 from tilewright.dialects.cute_nvgpu.lattice import NAMED_BARRIER
-from tilewright.dialects.cute_nvgpu.lattice.sync import (
-    BAR_ARRIVE,
-    BAR_SYNC,
-    BAR_WARP_SYNC,
-    FENCE_PROXY_ALIAS,
-    GRIDDEPCONTROL_LAUNCH_DEPENDENTS,
-    GRIDDEPCONTROL_WAIT,
-)
+from tilewright.dialects.cute_nvgpu.lattice import sync as rows
 from tilewright.dialects.fields import NUMBER, fields_op
 from tilewright.dialects.ptx.instruction import Given, RowOp, content
 
@@ -35,12 +28,12 @@ class _BarrierOp(RowOp):
         self.refuse(NAMED_BARRIER.why_illegal(content(self.barrier), content(self.threads)))
 
 
-@fields_op("ptx.bar.sync", BAR_SYNC)
+@fields_op("ptx.bar.sync", rows.BAR_SYNC)
 class BarSyncOp(_BarrierOp):
     """`bar.sync a{, b}`: arrive and wait. PTX ISA 9.7.13.1."""
 
 
-@fields_op("ptx.bar.arrive", BAR_ARRIVE)
+@fields_op("ptx.bar.arrive", rows.BAR_ARRIVE)
 class BarArriveOp(_BarrierOp):
     """`bar.arrive a, b`: arrive without waiting. PTX ISA 9.7.13.1."""
 
@@ -50,7 +43,7 @@ class BarArriveOp(_BarrierOp):
             raise self.fail("a count of threads (bar.arrive a, b)")
 
 
-@fields_op("ptx.bar.warp.sync", BAR_WARP_SYNC)
+@fields_op("ptx.bar.warp.sync", rows.BAR_WARP_SYNC)
 class WarpSyncOp(RowOp):
     """`bar.warp.sync 0xffffffff`. PTX ISA 9.7.13.2."""
 
@@ -58,16 +51,16 @@ class WarpSyncOp(RowOp):
         return {"membermask": WHOLE_WARP}
 
 
-@fields_op("ptx.griddepcontrol.wait", GRIDDEPCONTROL_WAIT)
+@fields_op("ptx.griddepcontrol.wait", rows.GRIDDEPCONTROL_WAIT)
 class GridDependencyWaitOp(RowOp):
     """`griddepcontrol.wait`. PTX ISA 9.7.13.13."""
 
 
-@fields_op("ptx.griddepcontrol.launch_dependents", GRIDDEPCONTROL_LAUNCH_DEPENDENTS)
+@fields_op("ptx.griddepcontrol.launch_dependents", rows.GRIDDEPCONTROL_LAUNCH_DEPENDENTS)
 class LaunchDependentsOp(RowOp):
     """`griddepcontrol.launch_dependents`. PTX ISA 9.7.13.13."""
 
 
-@fields_op("ptx.fence.proxy.alias", FENCE_PROXY_ALIAS)
+@fields_op("ptx.fence.proxy.alias", rows.FENCE_PROXY_ALIAS)
 class FenceProxyAliasOp(RowOp):
     """`fence.proxy.alias`. PTX ISA 9.7.13.4."""

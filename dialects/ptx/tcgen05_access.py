@@ -21,12 +21,8 @@ from tilewright.dialects.cute_nvgpu.atoms.tmem_copy import (
     find_tmem_shape,
     why_overlapping,
 )
+from tilewright.dialects.cute_nvgpu.lattice import tmem_access as rows
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
-from tilewright.dialects.cute_nvgpu.lattice.tmem_access import (
-    TMEM_LOAD,
-    TMEM_LOAD_REDUCE,
-    TMEM_STORE,
-)
 from tilewright.dialects.fields import NUMBER, Field, fields_op
 from tilewright.dialects.ptx.instruction import PtxOp
 from tilewright.dialects.ptx.types import RegType, reg
@@ -85,7 +81,7 @@ def _form(access: TmemAccess, offset: int) -> dict[str, Field]:
     return {"shape": access.shape.name, "half": half, "offset": offset}
 
 
-@fields_op("ptx.tcgen05.ld", TMEM_LOAD)
+@fields_op("ptx.tcgen05.ld", rows.TMEM_LOAD)
 class LdOp(AccessOp):
     """`tcgen05.ld.sync.aligned.SHAPE.xN{.pack::16b}.b32 {r}, [taddr]{, half}`.
 
@@ -112,7 +108,7 @@ class LdOp(AccessOp):
         return self.result.type
 
 
-@fields_op("ptx.tcgen05.st", TMEM_STORE)
+@fields_op("ptx.tcgen05.st", rows.TMEM_STORE)
 class StOp(AccessOp):
     """`tcgen05.st.sync.aligned.SHAPE.xN{.unpack::16b}.b32 [taddr], {half,} {r}`.
 
@@ -145,7 +141,7 @@ class StOp(AccessOp):
         self.refuse(why_overlapping(self.access))
 
 
-@fields_op("ptx.tcgen05.ld.red", TMEM_LOAD_REDUCE)
+@fields_op("ptx.tcgen05.ld.red", rows.TMEM_LOAD_REDUCE)
 class LdRedOp(AccessOp):
     """`tcgen05.ld.red.sync.aligned.SHAPE.xN.OP{.abs}{.NaN}.TYPE {r}, red, [taddr]{, half}`.
 
@@ -184,7 +180,7 @@ class LdRedOp(AccessOp):
     def mnemonic(self) -> str:
         access = self.access
         reduction, *modifiers, type_ = self.form.data.split(".")
-        return TMEM_LOAD_REDUCE.mnemonic(
+        return rows.TMEM_LOAD_REDUCE.mnemonic(
             access.shape, access.number, reduction, type_,
             modifiers="".join(f".{modifier}" for modifier in modifiers),
         )  # fmt: skip

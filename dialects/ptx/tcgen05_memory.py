@@ -9,13 +9,7 @@ from xdsl.dialects.builtin import StringAttr
 from xdsl.irdl import operand_def, opt_prop_def, prop_def
 
 from tilewright.dialects.cute_nvgpu.atoms.tmem_copy import find_copy_shape
-from tilewright.dialects.cute_nvgpu.lattice.tmem import (
-    TMEM_ALLOC,
-    TMEM_DEALLOC,
-    TMEM_RELINQUISH,
-    TMEM_SHIFT,
-    why_illegal_columns,
-)
+from tilewright.dialects.cute_nvgpu.lattice import tmem as rows
 from tilewright.dialects.cute_nvgpu.lattice.tmem_access import TMEM_COPY, TmemCopyShape
 from tilewright.dialects.cute_nvgpu.ops.cta_group import CtaGroupOp
 from tilewright.dialects.fields import NUMBER, fields_op
@@ -40,7 +34,7 @@ class GroupOp(RowOp, CtaGroupOp):
         self.verify_group()
 
 
-@fields_op("ptx.tcgen05.alloc", TMEM_ALLOC)
+@fields_op("ptx.tcgen05.alloc", rows.TMEM_ALLOC)
 class AllocOp(GroupOp):
     """`tcgen05.alloc.cta_group::G.sync.aligned.shared::cta.b32 [slot], columns`.
 
@@ -59,10 +53,10 @@ class AllocOp(GroupOp):
 
     def verify_(self) -> None:
         super().verify_()
-        self.refuse(why_illegal_columns(self.columns.value.data))
+        self.refuse(rows.why_illegal_columns(self.columns.value.data))
 
 
-@fields_op("ptx.tcgen05.dealloc", TMEM_DEALLOC)
+@fields_op("ptx.tcgen05.dealloc", rows.TMEM_DEALLOC)
 class DeallocOp(GroupOp):
     """`tcgen05.dealloc.cta_group::G.sync.aligned.b32 taddr, columns`.
 
@@ -80,10 +74,10 @@ class DeallocOp(GroupOp):
 
     def verify_(self) -> None:
         super().verify_()
-        self.refuse(why_illegal_columns(self.columns.value.data))
+        self.refuse(rows.why_illegal_columns(self.columns.value.data))
 
 
-@fields_op("ptx.tcgen05.relinquish_alloc_permit", TMEM_RELINQUISH)
+@fields_op("ptx.tcgen05.relinquish_alloc_permit", rows.TMEM_RELINQUISH)
 class RelinquishAllocPermitOp(GroupOp):
     """`tcgen05.relinquish_alloc_permit.cta_group::G.sync.aligned`."""
 
@@ -136,7 +130,7 @@ class CpOp(GroupOp):
             )
 
 
-@fields_op("ptx.tcgen05.shift", TMEM_SHIFT)
+@fields_op("ptx.tcgen05.shift", rows.TMEM_SHIFT)
 class ShiftOp(GroupOp):
     """`tcgen05.shift.cta_group::G.down [taddr]`.
 

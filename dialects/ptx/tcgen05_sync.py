@@ -4,37 +4,29 @@ from typing import ClassVar
 
 from xdsl.irdl import operand_def, opt_operand_def, prop_def
 
-from tilewright.dialects.cute_nvgpu.lattice.tmem import (
-    FENCE_AFTER,
-    FENCE_BEFORE,
-    TMEM_COMMIT,
-    TMEM_COMMIT_MULTICAST,
-    TMEM_WAIT_LOAD,
-    TMEM_WAIT_STORE,
-    TmemRow,
-)
+from tilewright.dialects.cute_nvgpu.lattice import tmem as rows
 from tilewright.dialects.fields import NUMBER, fields_op
 from tilewright.dialects.ptx.instruction import RowOp
 from tilewright.dialects.ptx.tcgen05_memory import GroupOp
 from tilewright.dialects.ptx.types import reg
 
 
-@fields_op("ptx.tcgen05.wait.ld", TMEM_WAIT_LOAD)
+@fields_op("ptx.tcgen05.wait.ld", rows.TMEM_WAIT_LOAD)
 class WaitLdOp(RowOp):
     """`tcgen05.wait::ld.sync.aligned`."""
 
 
-@fields_op("ptx.tcgen05.wait.st", TMEM_WAIT_STORE)
+@fields_op("ptx.tcgen05.wait.st", rows.TMEM_WAIT_STORE)
 class WaitStOp(RowOp):
     """`tcgen05.wait::st.sync.aligned`."""
 
 
-@fields_op("ptx.tcgen05.fence.before_thread_sync", FENCE_BEFORE)
+@fields_op("ptx.tcgen05.fence.before_thread_sync", rows.FENCE_BEFORE)
 class FenceBeforeThreadSyncOp(RowOp):
     """`tcgen05.fence::before_thread_sync`."""
 
 
-@fields_op("ptx.tcgen05.fence.after_thread_sync", FENCE_AFTER)
+@fields_op("ptx.tcgen05.fence.after_thread_sync", rows.FENCE_AFTER)
 class FenceAfterThreadSyncOp(RowOp):
     """`tcgen05.fence::after_thread_sync`."""
 
@@ -58,5 +50,5 @@ class CommitOp(GroupOp):
     assembly_format = "`group` $cta_group $address `,` $offset (`multicast` $mask^)? attr-dict"
 
     @property
-    def row(self) -> TmemRow:
-        return TMEM_COMMIT if self.mask is None else TMEM_COMMIT_MULTICAST
+    def row(self) -> rows.TmemRow:
+        return rows.TMEM_COMMIT if self.mask is None else rows.TMEM_COMMIT_MULTICAST

@@ -22,14 +22,9 @@ from tilewright.dialects.cute_nvgpu.atoms.wgmma import (
 )
 from tilewright.dialects.cute_nvgpu.atoms.wgmma_lookup import parse_wgmma
 from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import MAJOR_MODES
+from tilewright.dialects.cute_nvgpu.lattice import sync as rows
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
 from tilewright.dialects.cute_nvgpu.lattice.row import Operand
-from tilewright.dialects.cute_nvgpu.lattice.sync import (
-    FENCE_PROXY_ASYNC,
-    WGMMA_COMMIT_GROUP,
-    WGMMA_FENCE,
-    WGMMA_WAIT_GROUP,
-)
 from tilewright.dialects.cute_nvgpu.ops.wgmma_sync import verify_fenced_space
 from tilewright.dialects.fields import NUMBER, Field, fields_op
 from tilewright.dialects.illegal import Illegal
@@ -179,17 +174,17 @@ def _operand_forms(mnemonic: str, kind: FragmentKind) -> Sequence[OperandForm]:
     return wgmma_operands(replace(parse_wgmma(mnemonic), frag_kind=kind))
 
 
-@fields_op("ptx.wgmma.fence", WGMMA_FENCE)
+@fields_op("ptx.wgmma.fence", rows.WGMMA_FENCE)
 class WgmmaFenceOp(RowOp):
     """`wgmma.fence.sync.aligned`. PTX ISA 9.7.15.7.1."""
 
 
-@fields_op("ptx.wgmma.commit_group", WGMMA_COMMIT_GROUP)
+@fields_op("ptx.wgmma.commit_group", rows.WGMMA_COMMIT_GROUP)
 class WgmmaCommitGroupOp(RowOp):
     """`wgmma.commit_group.sync.aligned`. PTX ISA 9.7.15.7.2."""
 
 
-@fields_op("ptx.wgmma.wait_group", WGMMA_WAIT_GROUP)
+@fields_op("ptx.wgmma.wait_group", rows.WGMMA_WAIT_GROUP)
 class WgmmaWaitGroupOp(RowOp):
     """`wgmma.wait_group.sync.aligned N`. PTX ISA 9.7.15.7.3."""
 
@@ -207,7 +202,7 @@ class WgmmaWaitGroupOp(RowOp):
             )
 
 
-@fields_op("ptx.fence.proxy.async", FENCE_PROXY_ASYNC)
+@fields_op("ptx.fence.proxy.async", rows.FENCE_PROXY_ASYNC)
 class FenceProxyAsyncOp(RowOp):
     """`fence.proxy.async{.space}`: generic writes before what the async proxy does. PTX ISA
     9.7.13.4."""

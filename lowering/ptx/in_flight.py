@@ -190,12 +190,14 @@ class InFlightRegisters:
 
     def _note(self, block: Block) -> None:
         """The spans, ties and conflicts of a block."""
-        state, since = dict(self.at.get(block, {})), dict.fromkeys(self.at.get(block, {}), -1)
+        coming = self.at.get(block, {})
+        state, since = dict(coming), dict.fromkeys(coming, -1)
         for position, op in enumerate(block.ops):
             is_event = type(op) in _EVENT_TYPES
             if is_event and isinstance(op, WgmmaOp):
                 self._note_accumulator(op, state)
-            elif state and not isinstance(op, NameOp):
+            elif coming and state and not isinstance(op, NameOp):
+                # What a block writes first is in flight there if it comes round.
                 self._note_writes(op, state)
             if is_event:
                 self._execute(op, state)

@@ -168,7 +168,7 @@ class InstructionPrinter:
         for index, form, literal in shape.places:
             if index < 0:
                 words.append(self.shared)
-            elif literal is None or not isinstance(owner := values[index].owner, ConstOp):
+            elif literal is None or type(owner := values[index].owner) is not ConstOp:
                 words += self.names(values[index])
             elif form.takes(owner.unsigned):
                 words.append(immediate(owner, literal))

@@ -95,7 +95,10 @@ class RegisterRanges:
             return None
         live, flying = dict(self.live), dict(self.flying)
         for block, intervals in other.live.items():
-            live[block] = list(live.get(block, ()))
+            if block not in live:
+                live[block] = intervals
+                continue
+            live[block] = list(live[block])
             for interval in intervals:
                 _insert(live[block], interval)
         for block, intervals in other.flying.items():
@@ -106,9 +109,10 @@ class RegisterRanges:
 def _overlap(few: Ranges, many: Ranges) -> bool:
     if len(few) > len(many):
         few, many = many, few
-    return bool(few) and any(
-        _meet(intervals, many[block]) for block, intervals in few.items() if block in many
-    )
+    for block, intervals in few.items():  # noqa: SIM110
+        if block in many and _meet(intervals, many[block]):
+            return True
+    return False
 
 
 def _union(intervals: list[Interval]) -> list[Interval]:

@@ -42,7 +42,7 @@ _LISTS = (ListMakeOp, ListGetOp)
 
 @cache
 def _role(op: type[Operation]) -> str | None:
-    """What ops of a class are to the names of registers, if more than others."""
+    """The part of ops of a class in the names of registers, if they have another than most."""
     roles = {"name": _LISTS, "constant": ConstOp, "mma": WgmmaOp | WarpMmaOp}
     for role, classes in roles.items():
         if issubclass(op, classes):  # type: ignore[arg-type]
@@ -140,14 +140,12 @@ class RegisterNames:
     # Live ranges
 
     def _ranges_of(self, root: Slot) -> RegisterRanges:
-        ranges = self._ranges.get(root)
-        if ranges is None:
-            # The registers of a list are mostly read together.
-            key = (root.block, root.position, root.spans, *map(id, root.uses))
-            if (ranges := self._known.get(key)) is None:
-                ranges = RegisterRanges(root.live(self._predecessors), root.flying())
-                self._known[key] = ranges
-            self._ranges[root] = ranges
+        # The registers of a list are mostly read together.
+        key = (root.block, root.position, root.spans, *map(id, root.uses))
+        if (ranges := self._known.get(key)) is None:
+            ranges = RegisterRanges(root.live(self._predecessors), root.flying())
+            self._known[key] = ranges
+        self._ranges[root] = ranges
         return ranges
 
     # Joining
@@ -193,15 +191,16 @@ class RegisterNames:
         and ptxas would wait for an accumulator where what is read is the constant (C7517)."""
         if a in self._constants or b in self._constants:
             return
-        a, b = a.root, b.root
+        a, b = a if a.joined is None else a.root, b if b.joined is None else b.root
         if a is b or a.kind != b.kind:
             return
-        both = self._ranges_of(a), self._ranges_of(b)
-        if both not in self._unions:
+        known = self._ranges
+        both = known.get(a) or self._ranges_of(a), known.get(b) or self._ranges_of(b)
+        if (union := self._unions.get(both, False)) is False:
             # So are those of the lists that they are joined with.
-            self._unions[both] = both[0].union(both[1])
-        if (union := self._unions[both]) is not None:
-            self._ranges[a], b.joined = union, a
+            union = self._unions[both] = both[0].union(both[1])
+        if union is not None:
+            known[a], b.joined = union, a
 
     # Names
 

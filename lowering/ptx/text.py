@@ -244,9 +244,9 @@ class KernelText:
         accessed: set[str] = set()
         for block in self.entry.body.blocks:
             for op in block.ops:
-                if isinstance(op, WgmmaFenceOp):
+                if type(op) is WgmmaFenceOp:
                     break
-                if isinstance(op, WgmmaOp):
+                if type(op) is WgmmaOp:
                     accessed.update(self.registers.names(op.c))
                     accessed.update(self.registers.names(op.a) if op.a.type != reg("b64") else ())
         return accessed
@@ -258,7 +258,7 @@ class KernelText:
         if _is_plain(type(op)):
             self.line(self._printer.text(op, self._shapes[op]), op)  # type: ignore[arg-type]
             return
-        if isinstance(op, registers.NameOp):
+        if _is_name(type(op)):
             return
         if isinstance(op, registers.ConstOp) and not needs_register(op, self._shapes):
             return
@@ -325,6 +325,11 @@ def _is_plain(op: type[Operation]) -> bool:
     """An instruction without a predicate whose text is all that there is to it."""
     special = registers.NameOp | registers.ConstOp | TryWaitParityOp | DriverCallOp | WgmmaOp
     return issubclass(op, PtxOp) and "predicate" not in vars(op) and not issubclass(op, special)
+
+
+@cache
+def _is_name(op: type[Operation]) -> bool:
+    return issubclass(op, registers.NameOp)
 
 
 def _label(block: Block, index: int) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from xdsl.dialects.builtin import LocationAttr, NameLoc, StringAttr
@@ -143,16 +144,13 @@ class Conversion:
         rule = RULES.get(type(op))
         if rule is None:
             raise OpError(op, f"'{op.name}' has no lowering to ptx")
-        outer, self._location = self._location, self._place_of(op)
+        outer, source = self._location, op.location
+        # What an op becomes says what it was; the source keeps its own location alive.
+        if (place := self._places.get(key := (op.name, id(source)))) is None:
+            place = self._places[key] = NameLoc(StringAttr(op.name), source)
+        self._location = place
         rule(op, self)
         self._location = outer
-
-    def _place_of(self, op: Operation) -> LocationAttr:
-        """The location of what an op becomes; the source keeps its own alive."""
-        key = op.name, id(op.location)
-        if (place := self._places.get(key)) is None:
-            place = self._places[key] = NameLoc(StringAttr(op.name), op.location)
-        return place
 
     def lower_block(self, block: Block) -> None:
         """Lower the ops of a block but its terminator, into the current scope."""
@@ -215,8 +213,7 @@ class Conversion:
         if self._location is not None:
             op.location = self._location
         block = scope.block
-        last = block.last_op
-        if last is not None and scope is not self.scope and last.successors:
+        if scope is not self.scope and (last := block.last_op) is not None and last.successors:
             block.insert_op_before(op, last)
         else:
             block.add_op(op)
@@ -251,7 +248,7 @@ class Conversion:
         # never divides.
         if op_type in (DivOp, RemOp):
             return self.emit(op_type.of(form, inputs))
-        return self.pure((op_type, form, *inputs), inputs, lambda: op_type.of(form, inputs))
+        return self.pure((op_type, form, *inputs), inputs, partial(op_type.of, form, inputs))
 
     def const(self, value: int, kind: str) -> SSAValue:
         """A constant of a register kind, by its bits."""

@@ -29,7 +29,6 @@ F16, BF16, F64 = Float16Type(), BFloat16Type(), Float64Type()
 _ONE = 0x3F800000
 """1.0 as f32."""
 
-_NATIVE_F16 = (arithmetic.AddOp, arithmetic.SubOp, arithmetic.MulOp)
 _FLOAT: dict[type[Operation], tuple[type[ScalarOp], str]] = {
     arith.AddfOp: (arithmetic.AddOp, "rn."),
     arith.SubfOp: (arithmetic.SubOp, "rn."),
@@ -68,23 +67,36 @@ def float_type(type_: Attribute) -> str:
     return "f64" if type_ == F64 else "f32"
 
 
+_FORMATS: dict[Attribute, str] = {F16: "f16", BF16: "bf16", Float32Type(): "f32", F64: "f64"}
+_format = once_each(_FORMATS.get)
+
+
+def _format_of(op: Operation, type_: Attribute) -> str:
+    """PTX's name of a type of floats. Raises OpError for one that does not lower."""
+    name = _format(type_)
+    if name is None:
+        scalar(op, type_)
+    return str(name)
+
+
 @lowers(*_FLOAT)
 def _float(op: arith.AddfOp, to: Conversion) -> None:
-    type_ = op.result.type
-    scalar(op, type_)
+    result, a, b = op.result, to[op.lhs], to[op.rhs]
+    type_ = result.type
     if is_reciprocal(op):
-        to[op.result] = _times_reciprocal(to[op.lhs], to[op.rhs], to)
+        to[result] = _times_reciprocal(a, b, to)
         return
     instruction, prefix = _FLOAT[type(op)]
-    if type_ == F16 and instruction in _NATIVE_F16:
-        to[op.result] = to.scalar(instruction, f"{prefix}f16", to[op.lhs], to[op.rhs])
+    form = f"{prefix}{_format_of(op, type_)}"
+    if form in instruction.ROW.forms:
+        to[result] = to.scalar(instruction, form, a, b)
         return
     form = f"{prefix}{float_type(type_)}"
-    a, b = (widened(to[operand], type_, to) for operand in (op.lhs, op.rhs))
+    a, b = widened(a, type_, to), widened(b, type_, to)
     if form not in instruction.ROW.forms:
-        to[op.result] = emitted(EXTREMES[op.name], "f64", (a, b), to)
+        to[result] = emitted(EXTREMES[op.name], "f64", (a, b), to)
         return
-    to[op.result] = narrowed(to.scalar(instruction, form, a, b), type_, to)
+    to[result] = narrowed(to.scalar(instruction, form, a, b), type_, to)
 
 
 def is_reciprocal(op: Operation) -> bool:
@@ -121,14 +133,13 @@ def _unary_float(op: arith.NegfOp, to: Conversion) -> None:
 
 @lowers(math.FmaOp)
 def _fma(op: math.FmaOp, to: Conversion) -> None:
-    type_ = op.result.type
-    scalar(op, type_)
-    if type_ == BF16:
-        wide = [to.scalar(CvtOp, "f64.f32", widened(to[x], type_, to)) for x in op.operands]
-        to[op.result] = narrowed(emitted(odd_fma, "f64", wide, to), type_, to)
+    result, operands = op.result, (to[op.a], to[op.b], to[op.c])
+    form = f"rn.{_format_of(op, result.type)}"
+    if form in arithmetic.FmaOp.ROW.forms:
+        to[result] = to.scalar(arithmetic.FmaOp, form, *operands)
         return
-    form = f"rn.{'f16' if type_ == F16 else float_type(type_)}"
-    to[op.result] = to.scalar(arithmetic.FmaOp, form, to[op.a], to[op.b], to[op.c])
+    wide = [to.scalar(CvtOp, "f64.f32", widened(x, result.type, to)) for x in operands]
+    to[result] = narrowed(emitted(odd_fma, "f64", wide, to), result.type, to)
 
 
 _BY_NAME: dict[str, type[ScalarOp]] = {

@@ -244,12 +244,13 @@ def remove_dead(region: Region) -> None:
     """Erase pure instructions whose results nobody reads, last first."""
     for block in reversed(list(region.blocks)):
         for op in reversed(list(block.ops)):
-            results = op.results
-            if not results or results[0].first_use is not None:
-                continue
-            if all(result.first_use is None for result in results) and op.has_trait(Pure):
-                op.detach()
-                op.erase()
+            for result in op.results:
+                if result.first_use is not None:
+                    break
+            else:
+                if op.results and op.has_trait(Pure):
+                    op.detach()
+                    op.erase()
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,6 @@ does not come from the number of a thread is the same in all of them, whatever i
 is not known.
 """
 
-from collections.abc import Callable
 from enum import Enum
 from math import prod
 from typing import Any
@@ -20,6 +19,7 @@ from xdsl.utils.hints import isa
 from tilewright.dialects.cute.ops.elements import LoadOp, LoadVecOp
 from tilewright.dialects.cute.types.tensors import MemRefType
 from tilewright.dialects.cute_nvgpu.ops.warp_specialization import ElectSyncOp
+from tilewright.passes.analysis.hazards.scalars import BINARY, COMPARISONS
 from tilewright.passes.analysis.thread_dependence import sources_of
 
 WARP = 32
@@ -35,34 +35,17 @@ class Known(Enum):
 
 Held = Numbers | Known
 
-_BINARY: dict[type[Operation], Callable[[Numbers, Numbers], Any]] = {
-    arith.AddiOp: np.add,
-    arith.SubiOp: np.subtract,
-    arith.MuliOp: np.multiply,
-    arith.AndIOp: np.bitwise_and,
-    arith.OrIOp: np.bitwise_or,
-    arith.XOrIOp: np.bitwise_xor,
-    arith.MinSIOp: np.minimum,
-    arith.MaxSIOp: np.maximum,
-}
-"""Of numbers that are small: a number of a thread and constants."""
-
-_DIVISIONS: dict[type[Operation], Callable[[Numbers, Numbers], Any]] = {
-    arith.DivUIOp: np.floor_divide,
-    arith.DivSIOp: np.floor_divide,
-    arith.RemUIOp: np.remainder,
-    arith.RemSIOp: np.remainder,
-    arith.ShRUIOp: np.right_shift,
-    arith.ShRSIOp: np.right_shift,
-    arith.ShLIOp: np.left_shift,
-}
-"""Of numbers that are not negative, by a constant."""
-
-_RELATIONS = (
-    np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal,
-    np.less, np.less_equal, np.greater, np.greater_equal,
+_OF_INTEGERS = (
+    arith.AddiOp, arith.SubiOp, arith.MuliOp, arith.AndIOp, arith.OrIOp, arith.XOrIOp,
+    arith.MinSIOp, arith.MaxSIOp,
 )  # fmt: skip
-"""By arith.cmpi's predicate; unsigned ones of numbers that are not negative."""
+"""Ops on numbers that are small: a number of a thread and constants."""
+
+_OF_NATURALS = (
+    arith.DivUIOp, arith.DivSIOp, arith.RemUIOp, arith.RemSIOp, arith.ShRUIOp, arith.ShRSIOp,
+    arith.ShLIOp,
+)  # fmt: skip
+"""Ops on numbers that are not negative, by a constant."""
 
 _CASTS = (arith.IndexCastOp, arith.ExtUIOp, arith.TruncIOp)
 _LEAST, _MOST = -(1 << 31), 1 << 31
@@ -142,18 +125,15 @@ class Threads:
             predicate = op.predicate.value.data
             if predicate >= 6 and min(part.min() for part in numbers) < 0:
                 return Known.NOTHING
-            return _RELATIONS[predicate](*numbers).astype(np.int64)
+            return COMPARISONS[predicate](*numbers).astype(np.int64)  # type: ignore[union-attr]
         if isinstance(op, arith.SelectOp):
             return np.where(numbers[0], numbers[1], numbers[2])
-        if (law := _BINARY.get(type(op))) is not None:
-            return self._within(law(*numbers), value)
-        law = _DIVISIONS.get(type(op))
-        if (
-            law is None
-            or numbers[0].min() < 0
-            or not 0 < numbers[1].min() <= numbers[1].max() < WARP * WARP
-        ):
+        natural = isinstance(op, _OF_NATURALS) and (
+            numbers[0].min() >= 0 and 0 < numbers[1].min() <= numbers[1].max() < WARP * WARP
+        )
+        if not natural and not isinstance(op, _OF_INTEGERS):
             return Known.NOTHING
+        law: Any = BINARY[type(op)]
         return self._within(law(*numbers), value)
 
     def _within(self, content: Held, value: SSAValue) -> Held:

@@ -1,29 +1,22 @@
-"""Facts that may hold, followed over all paths of a function.
+"""Facts that may hold at each place of a function, followed over all its paths.
 
 A forward dataflow to a fixpoint, over `scf.for`, `scf.if`, `scf.while` and branches between blocks.
-A state is a set of facts, and two ways that meet have those of both.
+Two ways that meet have what holds on either.
 """
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Generic, TypeVar
 
 from xdsl.dialects import cf, scf
 from xdsl.ir import Block, Operation, Region, SSAValue
 
-from tilewright.dialects.cute_nvgpu.ops.memory_operand import constant_index
-from tilewright.passes.analysis.thread_dependence import depends_on_thread
-
-Fact = TypeVar("Fact", bound=Hashable)
+State = TypeVar("State")
 
 
-class ForwardFlow(Generic[Fact]):
-    """A function as its CTA executes it.
+class ForwardFlow(Generic[State]):
+    """A function as it is executed; an analysis says what its ops do to a state."""
 
-    Where an `scf.if` asks which thread it is, some threads take either branch: the CTA does what
-    both do, in the order of the text. Any other condition is true or false for all of them.
-    """
-
-    def follow(self, body: Region, start: frozenset[Fact]) -> None:
+    def follow(self, body: Region, start: State) -> None:
         """Follow all paths of a function's body from what holds at its beginning."""
         known = {body.blocks[0]: start}
         work = [body.blocks[0]]
@@ -32,15 +25,14 @@ class ForwardFlow(Generic[Fact]):
             after = self._block(block, known[block])
             for dest, coming in self._branches(block.last_op, after):
                 before = known.get(dest)
-                facts = coming if before is None else self.joined(before | coming)
-                if facts != before:
-                    known[dest] = facts
+                if before is None or not self.covers(before, coming):
+                    known[dest] = coming if before is None else self.join(coming, before)
                     work.append(dest)
 
     # What an analysis says
 
-    def visit(self, op: Operation, state: frozenset[Fact]) -> frozenset[Fact]:
-        """The state after an op without regions of control flow."""
+    def visit(self, op: Operation, state: State) -> State:
+        """The state after an op without regions of control flow; that before may be changed."""
         raise NotImplementedError
 
     def ops_of(self, block: Block) -> Iterable[Operation]:
@@ -48,121 +40,109 @@ class ForwardFlow(Generic[Fact]):
         return block.ops
 
     def passed(
-        self, state: frozenset[Fact], dests: Sequence[SSAValue], sources: Sequence[SSAValue]
-    ) -> frozenset[Fact]:
-        """The state once `dests` have been given the values of `sources`."""
+        self, state: State, dests: Sequence[SSAValue], sources: Sequence[SSAValue], op: Operation
+    ) -> State:
+        """Another state, once an op has given `dests` the values of `sources`."""
+        raise NotImplementedError
+
+    def join(self, state: State, other: State) -> State:
+        """The state where two ways meet."""
+        raise NotImplementedError
+
+    def covers(self, state: State, other: State) -> bool:
+        """Joining the other adds nothing."""
+        raise NotImplementedError
+
+    def copied(self, state: State) -> State:
+        """A state that the ops of a block may change."""
         return state
 
-    def assumed(self, state: frozenset[Fact], condition: SSAValue, holds: bool) -> frozenset[Fact]:
+    def assumed(self, state: State, condition: SSAValue, holds: bool) -> State:
         """The state where a condition holds, or does not."""
         return state
 
-    def left(
-        self,
-        before: frozenset[Fact],
-        after: frozenset[Fact],
-        condition: SSAValue,
-        holds: bool,
-    ) -> frozenset[Fact]:
-        """The state behind the branch of an `scf.if` that a condition guards."""
-        return after
-
-    def joined(self, state: frozenset[Fact]) -> frozenset[Fact]:
-        """The facts of ways that have met."""
-        return state
+    def rounds(self, op: scf.ForOp) -> int | None:
+        """How often a loop goes round; None where that is not known."""
+        return None
 
     # Structure
 
-    def _block(self, block: Block, state: frozenset[Fact]) -> frozenset[Fact]:
+    def _block(self, block: Block, state: State) -> State:
+        state = self.copied(state)
         for op in self.ops_of(block):
-            if not op.regions:
-                state = self.visit(op, state)
-                continue
-            match op:
-                case scf.ForOp():
-                    state = self._for(op, state)
-                case scf.IfOp():
-                    state = self._if(op, state)
-                case scf.WhileOp():
-                    state = self._while(op, state)
-                case _:
-                    state = self.visit(op, state)
+            state = self.structured(op, state) if op.regions else self.visit(op, state)
         return state
 
-    def _for(self, op: scf.ForOp, state: frozenset[Fact]) -> frozenset[Fact]:
-        body = op.body.block
-        yielded = _last(body).operands
-        rounds = _rounds(op)
-        never = self.passed(state, op.results, op.iter_args)
+    def structured(self, op: Operation, state: State) -> State:
+        """The state after an op with regions."""
+        match op:
+            case scf.ForOp():
+                return self._for(op, state)
+            case scf.IfOp():
+                return self.branched(op, state)
+            case scf.WhileOp():
+                return self._while(op, state)
+            case _:
+                return self.visit(op, state)
+
+    def _for(self, op: scf.ForOp, state: State) -> State:
+        body, rounds = op.body.block, self.rounds(op)
+        last = _last(body)
+        never = self.passed(state, op.results, op.iter_args, op)
         if rounds == 0:
             return never
-        head = self.passed(state, body.args, (op.lb, *op.iter_args))
+        head = self.passed(state, body.args, (op.lb, *op.iter_args), op)
         while True:
             after = self._block(body, head)
-            back = self.passed(after, body.args, (op.lb, *yielded))
-            joined = self.joined(head | back)
-            if rounds == 1 or joined == head:
+            back = self.passed(after, body.args, (op.lb, *last.operands), last)
+            if rounds == 1 or self.covers(head, back):
                 break
-            head = joined
-        left = self.passed(after, op.results, yielded)
-        return left if rounds else self.joined(left | never)
+            head = self.join(head, back)
+        left = self.passed(after, op.results, last.operands, last)
+        return left if rounds else self.join(never, left)
 
-    def _if(self, op: scf.IfOp, state: frozenset[Fact]) -> frozenset[Fact]:
-        if depends_on_thread(op.cond):
-            for region in (op.true_region, op.false_region):
-                state = self._branch(op, region, state)
-            return state
-        facts: frozenset[Fact] = frozenset()
-        for region, holds in ((op.true_region, True), (op.false_region, False)):
-            before = self.assumed(state, op.cond, holds)
-            after = self._branch(op, region, before)
-            facts |= self.left(before, after, op.cond, holds)
-        return self.joined(facts)
+    def branched(self, op: scf.IfOp, state: State) -> State:
+        """The state after both branches."""
+        return self.join(
+            self.branch(op, op.true_region, self.assumed(state, op.cond, True)),
+            self.branch(op, op.false_region, self.assumed(state, op.cond, False)),
+        )
 
-    def _branch(self, op: scf.IfOp, region: Region, state: frozenset[Fact]) -> frozenset[Fact]:
+    def branch(self, op: scf.IfOp, region: Region, state: State) -> State:
+        """The state after one of them."""
         if not region.blocks:
             return state
-        after = self._block(region.block, state)
-        return self.passed(after, op.results, _last(region.block).operands)
+        last = _last(region.block)
+        return self.passed(self._block(region.block, state), op.results, last.operands, last)
 
-    def _while(self, op: scf.WhileOp, state: frozenset[Fact]) -> frozenset[Fact]:
+    def _while(self, op: scf.WhileOp, state: State) -> State:
         before, after = op.before_region.block, op.after_region.block
-        condition = _last(before)
+        condition, last = _last(before), _last(after)
         assert isinstance(condition, scf.ConditionOp)
-        head = self.passed(state, before.args, op.arguments)
+        head = self.passed(state, before.args, op.arguments, op)
         while True:
             tested = self._block(before, head)
-            inside = self._block(after, self.passed(tested, after.args, condition.args))
-            back = self.passed(inside, before.args, _last(after).operands)
-            joined = self.joined(head | back)
-            if joined == head:
-                return self.passed(tested, op.results, condition.args)
-            head = joined
+            inside = self.passed(tested, after.args, condition.args, condition)
+            back = self.passed(self._block(after, inside), before.args, last.operands, last)
+            if self.covers(head, back):
+                return self.passed(tested, op.results, condition.args, condition)
+            head = self.join(head, back)
 
-    def _branches(
-        self, op: Operation | None, state: frozenset[Fact]
-    ) -> list[tuple[Block, frozenset[Fact]]]:
+    def _branches(self, op: Operation | None, state: State) -> Iterator[tuple[Block, State]]:
         match op:
             case cf.BranchOp():
-                return [(op.successor, self.passed(state, op.successor.args, op.arguments))]
+                yield op.successor, self.passed(state, op.successor.args, op.arguments, op)
             case cf.ConditionalBranchOp():
-                then, other = (self.assumed(state, op.cond, holds) for holds in (True, False))
-                return [
-                    (op.then_block, self.passed(then, op.then_block.args, op.then_arguments)),
-                    (op.else_block, self.passed(other, op.else_block.args, op.else_arguments)),
-                ]
+                for dest, values, holds in (
+                    (op.then_block, op.then_arguments, True),
+                    (op.else_block, op.else_arguments, False),
+                ):
+                    assumed = self.assumed(state, op.cond, holds)
+                    yield dest, self.passed(assumed, dest.args, values, op)
             case _:
-                return []
+                pass
 
 
 def _last(block: Block) -> Operation:
     assert block.last_op is not None
     return block.last_op
-
-
-def _rounds(op: scf.ForOp) -> int | None:
-    """How often a loop runs; None where that is not known."""
-    lower, upper, step = (constant_index(operand) for operand in (op.lb, op.ub, op.step))
-    if lower is None or upper is None or not step or step < 0:
-        return None
-    return max(0, -(-(upper - lower) // step))

@@ -13,6 +13,7 @@ from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Block, Operation, SSAValue
 
 from tilewright.dialects.cute_nvgpu.lattice.tmem import COLUMNS
+from tilewright.dialects.cute_nvgpu.ops.memory_operand import constant_index
 from tilewright.dialects.cute_nvgpu.ops.tmem import (
     AllocOp,
     DeallocOp,
@@ -22,6 +23,7 @@ from tilewright.dialects.cute_nvgpu.ops.tmem import (
 )
 from tilewright.passes.analysis.forward_flow import ForwardFlow
 from tilewright.passes.analysis.tensor_columns import Slot, in_tensor_memory, slot_of
+from tilewright.passes.analysis.thread_dependence import depends_on_thread
 
 Rule = Literal["freed", "left", "again", "full", "grows", "permit", "wider", "part"]
 Report = Callable[[Rule, Operation, Operation], None]
@@ -56,11 +58,14 @@ def columns_of(op: AllocOp) -> int:
     return op.columns.value.data
 
 
-class TmemLifetime(ForwardFlow[World]):
-    """The allocations of one function; `report` is told what is wrong, as it is found."""
+class TmemLifetime(ForwardFlow[Worlds]):
+    """The allocations of one function; `report` is told what is wrong, as it is found.
+
+    Where an `scf.if` asks which thread it is, some threads take either branch: the CTA does what
+    both do, in the order of the text. Any other condition is true or false for all of them.
+    """
 
     def __init__(self, function: Operation, report: Report):
-        super().__init__()
         self._report = report
         self._order = {op: index for index, op in enumerate(function.walk())}
         self._concerned = set(_concerned(self._order))
@@ -164,8 +169,21 @@ class TmemLifetime(ForwardFlow[World]):
 
     # What control flow does
 
+    def branched(self, op: scf.IfOp, state: Worlds) -> Worlds:
+        if not depends_on_thread(op.cond):
+            return super().branched(op, state)
+        for region in (op.true_region, op.false_region):
+            state = self.branch(op, region, state)
+        return state
+
+    def rounds(self, op: scf.ForOp) -> int | None:
+        lower, upper, step = (constant_index(operand) for operand in (op.lb, op.ub, op.step))
+        if lower is None or upper is None or not step or step < 0:
+            return None
+        return max(0, -(-(upper - lower) // step))
+
     def passed(
-        self, state: Worlds, dests: Sequence[SSAValue], sources: Sequence[SSAValue]
+        self, state: Worlds, dests: Sequence[SSAValue], sources: Sequence[SSAValue], op: Operation
     ) -> Worlds:
         worlds: set[World] = set()
         for world in state:
@@ -188,6 +206,12 @@ class TmemLifetime(ForwardFlow[World]):
             for world in state
             if (same, not holds) not in world.conditions
         )
+
+    def join(self, state: Worlds, other: Worlds) -> Worlds:
+        return self.joined(state | other)
+
+    def covers(self, state: Worlds, other: Worlds) -> bool:
+        return self.joined(state | other) == state
 
     def joined(self, state: Worlds) -> Worlds:
         """Worlds that differ in conditions alone become one, of the conditions that they share."""

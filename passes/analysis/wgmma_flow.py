@@ -1,6 +1,5 @@
 """The wgmmas of a function, followed over all its paths: what may be wrong at which op.
 
-A forward dataflow to a fixpoint, over `scf.for`, `scf.if`, `scf.while` and branches between blocks.
 `cute-nvgpu-check-hazards` states the rules.
 """
 
@@ -9,14 +8,15 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
-from xdsl.dialects import cf, func, gpu, scf, ub
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.dialects import func, gpu, ub
+from xdsl.ir import Operation, Region, SSAValue
 from xdsl.traits import IsTerminator
 
 from tilewright.dialects.cute_nvgpu.ops import wgmma_sync
 from tilewright.dialects.cute_nvgpu.ops.fragment import register_sources
 from tilewright.dialects.cute_nvgpu.ops.sm90 import WarpgroupMmaOp
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
+from tilewright.passes.analysis.forward_flow import ForwardFlow
 from tilewright.passes.analysis.shared_writes import (
     SharedAccess,
     in_async_proxy,
@@ -47,7 +47,7 @@ def same_shape(a: WarpgroupMmaOp, b: WarpgroupMmaOp) -> bool:
     return (a.mma_atom.shape, a.mma_atom.types[2]) == (b.mma_atom.shape, b.mma_atom.types[2])
 
 
-class WgmmaFlow:
+class WgmmaFlow(ForwardFlow[State]):
     """One function; `report` is told what is wrong, as it is found.
 
     Ages are counted up to `limit`, by default as far as any wait looks. With `cautious`, accesses
@@ -83,93 +83,35 @@ class WgmmaFlow:
         self._naming: dict[SSAValue, list[Operation]] = {}
         self._order = {op: index for index, op in enumerate(function.walk())}
 
-    def follow(self, body: Region) -> None:
-        """Follow all paths of a function's body."""
-        entry = body.blocks[0]
-        state = State()
+    def follow(self, body: Region, start: State | None = None) -> None:
+        """Follow all paths of a function's body; at first its fragments are another's."""
+        state = State() if start is None else start
         state.touched.update(
-            (argument, None) for argument in entry.args if isinstance(argument.type, FragmentType)
+            (argument, None)
+            for argument in body.blocks[0].args
+            if isinstance(argument.type, FragmentType)
         )
-        known = {entry: state}
-        work = [entry]
-        while work:
-            block = work.pop()
-            after = self._block(block, known[block].copy())
-            for dest, values in _branches(block.last_op):
-                assert block.last_op is not None
-                coming = self._pass(after, dest.args, values, block.last_op)
-                if dest not in known or not known[dest].covers(coming):
-                    known[dest] = coming.join(known[dest]) if dest in known else coming
-                    work.append(dest)
+        super().follow(body, state)
 
     # Structure
 
-    def _block(self, block: Block, state: State) -> State:
-        for op in block.ops:
-            if self._cautious:
-                self.before[op] = state.copy()
-            if not op.regions:
-                self._op(op, state)
-                continue
-            match op:
-                case scf.ForOp():
-                    state = self._for(op, state)
-                case scf.IfOp():
-                    state = self._if(op, state)
-                case scf.WhileOp():
-                    state = self._while(op, state)
-                case _:
-                    self._op(op, state)
-        return state
+    def join(self, state: State, other: State) -> State:
+        return state.join(other)
 
-    def _for(self, op: scf.ForOp, state: State) -> State:
-        body = op.body.block
-        arguments, last = body.args[1:], _last(body)
-        head = self._pass(state, arguments, op.iter_args, op)
-        while True:
-            entering = head.copy()
-            self._define(entering, body.args[0], op)
-            after = self._block(body, entering)
-            back = self._pass(after, arguments, last.operands, last)
-            if head.covers(back):
-                break
-            head = head.join(back)
-        never = self._pass(state, op.results, op.iter_args, op)
-        return never.join(self._pass(after, op.results, last.operands, last))
+    def covers(self, state: State, other: State) -> bool:
+        return state.covers(other)
 
-    def _if(self, op: scf.IfOp, state: State) -> State:
-        joined: State | None = None
-        for region in (op.true_region, op.false_region):
-            after = state.copy()
-            if region.blocks:
-                last = _last(region.block)
-                after = self._block(region.block, after)
-                after = self._pass(after, op.results, last.operands, last)
-            joined = after if joined is None else joined.join(after)
-        assert joined is not None
-        return joined
+    def copied(self, state: State) -> State:
+        return state.copy()
 
-    def _while(self, op: scf.WhileOp, state: State) -> State:
-        before, after = op.before_region.block, op.after_region.block
-        condition, last = _last(before), _last(after)
-        assert isinstance(condition, scf.ConditionOp)
-        head = self._pass(state, before.args, op.arguments, op)
-        while True:
-            tested = self._block(before, head.copy())
-            inside = self._pass(tested, after.args, condition.args, condition)
-            back = self._pass(self._block(after, inside), before.args, last.operands, last)
-            if head.covers(back):
-                return self._pass(tested, op.results, condition.args, condition)
-            head = head.join(back)
+    def structured(self, op: Operation, state: State) -> State:
+        if self._cautious:
+            self.before[op] = state.copy()
+        return super().structured(op, state)
 
-    def _pass(
-        self,
-        state: State,
-        dests: Sequence[SSAValue],
-        sources: Sequence[SSAValue],
-        op: Operation,
+    def passed(
+        self, state: State, dests: Sequence[SSAValue], sources: Sequence[SSAValue], op: Operation
     ) -> State:
-        """The state once `dests` have been given the values of `sources`."""
         after = state.copy()
         for dest, source in zip(dests, sources, strict=True):
             if dest is not source:
@@ -203,13 +145,15 @@ class WgmmaFlow:
 
     # Ops
 
-    def _op(self, op: Operation, state: State) -> None:
+    def visit(self, op: Operation, state: State) -> State:
+        if self._cautious:
+            self.before[op] = state.copy()
         ends, orders = _kind_of(type(op))
         if not ends:
             self._check_uses(op, state)
         if not orders:
             self._other(op, state)
-            return
+            return state
         match op:
             case wgmma_sync.WgmmaFenceOp():
                 state.fence()
@@ -226,6 +170,7 @@ class WgmmaFlow:
                     self.report(WgmmaHazard("end", op, issue.op))
             case _:
                 self._other(op, state)
+        return state
 
     def _check_uses(self, op: Operation, state: State) -> None:
         for value in op.operands:
@@ -300,18 +245,3 @@ def _fragment(op: WarpgroupMmaOp) -> frozenset[SSAValue]:
     if op.mma_atom.frag_kind == "ss":
         return frozenset()
     return frozenset(register_sources(op.multiplicands_and_c[0]))
-
-
-def _last(block: Block) -> Operation:
-    assert block.last_op is not None
-    return block.last_op
-
-
-def _branches(op: Operation | None) -> list[tuple[Block, Sequence[SSAValue]]]:
-    match op:
-        case cf.BranchOp():
-            return [(op.successor, op.arguments)]
-        case cf.ConditionalBranchOp():
-            return [(op.then_block, op.then_arguments), (op.else_block, op.else_arguments)]
-        case _:
-            return []

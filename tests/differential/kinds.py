@@ -11,6 +11,7 @@ from functions import functions
 from mmas import register_mmas, ummas, warp_gemms, warpgroup_gemms, wgmmas
 from reductions import reductions
 from scalars import blocks, scalars, vectors
+from tile_gemms import tile_gemms
 from tiles import tiles
 from tma import tma
 from tmem_lifetimes import tmem_lifetimes
@@ -31,7 +32,7 @@ KINDS: dict[str, Callable[[Draw], Case]] = {
     for generator in (
         scalars, vectors, blocks, functions, tiled_copies, matrices, tma, reductions,
         register_mmas, warp_gemms, warpgroup_gemms, wgmmas, ummas, wgmma_orders, tmem_lifetimes,
-        tiles,
+        tiles, tile_gemms,
     )
 }  # fmt: skip
 

@@ -10,6 +10,7 @@ import numpy as np
 from draw import Draw
 
 INTEGERS = ("i8", "i16", "i32", "i64")
+SAME_BITS = (("i8", "f8E4M3FN", "f8E5M2"), ("i16", "f16", "bf16"), ("i32", "f32"), ("i64", "f64"))
 FLOATS = ("f16", "bf16", "f32", "f64")
 STORED = ("f8E4M3FN", "f8E5M2")
 DTYPES: dict[str, Any] = {
@@ -72,6 +73,19 @@ class Writer:
 
     def same(self, text: str, like: Value) -> Value:
         return self.op(f"{text} : {like.type}", like.shape, like.element)
+
+    def of(self, elements: tuple[str, ...]) -> Value:
+        """A tile that is there, of one of these elements, or a new one."""
+        there = [value for value in self.values if value.element in elements]
+        if there and not self.draw.chance(15):
+            return self.draw.pick(there)
+        return self.source(self.draw.pick(elements))
+
+    def like(self, value: Value, element: str | None = None) -> Value:
+        """Another tile of the same shape."""
+        element = element or value.element
+        there = [x for x in self.values if x.element == element and x.shape == value.shape]
+        return self.draw.pick(there) if there else self.source(element, value.shape)
 
     # --- where tiles come from ---
 
@@ -140,6 +154,11 @@ class Writer:
         first = self.constant(size_of(shape) * step)
         at = self.same(f"muli %bx, {first.name}", first)
         index = self.same(f"addi {index.name}, {self.splat(at, shape).name}", index)
+        return self.moved(name, element, index)
+
+    def moved(self, name: str, element: str, index: Value) -> tuple[str, str]:
+        """Pointers to elements of these numbers, and their type."""
+        shape = index.shape
         ones, kind = (1,) * len(shape), f"ptr<{element}>"
         base = name
         if shape:

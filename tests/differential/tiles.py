@@ -12,12 +12,17 @@ from typing import Any
 
 import numpy as np
 from draw import Draw
-from tile_writer import DTYPES, FLOATS, INTEGERS, STORED, Shape, Value, Writer, size_of, tile
+from tile_accesses import Accesses
+from tile_control_flow import ControlFlow
+from tile_writer import DTYPES, FLOATS, INTEGERS, SAME_BITS, STORED, Shape, Value, size_of, tile
 
 import tilewright as tw
 from tilewright import ptxas
 
-ARCHS = ("sm_80", "sm_89", "sm_90a", "sm_100a", "sm_120a")
+ARCHS = (
+    "sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_110a", "sm_120a", "sm_121a",
+    "sm_90a", "sm_100a",
+)  # fmt: skip
 
 
 @dataclass
@@ -47,23 +52,15 @@ class TileKernel:
         return None if report.clean else "ptxas complains"
 
 
-class TileOps(Writer):
+class TileOps(Accesses, ControlFlow):
     """A kernel whose ops are drawn."""
 
     # --- ops ---
 
-    def of(self, elements: tuple[str, ...]) -> Value:
-        """A tile that is there, of one of these elements, or a new one."""
-        there = [value for value in self.values if value.element in elements]
-        if there and not self.draw.chance(15):
-            return self.draw.pick(there)
-        return self.source(self.draw.pick(elements))
-
-    def like(self, value: Value, element: str | None = None) -> Value:
-        """Another tile of the same shape."""
-        element = element or value.element
-        there = [x for x in self.values if x.element == element and x.shape == value.shape]
-        return self.draw.pick(there) if there else self.source(element, value.shape)
+    def inner(self) -> None:
+        """Some op of a region."""
+        ops = SIMPLE if self.depth > 1 else (*SIMPLE, TileOps.branch, TileOps.repeat)
+        self.draw.pick(ops)(self)
 
     def step(self) -> None:
         """Some op."""
@@ -114,6 +111,44 @@ class TileOps(Writer):
         self.same(
             f"{self.draw.pick(('andi', 'ori', 'xori', 'addi', 'muli'))} {x.name}, {y.name}", x
         )
+
+    def bits(self) -> None:
+        """A tile as other elements of the same words."""
+        x = self.of(tuple(element for same in SAME_BITS for element in same))
+        others = next(same for same in SAME_BITS if x.element in same)
+        to = self.draw.pick([element for element in others if element != x.element])
+        if x.element in ("f16", "f32", "f64", "bf16", *STORED) or to[0] == "i":
+            y = self.op(f"bitcast {x.name} : {x.type} -> {tile(x.shape, to)}", x.shape, to)
+            if y.element[0] == "i":
+                return
+        if not x.shape or x.shape[-1] < 2 or self.draw.chance(50):
+            return
+        half = self.draw.pick(("i4", "f4E2M1FN"))
+        flat = self.op(f"reshape {x.name} : {x.type} -> {tile((size_of(x.shape),), x.element)}",
+                       (size_of(x.shape),), x.element)  # fmt: skip
+        size = size_of(x.shape) * np.dtype(DTYPES[x.element]).itemsize
+        octets = flat
+        if x.element != "i8":
+            octets = self.op(f"pack {flat.name} : {flat.type} -> {tile((size,), 'i8')}",
+                             (size,), "i8")  # fmt: skip
+        if size > 4096:
+            return
+        wide, to = tile((2 * size,), half), "i16" if half == "i4" else "f16"
+        name = self.fresh()
+        self.emit(f"{name} = unpack {octets.name} : {octets.type} -> {wide}")
+        text = f"exti {name} signed" if half == "i4" else f"ftof {name}"
+        self.op(f"{text} : {wide} -> {tile((2 * size,), to)}", (2 * size,), to)
+        self.op(f"pack {name} : {wide} -> {octets.type}", (size,), "i8")
+
+    def exact(self) -> None:
+        """Functions of floats that every level has to the bit."""
+        x = self.of(FLOATS)
+        y = self.like(x)
+        name = self.draw.pick(("ceil", "remf", "sqrt", "divf", "addf", "mulf", "fma"))
+        mode = self.draw.pick(("nearest_even", "zero", "negative_inf", "positive_inf"))
+        operands = {"ceil": 1, "sqrt": 1, "fma": 3}.get(name, 2)
+        word = "" if name in ("ceil", "remf") else f" rounding<{mode}>"
+        self.same(f"{name} {', '.join((x.name, y.name, x.name)[:operands])}{word}", x)
 
     def compare(self) -> None:
         x = self.of((*INTEGERS, *FLOATS))
@@ -324,111 +359,17 @@ class TileOps(Writer):
             text = f"mmaf {a.name}, {b.name}, {c.name}"
         self.op(f"{text} : {a.type}, {b.type}, {c.type}", c.shape, sums)
 
-    def atomic(self) -> None:
-        """An atomic operation on a place of every element's own."""
-        draw, element = self.draw, self.draw.pick(("i32", "i64", "f32", "f16", "f64"))
-        x = self.of((element,))
-        name = self.parameter(element, size_of(x.shape) * self.blocks)
-        at, type_ = self.pointers(name, element, x.shape)
-        mode = (
-            "addf"
-            if element[0] == "f"
-            else draw.pick(("add", "and", "or", "xor", "max", "min", "umax", "umin", "xchg"))
-        )
-        order = draw.pick(("relaxed device", "acq_rel sys", "release device", "acquire device"))
-        result, token = self.fresh(), self.fresh()
-        mask = types = ""
-        if draw.chance(30):
-            chosen = self.mask(x.shape)
-            mask, types = f", {chosen.name}", f", {chosen.type}"
-        self.emit(f"{result}, {token} = atomic_rmw_tko {order} {at}, {mode}, {x.name}{mask} : "
-                  f"{type_}, {x.type}{types} -> {x.type}, token")  # fmt: skip
-        if not mask:
-            self.values.append(Value(result, x.shape, element))
-
-    # --- control flow ---
-
-    def branch(self) -> None:
-        """An if with results, by a scalar."""
-        x = self.of((*INTEGERS, *FLOATS))
-        one = self.constant(1)
-        low = self.same(f"andi %bx, {one.name}", one)
-        condition = self.op(
-            f"cmpi equal {low.name}, {one.name}, signed : tile<i32> -> tile<i1>", (), "i1"
-        )
-        result, known = self.fresh(), len(self.values)
-        self.emit(f"{result} = if {condition.name} -> ({x.type}) {{")
-        for side in range(2):
-            y = self.nested(x)
-            self.emit(f"  yield {y.name} : {x.type}")
-            self.emit("} else {" if side == 0 else "}")
-            del self.values[known:]
-        self.values.append(Value(result, x.shape, x.element))
-
-    def nested(self, x: Value) -> Value:
-        """Some ops in a region, the last of which has the type of a tile."""
-        self.indent += "  "
-        for _ in range(self.draw.number(0, 2)):
-            self.draw.pick(SIMPLE)(self)
-        y = self.like(x)
-        if x.element in FLOATS:
-            y = self.same(f"subf {y.name}, {x.name} rounding<nearest_even>", x)
-        else:
-            y = self.same(f"{self.draw.pick(('addi', 'xori'))} {y.name}, {x.name}", x)
-        self.indent = self.indent[:-2]
-        return y
-
-    def repeat(self) -> None:
-        """A loop that carries tiles, over a range or until a condition."""
-        draw = self.draw
-        x, y = self.of((*INTEGERS, *FLOATS)), self.of(("i32", "f32", "i1", "f16"))
-        known = len(self.values)
-        r, s, a, b, k = (self.fresh() for _ in range(5))
-        zero, one = self.constant(0), self.constant(1)
-        if draw.chance(60):
-            most = self.constant(draw.number(0, 4))
-            self.emit(f"{r}, {s} = for {k} in ({zero.name} to {most.name}, step {one.name}) : "
-                      f"tile<i32> iter_values({a} = {x.name}, {b} = {y.name}) -> "
-                      f"({x.type}, {y.type}) {{")  # fmt: skip
-            inside = Value(a, x.shape, x.element), Value(b, y.shape, y.element)
-            self.values += [*inside, Value(k, (), "i32")]
-            new = self.nested(inside[0])
-            other = self.like(inside[1])
-            self.emit(f"  continue {new.name}, {other.name} : {x.type}, {y.type}")
-        else:
-            n, m = self.fresh(), self.fresh()
-            last = self.fresh()
-            self.emit(f"{last}, {r}, {s} = loop iter_values({n} = {zero.name}, {a} = {x.name}, "
-                      f"{b} = {y.name}) : tile<i32>, {x.type}, {y.type} -> tile<i32>, {x.type}, "
-                      f"{y.type} {{")  # fmt: skip
-            inside = Value(a, x.shape, x.element), Value(b, y.shape, y.element)
-            self.values += [*inside, Value(n, (), "i32")]
-            new = self.nested(inside[0])
-            other = self.like(inside[1])
-            self.emit(f"  {m} = addi {n}, {one.name} : tile<i32>")
-            stop = self.fresh()
-            self.emit(f"  {stop}_b = constant <i32: {draw.number(1, 3)}> : tile<i32>")
-            self.emit(
-                f"  {stop} = cmpi greater_than_or_equal {m}, {stop}_b, signed : "
-                "tile<i32> -> tile<i1>"
-            )
-            self.emit(
-                f"  if {stop} {{\n      {self.indent}break {m}, {new.name}, {inside[1].name} : "
-                f"tile<i32>, {x.type}, {y.type}\n  {self.indent}}}"
-            )
-            self.emit(f"  continue {m}, {new.name}, {other.name} : tile<i32>, {x.type}, {y.type}")
-            self.values.append(Value(last, (), "i32"))
-        self.emit("}")
-        del self.values[known:]
-        self.values += [Value(r, x.shape, x.element), Value(s, y.shape, y.element)]
-
 
 SIMPLE: tuple[Callable[[TileOps], None], ...] = (
     TileOps.integers, TileOps.floats, TileOps.booleans, TileOps.compare, TileOps.select,
     TileOps.convert, TileOps.reshape, TileOps.permute, TileOps.broadcast, TileOps.cat, TileOps.part,
-    TileOps.fold,
+    TileOps.fold, TileOps.bits, TileOps.exact,
 )  # fmt: skip
-OPS = (*SIMPLE, TileOps.fold, TileOps.product, TileOps.atomic, TileOps.branch, TileOps.repeat)
+OPS = (
+    *SIMPLE, TileOps.fold, TileOps.product, TileOps.atomic, TileOps.branch, TileOps.repeat,
+    TileOps.repeat, TileOps.exchange, TileOps.collide, TileOps.store_view, TileOps.gather,
+    TileOps.leave,
+)  # fmt: skip
 
 
 def tiles(draw: Draw) -> TileKernel:

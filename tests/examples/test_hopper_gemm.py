@@ -10,7 +10,19 @@ import ml_dtypes
 import numpy as np
 import pytest
 from covering import THOROUGH
-from hopper_gemm import OPERANDS, TILES, GemmSchedule, schedule
+from hopper_gemm_kernel import text as text_of
+from hopper_gemm_schedule import (
+    MULTIPROCESSORS,
+    OPERANDS,
+    ROW,
+    SHARED,
+    TILES,
+    GemmSchedule,
+    grid_of,
+    schedule,
+    schedule_of,
+    workspace,
+)
 
 import tilewright as tw
 
@@ -19,6 +31,8 @@ SAMPLE = [
     (schedule(128, 64), "bf16"), (schedule(64, 64), "f8E4M3FN"),
     (GemmSchedule(64, 64, 2, 32), "bf16"), (schedule(16, 32), "bf16"),
     (schedule(64, 64, 2), "bf16"), (schedule(64, 24), "bf16"),
+    (schedule(64, 64, streamed=True), "bf16"),
+    (GemmSchedule(128, 64, 2, 64, teams=2), "f8E4M3FN"),
 ]  # fmt: skip
 ALL = [(own, element) for own in TILES for element in OPERANDS]
 
@@ -26,16 +40,19 @@ ALL = [(own, element) for own in TILES for element in OPERANDS]
 @pytest.mark.parametrize("own, element", [*SAMPLE, *(ALL if THOROUGH else [])])
 def test_products(own: GemmSchedule, element: str) -> None:
     """Two CTAs, several tiles each, partial ones among them; the stages go round. Or a cluster for
-    each of two tiles, whose last CTA has less of K."""
-    m, n, k = own.m + 8, 2 * own.n + 16, 3 * hopper_gemm.ROW // OPERANDS[element].size + 16
-    grid = (2,) if own.split == 1 else hopper_gemm.grid_of(own, m := own.m, n := own.n + 16)
+    each of two tiles, whose last CTA has less of K. Streamed, four tiles of three CTAs."""
+    m, n, k = own.m + 8, 2 * own.n + 16, 3 * ROW // OPERANDS[element].size + 16
+    grid = (2 + own.streamed,) if own.split == 1 else grid_of(own, m := own.m, n := own.n + 16)
     rng = np.random.default_rng(0)
     a, b = (rng.standard_normal((rows, k)).astype(DTYPES[element]) for rows in (m, n))
-    args = [a, b, np.zeros((m, n), ml_dtypes.bfloat16)]
-    launch: dict[str, Any] = {"grid": grid, "block": (2 * own.height + 32,), "arch": "sm_90a"}
-    text = hopper_gemm.text(own, element)
-    results = [tw.interpret(text, args=args, level=level, **launch)[2] for level in ("tile", "ptx")]
+    shapes = zip(workspace(own, m, n), (np.float32, np.int32), strict=False)
+    args = [a, b, np.zeros((m, n), ml_dtypes.bfloat16), *(np.zeros(*one) for one in shapes)]
+    launch: dict[str, Any] = {"grid": grid, "block": (own.threads + 32,), "arch": "sm_90a"}
+    text = text_of(own, element)
+    left = [tw.interpret(text, args=args, level=level, **launch) for level in ("tile", "ptx")]
+    results = [arrays[2] for arrays in left]
     assert results[0].tobytes() == results[1].tobytes()
+    assert not own.streamed or not left[0][4].any()
     product = a.astype(np.float64) @ b.astype(np.float64).T
     # An H100 cuts sums of fp8 at 13 bits below the largest product; C has 8 bits.
     near = np.abs(product) * 2.0**-8 + k * 2.0**-10
@@ -52,12 +69,32 @@ def test_sums_of_a_cluster_need_its_barrier() -> None:
     """Without the wait that says that the others have given theirs it is a race."""
     own = schedule(64, 64, 2)
     wait = "      cute_nvgpu.cluster.wait\n"
-    before, given, taken = hopper_gemm.text(own).split(wait)
+    before, given, taken = text_of(own).split(wait)
     text = before + wait + given + taken
     a = b = np.ones((64, 128), ml_dtypes.bfloat16)
     launch: dict[str, Any] = {"grid": (2,), "block": (160,), "arch": "sm_90a"}
     with pytest.raises(tw.ExecutionError, match="race"):
         tw.interpret(text, args=[a, b, np.zeros((64, 64), ml_dtypes.bfloat16)], **launch)
+
+
+def test_teams_meet_between_tiles() -> None:
+    """Else a team waits for a parity that an earlier phase of the stage has, too."""
+    own = GemmSchedule(64, 64, 2, 64, teams=2)
+    text = text_of(own).replace("cute_nvgpu.bar.sync 3 threads 256", "")
+    with pytest.raises(tw.CompileError, match="no wait for its mbarrier is before this"):
+        tw.compile(text, "sm_90a")
+
+
+def test_sums_of_another_cta_need_its_flag() -> None:
+    """Read before their flag is up they are no sums: a race."""
+    own = schedule(64, 64, streamed=True)
+    text = text_of(own).replace("arith.cmpi eq, %given, %c0", "arith.cmpi ult, %given, %c0")
+    a = b = np.ones((64, 256), ml_dtypes.bfloat16)
+    args = [a, b, np.zeros((64, 64), ml_dtypes.bfloat16), np.zeros((2, 4096), np.float32),
+            np.zeros(2, np.int32)]  # fmt: skip
+    launch: dict[str, Any] = {"grid": (2,), "block": (160,), "arch": "sm_90a"}
+    with pytest.raises(tw.ExecutionError, match="race"):
+        tw.interpret(text, args=args, schedule=1, **launch)
 
 
 @pytest.mark.parametrize(
@@ -70,14 +107,14 @@ def test_sums_of_a_cluster_need_its_barrier() -> None:
 )  # fmt: skip
 def test_the_model_picks_what_was_fastest(shape: tuple[int, int, int], tile: str) -> None:
     """Within 3 % on an H100 (docs/performance.md)."""
-    own = hopper_gemm.schedule_of(*shape)
+    own = schedule_of(*shape)
     assert str(own) == tile
-    assert hopper_gemm.grid_of(own, *shape[:2])[0] <= hopper_gemm.MULTIPROCESSORS
+    assert grid_of(own, *shape[:2])[0] <= MULTIPROCESSORS
 
 
 def test_a_schedule_fills_shared_memory() -> None:
     for own in TILES:
-        stage = (own.height + own.n) * hopper_gemm.ROW
+        stage = (own.height + own.n) * ROW
         used = own.stages * stage + 2 * own.height * own.piece
-        left = hopper_gemm.SHARED - used - (4 * own.m * own.n if own.split > 1 else 0)
+        left = SHARED - used - (4 * own.m * own.n if own.split > 1 else 0)
         assert left >= 0 and (own.stages == 16 or left < stage + 2048)

@@ -1,12 +1,12 @@
-"""lit's shell where commands written in Python start warm: a fork of the process that runs the
-tests, which has imported tilewright already, in place of a new interpreter that imports it again.
+"""lit's shell where commands written in Python run in the process that runs the tests, which has
+imported tilewright already, in place of a new interpreter that imports it again.
 
     lit tests/filecheck                 # warm
     lit -D cold=1 tests/filecheck       # every command a process of its own, from its file
 
-A command is still a process with arguments, a folder, an environment and streams of its own, so
-pipes, redirections, `not` and exit statuses stay lit's business, and no state goes from one command
-to the next. What is not written in Python, or needs another interpreter, starts as ever.
+A command has arguments, a folder, an environment and standard streams of its own, so redirections,
+`not` and exit statuses stay lit's business; those of a pipe run one after the other. What is not
+written in Python, or needs another interpreter, starts as ever.
 """
 
 from __future__ import annotations
@@ -18,12 +18,14 @@ import pkgutil
 import runpy
 import subprocess
 import sys
+import tempfile
 import traceback
-from collections.abc import Callable
-from functools import cache, partial
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, NoReturn, TextIO
+from typing import Any, TextIO
 
 import lit.formats
 import lit.TestRunner
@@ -53,8 +55,8 @@ class WarmShell(lit.formats.ShTest):
 
 
 def is_warm(lit_config: Any) -> bool:
-    """Whether commands may start warm: fork is not everywhere."""
-    return "cold" not in lit_config.params and hasattr(os, "fork")
+    """Whether commands run here."""
+    return "cold" not in lit_config.params
 
 
 @cache
@@ -68,17 +70,50 @@ def warm_up() -> None:
     for options in EXAMPLES:
         sys.modules["tilewright.tools.tilewright_opt"].main([*options, "-o", os.devnull])
     gc.collect()
-    gc.freeze()  # so that a fork's collector leaves what it shares alone
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 50)
+
+
+class Ran:
+    """A command that ran here to its end, as lit looks at a `subprocess.Popen`."""
+
+    pid = -1  # as of no process: lit has nothing to kill
+
+    def __init__(self, program: Program, cwd: str, env: dict[str, str], streams: list[Any]):
+        files = [unnamed_file() if stream == subprocess.PIPE else None for stream in streams]
+        self.stdin, self.stdout, self.stderr = files
+        stdin, stdout, stderr = (
+            stream if file is None else file for stream, file in zip(streams, files, strict=True)
+        )
+        theirs = [stdin, stdout, stdout if stderr == subprocess.STDOUT else stderr]
+        numbers = [file if isinstance(file, int) else file.fileno() for file in theirs]
+        with given_to(program, cwd, env, numbers):
+            self.returncode = exit_status(*program[:2])
+        for file in filter(None, files):
+            file.seek(0)
+
+    def wait(self) -> int:
+        return self.returncode
+
+    def communicate(self) -> tuple[str | None, ...]:
+        streams = (self.stdout, self.stderr)
+        return tuple(None if stream is None else stream.read() for stream in streams)
+
+
+def unnamed_file() -> TextIO:
+    """A file without a name, which holds more than a pipe does."""
+    return tempfile.TemporaryFile("w+", errors="replace")
 
 
 def start(
     args: list[str], *, executable: str, env: dict[str, str], **options: Any
-) -> subprocess.Popen[str]:
-    """`subprocess.Popen`, whose child runs the command itself where that is a Python program."""
+) -> Ran | subprocess.Popen[str]:
+    """`subprocess.Popen`, but a Python program has run when it returns."""
     program = python_program(executable, args)
-    if program is not None:
-        options["preexec_fn"] = partial(become, program, env)
-    return subprocess.Popen(args, executable=executable, env=env, **options)
+    if program is None:
+        return subprocess.Popen(args, executable=executable, env=env, **options)
+    streams = [options[name] for name in ("stdin", "stdout", "stderr")]
+    return Ran(program, options["cwd"], env, streams)
 
 
 @cache
@@ -102,17 +137,35 @@ def python_program(executable: str, args: list[str]) -> Program | None:
     return None if args[1].startswith("-") else (runpy.run_path, args[1], args[1:])
 
 
-def become(program: Program, env: dict[str, str]) -> NoReturn:
-    """Run a program in a process just forked, whose standard streams and folder are set."""
-    run, name, argv = program
-    # subprocess waits until its end of a pipe of its own is closed, as exec closes it.
-    os.closerange(3, os.sysconf("SC_OPEN_MAX"))
+@contextmanager
+def given_to(
+    program: Program, cwd: str, env: dict[str, str], numbers: list[int]
+) -> Generator[None]:
+    """Arguments, a folder, an environment and standard streams are a program's, then ours again."""
+    kept = sys.argv, [*sys.path], dict(os.environ), os.getcwd(), sys.stdin, sys.stdout, sys.stderr
+    sys.stdout.flush()
+    ours = [os.dup(number) for number in range(3)]
+    # Copies first, for one of a program's streams may have a number that another gets.
+    theirs = [os.dup(number) for number in numbers]
+    for number, copy in enumerate(theirs):
+        os.dup2(copy, number)
     os.environ.clear()
     os.environ.update(env)
+    os.chdir(cwd)
+    sys.argv = program[2]
     sys.path[:0] = filter(None, env.get("PYTHONPATH", "").split(os.pathsep))
     sys.stdin, sys.stdout, sys.stderr = map(standard_stream, range(3))
-    sys.argv = argv
-    os._exit(exit_status(run, name))
+    try:
+        yield
+    finally:
+        sys.argv, sys.path[:], environment, folder, sys.stdin, sys.stdout, sys.stderr = kept
+        os.chdir(folder)
+        os.environ.clear()
+        os.environ.update(environment)
+        for number, copy in enumerate(ours):
+            os.dup2(copy, number)
+        for copy in (*ours, *theirs):
+            os.close(copy)
 
 
 def standard_stream(number: int) -> TextIO:

@@ -36,6 +36,7 @@ class Driver:
     CUdevice_attribute = SimpleNamespace(
         CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR=9,
         CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR=0,
+        CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT=132,
     )
 
     def __init__(self, bytecode: bytes, memory: list[NDArray[Any]]) -> None:

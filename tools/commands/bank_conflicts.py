@@ -7,10 +7,10 @@ which it would conflict least.
 
 import argparse
 
-from tilewright.diagnostic import CompileError, at
+from tilewright.diagnostic import at
 from tilewright.passes.analysis.bank_conflicts import bank_conflicts
 from tilewright.pipeline import verified
-from tilewright.tools.commands.input import InputError, read_source
+from tilewright.tools.commands.input import read_source
 from tilewright.tools.render_table import table
 
 
@@ -20,10 +20,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Print a row for each access."""
-    try:
-        module, _ = verified(read_source(options.file), options.file)
-    except CompileError as error:
-        raise InputError(str(error)) from None
+    module, _ = verified(read_source(options.file), options.file)
     header = ["line", "op", "", "shared memory", "ways", "better"]
     rows = [
         [

@@ -6,9 +6,8 @@ tilewright compile FILE --arch TARGET [-o FILE.ptx] [--remarks]
 import argparse
 import sys
 
-from tilewright.diagnostic import CompileError
-from tilewright.tools.commands.input import InputError, read_source, read_target
-from tilewright.tools.output import UnwritableError, write_whole
+from tilewright.tools.commands.input import read_source, read_target
+from tilewright.tools.output import write_whole
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -36,10 +35,7 @@ def run(options: argparse.Namespace) -> None:
             print(f"remark: no spills are known: {error}", file=sys.stderr)
             assemble = False
     arch, source = read_target(options.arch).name, read_source(options.file)
-    try:
-        kernel = compile(source, arch, name=options.file, assemble=assemble)
-        write_whole(options.output, kernel.ptx)
-    except (CompileError, UnwritableError) as error:
-        raise InputError(str(error), located=isinstance(error, CompileError)) from None
+    kernel = compile(source, arch, name=options.file, assemble=assemble)
+    write_whole(options.output, kernel.ptx)
     for remark in kernel.remarks if options.remarks else ():
         print(remark, file=sys.stderr)

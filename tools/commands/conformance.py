@@ -42,7 +42,7 @@ from tilewright.executors import add_executor_option, in_order
 from tilewright.tools.commands.input import InputError, UsageError, chosen_executor, read_target
 from tilewright.tools.commands.render_progress import ProgressBar
 from tilewright.tools.conformance.documented_targets import KNOWN
-from tilewright.tools.conformance.lattice_families import FAMILIES
+from tilewright.tools.conformance.lattice import FAMILIES
 
 if TYPE_CHECKING:
     from tilewright.tools.conformance.records import Record, Replayed
@@ -89,7 +89,9 @@ def run(options: argparse.Namespace) -> None:
         raise UsageError("expected a FILE of records, got none")
     judge = {"lattice": _lattice, "operands": _operands, "records": _records}[options.judge]
     if options.judge != "records" or options.assemble:
-        _find_ptxas()
+        from tilewright.ptxas import find_ptxas
+
+        find_ptxas()
     with chosen_executor(options.executor) as executor:
         try:
             agree = judge(options, executor)
@@ -97,16 +99,6 @@ def run(options: argparse.Namespace) -> None:
             raise InputError(f"expected workers that go on to the end, got: {error}") from None
     if not agree:
         sys.exit(1)
-
-
-def _find_ptxas() -> None:
-    """Raise InputError where there is no ptxas."""
-    from tilewright.ptxas import PtxasNotFound, find_ptxas
-
-    try:
-        find_ptxas()
-    except PtxasNotFound as error:
-        raise InputError(str(error)) from None
 
 
 def _lattice(options: argparse.Namespace, executor: Executor) -> bool:

@@ -18,9 +18,9 @@ import re
 from collections.abc import Iterator
 from typing import cast
 
-from tilewright.dialects.cute import ComposedLayout, Layout, LayoutParseError, Swizzle, parse_layout
+from tilewright.dialects.cute import ComposedLayout, Layout, Swizzle, parse_layout
 from tilewright.dialects.cute_nvgpu.atoms.umma_mnemonic import KINDS
-from tilewright.dialects.cute_nvgpu.descriptors.bit_field import BitField, DescriptorError
+from tilewright.dialects.cute_nvgpu.descriptors.bit_field import BitField
 from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import (
     CHUNK,
     FORMATS,
@@ -96,13 +96,10 @@ def run(options: argparse.Namespace) -> None:
     other = "address" if options.action == "decode" else "shape"
     if getattr(options, other) is not None:
         raise InputError(f"desc {options.action} expected no --{other}")
-    try:
-        if options.action == "decode":
-            _decode(options, element)
-        else:
-            _encode(options, element)
-    except DescriptorError as error:
-        raise InputError(str(error)) from None
+    if options.action == "decode":
+        _decode(options, element)
+    else:
+        _encode(options, element)
 
 
 def _element(options: argparse.Namespace) -> ElementType:
@@ -249,11 +246,7 @@ def _reading_lines(
 
 
 def _encode(options: argparse.Namespace, element: ElementType) -> None:
-    try:
-        layout = parse_layout(options.what)
-    except LayoutParseError as error:
-        raise InputError(str(error)) from None
-    format = FORMATS[options.format]
+    layout, format = parse_layout(options.what), FORMATS[options.format]
     majors = _majors(options.major, element, format)
     tile = solve(layout, element.bits, majors[0] if len(majors) == 1 else None, format)
     descriptor = tile.at(read_integer(options.address or "0"))

@@ -6,7 +6,6 @@ CTA hold and why, and what moves to another layout, for whom.
 
 import argparse
 
-from tilewright.diagnostic import CompileError
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.guard import guard
 from tilewright.lowering.cuda_tile.explain_layouts import explained
@@ -22,13 +21,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     """Print the lines of each kernel."""
     arch = None if options.arch is None else read_target(options.arch)
-    try:
-        module, source = verified(read_source(options.file), options.file)
-        entries = [op for op in module.walk() if isinstance(op, EntryOp)]
-        if not entries:
-            raise InputError("expected a cuda_tile.entry, got none")
-        with guard("explain-layouts", module, source, options.file):
-            for entry in entries:
-                print("\n".join(explained(entry, arch)))
-    except CompileError as error:
-        raise InputError(str(error), located=True) from None
+    module, source = verified(read_source(options.file), options.file)
+    entries = [op for op in module.walk() if isinstance(op, EntryOp)]
+    if not entries:
+        raise InputError("expected a cuda_tile.entry, got none")
+    with guard("explain-layouts", module, source, options.file):
+        for entry in entries:
+            print("\n".join(explained(entry, arch)))

@@ -5,7 +5,6 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, cast
 
-from tilewright.dialects.cute_nvgpu.descriptors.bit_field import DescriptorError
 from tilewright.dialects.cute_nvgpu.descriptors.instruction_descriptor import (
     FIELDS,
     InstructionDescriptor,
@@ -36,11 +35,8 @@ def encode_fields(name: str, kind: str | None, text: str, *, json_wanted: bool) 
 
 def _print(name: str, kind: str | None, word_of: Callable[[], int], *, json_wanted: bool) -> None:
     checked = _kind(name, kind)
-    try:
-        word = word_of()
-        rows = list(_instruction(word, checked) if checked is not None else _mask(word))
-    except DescriptorError as error:
-        raise InputError(str(error)) from None
+    word = word_of()
+    rows = list(_instruction(word, checked) if checked is not None else _mask(word))
     spelled = f"{word:#010x}" if checked is not None else f"{word:#018x}"
     if json_wanted:
         print(json.dumps({"word": spelled} | {name: value for name, _, _, value in rows}))

@@ -14,11 +14,19 @@ if TYPE_CHECKING:
 
 
 class InputError(Exception):
-    """The input is wrong: `str()` is what stderr gets. `located` says that the message is a whole
-    diagnostic, which begins with the place in the file."""
+    """The input is wrong: `str()` is what stderr gets."""
 
-    def __init__(self, message: str, *, located: bool = False):
-        super().__init__(message if located else f"error: {message}")
+    def __init__(self, message: str):
+        super().__init__(f"error: {message}")
+
+
+def said_of_input(error: Exception) -> str | None:
+    """The line of stderr for an error: a class of our own says what is wrong with the input, of any
+    other this is None."""
+    if not type(error).__module__.startswith("tilewright."):
+        return None
+    text = str(error)
+    return text if text.startswith("error: ") or ": error: " in text else f"error: {text}"
 
 
 class UsageError(InputError):

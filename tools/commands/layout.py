@@ -19,7 +19,6 @@ from tilewright.dialects.cute_nvgpu.atoms.lookup import parse
 from tilewright.dialects.cute_nvgpu.atoms.umma import UmmaAtom
 from tilewright.dialects.cute_nvgpu.atoms.umma_lookup import umma_of
 from tilewright.dialects.cute_nvgpu.atoms.wgmma_lookup import parse_wgmma
-from tilewright.dialects.cute_nvgpu.descriptors.bit_field import DescriptorError
 from tilewright.dialects.cute_nvgpu.lattice.row import Operand
 from tilewright.tools.commands.input import InputError, UsageError, read_integer
 from tilewright.tools.instructions.catalogue import canonical
@@ -31,7 +30,7 @@ from tilewright.tools.instructions.fragment_places import (
     selectors,
 )
 from tilewright.tools.instructions.why_mnemonic import why_illegal_mnemonic
-from tilewright.tools.output import UnwritableError, write_whole
+from tilewright.tools.output import write_whole
 from tilewright.tools.render_table import matrix
 
 _CELL_AXES = {"D": ("m", "n"), "C": ("m", "n"), "A": ("m", "k"), "E": ("m", "j"), "SFA": ("m", "s"),
@@ -171,10 +170,7 @@ def _show(options: argparse.Namespace, shown: Drawing) -> None:
     if options.svg is None:
         print(matrix(shown))
         return
-    try:
-        write_whole(options.svg, svg(shown))
-    except UnwritableError as error:
-        raise InputError(str(error)) from None
+    write_whole(options.svg, svg(shown))
 
 
 def _show_tensor(options: argparse.Namespace) -> None:
@@ -186,11 +182,8 @@ def _show_tensor(options: argparse.Namespace) -> None:
             "nor --svg"
         )
     kind = "ts" if options.operand == "A" else "ss"
-    try:
-        atom = umma_of(mnemonic, read_integer(options.idesc), kind)
-        print("\n".join(tensor_table(atom, options.operand)))
-    except (AtomError, DescriptorError) as error:
-        raise InputError(str(error)) from None
+    atom = umma_of(mnemonic, read_integer(options.idesc), kind)
+    print("\n".join(tensor_table(atom, options.operand)))
 
 
 def fragment_atom(mnemonic: str) -> AnyMma:

@@ -13,7 +13,7 @@ import argparse
 
 from tilewright.tools.commands.input import InputError, read_source, read_target
 from tilewright.tools.commands.run import extent
-from tilewright.tools.output import UnwritableError, write_whole
+from tilewright.tools.output import write_whole
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -33,23 +33,17 @@ def run(options: argparse.Namespace) -> None:
         read_target(options.arch)
     source = read_source(options.file)
     name = "<stdin>" if options.file == "-" else options.file
-    from tilewright.diagnostic import CompileError
-    from tilewright.execution import ExecutionError, kernel_signature
+    from tilewright.execution import kernel_signature
     from tilewright.tools.commands.run_argument import read_trial_arguments
     from tilewright.tools.report.page import report
 
-    try:
-        launch = None
-        if options.grid is not None:
-            parameters = kernel_signature(source, options.kernel, name)
-            args = read_trial_arguments(options.arguments, parameters, options.seed)
-            launch = {"grid": options.grid, "block": options.block, "args": args}
-        elif options.arguments or options.block:
-            raise InputError("expected --grid for a run, got none")
-        text = report(source, options.arch, name=name, kernel=options.kernel, run=launch)
-        write_whole(options.output, text)
-    except (CompileError, ExecutionError) as error:
-        raise InputError(str(error), located=": error: " in str(error)) from None
-    except UnwritableError as error:
-        raise InputError(str(error)) from None
+    launch = None
+    if options.grid is not None:
+        parameters = kernel_signature(source, options.kernel, name)
+        args = read_trial_arguments(options.arguments, parameters, options.seed)
+        launch = {"grid": options.grid, "block": options.block, "args": args}
+    elif options.arguments or options.block:
+        raise InputError("expected --grid for a run, got none")
+    text = report(source, options.arch, name=name, kernel=options.kernel, run=launch)
+    write_whole(options.output, text)
     print(options.output)

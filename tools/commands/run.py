@@ -37,7 +37,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tilewright.tools.commands.input import InputError, chosen_executor, read_source, read_target
-from tilewright.tools.output import UnwritableError, write_whole
+from tilewright.tools.output import write_whole
 
 if TYPE_CHECKING:
     import numpy as np
@@ -162,28 +162,22 @@ def run(options: argparse.Namespace) -> None:
         read_target(options.arch)
     source = read_source(options.file)
     name = "<stdin>" if options.file == "-" else options.file
-    from tilewright.diagnostic import CompileError
-    from tilewright.execution import ExecutionError, kernel_signature
+    from tilewright.execution import kernel_signature
     from tilewright.tools.commands.run_argument import read_arguments
 
-    try:
-        parameters = kernel_signature(source, options.kernel, name)
-        arguments = read_arguments(options.arguments, parameters)
-        for argument in arguments:
-            _check_writable(argument)
-        values = [argument.value for argument in arguments]
-        arrays = [argument for argument in arguments if argument.is_array]
-        pairs = zip(parameters, arguments, strict=True)
-        names = [parameter.name for parameter, argument in pairs if argument.is_array]
-        if options.device:
-            _check_for_device(options)
-            outputs = _launch(source, name, values, options)
-        else:
-            outputs = _interpret(source, name, values, names, options)
-    except (CompileError, ExecutionError) as error:
-        message = str(error)
-        located = message.startswith("error: ") or ": error: " in message
-        raise InputError(message, located=located) from None
+    parameters = kernel_signature(source, options.kernel, name)
+    arguments = read_arguments(options.arguments, parameters)
+    for argument in arguments:
+        _check_writable(argument)
+    values = [argument.value for argument in arguments]
+    arrays = [argument for argument in arguments if argument.is_array]
+    pairs = zip(parameters, arguments, strict=True)
+    names = [parameter.name for parameter, argument in pairs if argument.is_array]
+    if options.device:
+        _check_for_device(options)
+        outputs = _launch(source, name, values, options)
+    else:
+        outputs = _interpret(source, name, values, names, options)
     for argument, output in zip(arrays, outputs, strict=True):
         if argument.output is not None:
             _write(argument.output, output, options.quiet)
@@ -275,17 +269,12 @@ def _launch(
 ) -> list[NDArray[Any]]:
     """The same on the GPU, compiled for that GPU unless `--arch` names a target."""
     from tilewright.compiler import compile
-    from tilewright.launcher import LaunchError, device_arch
+    from tilewright.launcher import device_arch
 
     if options.block is None:
         raise InputError("expected --block for --device, got none (Tile IR runs on the CPU only)")
-    try:
-        compiled = compile(source, options.arch or device_arch(), name=name)
-        return compiled.launch(
-            *values, grid=options.grid, block=options.block, kernel=options.kernel
-        )
-    except LaunchError as error:
-        raise InputError(str(error)) from None
+    compiled = compile(source, options.arch or device_arch(), name=name)
+    return compiled.launch(*values, grid=options.grid, block=options.block, kernel=options.kernel)
 
 
 def _check_for_device(options: argparse.Namespace) -> None:
@@ -324,7 +313,4 @@ def _write(path: str, array: NDArray[np.generic], quiet: bool) -> None:
 
 
 def _write_bytes(path: str, data: bytes) -> None:
-    try:
-        write_whole(os.path.join(os.curdir, path) if path == "-" else path, data)
-    except UnwritableError as error:
-        raise InputError(str(error)) from None
+    write_whole(os.path.join(os.curdir, path) if path == "-" else path, data)

@@ -11,11 +11,10 @@ import argparse
 import json
 from collections.abc import Iterator
 
-from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
 from tilewright.dialects.cute_nvgpu.lattice.row import shape_text
 from tilewright.dialects.cute_nvgpu.select.contraction import FAMILIES, ScaleBlock
 from tilewright.dialects.cute_nvgpu.select.select_atom import AtomChoice, select_atoms
-from tilewright.tools.commands.input import InputError, read_target
+from tilewright.tools.commands.input import read_target
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -64,21 +63,12 @@ def _scale(text: str) -> ScaleBlock:
 
 def run(options: argparse.Namespace) -> None:
     arch = read_target(options.arch).name
-    try:
-        choices = select_atoms(
-            options.m,
-            options.n,
-            options.k,
-            [name.strip() for name in options.types.split(",")],
-            arch,
-            sparse=options.sparse,
-            scale=options.scale,
-            bit_op=options.bit_op,
-            any_accumulator=options.any_accumulator,
-            families=options.only or tuple(FAMILIES),
-        )
-    except AtomError as error:
-        raise InputError(str(error)) from None
+    types = [name.strip() for name in options.types.split(",")]
+    choices = select_atoms(
+        options.m, options.n, options.k, types, arch, sparse=options.sparse, scale=options.scale,
+        bit_op=options.bit_op, any_accumulator=options.any_accumulator,
+        families=options.only or tuple(FAMILIES),
+    )  # fmt: skip
     if options.json:
         print("[\n" + ",\n".join(json.dumps(_json(choice)) for choice in choices) + "\n]")
     else:

@@ -29,7 +29,7 @@ def _same(attribute: Any) -> Any:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class PrefixPart:
     """A property: its name, how it is read, its text, what an op's rule is given of it, and what it
     is where it is left out behind others. `label` stands before it: `tile = "[128;64]"`."""
 
@@ -56,14 +56,14 @@ def _read_path(parser: Parser) -> Attribute:
     )
 
 
-def path(name: str, default: Attribute | None = None) -> Part:
+def path(name: str, default: Attribute | None = None) -> PrefixPart:
     """A list of numbers, `[1, 0]`."""
-    return Part(name, _read_path, lambda path: str(list(path_of(path))), path_of, default)
+    return PrefixPart(name, _read_path, lambda path: str(list(path_of(path))), path_of, default)
 
 
-def number(name: str) -> Part:
+def number(name: str) -> PrefixPart:
     """A number."""
-    return Part(
+    return PrefixPart(
         name,
         lambda parser: IntegerAttr(_read_number(parser), i32),
         lambda number: str(number.value.data),
@@ -71,7 +71,7 @@ def number(name: str) -> Part:
     )
 
 
-def word(name: str, words: Collection[str], what: str, listed: str) -> Part:
+def word(name: str, words: Collection[str], what: str, listed: str) -> PrefixPart:
     """One of some words; diagnostics say what it is and how they are listed."""
 
     def read(parser: Parser) -> Attribute:
@@ -81,10 +81,10 @@ def word(name: str, words: Collection[str], what: str, listed: str) -> Part:
             parser.raise_error(f"expected {listed}, got {given}", start, parser.pos)
         return StringAttr(given)
 
-    return Part(name, read, lambda word: word.data, lambda word: word.data)
+    return PrefixPart(name, read, lambda word: word.data, lambda word: word.data)
 
 
-def atom(name: str, kind: Any, what: str) -> Part:
+def atom(name: str, kind: Any, what: str) -> PrefixPart:
     """An attribute of a kind."""
 
     def read(parser: Parser) -> Attribute:
@@ -94,12 +94,12 @@ def atom(name: str, kind: Any, what: str) -> Part:
             parser.raise_error(f"expected {what}, got {given}", start, parser.pos)
         return given
 
-    return Part(name, read)
+    return PrefixPart(name, read)
 
 
-def spelled(name: str, read: Callable[[str], Typed], label: str = "") -> Part:
+def spelled(name: str, read: Callable[[str], Typed], label: str = "") -> PrefixPart:
     """A value of the algebra as a string literal."""
-    return Part(
+    return PrefixPart(
         name,
         lambda parser: StringAttr(read_text(parser, name, read).text),
         str,
@@ -112,11 +112,11 @@ class PrefixOp(CuteOp, ABC):
     """An op with properties before its operands, between angle brackets: its PARTS, which may all
     be left out where the op says so."""
 
-    PARTS: ClassVar[tuple[Part, ...]]
+    PARTS: ClassVar[tuple[PrefixPart, ...]]
     IS_OPTIONAL: ClassVar[bool] = False
 
     @classmethod
-    def parts(cls) -> tuple[Part, ...]:
+    def parts(cls) -> tuple[PrefixPart, ...]:
         """The properties, in their order."""
         return cls.PARTS
 
@@ -171,5 +171,5 @@ class NumbersOp(PrefixOp, InferredOp, ABC):
     NUMBERS: ClassVar[tuple[str, ...]]
 
     @classmethod
-    def parts(cls) -> tuple[Part, ...]:
+    def parts(cls) -> tuple[PrefixPart, ...]:
         return tuple(map(number, cls.NUMBERS))

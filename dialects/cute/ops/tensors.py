@@ -27,7 +27,7 @@ from tilewright.dialects.cute.ops.operands import (
     USE,
 )
 from tilewright.dialects.cute.ops.operation import InferredOp, cute_op
-from tilewright.dialects.cute.ops.properties import Part, PrefixOp
+from tilewright.dialects.cute.ops.properties import PrefixOp, PrefixPart
 from tilewright.dialects.cute.rules import tensors as rules
 from tilewright.dialects.cute.values import Typed, read_typed
 from tilewright.dialects.reading import legal_text, read_text
@@ -72,7 +72,7 @@ class ElementPrefixOp(PrefixOp, InferredOp, ABC):
     """An op that names an element type before its operands: `cute.recast<f4E2M1FN> (%t)`."""
 
     PARTS: ClassVar = (
-        Part("element", Parser.parse_type, value=lambda type_: type_ and str(type_)),
+        PrefixPart("element", Parser.parse_type, value=lambda type_: type_ and str(type_)),
     )
     IS_OPTIONAL: ClassVar = True
 
@@ -124,7 +124,7 @@ class LocalTileOp(PrefixOp, InferredOp):
     proj = opt_prop_def(StringAttr)
     result = result_def()
 
-    PARTS: ClassVar = (Part("proj", _read_projection, value=_projection),)
+    PARTS: ClassVar = (PrefixPart("proj", _read_projection, value=_projection),)
     IS_OPTIONAL: ClassVar = True
 
     def print_prefix(self, printer: Printer) -> None:

@@ -153,7 +153,7 @@ def fits(x: int, width: int) -> bool:
 
 
 def _checked(x: int) -> int:
-    if not fits(x, 64):
+    if not -(1 << 63) <= x < 1 << 63:
         raise LayoutError(f"expected 64-bit integers, got {x}")
     return x
 
@@ -172,10 +172,13 @@ def _nonzero(divisor: Scalar) -> None:
 
 def add(a: Scalar, b: Scalar) -> Scalar:
     """a + b. Raises LayoutError on overflow."""
-    if isinstance(a, int) and isinstance(b, int):
-        return _checked(a + b)
-    if a == 0 or b == 0:
-        return b if a == 0 else a
+    if isinstance(a, int):
+        if isinstance(b, int):
+            return _checked(a + b)
+        if a == 0:
+            return b
+    elif isinstance(b, int) and b == 0:
+        return a
     return _operation("add", a, b)
 
 
@@ -192,8 +195,8 @@ def mul(a: Scalar, b: Scalar) -> Scalar:
         if isinstance(b, int):
             return _checked(a * b)
         a, b = b, a
-    if b == 0 or b == 1:
-        return 0 if b == 0 else a
+    if isinstance(b, int) and 0 <= b <= 1:
+        return a if b else 0
     return _operation("mul", a, b)
 
 

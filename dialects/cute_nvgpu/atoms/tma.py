@@ -17,16 +17,7 @@ from tilewright.dialects.cute_nvgpu.descriptors.tensor_box import (
     TensorMapError,
     tensor_element,
 )
-from tilewright.dialects.cute_nvgpu.lattice.tma import (
-    CHUNK,
-    MAX_BOX,
-    TENSOR_LOAD,
-    TENSOR_LOAD_MULTICAST,
-    TENSOR_REDUCE,
-    TENSOR_STORE,
-    TensorCopyRow,
-    why_not_reduced,
-)
+from tilewright.dialects.cute_nvgpu.lattice import tma as rows
 
 TmaKind = Literal["load", "store", "reduce"]
 
@@ -40,25 +31,25 @@ class TmaInstruction:
     multicast: bool = False
 
     def __post_init__(self) -> None:
-        if (self.kind == "reduce") != (self.reduction in TENSOR_REDUCE):
-            kinds = ", ".join(TENSOR_REDUCE)
+        if (self.kind == "reduce") != (self.reduction in rows.TENSOR_REDUCE):
+            kinds = ", ".join(rows.TENSOR_REDUCE)
             legal = f"of {kinds}" if self.kind == "reduce" else "with reduce alone"
             raise AtomError(f"expected a reduction {legal}, got {self.reduction}")
         if self.multicast and self.kind != "load":
             raise AtomError(f"expected multicast with a load alone, got {self.kind}")
 
     @property
-    def row(self) -> TensorCopyRow:
+    def row(self) -> rows.TensorCopyRow:
         """The row of the instruction."""
         if self.reduction is not None:
-            return TENSOR_REDUCE[self.reduction]
+            return rows.TENSOR_REDUCE[self.reduction]
         if self.kind == "store":
-            return TENSOR_STORE
-        return TENSOR_LOAD_MULTICAST if self.multicast else TENSOR_LOAD
+            return rows.TENSOR_STORE
+        return rows.TENSOR_LOAD_MULTICAST if self.multicast else rows.TENSOR_LOAD
 
     def why_not_element(self, element: str) -> str | None:
         """Why the instruction takes no elements of a type, or None where it does."""
-        return None if self.reduction is None else why_not_reduced(self.reduction, element)
+        return None if self.reduction is None else rows.why_not_reduced(self.reduction, element)
 
     @property
     def parameters(self) -> str:
@@ -73,7 +64,7 @@ _INSTRUCTIONS = {
         TmaInstruction("load"),
         TmaInstruction("load", multicast=True),
         TmaInstruction("store"),
-        *(TmaInstruction("reduce", reduction) for reduction in TENSOR_REDUCE),
+        *(TmaInstruction("reduce", reduction) for reduction in rows.TENSOR_REDUCE),
     )
 }
 """Every instruction by its text."""
@@ -131,7 +122,7 @@ def box_for(
     plain = memory.outer if isinstance(memory, ComposedLayout) else memory
     swizzle = 0
     if isinstance(memory, ComposedLayout) and isinstance(memory.inner, Swizzle):
-        swizzle = CHUNK << memory.inner.bits if memory.inner.bits else 0
+        swizzle = rows.CHUNK << memory.inner.bits if memory.inner.bits else 0
     shape = tuple(plain[mode].size() for mode in range(plain.rank()))
     if shape != tile or len(tile) > count:
         raise LayoutError(f"expected shared memory of the tile {tile}, got {memory}")
@@ -155,7 +146,7 @@ def _dense_run(mode: Layout, stride: int) -> int:
     if step != stride or extent == 1:
         return 1
     assert isinstance(extent, int)
-    while extent > MAX_BOX:
+    while extent > rows.MAX_BOX:
         extent //= 2
     return extent
 

@@ -12,21 +12,9 @@ from dataclasses import dataclass
 from tilewright.dialects.cute import Layout, make_layout
 from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
 from tilewright.dialects.cute_nvgpu.atoms.tmem_layouts import column_stride, lane_stride, mode
+from tilewright.dialects.cute_nvgpu.lattice import tmem_access as rows
 from tilewright.dialects.cute_nvgpu.lattice.nearest import closest
 from tilewright.dialects.cute_nvgpu.lattice.tmem import CELL_BITS
-from tilewright.dialects.cute_nvgpu.lattice.tmem_access import (
-    REDUCE_MODIFIERS,
-    REDUCED_TYPES,
-    REDUCTIONS,
-    TMEM_COPY_SHAPES,
-    TMEM_LOAD,
-    TMEM_SHAPES,
-    TMEM_STORE,
-    Modes,
-    TmemAccessRow,
-    TmemCopyShape,
-    TmemShape,
-)
 
 PACKED_BITS = 16
 """The width of the elements that lie unpacked, each in the low half of a cell."""
@@ -36,7 +24,7 @@ PACKED_BITS = 16
 class TmemAccess:
     """A load or store of a shape, `.num` times; `half` is `immHalfSplitoff` where there is one."""
 
-    shape: TmemShape
+    shape: rows.TmemShape
     number: int
     packed: bool = False
     half: int = 0
@@ -59,7 +47,7 @@ class TmemAccess:
     def _per_cell(self, bits: int) -> int:
         return 1 if self.packed else CELL_BITS // bits
 
-    def mnemonic(self, row: TmemAccessRow) -> str:
+    def mnemonic(self, row: rows.TmemAccessRow) -> str:
         """The mnemonic of the load or store."""
         return row.mnemonic(self.shape, self.number, packed=self.packed)
 
@@ -89,7 +77,7 @@ class TmemAccess:
         return make_layout(mode(*threads), mode(*values))
 
 
-def _steps(modes: Modes, lane: int, column: int) -> Iterable[tuple[int, int]]:
+def _steps(modes: rows.Modes, lane: int, column: int) -> Iterable[tuple[int, int]]:
     return ((extent, lanes * lane + columns * column) for extent, lanes, columns in modes)
 
 
@@ -97,11 +85,13 @@ def parse_access(mnemonic: str) -> TmemAccess:
     """The access of a mnemonic of `tcgen05.ld` or `st`. Raises AtomError where there is none."""
     words = mnemonic.split(".")
     row = next(
-        (row for row in (TMEM_LOAD, TMEM_STORE) if mnemonic.startswith(f"{row.stem}.")), None
+        (row for row in (rows.TMEM_LOAD, rows.TMEM_STORE) if mnemonic.startswith(f"{row.stem}.")),
+        None,
     )
     if row is None or len(words) < 6:
         raise AtomError(
-            f"expected a mnemonic of {TMEM_LOAD.stem} or {TMEM_STORE.stem}, got {mnemonic}"
+            f"expected a mnemonic of {rows.TMEM_LOAD.stem} or {rows.TMEM_STORE.stem}, got "
+            f"{mnemonic}"
         )
     shape = find_tmem_shape(words[4])
     for access in (
@@ -114,25 +104,25 @@ def parse_access(mnemonic: str) -> TmemAccess:
 
 REDUCE_FORMS: tuple[tuple[str, str, str], ...] = tuple(
     (reduction, type_, modifiers)
-    for reduction in REDUCTIONS
-    for type_ in REDUCED_TYPES
-    for modifiers in (REDUCE_MODIFIERS if type_ == "f32" else ("",))
+    for reduction in rows.REDUCTIONS
+    for type_ in rows.REDUCED_TYPES
+    for modifiers in (rows.REDUCE_MODIFIERS if type_ == "f32" else ("",))
 )
 """(what is taken, of which type, modifiers) of `tcgen05.ld.red`; the modifiers are for f32."""
 
 
-def find_tmem_shape(name: str) -> TmemShape:
+def find_tmem_shape(name: str) -> rows.TmemShape:
     """The shape of that name. Raises AtomError, naming the nearest, where there is none."""
-    if (shape := TMEM_SHAPES.get(name)) is not None:
+    if (shape := rows.TMEM_SHAPES.get(name)) is not None:
         return shape
-    raise AtomError(f"expected shape {_nearest(name, TMEM_SHAPES)}")
+    raise AtomError(f"expected shape {_nearest(name, rows.TMEM_SHAPES)}")
 
 
-def find_copy_shape(spelled: str) -> TmemCopyShape:
+def find_copy_shape(spelled: str) -> rows.TmemCopyShape:
     """The shape of `tcgen05.cp` that PTX spells so, multicast included. Raises AtomError."""
-    if (shape := TMEM_COPY_SHAPES.get(spelled)) is not None:
+    if (shape := rows.TMEM_COPY_SHAPES.get(spelled)) is not None:
         return shape
-    raise AtomError(f"expected shape {_nearest(spelled, TMEM_COPY_SHAPES)}")
+    raise AtomError(f"expected shape {_nearest(spelled, rows.TMEM_COPY_SHAPES)}")
 
 
 def _nearest(name: str, legal: Iterable[str]) -> str:
@@ -145,7 +135,7 @@ def _nearest(name: str, legal: Iterable[str]) -> str:
 
 
 def find_access(
-    shape: TmemShape, registers: int, *, packed: bool = False, half: int | None = None
+    shape: rows.TmemShape, registers: int, *, packed: bool = False, half: int | None = None
 ) -> TmemAccess:
     """The access of so many registers a thread. Raises AtomError where there is none."""
     legal = [number * shape.per_number for number in shape.numbers]
@@ -172,6 +162,6 @@ def why_overlapping(access: TmemAccess) -> str | None:
     )
 
 
-def copy_lanes(shape: TmemCopyShape) -> Layout:
+def copy_lanes(shape: rows.TmemCopyShape) -> Layout:
     """(row, copy) -> lane."""
     return make_layout(mode(*shape.lanes), mode(*shape.copies))

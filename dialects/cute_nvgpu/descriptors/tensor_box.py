@@ -9,15 +9,8 @@ from dataclasses import dataclass
 from math import prod
 
 from tilewright.dialects.cute import ComposedLayout, Layout, Swizzle, coalesce, flatten
+from tilewright.dialects.cute_nvgpu.lattice import tma as rows
 from tilewright.dialects.cute_nvgpu.lattice.nearest import closest
-from tilewright.dialects.cute_nvgpu.lattice.tma import (
-    CHUNK,
-    MAX_BOX,
-    MAX_RANK,
-    SWIZZLES,
-    TENSOR_ELEMENTS,
-    TensorElement,
-)
 
 
 class TensorMapError(ValueError):
@@ -32,33 +25,33 @@ class TensorBox:
     """
 
     shape: tuple[int, ...]
-    element: TensorElement
+    element: rows.TensorElement
     swizzle: int = 0
 
     def __post_init__(self) -> None:
-        if not 1 <= len(self.shape) <= MAX_RANK:
-            raise TensorMapError(f"expected a box of 1 to {MAX_RANK} dimensions, got {self}")
+        if not 1 <= len(self.shape) <= rows.MAX_RANK:
+            raise TensorMapError(f"expected a box of 1 to {rows.MAX_RANK} dimensions, got {self}")
         for extent in self.shape:
-            if not 1 <= extent <= MAX_BOX:
-                nearest = closest(extent, range(1, MAX_BOX + 1))
+            if not 1 <= extent <= rows.MAX_BOX:
+                nearest = closest(extent, range(1, rows.MAX_BOX + 1))
                 raise TensorMapError(
-                    f"expected extents of 1 to {MAX_BOX}, got {extent} in {self}; "
+                    f"expected extents of 1 to {rows.MAX_BOX}, got {extent} in {self}; "
                     f"nearest legal: {nearest}"
                 )
-        if self.swizzle not in SWIZZLES:
-            nearest = closest(self.swizzle, SWIZZLES)
+        if self.swizzle not in rows.SWIZZLES:
+            nearest = closest(self.swizzle, rows.SWIZZLES)
             raise TensorMapError(
-                f"expected a swizzle of {', '.join(map(str, SWIZZLES))} bytes, "
+                f"expected a swizzle of {', '.join(map(str, rows.SWIZZLES))} bytes, "
                 f"got {self.swizzle}; nearest legal: {nearest}"
             )
         self._check_row()
 
     def _check_row(self) -> None:
-        row, per_chunk = self.shape[-1] * self.element.bytes, CHUNK // self.element.bytes
-        if row % CHUNK:
+        row, per_chunk = self.shape[-1] * self.element.bytes, rows.CHUNK // self.element.bytes
+        if row % rows.CHUNK:
             nearest = max(round(self.shape[-1] / per_chunk), 1) * per_chunk
             raise TensorMapError(
-                f"expected whole {CHUNK} bytes along the last dimension of the box, got {row} "
+                f"expected whole {rows.CHUNK} bytes along the last dimension of the box, got {row} "
                 f"in {self}; nearest legal: {nearest} elements"
             )
         if self.swizzle and row != self.swizzle:
@@ -81,12 +74,12 @@ class TensorBox:
     @property
     def swizzle_bits(self) -> int:
         """How many bits of the address the swizzle changes: 0 to 3."""
-        return (self.swizzle // CHUNK).bit_length() - 1 if self.swizzle else 0
+        return (self.swizzle // rows.CHUNK).bit_length() - 1 if self.swizzle else 0
 
     @property
     def pattern(self) -> Swizzle:
         """The swizzle on offsets of elements."""
-        return Swizzle(self.swizzle_bits, (CHUNK // self.element.bytes).bit_length() - 1, 3)
+        return Swizzle(self.swizzle_bits, (rows.CHUNK // self.element.bytes).bit_length() - 1, 3)
 
     def check_layout(self, layout: Layout | ComposedLayout) -> None:
         """Raise TensorMapError unless memory of that layout, coordinates to element offsets, holds
@@ -155,9 +148,9 @@ class TensorBox:
         return f"{'x'.join(map(str, self.shape))}x{self.element.mlir}{swizzle}"
 
 
-def tensor_element(mlir: str) -> TensorElement:
+def tensor_element(mlir: str) -> rows.TensorElement:
     """The row of an element type. Raises TensorMapError where tensor maps have none."""
-    element = TENSOR_ELEMENTS.get(mlir)
+    element = rows.TENSOR_ELEMENTS.get(mlir)
     if element is None:
-        raise TensorMapError(f"expected elements of {', '.join(TENSOR_ELEMENTS)}, got {mlir}")
+        raise TensorMapError(f"expected elements of {', '.join(rows.TENSOR_ELEMENTS)}, got {mlir}")
     return element

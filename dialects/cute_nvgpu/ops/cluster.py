@@ -6,20 +6,14 @@ from xdsl.irdl import operand_def, opt_prop_def, result_def, traits_def, var_ope
 from xdsl.traits import Pure
 
 from tilewright.dialects.cute.types.memref import Space, SpaceAttr, is_memref
-from tilewright.dialects.cute_nvgpu.lattice.cluster import (
-    CLUSTER_ARRIVE,
-    CLUSTER_RANK,
-    CLUSTER_WAIT,
-    MAPA,
-    MBARRIER_ARRIVE_CLUSTER,
-)
+from tilewright.dialects.cute_nvgpu.lattice import cluster as rows
 from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp
 from tilewright.dialects.cute_nvgpu.ops.mbarrier import verify_mbarrier
 from tilewright.dialects.cute_nvgpu.ops.memory_operand import verify_memref
 from tilewright.dialects.fields import fields_op
 
 
-@fields_op("cute_nvgpu.cluster.rank", CLUSTER_RANK)
+@fields_op("cute_nvgpu.cluster.rank", rows.CLUSTER_RANK)
 class RankOp(NvgpuOp):
     """The number of the CTA in its cluster, x fastest.
 
@@ -35,7 +29,7 @@ class RankOp(NvgpuOp):
     traits = traits_def(Pure())
 
 
-@fields_op("cute_nvgpu.cluster.arrive", CLUSTER_ARRIVE)
+@fields_op("cute_nvgpu.cluster.arrive", rows.CLUSTER_ARRIVE)
 class ArriveOp(NvgpuOp):
     """Arrive at the barrier of the cluster, without waiting.
 
@@ -48,7 +42,7 @@ class ArriveOp(NvgpuOp):
     """
 
 
-@fields_op("cute_nvgpu.cluster.wait", CLUSTER_WAIT)
+@fields_op("cute_nvgpu.cluster.wait", rows.CLUSTER_WAIT)
 class WaitOp(NvgpuOp):
     """Wait until all threads of the cluster have arrived at its barrier.
 
@@ -60,7 +54,7 @@ class WaitOp(NvgpuOp):
     """
 
 
-@fields_op("cute_nvgpu.cluster.map", MAPA)
+@fields_op("cute_nvgpu.cluster.map", rows.MAPA)
 class MapOp(NvgpuOp):
     """The same place in the shared memory of a CTA of the cluster, which has to have begun and may
     not leave before.
@@ -97,7 +91,7 @@ def _there(type_: MemRefType[Attribute]) -> MemRefType[Attribute]:
     return MemRefType(type_.element_type, type_.shape, type_.layout, space)
 
 
-@fields_op("cute_nvgpu.cluster.mbarrier_arrive", MBARRIER_ARRIVE_CLUSTER)
+@fields_op("cute_nvgpu.cluster.mbarrier_arrive", rows.MBARRIER_ARRIVE_CLUSTER)
 class MbarrierArriveOp(NvgpuOp):
     """Arrive once at the mbarrier that another CTA of the cluster has at the same place.
 

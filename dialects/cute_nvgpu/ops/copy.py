@@ -4,11 +4,7 @@ from xdsl.dialects.builtin import IndexType, i32
 from xdsl.irdl import operand_def, opt_operand_def, prop_def, var_operand_def
 
 from tilewright.dialects.cute.types.memref import Space
-from tilewright.dialects.cute_nvgpu.lattice.data_movement import (
-    CP_ASYNC,
-    CP_ASYNC_COMMIT_GROUP,
-    CP_ASYNC_WAIT_GROUP,
-)
+from tilewright.dialects.cute_nvgpu.lattice import data_movement as rows
 from tilewright.dialects.cute_nvgpu.lattice.nearest import closest
 from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp
 from tilewright.dialects.cute_nvgpu.ops.memory_operand import verify_contiguous, verify_memref
@@ -16,7 +12,7 @@ from tilewright.dialects.cute_nvgpu.types.fragments import CacheAttr
 from tilewright.dialects.fields import NUMBER, fields_op
 
 
-@fields_op("cute_nvgpu.cp.async", CP_ASYNC)
+@fields_op("cute_nvgpu.cp.async", rows.CP_ASYNC)
 class CpAsyncOp(NvgpuOp):
     """Start an asynchronous copy of `size` bytes from global to shared memory.
 
@@ -53,16 +49,16 @@ class CpAsyncOp(NvgpuOp):
                 f"equal element types, got {source.element_type} and {dest.element_type}"
             )
         size, cache = self.size.value.data, self.cache.data.value
-        legal = CP_ASYNC.sizes[cache]
+        legal = rows.CP_ASYNC.sizes[cache]
         if size not in legal:
             raise self.fail(
                 f"size {' or '.join(map(str, legal))} with cache {cache}, got {size}; nearest "
-                f"legal: {closest(size, legal)} (PTX ISA {CP_ASYNC.section})"
+                f"legal: {closest(size, legal)} (PTX ISA {rows.CP_ASYNC.section})"
             )
         verify_contiguous("dest", dest, size)
 
 
-@fields_op("cute_nvgpu.cp.async.commit_group", CP_ASYNC_COMMIT_GROUP)
+@fields_op("cute_nvgpu.cp.async.commit_group", rows.CP_ASYNC_COMMIT_GROUP)
 class CpAsyncCommitGroupOp(NvgpuOp):
     """Close the executing thread's group of pending `cp.async`.
 
@@ -74,7 +70,7 @@ class CpAsyncCommitGroupOp(NvgpuOp):
     """
 
 
-@fields_op("cute_nvgpu.cp.async.wait_group", CP_ASYNC_WAIT_GROUP)
+@fields_op("cute_nvgpu.cp.async.wait_group", rows.CP_ASYNC_WAIT_GROUP)
 class CpAsyncWaitGroupOp(NvgpuOp):
     """Wait until at most `pending` of the executing thread's latest groups are in flight.
 

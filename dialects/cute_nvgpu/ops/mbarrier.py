@@ -7,17 +7,7 @@ from xdsl.ir import Attribute
 from xdsl.irdl import operand_def, opt_prop_def, prop_def, var_operand_def
 
 from tilewright.dialects.cute.types.memref import Space
-from tilewright.dialects.cute_nvgpu.lattice.mbarrier import (
-    FENCE_MBARRIER_INIT,
-    MBARRIER_ARRIVE,
-    MBARRIER_ARRIVE_COUNT,
-    MBARRIER_ARRIVE_EXPECT_TX,
-    MBARRIER_INIT,
-    MBARRIER_INVAL,
-    MBARRIER_TRY_WAIT,
-    InstructionRow,
-    why_illegal_count,
-)
+from tilewright.dialects.cute_nvgpu.lattice import mbarrier as rows
 from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp
 from tilewright.dialects.cute_nvgpu.ops.memory_operand import verify_memref
 from tilewright.dialects.fields import NUMBER, fields_op
@@ -53,10 +43,10 @@ class _CountedOp(MbarrierOp):
         super().verify_()
         count = self.properties.get("count")
         if isinstance(count, IntegerAttr):
-            self.refuse(why_illegal_count(self.WHAT, self.LOWEST, count.value.data))
+            self.refuse(rows.why_illegal_count(self.WHAT, self.LOWEST, count.value.data))
 
 
-@fields_op("cute_nvgpu.mbarrier.init", MBARRIER_INIT)
+@fields_op("cute_nvgpu.mbarrier.init", rows.MBARRIER_INIT)
 class InitOp(_CountedOp):
     """Make an mbarrier whose phases each wait for `count` arrivals.
 
@@ -75,7 +65,7 @@ class InitOp(_CountedOp):
     assembly_format = "$barrier `[` $indices `]` `count` $count attr-dict `:` type($barrier)"
 
 
-@fields_op("cute_nvgpu.mbarrier.inval", MBARRIER_INVAL)
+@fields_op("cute_nvgpu.mbarrier.inval", rows.MBARRIER_INVAL)
 class InvalOp(MbarrierOp):
     """End an mbarrier: its memory may be used for something else.
 
@@ -107,11 +97,11 @@ class ArriveOp(_CountedOp):
     assembly_format = "$barrier `[` $indices `]` (`count` $count^)? attr-dict `:` type($barrier)"
 
     @property
-    def row(self) -> InstructionRow:
-        return MBARRIER_ARRIVE if self.count is None else MBARRIER_ARRIVE_COUNT
+    def row(self) -> rows.InstructionRow:
+        return rows.MBARRIER_ARRIVE if self.count is None else rows.MBARRIER_ARRIVE_COUNT
 
 
-@fields_op("cute_nvgpu.mbarrier.arrive.expect_tx", MBARRIER_ARRIVE_EXPECT_TX)
+@fields_op("cute_nvgpu.mbarrier.arrive.expect_tx", rows.MBARRIER_ARRIVE_EXPECT_TX)
 class ArriveExpectTxOp(_CountedOp):
     """Let the current phase of an mbarrier also wait for `count` bytes of copies, then arrive.
 
@@ -131,7 +121,7 @@ class ArriveExpectTxOp(_CountedOp):
     assembly_format = "$barrier `[` $indices `]` `bytes` $count attr-dict `:` type($barrier)"
 
 
-@fields_op("cute_nvgpu.mbarrier.wait", MBARRIER_TRY_WAIT)
+@fields_op("cute_nvgpu.mbarrier.wait", rows.MBARRIER_TRY_WAIT)
 class WaitOp(MbarrierOp):
     """Wait until the phase of that parity is complete: 0 for the first phase, 1 for the second.
 
@@ -151,7 +141,7 @@ class WaitOp(MbarrierOp):
     assembly_format = "$barrier `[` $indices `]` `parity` $parity attr-dict `:` type($barrier)"
 
 
-@fields_op("cute_nvgpu.fence.mbarrier_init", FENCE_MBARRIER_INIT)
+@fields_op("cute_nvgpu.fence.mbarrier_init", rows.FENCE_MBARRIER_INIT)
 class FenceMbarrierInitOp(NvgpuOp):
     """The mbarriers that the thread made are made before what copies do to them.
 

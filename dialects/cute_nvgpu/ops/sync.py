@@ -2,15 +2,7 @@
 
 from xdsl.irdl import prop_def
 
-from tilewright.dialects.cute_nvgpu.lattice.sync import (
-    BAR_ARRIVE,
-    BAR_SYNC,
-    BAR_WARP_SYNC,
-    FENCE_PROXY_ALIAS,
-    GRIDDEPCONTROL_LAUNCH_DEPENDENTS,
-    GRIDDEPCONTROL_WAIT,
-    NAMED_BARRIER,
-)
+from tilewright.dialects.cute_nvgpu.lattice import sync as rows
 from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp
 from tilewright.dialects.fields import NUMBER, fields_op
 
@@ -24,10 +16,12 @@ class _NamedBarrierOp(NvgpuOp):
     assembly_format = "$barrier `threads` $threads attr-dict"
 
     def verify_(self) -> None:
-        self.refuse(NAMED_BARRIER.why_illegal(self.barrier.value.data, self.threads.value.data))
+        self.refuse(
+            rows.NAMED_BARRIER.why_illegal(self.barrier.value.data, self.threads.value.data)
+        )
 
 
-@fields_op("cute_nvgpu.bar.sync", BAR_SYNC)
+@fields_op("cute_nvgpu.bar.sync", rows.BAR_SYNC)
 class BarSyncOp(_NamedBarrierOp):
     """Wait at a named barrier until `threads` threads of the CTA have arrived.
 
@@ -37,7 +31,7 @@ class BarSyncOp(_NamedBarrierOp):
     """
 
 
-@fields_op("cute_nvgpu.bar.arrive", BAR_ARRIVE)
+@fields_op("cute_nvgpu.bar.arrive", rows.BAR_ARRIVE)
 class BarArriveOp(_NamedBarrierOp):
     """Arrive at a named barrier without waiting.
 
@@ -47,7 +41,7 @@ class BarArriveOp(_NamedBarrierOp):
     """
 
 
-@fields_op("cute_nvgpu.bar.warp.sync", BAR_WARP_SYNC)
+@fields_op("cute_nvgpu.bar.warp.sync", rows.BAR_WARP_SYNC)
 class WarpSyncOp(NvgpuOp):
     """All 32 threads of the warp wait for each other, and see each other's memory accesses.
 
@@ -59,7 +53,7 @@ class WarpSyncOp(NvgpuOp):
     """
 
 
-@fields_op("cute_nvgpu.griddepcontrol.wait", GRIDDEPCONTROL_WAIT)
+@fields_op("cute_nvgpu.griddepcontrol.wait", rows.GRIDDEPCONTROL_WAIT)
 class GridDependencyWaitOp(NvgpuOp):
     """Wait until the grids that this one was launched behind are complete, and see what they wrote;
     nothing where it was not allowed to start before their end.
@@ -72,7 +66,7 @@ class GridDependencyWaitOp(NvgpuOp):
     """
 
 
-@fields_op("cute_nvgpu.griddepcontrol.launch_dependents", GRIDDEPCONTROL_LAUNCH_DEPENDENTS)
+@fields_op("cute_nvgpu.griddepcontrol.launch_dependents", rows.GRIDDEPCONTROL_LAUNCH_DEPENDENTS)
 class LaunchDependentsOp(NvgpuOp):
     """The grids behind this one may start, once every CTA has said so or has ended. What they see
     of its memory is up to their own wait.
@@ -85,7 +79,7 @@ class LaunchDependentsOp(NvgpuOp):
     """
 
 
-@fields_op("cute_nvgpu.fence.proxy.alias", FENCE_PROXY_ALIAS)
+@fields_op("cute_nvgpu.fence.proxy.alias", rows.FENCE_PROXY_ALIAS)
 class FenceProxyAliasOp(NvgpuOp):
     """Order the thread's accesses before it and after it to the same memory, whatever addresses
     that has, as memory that several GPUs share has two.

@@ -3,20 +3,14 @@
 from xdsl.dialects.builtin import IndexType, MemRefType, i16
 from xdsl.irdl import operand_def, opt_operand_def, var_operand_def
 
-from tilewright.dialects.cute_nvgpu.lattice.tmem import (
-    FENCE_AFTER,
-    FENCE_BEFORE,
-    TMEM_COMMIT,
-    TMEM_COMMIT_MULTICAST,
-    TmemRow,
-)
+from tilewright.dialects.cute_nvgpu.lattice import tmem as rows
 from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp
 from tilewright.dialects.cute_nvgpu.ops.mbarrier import verify_mbarrier
 from tilewright.dialects.cute_nvgpu.ops.tmem import TmemOp
 from tilewright.dialects.fields import fields_op
 
 
-@fields_op("cute_nvgpu.tcgen05.commit", TMEM_COMMIT)
+@fields_op("cute_nvgpu.tcgen05.commit", rows.TMEM_COMMIT)
 class CommitOp(TmemOp):
     """Arrive at an mbarrier once what the thread started so far is complete: its MMAs, its copies
     to tensor memory and its shifts, of the same CTA group.
@@ -42,9 +36,9 @@ class CommitOp(TmemOp):
     )
 
     @property
-    def row(self) -> TmemRow:
+    def row(self) -> rows.TmemRow:
         """The row with or without a mask."""
-        return TMEM_COMMIT if self.mask is None else TMEM_COMMIT_MULTICAST
+        return rows.TMEM_COMMIT if self.mask is None else rows.TMEM_COMMIT_MULTICAST
 
     @property
     def mnemonic(self) -> str:
@@ -55,7 +49,7 @@ class CommitOp(TmemOp):
         verify_mbarrier(self.barrier.type, len(self.indices))
 
 
-@fields_op("cute_nvgpu.tcgen05.fence.before_thread_sync", FENCE_BEFORE)
+@fields_op("cute_nvgpu.tcgen05.fence.before_thread_sync", rows.FENCE_BEFORE)
 class FenceBeforeThreadSyncOp(NvgpuOp):
     """The thread's accesses to tensor memory are before what other threads learn of next.
 
@@ -68,7 +62,7 @@ class FenceBeforeThreadSyncOp(NvgpuOp):
     """
 
 
-@fields_op("cute_nvgpu.tcgen05.fence.after_thread_sync", FENCE_AFTER)
+@fields_op("cute_nvgpu.tcgen05.fence.after_thread_sync", rows.FENCE_AFTER)
 class FenceAfterThreadSyncOp(NvgpuOp):
     """The thread's accesses to tensor memory are after what it has waited for.
 

@@ -15,18 +15,7 @@ from xdsl.utils.str_enum import StrEnum
 
 from tilewright.dialects.cute.types.memref import Space, layout_of
 from tilewright.dialects.cute_nvgpu.descriptors.tensor_box import TensorMapError
-from tilewright.dialects.cute_nvgpu.lattice.tma import (
-    BULK_COMMIT_GROUP,
-    BULK_WAIT_GROUP,
-    PREFETCH_TENSORMAP,
-    TENSOR_LOAD,
-    TENSOR_LOAD_MULTICAST,
-    TENSOR_LOAD_PAIR,
-    TENSOR_REDUCE,
-    TENSOR_STORE,
-    TensorCopyRow,
-    why_not_reduced,
-)
+from tilewright.dialects.cute_nvgpu.lattice import tma as rows
 from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp
 from tilewright.dialects.cute_nvgpu.ops.mbarrier import verify_mbarrier
 from tilewright.dialects.cute_nvgpu.ops.memory_operand import verify_memref
@@ -77,10 +66,10 @@ class TmaLoadOp(NvgpuOp):
     )
 
     @property
-    def row(self) -> TensorCopyRow:
+    def row(self) -> rows.TensorCopyRow:
         if self.rank is not None:
-            return TENSOR_LOAD_PAIR
-        return TENSOR_LOAD if self.mask is None else TENSOR_LOAD_MULTICAST
+            return rows.TENSOR_LOAD_PAIR
+        return rows.TENSOR_LOAD if self.mask is None else rows.TENSOR_LOAD_MULTICAST
 
     def verify_(self) -> None:
         if self.mask is not None and self.rank is not None:
@@ -109,7 +98,7 @@ class _FromSharedOp(NvgpuOp):
                    len(self.source_indices))  # fmt: skip
 
 
-@fields_op("cute_nvgpu.tma.store", TENSOR_STORE)
+@fields_op("cute_nvgpu.tma.store", rows.TENSOR_STORE)
 class TmaStoreOp(_FromSharedOp):
     """Start to copy a box from shared memory to a tensor in global memory.
 
@@ -166,13 +155,13 @@ class TmaReduceOp(_FromSharedOp):
     assembly_format = f"$kind {_FromSharedOp.assembly_format}"
 
     @property
-    def row(self) -> TensorCopyRow:
-        return TENSOR_REDUCE[self.kind.data]
+    def row(self) -> rows.TensorCopyRow:
+        return rows.TENSOR_REDUCE[self.kind.data]
 
     def verify_(self) -> None:
         super().verify_()
         assert isinstance(self.map.type, TmaDescriptorType)
-        self.refuse(why_not_reduced(self.kind.data, str(self.map.type.element_type)))
+        self.refuse(rows.why_not_reduced(self.kind.data, str(self.map.type.element_type)))
 
 
 def verify_box(
@@ -195,7 +184,7 @@ def verify_box(
         raise Illegal(f"{what} {error}") from None
 
 
-@fields_op("cute_nvgpu.cp.async.bulk.commit_group", BULK_COMMIT_GROUP)
+@fields_op("cute_nvgpu.cp.async.bulk.commit_group", rows.BULK_COMMIT_GROUP)
 class BulkCommitGroupOp(NvgpuOp):
     """Close the executing thread's group of pending stores by TMA.
 
@@ -207,7 +196,7 @@ class BulkCommitGroupOp(NvgpuOp):
     """
 
 
-@fields_op("cute_nvgpu.cp.async.bulk.wait_group", BULK_WAIT_GROUP)
+@fields_op("cute_nvgpu.cp.async.bulk.wait_group", rows.BULK_WAIT_GROUP)
 class BulkWaitGroupOp(NvgpuOp):
     """Wait until at most `pending` of the executing thread's latest groups are not complete.
 
@@ -229,7 +218,7 @@ class BulkWaitGroupOp(NvgpuOp):
             raise self.fail(f"a count of groups, got {pending}; nearest legal: 0")
 
 
-@fields_op("cute_nvgpu.prefetch.tensormap", PREFETCH_TENSORMAP)
+@fields_op("cute_nvgpu.prefetch.tensormap", rows.PREFETCH_TENSORMAP)
 class PrefetchTensormapOp(NvgpuOp):
     """Bring a tensor map near before the first copy needs it.
 

@@ -13,17 +13,8 @@ from xdsl.traits import Pure
 from tilewright.dialects.cute import Layout, equivalent
 from tilewright.dialects.cute.types.algebra import LayoutType
 from tilewright.dialects.cute.types.memref import Space, SpaceAttr, layout_of
+from tilewright.dialects.cute_nvgpu.lattice import tmem as rows
 from tilewright.dialects.cute_nvgpu.lattice.nearest import closest
-from tilewright.dialects.cute_nvgpu.lattice.tmem import (
-    ALLOCATIONS,
-    CELL_BITS,
-    LANE_STRIDE,
-    LANES,
-    TMEM_ALLOC,
-    TMEM_DEALLOC,
-    TMEM_RELINQUISH,
-    why_illegal_columns,
-)
 from tilewright.dialects.cute_nvgpu.ops.cta_group import ONE_CTA, CtaGroupOp
 from tilewright.dialects.cute_nvgpu.ops.instruction import BaselineOp, NvgpuOp
 from tilewright.dialects.cute_nvgpu.ops.memory_operand import (
@@ -39,21 +30,22 @@ from tilewright.dialects.illegal import Illegal
 
 def allocation_type(columns: int, element_type: Attribute = i32) -> MemRefType:
     """The memref of a whole allocation: 128 lanes of `columns` cells."""
-    layout = Layout((LANES, columns), (LANE_STRIDE, 1))
+    layout = Layout((rows.LANES, columns), (rows.LANE_STRIDE, 1))
     space = SpaceAttr(Space.TMEM)
-    return MemRefType(element_type, (LANES, columns), LayoutType.get(layout), space)
+    return MemRefType(element_type, (rows.LANES, columns), LayoutType.get(layout), space)
 
 
 def allocated_columns(what: str, type_: Attribute) -> int:
     """How many columns a whole allocation has. Raises Illegal for a memref that is none."""
     memref = verify_tmem(what, type_, 2)
     columns, bits = memref.get_shape()[1], bits_of(memref.element_type)
-    nearest = closest(columns, ALLOCATIONS)
-    legal = allocation_type(nearest, memref.element_type if bits == CELL_BITS else i32)
-    if bits != CELL_BITS or columns not in ALLOCATIONS or not _same(memref, legal):
+    nearest = closest(columns, rows.ALLOCATIONS)
+    legal = allocation_type(nearest, memref.element_type if bits == rows.CELL_BITS else i32)
+    if bits != rows.CELL_BITS or columns not in rows.ALLOCATIONS or not _same(memref, legal):
         raise Illegal(
-            f"{what} expected a whole allocation, all lanes of {', '.join(map(str, ALLOCATIONS))} "
-            f"columns of 32-bit cells, got {type_}; nearest legal: {legal}"
+            f"{what} expected a whole allocation, all lanes of "
+            f"{', '.join(map(str, rows.ALLOCATIONS))} columns of 32-bit cells, got {type_}; "
+            f"nearest legal: {legal}"
         )
     return columns
 
@@ -91,7 +83,7 @@ class TmemOp(CtaGroupOp, NvgpuOp):
         self.verify_group()
 
 
-@fields_op("cute_nvgpu.tmem.alloc", TMEM_ALLOC)
+@fields_op("cute_nvgpu.tmem.alloc", rows.TMEM_ALLOC)
 class AllocOp(TmemOp):
     """Allocate columns of tensor memory and write their address to a word of shared memory.
 
@@ -116,7 +108,7 @@ class AllocOp(TmemOp):
     def verify_(self) -> None:
         super().verify_()
         verify_slot(self.slot.type, len(self.indices))
-        self.refuse(why_illegal_columns(self.columns.value.data))
+        self.refuse(rows.why_illegal_columns(self.columns.value.data))
 
 
 @fields_op("cute_nvgpu.tmem.retrieve")
@@ -142,7 +134,7 @@ class RetrieveOp(BaselineOp):
         allocated_columns("result", self.result.type)
 
 
-@fields_op("cute_nvgpu.tmem.dealloc", TMEM_DEALLOC)
+@fields_op("cute_nvgpu.tmem.dealloc", rows.TMEM_DEALLOC)
 class DeallocOp(TmemOp):
     """Give an allocation back, all of it.
 
@@ -169,7 +161,7 @@ class DeallocOp(TmemOp):
         _ = self.columns
 
 
-@fields_op("cute_nvgpu.tmem.relinquish_alloc_permit", TMEM_RELINQUISH)
+@fields_op("cute_nvgpu.tmem.relinquish_alloc_permit", rows.TMEM_RELINQUISH)
 class RelinquishAllocPermitOp(TmemOp):
     """The CTA allocates no more tensor memory, so that another one on its SM may.
 
@@ -225,5 +217,5 @@ class SliceOp(BaselineOp):
         offset = sum(
             layout[mode](constant_index(index) or 0) for mode, index in enumerate(self.indices)
         )
-        lane, column = divmod(offset * bits // CELL_BITS, LANE_STRIDE)
+        lane, column = divmod(offset * bits // rows.CELL_BITS, rows.LANE_STRIDE)
         return lane, column

@@ -3,19 +3,13 @@
 from xdsl.dialects.builtin import StringAttr
 from xdsl.irdl import opt_prop_def, prop_def
 
-from tilewright.dialects.cute_nvgpu.lattice.sync import (
-    FENCE_PROXY_ASYNC,
-    FENCED_SPACES,
-    WGMMA_COMMIT_GROUP,
-    WGMMA_FENCE,
-    WGMMA_WAIT_GROUP,
-)
+from tilewright.dialects.cute_nvgpu.lattice import sync as rows
 from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp
 from tilewright.dialects.fields import NUMBER, fields_op
 from tilewright.dialects.illegal import Illegal
 
 
-@fields_op("cute_nvgpu.wgmma.fence", WGMMA_FENCE)
+@fields_op("cute_nvgpu.wgmma.fence", rows.WGMMA_FENCE)
 class WgmmaFenceOp(NvgpuOp):
     """Order the warpgroup's accesses to registers before those of later wgmmas.
 
@@ -29,7 +23,7 @@ class WgmmaFenceOp(NvgpuOp):
     """
 
 
-@fields_op("cute_nvgpu.wgmma.commit_group", WGMMA_COMMIT_GROUP)
+@fields_op("cute_nvgpu.wgmma.commit_group", rows.WGMMA_COMMIT_GROUP)
 class WgmmaCommitGroupOp(NvgpuOp):
     """All wgmmas of the warpgroup that are in no group yet become the latest group.
 
@@ -41,7 +35,7 @@ class WgmmaCommitGroupOp(NvgpuOp):
     """
 
 
-@fields_op("cute_nvgpu.wgmma.wait_group", WGMMA_WAIT_GROUP)
+@fields_op("cute_nvgpu.wgmma.wait_group", rows.WGMMA_WAIT_GROUP)
 class WgmmaWaitGroupOp(NvgpuOp):
     """Wait until at most the latest `pending` groups are not complete.
 
@@ -63,7 +57,7 @@ class WgmmaWaitGroupOp(NvgpuOp):
             )
 
 
-@fields_op("cute_nvgpu.fence.proxy.async", FENCE_PROXY_ASYNC)
+@fields_op("cute_nvgpu.fence.proxy.async", rows.FENCE_PROXY_ASYNC)
 class FenceProxyAsyncOp(NvgpuOp):
     """Order the thread's writes to memory before the async proxy's accesses to it.
 
@@ -86,8 +80,8 @@ class FenceProxyAsyncOp(NvgpuOp):
 
 def verify_fenced_space(space: StringAttr | None) -> None:
     """Raise Illegal for memory that `fence.proxy.async` does not name."""
-    if space is not None and space.data not in FENCED_SPACES:
-        legal = " or ".join(map(repr, FENCED_SPACES))
+    if space is not None and space.data not in rows.FENCED_SPACES:
+        legal = " or ".join(map(repr, rows.FENCED_SPACES))
         raise Illegal(
             f"expected {legal} or no space, got '{space.data}'; nearest legal: no space, "
             "for all memory (PTX ISA 9.7.13.4)"

@@ -12,6 +12,7 @@ the iteration before are complete, which keeps one stage less in flight.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import groupby
 from math import prod
 
@@ -45,6 +46,9 @@ _WORDS = 32
 """The registers of a thread for the largest tile, where no MMAs multiply."""
 _TALL = 128
 """The rows of a product that two warpgroups share."""
+
+_ROWS, _COLUMNS = 64, 32
+"""The least product of a CTA that has a part of a tile block."""
 
 _REGISTERS, _BESIDE = 65536, 32
 """The registers of a multiprocessor, and those of a thread beside accumulators, at least."""
@@ -176,11 +180,18 @@ def ctas_wanted(entry: EntryOp, arch: Target) -> int:
     return ctas
 
 
-def in_turns(entry: EntryOp, arch: Target) -> int:
-    """Into how many parts tiles are split by rows, one computed after the other: into two where
-    registers are crowded and all warpgroups have work in each part."""
-    tall = all(shape_of(op.result)[-2] >= 2 * _TALL for op in tiled_products(entry, arch))
-    return 2 if tall and is_crowded(entry, arch) else 1
+def small_axis(rows: int, columns: int, parts: int) -> int | None:
+    """Along which dimension CTAs of a small grid split a product: so that a CTA loads least, and
+    has whole MMAs; None where a part would be too small."""
+    loaded = {0: rows // parts + columns, 1: rows + columns // parts}
+    legal = [axis for axis, extent, least in ((0, rows, _ROWS), (1, columns, _COLUMNS))
+             if extent >= least * parts]  # fmt: skip
+    return min(legal, key=lambda axis: loaded[axis], default=None)
+
+
+def are_tall(products: Sequence[Multiplication]) -> bool:
+    """True where all warpgroups have work in each half of the rows of some products."""
+    return all(shape_of(op.result)[-2] >= 2 * _TALL for op in products)
 
 
 def registers_of(entry: EntryOp, arch: Target) -> int:

@@ -55,7 +55,8 @@ def _divisor(op: Operation, depth: int) -> int:
             return max(divisor(op.lhs, depth) >> amount, 1)
         case core.OffsetOp():
             size = pointee_bytes(op.ptr)
-            return gcd(divisor(op.ptr, depth), size * divisor(op.offset, depth))
+            moved = size * divisor(op.offset, depth) // (2 if is_packed(op.ptr) else 1)
+            return gcd(divisor(op.ptr, depth), max(moved, 1))
         case _:
             return 1
 
@@ -65,6 +66,13 @@ def pointee_bytes(pointer: SSAValue) -> int:
     assert isinstance(pointer.type, TileType)
     pointee: Any = pointer.type.element_type.pointee_type  # pyright: ignore
     return max(ELEMENT_OF[pointee].bits // 8, 1)
+
+
+def is_packed(pointer: SSAValue) -> bool:
+    """True where two elements of what a tile of pointers points to lie in a byte."""
+    assert isinstance(pointer.type, TileType)
+    pointee: Any = pointer.type.element_type.pointee_type  # pyright: ignore
+    return ELEMENT_OF[pointee].bits == 4
 
 
 def _of_constant(op: core.ConstantOp) -> int:

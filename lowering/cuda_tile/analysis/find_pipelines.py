@@ -49,15 +49,17 @@ _MBARRIER = 8
 
 @dataclass(frozen=True)
 class SharedBlocks:
-    """How many CTAs share a tile block, and the accesses whose tiles each of them has a part of."""
+    """How many CTAs share a tile block, the accesses whose tiles each of them has a part of, and
+    whether they are a cluster."""
 
     ctas: int = 1
     parts: frozenset[Operation] = frozenset()
+    clustered: bool = True
 
     def loading(self, load: LoadViewTkoOp) -> int:
         """The CTAs that load for each other what a product in a loop reads."""
         alone = load in self.parts or not isinstance(load.parent_op(), ForOp)
-        return 1 if alone else self.ctas
+        return 1 if alone or not self.clustered else self.ctas
 
 
 @dataclass(eq=False)

@@ -21,7 +21,6 @@ from tilewright.dialects.cuda_tile.types import (
 )
 from tilewright.lowering.cuda_tile.analysis.facts import ANYTHING, divisor
 from tilewright.lowering.cuda_tile.analysis.remarks import remark
-from tilewright.lowering.cuda_tile.layouts.elements import check_whole_bytes
 from tilewright.lowering.cuda_tile.layouts.find_layouts import LayoutTable, parted_bits
 from tilewright.lowering.cuda_tile.layouts.layouts import TileLayout, dim_bits, log2
 
@@ -142,7 +141,6 @@ def access_layout(op: ViewAccess, table: LayoutTable) -> TileLayout:
     """The layout in which the threads of a warp access neighbours, in runs as wide as may be."""
     dimensions = tile_dimensions(op)
     along = contiguous(dimensions)
-    check_whole_bytes(op, tensor_of(op.view).result.type.element_type)  # type: ignore[attr-defined]
     _remark_width(op, dimensions)
     bits = dim_bits(op.view_type.tile_shape)
     order = [] if along is None else list(bits[along])

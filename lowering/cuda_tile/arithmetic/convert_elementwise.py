@@ -10,15 +10,11 @@ from xdsl.dialects.arith import FastMathFlagsAttr, IntegerOverflowAttr
 from xdsl.dialects.builtin import Float8E4M3FNType, Float8E5M2Type, IntegerAttr, i1, i8, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from tilewright.diagnostic import OpError
-from tilewright.dialects.cuda_tile.element_types import ELEMENT_OF
 from tilewright.dialects.cuda_tile.ops import core, integer
-from tilewright.dialects.cuda_tile.type_text import shown
-from tilewright.dialects.cuda_tile.types import PointerType, TileType
-from tilewright.lowering.cuda_tile.analysis.facts import pointee_bytes
+from tilewright.dialects.cuda_tile.types import TileType
+from tilewright.lowering.cuda_tile.analysis.facts import is_packed, pointee_bytes
 from tilewright.lowering.cuda_tile.analysis.runs import run_of
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, known_integer, lowers
-from tilewright.lowering.cuda_tile.layouts.elements import element_of
 from tilewright.lowering.cuda_tile.layouts.layouts import TileLayout
 from tilewright.lowering.cuda_tile.layouts.threads import scaled
 
@@ -228,16 +224,12 @@ def _select(op: core.SelectOp, kernel: Kernel) -> None:
 
 @lowers(core.OffsetOp)
 def _offset(op: core.OffsetOp, kernel: Kernel) -> None:
-    pointer = element_of(op.ptr)
-    assert isinstance(pointer, PointerType)
-    pointee = pointer.pointee_type
-    if 1 < ELEMENT_OF[pointee].bits < 8:
-        raise OpError(op, f"'{op.name}' expected pointers to elements of whole bytes, got "
-                      f"{shown(pointee)}; nearest legal: a view of them")  # fmt: skip
     size = pointee_bytes(op.ptr)
 
     def compute(pointer: SSAValue, offset: SSAValue) -> SSAValue:
         offset = resized(kernel, arith.ExtSIOp, offset, i64)
+        if is_packed(op.ptr):
+            offset = kernel.emit(arith.DivSIOp, [offset, kernel.constant(2, i64)], i64)
         return kernel.emitter.binary("add", pointer, scaled(kernel.emitter, offset, size, 64))
 
     elementwise(op, kernel, compute)

@@ -142,8 +142,7 @@ class Kernel:
         room = inf if arch is None else shared_memory_limit(arch)
         self.scratch = Scratch(self.emitter, self.threads, room)
         self.order = MemoryOrder(self.scratch)
-        self.groups = MmaGroups(self.emitter)
-        self.scratch.before_reuse.append(self.groups.leave_scratch)
+        self.groups = MmaGroups(self.emitter, self.scratch)
         self.tensor = AccumulatorMemory(self.emitter, self.threads, self.scratch)
         self.values: dict[SSAValue, Any] = {}
         self.op: Operation | None = None

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from tilewright.dialects.cute_nvgpu.ops import wgmma_sync
+from tilewright.lowering.cuda_tile.kernel.scratch import Scratch
 from tilewright.lowering.tile.emitter import Emitter
 
 
@@ -27,8 +28,9 @@ class MmaGroup:
 class MmaGroups:
     """The groups in flight, oldest first."""
 
-    def __init__(self, emitter: Emitter) -> None:
-        self._emitter = emitter
+    def __init__(self, emitter: Emitter, scratch: Scratch) -> None:
+        self._emitter, self._scratch = emitter, scratch
+        scratch.before_reuse.append(self._leave_scratch)
         self.one_by_one = False
         """True where registers are too few for operands and sums of two at once."""
         self.pending: list[MmaGroup] = []
@@ -46,6 +48,8 @@ class MmaGroups:
         done = self.pending[: len(self.pending) - left]
         del self.pending[: len(done)]
         for group in done:
+            # Other warpgroups may be behind, though there was a barrier since it was laid down.
+            self._scratch.state |= group.reads_scratch
             for follow in group.completed:
                 follow()
 
@@ -64,7 +68,7 @@ class MmaGroups:
         self.wait(left)
         self.pending.clear()
 
-    def leave_scratch(self) -> None:
+    def _leave_scratch(self) -> None:
         """Wait for all that reads what threads have laid down."""
         readers = [group for group in self.pending if group.reads_scratch]
         if readers:

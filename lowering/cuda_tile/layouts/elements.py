@@ -24,7 +24,6 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from tilewright.diagnostic import OpError
 from tilewright.dialects.cuda_tile.element_types import (
-    ELEMENT_OF,
     I4,
     WIDE_FLOATS,
     Float8E5M3FNUType,
@@ -57,13 +56,6 @@ def scalar_type(op: Operation, element: Attribute) -> Attribute:
             f"{', '.join(map(shown, _HELD))}",
         )
     return _HELD[element]
-
-
-def check_whole_bytes(op: Operation, element: Attribute) -> None:
-    """Raise OpError for memory whose bytes hold two elements."""
-    if ELEMENT_OF[element].bits == 4:
-        raise OpError(op, f"'{op.name}' expected elements of whole bytes, got {shown(element)}; "
-                      "nearest legal: load_view_tko and store_view_tko")  # fmt: skip
 
 
 def tile_type(value: SSAValue) -> TileType:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import ClassVar
 
 from xdsl.ir import Operation, SSAValue
@@ -125,6 +125,12 @@ Bit = tuple[str, int]
 """A bit of a coordinate along M, N, K or the batch."""
 
 
+@lru_cache(1 << 10)
+def _places(layout: Layout, count: int) -> list[int]:
+    """The bits of images that bits of an index become."""
+    return [log2(layout(1 << i)) for i in range(count)]
+
+
 @dataclass(frozen=True)
 class MmaLayouts:
     """The layouts of the operands of a multiplication."""
@@ -185,15 +191,12 @@ class MmaLayouts:
         """The bits of lanes and of values of a fragment, whose index is the first coordinate plus
         its extent times the second one."""
         m, n, k = self.atom.shape
-        layout, low = self._tv(operand), log2({"m": m, "n": n, "k": k}[down])
-
-        def bit(index: int) -> Bit:
-            place = log2(layout(index))
-            return (down, place) if place < low else (along, place - low)
-
-        count = log2(self.values(operand))
-        lanes = [bit(1 << i) for i in range(self.UNIT_BITS)]
-        return lanes, [bit(1 << (self.UNIT_BITS + i)) for i in range(count)]
+        low, count = log2({"m": m, "n": n, "k": k}[down]), log2(self.values(operand))
+        bits = [
+            (down, place) if place < low else (along, place - low)
+            for place in _places(self._tv(operand), self.UNIT_BITS + count)
+        ]
+        return bits[: self.UNIT_BITS], bits[self.UNIT_BITS :]
 
     @property
     def units(self) -> list[Bit | None]:

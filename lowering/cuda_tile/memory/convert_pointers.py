@@ -7,14 +7,13 @@ from collections.abc import Sequence
 from xdsl.ir import SSAValue
 
 from tilewright.dialects.cuda_tile.ops import memory
-from tilewright.dialects.cuda_tile.types import PointerType
 from tilewright.dialects.cute_nvgpu.ops.sync import FenceProxyAliasOp
 from tilewright.lowering.cuda_tile.analysis.cost_model import STORED
 from tilewright.lowering.cuda_tile.analysis.runs import pointer_run
 from tilewright.lowering.cuda_tile.analysis.view_access import WIDEST
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, lowers
 from tilewright.lowering.cuda_tile.kernel.memory_order import Token
-from tilewright.lowering.cuda_tile.layouts.elements import check_whole_bytes, element_of, shape_of
+from tilewright.lowering.cuda_tile.layouts.elements import shape_of
 from tilewright.lowering.cuda_tile.layouts.find_layouts import LayoutTable, finds
 from tilewright.lowering.cuda_tile.layouts.layouts import TileLayout, bits_of
 from tilewright.lowering.cuda_tile.memory.access import Access
@@ -82,9 +81,6 @@ def pointed(
 ) -> list[Access]:
     """The accesses of each thread to what a tile of pointers points to, in runs of so many bits
     where it has such neighbours."""
-    pointer = element_of(pointers)
-    assert isinstance(pointer, PointerType) and kernel.op is not None
-    check_whole_bytes(kernel.op, pointer.pointee_type)
     addresses = kernel.elements(pointers, layout)
     conditions: Sequence[SSAValue | None] = [None] * layout.count
     if mask is not None:

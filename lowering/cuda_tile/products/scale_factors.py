@@ -47,7 +47,8 @@ def copy_factors(factors: ScaleFactors, value: SSAValue, axis: int, kernel: Kern
     tile.ready()
     across, depth = factor_bits(shape_of(value), axis)
     order, block = tile.order, [*depth[:2], *across[WARP_BITS:_GROUP_BITS]]
-    view = order.view(across[:WARP_BITS], block, ELEMENT_TYPES["u8"], TCGEN05)
+    element = ELEMENT_TYPES["e4m3" if isinstance(tile.element, Float8E4M3FNType) else "u8"]
+    view = order.view(across[:WARP_BITS], block, element, TCGEN05)
     assert view is not None
     batch, rows, blocks = factors.extents
     strides = (1 << across[0], 1 << depth[0], rows * blocks)

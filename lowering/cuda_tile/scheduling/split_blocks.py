@@ -1,5 +1,5 @@
-"""Tile blocks that several CTAs compute, as `num_cta_in_cga` hints, or where registers of one are
-too few: each CTA has its part of every tile that has to do with a product.
+"""Tile blocks that several CTAs compute, as `num_cta_in_cga` hints, where registers of one are too
+few, or a launch has few blocks: each CTA has its part of every tile that has to do with a product.
 
 A kernel stays whole where CTAs would store the same, or one would access what another one writes.
 The rewritten entry is Tile IR: with a grid of so many times the blocks along x, one for each CTA,
@@ -8,7 +8,7 @@ it computes the same.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from xdsl.dialects.builtin import i32
 from xdsl.ir import BlockArgument, Operation, SSAValue
@@ -45,7 +45,11 @@ from tilewright.dialects.cuda_tile.ops.views import (
 )
 from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target, target
-from tilewright.lowering.cuda_tile.analysis.cost_model import ctas_wanted
+from tilewright.lowering.cuda_tile.analysis.cost_model import (
+    ctas_wanted,
+    products_of,
+    small_axis,
+)
 from tilewright.lowering.cuda_tile.analysis.find_pipelines import SharedBlocks
 from tilewright.lowering.cuda_tile.analysis.hints import hint
 from tilewright.lowering.cuda_tile.analysis.remarks import remark
@@ -58,6 +62,7 @@ from tilewright.lowering.cuda_tile.analysis.tensor_maps import is_weak, reads_on
 from tilewright.lowering.cuda_tile.layouts.elements import shape_of, tile_type
 from tilewright.lowering.cuda_tile.layouts.layouts import log2
 from tilewright.lowering.cuda_tile.scheduling.part_accesses import OpsAt, access_part, counted_part
+from tilewright.lowering.cuda_tile.scheduling.share_blocks import shared_by
 
 _CLUSTERS = target("sm_90")
 _MOST = 8
@@ -79,14 +84,14 @@ def split_blocks(entry: EntryOp, arch: Target | None) -> SharedBlocks:
     hinted = hint(entry, "num_cta_in_cga", arch)
     ctas = ctas_wanted(entry, arch) if hinted is None else hinted
     if ctas == 1:
-        return SharedBlocks()
+        return _shared(entry, arch) if hinted is None else SharedBlocks()
     try:
         if not arch.supports(_CLUSTERS) or ctas > _MOST:
             raise UnsplitError(f"the target has no clusters of {ctas}")
         _check_ops(entry)
         split = SplitTiles(entry, ctas)
         split.copy_cheap()
-        _split_products(split)
+        _split_products(split, _axis)
     except UnsplitError as why:
         if hinted is not None:
             remark(entry, "hint", f"num_cta_in_cga = {ctas} is not honoured: {why}")
@@ -94,15 +99,36 @@ def split_blocks(entry: EntryOp, arch: Target | None) -> SharedBlocks:
     return _rewritten(split)
 
 
-def _split_products(split: SplitTiles) -> None:
+def _shared(entry: EntryOp, arch: Target) -> SharedBlocks:
+    """A block of a small grid, in as many parts as there may be."""
+    ctas = shared_by(entry) if products_of(entry, arch) else 1
+    while ctas > 1:
+        split = SplitTiles(entry, ctas)
+        try:
+            _check_ops(entry)
+            split.copy_cheap()
+            _split_products(split, small_axis)
+        except UnsplitError:
+            ctas //= 2
+            continue
+        return _rewritten(split, clustered=False)
+    return SharedBlocks()
+
+
+def _split_products(split: SplitTiles, axis_of: Callable[[int, int, int], int | None]) -> None:
     """Split every product, and all that is stored."""
     ops = list(split.entry.walk())
     products = [op.results[0] for op in ops if isinstance(op, MmaFOp | MmaIOp)]
     if not products:
         raise UnsplitError("the kernel multiplies no matrices")
     for product in products:
-        if product not in split.axes:
-            split.spread(product, _axis(product, split.parts))
+        if product in split.axes:
+            continue
+        *_, rows, columns = shape_of(product)
+        axis = axis_of(rows, columns, split.parts)
+        if axis is None:
+            raise UnsplitError(f"a product of {rows}x{columns} is too small")
+        split.spread(product, tile_type(product).rank - 2 + axis)
     for op in ops:
         if isinstance(op, StoreViewTkoOp | StorePtrTkoOp):
             stored = op.tile if isinstance(op, StoreViewTkoOp) else op.value
@@ -110,15 +136,11 @@ def _split_products(split: SplitTiles) -> None:
                 raise UnsplitError("each CTA would store the same")
 
 
-def _axis(product: SSAValue, parts: int) -> int:
+def _axis(rows: int, columns: int, parts: int) -> int | None:
     """Rows are split where enough are left to each CTA, else columns."""
-    *_, rows, columns = shape_of(product)
-    axis = tile_type(product).rank - 2
     if rows >= _TALL * parts or columns < _ROWS * parts <= rows:
-        return axis
-    if columns < _ROWS * parts:
-        raise UnsplitError(f"a product of {rows}x{columns} is too small")
-    return axis + 1
+        return 0
+    return 1 if columns >= _ROWS * parts else None
 
 
 def _check_ops(entry: EntryOp) -> None:
@@ -138,7 +160,7 @@ def _check_ops(entry: EntryOp) -> None:
             raise UnsplitError("a load comes after a write, or is not weak")
 
 
-def _rewritten(split: SplitTiles) -> SharedBlocks:
+def _rewritten(split: SplitTiles, *, clustered: bool = True) -> SharedBlocks:
     """Rewrite an entry."""
     number = _number(split)
     parts: set[Operation] = set()
@@ -159,7 +181,7 @@ def _rewritten(split: SplitTiles) -> SharedBlocks:
             total = counted_part(made, number)
             for use in uses:
                 use.operation.operands[use.index] = total
-    return SharedBlocks(split.parts, frozenset(parts))
+    return SharedBlocks(split.parts, frozenset(parts), clustered)
 
 
 def _number(split: SplitTiles) -> SSAValue:

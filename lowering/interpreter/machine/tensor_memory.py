@@ -218,8 +218,8 @@ class TensorMemory:
                 stream.reads[cta][cells] = 0
 
     def check_write(self, cta: int, cells: Cells, access: TensorAccess, verb: str) -> None:
-        """Raise Fault where an access to the cells is not known to be over. What a thread copied and
-        its MMAs have read since is over where these are."""
+        """Raise Fault where an access to the cells is not known to be over. What a thread copied
+        and its MMAs have read since is over where these are."""
         reads = access.stream.reads.get(cta) if access.copies else None
         unread = cells if reads is None else cells[reads[cells] == 0]
         if unread.size:

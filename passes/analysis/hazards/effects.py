@@ -70,16 +70,48 @@ def arrival_in_cluster(op: Any, place: MemoryPlace, rank: SSAValue) -> Effect:
     )
 
 
-def of_mbarriers(ops: Any, place: Callable[[Any], MemoryPlace]) -> dict[type[Operation], Row]:
-    """The rows of a dialect's ops on mbarriers but its wait, by the place of an op's mbarrier."""
+def _barrier(waits: bool) -> Row:
+    return lambda op: Effect("bar", constant=(
+        op.barrier.value.data, None if op.threads is None else op.threads.value.data, waits
+    ))  # fmt: skip
+
+
+def of_both(
+    place: Callable[[Any], MemoryPlace], *, copies: Any, boxes: Any, mbarrier: Any, threads: Any,
+    cluster: Any, wgmma: Any, tensor_memory: Any, tcgen05: Any, warps: Any,
+) -> dict[type[Operation], Row]:  # fmt: skip
+    """The rows of what the ops of `cute_nvgpu` and the instructions have alike, by the place of an
+    op's mbarrier and the modules that the ops are in."""
     return {
-        ops.InitOp: lambda op: Effect("init", place(op), constant=op.count.value.data),
-        ops.InvalOp: lambda op: Effect("inval", place(op)),
-        ops.ArriveOp: lambda op: Effect(
+        copies.CpAsyncCommitGroupOp: plain("cp.commit"),
+        copies.CpAsyncWaitGroupOp: pending("cp.wait"),
+        boxes.BulkCommitGroupOp: plain("bulk.commit"),
+        boxes.BulkWaitGroupOp: pending("bulk.wait"),
+        mbarrier.InitOp: lambda op: Effect("init", place(op), constant=op.count.value.data),
+        mbarrier.InvalOp: lambda op: Effect("inval", place(op)),
+        mbarrier.ArriveOp: lambda op: Effect(
             "arrive", place(op), constant=(1 if op.count is None else op.count.value.data, 0)
         ),
-        ops.ArriveExpectTxOp: lambda op: Effect(
+        mbarrier.ArriveExpectTxOp: lambda op: Effect(
             "arrive", place(op), constant=(1, op.count.value.data)
         ),
-        ops.FenceMbarrierInitOp: plain("fence.init"),
+        mbarrier.FenceMbarrierInitOp: plain("fence.init"),
+        threads.BarSyncOp: _barrier(True),
+        threads.BarArriveOp: _barrier(False),
+        threads.WarpSyncOp: plain("warp.sync"),
+        cluster.ArriveOp: plain("cluster.arrive"),
+        cluster.WaitOp: plain("cluster.wait"),
+        warps.SetmaxnregOp: lambda op: Effect(
+            "registers", constant=(op.action.data, op.registers.value.data)
+        ),
+        wgmma.WgmmaFenceOp: plain("wgmma.fence"),
+        wgmma.WgmmaCommitGroupOp: plain("wgmma.commit"),
+        wgmma.WgmmaWaitGroupOp: pending("wgmma.wait"),
+        wgmma.FenceProxyAsyncOp: plain("fence.proxy"),
+        tensor_memory.RelinquishAllocPermitOp: plain("tmem.relinquish"),
+        tcgen05.CommitOp: lambda op: Effect(
+            "commit", place(op), scalars=() if op.mask is None else (op.mask,)
+        ),
+        tcgen05.FenceBeforeThreadSyncOp: plain("fence.before"),
+        tcgen05.FenceAfterThreadSyncOp: plain("fence.after"),
     }

@@ -39,8 +39,7 @@ from tilewright.passes.analysis.hazards.effects import (
     MemoryPlace,
     Row,
     arrival_in_cluster,
-    of_mbarriers,
-    pending,
+    of_both,
     plain,
 )
 from tilewright.passes.analysis.hazards.instructions import INSTRUCTIONS
@@ -93,6 +92,12 @@ def _wmma(op: wmma.LoadOp | wmma.StoreOp) -> Effect | None:
     extents = tuple(zip((rank - 2, rank - 1), extents_of(op.access, op.memory_type), strict=True))
     place = MemoryPlace(op.memory, tuple(op.indices), extents, writes=isinstance(op, wmma.StoreOp))
     return Effect("access", places=(place,), constant="warp")
+
+
+def _cp_async(op: copy.CpAsyncOp) -> Effect:
+    run = len(op.dest_indices) - 1, _elements(op.dest, op.size.value.data)
+    place = MemoryPlace(op.dest, tuple(op.dest_indices), (run,), writes=True)
+    return Effect("cp.async", places=(place,))
 
 
 def _box(op: Any, memory: SSAValue, indices: Sequence[SSAValue], *, writes: bool) -> MemoryPlace:
@@ -176,6 +181,10 @@ _MISSING: Any = object()
 
 _EFFECTS: dict[type[Operation], Row | None] = {
     **INSTRUCTIONS,
+    **of_both(
+        _bar, copies=copy, boxes=tma, mbarrier=mbarrier, threads=sync, cluster=cluster,
+        wgmma=wgmma_sync, tensor_memory=tmem, tcgen05=tcgen05_sync, warps=warp_specialization,
+    ),
     # Threads' own accesses to shared memory.
     memref.LoadOp: lambda op: _generic(op.memref, op.indices),
     memref.StoreOp: lambda op: _generic(op.memref, op.indices, writes=True, constant=op.value),
@@ -183,70 +192,29 @@ _EFFECTS: dict[type[Operation], Row | None] = {
         op.source, op.indices, elements=_vector(op.source, op.fragment.type)
     ),
     fragment_memory.StoreOp: lambda op: _generic(
-        op.dest,
-        op.indices,
-        elements=_vector(op.dest, op.fragment.type),
-        writes=True,
-        predicate=op.predicate,
-        constant=op.fragment,
+        op.dest, op.indices, elements=_vector(op.dest, op.fragment.type), writes=True,
+        predicate=op.predicate, constant=op.fragment,
     ),
     matrix_copy.LdmatrixOp: lambda op: _generic(
         op.source, op.indices, elements=_elements(op.source, 16), constant=op.matrix_copy.runs
     ),
     matrix_copy.StmatrixOp: lambda op: _generic(
-        op.dest,
-        op.indices,
-        elements=_elements(op.dest, 16),
-        writes=True,
+        op.dest, op.indices, elements=_elements(op.dest, 16), writes=True,
         constant=op.matrix_copy.runs,
     ),
     wmma.LoadOp: _wmma,
     wmma.StoreOp: _wmma,
-    # Copies by cp.async.
-    copy.CpAsyncOp: lambda op: Effect(
-        "cp.async",
-        places=(
-            MemoryPlace(
-                op.dest,
-                tuple(op.dest_indices),
-                ((len(op.dest_indices) - 1, _elements(op.dest, op.size.value.data)),),
-                writes=True,
-            ),
-        ),
-    ),
-    copy.CpAsyncCommitGroupOp: plain("cp.commit"),
-    copy.CpAsyncWaitGroupOp: pending("cp.wait"),
-    # Copies by TMA.
+    # Asynchronous copies.
+    copy.CpAsyncOp: _cp_async,
     tma.TmaLoadOp: _tma_load,
     tma.TmaStoreOp: _tma_store,
     tma.TmaReduceOp: _tma_store,
-    tma.BulkCommitGroupOp: plain("bulk.commit"),
-    tma.BulkWaitGroupOp: pending("bulk.wait"),
-    # mbarriers.
-    **of_mbarriers(mbarrier, _bar),
+    # Barriers.
     mbarrier.WaitOp: lambda op: Effect("wait", _bar(op), scalars=(op.parity,)),
-    # Barriers of threads.
     gpu.BarrierOp: lambda op: Effect("bar", constant=(0, None, True)),
-    sync.BarSyncOp: lambda op: Effect(
-        "bar", constant=(op.barrier.value.data, op.threads.value.data, True)
-    ),
-    sync.BarArriveOp: lambda op: Effect(
-        "bar", constant=(op.barrier.value.data, op.threads.value.data, False)
-    ),
-    sync.WarpSyncOp: plain("warp.sync"),
-    cluster.ArriveOp: plain("cluster.arrive"),
-    cluster.WaitOp: plain("cluster.wait"),
     cluster.MbarrierArriveOp: lambda op: arrival_in_cluster(op, _bar(op), op.rank),
-    warp_specialization.SetmaxnregOp: lambda op: Effect(
-        "registers", constant=(op.action.data, op.registers.value.data)
-    ),
-    # wgmma.
+    # MMAs and tensor memory.
     WarpgroupMmaOp: _wgmma,
-    wgmma_sync.WgmmaFenceOp: plain("wgmma.fence"),
-    wgmma_sync.WgmmaCommitGroupOp: plain("wgmma.commit"),
-    wgmma_sync.WgmmaWaitGroupOp: pending("wgmma.wait"),
-    wgmma_sync.FenceProxyAsyncOp: plain("fence.proxy"),
-    # Tensor memory.
     UmmaOp: _umma,
     tmem_copy.CopyOp: _copy,
     tmem_copy.ShiftOp: _shift,
@@ -255,14 +223,8 @@ _EFFECTS: dict[type[Operation], Row | None] = {
     tmem_access.WaitLoadOp: plain("tmem.wait_load"),
     tmem_access.WaitStoreOp: plain("tmem.wait_store"),
     tmem.AllocOp: lambda op: Effect("tmem.alloc", places=(_slot(op),)),
-    tmem.RelinquishAllocPermitOp: plain("tmem.relinquish"),
     tmem.RetrieveOp: lambda op: Effect("access", places=(_slot(op),)),
     tmem.DeallocOp: lambda op: Effect(
         "tmem.dealloc", places=(MemoryPlace(op.source, (), writes=True),)
     ),
-    tcgen05_sync.CommitOp: lambda op: Effect(
-        "commit", _bar(op), scalars=() if op.mask is None else (op.mask,)
-    ),
-    tcgen05_sync.FenceBeforeThreadSyncOp: plain("fence.before"),
-    tcgen05_sync.FenceAfterThreadSyncOp: plain("fence.after"),
-}
+}  # fmt: skip

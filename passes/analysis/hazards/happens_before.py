@@ -83,7 +83,8 @@ class Machine(TensorAccesses):
                 if self.pending[waiting]:
                     self._flush(waiting)
         for waiting in self._handlers[event.kind](index, event, roles):
-            self._advance(waiting)
+            self._next[waiting] += 1
+            self._enqueue(waiting)
 
     def _end(self, role: int) -> None:
         if self.pending[role]:

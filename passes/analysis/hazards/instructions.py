@@ -49,8 +49,7 @@ from tilewright.passes.analysis.hazards.effects import (
     Reach,
     Row,
     arrival_in_cluster,
-    of_mbarriers,
-    pending,
+    of_both,
     plain,
 )
 from tilewright.passes.analysis.hazards.placement import HALF, Cells, tensor_set
@@ -264,54 +263,30 @@ def _shift(op: tcgen05_memory.ShiftOp) -> Effect:
     return Effect("umma", places=(place,), constant=("shift", op.group))
 
 
-def _barrier(waits: bool) -> Row:
-    return lambda op: Effect(
-        "bar",
-        constant=(
-            op.barrier.value.data, None if op.threads is None else op.threads.value.data, waits
-        ),
-    )  # fmt: skip
-
-
 INSTRUCTIONS: dict[type[Operation], Row] = {
+    **of_both(
+        _bar, copies=data_movement, boxes=bulk_copy, mbarrier=mbarrier, threads=synchronization,
+        cluster=cluster, wgmma=wgmma, tensor_memory=tcgen05_memory, tcgen05=tcgen05_sync,
+        warps=warp_specialization,
+    ),
+    # Copies.
     data_movement.LdOp: _access,
     data_movement.StOp: _access,
     matrix_copy.LdmatrixOp: _matrix_copy,
     matrix_copy.StmatrixOp: _matrix_copy,
     wmma.LoadOp: _wmma,
     wmma.StoreOp: _wmma,
-    # Copies by cp.async.
     data_movement.CpAsyncOp: lambda op: Effect(
         "cp.async", places=(_run(op.dest, op.size.value.data, writes=True),)
     ),
-    data_movement.CpAsyncCommitGroupOp: plain("cp.commit"),
-    data_movement.CpAsyncWaitGroupOp: pending("cp.wait"),
-    # Copies of boxes.
     bulk_copy.TensorLoadOp: _tensor_load,
     bulk_copy.TensorStoreOp: _from_shared,
     bulk_copy.TensorReduceOp: _from_shared,
-    bulk_copy.BulkCommitGroupOp: plain("bulk.commit"),
-    bulk_copy.BulkWaitGroupOp: pending("bulk.wait"),
-    # mbarriers.
-    **of_mbarriers(mbarrier, _bar),
+    # Barriers.
     mbarrier.TryWaitParityOp: lambda op: Effect("wait", _bar(op), scalars=(op.parity,)),
-    # Barriers of threads.
-    synchronization.BarSyncOp: _barrier(True),
-    synchronization.BarArriveOp: _barrier(False),
-    synchronization.WarpSyncOp: plain("warp.sync"),
-    cluster.ArriveOp: plain("cluster.arrive"),
-    cluster.WaitOp: plain("cluster.wait"),
     cluster.MbarrierArriveOp: lambda op: arrival_in_cluster(op, _bar(op), op.address),
-    warp_specialization.SetmaxnregOp: lambda op: Effect(
-        "registers", constant=(op.action.data, op.registers.value.data)
-    ),
-    # wgmma.
+    # MMAs and tensor memory.
     wgmma.WgmmaOp: _wgmma,
-    wgmma.WgmmaFenceOp: plain("wgmma.fence"),
-    wgmma.WgmmaCommitGroupOp: plain("wgmma.commit"),
-    wgmma.WgmmaWaitGroupOp: pending("wgmma.wait"),
-    wgmma.FenceProxyAsyncOp: plain("fence.proxy"),
-    # Tensor memory.
     tcgen05_mma.Tcgen05MmaOp: _umma,
     tcgen05_memory.CpOp: _cp,
     tcgen05_memory.ShiftOp: _shift,
@@ -323,13 +298,7 @@ INSTRUCTIONS: dict[type[Operation], Row] = {
     tcgen05_memory.AllocOp: lambda op: Effect(
         "tmem.alloc", places=(_run(op.slot, 4, offset=op.offset.value.data, writes=True),)
     ),
-    tcgen05_memory.RelinquishAllocPermitOp: plain("tmem.relinquish"),
     tcgen05_memory.DeallocOp: lambda op: Effect(
         "tmem.dealloc", places=(_tensor(op.address, op.columns.value.data),)
     ),
-    tcgen05_sync.CommitOp: lambda op: Effect(
-        "commit", _bar(op), scalars=() if op.mask is None else (op.mask,)
-    ),
-    tcgen05_sync.FenceBeforeThreadSyncOp: plain("fence.before"),
-    tcgen05_sync.FenceAfterThreadSyncOp: plain("fence.after"),
-}
+}  # fmt: skip

@@ -19,11 +19,8 @@ class Role:
     warp: int
     warp_of_cta: int
     lanes: NDArray[np.int64]
-
-    @property
-    def alone(self) -> bool:
-        """One thread."""
-        return len(self.lanes) == 1
+    alone: bool
+    """One thread."""
 
 
 def roles_of(events: list[Event], launch: Launch) -> tuple[list[Role], dict[int, list[int]]]:
@@ -42,6 +39,7 @@ def roles_of(events: list[Event], launch: Launch) -> tuple[list[Role], dict[int,
             int(lanes[0]) // WARP,
             int(lanes[0]) % launch.stride // WARP,
             lanes,
+            len(lanes) == 1,
         )
         for number, lanes in enumerate(np.split(slots[order], starts))
     ]

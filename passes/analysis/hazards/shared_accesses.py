@@ -20,11 +20,12 @@ class SharedAccesses(Mbarriers):
     def _access(self, index: int, event: Event, roles: list[int]) -> list[int]:
         place, view, _ = access = event.accesses[0]
         touched = self.cells.shared(event, access, roles, event.constant)
+        reads = isinstance(event.op, tmem.RetrieveOp | data_movement.LdOp) and self.is_kernel
         for role, part in zip(roles, touched, strict=True):
             if part is None:
                 continue
             key = (self.roles[role].cta, view.root)
-            if isinstance(event.op, tmem.RetrieveOp | data_movement.LdOp) and self.is_kernel:
+            if reads:
                 writes = (pending.get((key, True)) for pending in self.pending)
                 if not any(write and write.cells & part.cells for write in writes):
                     self._check_written(key, part.cells, event)

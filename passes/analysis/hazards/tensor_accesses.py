@@ -189,7 +189,9 @@ class TensorAccesses(Warpgroups):
                     if access.writes:
                         other.cells &= ~access.cells
                         passed |= not other.cells
-                elif not self._follows(other, access, role):
+                elif not self._follows(other, access, role) and not self._read_since(
+                    other, access, key
+                ):
                     raise self._tensor_hazard(other, access, role)
                 elif access.writes and not other.cells & ~access.cells and other.done:
                     # What waits for the later one waits for both.
@@ -205,6 +207,16 @@ class TensorAccesses(Warpgroups):
             return _ordered(other.signature, access.signature)
         mine = self.roles[other.role].warp == self.roles[role].warp
         return mine and role in other.waited
+
+    def _read_since(self, other: Access, access: Access, key: Key) -> bool:
+        """A thread copies to where it has copied before, and its MMAs have read that since."""
+        if _kind(other) != "cp" or _kind(access) != "cp" or other.role != access.role:
+            return False
+        left = other.cells & access.cells
+        for later in self.tensors[key][self.tensors[key].index(other) + 1 :]:
+            if _kind(later) == "mma" and later.role == access.role and not later.writes:
+                left &= ~later.cells
+        return not left
 
     def _tensor_hazard(self, other: Access, access: Access, role: int) -> Hazard:
         part = next(part for part in other.parts if part.cells & access.cells)
@@ -235,6 +247,12 @@ def _alike(first: Access, second: Access) -> bool:
         and first.writes == second.writes
         and first.signature == second.signature
     )
+
+
+def _kind(access: Access) -> Any:
+    """The kind of an asynchronous operation."""
+    signature: Any = access.signature
+    return signature[0] if access.kind == "umma" else None
 
 
 def _pairs(event: Event) -> bool:

@@ -7,7 +7,8 @@ without dynamic leaves, from `tilewright.dialects.cute` wherever that has it.
 from __future__ import annotations
 
 from collections.abc import Callable
-from operator import add, sub
+from functools import partial
+from operator import add, eq, lt, sub
 from typing import Any
 
 from hypothesis import strategies as st
@@ -123,11 +124,27 @@ def modes_of(value: Typed) -> Any:
 
 # --- constructors and accessors -------------------------------------------------------------------
 
+INDEXED = ("shape", "int_tuple", "coord", "stride", "tile", "layout", "composed_layout")
 
-@case("static", *(f"make_{kind}" for kind in LEAVES))
-def _(draw: st.DrawFn) -> Drawn:
-    """The operand is the result: it was made from its leaves."""
-    return [typed(draw, *VALUES)], ()
+
+def _one_of(*kinds: str) -> Draw:
+    """One operand, of any of some kinds."""
+    return lambda draw: ([typed(draw, *kinds)], ())
+
+
+# Made from its leaves, the operand of `make_` is the result.
+case("static", *(f"make_{kind}" for kind in LEAVES))(_one_of(*VALUES))
+case("make_layout_like", "get_stride")(_one_of("layout"))
+case("make_identity_layout")(_one_of("shape"))
+case("composed_get_inner", "composed_get_offset", "composed_get_outer")(_one_of("composed_layout"))
+case("to_shape", "to_stride", "to_coord")(_one_of("int_tuple"))
+case("get_leaves")(_one_of("shape", "stride", "coord", "int_tuple", "tile"))
+case("flatten")(_one_of(*INDEXED))
+case("tuple_product", "tuple_product_each")(_one_of("int_tuple", "shape"))
+case("cosize")(lambda draw: ([typed(draw, "layout")], ((),)))
+case("right_inverse", "left_inverse", static=(0,))(
+    lambda draw: ([Typed("layout", draw(injective_layouts()))], ())
+)
 
 
 @case("make_layout")
@@ -143,20 +160,10 @@ def _(draw: st.DrawFn) -> Drawn:
     return [inner, Typed("int_tuple", value.offset), Typed("layout", value.outer)], ()
 
 
-@case("make_layout_like")
-def _(draw: st.DrawFn) -> Drawn:
-    return [Typed("layout", draw(layouts()))], ()
-
-
 @case("make_ordered_layout", static=(1,))
 def _(draw: st.DrawFn) -> Drawn:
     shape = draw(shapes())
     return [Typed("shape", shape), Typed("int_tuple", like(draw, shape, SMALL))], ()
-
-
-@case("make_identity_layout")
-def _(draw: st.DrawFn) -> Drawn:
-    return [Typed("shape", draw(shapes()))], ()
 
 
 @case("get_shape")
@@ -165,30 +172,10 @@ def _(draw: st.DrawFn) -> Drawn:
     return [draw(st.sampled_from([tile, typed(draw, "layout", "composed_layout")]))], ()
 
 
-@case("get_stride")
-def _(draw: st.DrawFn) -> Drawn:
-    return [typed(draw, "layout")], ()
-
-
-@case("composed_get_inner", "composed_get_offset", "composed_get_outer")
-def _(draw: st.DrawFn) -> Drawn:
-    return [typed(draw, "composed_layout")], ()
-
-
 @case("to_int_tuple")
 def _(draw: st.DrawFn) -> Drawn:
     kind = draw(st.sampled_from(["shape", "stride", "coord", "int_tuple"]))
     return [Typed(kind, draw(int_tuples(POSITIVE)))], ()
-
-
-@case("to_shape", "to_stride", "to_coord")
-def _(draw: st.DrawFn) -> Drawn:
-    return [typed(draw, "int_tuple")], ()
-
-
-@case("get_leaves")
-def _(draw: st.DrawFn) -> Drawn:
-    return [typed(draw, "shape", "stride", "coord", "int_tuple", "tile")], ()
 
 
 @case("get_layouts_from_tile")
@@ -200,9 +187,6 @@ def _(draw: st.DrawFn) -> Drawn:
 @case("get_scalars")
 def _(draw: st.DrawFn) -> Drawn:
     return [typed(draw, *VALUES)], (draw(st.booleans()),)
-
-
-INDEXED = ("shape", "int_tuple", "coord", "stride", "tile", "layout", "composed_layout")
 
 
 @case("get")
@@ -255,16 +239,6 @@ def _(draw: st.DrawFn) -> Drawn:
     return [source, Typed("shape", draw(st.sampled_from([64, 720, (12, 100)])))], ()
 
 
-@case("flatten")
-def _(draw: st.DrawFn) -> Drawn:
-    return [typed(draw, *INDEXED)], ()
-
-
-@case("right_inverse", "left_inverse", static=(0,))
-def _(draw: st.DrawFn) -> Drawn:
-    return [Typed("layout", draw(injective_layouts()))], ()
-
-
 @case("group_modes")
 def _(draw: st.DrawFn) -> Drawn:
     source = any_layout(draw, layouts().filter(lambda each: isinstance(each.shape, tuple)))
@@ -305,16 +279,6 @@ def _(draw: st.DrawFn) -> Drawn:
     value = typed(draw, "shape", "layout", "composed_layout")
     count = cute.rank(modes_of(value))
     return [value], (draw(st.sampled_from([(), (draw(st.integers(0, count - 1)),)])),)
-
-
-@case("cosize")
-def _(draw: st.DrawFn) -> Drawn:
-    return [Typed("layout", draw(layouts()))], ((),)
-
-
-@case("tuple_product", "tuple_product_each")
-def _(draw: st.DrawFn) -> Drawn:
-    return [typed(draw, "int_tuple", "shape")], ()
 
 
 def _coordinate(draw: st.DrawFn, shape: Any) -> Any:
@@ -446,26 +410,15 @@ def _get(value: Any, path: tuple[int, ...]) -> Any:
     return value.mode(*path) if layout else _part(value, path)
 
 
-def _select(value: Any, modes: tuple[int, ...]) -> Any:
-    if isinstance(value, ComposedLayout):
-        return value.with_outer(cute.select(value.outer, *modes))
-    if isinstance(value, Layout):
-        return cute.select(value, *modes)
-    return tuple(_part(value, (i,)) for i in modes)
+def _outer(function: Callable[..., Any], plain: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of layouts on the outer one of what is composed; `plain` of any other value."""
 
+    def mapped(value: Any, *rest: Any) -> Any:
+        if isinstance(value, ComposedLayout):
+            return value.with_outer(function(value.outer, *rest))
+        return (function if isinstance(value, Layout) else plain)(value, *rest)
 
-def _flatten(value: Any) -> Any:
-    if isinstance(value, ComposedLayout):
-        return value.with_outer(value.outer.flatten())
-    if isinstance(value, Layout):
-        return value.flatten()
-    return flatten(value) if isinstance(value, tuple) else value
-
-
-def _group(value: Any, begin: int, end: int) -> Any:
-    if isinstance(value, ComposedLayout):
-        return value.with_outer(cute.group_modes(value.outer, begin, end))
-    return cute.group_modes(value, begin, end)
+    return mapped
 
 
 def _slice(source: Any, coord: Any) -> Any:
@@ -494,13 +447,6 @@ def _padded(pad_layout: Any, first: bool) -> Callable[..., Any]:
     return pad
 
 
-def _leafwise(compute: Callable[[int, int], int]) -> Callable[[Any, Any], Any]:
-    def operation(a: Any, b: Any) -> Any:
-        return cute.transform_leaf(compute, a, b)
-
-    return operation
-
-
 def _size(source: Any, path: tuple[int, ...]) -> int:
     mode = _get(source, path)
     return mode.size() if isinstance(mode, Layout | ComposedLayout) else cute.size(mode)
@@ -510,22 +456,6 @@ def _shape(value: Any) -> Any:
     if isinstance(value, tuple):
         return tuple(map(_shape, value))
     return value.shape
-
-
-def _increment(coord: Any, shape: Any) -> Any:
-    return cute.idx2crd(cute.crd2idx(coord, shape) + 1, shape)
-
-
-def _coalesce(layout: Any, profile: Any = None) -> Any:
-    return cute.coalesce(layout, profile)
-
-
-def _equal(a: Any, b: Any) -> bool:
-    return a == b
-
-
-def _less(a: Any, b: Any) -> bool:
-    return all(x < y for x, y in zip(flatten(a), flatten(b), strict=True))
 
 
 PURE: dict[str, Callable[..., Any]] = {
@@ -540,14 +470,19 @@ PURE: dict[str, Callable[..., Any]] = {
     "composed_get_outer": lambda layout: layout.outer,
     **dict.fromkeys(("to_int_tuple", "to_shape", "to_stride", "to_coord"), lambda value: value),
     "get": _get,
-    "select": _select,
+    "select": _outer(
+        lambda layout, modes: cute.select(layout, *modes),
+        lambda value, modes: tuple(_part(value, (i,)) for i in modes),
+    ),
     "composition": cute.composition,
-    "coalesce": _coalesce,
+    "coalesce": lambda layout, profile=None: cute.coalesce(layout, profile),
     "complement": cute.complement,
-    "flatten": _flatten,
+    "flatten": _outer(
+        Layout.flatten, lambda value: flatten(value) if isinstance(value, tuple) else value
+    ),
     "right_inverse": cute.right_inverse,
     "left_inverse": cute.left_inverse,
-    "group_modes": _group,
+    "group_modes": _outer(cute.group_modes, cute.group_modes),
     "recast_layout": lambda layout, new, old: cute.recast_layout(new, old, layout),
     "slice": _slice,
     "dice": _dice,
@@ -558,15 +493,15 @@ PURE: dict[str, Callable[..., Any]] = {
     "layout_eval": lambda coord, layout: layout(coord),
     "crd2idx": cute.crd2idx,
     "idx2crd": cute.idx2crd,
-    "increment_coord": _increment,
+    "increment_coord": lambda coord, shape: cute.idx2crd(cute.crd2idx(coord, shape) + 1, shape),
     "append_to_rank": _padded(cute.append_to_rank, first=False),
     "prepend_to_rank": _padded(cute.prepend_to_rank, first=True),
-    "tuple_add": _leafwise(add),
-    "tuple_sub": _leafwise(sub),
+    "tuple_add": partial(cute.transform_leaf, add),
+    "tuple_sub": partial(cute.transform_leaf, sub),
     "shape_div": cute.shape_div,
     "ceil_div": cute.ceil_div,
-    "elem_less": _less,
-    "equal": _equal,
+    "elem_less": lambda a, b: all(map(lt, flatten(a), flatten(b))),
+    "equal": eq,
     **{
         name: getattr(cute, name)
         for name in CASES
@@ -577,11 +512,8 @@ PURE: dict[str, Callable[..., Any]] = {
 
 def leaves_of(source: Any) -> list[Any]:
     """The leaves of a tuple, or the slots of a tile."""
-    return list(tile_leaves(source) if _is_tile(source) else flatten(source))
-
-
-def _is_tile(value: Any) -> bool:
-    return any(isinstance(leaf, Layout) for leaf in flatten(value))
+    is_tile = any(isinstance(leaf, Layout) for leaf in flatten(source))
+    return list(tile_leaves(source) if is_tile else flatten(source))
 
 
 LESS_WHEN_DYNAMIC = {"recast_layout"}

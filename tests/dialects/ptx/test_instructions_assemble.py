@@ -26,7 +26,7 @@ from tilewright.dialects.cute_nvgpu.lattice.atomics import (
     operand_count,
     register_of,
 )
-from tilewright.dialects.cute_nvgpu.lattice.data_movement import VECTOR_BITS
+from tilewright.dialects.cute_nvgpu.lattice.data_movement import ACCESS_TYPES, VECTOR_BITS
 from tilewright.dialects.cute_nvgpu.lattice.multimem import MULTIMEM
 from tilewright.dialects.ptx import data_movement as data
 from tilewright.dialects.ptx import multimem, registers, synchronization
@@ -63,7 +63,7 @@ def check_refused(text: str, mnemonic: str, target: str, version: tuple[int, int
 
 
 @pytest.mark.parametrize("space", [space for row in data.LdOp.ROWS for space in row.spaces])
-@pytest.mark.parametrize("access", data.ACCESS_TYPES)
+@pytest.mark.parametrize("access", ACCESS_TYPES)
 def test_loads_and_stores(space: str, access: str, ptxas: Ptxas) -> None:
     kernel = Kernel(shared=4096)
     for count in (1, 2, 4):
@@ -72,7 +72,7 @@ def test_loads_and_stores(space: str, access: str, ptxas: Ptxas) -> None:
         for offset in OFFSETS:
             address = kernel.pointer if space == "global" else kernel.shared_address(256)
             kernel.output(kernel.add(data.LdOp(space, access, address, offset, count)))
-            value = kernel.input(data.ACCESS_TYPES[access], count)
+            value = kernel.input(ACCESS_TYPES[access], count)
             kernel.add(data.StOp(space, access, address, value, offset))
     lowest = ("sm_90", (7, 8)) if space == "shared::cluster" else None
     text = check(kernel, ptxas, lowest=lowest)

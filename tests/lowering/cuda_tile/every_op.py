@@ -328,7 +328,7 @@ def products() -> Iterator[Case]:
     pairs += [("f64", "f64")]
     pairs += [(octet, acc) for octet in ("f8E4M3FN", "f8E5M2") for acc in ("f16", "f32")]
     for (element, acc), (m, n, k) in (
-        (pair, shape) for pair in pairs for shape in ((32, 16, 64), (4, 4, 8))
+        (pair, shape) for pair in pairs for shape in ((32, 16, 64), (1, 64, 2))
     ):
         body = _operands(element, acc, m, n, k) + (
             f"    %r = mmaf %a, %b, %c : tile<{m}x{k}x{element}>, tile<{k}x{n}x{element}>, "
@@ -336,7 +336,7 @@ def products() -> Iterator[Case]:
         ) + stored("r", "p3", acc, (m, n))  # fmt: skip
         sizes = ((element, m * k), (element, k * n), (acc, m * n), (acc, m * n))
         yield kernel("mmaf", f"mmaf {element} {acc} {m}x{n}x{k}", body, sizes, None)
-    for m, n, k in ((16, 16, 64), (4, 4, 8)):
+    for m, n, k in ((16, 16, 64), (1, 64, 2)):
         body = _operands("i8", "i32", m, n, k) + (
             f"    %r = mmai %a, %b, %c signed unsigned : tile<{m}x{k}xi8>, tile<{k}x{n}xi8>, "
             f"tile<{m}x{n}xi32>\n"
@@ -554,11 +554,13 @@ def packed_views() -> Iterator[Case]:
         type_ = f"partition_view<tile=(16x16), padding_value = zero, {tensor}>"
         body = "".join(
             f"    %{name} = constant <i32: {number}> : tile<i32>\n"
-            for name, number in (("s", 32), ("zero", 0), ("one", 1))
+            for name, number in (("s", 32), ("zero", 0), ("one", 1), ("o0", -1), ("o1", 9))
         )
         for i in (0, 1):
             body += (
-                f"    %q{i} = ptr_to_ptr %p{i} : tile<ptr<i8>> -> tile<ptr<f4E2M1FN>>\n"
+                f"    %r{i} = ptr_to_ptr %p{i} : tile<ptr<i8>> -> tile<ptr<f4E2M1FN>>\n"
+                f"    %q{i} = offset %r{i}, %o{i} : tile<ptr<f4E2M1FN>>, tile<i32> -> "
+                "tile<ptr<f4E2M1FN>>\n"
                 f"    %v{i} = make_tensor_view %q{i}, shape = [24, 32], strides = {given} : "
                 f"{'tile<i32> -> ' if order == 'given' else ''}{tensor}\n"
                 f"    %w{i} = make_partition_view %v{i} : {type_}\n"

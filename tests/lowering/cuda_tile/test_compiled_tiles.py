@@ -319,17 +319,3 @@ def test_bytes_that_two_tiles_would_share(shape: str, padding: str, rule: str) -
     )
     with pytest.raises(tw.CompileError, match=rule):
         tw.compile(text, "sm_90a")
-
-
-def test_what_does_not_lower_is_said_at_its_place() -> None:
-    body = """
-    %one = reshape %p : tile<ptr<f4E2M1FN>> -> tile<1xptr<f4E2M1FN>>
-    %two = broadcast %one : tile<1xptr<f4E2M1FN>> -> tile<2xptr<f4E2M1FN>>
-    %y, %t = load_ptr_tko weak %two : tile<2xptr<f4E2M1FN>> -> tile<2xf4E2M1FN>, token
-"""
-    text = entry("%p: tile<ptr<f4E2M1FN>>", body)
-    with pytest.raises(
-        tw.CompileError, match="expected elements of whole bytes, got f4E2M1FN"
-    ) as raised:
-        tw.compile(text, "sm_90a")
-    assert raised.value.diagnostic.line == 6

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from xdsl.context import Context
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "interpreter" / "cuda_tile"))
 sys.path.append(str(Path(__file__).parent))
@@ -17,6 +18,8 @@ from tile_ir import entry
 
 import tilewright as tw
 from tilewright import ptxas
+from tilewright.lowering.cuda_tile.scheduling.share_blocks import CudaTileShareBlocksPass
+from tilewright.parsing import parse_module
 
 TYPES = ("bf16", "f32")
 
@@ -161,3 +164,24 @@ def test_registers_of_one_cta_are_too_few(ctas: int) -> None:
     want = tw.interpret(text, "k", grid=(1,), args=args)[3]
     got = tw.interpret(text, "k", grid=(1,), args=args, level="ptx", arch="sm_90a")[3]
     assert np.abs(want).max() > 0 and (got == want).all()
+
+
+@pytest.mark.parametrize(
+    "tile, ctas, sizes, grid, parts",
+    [
+        # Columns: the rows are no more than one MMA has. Rows: a CTA then loads least.
+        ((64, 128, 64), 8, (72, 248, 200), (2, 2), 4),
+        ((128, 64, 64), 2, (136, 64, 136), (2, 1), 2),
+        ((64, 32, 32), 2, (64, 40, 72), (1, 2), 1),
+    ],
+)
+def test_blocks_of_a_small_grid(
+    tile: tuple[int, int, int], ctas: int, sizes: tuple[int, int, int], grid: tuple[int, int],
+    parts: int,
+) -> None:  # fmt: skip
+    """As many CTAs as there may be share a block, and load on their own."""
+    module = parse_module(product(TYPES, tile), "product")
+    CudaTileShareBlocksPass(ctas).apply(Context(), module)
+    launch = tw.compile(module, "sm_90a").entry()
+    assert launch.ctas == parts and launch.cluster is None
+    check(module, sizes, ("bf16", *TYPES), grid, schedule=ctas)

@@ -10,6 +10,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from xdsl.dialects.builtin import ModuleOp
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "interpreter" / "cuda_tile"))
 
@@ -121,7 +122,8 @@ def operand(rows: int, columns: int, element: str, order: str = "") -> NDArray[A
 
 
 def check(
-    text: str, sizes: tuple[int, int, int], types: tuple[str, str, str], grid: tuple[int, int],
+    text: str | ModuleOp, sizes: tuple[int, int, int], types: tuple[str, str, str],
+    grid: tuple[int, int],
     *, b_order: str = "", schedule: int | None = None, arch: str = "sm_90a",
 ) -> None:  # fmt: skip
     """At the `ptx` level the result is that of the program level, bit for bit."""

@@ -72,6 +72,16 @@ cuda_tile.module @m {
 
 cuda_tile.module @m {
   entry @f() {
+    // expected-error @+1 {{'cuda_tile.tile' expected one pointer to f4E2M1FN, which has half a byte, got 2; nearest legal: a view of them}}
+    %x = make_token : tile<2xptr<f4E2M1FN>>
+    return
+  }
+}
+
+// -----
+
+cuda_tile.module @m {
+  entry @f() {
     // expected-error @+1 {{'cuda_tile.ptr' expected a pointee that is a type of numbers, got ptr<f32>}}
     %x = make_token : ptr<ptr<f32>>
     return

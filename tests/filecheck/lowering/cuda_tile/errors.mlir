@@ -9,14 +9,3 @@ cuda_tile.module @m {
 
 // CHECK: 'cuda_tile.ftof' expected a result whose rounding is known, got fnv8E5M3FNU (a preview); nearest legal: f8E4M3FN
 // CHECK-NEXT: %y = ftof %x : tile<f64> -> tile<fnv8E5M3FNU>
-
-// -----
-
-cuda_tile.module @m {
-  entry @k(%p: tile<ptr<f4E2M1FN>>, %n: tile<i32>) {
-    %q = offset %p, %n : tile<ptr<f4E2M1FN>>, tile<i32> -> tile<ptr<f4E2M1FN>>
-    return
-  }
-}
-
-// CHECK: 'cuda_tile.offset' expected pointers to elements of whole bytes, got f4E2M1FN; nearest legal: a view of them

@@ -1,0 +1,137 @@
+"""Atomics, stores to views, gathers: ops of a drawn kernel of Tile IR that write memory."""
+
+from __future__ import annotations
+
+from tile_writer import FLOATS, INTEGERS, STORED, Value, Writer, size_of, tile
+
+
+class Accesses(Writer):
+    """Ops that access memory of their own."""
+
+    def atomic(self) -> None:
+        """An atomic operation on a place of every element's own."""
+        draw, element = self.draw, self.draw.pick(("i32", "i64", "f32", "f16", "f64"))
+        x = self.of((element,))
+        name = self.parameter(element, size_of(x.shape) * self.blocks)
+        at, type_ = self.pointers(name, element, x.shape)
+        mode = (
+            "addf"
+            if element[0] == "f"
+            else draw.pick(("add", "and", "or", "xor", "max", "min", "umax", "umin", "xchg"))
+        )
+        order = draw.pick(("relaxed device", "acq_rel sys", "release device", "acquire device"))
+        result, token = self.fresh(), self.fresh()
+        mask = types = ""
+        if draw.chance(30):
+            chosen = self.mask(x.shape)
+            mask, types = f", {chosen.name}", f", {chosen.type}"
+        self.emit(f"{result}, {token} = atomic_rmw_tko {order} {at}, {mode}, {x.name}{mask} : "
+                  f"{type_}, {x.type}{types} -> {x.type}, token")  # fmt: skip
+        if not mask:
+            self.values.append(Value(result, x.shape, element))
+
+    def exchange(self) -> None:
+        """What a place holds is replaced where it is what was expected."""
+        x = self.of(("i32", "i64", "f32", "f64"))
+        y, name = self.like(x), self.parameter(x.element, size_of(x.shape) * self.blocks)
+        at, type_ = self.pointers(name, x.element, x.shape)
+        order = self.draw.pick(("relaxed device", "acq_rel sys", "release device"))
+        result, token = self.fresh(), self.fresh()
+        mask = types = ""
+        if self.draw.chance(30):
+            chosen = self.mask(x.shape)
+            mask, types = f", {chosen.name}", f", {chosen.type}"
+        self.emit(
+            f"{result}, {token} = atomic_cas_tko {order} {at}, {x.name}, {y.name}{mask} : {type_}, "
+            f"{x.type}{types} -> {x.type}, token"
+        )
+        if not mask:
+            self.values.append(Value(result, x.shape, x.element))
+
+    def collide(self) -> None:
+        """Elements of all blocks that are added up, or so, in a few places."""
+        draw, element = self.draw, self.draw.pick(("i32", "i64", "f32"))
+        x = self.of((element,))
+        places = 1 << draw.number(0, 4)
+        name = self.parameter(element, places)
+        index = self.same(
+            f"andi {self.numbers_of(x.shape).name}, "
+            f"{self.constant(places - 1, x.shape).name}", self.numbers_of(x.shape),
+        )  # fmt: skip
+        at, type_ = self.moved(name, element, index)
+        mode = "addf" if element == "f32" else draw.pick(
+            ("add", "and", "or", "xor", "max", "min", "umax", "umin"))  # fmt: skip
+        if element == "f32":
+            # Whole numbers of few bits.
+            few, many = self.constant(-4, x.shape, "f32"), self.constant(4, x.shape, "f32")
+            floor = self.same(f"floor {x.name}", x)
+            least = self.same(f"maxf {floor.name}, {few.name}", x)
+            x = self.same(f"minf {least.name}, {many.name}", x)
+        mask = types = ""
+        if draw.chance(30):
+            chosen = self.mask(x.shape)
+            mask, types = f", {chosen.name}", f", {chosen.type}"
+        self.emit(
+            f"{self.fresh()}, {self.fresh()} = atomic_rmw_tko relaxed device {at}, {mode}, "
+            f"{x.name}{mask} : {type_}, {x.type}{types} -> {x.type}, token"
+        )
+
+    def store_view(self) -> None:
+        """A tile to a view, of which a part is outside, or added to what is there."""
+        draw = self.draw
+        x = self.of((*INTEGERS, *FLOATS, *STORED))
+        if not x.shape:
+            return
+        view, type_, index = self.view(x.shape, x.element)
+        if self.blocks > 1:
+            return
+        word = draw.pick(("weak", "weak", "relaxed device", "release sys"))
+        if x.element in ("i32", "i64") and "padding" not in type_:
+            mode = draw.pick(("add", "and", "or", "xor", "max", "min", "umax", "umin"))
+            self.emit(f"{self.fresh()} = atomic_red_view_tko relaxed device {view}[{index}], "
+                      f"{mode}, {x.name} : {x.type}, {type_}, tile<i32> -> token")  # fmt: skip
+            return
+        self.emit(f"{self.fresh()} = store_view_tko {word} {x.name}, {view}[{index}] : {x.type}, "
+                  f"{type_}, tile<i32> -> token")  # fmt: skip
+
+    def gather(self) -> None:
+        """Rows or columns of a matrix, in an order of their own; maybe to others of another one."""
+        draw = self.draw
+        element = draw.pick((*INTEGERS, *FLOATS, *STORED))
+        shape = 1 << draw.number(0, 5), 1 << draw.number(0, 6)
+        sparse = draw.number(0, 1)
+        sizes = tuple(extent + draw.number(0, 5) for extent in shape)
+        strides, words = f"{sizes[1]},1", f"[{sizes[1]}, 1]"
+        if draw.chance(30):
+            strides, words = f"1,{sizes[0]}", f"[1, {sizes[0]}]"
+        tensor = f"tensor_view<{sizes[0]}x{sizes[1]}x{element}, strides=[{strides}]>"
+        type_ = (
+            f"gather_scatter_view<tile=({shape[0]}x{shape[1]}), padding_value = zero, {tensor}, "
+            f"sparse_dim={sparse}>"
+        )
+        views = []
+        for _ in range(2):
+            name, whole, view = (
+                self.parameter(element, sizes[0] * sizes[1]), self.fresh(), self.fresh()
+            )  # fmt: skip
+            self.emit(f"{whole} = make_tensor_view {name}, shape = [{sizes[0]}, {sizes[1]}], "
+                      f"strides = {words} : {tensor}")  # fmt: skip
+            self.emit(f"{view} = make_gather_scatter_view {whole} : {type_}")
+            views.append(view)
+        count = shape[sparse]
+        own = self.numbers_of((count,))
+        turned = self.same(f"xori {own.name}, {self.constant(count - 1, (count,)).name}", own)
+        zero = self.constant(0)
+        index, kinds = [zero.name] * 2, ["tile<i32>"] * 2
+        index[sparse], kinds[sparse] = turned.name, turned.type
+        value, token = self.fresh(), self.fresh()
+        self.emit(
+            f"{value}, {token} = load_view_tko weak {views[0]}[{', '.join(index)}] : {type_}, "
+            f"{', '.join(kinds)} -> {tile(shape, element)}, token"
+        )
+        self.values.append(Value(value, shape, element))
+        if self.blocks == 1:
+            self.emit(
+                f"{self.fresh()} = store_view_tko weak {value}, {views[1]}[{', '.join(index)}] : "
+                f"{tile(shape, element)}, {type_}, {', '.join(kinds)} -> token"
+            )

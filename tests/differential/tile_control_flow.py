@@ -1,0 +1,103 @@
+"""Branches, loops and early returns of a drawn kernel of Tile IR."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+
+from tile_writer import FLOATS, INTEGERS, Value, Writer
+
+
+class ControlFlow(Writer):
+    """Ops with regions."""
+
+    depth = 0
+
+    @abstractmethod
+    def inner(self) -> None:
+        """Some op of a region."""
+
+    def leave(self) -> None:
+        """Some blocks end here."""
+        if not self.draw.chance(40):
+            return
+        low = self.same(f"andi %bx, {self.constant(1).name}", self.constant(1))
+        y = self.constant(self.draw.number(0, 2))
+        condition = self.fresh()
+        self.emit(f"{condition} = cmpi equal {low.name}, {y.name}, signed : tile<i32> -> tile<i1>")
+        self.emit(f"if {condition} {{\n{self.indent}  return\n{self.indent}}}")
+
+    def branch(self) -> None:
+        """An if with results, by a scalar."""
+        x = self.of((*INTEGERS, *FLOATS))
+        one = self.constant(1)
+        low = self.same(f"andi %bx, {one.name}", one)
+        condition = self.op(
+            f"cmpi equal {low.name}, {one.name}, signed : tile<i32> -> tile<i1>", (), "i1"
+        )
+        result, known = self.fresh(), len(self.values)
+        self.emit(f"{result} = if {condition.name} -> ({x.type}) {{")
+        for side in range(2):
+            y = self.nested(x)
+            self.emit(f"  yield {y.name} : {x.type}")
+            self.emit("} else {" if side == 0 else "}")
+            del self.values[known:]
+        self.values.append(Value(result, x.shape, x.element))
+
+    def nested(self, x: Value) -> Value:
+        """Some ops in a region, the last of which has the type of a tile."""
+        self.indent += "  "
+        self.depth += 1
+        for _ in range(self.draw.number(0, 2)):
+            self.inner()
+        self.depth -= 1
+        y = self.like(x)
+        if x.element in FLOATS:
+            y = self.same(f"subf {y.name}, {x.name} rounding<nearest_even>", x)
+        else:
+            y = self.same(f"{self.draw.pick(('addi', 'xori'))} {y.name}, {x.name}", x)
+        self.indent = self.indent[:-2]
+        return y
+
+    def repeat(self) -> None:
+        """A loop that carries tiles, over a range or until a condition."""
+        draw = self.draw
+        x, y = self.of((*INTEGERS, *FLOATS)), self.of(("i32", "f32", "i1", "f16"))
+        known = len(self.values)
+        r, s, a, b, k = (self.fresh() for _ in range(5))
+        zero, one = self.constant(0), self.constant(1)
+        if draw.chance(60):
+            most = self.constant(draw.number(0, 4))
+            self.emit(f"{r}, {s} = for {k} in ({zero.name} to {most.name}, step {one.name}) : "
+                      f"tile<i32> iter_values({a} = {x.name}, {b} = {y.name}) -> "
+                      f"({x.type}, {y.type}) {{")  # fmt: skip
+            inside = Value(a, x.shape, x.element), Value(b, y.shape, y.element)
+            self.values += [*inside, Value(k, (), "i32")]
+            new = self.nested(inside[0])
+            other = self.like(inside[1])
+            self.emit(f"  continue {new.name}, {other.name} : {x.type}, {y.type}")
+        else:
+            n, m = self.fresh(), self.fresh()
+            last = self.fresh()
+            self.emit(f"{last}, {r}, {s} = loop iter_values({n} = {zero.name}, {a} = {x.name}, "
+                      f"{b} = {y.name}) : tile<i32>, {x.type}, {y.type} -> tile<i32>, {x.type}, "
+                      f"{y.type} {{")  # fmt: skip
+            inside = Value(a, x.shape, x.element), Value(b, y.shape, y.element)
+            self.values += [*inside, Value(n, (), "i32")]
+            new = self.nested(inside[0])
+            other = self.like(inside[1])
+            self.emit(f"  {m} = addi {n}, {one.name} : tile<i32>")
+            stop = self.fresh()
+            self.emit(f"  {stop}_b = constant <i32: {draw.number(1, 3)}> : tile<i32>")
+            self.emit(
+                f"  {stop} = cmpi greater_than_or_equal {m}, {stop}_b, signed : "
+                "tile<i32> -> tile<i1>"
+            )
+            self.emit(
+                f"  if {stop} {{\n      {self.indent}break {m}, {new.name}, {inside[1].name} : "
+                f"tile<i32>, {x.type}, {y.type}\n  {self.indent}}}"
+            )
+            self.emit(f"  continue {m}, {new.name}, {other.name} : tile<i32>, {x.type}, {y.type}")
+            self.values.append(Value(last, (), "i32"))
+        self.emit("}")
+        del self.values[known:]
+        self.values += [Value(r, x.shape, x.element), Value(s, y.shape, y.element)]
