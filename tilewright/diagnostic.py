@@ -51,6 +51,13 @@ class InnerOpError(VerifyException):
         self.op = op
 
 
+class ExecutionError(ValueError):
+    """A kernel that cannot run, or did what no kernel may do.
+
+    `str()` is the whole diagnostic: the op, what it did, the block and thread, and the source line.
+    """
+
+
 class CompileError(ValueError):
     """IR that tilewright rejects. `str()` is the whole diagnostic; `message` its first words,
     `line` and `column` (from 1) where it points, or None; `further` what else is wrong."""

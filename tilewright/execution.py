@@ -17,14 +17,13 @@ from tilewright.arguments.binding import Binding, checked_arguments
 from tilewright.arguments.extents import check_launch, checked_extents
 from tilewright.arguments.interpreted import interpreted_values
 from tilewright.arguments.parameters import Parameter, kernel_parameters, kernels_of, symbol_of
-from tilewright.diagnostic import CompileError, Diagnostic
+from tilewright.diagnostic import CompileError, Diagnostic, ExecutionError
 from tilewright.dialects.cute_nvgpu.lattice.targets import lowest, target
 from tilewright.dialects.ptx.control_flow import EntryOp, block_ctas
 from tilewright.guard import guard
 from tilewright.lowering.interpreter import Watcher, run_kernel
 from tilewright.lowering.interpreter.arithmetic.mma import NUMERICS
 from tilewright.lowering.interpreter.breakpoints import Breakpoints
-from tilewright.lowering.interpreter.errors import ExecutionError
 from tilewright.lowering.interpreter.machine.global_memory import GlobalMemory
 from tilewright.lowering.interpreter.machine.machine import Launch
 from tilewright.lowering.interpreter.share import Elsewhere, Share, refuse_text
@@ -163,7 +162,7 @@ def _interpret(
     **settings: Any,
 ) -> list[NDArray[Any]]:
     """`interpret`, or a share of it: the other settings are `run`'s, and those of `TileLaunch`."""
-    module, source = _own_module(module_or_text, name)
+    module, source = _verified(module_or_text, name, level)
     checked_arguments(settings["args"])
     _check_settings(schedule, settings["max_steps"])
     settings |= {"races": races or "error", "source": source}
@@ -200,11 +199,16 @@ def _interpret(
     ).arrays  # fmt: skip
 
 
-def _own_module(module_or_text: ModuleOp | str | bytes, name: str) -> tuple[ModuleOp, str | None]:
-    """A verified module to lower, and the text where there is one. Raises CompileError."""
+def _verified(
+    module_or_text: ModuleOp | str | bytes, name: str, level: Level | None = None
+) -> tuple[ModuleOp, str | None]:
+    """A verified module, which may be lowered to a level, and the text where there is one. Raises
+    CompileError."""
     if isinstance(module_or_text, str) and isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance]
         with deep_recursion():
-            return _read(module_or_text, name).clone(), module_or_text
+            module = _read(module_or_text, name)
+            as_written = (None, "program") if is_tile_ir(module) else (None, "tile")
+            return module if level in as_written else module.clone(), module_or_text
     return verified(module_or_text, name)
 
 
@@ -295,7 +299,7 @@ def kernel_signature(
     module_or_text: ModuleOp | str | bytes, kernel: str | None = None, name: str = "<string>"
 ) -> list[Parameter]:
     """The parameters of a kernel. Raises CompileError where there is no such kernel."""
-    module, _ = _own_module(module_or_text, name)
+    module, _ = _verified(module_or_text, name)
     if is_tile_ir(module):
         return entry_parameters(find_entry(module, kernel, name))
     return kernel_parameters(find_kernel(module, kernel, name))

@@ -69,7 +69,7 @@ def pointee_bytes(pointer: SSAValue) -> int:
 
 
 def is_packed(pointer: SSAValue) -> bool:
-    """Whether two elements of what a tile of pointers points to lie in a byte."""
+    """True where two elements of what a tile of pointers points to lie in a byte."""
     assert isinstance(pointer.type, TileType)
     pointee: Any = pointer.type.element_type.pointee_type  # pyright: ignore
     return ELEMENT_OF[pointee].bits == 4
