@@ -40,7 +40,7 @@ def add_options(parser: ArgumentParser, table: str, **settings: dict[str, Any]) 
     lines indented. `settings` has more of some, by name; without a value an option is a flag."""
     rows = re.findall(r"^(\S+?)(?: (\S+))?: (.*(?:\n .*)*)", table, re.MULTILINE)
     for name, metavar, text in rows:
-        own = settings.get(name.lstrip("-").replace("-", "_"), {})
+        own: dict[str, Any] = settings.get(name.lstrip("-").replace("-", "_"), {})
         if metavar:
             own = {"metavar": metavar, **own}
         elif name.startswith("-") and not own:

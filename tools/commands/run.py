@@ -62,6 +62,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("arguments", metavar="ARG", nargs="*", help="see above")
     add_launch_arguments(parser, block_required=False)
     add_schedule_arguments(parser)
+    shown: dict[str, Any] = {"action": "append", "default": []}
     add_options(
         parser,
         """
@@ -80,8 +81,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         level={"choices": ("program", "tile", "atom", "ptx")},
         hits={"type": _at_least(1), "default": 1},
         **{
-            "break": {"action": "append", "default": [], "dest": "lines", "type": _at_least(1)},
-            "print": {"action": "append", "default": [], "dest": "shown"},
+            "break": {**shown, "dest": "lines", "type": _at_least(1)},
+            "print": {**shown, "dest": "shown"},
         },
     )
 
