@@ -56,7 +56,7 @@ from xdsl.traits import IsolatedFromAbove, OpTrait
 from xdsl.universe import Universe
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.field_counts import field_counts, flattened, segments
+from tilewright.dialects.field_counts import FieldCounts, field_counts, flattened, segments
 from tilewright.dialects.once import once_each
 from tilewright.dialects.signature import FactsBySignature, identity, signature
 
@@ -102,7 +102,7 @@ def install() -> None:
     for accessor, get in zip(accessors, (_get, _get_one, _get_sized), strict=True):
         accessor.__get__ = get
     numbers: Any = DenseArrayBase
-    numbers.get_values = once_each(DenseArrayBase.get_values)
+    numbers.get_values = once_each(numbers.get_values)
     definition: Any = OpDef
     definition.verify = _verify
     operations.irdl_op_init = _build
@@ -309,12 +309,12 @@ def _build(self: Any, op_def: Any, *, operands: Any, result_types: Any, **rest: 
     """Initialise an op of its fields, if it has values and attributes alone."""
     if "_counts" not in op_def.__dict__:
         op_def._counts = field_counts(op_def)
-    counts = op_def._counts
+    counts: FieldCounts | None = op_def._counts
     values = types = None
     if counts and not rest["regions"] and not rest["successors"]:
         values = flattened(operands, counts.operands, SSAValue)
         types = flattened(result_types, counts.results, Attribute)
-    if values is None or types is None:
+    if counts is None or values is None or types is None:
         _built(self, op_def, operands=operands, result_types=result_types, **rest)
         return
     fields: dict[str, Any] = {
