@@ -29,10 +29,9 @@ from tilewright.arguments.arrays import ArrayArgument
 from tilewright.arguments.binding import checked_arguments
 from tilewright.arguments.extents import checked_extents
 from tilewright.cutile_parameters import CutileParameter, as_array, parameters_of
-from tilewright.diagnostic import CompileError, Diagnostic
+from tilewright.diagnostic import CompileError, Diagnostic, ExecutionError
 from tilewright.kernel import Extents, Kernel
 from tilewright.lowering.interpreter.cuda_tile.machine import Launch, Races
-from tilewright.lowering.interpreter.errors import ExecutionError
 from tilewright.pipeline import verified
 from tilewright.tile_kernel import DEFAULT_ARCH, find_entry, run_entry
 

@@ -12,10 +12,10 @@ from tilewright.arguments.arrays import ArrayArgument
 from tilewright.arguments.binding import Binding
 from tilewright.arguments.extents import check_launch, checked_extents
 from tilewright.cutile_parameters import CutileParameter
+from tilewright.diagnostic import ExecutionError
 from tilewright.kernel import Extents, Kernel
 from tilewright.kernel_record import kernel_of, record_of
 from tilewright.lowering.interpreter.cuda_tile.allocations import ArrayTable
-from tilewright.lowering.interpreter.errors import ExecutionError
 
 _SAMPLES = 5
 _MOST = 8

@@ -109,6 +109,15 @@ class Layout(FrozenValue):
         crd: Any = coord[0] if len(coord) == 1 else coord
         if (crd is None or type(crd) is tuple) and has_underscore(crd):
             return slice_layout(crd, self)
+        if type(crd) is int and self.leaves:
+            index, rest = 0, crd
+            for extent, stride in self.leaves:
+                if type(stride) is not int:
+                    break
+                rest, c = divmod(rest, extent)
+                index += c * stride
+            else:
+                return index + rest * extent * stride  # beyond the last mode
         return crd2idx(crd, self.shape, self.stride)
 
     def __len__(self) -> int:

@@ -16,6 +16,7 @@ the iteration before are complete, which keeps one stage less in flight.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import groupby
 from math import prod
 
@@ -192,11 +193,9 @@ def small_axis(rows: int, columns: int, parts: int) -> int | None:
     return min(legal, key=lambda axis: loaded[axis], default=None)
 
 
-def in_turns(entry: EntryOp, arch: Target) -> int:
-    """Into how many parts tiles are split by rows, one computed after the other: into two where
-    registers are crowded and all warpgroups have work in each part."""
-    tall = all(shape_of(op.result)[-2] >= 2 * _TALL for op in tiled_products(entry, arch))
-    return 2 if tall and is_crowded(entry, arch) else 1
+def are_tall(products: Sequence[Multiplication]) -> bool:
+    """True where all warpgroups have work in each half of the rows of some products."""
+    return all(shape_of(op.result)[-2] >= 2 * _TALL for op in products)
 
 
 def registers_of(entry: EntryOp, arch: Target) -> int:
