@@ -151,7 +151,7 @@ class CopiedLoads:
     @property
     def bytes(self) -> int:
         """The shared memory that loops take, one within another."""
-        return max((self._within(loop) for loop in self.by_loop), default=0)
+        return max((self.within(loop) for loop in self.by_loop), default=0)
 
     def stage_beside(self, plan: Pipelines) -> int:
         """The bytes of a stage in a loop for which TMA fills stages too."""
@@ -166,7 +166,8 @@ class CopiedLoads:
             lines |= {own.line(load): own.stages * load.order.bytes for load in own.matrices}
         return sum(lines.values())
 
-    def _within(self, loop: ForOp) -> int:
+    def within(self, loop: ForOp) -> int:
+        """The bytes of the stages that are there in a loop, with those of the loops around it."""
         return sum(own.bytes for other, own in self.by_loop.items() if other.is_ancestor(loop))
 
 
@@ -299,15 +300,12 @@ def _choose_stages(
     """Give loops their stages, as many as those that TMA fills for them; those without room have
     none."""
     for loop, own in list(copies.by_loop.items()):
-        around = sum(
-            other.bytes for outer, other in copies.by_loop.items()
-            if outer is not loop and outer.is_ancestor(loop)
-        )  # fmt: skip
+        others = max(copies.within(inner) for inner in copies.by_loop if loop.is_ancestor(inner))
         flying = latency((load.op for load in own.loads), arch)
         if flying is None and loop in plan.by_loop:
             flying = plan.by_loop[loop].stages - 1
         own.stages = copy_stages(
-            entry, arch, own.stage, beside + around, flying, streams=own.private
+            entry, arch, own.stage, beside + others, flying, streams=own.private
         )
         if own.ahead < 1:
             del copies.by_loop[loop]
