@@ -200,10 +200,10 @@ def _start(
     stream: Any,
     programmatic: bool,
 ) -> None:
-    from tilewright.cutile_gpu import shared_by, start
+    from tilewright.cutile_gpu import ctas_of_blocks, start
 
     code = _compiled(kernel, parameters, arch)
-    if "wgmma" in code.ptx and (ctas := shared_by(grid)) > 1:
+    if (ctas := ctas_of_blocks(code, grid)) > 1:
         code = _compiled(kernel, parameters, arch, ctas)
     start(code, parameters, grid, stream, programmatic=programmatic)
 

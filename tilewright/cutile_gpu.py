@@ -22,9 +22,11 @@ _MOST = 8
 """The CTAs that share a block at most."""
 
 
-def shared_by(grid: Extents) -> int:
-    """How many CTAs may share each block of a grid: for which this machine's GPU has
-    multiprocessors."""
+def ctas_of_blocks(kernel: Kernel, grid: Extents) -> int:
+    """How many CTAs may share each block of a launch: of a kernel of warpgroups as many as this
+    machine's GPU has multiprocessors for."""
+    if "wgmma" not in kernel.ptx:
+        return 1
     room = launcher.multiprocessors() // max(prod(grid), 1)
     return 1 << min(max(room, 1), _MOST).bit_length() - 1
 

@@ -27,6 +27,13 @@ _WIDTH = 200
 """Characters of a line that are shown on each side of the caret, at most."""
 
 
+def messages(table: str) -> dict[str, str]:
+    """The messages of a table, each on a line of its own: its name, a colon, its text, the lines
+    behind the first one indented."""
+    rows = re.findall(r"^(\S+): (.*(?:\n .*)*)", table, re.MULTILINE)
+    return {name: " ".join(text.split()) for name, text in rows}
+
+
 class OpError(PassFailedException):
     """The fault of one op. Passes, lowerings and targets raise it."""
 

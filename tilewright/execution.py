@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache, partial
 from numbers import Integral
 from typing import Any, Literal, get_args
@@ -118,17 +118,10 @@ def interpret(
     arguments or what no kernel may do: an access out of bounds or misaligned, a data race, use of
     an undefined register, a barrier that not all reach.
     """
-    settings: dict[str, Any] = {
-        "grid": grid,
-        "block": block,
-        "args": args,
-        "numerics": numerics,
-        "arch": arch,
-        "level": level,
-        "name": name,
-        "schedule": schedule,
-        "max_steps": max_steps,
-    }
+    settings: dict[str, Any] = dict(
+        grid=grid, block=block, args=args, numerics=numerics, arch=arch, level=level, name=name,
+        schedule=schedule, max_steps=max_steps,
+    )  # fmt: skip
     if watchers and executor is not None:
         raise ExecutionError(f"expected no executor for a run that is watched, got {executor}")
     if any(watcher.level == "ptx" for watcher in watchers):
@@ -144,14 +137,9 @@ def interpret(
         again = partial(_interpret_share, text, kernel, **settings)
         elsewhere = shared_out(executor, again, progress)
     return _interpret(
-        module_or_text,
-        kernel,
-        **settings,
-        races=races,
-        progress=progress,
-        elsewhere=elsewhere,
+        module_or_text, kernel, **settings, races=races, progress=progress, elsewhere=elsewhere,
         watchers=watchers,
-    )
+    )  # fmt: skip
 
 
 def _interpret_share(
@@ -165,31 +153,24 @@ def _interpret(
     module_or_text: ModuleOp | str | bytes,
     kernel: str | None,
     *,
-    grid: Dim,
     block: Dim | None,
-    args: Sequence[Any],
-    numerics: Any,
-    arch: str | None,
     level: Level | None,
     name: str,
     schedule: int | None,
-    max_steps: int | None,
     races: Races | None,
-    progress: Callable[[int, int], None] | None = None,
-    share: Share | None = None,
-    elsewhere: Elsewhere | None = None,
-    say: Callable[[str], Any] | None = None,
     watchers: Sequence[Watcher] = (),
+    **settings: Any,
 ) -> list[NDArray[Any]]:
-    """`interpret`, or a share of it."""
+    """`interpret`, or a share of it: the other settings are `run`'s, and those of `TileLaunch`."""
     module, source = _verified(module_or_text, name, level)
-    checked_arguments(args)
-    _check_settings(schedule, max_steps)
+    checked_arguments(settings["args"])
+    _check_settings(schedule, settings["max_steps"])
+    settings |= {"races": races or "error", "source": source}
     if is_tile_ir(module) and block is not None:
         raise ExecutionError(f"expected no block for Tile IR, got {tuple(block)}")
     if is_tile_ir(module) and level not in (None, "program"):
-        arch = arch or DEFAULT_ARCH
-        lower_programs(module, arch, source)
+        settings["arch"] = settings["arch"] or DEFAULT_ARCH
+        lower_programs(module, settings["arch"], source)
         with guard("verify", module, source, name):
             verify(module, source)
         block = _extents(find_kernel(module, kernel, name), "gpu.known_block_size", "")
@@ -204,44 +185,18 @@ def _interpret(
             raise ExecutionError(
                 f"expected no schedule for Tile IR, whose blocks run one by one, got {schedule}"
             )
-        launch = TileLaunch(
-            checked_extents("grid", grid),
-            numerics,
-            arch or DEFAULT_ARCH,
-            races or "error",
-            source=source,
-            max_steps=max_steps,
-            progress=progress,
-            share=share,
-            elsewhere=elsewhere,
-            breakpoints=breakpoints,
-        )
-        launch = launch if say is None else replace(launch, say=say)
+        grid, args = checked_extents("grid", settings.pop("grid")), settings.pop("args")
+        settings["arch"] = settings["arch"] or DEFAULT_ARCH
+        launch = TileLaunch(grid, breakpoints=breakpoints, **settings)
         return run_tile_kernel(module, kernel, launch, args, name)
-    if level == "program" or numerics == "fast":
+    if level == "program" or settings["numerics"] == "fast":
         raise ExecutionError("expected Tile IR for level 'program' and numerics 'fast', got none")
     if block is None:
         raise ExecutionError("expected a block, got none (only Tile IR kernels have none)")
     return run(
-        module,
-        kernel,
-        grid=grid,
-        block=block,
-        args=args,
-        numerics=numerics,
-        arch=arch,
-        level=level or "tile",
-        name=name,
-        progress=progress,
-        source=source,
-        schedule=schedule,
-        max_steps=max_steps,
-        races=races or "error",
-        share=share,
-        elsewhere=elsewhere,
-        say=say,
-        watchers=watchers,
-    ).arrays
+        module, kernel, block=block, level=level or "tile", name=name, schedule=schedule,
+        watchers=watchers, **settings,
+    ).arrays  # fmt: skip
 
 
 def _verified(

@@ -42,7 +42,6 @@ from xdsl.irdl import (
     OpDef,
     OptionalDef,
     RangeConstraint,
-    VariadicDef,
     operations,
 )
 from xdsl.irdl.declarative_assembly_format import FormatProgram, ParsingState
@@ -106,7 +105,6 @@ def install() -> None:
     numbers.get_values = once_each(DenseArrayBase.get_values)
     definition: Any = OpDef
     definition.verify = _verify
-    operations.verify_variadic_size = _counted
     operations.irdl_op_init = _build
     form: Any = FormatProgram
     form.parse = _parse
@@ -419,7 +417,6 @@ def _parse(program: FormatProgram, parser: Parser, op_type: Any) -> Any:
 
 _verify_any = Operation.verify
 _verify_all = OpDef.verify
-_verify_counts = operations.verify_variadic_size
 _verify_isolated = IsolatedFromAbove.verify
 _inert = OpTrait.verify
 _verified = FactsBySignature[tuple[OpTrait, ...]]()
@@ -468,18 +465,3 @@ def _isolated(trait: IsolatedFromAbove, op: Operation) -> None:
                 if inner.regions and not inner.has_trait(IsolatedFromAbove):
                     regions += inner.regions
     return None
-
-
-def _counted(op: Operation, definition: Any, construct: VarIRConstruct) -> None:
-    """Verify the number of operands, results, regions or successors: mostly one for each."""
-    counts = definition.__dict__.get("_numbers")
-    if counts is None:
-        counts = definition._numbers = {
-            part: None
-            if any(isinstance(field, VariadicDef) for _, field in fields)
-            else len(fields)
-            for part in VarIRConstruct
-            for fields in (operations.get_construct_defs(definition, part),)
-        }
-    if counts[construct] != len(operations.get_op_constructs(op, construct)):
-        _verify_counts(op, definition, construct)

@@ -21,7 +21,7 @@ COUNTS = {
     "scalars": 10, "vectors": 6, "blocks": 8, "functions": 8, "tiled_copies": 9, "matrices": 1,
     "tma": 4, "reductions": 8, "register_mmas": 10, "warp_gemms": 6, "warpgroup_gemms": 2,
     "wgmmas": 3, "ummas": 1, "wgmma_orders": 6, "tmem_lifetimes": 4,
-    "tiles": 3,
+    "tiles": 3, "tile_gemms": 1,
 }  # fmt: skip
 
 
@@ -29,6 +29,17 @@ COUNTS = {
 def test_nothing_differs(kind: str) -> None:
     wrong = differences(kind, range(COUNTS[kind]), assembles=False)
     assert not wrong, smallest(kind, *wrong[0])
+
+
+@pytest.mark.parametrize(
+    "seed",
+    [
+        1094,  # A stored to columns of tensor memory that other threads were loading
+        1166,  # shared memory laid down anew while another warpgroup's wgmma read it
+    ],
+)
+def test_nothing_differs_any_more(seed: int) -> None:
+    assert not differences("tile_gemms", [seed], assembles=False)
 
 
 def test_ptxas_takes_them(ptxas: Callable[..., object]) -> None:

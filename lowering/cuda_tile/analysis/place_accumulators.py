@@ -66,36 +66,64 @@ def place_accumulators(entry: EntryOp, arch: Target | None) -> None:
                 products.append(op)
             else:
                 _refuse(op, why)
-    if not products:
-        return
-    room = COLUMNS // max(hint(entry, "occupancy", arch) or 1, 1)
-    taken = 0
-    given: list[_AccumulatorPlace] = []
-    for place in _places(entry, products):
-        other = next((other for other in given if other.may_be_shared_with(place)), None)
-        if other is not None:
-            place.column = other.column
-        elif taken + place.columns > room >= taken + place.columns - place.operand:
-            for op in place.products:
-                why = f"{place.columns} columns more than {taken} of {room} are taken"
-                remark(op, "tensor-memory", f"A of '{op.name}' is in shared memory: {why}")
-            place.columns, place.operand = place.columns - place.operand, 0
-            place.column, taken = taken, taken + place.columns
-        elif taken + place.columns > room:
-            for op in place.products:
-                _refuse(op, f"{place.columns} columns more than {taken} of {room} are taken")
-            continue
-        else:
-            place.column, taken = taken, taken + place.columns
-        given.append(place)
+    room = _room(entry, arch)
+    for place, taken in _dealt(entry, products, room):
         for op in place.products:
+            if place.column is None:
+                _refuse(op, f"{place.columns} columns more than {taken} of {room} are taken")
+                continue
+            if place.is_short:
+                why = f"{place.columns + operand_columns(op)} columns more than {taken}"
+                why = f"A of '{op.name}' is in shared memory: {why} of {room} are taken"
+                remark(op, "tensor-memory", why)
             op.attributes[ACCUMULATORS] = IntegerAttr(place.column, i32)
+            end = place.column + place.columns
             if place.scales:
-                at = place.column + place.columns - place.scales
-                op.attributes[SCALE_FACTORS] = IntegerAttr(at, i32)
+                op.attributes[SCALE_FACTORS] = IntegerAttr(end - place.scales, i32)
             if place.operand and operand_columns(op):
-                at = place.column + place.columns - place.operand
-                op.attributes[OPERAND] = IntegerAttr(at, i32)
+                op.attributes[OPERAND] = IntegerAttr(end - place.operand, i32)
+
+
+def is_short_of_columns(entry: EntryOp, arch: Target) -> bool:
+    """True where there are too few columns for accumulators and A that threads compute."""
+    if not arch.supports(DATACENTER_BLACKWELL):
+        return False
+    leaves = _leaves_late(entry)
+    products = [
+        op
+        for op in entry.walk()
+        if isinstance(op, Multiplication) and _why_none(op, entry, arch, leaves) is None
+    ]
+    return any(place.is_short for place, _ in _dealt(entry, products, _room(entry, arch)))
+
+
+def _room(entry: EntryOp, arch: Target) -> int:
+    return COLUMNS // max(hint(entry, "occupancy", arch) or 1, 1)
+
+
+def _dealt(
+    entry: EntryOp, products: list[Multiplication], room: int
+) -> list[tuple[_AccumulatorPlace, int]]:
+    """The places of products, each beside the columns that were taken before it."""
+    dealt: list[tuple[_AccumulatorPlace, int]] = []
+    taken = 0
+    for place in _places(entry, products) if products else ():
+        dealt.append((place, taken))
+        others: dict[int | None, list[_AccumulatorPlace]] = {}
+        for other, _ in dealt[:-1]:
+            others.setdefault(other.column, []).append(other)
+        others.pop(None, None)
+        for column, sharing in others.items():
+            if all(other.may_be_shared_with(place, entry) for other in sharing):
+                place.column = column
+                break
+        else:
+            if taken + place.columns > room >= taken + place.columns - place.operand:
+                place.is_short = place.operand > 0
+                place.columns, place.operand = place.columns - place.operand, 0
+            if taken + place.columns <= room:
+                place.column, taken = taken, taken + place.columns
+    return dealt
 
 
 def forget_accumulators(entry: EntryOp, why: str) -> bool:
@@ -115,51 +143,53 @@ def _refuse(op: Operation, why: str) -> None:
 
 @dataclass(eq=False)
 class _AccumulatorPlace:
-    """Columns that the accumulators of some products share, of one shape and type, and where in the
-    block that all products are in their use begins and ends."""
+    """Columns that the accumulators of some products share, of one shape and type."""
 
     form: tuple[object, str]
     columns: int
+    members: list[SSAValue]
     products: list[Multiplication]
-    begins: int
-    ends: int
     scales: int = 0
     operand: int = 0
     """The columns of A that threads store, behind the others."""
-    column: int = 0
+    is_short: bool = False
+    """There are no such columns left."""
+    column: int | None = None
 
-    def may_be_shared_with(self, other: _AccumulatorPlace) -> bool:
+    def may_be_shared_with(self, other: _AccumulatorPlace, entry: EntryOp) -> bool:
         """True where one is used behind the other, and each element by the same thread: threads
         store what is added to, and A, without a barrier."""
-        alike = self.form == other.form and not self.operand | other.operand
-        return alike and (self.ends < other.begins or other.ends < self.begins)
+        if self.form != other.form or self.operand | other.operand:
+            return False
+        block = _common_block([*self.products, *other.products], entry)
+        (begins, ends), (others_begin, others_end) = self._span(block), other._span(block)
+        return ends < others_begin or others_end < begins
+
+    def _span(self, block: Block) -> tuple[int, int]:
+        """Where in a block their use begins and ends."""
+        order = {op: i for i, op in enumerate(block.ops)}
+        if any(member.owner is block for member in self.members):
+            return 0, len(order)  # carried by the loop
+        users = [use.operation for member in self.members for use in member.uses]
+        inner = [_within(op, block) for op in (*self.products, *users)]
+        places = [len(order) if op is None else order[op] for op in inner]
+        return min(places), max(places)
 
 
 def _places(entry: EntryOp, products: list[Multiplication]) -> list[_AccumulatorPlace]:
     shared, places = _SharedColumns(entry), dict[tuple[SSAValue, str], _AccumulatorPlace]()
-    block = _common_block(products, entry)
-    order = {op: i for i, op in enumerate(block.ops)}
     for op in products:
         types = product_types(op)
         assert types is not None
         columns = Accumulators(extents_of(op), types[2], 0, WARP_BITS).columns
         key = shared.of(op.result), f"{types[2]}{isinstance(op, MmaFScaledOp)}"
         scales, operand = scale_columns(op), operand_columns(op)
-        form = extents_of(op), key[1]
-        made = _AccumulatorPlace(form, columns + scales, [], len(order), 0, scales)
+        form, members = (extents_of(op), key[1]), shared.members(key[0])
+        made = _AccumulatorPlace(form, columns + scales, members, [], scales)
         place = places.setdefault(key, made)
         more = max(operand - place.operand, 0)
         place.columns, place.operand = place.columns + more, place.operand + more
         place.products.append(op)
-    for (value, _), place in places.items():
-        members = shared.members(value)
-        if any(member.owner is block for member in members):
-            place.begins, place.ends = 0, len(order)  # carried by the loop
-        users = [use.operation for member in members for use in member.uses]
-        for op in (*place.products, *users):
-            inner = _within(op, block)
-            at = len(order) if inner is None else order[inner]
-            place.begins, place.ends = min(place.begins, at), max(place.ends, at)
     return list(places.values())
 
 

@@ -25,24 +25,35 @@ from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp, StoreViewTkoOp
 from tilewright.dialects.cuda_tile.types import TokenType
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
-from tilewright.lowering.cuda_tile.analysis.cost_model import in_turns, tiled_products
+from tilewright.lowering.cuda_tile.analysis.cost_model import are_tall, is_crowded, tiled_products
+from tilewright.lowering.cuda_tile.analysis.place_accumulators import is_short_of_columns
 from tilewright.lowering.cuda_tile.analysis.split_dimensions import (
     SplitTiles,
     UnsplitError,
     region_of,
 )
 from tilewright.lowering.cuda_tile.layouts.elements import tile_type
+from tilewright.lowering.cuda_tile.layouts.mma_layouts import Multiplication
 from tilewright.lowering.cuda_tile.scheduling.part_accesses import OpsAt, access_part, counted_part
+
+_TURNS = 2
 
 
 def split_turns(entry: EntryOp, arch: Target | None) -> None:
     """Split the tiles of an entry by rows, where that makes registers suffice."""
-    if arch is None or (parts := in_turns(entry, arch)) == 1:
+    if arch is None:
         return
-    split = SplitTiles(entry, parts)
+    products = tiled_products(entry, arch)
+    if is_short_of_columns(entry, arch):
+        products = [op for op in entry.walk() if isinstance(op, Multiplication)]
+    elif not is_crowded(entry, arch):
+        return
+    if not are_tall(products):
+        return
+    split = SplitTiles(entry, _TURNS)
     try:
         split.copy_cheap()
-        for op in tiled_products(entry, arch):
+        for op in products:
             result = op.results[0]
             if result not in split.axes:
                 split.spread(result, tile_type(result).rank - 2)

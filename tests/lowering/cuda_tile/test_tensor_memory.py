@@ -14,6 +14,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parents[1] / "interpreter" / "cuda_tile"))
 sys.path.append(str(Path(__file__).parent))
 
+from attention_kernel import GIVEN, arguments, attention, operands
 from every_op import scaled
 from test_copied_loads import chained
 from test_hints import hinted
@@ -35,6 +36,21 @@ def test_accumulators_stay_while_stages_go_by() -> None:
     assert ptx.count("tcgen05.mma.cta_group::1.kind::f16") == 1 and "mma.sync" not in ptx
     assert "cp.async.bulk.tensor.2d.shared" in ptx and "tcgen05.dealloc" in ptx
     check(text, (136, 56, 216), ("bf16", "bf16", "f32"), (2, 1), schedule=3, arch=ARCH)
+
+
+def test_rows_in_turns_where_columns_are_few() -> None:
+    """Attention by 256 rows, whose weights have columns where the scores of one half follow those
+    of the other."""
+    text = hinted(attention(256, 16, 16, GIVEN), "occupancy = 8").replace("sm_90", "default")
+    kernel = tw.compile(text, ARCH)
+    assert "tensor-memory" not in {remark.kind for remark in kernel.remarks}
+    assert kernel.ptx.count("tcgen05.mma") == 4
+    options: dict[str, Any] = {
+        "grid": (1, 1), "args": arguments(operands(256, 32, 16, 1), 2), "arch": ARCH,
+    }  # fmt: skip
+    want = tw.interpret(text, "k", **options)[-1]
+    got = tw.interpret(text, "k", level="ptx", schedule=1, **options)[-1]
+    assert (got.view(np.uint32) == want.view(np.uint32)).all()
 
 
 @pytest.mark.parametrize(
