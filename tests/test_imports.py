@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from functools import cache
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -274,16 +275,21 @@ def test_nobody_imports_the_folders_by_their_bare_names() -> None:
 
 
 @pytest.mark.parametrize(
-    "module",
-    ["tilewright", "tilewright.dialects.cute", "tilewright.dialects.cute_nvgpu.atoms.atom"],
+    "module, heavy",
+    [
+        *product(
+            ("tilewright", "tilewright.dialects.cute", "tilewright.dialects.cute_nvgpu.atoms.atom"),
+            [("xdsl", "numpy", "ml_dtypes")],
+        ),
+        ("tilewright.tools.tilewright_opt", ("numpy", "tilewright.lowering.interpreter")),
+    ],
 )
-def test_light_imports(module: str) -> None:
-    """The package, its layouts and its atoms come without xDSL and without NumPy."""
-    heavy = (
-        "import sys; sys.exit(', '.join({'xdsl', 'numpy', 'ml_dtypes'} & set(sys.modules)) or None)"
-    )
+def test_light_imports(module: str, heavy: tuple[str, ...]) -> None:
+    """The package, its layouts and its atoms come without xDSL and without NumPy, and what reads,
+    checks and prints IR without the interpreter."""
+    found = f"import sys; sys.exit(', '.join({set(heavy)} & set(sys.modules)) or None)"
     run = subprocess.run(
-        [sys.executable, "-c", f"import {module}; {heavy}"],
+        [sys.executable, "-c", f"import {module}; {found}"],
         capture_output=True,
         text=True,
         check=False,
