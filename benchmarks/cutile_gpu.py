@@ -26,6 +26,7 @@ from device_time import milliseconds
 from measured import parser, show
 
 import tilewright as tw
+from tilewright.cutile_gpu import compiled, ctas_of_blocks
 
 ARCH = "sm_90a"
 """The target of the cubins of tileiras."""
@@ -272,12 +273,14 @@ def measure(path: Path, libraries: dict[str, tuple[float, str]], arch: str) -> l
     case: Case = stored["case"]
     rows: list[Row] = []
     try:
-        kernel = tw.compile(stored["bytecode"], arch)
+        whole = tw.compile(stored["bytecode"], arch)
     except tw.CompileError as error:
         print(f"{case.sample} {case.configuration}: {error}", file=sys.stderr)
         return rows
     for problem in case.problems:
         bench = Bench(case, problem)
+        ctas = ctas_of_blocks(whole, bench.grid)
+        kernel = whole if ctas == 1 else compiled(stored["bytecode"], arch, ctas=ctas)
         work = problem.operations or problem.bytes
         reference = expected(bench)
         word = "" if case.sample == "BatchMatMul" else f" {case.configuration.split()[0]}"
@@ -286,9 +289,9 @@ def measure(path: Path, libraries: dict[str, tuple[float, str]], arch: str) -> l
             key = f"{case.sample} causal {problem.name}"
         row: Row = {"work": key, "unit": "TFLOP/s" if problem.operations else "TB/s",
                     "configuration": case.configuration}  # fmt: skip
-        launches = {"ours": lambda bench=bench: bench.ours(kernel)}
+        launches = {"ours": lambda bench=bench, kernel=kernel: bench.ours(kernel)}
         if stored["cubin"] is not None:
-            launches["tileiras"] = lambda bench=bench: bench.theirs(kernel, stored["cubin"])
+            launches["tileiras"] = lambda bench=bench: bench.theirs(whole, stored["cubin"])
         for name, made in launches.items():
             try:
                 row[name] = work / bench.checked(made(), reference) / 1e9

@@ -3,8 +3,9 @@
     python benchmarks/gemm_shapes.py [--all] [--json]
 
 Device time by CUDA events, median of 20 launches, the L2 flushed before each; the tile is what the
-model of the example picks, `--all` measures each. cuBLAS multiplies the same matrices, and for bf16
-also a row-major B, where that is faster; of fp8 with fast accumulation. Results are checked
+model of the example picks, `--all` measures each. cuBLAS multiplies the same matrices; of bf16 both
+do so with a B whose K is contiguous and with a row-major one, and the faster counts, of each (the
+last columns are both, ours / cuBLAS); of fp8 with fast accumulation. Results are checked
 against the float32 product of torch.
 """
 
@@ -21,7 +22,7 @@ from measured import parser, show
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "examples"))
 import hopper_gemm
-from hopper_gemm_schedule import TILES, grid_of, schedule_of, workspace
+from hopper_gemm_schedule import TILES, grid_of, legal, schedule_of, workspace
 
 SQUARES = tuple((size,) * 3 for size in (512, 1024, 2048, 4096, 8192))
 SHAPES = (
@@ -31,14 +32,13 @@ SHAPES = (
 PROBLEMS = {"bf16": ("bfloat16", SHAPES), "f8E4M3FN": ("float8_e4m3fn", SQUARES[2:])}
 
 
-def cublas(element: str, a: Any, b: Any, c: Any) -> list[Callable[[], Any]]:
-    """Launches of cuBLAS: C = A B', and of bf16 A times a row-major matrix."""
-    if element == "f8E4M3FN":
-        one = torch.ones((), device="cuda")
-        options = {"out_dtype": torch.bfloat16, "use_fast_accum": True}
-        return [lambda: torch._scaled_mm(a, b.t(), one, one, **options)]
-    turned = b.t().contiguous()
-    return [lambda: torch.mm(a, b.t(), out=c), lambda: torch.mm(a, turned, out=c)]
+def cublas(element: str, a: Any, b: Any, c: Any) -> Callable[[], Any]:
+    """A launch of cuBLAS: C = A B'."""
+    if element == "bf16":
+        return lambda: torch.mm(a, b.t(), out=c)
+    one = torch.ones((), device="cuda")
+    options = {"out_dtype": torch.bfloat16, "use_fast_accum": True}
+    return lambda: torch._scaled_mm(a, b.t(), one, one, **options)
 
 
 def measure(element: str, shape: tuple[int, int, int], every: bool) -> dict[str, Any]:
@@ -48,26 +48,32 @@ def measure(element: str, shape: tuple[int, int, int], every: bool) -> dict[str,
             for rows in (m, n))  # fmt: skip
     c = torch.empty(m, n, device="cuda", dtype=torch.bfloat16)
     reference, work = a.float() @ b.float().t(), 2 * m * n * k / 1e9
-    chosen = schedule_of(m, n, k, element)
+    orders = {"": b, " row-major": b.t().contiguous().t()} if element == "bf16" else {"": b}
     rates: dict[str, float] = {}
-    for own in TILES if every else (chosen,):
-        kernel = hopper_gemm.compiled(own, element)
-        block = kernel.entry().block
-        assert block is not None
-        c.fill_(float("nan"))
-        kinds = (torch.float32, torch.int32)
-        more = [torch.zeros(shape, dtype=kind, device="cuda")
-                for shape, kind in zip(workspace(own, m, n), kinds, strict=False)]  # fmt: skip
-        launch = launch_of(kernel, "gemm", [a, b, c, *more], grid_of(own, m, n), block[0])
-        rates[str(own)] = work / milliseconds(launch)
-        # Hopper cuts sums of fp8 at 13 bits below the largest product.
-        bound = 1e-2 if element == "bf16" else max(k * 2.0**-17, 1e-2)
-        error = torch.linalg.norm(c.float() - reference) / torch.linalg.norm(reference)
-        assert error.item() < bound, f"{shape} by {own}: wrong by {error.item()}"
-    theirs = max(work / milliseconds(launch) for launch in cublas(element, a, b, c))
-    tile = str(chosen)
+    chosen: dict[str, float] = {}
+    for order, laid in orders.items():
+        row_major = bool(order)
+        best = schedule_of(m, n, k, element, row_major=row_major)
+        for own in [own for own in TILES if legal(own, row_major)] if every else (best,):
+            kernel = hopper_gemm.compiled(own, element, row_major=row_major)
+            block = kernel.entry().block
+            assert block is not None
+            c.fill_(float("nan"))
+            kinds = (torch.float32, torch.int32)
+            more = [torch.zeros(shape, dtype=kind, device="cuda")
+                    for shape, kind in zip(workspace(own, m, n), kinds, strict=False)]  # fmt: skip
+            launch = launch_of(kernel, "gemm", [a, laid, c, *more], grid_of(own, m, n), block[0])
+            rates[f"{own}{order}"] = work / milliseconds(launch)
+            # Hopper cuts sums of fp8 at 13 bits below the largest product.
+            bound = 1e-2 if element == "bf16" else max(k * 2.0**-17, 1e-2)
+            error = torch.linalg.norm(c.float() - reference) / torch.linalg.norm(reference)
+            assert error.item() < bound, f"{shape} by {own}: wrong by {error.item()}"
+        chosen[f"{best}{order}"] = rates[f"{best}{order}"]
+    theirs = [work / milliseconds(cublas(element, a, laid, c)) for laid in orders.values()]
+    tile = max(chosen, key=lambda name: chosen[name])
     return {"element": element, "shape": "x".join(map(str, shape)), "tile": tile,
-            "ours": rates[tile], "cublas": theirs, "tiles": rates}  # fmt: skip
+            "ours": chosen[tile], "cublas": max(theirs), "tiles": rates,
+            "orders": list(zip(chosen.values(), theirs, strict=True))}  # fmt: skip
 
 
 def main() -> None:
@@ -86,9 +92,10 @@ def main() -> None:
         ratios = [row["ours"] / row["cublas"] for row in own]
         for row, ratio in zip(own, ratios, strict=True):
             every = "  ".join(f"{tile} {rate:.0f}" for tile, rate in row["tiles"].items())
+            orders = "  ".join(f"{ours:.0f}/{theirs:.0f}" for ours, theirs in row["orders"])
             rates = f"{row['ours']:7.1f} {row['cublas']:7.1f} {ratio:6.3f}"
-            lines.append(f"{element:>8} {row['shape']:>16} {row['tile']:>8} {rates}  "
-                         f"{every if options.all else ''}")  # fmt: skip
+            lines.append(f"{element:>8} {row['shape']:>16} {row['tile']:>18} {rates}  "
+                         f"{orders}  {every if options.all else ''}")  # fmt: skip
         mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
         lines.append(f"{element}: geometric mean {mean:.3f} of cuBLAS, least {min(ratios):.3f}")
     show(options, rows, lines)

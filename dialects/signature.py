@@ -20,19 +20,20 @@ _MOST = 1 << 15
 
 def signature(op: Operation) -> Signature:
     """The key of an op that has no regions."""
-    properties, attributes, operands = op.properties, op.attributes, op._operands
-    types = [id(value.type) for value in operands]
-    types += [id(value.type) for value in op.results]
-    if not attributes:
-        return (
-            type(op), len(operands), len(op._successors), *types,
-            *properties, *map(identity, properties.values()),
-        )  # fmt: skip
-    return (
-        type(op), len(operands), len(op._successors), len(properties), *types,
-        *properties, *map(identity, properties.values()),
-        *attributes, *map(identity, attributes.values()),
-    )  # fmt: skip
+    operands = op._operands
+    key: list[Any] = [type(op), len(operands), len(op._successors)]
+    for value in operands:
+        key.append(id(value.type))
+    for value in op.results:
+        key.append(id(value.type))
+    for name, attribute in op.properties.items():
+        key.append(name)
+        key.append(attribute.data if type(attribute) is StringAttr else identity(attribute))
+    if op.attributes:
+        key.append(None)
+        for name, attribute in op.attributes.items():
+            key += name, identity(attribute)
+    return tuple(key)
 
 
 def identity(attribute: Any) -> Any:

@@ -9,14 +9,21 @@ from hopper_gemm_schedule import OPERANDS, ROW, GemmSchedule
 from hopper_gemm_sums import SUMS, barrier, exchanged, streamed_tiles, streamed_work, summed
 
 
-def text(own: GemmSchedule, element: str = "bf16") -> str:
-    """The kernel of a schedule, in tiles."""
+def text(own: GemmSchedule, element: str = "bf16", *, row_major: bool = False) -> str:
+    """The kernel of a schedule, in tiles, for a B whose K is contiguous, or one that is
+    `row_major`, (n,k) with strides (1,ld)."""
     size, depth, _ = OPERANDS[element]
     m, n, stages, piece, box = own.m, own.n, own.stages, own.piece, own.box
     height, split, teams, groups = own.height, own.split, own.teams, own.groups
     k, high, team = ROW // size, height // 64 // groups, 128 * groups
     registers, fragment = high * n // 2 // split, f"((2,2,{n // 8}),{high},1):((1,2,4),{n // 2},0)"
     swizzle = f"S<3,{5 - size},3>"
+    side, line, matrix = "k", f"(?{{i64 div={16 // size}}},1)", f"{n},{k}{{}}):({k},1"
+    swizzle_b = swizzle
+    if row_major:
+        wide = 64 if n % 64 == 0 else 32
+        side, line, swizzle_b = "mn", "(1,?{i64 div=8})", f"S<{wide // 32 + 1},3,3>"
+        matrix = f"({wide},{n // wide}),{k}{{}}):((1,{wide * k}),{wide}"
     pattern, matrices = own.swizzle, 4 if n % 16 == 0 else 2
     boxes, pieces = piece // box, n // piece
     stored = f"({m},({box},{boxes})):({box},(1,{height * box}))"
@@ -29,9 +36,9 @@ def text(own: GemmSchedule, element: str = "bf16") -> str:
         return part if teams > 1 else ""
 
     return f"""
-!mma = !cute.tiled_mma<!cute_nvgpu.sm90.mma<64x{n}x{depth}, elem_type = ({element}, {element}, f32), ab_major = (k, k), frag_kind = ss>, atom_layout_MNK = "({groups},1,1):(1,0,0)">
+!mma = !cute.tiled_mma<!cute_nvgpu.sm90.mma<64x{n}x{depth}, elem_type = ({element}, {element}, f32), ab_major = (k, {side}), frag_kind = ss>, atom_layout_MNK = "({groups},1,1):(1,0,0)">
 !smemA = !cute.memref<{element}, smem, align<1024>, "{swizzle} o 0 o ({height},{k},{stages}):({k},1,{height * k})">
-!smemB = !cute.memref<{element}, smem, align<1024>, "{swizzle} o 0 o ({n},{k},{stages}):({k},1,{n * k})">
+!smemB = !cute.memref<{element}, smem, align<1024>, "{swizzle_b} o 0 o ({matrix.format(f",{stages}")},{n * k})">
 !smemC = !cute.memref<bf16, smem, align<1024>, "{pattern}({height},({box},({boxes},{pieces})),{teams}):({box},(1,({height * box},0)),{height * piece})">
 !registers = !cute.memref<f32, rmem, "{fragment}">
 !rounded = !cute.memref<bf16, rmem, "{fragment}">
@@ -39,7 +46,7 @@ def text(own: GemmSchedule, element: str = "bf16") -> str:
 !pipe = !cute.pipeline<tma, stages = {stages}, producers = 1, consumers = {team // 32}, bytes = {(m + n) * ROW}>
 
 func.func @gemm(%A: !cute.memref<{element}, gmem, align<16>, "(?,?):(?{{i64 div={16 // size}}},1)">,
-                %B: !cute.memref<{element}, gmem, align<16>, "(?,?):(?{{i64 div={16 // size}}},1)">,
+                %B: !cute.memref<{element}, gmem, align<16>, "(?,?):{line}">,
                 %C: !cute.memref<bf16, gmem, align<16>, "(?,?):(?{{i64 div=8}},1)">{SUMS.format(height * n) if own.streamed else ""})
     attributes {{gpu.kernel, "gpu.known_block_size" = array<i32: {threads + 32}, 1, 1>{cluster}}} {{
   %c0 = arith.constant 0 : i32
@@ -51,7 +58,7 @@ func.func @gemm(%A: !cute.memref<{element}, gmem, align<16>, "(?,?):(?{{i64 div=
   %t = arith.index_cast %tid : index to i32
 
   %tmaA, %mA = cute.make_tma_copy<#cute_nvgpu.tma<load>, tile = "[{m};{k}]", smem = "{swizzle} o 0 o ({m},{k}):({k},1)"> (%A)
-  %tmaB, %mB = cute.make_tma_copy<#cute_nvgpu.tma<load>, tile = "[{n};{k}]", smem = "{swizzle} o 0 o ({n},{k}):({k},1)"> (%B)
+  %tmaB, %mB = cute.make_tma_copy<#cute_nvgpu.tma<load>, tile = "[{n};{k}]", smem = "{swizzle_b} o 0 o ({matrix.format("")})"> (%B)
   %tmaC, %mC = cute.make_tma_copy<#cute_nvgpu.tma<store>, tile = "[{m};{piece}]", smem = "{pattern}{stored}"> (%C)
   %sA = cute.memref.alloc() : !smemA
   %sB = cute.memref.alloc() : !smemB

@@ -8,11 +8,10 @@ SUMS = """,
 
 
 def streamed_tiles() -> str:
-    """Where the tiles are no whole number of rounds, the first ones are streamed: those of the last
-    round and, where there is one, of the round before. Their steps of K, tile after tile, are
-    shared out evenly: to this CTA those from `from` to `to`; then come its whole tiles. CTAs count
-    from the last one down: whoever waits for another one's sums waits for one that began
-    earlier."""
+    """Where the tiles are no whole number of rounds, as many as are over are streamed: their steps
+    of K, tile after tile, are shared out evenly, to this CTA those from `share_from` to `share_to`;
+    then come its whole tiles. CTAs count from the last one down: whoever waits for another one's
+    sums waits for one that began earlier."""
     return """\
   %block, %all_tiles, %ctas = cute.tile_scheduler.bounds<persistent> (%tiles)
   %rank = arith.constant 0 : i32
@@ -20,14 +19,8 @@ def streamed_tiles() -> str:
   %step = arith.constant 1 : i32
   %last_cta = arith.subi %ctas, %c1 : i32
   %cta = arith.subi %last_cta, %block : i32
-  %over = arith.remui %all_tiles, %ctas : i32
-  %rounds = arith.divui %all_tiles, %ctas : i32
-  %is_uneven = arith.cmpi ne, %over, %c0 : i32
-  %one_round = arith.minui %rounds, %c1 : i32
-  %mixed_rounds = arith.select %is_uneven, %one_round, %c0 : i32
-  %whole_rounds = arith.subi %rounds, %mixed_rounds : i32
-  %whole = arith.muli %whole_rounds, %ctas : i32
-  %streamed = arith.subi %all_tiles, %whole : i32
+  %whole_rounds = arith.divui %all_tiles, %ctas : i32
+  %streamed = arith.remui %all_tiles, %ctas : i32
   %all_steps = arith.muli %streamed, %all_k : i32
   %some_share = arith.ceildivui %all_steps, %ctas : i32
   %share = arith.maxui %some_share, %c1 : i32

@@ -2,7 +2,6 @@
 is left alone until it is complete."""
 
 import warnings
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -11,12 +10,12 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
-from tilewright.diagnostic import OpError, named
+from tilewright.diagnostic import OpError, messages, named
 from tilewright.dialects.cute_nvgpu.ops.sm90 import WarpgroupMmaOp
 from tilewright.passes.analysis.functions import functions
 from tilewright.passes.analysis.hazards.check import check
 from tilewright.passes.analysis.hazards.launches import is_kernel
-from tilewright.passes.analysis.wgmma_flow import Rule, WgmmaFlow, WgmmaHazard
+from tilewright.passes.analysis.wgmma_flow import WgmmaFlow, WgmmaHazard
 
 FROM_TILE_IR = "cuda_tile.entry"
 """The attribute of kernels that were entries of Tile IR: all threads go the same way, and what they
@@ -97,7 +96,10 @@ def has_wgmma(function: Operation) -> bool:
 
 
 def _reject(hazard: WgmmaHazard) -> None:
-    raise OpError(hazard.op, f"'{hazard.op.name}' {_MESSAGES[hazard.rule](hazard)}")
+    other = "the caller" if hazard.other is None else named(hazard.other)
+    unfenced = hazard.rule == "fence" and hazard.value is None
+    text = _MESSAGES["first" if unfenced else hazard.rule].format(other=other, wait=_WAIT)
+    raise OpError(hazard.op, f"'{hazard.op.name}' {text}")
 
 
 def _reject_registers(hazard: WgmmaHazard) -> None:
@@ -105,43 +107,22 @@ def _reject_registers(hazard: WgmmaHazard) -> None:
         _reject(hazard)
 
 
-_WAIT = "nearest legal: cute_nvgpu.wgmma.wait_group 0 before it (PTX ISA 9.7.15.7.3)"
-_FENCE = "nearest legal: cute_nvgpu.wgmma.fence before it (PTX ISA 9.7.15.7.1)"
-
-
-def _in_flight(expected: str) -> Callable[[WgmmaHazard], str]:
-    return lambda hazard: (
-        f"{expected}{_place(hazard.other)}, which no wgmma.wait_group has completed; {_WAIT}"
-    )
-
-
-def _unfenced(hazard: WgmmaHazard) -> str:
-    if hazard.value is None:
-        return f"expected a wgmma.fence before the first wgmma, got none; {_FENCE}"
-    return (
-        "expected registers that were not written since the last wgmma.fence, got those that "
-        f"{_place(hazard.other)} wrote; {_FENCE}"
-    )
-
-
-_MESSAGES: dict[Rule, Callable[[WgmmaHazard], str]] = {
-    "result": _in_flight("expected an accumulator that is complete, got that of "),
-    "shape": _in_flight("expected an accumulator of the same shape, or complete, got that of "),
-    "memory": _in_flight("expected memory that no wgmma reads, got that of "),
-    "fragment": _in_flight("expected registers that no wgmma reads, got those of operand A of "),
-    "end": _in_flight("expected every wgmma to be complete, got "),
-    "fence": _unfenced,
-    "overwritten": lambda hazard: (
-        f"expected an accumulator of its own, got one that {_place(hazard.other)} has overwritten; "
-        "nearest legal: a wgmma.wait_group before that"
-    ),
-    "proxy": lambda hazard: (
-        "expected memory that the async proxy sees, got what "
-        f"{_place(hazard.other)} wrote; nearest legal: cute_nvgpu.fence.proxy.async after it, in "
-        "the thread that wrote (PTX ISA 9.7.15.7.1)"
-    ),
-}
-
-
-def _place(op: Operation | None) -> str:
-    return "the caller" if op is None else named(op)
+_WAIT = (
+    "which no wgmma.wait_group has completed; nearest legal: cute_nvgpu.wgmma.wait_group 0 before "
+    "it (PTX ISA 9.7.15.7.3)"
+)
+_MESSAGES = messages("""
+result: expected an accumulator that is complete, got that of {other}, {wait}
+shape: expected an accumulator of the same shape, or complete, got that of {other}, {wait}
+memory: expected memory that no wgmma reads, got that of {other}, {wait}
+fragment: expected registers that no wgmma reads, got those of operand A of {other}, {wait}
+end: expected every wgmma to be complete, got {other}, {wait}
+first: expected a wgmma.fence before the first wgmma, got none; nearest legal:
+    cute_nvgpu.wgmma.fence before it (PTX ISA 9.7.15.7.1)
+fence: expected registers that were not written since the last wgmma.fence, got those that {other}
+    wrote; nearest legal: cute_nvgpu.wgmma.fence before it (PTX ISA 9.7.15.7.1)
+overwritten: expected an accumulator of its own, got one that {other} has overwritten; nearest
+    legal: a wgmma.wait_group before that
+proxy: expected memory that the async proxy sees, got what {other} wrote; nearest legal:
+    cute_nvgpu.fence.proxy.async after it, in the thread that wrote (PTX ISA 9.7.15.7.1)
+""")

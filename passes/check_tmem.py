@@ -1,6 +1,5 @@
 """`cute-nvgpu-check-tmem`: tensor memory is allocated, used and given back in order."""
 
-from collections.abc import Callable
 from functools import cache
 from math import prod
 
@@ -10,7 +9,7 @@ from xdsl.dialects.builtin import DenseArrayBase, ModuleOp
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
-from tilewright.diagnostic import OpError, named
+from tilewright.diagnostic import OpError, messages, named
 from tilewright.dialects.cute_nvgpu.lattice.tmem import COLUMNS
 from tilewright.dialects.cute_nvgpu.ops.cta_group import CtaGroupOp
 from tilewright.dialects.cute_nvgpu.ops.tmem import AllocOp, DeallocOp, RetrieveOp
@@ -134,75 +133,40 @@ def _check_cluster(function: func.FuncOp | gpu.FuncOp, op: CtaGroupOp) -> None:
 
 
 def _reject(rule: Rule, op: Operation, other: Operation) -> None:
-    raise OpError(op, f"'{op.name}' {_MESSAGES[rule](op, other)}")
+    text = _MESSAGES[rule].format(
+        other=named(other), most=_columns(other), columns=_columns(op), all=COLUMNS,
+        nearest="no second" if isinstance(op, DeallocOp) else "it before the",
+    )  # fmt: skip
+    raise OpError(op, f"'{op.name}' {text}")
 
 
-def _freed(op: Operation, other: Operation) -> str:
-    return (
-        f"expected tensor memory that is allocated, got what {named(other)} has given back; "
-        f"nearest legal: {'no second' if isinstance(op, DeallocOp) else 'it before the'} "
-        "cute_nvgpu.tmem.dealloc"
-    )
+_MESSAGES = messages("""
+freed: expected tensor memory that is allocated, got what {other} has given back; nearest legal:
+    {nearest} cute_nvgpu.tmem.dealloc
+left: expected all tensor memory to be given back, got {most} columns of {other} that are not on
+    every path; nearest legal: cute_nvgpu.tmem.dealloc before it (PTX ISA, tcgen05.alloc)
+again: expected the allocation of the round before to be given back, got {most} columns of {other}
+    that are not on every path; nearest legal: cute_nvgpu.tmem.dealloc in the loop
+full: expected at most {all} columns at once, got {columns} more while {other} has its {most};
+    nearest legal: cute_nvgpu.tmem.dealloc before it (PTX ISA, tcgen05.alloc)
+grows: expected at most the {most} columns of {other} before it, got {columns} (PTX ISA,
+    tcgen05.alloc); nearest legal: {most}
+permit: expected the right to allocate tensor memory, got none after {other}; nearest legal: it
+    before that (PTX ISA, tcgen05.relinquish_alloc_permit)
+wider: expected at most the {most} columns of {other}, got {columns}; nearest legal: {most}
+part: expected the {most} columns of {other}, got {columns} (an allocation is given back as a
+    whole); nearest legal: {most}
+""")
 
 
-def _left(op: Operation, other: Operation) -> str:
-    return (
-        f"expected all tensor memory to be given back, got {_columns(other)} columns of "
-        f"{named(other)} that are not on every path; nearest legal: cute_nvgpu.tmem.dealloc before "
-        "it (PTX ISA, tcgen05.alloc)"
-    )
-
-
-def _full(op: Operation, other: Operation) -> str:
-    return (
-        f"expected at most {COLUMNS} columns at once, got {_columns(op)} more while {named(other)} "
-        f"has its {_columns(other)}; nearest legal: cute_nvgpu.tmem.dealloc before it "
-        "(PTX ISA, tcgen05.alloc)"
-    )
-
-
-def _grows(op: Operation, other: Operation) -> str:
-    return (
-        f"expected at most the {_columns(other)} columns of {named(other)} before it, got "
-        f"{_columns(op)} (PTX ISA, tcgen05.alloc); nearest legal: {_columns(other)}"
-    )
-
-
-def _wider(op: Operation, other: Operation) -> str:
-    assert isinstance(op, RetrieveOp)
-    return (
-        f"expected at most the {_columns(other)} columns of {named(other)}, got "
-        f"{op.result.type.get_shape()[1]}; nearest legal: {_columns(other)}"
-    )
-
-
-def _part(op: Operation, other: Operation) -> str:
-    assert isinstance(op, DeallocOp)
-    return (
-        f"expected the {_columns(other)} columns of {named(other)}, got {op.columns} (an "
-        f"allocation is given back as a whole); nearest legal: {_columns(other)}"
-    )
-
-
-_MESSAGES: dict[Rule, Callable[[Operation, Operation], str]] = {
-    "freed": _freed,
-    "left": _left,
-    "again": lambda op, other: (
-        "expected the allocation of the round before to be given back, got "
-        f"{_columns(other)} columns of {named(other)} that are not on every path; nearest legal: "
-        "cute_nvgpu.tmem.dealloc in the loop"
-    ),
-    "full": _full,
-    "grows": _grows,
-    "permit": lambda op, other: (
-        f"expected the right to allocate tensor memory, got none after {named(other)}; nearest "
-        "legal: it before that (PTX ISA, tcgen05.relinquish_alloc_permit)"
-    ),
-    "wider": _wider,
-    "part": _part,
-}
-
-
-def _columns(op: Operation) -> int:
-    assert isinstance(op, AllocOp)
-    return columns_of(op)
+def _columns(op: Operation) -> int | None:
+    """The columns that an op allocates, retrieves or gives back."""
+    match op:
+        case AllocOp():
+            return columns_of(op)
+        case RetrieveOp():
+            return op.result.type.get_shape()[1]
+        case DeallocOp():
+            return op.columns
+        case _:
+            return None

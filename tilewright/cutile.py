@@ -29,10 +29,9 @@ from tilewright.arguments.arrays import ArrayArgument
 from tilewright.arguments.binding import checked_arguments
 from tilewright.arguments.extents import checked_extents
 from tilewright.cutile_parameters import CutileParameter, as_array, parameters_of
-from tilewright.diagnostic import CompileError, Diagnostic
+from tilewright.diagnostic import CompileError, Diagnostic, ExecutionError
 from tilewright.kernel import Extents, Kernel
 from tilewright.lowering.interpreter.cuda_tile.machine import Launch, Races
-from tilewright.lowering.interpreter.errors import ExecutionError
 from tilewright.pipeline import verified
 from tilewright.tile_kernel import DEFAULT_ARCH, find_entry, run_entry
 
@@ -201,10 +200,10 @@ def _start(
     stream: Any,
     programmatic: bool,
 ) -> None:
-    from tilewright.cutile_gpu import shared_by, start
+    from tilewright.cutile_gpu import ctas_of_blocks, start
 
     code = _compiled(kernel, parameters, arch)
-    if "wgmma" in code.ptx and (ctas := shared_by(grid)) > 1:
+    if (ctas := ctas_of_blocks(code, grid)) > 1:
         code = _compiled(kernel, parameters, arch, ctas)
     start(code, parameters, grid, stream, programmatic=programmatic)
 

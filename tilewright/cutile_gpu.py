@@ -12,19 +12,21 @@ from tilewright.arguments.arrays import ArrayArgument
 from tilewright.arguments.binding import Binding
 from tilewright.arguments.extents import check_launch, checked_extents
 from tilewright.cutile_parameters import CutileParameter
+from tilewright.diagnostic import ExecutionError
 from tilewright.kernel import Extents, Kernel
 from tilewright.kernel_record import kernel_of, record_of
 from tilewright.lowering.interpreter.cuda_tile.allocations import ArrayTable
-from tilewright.lowering.interpreter.errors import ExecutionError
 
 _SAMPLES = 5
 _MOST = 8
 """The CTAs that share a block at most."""
 
 
-def shared_by(grid: Extents) -> int:
-    """How many CTAs may share each block of a grid: for which this machine's GPU has
-    multiprocessors."""
+def ctas_of_blocks(kernel: Kernel, grid: Extents) -> int:
+    """How many CTAs may share each block of a launch: of a kernel of warpgroups as many as this
+    machine's GPU has multiprocessors for."""
+    if "wgmma" not in kernel.ptx:
+        return 1
     room = launcher.multiprocessors() // max(prod(grid), 1)
     return 1 << min(max(room, 1), _MOST).bit_length() - 1
 

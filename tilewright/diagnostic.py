@@ -27,6 +27,13 @@ _WIDTH = 200
 """Characters of a line that are shown on each side of the caret, at most."""
 
 
+def messages(table: str) -> dict[str, str]:
+    """The messages of a table, each on a line of its own: its name, a colon, its text, the lines
+    behind the first one indented."""
+    rows = re.findall(r"^(\S+): (.*(?:\n .*)*)", table, re.MULTILINE)
+    return {name: " ".join(text.split()) for name, text in rows}
+
+
 class OpError(PassFailedException):
     """The fault of one op. Passes, lowerings and targets raise it."""
 
@@ -42,6 +49,13 @@ class InnerOpError(VerifyException):
     def __init__(self, op: Operation, message: str):
         super().__init__(message)
         self.op = op
+
+
+class ExecutionError(ValueError):
+    """A kernel that cannot run, or did what no kernel may do.
+
+    `str()` is the whole diagnostic: the op, what it did, the block and thread, and the source line.
+    """
 
 
 class CompileError(ValueError):

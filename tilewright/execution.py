@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache, partial
 from numbers import Integral
 from typing import Any, Literal, get_args
@@ -17,14 +17,13 @@ from tilewright.arguments.binding import Binding, checked_arguments
 from tilewright.arguments.extents import check_launch, checked_extents
 from tilewright.arguments.interpreted import interpreted_values
 from tilewright.arguments.parameters import Parameter, kernel_parameters, kernels_of, symbol_of
-from tilewright.diagnostic import CompileError, Diagnostic
+from tilewright.diagnostic import CompileError, Diagnostic, ExecutionError
 from tilewright.dialects.cute_nvgpu.lattice.targets import lowest, target
 from tilewright.dialects.ptx.control_flow import EntryOp, block_ctas
 from tilewright.guard import guard
 from tilewright.lowering.interpreter import Watcher, run_kernel
 from tilewright.lowering.interpreter.arithmetic.mma import NUMERICS
 from tilewright.lowering.interpreter.breakpoints import Breakpoints
-from tilewright.lowering.interpreter.errors import ExecutionError
 from tilewright.lowering.interpreter.machine.global_memory import GlobalMemory
 from tilewright.lowering.interpreter.machine.machine import Launch
 from tilewright.lowering.interpreter.share import Elsewhere, Share, refuse_text
@@ -119,17 +118,10 @@ def interpret(
     arguments or what no kernel may do: an access out of bounds or misaligned, a data race, use of
     an undefined register, a barrier that not all reach.
     """
-    settings: dict[str, Any] = {
-        "grid": grid,
-        "block": block,
-        "args": args,
-        "numerics": numerics,
-        "arch": arch,
-        "level": level,
-        "name": name,
-        "schedule": schedule,
-        "max_steps": max_steps,
-    }
+    settings: dict[str, Any] = dict(
+        grid=grid, block=block, args=args, numerics=numerics, arch=arch, level=level, name=name,
+        schedule=schedule, max_steps=max_steps,
+    )  # fmt: skip
     if watchers and executor is not None:
         raise ExecutionError(f"expected no executor for a run that is watched, got {executor}")
     if any(watcher.level == "ptx" for watcher in watchers):
@@ -145,14 +137,9 @@ def interpret(
         again = partial(_interpret_share, text, kernel, **settings)
         elsewhere = shared_out(executor, again, progress)
     return _interpret(
-        module_or_text,
-        kernel,
-        **settings,
-        races=races,
-        progress=progress,
-        elsewhere=elsewhere,
+        module_or_text, kernel, **settings, races=races, progress=progress, elsewhere=elsewhere,
         watchers=watchers,
-    )
+    )  # fmt: skip
 
 
 def _interpret_share(
@@ -166,31 +153,24 @@ def _interpret(
     module_or_text: ModuleOp | str | bytes,
     kernel: str | None,
     *,
-    grid: Dim,
     block: Dim | None,
-    args: Sequence[Any],
-    numerics: Any,
-    arch: str | None,
     level: Level | None,
     name: str,
     schedule: int | None,
-    max_steps: int | None,
     races: Races | None,
-    progress: Callable[[int, int], None] | None = None,
-    share: Share | None = None,
-    elsewhere: Elsewhere | None = None,
-    say: Callable[[str], Any] | None = None,
     watchers: Sequence[Watcher] = (),
+    **settings: Any,
 ) -> list[NDArray[Any]]:
-    """`interpret`, or a share of it."""
-    module, source = _own_module(module_or_text, name)
-    checked_arguments(args)
-    _check_settings(schedule, max_steps)
+    """`interpret`, or a share of it: the other settings are `run`'s, and those of `TileLaunch`."""
+    module, source = _verified(module_or_text, name, level)
+    checked_arguments(settings["args"])
+    _check_settings(schedule, settings["max_steps"])
+    settings |= {"races": races or "error", "source": source}
     if is_tile_ir(module) and block is not None:
         raise ExecutionError(f"expected no block for Tile IR, got {tuple(block)}")
     if is_tile_ir(module) and level not in (None, "program"):
-        arch = arch or DEFAULT_ARCH
-        lower_programs(module, arch, source)
+        settings["arch"] = settings["arch"] or DEFAULT_ARCH
+        lower_programs(module, settings["arch"], source)
         with guard("verify", module, source, name):
             verify(module, source)
         block = _extents(find_kernel(module, kernel, name), "gpu.known_block_size", "")
@@ -205,51 +185,30 @@ def _interpret(
             raise ExecutionError(
                 f"expected no schedule for Tile IR, whose blocks run one by one, got {schedule}"
             )
-        launch = TileLaunch(
-            checked_extents("grid", grid),
-            numerics,
-            arch or DEFAULT_ARCH,
-            races or "error",
-            source=source,
-            max_steps=max_steps,
-            progress=progress,
-            share=share,
-            elsewhere=elsewhere,
-            breakpoints=breakpoints,
-        )
-        launch = launch if say is None else replace(launch, say=say)
+        grid, args = checked_extents("grid", settings.pop("grid")), settings.pop("args")
+        settings["arch"] = settings["arch"] or DEFAULT_ARCH
+        launch = TileLaunch(grid, breakpoints=breakpoints, **settings)
         return run_tile_kernel(module, kernel, launch, args, name)
-    if level == "program" or numerics == "fast":
+    if level == "program" or settings["numerics"] == "fast":
         raise ExecutionError("expected Tile IR for level 'program' and numerics 'fast', got none")
     if block is None:
         raise ExecutionError("expected a block, got none (only Tile IR kernels have none)")
     return run(
-        module,
-        kernel,
-        grid=grid,
-        block=block,
-        args=args,
-        numerics=numerics,
-        arch=arch,
-        level=level or "tile",
-        name=name,
-        progress=progress,
-        source=source,
-        schedule=schedule,
-        max_steps=max_steps,
-        races=races or "error",
-        share=share,
-        elsewhere=elsewhere,
-        say=say,
-        watchers=watchers,
-    ).arrays
+        module, kernel, block=block, level=level or "tile", name=name, schedule=schedule,
+        watchers=watchers, **settings,
+    ).arrays  # fmt: skip
 
 
-def _own_module(module_or_text: ModuleOp | str | bytes, name: str) -> tuple[ModuleOp, str | None]:
-    """A verified module to lower, and the text where there is one. Raises CompileError."""
+def _verified(
+    module_or_text: ModuleOp | str | bytes, name: str, level: Level | None = None
+) -> tuple[ModuleOp, str | None]:
+    """A verified module, which may be lowered to a level, and the text where there is one. Raises
+    CompileError."""
     if isinstance(module_or_text, str) and isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance]
         with deep_recursion():
-            return _read(module_or_text, name).clone(), module_or_text
+            module = _read(module_or_text, name)
+            as_written = (None, "program") if is_tile_ir(module) else (None, "tile")
+            return module if level in as_written else module.clone(), module_or_text
     return verified(module_or_text, name)
 
 
@@ -340,7 +299,7 @@ def kernel_signature(
     module_or_text: ModuleOp | str | bytes, kernel: str | None = None, name: str = "<string>"
 ) -> list[Parameter]:
     """The parameters of a kernel. Raises CompileError where there is no such kernel."""
-    module, _ = _own_module(module_or_text, name)
+    module, _ = _verified(module_or_text, name)
     if is_tile_ir(module):
         return entry_parameters(find_entry(module, kernel, name))
     return kernel_parameters(find_kernel(module, kernel, name))

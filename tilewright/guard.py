@@ -9,10 +9,16 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 from xdsl.utils.exceptions import DiagnosticException, VerifyException
 
-from tilewright.diagnostic import CompileError, Diagnostic, OpError, at, file_location
+from tilewright.diagnostic import (
+    CompileError,
+    Diagnostic,
+    ExecutionError,
+    OpError,
+    at,
+    file_location,
+)
 from tilewright.dialects.cute.int_tuple import LayoutError
 from tilewright.dialects.cute_nvgpu.lattice.targets import TargetError
-from tilewright.lowering.interpreter.errors import ExecutionError
 from tilewright.recursion import deep_recursion
 from tilewright.verification import op_diagnostic, stopped_in_xdsl, verify_diagnostic
 

@@ -8,9 +8,8 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from tilewright.diagnostic import CompileError
+from tilewright.diagnostic import CompileError, ExecutionError
 from tilewright.executors import in_order
-from tilewright.lowering.interpreter.errors import ExecutionError
 from tilewright.lowering.interpreter.share import OUTPUT
 from tilewright.result_difference import first_difference
 

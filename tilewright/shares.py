@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tilewright.diagnostic import CompileError
+from tilewright.diagnostic import CompileError, ExecutionError
 from tilewright.executors import workers_of
-from tilewright.lowering.interpreter.errors import ExecutionError
 from tilewright.lowering.interpreter.share import Elsewhere, Share, merge
 
 LOG = logging.getLogger("tilewright.executor")

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from xdsl.dialects.builtin import ModuleOp
 
 from tilewright.arguments.parameters import Parameter
-from tilewright.diagnostic import CompileError, Diagnostic, OpError
+from tilewright.diagnostic import CompileError, Diagnostic, ExecutionError, OpError
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cuda_tile.type_text import shown
 from tilewright.dialects.cuda_tile.types import TileType
@@ -16,7 +16,6 @@ from tilewright.lowering.interpreter.cuda_tile.float_functions import Numerics
 from tilewright.lowering.interpreter.cuda_tile.kernel import PlacedArguments, run_kernel
 from tilewright.lowering.interpreter.cuda_tile.machine import Launch as TileLaunch
 from tilewright.lowering.interpreter.cuda_tile.machine import Races, RaceWarning
-from tilewright.lowering.interpreter.errors import ExecutionError
 from tilewright.verification import op_diagnostic
 
 __all__ = [

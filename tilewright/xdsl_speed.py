@@ -42,7 +42,6 @@ from xdsl.irdl import (
     OpDef,
     OptionalDef,
     RangeConstraint,
-    VariadicDef,
     operations,
 )
 from xdsl.irdl.declarative_assembly_format import FormatProgram, ParsingState
@@ -57,7 +56,7 @@ from xdsl.traits import IsolatedFromAbove, OpTrait
 from xdsl.universe import Universe
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.field_counts import field_counts, flattened, segments
+from tilewright.dialects.field_counts import FieldCounts, field_counts, flattened, segments
 from tilewright.dialects.once import once_each
 from tilewright.dialects.signature import FactsBySignature, identity, signature
 
@@ -103,10 +102,9 @@ def install() -> None:
     for accessor, get in zip(accessors, (_get, _get_one, _get_sized), strict=True):
         accessor.__get__ = get
     numbers: Any = DenseArrayBase
-    numbers.get_values = once_each(DenseArrayBase.get_values)
+    numbers.get_values = once_each(numbers.get_values)
     definition: Any = OpDef
     definition.verify = _verify
-    operations.verify_variadic_size = _counted
     operations.irdl_op_init = _build
     form: Any = FormatProgram
     form.parse = _parse
@@ -311,12 +309,12 @@ def _build(self: Any, op_def: Any, *, operands: Any, result_types: Any, **rest: 
     """Initialise an op of its fields, if it has values and attributes alone."""
     if "_counts" not in op_def.__dict__:
         op_def._counts = field_counts(op_def)
-    counts = op_def._counts
+    counts: FieldCounts | None = op_def._counts
     values = types = None
     if counts and not rest["regions"] and not rest["successors"]:
         values = flattened(operands, counts.operands, SSAValue)
         types = flattened(result_types, counts.results, Attribute)
-    if values is None or types is None:
+    if counts is None or values is None or types is None:
         _built(self, op_def, operands=operands, result_types=result_types, **rest)
         return
     fields: dict[str, Any] = {
@@ -419,7 +417,6 @@ def _parse(program: FormatProgram, parser: Parser, op_type: Any) -> Any:
 
 _verify_any = Operation.verify
 _verify_all = OpDef.verify
-_verify_counts = operations.verify_variadic_size
 _verify_isolated = IsolatedFromAbove.verify
 _inert = OpTrait.verify
 _verified = FactsBySignature[tuple[OpTrait, ...]]()
@@ -468,18 +465,3 @@ def _isolated(trait: IsolatedFromAbove, op: Operation) -> None:
                 if inner.regions and not inner.has_trait(IsolatedFromAbove):
                     regions += inner.regions
     return None
-
-
-def _counted(op: Operation, definition: Any, construct: VarIRConstruct) -> None:
-    """Verify the number of operands, results, regions or successors: mostly one for each."""
-    counts = definition.__dict__.get("_numbers")
-    if counts is None:
-        counts = definition._numbers = {
-            part: None
-            if any(isinstance(field, VariadicDef) for _, field in fields)
-            else len(fields)
-            for part in VarIRConstruct
-            for fields in (operations.get_construct_defs(definition, part),)
-        }
-    if counts[construct] != len(operations.get_op_constructs(op, construct)):
-        _verify_counts(op, definition, construct)

@@ -53,6 +53,9 @@ def _unfold(crd: Any, shape: Any, stride: Any, terms: list[tuple[Any, Any]]) -> 
         return
     if crd is None:
         return
+    if type(shape) is int:
+        terms.append((crd, stride))
+        return
     extents, strides = flatten(shape), flatten(stride)
     if not extents:
         return

@@ -82,7 +82,7 @@ def to_text(t: Any) -> str:
 
 def flatten(t: Any) -> tuple[Any, ...]:
     """The leaves from left to right: ((2, 3), 4) -> (2, 3, 4), 5 -> (5,)."""
-    if not isinstance(t, tuple):
+    if not is_tuple(t):
         return (t,)
     if tuple not in map(type, t):
         return t

@@ -107,6 +107,15 @@ class Layout(FrozenValue):
         what it fixes (see `slice_and_offset`). Raises LayoutError for a misfit.
         """
         crd: Any = coord[0] if len(coord) == 1 else coord
+        if type(crd) is int:
+            index, rest, beyond = 0, crd, 0
+            for extent, stride in self.leaves:
+                if type(stride) is not int:
+                    break
+                rest, c = divmod(rest, extent)
+                index, beyond = index + c * stride, extent * stride
+            else:
+                return index + rest * beyond
         if (crd is None or type(crd) is tuple) and has_underscore(crd):
             return slice_layout(crd, self)
         return crd2idx(crd, self.shape, self.stride)

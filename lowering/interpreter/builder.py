@@ -7,6 +7,7 @@ sides of an `if` before what follows it.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any, Concatenate
 
 from xdsl.ir import Block, Operation, Region, SSAValue
@@ -43,17 +44,32 @@ Run = Callable[Concatenate[Machine, Gang, ...], Any]
 """An effect on the operands of an op, which gives the op's result, or a list of its results."""
 
 
-def effect(op: Operation, builder: "Builder", run: Run) -> Step:
-    """The step that runs on the values of an op's operands, in their order."""
-    sources, dests = builder.slots(op.operands), builder.slots(op.results)
+def effect(
+    op: Operation, builder: "Builder", run: Run, *operands: SSAValue | Sequence[SSAValue] | None
+) -> Step:
+    """The step that runs on the values of an op's operands: of all in their order, or as given,
+    lists of values for groups, and None for what the op lacks."""
+    sources = [_taken(builder, operand) for operand in operands or op.operands]
+    dests = builder.slots(op.results)
 
     def step(machine: Machine, gang: Gang) -> None:
         regs = gang.regs
-        given = run(machine, gang, *[regs[slot] for slot in sources])
+        given = run(machine, gang, *[source(regs) for source in sources])
         for dest, value in zip(dests, given if isinstance(given, list) else (given,), strict=False):  # pyright: ignore
             regs[dest] = value
 
     return step
+
+
+def _taken(
+    builder: "Builder", operand: SSAValue | Sequence[SSAValue] | None
+) -> Callable[[list[Any]], Any]:
+    if operand is None:
+        return lambda regs: None
+    if isinstance(operand, SSAValue):
+        return itemgetter(builder.slot(operand))
+    slots = builder.slots(operand)
+    return lambda regs: [regs[slot] for slot in slots]
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,10 +29,3 @@ def faults_of(threads: NDArray[np.int64]) -> Generator[None]:
         if fault.lane is None:
             raise
         raise Fault(fault.message, int(threads[fault.lane])) from None
-
-
-class ExecutionError(ValueError):
-    """A kernel that cannot run, or did what no kernel may do.
-
-    `str()` is the whole diagnostic: the op, what it did, the block and thread, and the source line.
-    """

@@ -5,7 +5,7 @@ They know neither the IR that they come from nor the machine, so one machine run
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Protocol
@@ -141,3 +141,13 @@ def named(op: Operation) -> str:
     if diagnostic.line is None:
         return f"'{op.name}'"
     return f"'{op.name}' at {diagnostic.file}:{diagnostic.line}"
+
+
+class OpNames(dict[int, str]):
+    """The names of ops by number, from 1, each made when something asks for it."""
+
+    ops: Sequence[Operation] = ()
+
+    def __missing__(self, number: int) -> str:
+        self[number] = name = named(self.ops[number - 1]) if 0 < number <= len(self.ops) else "?"
+        return name

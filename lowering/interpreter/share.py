@@ -15,7 +15,7 @@ from typing import Any, NoReturn, TextIO
 import numpy as np
 from numpy.typing import NDArray
 
-from tilewright.lowering.interpreter.errors import ExecutionError
+from tilewright.diagnostic import ExecutionError
 
 Octets = NDArray[np.uint8]
 Flags = NDArray[np.bool_]

@@ -225,6 +225,12 @@ def spread(value: Bits, count: int) -> Bits:
     return value if len(value) == count else np.broadcast_to(value, (count, *value.shape[1:]))
 
 
+def distinct(numbers: NDArray[Any]) -> list[int]:
+    """The different ones of some integers, which often are all the same."""
+    first = numbers.flat[0]
+    return [int(first)] if (numbers == first).all() else np.unique(numbers).tolist()
+
+
 def uniform(bits: int, kind: str) -> Bits:
     """A value that is the same in all threads, from its bits."""
     dtype = np.dtype(CONTAINERS[kind])

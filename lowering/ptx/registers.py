@@ -196,10 +196,10 @@ class RegisterNames:
             return
         known = self._ranges
         both = known.get(a) or self._ranges_of(a), known.get(b) or self._ranges_of(b)
-        if (union := self._unions.get(both, False)) is False:
+        if both not in self._unions:
             # So are those of the lists that they are joined with.
-            union = self._unions[both] = both[0].union(both[1])
-        if union is not None:
+            self._unions[both] = both[0].union(both[1])
+        if (union := self._unions[both]) is not None:
             known[a], b.joined = union, a
 
     # Names

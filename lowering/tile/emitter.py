@@ -155,7 +155,7 @@ class Emitter:
             self.leave(outer)
             regions.append(Region(block))
         types = [value.type for value in values[0]]
-        return self.add(scf.IfOp(condition, types, *regions)).results
+        return self.add(scf.IfOp(condition, types, regions[0], regions[1])).results
 
     # --- integers ---
 

@@ -9,8 +9,7 @@ import pytest
 
 from tilewright.tools.conformance.agreement import Disagreement, Oracles, Tally, compare
 from tilewright.tools.conformance.instruction_family import spell
-from tilewright.tools.conformance.lattice import compare_all, sampled, table
-from tilewright.tools.conformance.lattice_families import FAMILIES
+from tilewright.tools.conformance.lattice import FAMILIES, compare_all, sampled, table
 
 TARGET = "sm_90a"
 MMA = FAMILIES["mma"]

@@ -22,7 +22,7 @@ from tilewright.tools.conformance import (
 )
 from tilewright.tools.conformance.documented_targets import KNOWN, since
 from tilewright.tools.conformance.instruction_family import Family, documented, spell, within
-from tilewright.tools.conformance.lattice_families import FAMILIES
+from tilewright.tools.conformance.lattice import FAMILIES
 
 # The example of instruction_family.
 AXES = {

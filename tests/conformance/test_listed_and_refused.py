@@ -8,7 +8,7 @@ from listed_and_refused import LISTED_AND_REFUSED
 
 from tilewright.tools.conformance.agreement import refused
 from tilewright.tools.conformance.instruction_family import Candidate, Point, spell
-from tilewright.tools.conformance.lattice_families import FAMILIES
+from tilewright.tools.conformance.lattice import FAMILIES
 
 # Of a family and target: hundreds of points differ in a number, and `make conformance` asks about
 # more of them, and about every one by `tilewright conformance lattice`.

@@ -9,8 +9,7 @@ from covering import THOROUGH
 
 from tilewright.ptxas import PtxasReport
 from tilewright.tools.conformance.documented_targets import KNOWN
-from tilewright.tools.conformance.lattice import Task
-from tilewright.tools.conformance.lattice_families import FAMILIES
+from tilewright.tools.conformance.lattice import FAMILIES, Task
 from tilewright.tools.conformance.operand_text import product_operands, registers
 from tilewright.tools.conformance.ptxas_bulk import kernel, taken
 

@@ -11,8 +11,7 @@ import pytest
 
 from tilewright.tools.conformance.agreement import Oracles, compare
 from tilewright.tools.conformance.documented_targets import KNOWN
-from tilewright.tools.conformance.lattice import carry_out, sampled, whole
-from tilewright.tools.conformance.lattice_families import FAMILIES
+from tilewright.tools.conformance.lattice import FAMILIES, carry_out, sampled, whole
 
 POINTS = 2500
 SEED = 20

@@ -16,6 +16,7 @@ from driver_stand_in import ARCH, Driver, OnGpu
 
 import tilewright as tw
 from tilewright import cutile, launcher, ptxas
+from tilewright.cutile_gpu import ctas_of_blocks
 from tilewright.cutile_parameters import parameters_of
 
 
@@ -162,3 +163,12 @@ def test_arrays_of_both_places_are_refused() -> None:
     a, c = np.zeros(16, np.float32), OnGpu(np.zeros(16, np.float32))
     with pytest.raises(tw.ExecutionError, match="all arrays on the GPU or all on the CPU"):
         cutile.launch((1,), add, (a, a, c, 16))
+
+
+def test_ctas_for_which_a_small_grid_leaves_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(launcher, "multiprocessors", lambda: 132)
+    ctas = [
+        ctas_of_blocks(SimpleNamespace(ptx="wgmma.fence"), (x, 2, 1)) for x in (1, 8, 17, 33, 34)
+    ]
+    assert ctas == [8, 8, 2, 2, 1]
+    assert ctas_of_blocks(SimpleNamespace(ptx="mma.sync"), (1, 1, 1)) == 1

@@ -42,7 +42,7 @@ from tilewright.executors import add_executor_option, in_order
 from tilewright.tools.commands.input import InputError, UsageError, chosen_executor, read_target
 from tilewright.tools.commands.render_progress import ProgressBar
 from tilewright.tools.conformance.documented_targets import KNOWN
-from tilewright.tools.conformance.lattice_families import FAMILIES
+from tilewright.tools.conformance.lattice import FAMILIES
 
 if TYPE_CHECKING:
     from tilewright.tools.conformance.records import Record, Replayed

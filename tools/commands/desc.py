@@ -37,7 +37,7 @@ from tilewright.tools.commands.field_descriptors import (
     decode_fields,
     encode_fields,
 )
-from tilewright.tools.commands.input import InputError, read_integer
+from tilewright.tools.commands.input import InputError, add_options, read_integer
 from tilewright.tools.render_table import table
 
 _K_BYTES = 32
@@ -45,34 +45,26 @@ _K_BYTES = 32
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "action", choices=("decode", "encode"), help="say what a word means, or build one"
+    add_options(
+        parser,
+        f"""
+action: say what a word means, or build one
+what WORD|LAYOUT|FIELDS: a word (0x4000004000010040), a layout in CuTe's notation, or fields:
+    m=128,n=64
+--format: whose descriptor it is (wgmma)
+--kind: idesc: that of the tcgen05.mma
+--type TYPE: {", ".join(_ALL_TYPES)}
+--major: which way it lies; otherwise both, or what fits
+--shape MNxK: decode: extents in elements; otherwise one swizzle atom
+--address N: encode: where offset 0 lies in the shared window (0)
+--json: one JSON object
+""",
+        action={"choices": ("decode", "encode")},
+        format={"default": WGMMA.name, "choices": (*FORMATS, *FIELD_DESCRIPTORS)},
+        kind={"choices": KINDS},
+        type={"default": "f16", "choices": _ALL_TYPES},
+        major={"choices": MAJOR_MODES},
     )
-    parser.add_argument(
-        "what",
-        metavar="WORD|LAYOUT|FIELDS",
-        help="a word (0x4000004000010040), a layout in CuTe's notation, or fields: m=128,n=64",
-    )
-    parser.add_argument(
-        "--format",
-        default=WGMMA.name,
-        choices=(*FORMATS, *FIELD_DESCRIPTORS),
-        help="whose descriptor it is (wgmma)",
-    )
-    parser.add_argument("--kind", choices=KINDS, help="idesc: that of the tcgen05.mma")
-    parser.add_argument(
-        "--type", default="f16", choices=_ALL_TYPES, metavar="TYPE", help=", ".join(_ALL_TYPES)
-    )
-    parser.add_argument(
-        "--major", choices=MAJOR_MODES, help="which way it lies; otherwise both, or what fits"
-    )
-    parser.add_argument(
-        "--shape", metavar="MNxK", help="decode: extents in elements; otherwise one swizzle atom"
-    )
-    parser.add_argument(
-        "--address", metavar="N", help="encode: where offset 0 lies in the shared window (0)"
-    )
-    parser.add_argument("--json", action="store_true", help="one JSON object")
 
 
 _COMMON = ("f16", "bf16", "tf32", "e4m3", "e5m2", "s8", "u8")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import sys
+from argparse import ArgumentParser
 from collections.abc import Generator
 from contextlib import ExitStack, contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target, TargetError, target
 
@@ -31,6 +33,19 @@ def said_of_input(error: Exception) -> str | None:
 
 class UsageError(InputError):
     """The arguments do not go together: the usage is shown, exit status 2."""
+
+
+def add_options(parser: ArgumentParser, table: str, **settings: dict[str, Any]) -> None:
+    """Add the arguments of a table: a name, the name of its value, a colon and its help, further
+    lines indented. `settings` has more of some, by name; without a value an option is a flag."""
+    rows = re.findall(r"^(\S+?)(?: (\S+))?: (.*(?:\n .*)*)", table, re.MULTILINE)
+    for name, metavar, text in rows:
+        own: dict[str, Any] = settings.get(name.lstrip("-").replace("-", "_"), {})
+        if metavar:
+            own = {"metavar": metavar, **own}
+        elif name.startswith("-") and not own:
+            own = {"action": "store_true"}
+        parser.add_argument(name, help=" ".join(text.split()), **own)
 
 
 def read_text(path: str) -> str:

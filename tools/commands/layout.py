@@ -20,7 +20,7 @@ from tilewright.dialects.cute_nvgpu.atoms.umma import UmmaAtom
 from tilewright.dialects.cute_nvgpu.atoms.umma_lookup import umma_of
 from tilewright.dialects.cute_nvgpu.atoms.wgmma_lookup import parse_wgmma
 from tilewright.dialects.cute_nvgpu.lattice.row import Operand
-from tilewright.tools.commands.input import InputError, UsageError, read_integer
+from tilewright.tools.commands.input import InputError, UsageError, add_options, read_integer
 from tilewright.tools.instructions.catalogue import canonical
 from tilewright.tools.instructions.fragment_places import (
     AnyMma,
@@ -112,24 +112,17 @@ def _side(operand: Operand) -> str:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("mnemonic", metavar="MNEMONIC", help="a layout, or an MMA as PTX spells it")
-    parser.add_argument(
-        "operand",
-        metavar="OPERAND",
-        nargs="?",
-        type=str.upper,
-        choices=get_args(Operand),
-        help="A, B, C or D; E (sparsity metadata); SFA or SFB (scale factors)",
+    add_options(
+        parser,
+        """
+mnemonic MNEMONIC: a layout, or an MMA as PTX spells it
+operand OPERAND: A, B, C or D; E (sparsity metadata); SFA or SFB (scale factors)
+--select N[,N]: the sparsity selector, or byte-id,thread-id; otherwise the first legal ones
+--idesc WORD: tcgen05.mma: its instruction descriptor, 0x08200490
+--svg FILE: draw it into that file; - is stdout
+""",
+        operand={"nargs": "?", "type": str.upper, "choices": get_args(Operand)},
     )
-    parser.add_argument(
-        "--select",
-        metavar="N[,N]",
-        help="the sparsity selector, or byte-id,thread-id; otherwise the first legal ones",
-    )
-    parser.add_argument(
-        "--idesc", metavar="WORD", help="tcgen05.mma: its instruction descriptor, 0x08200490"
-    )
-    parser.add_argument("--svg", metavar="FILE", help="draw it into that file; - is stdout")
 
 
 _LAYOUT = re.compile(r"\s*(\(|\d|S<)")

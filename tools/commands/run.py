@@ -36,7 +36,13 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tilewright.tools.commands.input import InputError, chosen_executor, read_source, read_target
+from tilewright.tools.commands.input import (
+    InputError,
+    add_options,
+    chosen_executor,
+    read_source,
+    read_target,
+)
 from tilewright.tools.output import write_whole
 
 if TYPE_CHECKING:
@@ -56,87 +62,64 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("arguments", metavar="ARG", nargs="*", help="see above")
     add_launch_arguments(parser, block_required=False)
     add_schedule_arguments(parser)
-    parser.add_argument(
-        "--level",
-        choices=("program", "tile", "atom", "ptx"),
-        help="interpret the IR as it is (the default), or lowered to atoms or PTX instructions",
+    shown: dict[str, Any] = {"action": "append", "default": []}
+    add_options(
+        parser,
+        """
+--level: interpret the IR as it is (the default), or lowered to atoms or PTX instructions
+--executor NAME: share the blocks, or the random orders, out to processes:N, to dask:ADDRESS or to
+    mpi
+--trace TRACE.json: write when each warp of the first blocks ran and waited, by a model of the chip,
+    as trace events, which Perfetto opens; implies --level ptx (Tile IR is compiled)
+--break LINE: show the values of --print where threads come to this line of FILE
+--print NAME[THREAD]: a value to show there, of all threads or of [THREAD,BLOCK]; of Tile IR, a tile
+    of the first block or of [BLOCK], and where it is left out what the line gives
+--hits N: show them the first N times that threads come to each line (default: 1)
+--device: launch it on the GPU instead
+--quiet: no progress bar, no summary
+""",
+        level={"choices": ("program", "tile", "atom", "ptx")},
+        hits={"type": _at_least(1), "default": 1},
+        **{
+            "break": {**shown, "dest": "lines", "type": _at_least(1)},
+            "print": {**shown, "dest": "shown"},
+        },
     )
-    parser.add_argument(
-        "--executor",
-        metavar="NAME",
-        help="share the blocks, or the random orders, out to "
-        "processes:N, to dask:ADDRESS or to mpi",
-    )
-    parser.add_argument(
-        "--trace",
-        metavar="TRACE.json",
-        help="write when each warp of the first blocks ran and waited, by a model of the chip, as "
-        "trace events, which Perfetto opens; implies --level ptx (Tile IR is compiled)",
-    )
-    for option, metavar, what in (
-        ("--break", "LINE", "show the values of --print where threads come to this line of FILE"),
-        (
-            "--print",
-            "NAME[THREAD]",
-            "a value to show there, of all threads or of [THREAD,BLOCK]; of Tile IR, a tile of the "
-            "first block or of [BLOCK], and where it is left out what the line gives",
-        ),
-    ):
-        parser.add_argument(
-            option,
-            metavar=metavar,
-            action="append",
-            default=[],
-            help=what,
-            dest="lines" if option == "--break" else "shown",
-            type=_at_least(1) if option == "--break" else str,
-        )
-    parser.add_argument(
-        "--hits",
-        metavar="N",
-        type=_at_least(1),
-        default=1,
-        help="show them the first N times that threads come to each line (default: 1)",
-    )
-    parser.add_argument("--device", action="store_true", help="launch it on the GPU instead")
-    parser.add_argument("--quiet", action="store_true", help="no progress bar, no summary")
 
 
 def add_launch_arguments(parser: argparse.ArgumentParser, *, block_required: bool = True) -> None:
     """The kernel that runs, its threads, and the chip."""
-    parser.add_argument("--kernel", metavar="NAME", help="which kernel; needed where FILE has more")
-    for name, what in (("grid", "blocks of the grid"), ("block", "threads of a block")):
-        parser.add_argument(
-            f"--{name}",
-            metavar="X,Y,Z",
-            required=name == "grid" or block_required,
-            type=extent,
-            help=f"{what}; X, or X,Y too",
-        )
-    parser.add_argument(
-        "--numerics",
-        choices=("hardware", "exact", "fast"),
-        default="hardware",
-        help="as the chip rounds (the default), the exact result rounded once, or (Tile IR only) "
-        "NumPy's f32",
+    add_options(
+        parser,
+        """
+--kernel NAME: which kernel; needed where FILE has more
+--grid X,Y,Z: blocks of the grid; X, or X,Y too
+--block X,Y,Z: threads of a block; X, or X,Y too
+--numerics: as the chip rounds (the default), the exact result rounded once, or (Tile IR only)
+    NumPy's f32
+--arch TARGET: the chip that runs it: sm_90a
+""",
+        grid={"required": True, "type": extent},
+        block={"required": block_required, "type": extent},
+        numerics={"choices": ("hardware", "exact", "fast"), "default": "hardware"},
     )
-    parser.add_argument("--arch", metavar="TARGET", help="the chip that runs it: sm_90a")
 
 
 def add_schedule_arguments(parser: argparse.ArgumentParser) -> None:
     """The orders in which the interpreter runs threads, and what it makes of races."""
-    parser.add_argument(
-        "--races",
-        choices=("error", "warn", "ignore"),
-        help="what becomes of races on global memory (default: error)",
+    add_options(
+        parser,
+        """
+--races: what becomes of races on global memory (default: error)
+--schedule SEED: run threads in this random order, and complete copies late
+--schedules N: run in N random orders too, of the seeds from SEED or 0 on
+--max-steps N: end a kernel that takes more steps, and name the loop it is in
+""",
+        races={"choices": ("error", "warn", "ignore")},
+        schedule={"type": _at_least(0)},
+        schedules={"type": _at_least(1), "default": 0},
+        max_steps={"type": _at_least(1)},
     )
-    for name, metavar, least, what in (
-        ("schedule", "SEED", 0, "run threads in this random order, and complete copies late"),
-        ("schedules", "N", 1, "run in N random orders too, of the seeds from SEED or 0 on"),
-        ("max-steps", "N", 1, "end a kernel that takes more steps, and name the loop it is in"),
-    ):
-        parser.add_argument(f"--{name}", metavar=metavar, type=_at_least(least), help=what)
-    parser.set_defaults(schedules=0)
 
 
 def _at_least(least: int) -> Callable[[str], int]:

@@ -14,44 +14,31 @@ from collections.abc import Iterator
 from tilewright.dialects.cute_nvgpu.lattice.row import shape_text
 from tilewright.dialects.cute_nvgpu.select.contraction import FAMILIES, ScaleBlock
 from tilewright.dialects.cute_nvgpu.select.select_atom import AtomChoice, select_atoms
-from tilewright.tools.commands.input import read_target
+from tilewright.tools.commands.input import add_options, read_target
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    for name in ("M", "N", "K"):
-        parser.add_argument(
-            name.lower(), metavar=name, type=int, help=f"the tile's extent in {name}"
-        )
-    parser.add_argument(
-        "--types",
-        metavar="A,B,ACC",
-        required=True,
-        help="element types of a, b and the accumulators (or of a, b, c, d): f16,f16,f32",
+    add_options(
+        parser,
+        """
+m M: the tile's extent in M
+n N: the tile's extent in N
+k K: the tile's extent in K
+--types A,B,ACC: element types of a, b and the accumulators (or of a, b, c, d): f16,f16,f32
+--arch TARGET: the target: sm_90a
+--sparse: A is structured sparse
+--scale SIZE,TYPE: block scaling: elements of K that share a scale factor, and its type: 32,ue8m0
+--bit-op: what single bits do before they are counted
+--any-accumulator: list atoms with other accumulators, too, behind those asked for
+--only INSTRUCTION: atoms of this instruction alone: mma, wmma, wgmma, tcgen05; may be given again
+--json: a JSON list instead of lines
+""",
+        **{name: {"type": int} for name in "mnk"},
+        **{name: {"required": True} for name in ("types", "arch")},
+        scale={"type": _scale},
+        bit_op={"choices": ("xor", "and")},
+        only={"action": "append", "choices": tuple(FAMILIES)},
     )
-    parser.add_argument("--arch", metavar="TARGET", required=True, help="the target: sm_90a")
-    parser.add_argument("--sparse", action="store_true", help="A is structured sparse")
-    parser.add_argument(
-        "--scale",
-        metavar="SIZE,TYPE",
-        type=_scale,
-        help="block scaling: elements of K that share a scale factor, and its type: 32,ue8m0",
-    )
-    parser.add_argument(
-        "--bit-op", choices=("xor", "and"), help="what single bits do before they are counted"
-    )
-    parser.add_argument(
-        "--any-accumulator",
-        action="store_true",
-        help="list atoms with other accumulators, too, behind those asked for",
-    )
-    parser.add_argument(
-        "--only",
-        metavar="INSTRUCTION",
-        action="append",
-        choices=tuple(FAMILIES),
-        help="atoms of this instruction alone: mma, wmma, wgmma, tcgen05; may be given again",
-    )
-    parser.add_argument("--json", action="store_true", help="a JSON list instead of lines")
 
 
 def _scale(text: str) -> ScaleBlock:

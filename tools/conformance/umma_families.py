@@ -12,10 +12,12 @@ and the like are tests of the verifier alone.
 """
 
 from collections.abc import Iterator
+from functools import partial
 
-from tilewright.tools.conformance.documented_targets import KNOWN
+from tilewright.tools.conformance.documented_targets import SETS
 from tilewright.tools.conformance.instruction_family import (
     Boxes,
+    Documented,
     Family,
     Point,
     Value,
@@ -23,11 +25,9 @@ from tilewright.tools.conformance.instruction_family import (
     within,
 )
 
-_FAMILIES = frozenset({"sm_100a", "sm_100f", "sm_103a", "sm_103f", "sm_110a", "sm_110f"})
-_EACH = frozenset({"sm_100a", "sm_103a", "sm_110a"})
+_FAMILIES, _EACH = SETS["100-110"], SETS["100a-110a"]
 _INTEGER = frozenset({"sm_100a", "sm_110a"})
 _SCALES_D = frozenset({"sm_100a", "sm_100f", "sm_103a", "sm_103f"})
-assert set(KNOWN) > _FAMILIES
 
 _DENSE, _SPARSE = "tcgen05.mma", "tcgen05.mma.sp"
 _WS, _WS_SPARSE = "tcgen05.mma.ws", "tcgen05.mma.ws.sp"
@@ -67,35 +67,30 @@ _SPELLINGS = (
 )
 
 
-def _plain_boxes() -> Iterator[tuple[str, frozenset[str], dict[str, str | tuple[str, ...]]]]:
-    """Sections, targets and words of the kinds without scale factors."""
+def _plain_boxes() -> Iterator[Documented]:
+    """The boxes of the kinds without scale factors."""
     for kinds, targets in ((_KINDS, _FAMILIES), (".kind::i8", _INTEGER)):
         for sp, section, ws_section in (("", _DENSE, _WS), (".sp", _SPARSE, _WS_SPARSE)):
-            common: dict[str, str | tuple[str, ...]] = {"sp": (sp,), "kind": kinds}
-            yield section, targets, {**common, "group": _GROUPS, "collector": ("", *_A)}
-            shifted = {"ashift": ".ashift", "collector": ("", *_SHIFTED)}
-            yield section, targets, {**common, "group": _GROUPS, **shifted}
-            stationary = {"ws": ".ws", "group": ".cta_group::1", "collector": ("", *_B)}
-            yield ws_section, targets, {**common, **stationary}
+            own = partial(documented, sp=(sp,), kind=kinds)
+            yield own(section, targets, group=_GROUPS, collector=("", *_A))
+            yield own(section, targets, group=_GROUPS, ashift=".ashift", collector=("", *_SHIFTED))
+            yield own(ws_section, targets, ws=".ws", group=_GROUPS[0], collector=("", *_B))
 
 
-def _scaled_boxes() -> Iterator[tuple[str, frozenset[str], dict[str, str | tuple[str, ...]]]]:
-    """The same of those with scale factors."""
+def _scaled_boxes() -> Iterator[Documented]:
+    """Those of the kinds with scale factors."""
     for kind, sizes, count in _SPELLINGS:
         for sp, section in (("", _DENSE), (".sp", _SPARSE)):
-            common: dict[str, str | tuple[str, ...]] = {
-                "sp": (sp,), "kind": kind, "group": _GROUPS, "collector": ("", *_A)
-            }  # fmt: skip
+            own = partial(
+                documented, section, sp=(sp,), kind=kind, group=_GROUPS, collector=("", *_A)
+            )
             narrow = bool(sp) and kind != ".kind::mxf8f6f4"
             sized = tuple(f".block_scale{size}" for size in sizes)
-            yield section, _EACH if narrow else _FAMILIES, {**common, "scale": sized}
-            yield section, _EACH, {**common, "scale": (f".block_scale{count}",)}
+            yield own(_EACH if narrow else _FAMILIES, scale=sized)
+            yield own(_EACH, scale=f".block_scale{count}")
 
 
-_BOXES: Boxes = tuple(
-    documented(section, targets, **words)
-    for section, targets, words in (*_plain_boxes(), *_scaled_boxes())
-)
+_BOXES: Boxes = (*_plain_boxes(), *_scaled_boxes())
 
 
 def _of_mnemonic(point: Point) -> tuple[str, ...]:
@@ -111,6 +106,7 @@ def _of_mnemonic(point: Point) -> tuple[str, ...]:
 # Operands.
 
 _LANES_4, _LANES_8 = "{%r4,%r5,%r6,%r7}", "{%r4,%r5,%r6,%r7,%r8,%r9,%r10,%r11}"
+_AS = ("%rd0", "[%r1]", "[%r1+16]")
 _MORE = ("", ", 0", ", 15", ", 16", ", -1")
 _OPERANDS: dict[str, tuple[Value, ...]] = {
     "ws sp group kind": (
@@ -118,7 +114,7 @@ _OPERANDS: dict[str, tuple[Value, ...]] = {
         *(("", ".sp", "1", "f8f6f4"), ("", ".sp", "2", "f16")),
         *((".ws", "", "1", "f16"), (".ws", ".sp", "1", "tf32")),
     ),
-    "a": ("%rd0", "[%r1]", "[%r1+16]"),
+    "a": _AS,
     "metadata": ("", "[%r2], "),
     "idesc": ("%r3", "0x08200010"),
     "lanes": ("", f"{_LANES_4}, ", f"{_LANES_8}, ", "{0,0,0,0}, "),
@@ -134,32 +130,30 @@ def _operands(point: Point) -> tuple[str, ...]:
     return (parts.replace(", ,", ",").removesuffix(", "),)
 
 
-def _operand_boxes() -> Iterator[tuple[str, frozenset[str], dict[str, str | tuple[str, ...]]]]:
-    common: dict[str, str | tuple[str, ...]] = {
-        "a": ("%rd0", "[%r1]", "[%r1+16]"), "idesc": ("%r3", "0x08200010"), "enable": ("%p0", "1")
-    }  # fmt: skip
+def _operand_boxes() -> Iterator[Documented]:
     for sp, metadata in (("", ""), (".sp", "[%r2], ")):
-        of = {**common, "sp": (sp,), "metadata": (metadata,)}
+        own = partial(
+            documented, a=_AS, idesc="%r3 0x08200010", enable="%p0 1", sp=(sp,),
+            metadata=(metadata,),
+        )  # fmt: skip
+        section, ws_section = (_SPARSE, _WS_SPARSE) if sp else (_DENSE, _WS)
         for group, lanes in (("1", _LANES_4), ("2", _LANES_8)):
-            limits = {**of, "group": group, "lanes": ("", f"{lanes}, ")}
-            section = _SPARSE if sp else _DENSE
-            yield section, _FAMILIES, {**limits, "kind": "f16 tf32 f8f6f4", "more": ("",)}
-            yield section, _SCALES_D, {**limits, "kind": "f16 tf32", "more": (", 0", ", 15")}
-            yield section, _INTEGER, {**limits, "kind": "i8", "more": ("",)}
-        stationary = {**of, "ws": ".ws", "group": "1", "lanes": ("",), "more": ("", ", %rd3")}
-        yield _WS_SPARSE if sp else _WS, _FAMILIES, {**stationary, "kind": "f16 tf32 f8f6f4"}
+            limits = partial(own, section, group=group, lanes=("", f"{lanes}, "))
+            yield limits(_FAMILIES, kind="f16 tf32 f8f6f4", more=("",))
+            yield limits(_SCALES_D, kind="f16 tf32", more=(", 0", ", 15"))
+            yield limits(_INTEGER, kind="i8", more=("",))
+        yield own(
+            ws_section, _FAMILIES, ws=".ws", group="1", lanes=("",), more=("", ", %rd3"),
+            kind="f16 tf32 f8f6f4",
+        )  # fmt: skip
 
-
-_OPERAND_BOXES: Boxes = tuple(
-    documented(section, targets, **words) for section, targets, words in _operand_boxes()
-)
 
 _SCALES: dict[str, tuple[Value, ...]] = {
     "sp group kind": (
         *(("", "1", "mxf8f6f4.block_scale.block32"), ("", "2", "mxf4.block_scale")),
         *(("", "1", "mxf4nvf4.block_scale.block16"), (".sp", "2", "mxf8f6f4.block_scale")),
     ),
-    "a": ("%rd0", "[%r1]", "[%r1+16]"),
+    "a": _AS,
     "metadata": ("", "[%r2], "),
     "scales": (
         *("[%r4], [%r5], ", "[%r4], ", "%r4, %r5, ", "", "[%r4], [%r5], [%r6], "),
@@ -180,11 +174,9 @@ _SCALE_BOXES: Boxes = tuple(
         _FAMILIES,
         sp=(sp,),
         group="1 2",
-        kind=(
-            *("mxf8f6f4.block_scale.block32", "mxf4.block_scale"),
-            *("mxf4nvf4.block_scale.block16", "mxf8f6f4.block_scale"),
-        ),
-        a=("%rd0", "[%r1]", "[%r1+16]"),
+        kind="mxf8f6f4.block_scale.block32 mxf4.block_scale mxf4nvf4.block_scale.block16 "
+        "mxf8f6f4.block_scale",
+        a=_AS,
         metadata=(metadata,),
         scales=("[%r4], [%r5], ", "[%r4], [%r5+4], "),
         enable=("%p0", "0"),
@@ -200,7 +192,7 @@ UMMA_FAMILIES = (
         _OPERANDS,
         "tcgen05.mma{ws}{sp}.cta_group::{group}.kind::{kind}",
         _operands,
-        within(_OPERANDS, _OPERAND_BOXES),
+        within(_OPERANDS, _operand_boxes()),
         with_operands=True,
     ),
     Family(

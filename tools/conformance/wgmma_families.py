@@ -21,14 +21,14 @@ asks for.
 from collections.abc import Callable, Iterator
 from itertools import product
 
-from tilewright.tools.conformance.documented_targets import ONLY_90A, since
 from tilewright.tools.conformance.instruction_family import (
     Boxes,
     Documented,
     Family,
     Point,
     Value,
-    documented,
+    axes,
+    boxes,
     within,
 )
 from tilewright.tools.conformance.operand_text import element_bits
@@ -38,7 +38,6 @@ _ORDERING, _FENCE_PROXY = "9.7.15.7", "9.7.13.4"
 
 _HALF_WORDS = ("f16", "bf16")
 _WHOLE = ("s8", "u8", "s4", "u4", "b1")
-_SATFINITE = ("", ".satfinite")
 _SCALES, _TRANSPOSES = ("1", "-1"), ("0", "1")
 _PREDICATES = ("%p0", "0", "1")
 
@@ -94,39 +93,33 @@ def _immediates_of(point: Point) -> str:
 # What the ISA lists.
 
 
-def _box(section: str, k: int, d: str, a: str, b: str, **words: tuple[str, ...]) -> Documented:
-    return documented(
-        section,
-        ONLY_90A,
-        m="64",
-        n=_SIXTEENS if d == "s32" else _EIGHTS,
-        k=str(2 * k if section == _SPARSE else k),
-        d=d,
-        a=a,
-        b=b,
-        **words,
-    )
-
-
-def _boxes(section: str) -> Boxes:
+def _boxes(section: str, times: int) -> Boxes:
     """`.satfinite` stands before the types in the syntax, and after them in the examples."""
-    return (
-        _box(section, 16, "f16 f32", "f16", "f16"),
-        _box(section, 16, "f32", "bf16", "bf16"),
-        _box(section, 8, "f32", "tf32", "tf32"),
-        _box(section, 32, "f16 f32", "e4m3 e5m2", "e4m3 e5m2"),
-        _box(section, 32, "s32", "s8 u8", "s8 u8", early=_SATFINITE),
-        _box(section, 32, "s32", "s8 u8", "s8 u8", late=_SATFINITE),
-    )
+    floats = boxes(section, f"""
+        targets  k             d        a,b
+        90a      {16 * times}  f16|f32  f16
+        90a      {16 * times}  f32      bf16
+        90a      {8 * times}   f32      tf32
+        90a      {32 * times}  f16|f32  e4m3|e5m2
+    """, m="64", n=_EIGHTS)  # fmt: skip
+    integers = boxes(section, f"""
+        targets  k             d    a,b    early         late
+        90a      {32 * times}  s32  s8|u8  -|.satfinite  -
+        90a      {32 * times}  s32  s8|u8  -             -|.satfinite
+    """, m="64", n=_SIXTEENS)  # fmt: skip
+    return *floats, *integers
 
 
-_DENSE_BOXES = (*_boxes(_DENSE), _box(_DENSE, 256, "s32", "b1", "b1", bit_op=(".and.popc",)))
-_SPARSE_BOXES = _boxes(_SPARSE)
+_SINGLE_BITS = boxes(_DENSE, """
+    targets  k    d    a,b  bit_op
+    90a      256  s32  b1   .and.popc
+""", m="64", n=_SIXTEENS)  # fmt: skip
+_DENSE_BOXES, _SPARSE_BOXES = (*_boxes(_DENSE, 1), *_SINGLE_BITS), _boxes(_SPARSE, 2)
 
 
-def _with_places(boxes: Boxes) -> Iterator[Documented]:
+def _with_places(listed: Boxes) -> Iterator[Documented]:
     """The boxes with A in either place, and the operands that each asks for."""
-    for box in boxes:
+    for box in listed:
         a = box.words["a"][0]
         for where, transposed in (("descriptor", 2), ("registers", 1)):
             scales = () if a in _WHOLE else (_SCALES, _SCALES)
@@ -145,9 +138,9 @@ def _joined(*choices: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(", ".join(words) for words in product(*choices))
 
 
-def _kept(axes: dict[str, tuple[Value, ...]], boxes: Boxes) -> Boxes:
+def _kept(own: dict[str, tuple[Value, ...]], listed: Boxes) -> Boxes:
     """The boxes of `_with_places` cut down to axes that may say nothing of their operands."""
-    names = {name for axis in axes for name in axis.split()}
+    names = {name for axis in own for name in axis.split()}
     placed = [
         Documented(
             box.section,
@@ -158,50 +151,34 @@ def _kept(axes: dict[str, tuple[Value, ...]], boxes: Boxes) -> Boxes:
                 if name in names or name not in ("where", "selector", "scale_d", "immediates")
             },
         )
-        for box in _with_places(boxes)
+        for box in _with_places(listed)
     ]
-    return within(axes, placed)
+    return within(own, placed)
 
 
 # Axes.
 
 _N = tuple(str(n) for n in range(4, 265, 4))
-_MULTIPLICANDS = (
-    *("f16", "bf16", "tf32", "f32", "s8", "u8"),
-    *("s4", "u4", "b1", "e4m3", "e5m2", "e2m1"),
-)
-_PRODUCT: dict[str, tuple[Value, ...]] = {
-    "m": ("64",),
+_MULTIPLICANDS = "f16 bf16 tf32 f32 s8 u8 s4 u4 b1 e4m3 e5m2 e2m1"
+_PRODUCT = {
+    **axes(m="64"),
     "n": _N,
-    "k": ("8", "16", "32", "64", "128", "256"),
-    "d": ("f16", "bf16", "f32", "s32"),
-    "a": _MULTIPLICANDS,
-    "b": _MULTIPLICANDS,
+    **axes(k="8 16 32 64 128 256", d="f16 bf16 f32 s32", a=_MULTIPLICANDS, b=_MULTIPLICANDS),
 }
-_MODIFIERS: dict[str, tuple[Value, ...]] = {
-    "m": ("64", "128", "32"),
-    "n": ("8", "16", "24", "40", "48", "136", "240", "256"),
-    "k": ("8", "16", "32", "64", "128", "256"),
-    "early": _SATFINITE,
-    "late": _SATFINITE,
-    "bit_op": ("", ".and.popc", ".xor.popc", ".or.popc", ".and", ".popc"),
-    "d a b": (
-        *(("f16", "f16", "f16"), ("f32", "f16", "f16"), ("f16", "bf16", "bf16")),
-        *(("f32", "bf16", "bf16"), ("f32", "tf32", "tf32"), ("f16", "e4m3", "e5m2")),
-        *(("f32", "e5m2", "e5m2"), ("f32", "e2m1", "e2m1"), ("s32", "s8", "s8")),
-        *(("s32", "u8", "s8"), ("s32", "s4", "s4"), ("s32", "b1", "b1")),
-    ),
-}
-_FORMS = (
-    ("16", "f16", "f16", "f16", ""),
-    ("16", "f32", "f16", "f16", ""),
-    ("16", "f32", "bf16", "bf16", ""),
-    ("8", "f32", "tf32", "tf32", ""),
-    ("32", "f16", "e4m3", "e5m2", ""),
-    ("32", "f32", "e5m2", "e5m2", ""),
-    ("32", "s32", "s8", "u8", ""),
-    ("256", "s32", "b1", "b1", ".and.popc"),
+_MODIFIERS = axes(
+    m="64 128 32",
+    n="8 16 24 40 48 136 240 256",
+    k="8 16 32 64 128 256",
+    early="- .satfinite",
+    late="- .satfinite",
+    bit_op="- .and.popc .xor.popc .or.popc .and .popc",
+    d__a__b="f16,f16,f16 f32,f16,f16 f16,bf16,bf16 f32,bf16,bf16 f32,tf32,tf32 f16,e4m3,e5m2 "
+    "f32,e5m2,e5m2 f32,e2m1,e2m1 s32,s8,s8 s32,u8,s8 s32,s4,s4 s32,b1,b1",
 )
+_FORMS = axes(
+    k__d__a__b__bit_op="16,f16,f16,f16,- 16,f32,f16,f16,- 16,f32,bf16,bf16,- 8,f32,tf32,tf32,- "
+    "32,f16,e4m3,e5m2,- 32,f32,e5m2,e5m2,- 32,s32,s8,u8,- 256,s32,b1,b1,.and.popc"
+)["k d a b bit_op"]
 _SPARSE_FORMS = tuple((str(2 * int(k)), *types) for k, *types in _FORMS if k != "256")
 
 _IMMEDIATES = (
@@ -239,21 +216,17 @@ _REGISTERS: dict[str, tuple[Value, ...]] = {
     "n": _N,
     "k d a b bit_op": _FORMS,
     "d_length": ("", "-1", "+1"),
-    "where a_length": (
-        *(("descriptor", ""), ("registers", "")),
-        *(("registers", "-1"), ("registers", "+1")),
-    ),
+    "where a_length": (("descriptor", ""), *(("registers", change) for change in ("", "-1", "+1"))),
 }
 _SPARSE_REGISTERS = {**_REGISTERS, "k d a b bit_op": _SPARSE_FORMS}
 
-_ORDERED: dict[str, tuple[Value, ...]] = {
-    "op": ("wgmma.fence", "wgmma.commit_group", "wgmma.wait_group", "fence.proxy.async"),
-    "sync": ("", ".sync"),
-    "aligned": ("", ".aligned"),
-    "space": ("", ".global", ".shared::cta", ".shared::cluster", ".shared", ".local"),
-    "operand": ("", "0", "1", "7", "-1", "%r0", "1.0"),
-}
-_ALIGNED = {"sync": ".sync", "aligned": ".aligned"}
+_ORDERED = axes(
+    op="wgmma.fence wgmma.commit_group wgmma.wait_group fence.proxy.async",
+    sync="- .sync",
+    aligned="- .aligned",
+    space="- .global .shared::cta .shared::cluster .shared .local",
+    operand="- 0 1 7 -1 %r0 1.0",
+)
 
 _TYPED = ".sync.aligned.m{m}n{n}k{k}.{d}.{a}.{b}"
 _WITH_BIT_OP = _TYPED + "{bit_op}"
@@ -262,21 +235,17 @@ _MODIFIED = ".sync.aligned.m{m}n{n}k{k}{early}.{d}.{a}.{b}{late}{bit_op}"
 
 def _families(name: str, mnemonic: str, sparse: bool) -> Iterator[Family]:
     """The four families of dense or sparse wgmmas."""
-    boxes, spelled = _SPARSE_BOXES if sparse else _DENSE_BOXES, _operands(sparse)
+    listed, spelled = _SPARSE_BOXES if sparse else _DENSE_BOXES, _operands(sparse)
     operands = _SPARSE_OPERANDS if sparse else _OPERANDS
     lengths = _SPARSE_REGISTERS if sparse else _REGISTERS
-    yield Family(name, _PRODUCT, mnemonic + _TYPED, spelled, within(_PRODUCT, boxes))
+    yield Family(name, _PRODUCT, mnemonic + _TYPED, spelled, within(_PRODUCT, listed))
     yield Family(
-        f"{name}-modifiers", _MODIFIERS, mnemonic + _MODIFIED, spelled, within(_MODIFIERS, boxes)
+        f"{name}-modifiers", _MODIFIERS, mnemonic + _MODIFIED, spelled, within(_MODIFIERS, listed)
     )
-    for suffix, axes in (("operands", operands), ("registers", lengths)):
+    for suffix, own in (("operands", operands), ("registers", lengths)):
+        kept = _kept(own, listed)
         yield Family(
-            f"{name}-{suffix}",
-            axes,
-            mnemonic + _WITH_BIT_OP,
-            spelled,
-            _kept(axes, boxes),
-            with_operands=True,
+            f"{name}-{suffix}", own, mnemonic + _WITH_BIT_OP, spelled, kept, with_operands=True
         )
 
 
@@ -293,15 +262,16 @@ WGMMA_FAMILIES = (
         "{op}{sync}{aligned}{space}",
         _ordering,
         (
-            documented(_ORDERING, ONLY_90A, op="wgmma.fence wgmma.commit_group", **_ALIGNED),
-            documented(_ORDERING, ONLY_90A, op="wgmma.wait_group", operand="0 1 7", **_ALIGNED),
-            documented(
-                _FENCE_PROXY,
-                since(90),
-                op="fence.proxy.async",
-                space=("", ".global", ".shared::cta", ".shared::cluster"),
-            ),
+            *boxes(_ORDERING, """
+                targets  op                              operand  sync   aligned
+                90a      wgmma.fence|wgmma.commit_group  -        .sync  .aligned
+                90a      wgmma.wait_group                0|1|7    .sync  .aligned
+            """),
+            *boxes(_FENCE_PROXY, """
+                targets  op                 space
+                90+      fence.proxy.async  -|.global|.shared::cta|.shared::cluster
+            """),
         ),
         with_operands=True,
     ),
-)
+)  # fmt: skip

@@ -1,7 +1,8 @@
 """A row of the lattice as the command line shows it."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
 from tilewright.dialects.cute_nvgpu.lattice.targets import Minimum
@@ -35,6 +36,21 @@ class Listing:
     operands: Callable[[str], tuple[OperandForm, ...]]
     explain: Callable[[str], Iterator[str]]
     alternatives: Callable[[str], tuple[tuple[OperandForm, ...], ...]] | None = None
+
+    @classmethod
+    def of(
+        cls, row: Any, shape: tuple[int | tuple[int, ...], ...], types: tuple[dict[str, str], ...],
+        types_text: str, words: tuple[Iterable[str], Iterable[str]], mnemonics: Iterable[str],
+        operands: Callable[[str], tuple[OperandForm, ...]], explain: Callable[[str], Iterator[str]],
+        alternatives: Callable[[str], tuple[tuple[OperandForm, ...], ...]] | None = None,
+    ) -> "Listing":  # fmt: skip
+        """That of a row, whose op, target, version and section it has; `words` are the qualifiers
+        and the modifiers."""
+        qualifiers, modifiers = map(tuple, words)
+        return cls(
+            row.op, shape, types, types_text, qualifiers, modifiers, row.target, row.ptx_version,
+            row.section, tuple(mnemonics), operands, explain, alternatives,
+        )  # fmt: skip
 
 
 def version_text(version: tuple[int, int]) -> str:

@@ -19,17 +19,17 @@ def listings() -> Iterator[Listing]:
 
 def _copy_listing(row: MatrixCopyRow) -> Listing:
     element, _, source = row.type.partition(".")
-    return Listing(
-        row.op,
+    numbers = (f"x{number}" for number in row.numbers)
+    return Listing.of(
+        row,
         row.shape,
         ({"source": source, "matrix": element} if source else {"matrix": element},),
         f"{source} -> {element}" if source else element,
-        () if False in row.trans else ("trans",),
-        (*(f"x{number}" for number in row.numbers), *(("trans",) if len(row.trans) > 1 else ())),
-        row.target,
-        row.ptx_version,
-        row.section,
-        tuple(copy.mnemonic for copy in copies_of(row)),
+        (
+            () if False in row.trans else ("trans",),
+            (*numbers, *(("trans",) if len(row.trans) > 1 else ())),
+        ),
+        (copy.mnemonic for copy in copies_of(row)),
         lambda mnemonic: matrix_copy_operands(matrix_copies()[mnemonic]),
         lambda mnemonic: _explain_copy(matrix_copies()[mnemonic]),
     )

@@ -17,17 +17,13 @@ def listings() -> Iterator[Listing]:
 
 
 def _listing(row: MmaRow) -> Listing:
-    return Listing(
-        row.op,
+    return Listing.of(
+        row,
         row.shape,
         tuple(dict(zip(OPERANDS, types, strict=True)) for types in row.element_types()),
         f"{multiplicands(row.multiplicands)} -> {_pairs(row.accumulators)}",
-        tuple(_qualifiers(row)),
-        tuple(_modifiers(row)),
-        row.target,
-        row.ptx_version,
-        row.section,
-        tuple(atom.mnemonic for atom in atoms_of(row)),
+        (_qualifiers(row), _modifiers(row)),
+        (atom.mnemonic for atom in atoms_of(row)),
         lambda mnemonic: mma_operands(parse(mnemonic)),
         lambda mnemonic: explain(parse(mnemonic), mma_operands(parse(mnemonic))),
     )

@@ -6,7 +6,12 @@ from tilewright.dialects.cute_nvgpu.atoms.atom import MmaAtom
 from tilewright.dialects.cute_nvgpu.lattice.elements import ElementType
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
 from tilewright.dialects.cute_nvgpu.lattice.row import Operand
-from tilewright.tools.instructions.fragment_places import AnyMma, contributing_threads, selectors
+from tilewright.tools.instructions.fragment_places import (
+    AnyMma,
+    contributing_threads,
+    matrices,
+    selectors,
+)
 from tilewright.tools.instructions.listing import HEADING
 from tilewright.tools.render_table import LABEL, line, table
 
@@ -38,12 +43,12 @@ def explain(atom: MmaAtom, operands: Iterable[OperandForm]) -> Iterator[str]:
     yield line("atom", ir_spelling(atom))
     yield line("op", op_spelling(atom))
     shown: tuple[Operand, ...] = (*atom.inputs, "D")
-    rows = [HEADING, *(_operand(atom, operand) for operand in shown)]
-    yield from table(rows, LABEL - 2, "  ")
+    yield from fragments(atom, shown)
     yield from _containers(atom)
     if atom.row.matrices > 1:
         yield line("q", "quad pair 0 to 3: threads 4*q to 4*q + 3 and 16 + 4*q to 19 + 4*q")
-    yield from _sparsity(atom)
+    if atom.row.sparsity is not None:
+        yield from sparsity(atom, atom.row.chunk(atom.types), ordered=atom.row.sparsity != "sp")
     yield from _scaling(atom)
 
 
@@ -70,7 +75,13 @@ def op_spelling(atom: MmaAtom) -> str:
     return f"%d = cute_nvgpu.{atom.op} {inputs} <{atom.parameters}>"
 
 
-def _operand(atom: MmaAtom, operand: Operand) -> tuple[str, str, str, str]:
+def fragments(atom: AnyMma, operands: Iterable[Operand]) -> Iterator[str]:
+    """The table of the operands that registers hold."""
+    rows = [HEADING, *(_operand(atom, operand) for operand in operands)]
+    return table(rows, LABEL - 2, "  ")
+
+
+def _operand(atom: AnyMma, operand: Operand) -> tuple[str, str, str, str]:
     register, count = atom.registers(operand)
     return (
         operand,
@@ -80,13 +91,13 @@ def _operand(atom: MmaAtom, operand: Operand) -> tuple[str, str, str, str]:
     )
 
 
-def index_text(atom: MmaAtom, operand: Operand) -> str:
+def index_text(atom: AnyMma, operand: Operand) -> str:
     """The index of an operand's layout: `m + 16*k`."""
     down, across = _AXES[operand]
     rows, columns = atom.extents(operand)
     text = f"{down} + {rows}*{across}"
-    if atom.row.matrices > 1:
-        text += f" + {rows * columns // atom.row.matrices}*q"
+    if matrices(atom) > 1:
+        text += f" + {rows * columns // matrices(atom)}*q"
     return text
 
 
@@ -102,13 +113,11 @@ def _containers(atom: MmaAtom) -> Iterator[str]:
             yield line(", ".join(operands), f"{text}, the others are padding")
 
 
-def _sparsity(atom: MmaAtom) -> Iterator[str]:
-    if atom.row.sparsity is None:
-        return
-    chunk = atom.row.chunk(atom.types)
+def sparsity(atom: AnyMma, chunk: int, *, ordered: bool) -> Iterator[str]:
+    """How a sparse A of chunks is stored."""
     rows, columns = atom.extents("A")
     yield line("A", f"stored as {rows} x {columns}: {stored(chunk)}")
-    yield line("E", indices(chunk, ordered=atom.row.sparsity != "sp"))
+    yield line("E", indices(chunk, ordered=ordered))
     [selector] = selectors(atom, "E")
     yield line("E", f"{selector.name} {contributors(atom, 'E', (), selector.legal)}")
 

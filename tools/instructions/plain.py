@@ -2,93 +2,48 @@
 copies, moves and control flow; and `cp.async`, loads and stores, copies of boxes and scalars."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, cast
 
-from tilewright.dialects.cute_nvgpu.lattice import CP_ASYNC, ORDERING, InstructionRow
-from tilewright.dialects.cute_nvgpu.lattice.atomics import ROWS as ATOMICS
-from tilewright.dialects.cute_nvgpu.lattice.cluster import (
-    CLUSTER_ARRIVE,
-    CLUSTER_WAIT,
-    MAPA,
-    MBARRIER_ARRIVE_CLUSTER,
+from tilewright.dialects.cute_nvgpu.lattice import (
+    CP_ASYNC,
+    InstructionRow,
+    atomics,
+    cluster,
+    data_movement,
+    mbarrier,
+    multimem,
+    sync,
+    tma,
 )
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import (
-    CONTROL,
-    CP_ASYNC_COMMIT_GROUP,
-    CP_ASYNC_WAIT_GROUP,
     LD,
     LD_CLUSTER,
-    MOV,
-    PREFETCH,
     ST,
     ST_CLUSTER,
     MemoryAccessRow,
 )
-from tilewright.dialects.cute_nvgpu.lattice.mbarrier import (
-    ELECT_SYNC,
-    FENCE_MBARRIER_INIT,
-    MBARRIER_ARRIVE,
-    MBARRIER_ARRIVE_EXPECT_TX,
-    MBARRIER_INIT,
-    MBARRIER_INVAL,
-    MBARRIER_TRY_WAIT,
-    SETMAXNREG,
-)
-from tilewright.dialects.cute_nvgpu.lattice.multimem import ROWS as MULTIMEM
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
 from tilewright.dialects.cute_nvgpu.lattice.scalar import SCALARS, ScalarRow
-from tilewright.dialects.cute_nvgpu.lattice.sync import (
-    BAR_ARRIVE,
-    BAR_SYNC,
-    BAR_WARP_SYNC,
-    FENCE_PROXY_ALIAS,
-    GRIDDEPCONTROL_LAUNCH_DEPENDENTS,
-    GRIDDEPCONTROL_WAIT,
-    SHFL_SYNC,
-)
 from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement
-from tilewright.dialects.cute_nvgpu.lattice.tma import (
-    BULK_COMMIT_GROUP,
-    BULK_WAIT_GROUP,
-    PREFETCH_TENSORMAP,
-    TENSOR_COPIES,
-    TensorCopyRow,
-)
+from tilewright.dialects.cute_nvgpu.lattice.tma import TENSOR_COPIES, TensorCopyRow
 from tilewright.tools.instructions.listing import Listing
 from tilewright.tools.render_table import line
 
-ROWS: tuple[InstructionRow, ...] = (
-    *ORDERING,
-    CP_ASYNC_COMMIT_GROUP,
-    CP_ASYNC_WAIT_GROUP,
-    PREFETCH,
-    MBARRIER_INIT,
-    MBARRIER_INVAL,
-    MBARRIER_ARRIVE,
-    MBARRIER_ARRIVE_EXPECT_TX,
-    MBARRIER_TRY_WAIT,
-    FENCE_MBARRIER_INIT,
-    BULK_COMMIT_GROUP,
-    BULK_WAIT_GROUP,
-    PREFETCH_TENSORMAP,
-    CLUSTER_ARRIVE,
-    CLUSTER_WAIT,
-    MAPA,
-    MBARRIER_ARRIVE_CLUSTER,
-    BAR_SYNC,
-    BAR_ARRIVE,
-    BAR_WARP_SYNC,
-    FENCE_PROXY_ALIAS,
-    GRIDDEPCONTROL_WAIT,
-    GRIDDEPCONTROL_LAUNCH_DEPENDENTS,
-    SHFL_SYNC,
-    ELECT_SYNC,
-    SETMAXNREG,
-    *MOV.values(),
-    *ATOMICS.values(),
-    *MULTIMEM,
-    *CONTROL,
-)
-"""Every row whose mnemonics all have the same operands."""
+
+def _rows() -> Iterator[InstructionRow]:
+    """The rows of the modules of the lattice, by itself or in a dict or tuple of rows."""
+    for module in (cluster, sync, mbarrier, tma, data_movement, atomics, multimem):
+        content: list[Any] = list(vars(module).values())
+        for value in content:
+            several: Any = (value,)
+            if isinstance(value, dict | tuple):
+                several = cast("Any", value.values() if isinstance(value, dict) else value)
+            yield from (row for row in several if isinstance(row, InstructionRow))
+
+
+ROWS = tuple({row.mnemonics: row for row in _rows()}.values())
+"""Every row whose mnemonics all have the same operands; of two with the same mnemonics the later,
+which has the other's operands as alternatives."""
 
 Operands = tuple[OperandForm, ...]
 

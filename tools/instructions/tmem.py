@@ -1,6 +1,6 @@
 """Tensor memory: its allocation, loads, stores, copies, shifts, waits, fences and commits."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from tilewright.dialects.cute_nvgpu.atoms.operands import (
     tmem_access_operands,
@@ -13,7 +13,6 @@ from tilewright.dialects.cute_nvgpu.atoms.tmem_copy import (
     copy_lanes,
     parse_access,
 )
-from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
 from tilewright.dialects.cute_nvgpu.lattice.tmem import (
     CELL_BITS,
     CTA_GROUPS,
@@ -49,30 +48,15 @@ def listings() -> Iterator[Listing]:
     yield from map(_copy, TMEM_COPY_SHAPES.values())
 
 
-def _listing(
-    op: str,
-    row: TmemRow | TmemAccessRow,
-    types_text: str,
-    words: tuple[tuple[str, ...], tuple[str, ...]],
-    mnemonics: tuple[str, ...],
-    operands: Callable[[str], tuple[OperandForm, ...]],
-    explain: Callable[[str], Iterator[str]],
-) -> Listing:
-    qualifiers, modifiers = words
-    return Listing(
-        op, (), (), types_text, qualifiers, modifiers, row.target, row.ptx_version, row.section,
-        mnemonics, operands, explain,
-    )  # fmt: skip
-
-
 # Instructions without a shape
 
 
 def _plain(row: TmemRow) -> Listing:
     groups = tuple(f"cta_group::{group}" for group in CTA_GROUPS if len(row.mnemonics) > 1)
-    return _listing(
-        row.op,
+    return Listing.of(
         row,
+        (),
+        (),
         "-",
         (("multicast::cluster",) if row is TMEM_COMMIT_MULTICAST else (), groups),
         row.mnemonics,
@@ -96,9 +80,10 @@ def _access(row: TmemAccessRow, shape: TmemShape) -> Listing:
     accesses = [
         TmemAccess(shape, number, packed) for packed in (False, True) for number in shape.numbers
     ]
-    return _listing(
-        row.op,
+    return Listing.of(
         row,
+        (),
+        (),
         "b32",
         ((shape.name,), (*(f"x{number}" for number in shape.numbers), row.half_cells)),
         tuple(access.mnemonic(row) for access in accesses),
@@ -140,10 +125,9 @@ def _reduction(shape: TmemShape) -> Listing:
         for number in numbers
         for form in REDUCE_FORMS
     }
-    return Listing(
-        row.op, (), (), "f32 | u32 | s32", (shape.name,),
-        (*(f"x{number}" for number in numbers), "abs", "NaN"), row.target, row.ptx_version,
-        row.section, tuple(spelled),
+    return Listing.of(
+        row, (), (), "f32 | u32 | s32",
+        ((shape.name,), (*(f"x{number}" for number in numbers), "abs", "NaN")), spelled,
         lambda mnemonic: tmem_reduction_operands(spelled[mnemonic][0]),
         lambda mnemonic: _explain_reduction(*spelled[mnemonic]),
     )  # fmt: skip
@@ -168,10 +152,10 @@ def _explain_reduction(access: TmemAccess, form: tuple[str, str, str]) -> Iterat
 def _copy(shape: TmemCopyShape) -> Listing:
     row = TMEM_COPY
     sources = (None, *row.formats)
-    return Listing(
-        row.op, (), (), "b8x16", (shape.spelled,), (*row.formats, "cta_group::1", "cta_group::2"),
-        row.target, row.ptx_version, row.section,
-        tuple(row.mnemonic(shape, group, source) for group in CTA_GROUPS for source in sources),
+    return Listing.of(
+        row, (), (), "b8x16",
+        ((shape.spelled,), (*row.formats, "cta_group::1", "cta_group::2")),
+        (row.mnemonic(shape, group, source) for group in CTA_GROUPS for source in sources),
         lambda _: row.operands,
         lambda mnemonic: _explain_copy(shape, mnemonic),
     )  # fmt: skip

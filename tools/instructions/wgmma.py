@@ -21,17 +21,16 @@ def listings() -> Iterator[Listing]:
 def _listing(row: WgmmaRow) -> Listing:
     m, _, k = row.shape(row.ns[0])
     counting = f"{row.bit_op}.popc"
-    return Listing(
-        row.op,
+    return Listing.of(
+        row,
         (m, row.ns, k),
         tuple(dict(zip("ABD", types, strict=True)) for types in row.element_types()),
         f"{multiplicands(row.multiplicands)} -> {' | '.join(row.accumulators)}",
-        (*(("sp",) if row.sparse else ()), *((counting,) if row.bit_op else ())),
-        ("satfinite",) if row.satfinite else (),
-        row.target,
-        row.ptx_version,
-        row.section,
-        tuple(atom.mnemonic for atom in wgmmas_of(row)),
+        (
+            (*(("sp",) if row.sparse else ()), *((counting,) if row.bit_op else ())),
+            ("satfinite",) if row.satfinite else (),
+        ),
+        (atom.mnemonic for atom in wgmmas_of(row)),
         lambda mnemonic: _operands(mnemonic, "ss"),
         lambda mnemonic: explain(
             parse_wgmma(mnemonic), _operands(mnemonic, "ss"), _operands(mnemonic, "rs")

@@ -15,13 +15,8 @@ from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import (
 )
 from tilewright.dialects.cute_nvgpu.lattice.elements import ElementType
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
-from tilewright.dialects.cute_nvgpu.lattice.row import Operand
-from tilewright.tools.instructions.listing import HEADING
-from tilewright.tools.instructions.mma_explained import contributors, indices, stored
+from tilewright.tools.instructions.mma_explained import fragments, sparsity
 from tilewright.tools.render_table import LABEL, line, table
-
-_AXES = {"A": ("m", "k"), "D": ("m", "n"), "E": ("m", "j")}
-"""The axes that the index of each operand's layout counts, the fastest first."""
 
 _LONGEST = 8
 """Registers of a vector that are all named."""
@@ -43,8 +38,9 @@ def explain(
     yield line("atom", f"cute_nvgpu.{atom.op}<{atom.parameters}>")
     yield line("op", op_spelling(atom))
     shown = ("A", "D", "E") if atom.row.sparse else ("A", "D")
-    yield from table([HEADING, *(_operand(atom, operand) for operand in shown)], LABEL - 2, "  ")
-    yield from _sparsity(atom)
+    yield from fragments(atom, shown)
+    if atom.row.sparse:
+        yield from sparsity(atom, atom.chunk, ordered=False)
     yield from _shared_memory(atom)
 
 
@@ -79,27 +75,6 @@ def op_spelling(atom: WgmmaAtom) -> str:
     negated = " negate_a negate_b" if atom.row.negates else ""
     inputs = f"%a, %b, %c{metadata} scale_d %p{negated}"
     return f"%d = cute_nvgpu.{atom.op} {inputs} <{atom.parameters}>"
-
-
-def _operand(atom: WgmmaAtom, operand: Operand) -> tuple[str, str, str, str]:
-    register, count = atom.registers(operand)
-    down, across = _AXES[operand]
-    rows, _ = atom.extents(operand)
-    return (
-        operand,
-        f"{count} x .{register}",
-        f"{atom.values(operand)} x {atom.element(operand).name}",
-        f"{atom.tv_layout(operand)} -> {down} + {rows}*{across}",
-    )
-
-
-def _sparsity(atom: WgmmaAtom) -> Iterator[str]:
-    if not atom.row.sparse:
-        return
-    rows, columns = atom.extents("A")
-    yield line("A", f"stored as {rows} x {columns}: {stored(atom.chunk)}")
-    yield line("E", indices(atom.chunk, ordered=False))
-    yield line("E", f"sp-sel {contributors(atom, 'E', (), atom.selectors[0].legal)}")
 
 
 def _shared_memory(atom: WgmmaAtom) -> Iterator[str]:

@@ -21,17 +21,14 @@ def listings() -> Iterator[Listing]:
 
 def _listing(row: WmmaAccessRow) -> Listing:
     single = len(row.majors) == 1
-    return Listing(
-        row.op,
+    majors = (row.majors, ()) if single else ((), row.majors)
+    return Listing.of(
+        row,
         row.shape,
         ({row.operand: row.element.name},),
         f"{row.operand.lower()}: {row.element.name}",
-        row.majors if single else (),
-        (*(() if single else row.majors), *WMMA_SPACES),
-        row.target,
-        row.ptx_version,
-        row.section,
-        tuple(row.mnemonic(*words) for words in product(row.majors, (None, *WMMA_SPACES))),
+        (majors[0], (*majors[1], *WMMA_SPACES)),
+        (row.mnemonic(*words) for words in product(row.majors, (None, *WMMA_SPACES))),
         lambda mnemonic: wmma_access_operands(accesses()[mnemonic][0]),
         lambda mnemonic: _explain(accesses()[mnemonic][0]),
     )

@@ -153,10 +153,10 @@ def tuple_difference(a: Any, b: Any) -> Any:
 
 
 def _combined(operation: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
-    if isinstance(a, tuple) and isinstance(b, tuple):
+    if is_tuple(a) and is_tuple(b):
         both = [_combined(operation, x, y) for x, y in zip(a, b, strict=False)]
         return (*both, *a[len(b) :], *b[len(a) :])
-    if isinstance(a, tuple) or isinstance(b, tuple):
+    if is_tuple(a) or is_tuple(b):
         modes, leaf = (a, b) if is_tuple(a) else (b, a)
         if not modes:
             return leaf

@@ -1,4 +1,8 @@
-"""The cost model: threads of a CTA, CTAs of a multiprocessor, stages.
+"""The cost model: what a kernel leaves open where it hints at nothing.
+
+    threads that compute, a warp that copies    `thread_count`, `producer_pays`
+    stages, CTAs of a multiprocessor            `stages_and_ctas`, `copy_stages`
+    CTAs that share a tile block, or turns      `ctas_wanted`, `in_turns`, `small_axis`
 
 A warpgroup multiplies 64 rows; two share a tile of 128 or more, as each then reads its half of A
 alone and has half of the accumulators.
@@ -47,8 +51,9 @@ _WORDS = 32
 _TALL = 128
 """The rows of a product that two warpgroups share."""
 
-_ROWS, _COLUMNS = 64, 32
-"""The least product of a CTA that has a part of a tile block."""
+_LEAST = 64
+"""The least rows and columns of a product for a CTA that has a part of a tile block: fewer columns
+are less than the 128 bytes that TMA copies at once."""
 
 _REGISTERS, _BESIDE = 65536, 32
 """The registers of a multiprocessor, and those of a thread beside accumulators, at least."""
@@ -185,8 +190,7 @@ def small_axis(rows: int, columns: int, parts: int) -> int | None:
     """Along which dimension CTAs of a small grid split a product: so that a CTA loads least, and
     has whole MMAs; None where a part would be too small."""
     loaded = {0: rows // parts + columns, 1: rows + columns // parts}
-    legal = [axis for axis, extent, least in ((0, rows, _ROWS), (1, columns, _COLUMNS))
-             if extent >= least * parts]  # fmt: skip
+    legal = [axis for axis, extent in enumerate((rows, columns)) if extent >= _LEAST * parts]
     return min(legal, key=lambda axis: loaded[axis], default=None)
 
 

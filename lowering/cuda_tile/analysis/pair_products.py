@@ -9,13 +9,14 @@ All products of a kernel in tensor memory are such, or none: ptxas takes one `.c
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from xdsl.dialects.builtin import UnitAttr
 from xdsl.ir import Operation
 
 from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFScaledOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
-from tilewright.dialects.cute_nvgpu.lattice.tmem import LANES
 from tilewright.lowering.cuda_tile.analysis.find_pipelines import (
     SharedBlocks,
 )
@@ -30,15 +31,30 @@ from tilewright.lowering.cuda_tile.layouts.tensor_memory_layouts import (
     tensor_core_atom,
 )
 
-_FEWEST, _MOST = 32, 256
-"""The columns of a product of a pair."""
+_ROWS, _FEWEST, _MOST = 64, 32, 256
+"""The rows of each CTA at least, and the columns of a product of a pair."""
+
+
+def pair_axis(rows: int, columns: int) -> int | None:
+    """Along which dimension two CTAs split a product that they multiply together; None where they
+    do not."""
+    return 0 if rows >= 2 * _ROWS and _FEWEST <= columns <= _MOST else None
+
+
+def may_be_folded(products: Sequence[Operation]) -> bool:
+    """True of products of which each of a pair may have 64 rows: of what is loaded as it is
+    multiplied, by no scale factors, of which B's would be in other lanes."""
+    sources = [loaded_by(operand) for op in products for operand in op.operands[:2]]
+    return not any(isinstance(op, MmaFScaledOp) for op in products) and all(
+        source is not None and not source.converted for source in sources
+    )
 
 
 def pair_products(entry: EntryOp, arch: Target | None, blocks: SharedBlocks) -> None:
     """Mark the products in tensor memory, where two CTAs share a tile block, and each of them has
     rows of A and all of B."""
     products = _products(entry)
-    if blocks.ctas != 2 or not products:
+    if blocks.ctas != 2 or not blocks.clustered or not products:
         return
     for op in products:
         op.attributes[PAIR] = UnitAttr()
@@ -72,9 +88,9 @@ def _why_none(
     """Why pairs do not multiply, of whose loads each CTA has `halves` of a dimension."""
     _, rows, columns = extents_of(op)
     a, b = loaded_by(op.lhs), loaded_by(op.rhs)
-    if isinstance(op, MmaFScaledOp) or OPERAND in op.attributes or a is None or b is None:
+    if OPERAND in op.attributes or a is None or b is None:
         return "A or B does not come of loads alone"
-    if rows < LANES or not _FEWEST <= columns <= _MOST or tensor_core_atom(op, arch) is None:
+    if pair_axis(2 * rows, columns) is None or tensor_core_atom(op, arch) is None:
         return f"each has {rows} rows, of {columns} columns"
     if a.load not in blocks.parts or b.load in blocks.parts:
         return "they have different columns"

@@ -9,6 +9,8 @@ takes; the block that loads them later finds them in the L2:
 
 from __future__ import annotations
 
+from collections.abc import Container
+
 from xdsl.ir import Operation, Region, SSAValue
 
 from tilewright.dialects.cuda_tile.ops import core
@@ -38,7 +40,7 @@ def prefetched_loads(entry: EntryOp) -> set[Operation]:
         return set()
     if not any(isinstance(op, ReduceOp) for op in ops):
         return set()
-    numbers = {op.results[0] for op in ops if isinstance(op, core.GetTileBlockIdOp)}
+    numbers: set[SSAValue] = {op.results[0] for op in ops if isinstance(op, core.GetTileBlockIdOp)}
     first: dict[tuple[SSAValue, Region | None], Operation] = {}
     for op in ops:
         if isinstance(op, LoadViewTkoOp) and _in_rows(op, numbers):
@@ -53,13 +55,13 @@ def _branch(op: Operation) -> Region | None:
     return _branch(parent)
 
 
-def _in_rows(load: LoadViewTkoOp, numbers: set[SSAValue]) -> bool:
+def _in_rows(load: LoadViewTkoOp, numbers: Container[SSAValue]) -> bool:
     along = contiguous(tile_dimensions(load))
     derived = [_is_derived(index, numbers) for index in load.index]
     return along is not None and any(derived) and not derived[along]
 
 
-def _is_derived(value: SSAValue, numbers: set[SSAValue]) -> bool:
+def _is_derived(value: SSAValue, numbers: Container[SSAValue]) -> bool:
     owner = value.owner
     return value in numbers or (
         isinstance(owner, SCALAR) and any(_is_derived(x, numbers) for x in owner.operands)

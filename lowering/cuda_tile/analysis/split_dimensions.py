@@ -28,7 +28,7 @@ from tilewright.dialects.cuda_tile.ops.control_flow import (
     LoopOp,
     YieldOp,
 )
-from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFOp, MmaIOp
+from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFOp, MmaFScaledOp, MmaIOp
 from tilewright.dialects.cuda_tile.ops.memory import LoadPtrTkoOp, StorePtrTkoOp
 from tilewright.dialects.cuda_tile.ops.miscellaneous import AssumeOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
@@ -111,13 +111,13 @@ def relations(op: Operation) -> Iterator[Relation]:
     """The dimensions that tiles of an op run along: of those that are the same, either all
     are split or none."""
     match op:
-        case MmaFOp() | MmaIOp():
+        case MmaFOp() | MmaIOp() | MmaFScaledOp():
+            tiles = [op.lhs, op.rhs, op.acc, *op.operands[3:], op.results[0]]
+            modes = ["bmk", "bkn", "bmn", *("bmk", "bkn")[: len(tiles) - 4], "bmn"]
             yield [
-                (value, [None if mode == "k" else mode for mode in modes[-len(shape_of(value)) :]])
-                for value, modes in (
-                    (op.lhs, "bmk"), (op.rhs, "bkn"), (op.acc, "bmn"), (op.results[0], "bmn")
-                )
-            ]  # fmt: skip
+                (value, [None if mode == "k" else mode for mode in own[-len(shape_of(value)) :]])
+                for value, own in zip(tiles, modes, strict=True)
+            ]
         case ReduceOp() | ScanOp():
             along: list[object] = [*range(tile_type(op.operands[0]).rank)]
             dim = op.dim.value.data  # pyright: ignore

@@ -3,9 +3,11 @@
 What MMAs of warps multiply and is converted first goes to the fragments, where registers suffice.
 A goes to the registers from where the MMA takes it. What is laid down anew along K, and lies along
 the other dimension, is read with K along the lanes: of 16 bytes each, from rows that the swizzle
-keeps apart, and written as whole rows:
+keeps apart, and written as whole rows; of words two of K at a time, so that eight lanes read and
+sixteen write different banks:
 
-    32 elements of K x 4 of N:  threads (k0..k4, ...)  registers (n0, n1, ...)
+    32 elements of K x 4 of N:  threads (k0..k4, ...)               registers (n0, n1, ...)
+    words:                      threads (k1, k2, n2, k3, k4, ...)   registers (n0, n1, k0, ...)
 """
 
 from __future__ import annotations
@@ -26,6 +28,8 @@ from tilewright.lowering.cuda_tile.layouts.mma_layouts import MmaLayouts, Multip
 from tilewright.lowering.cuda_tile.layouts.shared_matrices import MatrixOrder
 from tilewright.lowering.cuda_tile.layouts.shared_order import CHUNK
 from tilewright.lowering.cuda_tile.layouts.warpgroup_layouts import warpgroup_layouts
+
+_WORD, _PAIRED = 4, 3
 
 
 def thread_read_layouts(
@@ -70,7 +74,10 @@ def thread_read_layout(
         if set(order.run) <= set(along_k):
             return
         first = [*order.run[: log2(CHUNK // size)]]
-        rest = [bit for bit in source.bits.values() if bit not in (*first, *along_k)]
-        dealt = [*first, *along_k, *sorted(rest)]
+        rest = sorted(bit for bit in source.bits.values() if bit not in (*first, *along_k))
+        if size == _WORD and len(along_k) > _PAIRED and len(rest) > 1:
+            pair, one, two, *along_k = along_k
+            first, along_k = [*first, pair], [one, two, rest.pop(0), *along_k]
+        dealt = [*first, *along_k, *rest]
         yield blocked(dealt, thread_bits, max(0, min(len(first), len(dealt) - thread_bits)))
         return

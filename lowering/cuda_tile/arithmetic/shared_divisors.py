@@ -14,7 +14,7 @@ from xdsl.dialects import arith, math
 from xdsl.dialects.arith import FastMathFlagsAttr
 from xdsl.dialects.builtin import IntegerAttr, f32, i1, i64
 from xdsl.dialects.utils import FastMathFlag
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 
 from tilewright.lowering.cuda_tile.arithmetic.convert_elementwise import (
     EXACT,
@@ -67,12 +67,12 @@ def _is_plain(kernel: Kernel, xs: Sequence[SSAValue], y: SSAValue) -> SSAValue:
     return plain
 
 
-def _folded(kernel: Kernel, kind: type, values: Sequence[SSAValue]) -> SSAValue:
-    while len(values) > 1:
-        pairs = zip(values[::2], values[1::2], strict=False)
-        last = [values[-1]] if len(values) % 2 else []
-        values = [*(on_floats(kernel, kind, a, b) for a, b in pairs), *last]
-    return values[0]
+def _folded(kernel: Kernel, kind: type[Operation], values: Sequence[SSAValue]) -> SSAValue:
+    if len(values) == 1:
+        return values[0]
+    half = len(values) // 2
+    parts = (_folded(kernel, kind, part) for part in (values[:half], values[half:]))
+    return on_floats(kernel, kind, *parts)
 
 
 def _by_reciprocal(kernel: Kernel, xs: Sequence[SSAValue], y: SSAValue) -> list[SSAValue]:

@@ -258,10 +258,11 @@ class Kernel:
         **properties: Attribute,
     ) -> SSAValue:  # fmt: skip
         """The result of a pure op; an earlier one of the same operands where there is one."""
-        return self.emitter.every(
-            (self.emitter.kind(kind, result, *properties.values()), *operands),
-            lambda: kind.create(operands=operands, result_types=[result], properties=properties),
-        )[0]
+        number = self.emitter.kind(kind, result, *properties.values())
+        create = partial(
+            kind.create, operands=operands, result_types=[result], properties=properties
+        )
+        return self.emitter.every((number, *operands), create)[0]
 
     def constant(self, number: Any, type_: Attribute) -> SSAValue:
         """A constant of a scalar type."""

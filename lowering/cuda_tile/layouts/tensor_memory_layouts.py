@@ -7,6 +7,7 @@ of the columns, or the next 128 rows.
 
     128x128, 128 threads:  threads (m0..m6)               registers (n0..n6)
     64x128, 128 threads:   threads (m0..m3, n6, m4, m5)   registers (n0..n5)
+    of a pair of CTAs:     threads (m0..m5, n6)           registers (n0..n5)
 """
 
 from __future__ import annotations
@@ -66,12 +67,14 @@ _HELD: dict[str, Attribute] = {"f32": Float32Type(), "f16": Float16Type(), "s32"
 @dataclass(frozen=True)
 class Accumulators:
     """A tile of so many `b`, `m` and `n` in tensor memory from a column on, and its elements as the
-    threads of a CTA load them."""
+    threads of a CTA load them. 64 rows that are half of a pair's may be `folded`: the second half
+    of the columns is in the lanes above."""
 
     extents: tuple[int, int, int]
     name: str
     column: int
     thread_bits: int
+    folded: bool = False
 
     @property
     def element(self) -> Attribute:
@@ -81,7 +84,7 @@ class Accumulators:
     @property
     def halved(self) -> bool:
         """True of 64 rows, of which each warp has 16."""
-        return self.extents[1] < LANES
+        return self.extents[1] < LANES and not self.folded
 
     @property
     def block(self) -> tuple[int, int]:
@@ -93,12 +96,14 @@ class Accumulators:
     def columns(self) -> int:
         """The columns that they take."""
         batch, rows, columns = self.extents
-        return batch * -(-rows // LANES) * columns
+        return batch * -(-rows // LANES) * (columns >> self.folded)
 
     def column_of(self, batch: int, row: int, column: int) -> int:
         """The column of an element."""
         _, rows, columns = self.extents
-        return self.column + (batch * -(-rows // LANES) + row // LANES) * columns + column
+        columns >>= self.folded
+        block = batch * -(-rows // LANES) + row // LANES
+        return self.column + block * columns + (column % columns if self.folded else column)
 
     @property
     def _bits(self) -> tuple[list[int], list[int], list[int]]:
@@ -111,7 +116,7 @@ class Accumulators:
         if self.thread_bits == _WARPGROUP_BITS:
             return None
         _, rows, columns = self._bits
-        return rows[log2(LANES)] if 1 << len(rows) > LANES else columns[-1]
+        return rows[log2(LANES)] if 1 << len(rows) > LANES else columns[-1 - self.folded]
 
     @property
     def half_bit(self) -> int | None:
@@ -127,6 +132,8 @@ class Accumulators:
         lanes: list[int | None] = [*rows[: log2(LANES)]]
         if self.halved:
             lanes = [*rows[:4], self.half_bit, *rows[4:]]
+        if self.folded:
+            lanes.append(columns[-1])
         if self.group_bit is not None:
             lanes.append(self.group_bit)
         rest = [bit for bit in (*columns, *rows, *batch) if bit not in lanes]
@@ -215,7 +222,9 @@ def accumulators_of(op: Multiplication, thread_bits: int) -> Accumulators | None
     place, types = op.attributes.get(ACCUMULATORS), product_types(op)
     if not isinstance(place, IntegerAttr) or types is None:
         return None
-    return Accumulators(extents_of(op), types[2], place.value.data, thread_bits)
+    extents = extents_of(op)
+    folded = PAIR in op.attributes and extents[1] < LANES
+    return Accumulators(extents, types[2], place.value.data, thread_bits, folded)
 
 
 def packed_operand(op: Multiplication, thread_bits: int) -> PackedOperand | None:

@@ -62,7 +62,8 @@ def copy_factors(factors: ScaleFactors, value: SSAValue, axis: int, kernel: Kern
         column = factors.column_of(item, row, k)
         cells = kernel.tensor.slice(column, i32, (LANES, FACTORS_OF_WORD), shape)
         begin = [emitter.constant(0, None)] * 2
-        emitter.add(CopyOp(matrix, cells, begin, CopyShapeAttr("32x128b.warpx4")))
+        shape, ctas = CopyShapeAttr("32x128b.warpx4"), kernel.tensor.ctas
+        emitter.add(CopyOp(matrix, cells, begin, shape, cta_group=ctas))
 
 
 def store_factors(factors: ScaleFactors, value: SSAValue, axis: int, kernel: Kernel) -> None:

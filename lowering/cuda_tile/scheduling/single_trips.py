@@ -71,6 +71,7 @@ def split_single_trips(entry: EntryOp) -> None:
         branch.add_op(YieldOp.create())
     both = IfOp.create(operands=[is_one.result], regions=[Region(x) for x in branches])
     both.location = loops[0].location
+    assert block.last_op is not None
     block.insert_op_before(both, block.last_op)
 
 
@@ -99,17 +100,15 @@ class _Once:
         if isinstance(op, ForOp):
             self._iterate(op)
             return
-        known = self._known.get(key := self._key(op)) if _repeats(op) else None
-        if known is not None:
+        key = self._key(op) if _repeats(op) else op
+        if (known := self._known.get(key)) is not None:
             self.saved += isinstance(op, LoadViewTkoOp)
             self._values.update(zip(op.results, known.results, strict=True))
             return
-        new = op.clone(self._values)
+        self._known[key] = new = op.clone(self._values)
         for one, other in zip(new.walk(), op.walk(), strict=True):
             one.location = other.location
         self.block.add_op(new)
-        if _repeats(op):
-            self._known[key] = new
 
     def _iterate(self, loop: ForOp) -> None:
         body, values = loop.region.block, self._values

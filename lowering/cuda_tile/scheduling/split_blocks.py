@@ -27,7 +27,6 @@ from tilewright.dialects.cuda_tile.ops.control_flow import (
     ReturnOp,
     YieldOp,
 )
-from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFOp, MmaIOp
 from tilewright.dialects.cuda_tile.ops.memory import (
     JoinTokensOp,
     LoadPtrTkoOp,
@@ -45,6 +44,7 @@ from tilewright.dialects.cuda_tile.ops.views import (
 )
 from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target, target
+from tilewright.dialects.cute_nvgpu.lattice.tmem import DATACENTER_BLACKWELL
 from tilewright.lowering.cuda_tile.analysis.cost_model import (
     ctas_wanted,
     products_of,
@@ -52,6 +52,7 @@ from tilewright.lowering.cuda_tile.analysis.cost_model import (
 )
 from tilewright.lowering.cuda_tile.analysis.find_pipelines import SharedBlocks
 from tilewright.lowering.cuda_tile.analysis.hints import hint
+from tilewright.lowering.cuda_tile.analysis.pair_products import may_be_folded, pair_axis
 from tilewright.lowering.cuda_tile.analysis.remarks import remark
 from tilewright.lowering.cuda_tile.analysis.split_dimensions import (
     SplitTiles,
@@ -61,6 +62,7 @@ from tilewright.lowering.cuda_tile.analysis.split_dimensions import (
 from tilewright.lowering.cuda_tile.analysis.tensor_maps import is_weak, reads_only
 from tilewright.lowering.cuda_tile.layouts.elements import shape_of, tile_type
 from tilewright.lowering.cuda_tile.layouts.layouts import log2
+from tilewright.lowering.cuda_tile.layouts.mma_layouts import Multiplication
 from tilewright.lowering.cuda_tile.scheduling.part_accesses import OpsAt, access_part, counted_part
 from tilewright.lowering.cuda_tile.scheduling.share_blocks import shared_by
 
@@ -91,7 +93,9 @@ def split_blocks(entry: EntryOp, arch: Target | None) -> SharedBlocks:
         _check_ops(entry)
         split = SplitTiles(entry, ctas)
         split.copy_cheap()
-        _split_products(split, _axis)
+        products = [op for op in entry.walk() if isinstance(op, Multiplication)]
+        pairs = ctas == 2 and arch.supports(DATACENTER_BLACKWELL) and may_be_folded(products)
+        _split_products(split, _pair_axis if pairs else _axis)
     except UnsplitError as why:
         if hinted is not None:
             remark(entry, "hint", f"num_cta_in_cga = {ctas} is not honoured: {why}")
@@ -118,7 +122,7 @@ def _shared(entry: EntryOp, arch: Target) -> SharedBlocks:
 def _split_products(split: SplitTiles, axis_of: Callable[[int, int, int], int | None]) -> None:
     """Split every product, and all that is stored."""
     ops = list(split.entry.walk())
-    products = [op.results[0] for op in ops if isinstance(op, MmaFOp | MmaIOp)]
+    products = [op.results[0] for op in ops if isinstance(op, Multiplication)]
     if not products:
         raise UnsplitError("the kernel multiplies no matrices")
     for product in products:
@@ -141,6 +145,12 @@ def _axis(rows: int, columns: int, parts: int) -> int | None:
     if rows >= _TALL * parts or columns < _ROWS * parts <= rows:
         return 0
     return 1 if columns >= _ROWS * parts else None
+
+
+def _pair_axis(rows: int, columns: int, parts: int) -> int | None:
+    """Rows are split where the two multiply together."""
+    axis = pair_axis(rows, columns)
+    return _axis(rows, columns, parts) if axis is None else axis
 
 
 def _check_ops(entry: EntryOp) -> None:

@@ -3,7 +3,7 @@
     entry  -> kernel.run_kernel(entry, Launch(grid), args)
 
 `kernel` binds arguments and prepares; `machine` runs gangs of blocks; `blocks` are regions made
-ready; `*_rules` say how each op is executed, over `elements`, `*_arithmetic`, `float_functions`,
+ready; `rules` say how each op is executed, over `elements`, `*_arithmetic`, `float_functions`,
 `conversions`; memory is `allocations` seen through `footprints`, and its model `token_order`
 (within a block) and `block_conflicts` (between blocks).
 """

@@ -4,7 +4,7 @@ A step reads its operands from a frame and binds its results. Ops with regions a
 may end rows early: what leaves a region is an exit (yield, continue, break, return).
 """
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Container, Generator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeAlias
 
@@ -17,6 +17,7 @@ from tilewright.lowering.interpreter.cuda_tile.frame import Frame
 from tilewright.lowering.interpreter.cuda_tile.pieces import InPieces, Unstored
 from tilewright.lowering.interpreter.cuda_tile.values import Rows, Value, merged
 from tilewright.lowering.interpreter.errors import Fault
+from tilewright.lowering.op_rules import OpRules
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +84,10 @@ class Options(Protocol):
         ...
 
 
-Rule: TypeAlias = Callable[[Operation, "Preparation"], Step]
+Rule: TypeAlias = Callable[[Any, "Preparation"], Step]
+RULES = OpRules[Rule]()
+"""How each op is executed; the modules of `rules` fill it."""
+runs = RULES.of
 TERMINATORS = frozenset({"yield", "continue", "break", "return"})
 
 
@@ -92,12 +96,10 @@ class Preparation:
 
     def __init__(
         self,
-        rules: dict[str, Rule],
-        pointwise: frozenset[str],
+        pointwise: Container[type[Operation]],
         options: Options,
         watchers: Sequence[Callable[[Prepared], None]] = (),
     ):
-        self.rules = rules
         self.pointwise = pointwise
         self.options = options
         self._watchers = watchers
@@ -110,16 +112,14 @@ class Preparation:
             if short in TERMINATORS:
                 prepared.terminator, prepared.leaving = short, tuple(op.operands)
                 break
-            rule = self.rules.get(short)
+            rule = RULES.get(type(op))
             if rule is None:
                 raise OpError(op, f"'{op.name}' expected an op that can be executed")
             prepared.steps.append(rule(op, self))
         _free_early(prepared)
         _compute_late(prepared)
         known = set(prepared.arguments)
-        prepared.pointwise = all(
-            step.op.name.removeprefix("cuda_tile.") in self.pointwise for step in prepared.steps
-        )
+        prepared.pointwise = all(type(step.op) in self.pointwise for step in prepared.steps)
         for step in prepared.steps:
             prepared.pointwise &= known.issuperset(step.operands)
             known.update(step.results)

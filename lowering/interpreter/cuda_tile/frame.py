@@ -6,6 +6,8 @@ that go on; a frame finds a value of its parent's and takes its own rows of it.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from xdsl.ir import SSAValue
 
@@ -66,6 +68,10 @@ class Frame:
             if self._taken is not None:
                 known = self.values[key] = taken(known, self._taken)
         return known
+
+    def optional(self, value: SSAValue | None, otherwise: Any = None) -> Any:
+        """The content of a value that an op may lack."""
+        return otherwise if value is None else self[value]
 
     def inner(self) -> Frame:
         """A frame of the same rows, for a region."""

@@ -7,52 +7,34 @@ import numpy as np
 from numpy.typing import NDArray
 from xdsl.ir import Operation, SSAValue
 
+from tilewright.diagnostic import ExecutionError
+from tilewright.dialects.contents import modules_of
 from tilewright.dialects.cuda_tile.enums import MemoryOrderingSemantics
 from tilewright.dialects.cuda_tile.ops.module import EntryOp, GlobalOp, ModuleOp
 from tilewright.dialects.cuda_tile.type_text import shown
 from tilewright.dialects.cuda_tile.types import TileType
-from tilewright.lowering.interpreter.cuda_tile import (
-    atomic_rules,
-    control_rules,
-    fold_rules,
-    matrix_rules,
-    output_rules,
-    pointer_rules,
-    pointwise_rules,
-    shape_rules,
-    view_rules,
-)
+from tilewright.lowering.interpreter.cuda_tile import rules
 from tilewright.lowering.interpreter.cuda_tile.allocations import (
     Allocations,
     ArrayTable,
     PlacedArguments,
 )
-from tilewright.lowering.interpreter.cuda_tile.blocks import Preparation, Rule
+from tilewright.lowering.interpreter.cuda_tile.blocks import Preparation
 from tilewright.lowering.interpreter.cuda_tile.breakpoints import LineStops
 from tilewright.lowering.interpreter.cuda_tile.elements import Element, element_of, element_of_tile
 from tilewright.lowering.interpreter.cuda_tile.grid import run_grid
 from tilewright.lowering.interpreter.cuda_tile.machine import Launch, Machine, OrderNeeded
 from tilewright.lowering.interpreter.cuda_tile.memory_access import polls_memory, semantics_of
+from tilewright.lowering.interpreter.cuda_tile.rules.pointwise import POINTWISE
 from tilewright.lowering.interpreter.cuda_tile.values import Value
 from tilewright.lowering.interpreter.cuda_tile.written_memory import (
     ANYTHING,
     Origins,
     written_memory,
 )
-from tilewright.lowering.interpreter.errors import ExecutionError
 
-RULES: dict[str, Rule] = {
-    **pointwise_rules.RULES,
-    **shape_rules.RULES,
-    **view_rules.RULES,
-    **pointer_rules.RULES,
-    **atomic_rules.RULES,
-    **control_rules.RULES,
-    **fold_rules.RULES,
-    **matrix_rules.RULES,
-    **output_rules.RULES,
-}
-"""How each op is executed."""
+RULES_OF = modules_of(rules.__name__)
+"""All are read, so that each op's rule is known."""
 
 _ELEMENTS_OF_A_GANG = 1 << 20
 """Elements of the largest tile, over all blocks that run together: they stay in a cache."""
@@ -71,9 +53,7 @@ def run_kernel(
     """
     stops = [LineStops(points, entry, launch.source) for points in launch.breakpoints]
     watchers = [stop.watch for stop in stops]
-    prepared = Preparation(RULES, pointwise_rules.POINTWISE, launch, watchers).block(
-        entry.body.block
-    )
+    prepared = Preparation(POINTWISE, launch, watchers).block(entry.body.block)
     for stop in stops:
         stop.check()
     ops = list(entry.walk())

@@ -10,7 +10,7 @@ import numpy as np
 from xdsl.ir import Operation
 
 from tilewright.lowering.interpreter.cuda_tile.elements import Tile, as_unsigned, element_of_tile
-from tilewright.lowering.interpreter.cuda_tile.pointwise_rules import flag, is_signed, word
+from tilewright.lowering.interpreter.cuda_tile.rules.pointwise import flag, is_signed, word
 
 Fold = Callable[[Tile], Tile]
 _FLOATS = {"maxf": np.maximum, "minf": np.minimum}

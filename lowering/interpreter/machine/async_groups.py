@@ -88,7 +88,7 @@ class AsyncGroups:
             late = groups > self._clocks.seen[lanes, stream.column][:, None]
             if late.any():
                 lane, byte = np.unravel_index(int(np.argmax(late)), late.shape)
-                op = self._op_names.get(int(stream.ops[places[lane, byte] // CHUNK]), "?")
+                op = self._op_names[int(stream.ops[places[lane, byte] // CHUNK])]
                 reader = int(lanes[lane]) // self._clocks.lanes * self._clocks.lanes + leader
                 if groups[lane, byte] > self.completed[reader]:
                     raise Fault(
@@ -108,7 +108,7 @@ class AsyncGroups:
             place = int(np.searchsorted(lanes, leader))
             if place < len(lanes) and lanes[place] == leader:
                 raise Fault(
-                    f"ends the kernel while {self._op_names.get(op, '?')} is in flight: no "
+                    f"ends the kernel while {self._op_names[op]} is in flight: no "
                     f"{self._wait} has completed it",
                     place,
                 )

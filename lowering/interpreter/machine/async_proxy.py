@@ -69,7 +69,7 @@ class AsyncFragments:
             mine = mine[changed]
         if len(mine):
             raise Fault(
-                f"overwrites registers of operand A of {self._op_names.get(fragment.op, '?')}, "
+                f"overwrites registers of operand A of {self._op_names[fragment.op]}, "
                 "which no wgmma.wait_group has completed",
                 int(mine[0]),
             )
@@ -132,6 +132,4 @@ class ProxyFences:
         ):
             if wrong.any():
                 op = int(write_op[places[wrong][0]])
-                raise Fault(
-                    f"{verb} shared memory that {self._op_names.get(op, '?')} wrote, and {why}"
-                )
+                raise Fault(f"{verb} shared memory that {self._op_names[op]} wrote, and {why}")

@@ -27,7 +27,7 @@ from tilewright.lowering.interpreter.machine.word_accesses import (
     Row,
 )
 from tilewright.lowering.interpreter.share import BufferUse, refuse
-from tilewright.lowering.interpreter.values import Bits, Lanes, spread
+from tilewright.lowering.interpreter.values import Bits, Lanes, distinct, spread
 
 ADDRESS_BITS = 40
 """The bits of an address below the number of its buffer."""
@@ -109,7 +109,7 @@ class GlobalAccesses:
     def come_in_any_order(self, op: int) -> None:
         """CTAs are about to combine words in an order that nothing asks for."""
         if not self._alone:
-            refuse(f"{self._op_names.get(op, 'an op')}, which combines words of global memory")
+            refuse(f"{self._op_names[abs(op)]}, which combines words of global memory")
 
     @property
     def are_checked(self) -> bool:
@@ -143,9 +143,8 @@ class GlobalAccesses:
             self._memory.store(address, value, width, count)
             return
         address = spread(address, len(lanes))
-        before = self._memory.exchange(address, value, width, count)
+        before, after = self._memory.exchange(address, value, width, count)
         value = np.broadcast_to(value.reshape(len(value), count), before.shape)
-        after = self._memory.load(address, width, count).reshape(before.shape)
         if (after != value).any():
             row = int(np.argmax((after != value).any(axis=1)))
             self._report("race on global memory: two threads of the op write one element", row)
@@ -161,9 +160,9 @@ class GlobalAccesses:
             return
         every = spread(address, len(lanes)).astype(np.int64)
         buffer: NDArray[np.int64] = every >> ADDRESS_BITS
-        for number in np.unique(buffer).tolist():
+        for number in distinct(buffer):
             rows = np.flatnonzero(buffer == number)
-            allocation = self._memory.allocations[int(number) - 1]
+            allocation = self._memory.allocations[number - 1]
             yield Span(lanes[rows], rows, allocation.data, every[rows] - allocation.base, size)
 
     def _parts(self, lanes: Lanes, address: Bits, counts: NDArray[np.int64]) -> Iterator[Span]:
@@ -339,7 +338,7 @@ class GlobalAccesses:
             if op < 0 and copy.op < 0:
                 continue
             row = int(np.argmax((landing == number).any(axis=1)))
-            name = self._op_names.get(abs(copy.op), "?")
+            name = self._op_names[abs(copy.op)]
             other = span.lanes[row] // self._slots != copy.lane // self._slots
             who = "another CTA" if other else f"thread {copy.lane % self._slots}"
             self._report(
@@ -360,7 +359,7 @@ class GlobalAccesses:
             late = words & (reader[places] != NOBODY)
             if late.any():
                 row, word = np.unravel_index(int(np.argmax(late)), late.shape)
-                lane, name = reader[places[row, word]], self._op_names.get(read.op, "?")
+                lane, name = reader[places[row, word]], self._op_names[read.op]
                 near = lane // self._slots == span.lanes[row] // self._slots
                 who = f"thread {lane % self._slots}" if near else "another CTA"
                 self._report(
@@ -376,8 +375,11 @@ class GlobalAccesses:
         """Report accesses that are not known to be before those of the threads to `places`; `index`
         says, of each, to which."""
         others, stamps, ops = accesses
+        race = others != NOBODY
+        if not race.any():
+            return
         row = index // places.shape[1]
-        race = (others != NOBODY) & (others != self._who(span.lanes)[row])
+        race &= others != self._who(span.lanes)[row]
         if op < 0:
             race &= ops >= 0
         if not race.any():
@@ -408,7 +410,7 @@ class GlobalAccesses:
         why = f" in {by} are ordered by nothing"
         if local[at] >= COPIES:
             why = " are ordered by no wait for the mbarrier that completes it"
-        name = self._op_names.get(abs(int(ops[at])), "?")
+        name = self._op_names[abs(int(ops[at]))]
         self._report(
             f"race on global memory: this {verbs[0]} and the {verbs[1]} by {name}{why}",
             int(span.rows[row[at]]),

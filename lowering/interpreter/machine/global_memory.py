@@ -95,13 +95,13 @@ class GlobalMemory:
         value = value.reshape(len(value), count)
         where.data.view(_WORDS[width])[words] = np.broadcast_to(value, (len(words), count))
 
-    def exchange(self, address: Bits, value: Bits, width: int, count: int = 1) -> Bits:
-        """Store, and return what was there: [threads, count]."""
+    def exchange(self, address: Bits, value: Bits, width: int, count: int = 1) -> tuple[Bits, Bits]:
+        """Store, and return what was there and what is there now: [threads, count]."""
         where, words = self._locate(address, width, count, "write")
         data = where.data.view(_WORDS[width])
         before = data[words]
         data[words] = np.broadcast_to(value.reshape(len(value), count), words.shape)
-        return before
+        return before, data[words]
 
     def read_bytes(self, address: Bits, counts: NDArray[np.int64], size: int) -> NDArray[np.uint8]:
         """The first `counts` bytes at each address, then zeros up to `size`: [threads, size].

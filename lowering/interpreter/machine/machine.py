@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 from xdsl.ir import Operation
 
-from tilewright.diagnostic import at
-from tilewright.lowering.interpreter.errors import ExecutionError, Fault
+from tilewright.diagnostic import ExecutionError, at
+from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.atomics import Atomics
 from tilewright.lowering.interpreter.machine.barriers import (
     ClusterBarrier,
@@ -55,7 +55,6 @@ from tilewright.lowering.interpreter.program import (
     Jump,
     Program,
     Suspend,
-    named,
 )
 from tilewright.lowering.interpreter.share import Share, print_text
 from tilewright.lowering.interpreter.values import Bits, Lanes, is_array, joined, take
@@ -192,6 +191,7 @@ class Machine:
         )
         self.schedule = Schedule(launch.schedule, self.slots)
         self.mbarriers = Mbarriers(self.shared, self.clocks, self.schedule, cluster)
+        self.shared.op_names.ops = program.ops
         self.registers = RegisterFile(len(ctas) * self.slots, self.shared.op_names)
         self.tensor = TensorMemory(self.clocks, self.shared, len(ctas) * self.slots)
         self.register_pool = RegisterPool(len(ctas), self.threads, self.slots)
@@ -205,8 +205,6 @@ class Machine:
         accesses.begin(len(ctas), self.slots, cluster, self.clocks, self.shared.op_names)
         self.bulk_stores = BulkStores(self.shared, accesses, self.schedule)
         self.atomics = Atomics(self.clocks, self.shared, accesses, self.schedule)
-        for number, op in enumerate(program.ops, 1):
-            self.shared.op_names[number] = named(op)
         self._special = SpecialRegisters(
             launch.block, launch.grid, launch.cluster, ctas, self.slots
         )

@@ -60,5 +60,5 @@ class OperandReads:
                     if committed
                     else "no tcgen05.commit of its thread follows it"
                 )
-                op = self._op_names.get(int(ops[row, byte]), "?")
+                op = self._op_names[int(ops[row, byte])]
                 raise Fault(f"write of shared memory that {op} reads, and {why}", row)

@@ -182,7 +182,7 @@ class RegisterTensor:
         op = int(self._op[where][marked != 0][0])
         if (marked & OPERAND).any():
             raise Fault(
-                f"overwrites registers of operand A of {self._op_names.get(op, '?')}, which no "
+                f"overwrites registers of operand A of {self._op_names[op]}, which no "
                 "wgmma.wait_group has completed",
                 int(np.argmax(marked.any(axis=1))),
             )
@@ -190,7 +190,7 @@ class RegisterTensor:
 
     def _fault_in_flight(self, op: int, marked: NDArray[np.bool_]) -> None:
         raise Fault(
-            f"accesses an accumulator of {self._op_names.get(op, '?')}, which no "
+            f"accesses an accumulator of {self._op_names[op]}, which no "
             "wgmma.wait_group has completed",
             int(np.argmax(marked.any(axis=1))),
         )

@@ -25,6 +25,7 @@ from tilewright.lowering.interpreter.machine.remote_accesses import RemoteAccess
 from tilewright.lowering.interpreter.machine.sparse_zeros import sparse_zeros
 from tilewright.lowering.interpreter.machine.special_registers import WARP
 from tilewright.lowering.interpreter.machine.tcgen05_streams import Stream
+from tilewright.lowering.interpreter.program import OpNames
 from tilewright.lowering.interpreter.values import Bits, Lanes, spread
 
 RANK_SHIFT = 24
@@ -91,7 +92,7 @@ class SharedMemory:
         self._pending = np.zeros(total, dtype=np.int32)
         self._copies: list[PendingCopy] = []
         self.committed = np.zeros(ctas * threads, dtype=np.int64)
-        self.op_names: dict[int, str] = {}
+        self.op_names = OpNames()
         self.wgmmas = AsyncGroups(
             clocks, threads, total, self.op_names, team=128, wait="wgmma.wait_group"
         )
@@ -151,7 +152,7 @@ class SharedMemory:
         """Write uint8 [threads, size]."""
         places = self.places(lanes, address, value.shape[1], "write")
         self._note_remote(lanes, places, op)
-        self._check_write(lanes, places, op)
+        self._check_write(lanes, places, places[:, ::CHUNK])
         self._check_collisions(places, value)
         self._stamp_write(lanes, places, op)
         self.data[places] = value
@@ -167,7 +168,7 @@ class SharedMemory:
         if (self._writer[places] == _NOBODY).any():
             lane = int(np.argmax((self._writer[places] == _NOBODY).any(axis=1)))
             raise Fault("read of shared memory that nothing has written", lane)
-        self._check_write(lanes, places, op)
+        self._check_write(lanes, places, places[:, ::CHUNK])
         self._stamp_write(lanes, places, op)
         before = self.data[places]
         self.data[places] = change(before)
@@ -229,19 +230,23 @@ class SharedMemory:
                        int(writer[lane, byte]))  # fmt: skip
 
     def _race(self, verb: str, other: str, op: int, lane: int, thread: int) -> None:
-        both = f"race on shared memory: this {verb} and the {other} by {self.op_names.get(op, '?')}"
+        both = f"race on shared memory: this {verb} and the {other} by {self.op_names[op]}"
         if other == "write" and thread < _NOBODY:
             raise Fault(f"{both} are ordered by no wait for the mbarrier that completes it", lane)
         who = f"thread {thread % self.threads}" if thread >= 0 else "another thread"
         raise Fault(f"{both} in {who} are ordered by no barrier", lane)
 
-    def _check_write(self, lanes: Lanes, places: NDArray[np.int64], op: int) -> None:
+    def _check_write(
+        self, lanes: Lanes, places: NDArray[np.int64], chunks: NDArray[np.int64]
+    ) -> None:
+        """Raise Fault where threads may not write bytes, [threads, bytes]; `chunks`, [threads, n],
+        has one of each chunk of them."""
         if not len(lanes):
             return  # a warp that initialises nothing
         self._check_pending(places, "write")
-        self.wgmmas.check_write(lanes, places)
-        self.bulk_stores.check_write(lanes, places)
-        self.operands.check_write(lanes, places, self.clocks)
+        self.wgmmas.check_write(lanes, chunks)
+        self.bulk_stores.check_write(lanes, chunks)
+        self.operands.check_write(lanes, chunks, self.clocks)
         self._check_writers(lanes, places, self._writer[places], "write")
         known = self.clocks.seen[lanes, : self.clocks.warps]
         late = (self._last_read >= known.min(axis=0)) & (self._last_read > 0)
@@ -355,7 +360,8 @@ class SharedMemory:
         is the clock of the mbarrier and the number of the phase."""
         column, stamp = when
         self.remote.note_copy(lane, int(places[0]) // self.stride, when, self.op_names[op])
-        self._check_write(np.array([lane]), places[None], op)
+        chunks = np.unique(places // CHUNK) * CHUNK
+        self._check_write(np.array([lane]), places[None], chunks[None])
         writer, known = np.maximum(self._writer[places[None]], 0), self.clocks.seen[[lane]]
         self._proxy.check(places[None], writer, known, self._write_op, "writes", lane)
         self._writer[places] = self.clocks.async_writer(column)
@@ -376,7 +382,7 @@ class SharedMemory:
             lane = int(np.argmax(pending.any(axis=1)))
             op = int(pending[lane].max())
             raise Fault(
-                f"{verb} of shared memory that {self.op_names.get(op, '?')} is still copying to: "
+                f"{verb} of shared memory that {self.op_names[op]} is still copying to: "
                 "no cp.async.wait_group has completed it",
                 lane,
             )
@@ -388,7 +394,7 @@ class SharedMemory:
         """Start a `cp.async` of uint8 [threads, size] from what it reads; one that lands late reads
         its source `again`."""
         places = self.places(lanes, address, data.shape[1], "write")
-        self._check_write(lanes, places, op)
+        self._check_write(lanes, places, places[:, ::CHUNK])
         self._check_collisions(places, data)
         self._pending[places] = op
         self._accesses.until_waited(source)

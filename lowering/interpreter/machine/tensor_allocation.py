@@ -281,4 +281,4 @@ class TensorAllocator:
                 )
 
     def _named(self, op: int) -> str:
-        return self._shared.op_names.get(op, "?")
+        return self._shared.op_names[op]

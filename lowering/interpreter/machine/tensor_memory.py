@@ -17,7 +17,7 @@ from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.clocks import Clocks, Known
 from tilewright.lowering.interpreter.machine.shared_memory import SharedMemory
 from tilewright.lowering.interpreter.machine.tcgen05_streams import AsyncOperation, Stream, follows
-from tilewright.lowering.interpreter.values import Lanes
+from tilewright.lowering.interpreter.values import Lanes, distinct
 
 CELLS = LANES * COLUMNS
 
@@ -233,11 +233,10 @@ class TensorMemory:
         self, memory: CtaCells, cells: Cells, access: TensorAccess, verb: str
     ) -> None:
         writers = memory.writer[cells]
-        first = writers.flat[0]
-        several = (writers != first).any()
-        for number in np.unique(writers).tolist() if several else [int(first)]:
+        numbers = distinct(writers)
+        for number in numbers:
             if number:
-                of = writers == number if several else slice(None)
+                of = writers == number if len(numbers) > 1 else slice(None)
                 self._check(self._by_number[number - 1], memory.written[cells][of],
                             memory.write_op[cells][of], access, (verb, "writes"))  # fmt: skip
 
@@ -255,7 +254,7 @@ class TensorMemory:
         late = epochs > stream.complete(warp, access.known, columns)
         if not late.any():
             return
-        for op in np.unique(ops[late]).tolist():
+        for op in distinct(ops[late]):
             epoch = int(epochs[late & (ops == op)].max())
             if not self._pipelined(stream, epoch, op, access, columns, verbs):
                 self._race(stream, epoch, op, access, columns, verbs)
@@ -282,4 +281,4 @@ class TensorMemory:
         raise Fault(f"{verb} of tensor memory that {self._named(op)} {other}, and {why}")
 
     def _named(self, op: int) -> str:
-        return self.op_names.get(op, "?")
+        return self.op_names[op]

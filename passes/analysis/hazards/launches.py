@@ -255,11 +255,7 @@ def _leaves(value: SSAValue) -> set[Leaf]:
         seen.add(value)
         owner = value.owner
         if isinstance(owner, Block):
-            parent = owner.parent_op()
-            if isinstance(parent, scf.ForOp):
-                place = list(owner.args).index(value)  # type: ignore[arg-type]
-                work.append(parent.lb if place == 0 else parent.iter_args[place - 1])
-            elif (first := _first(value, owner)) is not None:
+            if (first := _first(value, owner)) is not None:
                 work.append(first)
             elif isinstance(value.type, IntegerType | IndexType | RegType):
                 leaves.add(value)
@@ -274,10 +270,6 @@ def _number(value: SSAValue, leaves: Mapping[Leaf, int]) -> Any:
     """A number of the first round of the loops around it, of thread 0."""
     owner = value.owner
     if isinstance(owner, Block):
-        parent = owner.parent_op()
-        if isinstance(parent, scf.ForOp):
-            place = list(owner.args).index(value)  # type: ignore[arg-type]
-            return _number(parent.lb if place == 0 else parent.iter_args[place - 1], leaves)
         first = _first(value, owner)
         return leaves.get(value, 1) if first is None else _number(first, leaves)
     if isinstance(owner, ConstOp):
@@ -308,10 +300,11 @@ def _number(value: SSAValue, leaves: Mapping[Leaf, int]) -> Any:
 
 def _first(value: SSAValue, block: Block) -> SSAValue | None:
     """The value that a block's argument has at first; None of an argument of the kernel."""
-    region = block.parent
+    region, place = block.parent, list(block.args).index(value)  # type: ignore[arg-type]
+    if isinstance(loop := block.parent_op(), scf.ForOp):
+        return loop.lb if place == 0 else loop.iter_args[place - 1]
     if region is None or block is region.blocks[0]:
         return None
-    place = list(block.args).index(value)  # type: ignore[arg-type]
     for other in region.blocks:
         for dest, values in edges_of(other.last_op):
             if dest is block:

@@ -1,11 +1,10 @@
 """Hazards in words: two accesses, their roles and rounds, and the nearest legal order."""
 
-import re
 from dataclasses import dataclass
 
 from xdsl.ir import Operation
 
-from tilewright.diagnostic import OpError, named
+from tilewright.diagnostic import OpError, messages, named
 
 
 @dataclass(eq=False)
@@ -118,8 +117,4 @@ nothing: expected shared memory that something has written, got what nothing wri
     nearest legal: what writes it, and a barrier or a wait, before this
 pool: expected {missing}; nearest legal: {nearest} (PTX ISA, setmaxnreg)
 """
-_RULES = {
-    name: " ".join(text.split()).replace("{no_order}", NO_ORDER)
-    for name, text in re.findall(r"^(\S+): (.*(?:\n .*)*)", _TABLE, re.MULTILINE)
-}
-"""The text of each rule, by its name."""
+_RULES = {name: text.replace("{no_order}", NO_ORDER) for name, text in messages(_TABLE).items()}

@@ -22,7 +22,7 @@ from tilewright.passes.analysis.hazards.check import check as check_hazards
 from tilewright.pipeline import lower
 
 ARCH, F8, F4 = "sm_100a", "f8E4M3FN", "f4E2M1FN"
-STEPS, TILES = 2, 3
+STEPS, TILES = 2, 2
 """The tiles along K and along M."""
 M, N, K = 128, 128, 128
 """The extents of a tile."""
@@ -44,40 +44,46 @@ def view(name: str, element: str, shape: tuple[int, ...], strides: tuple[int, ..
     )
 
 
-def factors(name: str, scale: str, rows: int, blocks: int, *, turned: bool) -> tuple[str, str]:
+def factors(
+    name: str, scale: str, rows: int, own: int, blocks: int, *, turned: bool
+) -> tuple[str, str]:
     """IR for %NAME, tiles of 32 times 16 bytes for 128 rows and four blocks, and for %NAME3, the
-    factors at %NAME_at and %q: 16 bytes have four of the rows r, r + 32, r + 64 and r + 96, or of
-    four neighbours."""
-    across = blocks // 4
-    shape, tile = (rows // 128, across * STEPS, 32, 16), (1, across, 32, 16)
+    factors of so many own rows at %NAME_at and %q: 16 bytes have four of the rows r, r + 32, r + 64
+    and r + 96, or of four neighbours."""
+    across, tiles = blocks // 4, own // 128
+    shape, tile = (rows // 128, across * STEPS, 32, 16), (tiles, across, 32, 16)
     text, type_ = view(name, scale, shape, (shape[1] * 512, 512, 16, 1), tile)
     order, dims = ("0, 2, 3, 1, 4", "32x4") if turned else ("0, 3, 2, 1, 4", "4x32")
     return (
         text,
         f"""
       %{name}0, %{name}_t = load_view_tko weak %{name}[%{name}_at, %q, %o, %o] : {type_}, tile<i32>
-          -> tile<1x{across}x32x16x{scale}>, token
-      %{name}1 = reshape %{name}0 : tile<1x{across}x32x16x{scale}>
-          -> tile<1x{across}x32x4x4x{scale}>
-      %{name}2 = permute %{name}1 [{order}] : tile<1x{across}x32x4x4x{scale}>
-          -> tile<1x{dims}x{across}x4x{scale}>
-      %{name}3 = reshape %{name}2 : tile<1x{dims}x{across}x4x{scale}> -> tile<128x{blocks}x{scale}>
+          -> tile<{tiles}x{across}x32x16x{scale}>, token
+      %{name}1 = reshape %{name}0 : tile<{tiles}x{across}x32x16x{scale}>
+          -> tile<{tiles}x{across}x32x4x4x{scale}>
+      %{name}2 = permute %{name}1 [{order}] : tile<{tiles}x{across}x32x4x4x{scale}>
+          -> tile<{tiles}x{dims}x{across}x4x{scale}>
+      %{name}3 = reshape %{name}2 : tile<{tiles}x{dims}x{across}x4x{scale}>
+          -> tile<{own}x{blocks}x{scale}>
 """,
     )
 
 
-def scaled(scale: str, block: int, *, narrow: bool = False, turned: bool = False) -> str:
-    """A @k of C = A B, tile after tile along M and K; elements may be narrowed on the way."""
+def scaled(
+    scale: str, block: int, *, narrow: bool = False, turned: bool = False, m: int = M
+) -> str:
+    """A @k of C = A B, tile after tile of `m` rows along M and K; elements may be narrowed on the
+    way."""
     blocks, element = K // block, F4 if narrow else F8
-    a, a_type = view("A", F8, (TILES * M, STEPS * K), (STEPS * K, 1), (M, K))
+    a, a_type = view("A", F8, (TILES * m, STEPS * K), (STEPS * K, 1), (m, K))
     b, b_type = view("B", F8, (STEPS * K, N), (1, STEPS * K), (K, N))
-    c, c_type = view("C", "f32", (TILES * M, N), (N, 1), (M, N))
-    x, x_load = factors("X", scale, TILES * M, blocks, turned=turned)
-    y, y_load = factors("Y", scale, N, blocks, turned=turned)
+    c, c_type = view("C", "f32", (TILES * m, N), (N, 1), (m, N))
+    x, x_load = factors("X", scale, TILES * m, m, blocks, turned=turned)
+    y, y_load = factors("Y", scale, N, N, blocks, turned=turned)
     u, w = ("%u", "%w") if not narrow else ("%u4", "%w4")
     ftof = (
         f"""
-      %u4 = ftof %u : tile<{M}x{K}x{F8}> -> tile<{M}x{K}x{F4}>
+      %u4 = ftof %u : tile<{m}x{K}x{F8}> -> tile<{m}x{K}x{F4}>
       %w4 = ftof %w : tile<{K}x{N}x{F8}> -> tile<{K}x{N}x{F4}>
 """
         * narrow
@@ -87,39 +93,39 @@ def scaled(scale: str, block: int, *, narrow: bool = False, turned: bool = False
     %one = constant <i32: 1> : tile<i32>
     %steps = constant <i32: {STEPS}> : tile<i32>
     %tiles = constant <i32: {TILES}> : tile<i32>
-    %zero = constant <f32: 0.0> : tile<{M}x{N}xf32>
+    %zero = constant <f32: 0.0> : tile<{m}x{N}xf32>
 {a}{b}{c}{x}{y}
     for %X_at in (%o to %tiles, step %one) : tile<i32> {{
       %Y_at = muli %o, %o : tile<i32>
       %sum = for %q in (%o to %steps, step %one) : tile<i32> iter_values(%acc = %zero)
-          -> (tile<{M}x{N}xf32>) {{
-      %u, %u_t = load_view_tko weak %A[%X_at, %q] : {a_type}, tile<i32> -> tile<{M}x{K}x{F8}>, token
+          -> (tile<{m}x{N}xf32>) {{
+      %u, %u_t = load_view_tko weak %A[%X_at, %q] : {a_type}, tile<i32> -> tile<{m}x{K}x{F8}>, token
       %w, %w_t = load_view_tko weak %B[%q, %o] : {b_type}, tile<i32> -> tile<{K}x{N}x{F8}>, token
 {x_load}{y_load}{ftof}
       %Y4 = permute %Y3 [1, 0] : tile<{N}x{blocks}x{scale}> -> tile<{blocks}x{N}x{scale}>
-      %next = mmaf_scaled {u}, {w}, %acc, %X3, %Y4 : tile<{M}x{K}x{element}>,
-          tile<{K}x{N}x{element}>, tile<{M}x{N}xf32>, tile<{M}x{blocks}x{scale}>,
+      %next = mmaf_scaled {u}, {w}, %acc, %X3, %Y4 : tile<{m}x{K}x{element}>,
+          tile<{K}x{N}x{element}>, tile<{m}x{N}xf32>, tile<{m}x{blocks}x{scale}>,
           tile<{blocks}x{N}x{scale}>
-      continue %next : tile<{M}x{N}xf32>
+      continue %next : tile<{m}x{N}xf32>
       }}
-      %t = store_view_tko weak %sum, %C[%X_at, %o] : tile<{M}x{N}xf32>, {c_type}, tile<i32> -> token
+      %t = store_view_tko weak %sum, %C[%X_at, %o] : tile<{m}x{N}xf32>, {c_type}, tile<i32> -> token
     }}
 """
     types = {"A": F8, "B": F8, "X": scale, "Y": scale, "C": "f32"}
     return entry(", ".join(f"%{name}_p: tile<ptr<{t}>>" for name, t in types.items()), body)
 
 
-def check(text: str, scale: str, block: int) -> None:
+def check(text: str, scale: str, block: int, m: int = M) -> None:
     rng, dtype = np.random.default_rng(0), ml_dtypes.float8_e4m3fn
     e8m0 = scale == "f8E8M0FNU"
     blocks = STEPS * K // block
-    a, b = (rng.standard_normal((n, STEPS * K)).astype(dtype) for n in (TILES * M, N))
+    a, b = (rng.standard_normal((n, STEPS * K)).astype(dtype) for n in (TILES * m, N))
     x, y = (
         rng.integers(120, 136, n * blocks).astype(np.uint8).view(ml_dtypes.float8_e8m0fnu)
         if e8m0 else rng.integers(40, 72, n * blocks).astype(np.uint8).view(dtype)
-        for n in (TILES * M, N)
+        for n in (TILES * m, N)
     )  # fmt: skip
-    args: list[Any] = [a, b, x, y, np.zeros((TILES * M, N), np.float32)]
+    args: list[Any] = [a, b, x, y, np.zeros((TILES * m, N), np.float32)]
     want = tw.interpret(text, "k", grid=(1,), args=args, arch=ARCH)[4]
     got = tw.interpret(text, "k", grid=(1,), args=args, arch=ARCH, level="ptx", schedule=1)[4]
     assert np.abs(want).max() > 0 and (got == want).all()
@@ -162,3 +168,16 @@ def test_factors_that_lie_otherwise_say_so() -> None:
     assert len(said) == 2 and all("as tcgen05.cp takes them" in text for text in said)
     assert "tcgen05.cp" not in kernel.ptx and "block_scale" in kernel.ptx
     check(text, "f8E8M0FNU", 32)
+
+
+def test_pairs_scale() -> None:
+    """Each CTA copies the factors of its rows of A, and all of B's."""
+    text = scaled("f8E8M0FNU", 32, m=256)
+    start = text.index(") {", text.index("entry @")) + 1
+    hint = " optimization_hints = <sm_100 = {num_cta_in_cga = 2}>"
+    text = text[:start] + hint + text[start:]
+    kernel = tw.compile(text, ARCH)
+    assert "tcgen05.cp.cta_group::2" in kernel.ptx and kernel.entry().cluster == (2, 1, 1)
+    assert "tcgen05.mma.cta_group::2.kind::mxf8f6f4" in kernel.ptx
+    assert ptxas.assemble(kernel.ptx, ARCH).clean
+    check(text, "f8E8M0FNU", 32, 256)

@@ -164,9 +164,11 @@ def test_types_and_orders(types: tuple[str, str], k: int, order: str) -> None:
 
 
 def test_converted_operands_come_ahead() -> None:
-    """tf32: A goes to registers, B anew to shared memory."""
+    """tf32: A goes to registers, by `ldmatrix`, B anew to shared memory, two of K at a time."""
     text = product(("tf32", "f32"), (64, 32, 32), convert="f32")
-    assert "cp.async.bulk.tensor.2d.shared" in tw.compile(text, "sm_90a").ptx
+    ptx = tw.compile(text, "sm_90a").ptx
+    assert "cp.async.bulk.tensor.2d.shared" in ptx and "ldmatrix.sync.aligned.m8n8.x4" in ptx
+    assert "ld.shared.f32" not in ptx and "st.shared.f32" not in ptx
     check(text, (64, 32, 72), ("f32", "f32", "f32"), (1, 1))
 
 

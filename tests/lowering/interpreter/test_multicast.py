@@ -1,4 +1,5 @@
-"""TMA loads to several CTAs of a cluster, at both levels."""
+"""TMA loads to several CTAs of a cluster, and those whose bytes one CTA of a pair counts, at both
+levels."""
 
 from __future__ import annotations
 
@@ -65,11 +66,11 @@ def kernel(bytes_: int = 1024, made: str = SYNC, waits: str = "") -> str:
 }}"""
 
 
-def run(text: str, level: str, mask: int = 3, ctas: int = 4) -> np.ndarray:
+def run(text: str, level: str, mask: int = 3, ctas: int = 4, arch: str = "sm_90a") -> np.ndarray:
     tensor = np.arange(256, dtype=np.float32).reshape(16, 16)
     out = np.full((ctas, 2, 8, 16), -1, np.float32)
     args = [tw.TensorMap(tensor, box=(8, 16)), out, mask]
-    return tw.interpret(text, grid=(ctas,), block=(32,), args=args, level=level, arch="sm_90a")[1]  # type: ignore[arg-type]
+    return tw.interpret(text, grid=(ctas,), block=(32,), args=args, level=level, arch=arch)[1]  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("level", LEVELS)
@@ -99,7 +100,66 @@ def test_faults(case: str, level: str) -> None:
         run(kernel(**changes), level, mask, ctas=2)
 
 
+def pairs(ctas: int = 2, rank: str = "%even", wait: str = "") -> str:
+    """Each CTA of a cluster loads its own box, whose bytes the mbarrier of a CTA counts; all write
+    what they have once that one has waited."""
+    wait = wait or f"cute_nvgpu.mbarrier.wait %bar[%c0] parity %even : {BARRIER}"
+    return f"""func.func @k(%from: {MAP}, %out: memref<?x2x8x16xf32>, %mask32: i32)
+    attributes {{gpu.kernel, gpu.known_cluster_size = array<i32: {ctas}, 1, 1>}} {{
+{HEAD}  %s = memref.alloc() : {TILE}
+  %bar = memref.alloc() : {BARRIER}
+  %leads = arith.cmpi eq, %rank32, {rank} : i32
+  scf.if %first {{
+    cute_nvgpu.mbarrier.init %bar[%c0] count 1 : {BARRIER}
+    cute_nvgpu.fence.mbarrier_init
+    scf.if %leads {{
+      cute_nvgpu.mbarrier.arrive.expect_tx %bar[%c0] bytes {512 * ctas} : {BARRIER}
+    }}
+  }}
+  {SYNC}
+  scf.if %first {{
+    cute_nvgpu.tma.load %from[%row, %c0] to %s[%c0, %c0, %c0] mbarrier %bar[%c0] rank {rank}
+      : {MAP} to {TILE}, {BARRIER}
+  }}
+  scf.if %leads {{
+    {wait}
+  }}
+  {SYNC}
+  %some = arith.cmpi ult, %t, %c8 : index
+  %c1 = arith.constant 1 : index
+  scf.if %some {{
+  scf.for %j = %c0 to %c16 step %c1 {{
+    %v = memref.load %s[%c0, %t, %j] : {TILE}
+    memref.store %v, %out[%block, %c0, %t, %j] : memref<?x2x8x16xf32>
+  }}
+  }}
+  {SYNC}
+  func.return
+}}"""
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_one_cta_counts_the_bytes_of_a_pair(level: str) -> None:
+    found = run(pairs(), level, ctas=2, arch="sm_100a")[:, 0]
+    np.testing.assert_array_equal(found, np.arange(256, dtype=np.float32).reshape(2, 8, 16))
+
+
+@pytest.mark.usefixtures("unchecked")
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize(
+    "changes, words",
+    [
+        ({"ctas": 4}, "expected an mbarrier of the pair of CTAs that copies, got one of CTA 0"),
+        ({"wait": "cute_nvgpu.fence.mbarrier_init"}, "ordered by no wait for the mbarrier"),
+    ],
+)
+def test_faults_of_pairs(changes: dict[str, Any], words: str, level: str) -> None:
+    with pytest.raises(tw.ExecutionError, match=words):
+        run(pairs(**changes), level, ctas=4, arch="sm_100a")
+
+
 def test_the_text_assembles(ptxas: Any) -> None:
     for arch in ("sm_90a", "sm_100a"):
         report = ptxas(tw.compile(kernel(), arch).ptx, arch)
         assert report.clean, report.output
+    assert ptxas(tw.compile(pairs(), "sm_100a").ptx, "sm_100a").clean

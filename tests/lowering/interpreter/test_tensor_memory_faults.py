@@ -26,7 +26,7 @@ from tmem_kernels import (
     wait,
 )
 
-from tilewright.lowering.interpreter.errors import ExecutionError
+from tilewright.diagnostic import ExecutionError
 from tilewright.pipeline import lower
 
 pytestmark = pytest.mark.usefixtures("unchecked")

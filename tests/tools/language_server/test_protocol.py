@@ -329,12 +329,12 @@ def test_a_text_that_changed_meanwhile() -> None:
     editor.send("initialized", {})
     assert editor.open("mma.mlir", MMA) == []
     uri = changed(editor, "mma.mlir", ENDLESS, 2)
-    time.sleep(1)
+    time.sleep(0.3)
     changed(editor, "mma.mlir", MMA, 3)
     assert editor.published(uri, 3) == []
     # Leaving does not wait for what is looked at either.
     changed(editor, "mma.mlir", ENDLESS, 4)
-    time.sleep(0.5)
+    time.sleep(0.2)
     editor.ask("shutdown", None)
     editor.send("exit", None)
     assert editor.server.wait(10) == 0

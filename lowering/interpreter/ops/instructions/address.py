@@ -99,13 +99,10 @@ def _store(op: address.StoreOp, builder: Builder) -> Step:
 
 @runs(address.CpAsyncOp)
 def _cp_async(op: address.CpAsyncOp, builder: Builder) -> Step:
-    dest, source, number = builder.slot(op.dest), builder.slot(op.source), builder.number(op)
-    fill = None if op.fill is None else builder.slot(op.fill)
-    size, below, above = op.size.value.data, op.offset.value.data, op.source_offset.value.data
+    size, number = op.size.value.data, builder.number(op)
+    below, above = op.offset.value.data, op.source_offset.value.data
 
-    def step(machine: Machine, gang: Gang) -> None:
-        regs = gang.regs
-        at, to = moved(regs[source], above), moved(regs[dest], below)
-        copy_async(machine, gang, to, at, size, None if fill is None else regs[fill], number)
+    def run(machine: Machine, gang: Gang, dest: Bits, source: Bits, fill: Bits | None) -> None:
+        copy_async(machine, gang, moved(dest, below), moved(source, above), size, fill, number)
 
-    return step
+    return effect(op, builder, run, op.dest, op.source, op.fill)

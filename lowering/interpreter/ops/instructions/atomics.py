@@ -79,34 +79,27 @@ def _atomic_rmw(op: memref.AtomicRMWOp, builder: Builder) -> Step:
 
 @runs(AtomOp, address.AtomicOp)
 def _atom(op: AtomOp | address.AtomicOp, builder: Builder) -> Step:
-    where, sources, dest = (
-        builder.slot(op.address),
-        builder.slots(op.values),
-        builder.slot(op.result),
-    )
     form, number, offset = op.form.data, builder.number(op), op.offset.value.data
     shared = op.space.data == "shared" if isinstance(op, AtomOp) else op.is_shared
-    chosen, otherwise = (
-        None if value is None else builder.slot(value) for value in (op.predicate, op.otherwise)
-    )
 
-    def step(machine: Machine, gang: Gang) -> None:
-        regs = gang.regs
-        at, values = moved(regs[where], offset), [regs[source] for source in sources]
+    def run(
+        machine: Machine, gang: Gang, at: Bits, values: list[Bits], chosen: Bits | None,
+        otherwise: Bits | None,
+    ) -> Bits:  # fmt: skip
+        at = moved(at, offset)
         if chosen is None or otherwise is None:
-            regs[dest] = _perform(machine, gang.lanes, at, values, form, shared, number)
-            return
-        threads = np.flatnonzero(spread(regs[chosen], gang.count))
-        result = np.array(spread(regs[otherwise], gang.count))
+            return _perform(machine, gang.lanes, at, values, form, shared, number)
+        threads = np.flatnonzero(spread(chosen, gang.count))
+        result = np.array(spread(otherwise, gang.count))
         if len(threads):
             at, *values = (spread(value, gang.count)[threads] for value in (at, *values))
             with faults_of(threads):
                 result[threads] = _perform(
                     machine, gang.lanes[threads], at, values, form, shared, number
                 )
-        regs[dest] = result
+        return result
 
-    return step
+    return effect(op, builder, run, op.address, op.values, op.predicate, op.otherwise)
 
 
 def _perform(

@@ -27,7 +27,7 @@ from tilewright.lowering.interpreter.arithmetic.elements import (
 from tilewright.lowering.interpreter.arithmetic.mma import multiply_fragments, numerics_model
 from tilewright.lowering.interpreter.arithmetic.scalar import Function, scalar
 from tilewright.lowering.interpreter.arithmetic.sparse import check_metadata
-from tilewright.lowering.interpreter.builder import Builder, Step, nothing, runs
+from tilewright.lowering.interpreter.builder import Builder, Step, effect, nothing, runs
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.machine import WARP, Gang, Machine
 from tilewright.lowering.interpreter.numerics import NumericsError
@@ -149,23 +149,17 @@ def start_copy(
 
 @runs(copy.CpAsyncOp)
 def _cp_async(op: copy.CpAsyncOp, builder: Builder) -> Step:
-    source, dest = builder.slot(op.source), builder.slot(op.dest)
-    source_indices, dest_indices = (
-        builder.slots(op.source_indices),
-        builder.slots(op.dest_indices),
-    )
-    fill = None if op.fill is None else builder.slot(op.fill)
-    size, number = op.size.value.data, builder.number(op)
+    size, number, whole = op.size.value.data, builder.number(op), op.fill is None
 
-    def step(machine: Machine, gang: Gang) -> None:
-        regs = gang.regs
+    def run(
+        machine: Machine, gang: Gang, source: Any, at: Any, dest: Any, to: Any, fill: Any
+    ) -> None:
         # What is not read may lie outside: the bytes that are read are checked by address.
-        above = regs[source].locate([regs[slot] for slot in source_indices], check=fill is None)
-        below = regs[dest].locate([regs[slot] for slot in dest_indices])
-        filled = None if fill is None else regs[fill]
-        copy_async(machine, gang, below, above, size, filled, number)
+        above = source.locate(at, check=whole)
+        copy_async(machine, gang, dest.locate(to), above, size, fill, number)
 
-    return step
+    operands = op.source, op.source_indices, op.dest, op.dest_indices, op.fill
+    return effect(op, builder, run, *operands)
 
 
 @runs(copy.CpAsyncCommitGroupOp, data_movement.CpAsyncCommitGroupOp)

@@ -1,6 +1,7 @@
 """Accesses to multicast objects: one device has one copy, so that what it combines is that copy."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,7 +10,7 @@ from tilewright.dialects.cute_nvgpu.ops import multimem
 from tilewright.dialects.ptx import multimem as ptx
 from tilewright.dialects.ptx.registers import KINDS
 from tilewright.dialects.ptx.types import RegType
-from tilewright.lowering.interpreter.builder import Builder, Step, runs
+from tilewright.lowering.interpreter.builder import Builder, Step, effect, runs
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.ops.base.arith import container
 from tilewright.lowering.interpreter.ops.base.memref import (
@@ -58,47 +59,35 @@ def _access(name: str, form: str, number: int) -> Access:
 def _elements(op: multimem.MultimemAccess, builder: Builder) -> Step:
     loads = isinstance(op, multimem.MultimemLoadReduceOp)
     access = _access(op.INSTRUCTION, op.form, builder.number(op))
-    sources = builder.slots(op.otherwise if loads else op.elements)
-    dests = builder.slots(op.elements) if loads else ()
-    where, offset, count = builder.slot(op.address), op.offset.value.data, len(op.types)
-    chosen = None if op.predicate is None else builder.slot(op.predicate)
+    offset, count = op.offset.value.data, len(op.types)
     dtype = np.dtype(f"uint{8 * container(op, op.types[0]).itemsize}")
 
-    def step(machine: Machine, gang: Gang) -> None:
-        regs = gang.regs
+    def run(
+        machine: Machine, gang: Gang, at: Bits, given: list[Bits], kept: Bits | None
+    ) -> list[Bits]:
         words = np.zeros((gang.count, count), dtype)
-        for i, slot in enumerate(sources):
-            words[:, i] = regs[slot]
-        kept = None if chosen is None else regs[chosen]
-        words = access(machine, gang, moved(regs[where], offset), words, kept)
-        for i, dest in enumerate(dests):
-            regs[dest] = words[:, i]
+        for i, column in enumerate(given):
+            words[:, i] = column
+        return list(access(machine, gang, moved(at, offset), words, kept).T)
 
-    return step
+    given = op.otherwise if loads else op.elements
+    return effect(op, builder, run, op.address, given, op.predicate)
 
 
 @runs(ptx.MultimemLoadReduceOp, ptx.MultimemStoreOp, ptx.MultimemReduceOp)
 def _registers(op: ptx.MultimemAccess, builder: Builder) -> Step:
     name, _, form = op.row_form.partition(".")
-    access = _access(name, form, builder.number(op))
-    loads = isinstance(op, ptx.MultimemLoadReduceOp)
-    source = op.otherwise if loads else op.value
-    given = None if source is None else builder.slot(source)
-    dest = builder.slot(op.result) if loads else None
-    where, offset = builder.slot(op.address), op.offset.value.data
-    chosen = None if op.predicate is None else builder.slot(op.predicate)
+    access, offset = _access(name, form, builder.number(op)), op.offset.value.data
     type_ = op.data.type
     assert isinstance(type_, RegType)
     shape, dtype = type_.count.data, np.dtype(f"uint{KINDS[type_.kind.data]}")
 
-    def step(machine: Machine, gang: Gang) -> None:
-        regs = gang.regs
+    def run(machine: Machine, gang: Gang, at: Bits, given: Bits | None, kept: Bits | None) -> Any:
         words = np.zeros((gang.count, shape), dtype)
         if given is not None:
-            words[:] = as_columns(regs[given])
-        kept = None if chosen is None else regs[chosen]
-        words = access(machine, gang, moved(regs[where], offset), words, kept)
-        if dest is not None:
-            regs[dest] = words if shape > 1 else words[:, 0]
+            words[:] = as_columns(given)
+        words = access(machine, gang, moved(at, offset), words, kept)
+        return words if shape > 1 else words[:, 0]
 
-    return step
+    given = op.otherwise if isinstance(op, ptx.MultimemLoadReduceOp) else op.value
+    return effect(op, builder, run, op.address, given, op.predicate)

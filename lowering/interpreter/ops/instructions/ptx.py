@@ -182,16 +182,12 @@ def moved(address: Bits, offset: int) -> Bits:
 
 @runs(data_movement.CpAsyncOp)
 def _cp_async(op: data_movement.CpAsyncOp, builder: Builder) -> Step:
-    dest, source, number = builder.slot(op.dest), builder.slot(op.source), builder.number(op)
-    fill = None if op.source_size is None else builder.slot(op.source_size)
-    size = op.size.value.data
+    size, number = op.size.value.data, builder.number(op)
 
-    def step(machine: Machine, gang: Gang) -> None:
-        regs = gang.regs
-        filled = None if fill is None else regs[fill]
-        copy_async(machine, gang, regs[dest], regs[source], size, filled, number)
+    def run(machine: Machine, gang: Gang, dest: Bits, source: Bits, fill: Bits | None) -> None:
+        copy_async(machine, gang, dest, source, size, fill, number)
 
-    return step
+    return effect(op, builder, run, op.dest, op.source, op.source_size)
 
 
 # Control flow

@@ -39,7 +39,7 @@ from tilewright.dialects.cute_nvgpu.types.copies import CopyInstructionAttr
 from tilewright.dialects.cute_nvgpu.types.shared_atoms import UmmaAtomType, WgmmaAtomType
 from tilewright.dialects.cute_nvgpu.types.universal_fma import UniversalFmaType
 from tilewright.lowering.interpreter.arithmetic.lane_value import LaneInteger, LaneValue
-from tilewright.lowering.interpreter.builder import Builder, Step, runs
+from tilewright.lowering.interpreter.builder import Builder, Step, effect, runs
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.machine.shared_memory import RANK_SHIFT
 from tilewright.lowering.interpreter.ops.base.arith import constant
@@ -173,19 +173,15 @@ def _typed_constant(op: TypedConstantOp, builder: Builder) -> Step:
 def _copy(op: CopyOp, builder: Builder) -> Step:
     if op.tiled is not None and isinstance(op.tiled.type, TmaCopyType):
         return tile_tma.copy_step(op, builder)
-    source, dest = builder.slot(op.source), builder.slot(op.destination)
-    coords = None if op.coords is None else builder.slot(op.coords)
-    limits = None if op.limits is None else builder.slot(op.limits)
-    number, run = builder.number(op), _instruction(op)
+    number, instruction = builder.number(op), _instruction(op)
 
-    def step(machine: Machine, gang: Gang) -> None:
-        regs = gang.regs
+    def run(machine: Machine, gang: Gang, source: Any, dest: Any, coords: Any, limits: Any) -> None:
         chosen = None
         if coords is not None and limits is not None:
-            chosen = within(regs[coords].typed.value, regs[limits].typed.value)
-        run(machine, gang, regs[source].typed.value, regs[dest].typed.value, number, chosen)
+            chosen = within(coords.typed.value, limits.typed.value)
+        instruction(machine, gang, source.typed.value, dest.typed.value, number, chosen)
 
-    return step
+    return effect(op, builder, run, op.source, op.destination, op.coords, op.limits)
 
 
 Run = Callable[[Machine, Gang, Tensor, Tensor, int, Chosen | None], None]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property, lru_cache
 
 import numpy as np
 
@@ -52,12 +53,13 @@ class Number:
     significand: Fraction = Fraction(0)
     exponent: int = 0
 
-    @property
+    @cached_property
     def value(self) -> Fraction:
         magnitude = self.significand * Fraction(2) ** self.exponent
         return -magnitude if self.negative else magnitude
 
 
+@lru_cache(4096)  # each element is in many products
 def number(word: int, name: str) -> Number:
     fmt = FORMATS[name]
     word >>= fmt.ignored

@@ -11,18 +11,18 @@ from typing import Any
 
 import numpy as np
 from xdsl.dialects.builtin import ArrayAttr, IntegerAttr
-from xdsl.ir import Attribute, Operation
+from xdsl.ir import Attribute
 
 from tilewright.dialects.cuda_tile.ops.aggregate import ReduceOp, ScanOp
 from tilewright.lowering.interpreter.cuda_tile.blocks import (
     Preparation,
     Prepared,
-    Rule,
     Step,
     acting,
     computing,
     gathered,
     run,
+    runs,
 )
 from tilewright.lowering.interpreter.cuda_tile.elements import Element, Tile, element_of_tile
 from tilewright.lowering.interpreter.cuda_tile.frame import Frame, Gang
@@ -92,8 +92,8 @@ def _run(body: Prepared, inner: Frame, elements: Tiles, accumulators: Tiles) -> 
         return list(gathered(stop.value)[1])  # type: ignore[arg-type]
 
 
-def _reduce(op: Operation, preparation: Preparation) -> Step:
-    assert isinstance(op, ReduceOp)
+@runs(ReduceOp)
+def _reduce(op: ReduceOp, preparation: Preparation) -> Step:
     body = preparation.block(op.body.block)
     axis = 1 + _number(op.dim)
     single = _single_function(body)
@@ -185,8 +185,8 @@ def _part(tile: Tile, axis: int, part: slice) -> Tile:
     return tile[(slice(None),) * axis + (part,)]
 
 
-def _scan(op: Operation, preparation: Preparation) -> Step:
-    assert isinstance(op, ScanOp)
+@runs(ScanOp)
+def _scan(op: ScanOp, preparation: Preparation) -> Step:
     combine = _combination(preparation.block(op.body.block))
     axis, backwards = 1 + _number(op.dim), bool(_number(op.reverse))
     identities = identities_of(
@@ -228,6 +228,3 @@ def _value(number: Any) -> Any:
 def _number(attribute: Attribute) -> int:
     assert isinstance(attribute, IntegerAttr)
     return attribute.value.data
-
-
-RULES: dict[str, Rule] = {"reduce": _reduce, "scan": _scan}

@@ -4,11 +4,10 @@ import re
 from typing import Any
 
 import numpy as np
-from xdsl.ir import Operation
 
 from tilewright.dialects.cuda_tile.ops.control_flow import AssertOp
 from tilewright.dialects.cuda_tile.ops.miscellaneous import PrintTkoOp
-from tilewright.lowering.interpreter.cuda_tile.blocks import Preparation, Rule, Step, acting
+from tilewright.lowering.interpreter.cuda_tile.blocks import Preparation, Step, acting, runs
 from tilewright.lowering.interpreter.cuda_tile.elements import Tile, as_unsigned
 from tilewright.lowering.interpreter.cuda_tile.frame import Frame
 from tilewright.lowering.interpreter.errors import Fault
@@ -16,8 +15,8 @@ from tilewright.lowering.interpreter.errors import Fault
 _CONVERSION = re.compile(r"%([-+ #0]*\d*(?:\.\d*)?)(?:hh|h|ll|l|)([a-zA-Z%])")
 
 
-def _print(op: Operation, _: Preparation) -> Step:
-    assert isinstance(op, PrintTkoOp)
+@runs(PrintTkoOp)
+def _print(op: PrintTkoOp, _: Preparation) -> Step:
     text, arguments, token = op.str_.data, tuple(op.args), op.token
 
     def run(frame: Frame, *_: Any) -> int:
@@ -25,8 +24,7 @@ def _print(op: Operation, _: Preparation) -> Step:
         for row, block in enumerate(frame.blocks):
             rows = [tile[row if len(tile) > 1 else 0] for tile in tiles]
             frame.gang.machine.say(int(block), formatted(text, rows))
-        before: Any = 0 if token is None else frame[token]
-        return before
+        return frame.optional(token, 0)
 
     return acting(op, run)
 
@@ -56,8 +54,8 @@ def _nested(tile: Tile, conversion: str) -> str:
     return "[" + ", ".join(_nested(row, conversion) for row in tile) + "]"
 
 
-def _assert(op: Operation, _: Preparation) -> Step:
-    assert isinstance(op, AssertOp)
+@runs(AssertOp)
+def _assert(op: AssertOp, _: Preparation) -> Step:
     message = op.message.data
 
     def run(frame: Frame, condition: Tile) -> None:
@@ -68,6 +66,3 @@ def _assert(op: Operation, _: Preparation) -> Step:
         raise Fault(f"failed{where}: {message}", row if len(condition) > 1 else None)
 
     return acting(op, run)
-
-
-RULES: dict[str, Rule] = {"print_tko": _print, "assert": _assert}

@@ -10,15 +10,24 @@ from tilewright.dialects.cuda_tile.ops.multimem import (
     MultimemLoadReduceViewTkoOp,
     MultimemStoreViewTkoOp,
 )
-from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp, MakeTensorViewOp, StoreViewTkoOp
+from tilewright.dialects.cuda_tile.ops.views import (
+    GetIndexSpaceShapeOp,
+    GetTensorShapeOp,
+    LoadViewTkoOp,
+    MakeGatherScatterViewOp,
+    MakePartitionViewOp,
+    MakeStridedViewOp,
+    MakeTensorViewOp,
+    StoreViewTkoOp,
+)
 from tilewright.dialects.cuda_tile.types import DYNAMIC, TensorViewType, TileView
 from tilewright.lowering.interpreter.cuda_tile.accesses import Kind
 from tilewright.lowering.interpreter.cuda_tile.blocks import (
     Preparation,
-    Rule,
     Step,
     acting,
     computing,
+    runs,
 )
 from tilewright.lowering.interpreter.cuda_tile.elements import (
     Element,
@@ -35,13 +44,14 @@ from tilewright.lowering.interpreter.cuda_tile.memory_access import (
     store_computed,
 )
 from tilewright.lowering.interpreter.cuda_tile.pieces import Unstored
-from tilewright.lowering.interpreter.cuda_tile.pointwise_rules import result_element
+from tilewright.lowering.interpreter.cuda_tile.rules.pointwise import result_element
 from tilewright.lowering.interpreter.cuda_tile.values import TensorView, TiledView
 from tilewright.lowering.interpreter.cuda_tile.view_places import Numbers, Place, places
 
 
-def _make_tensor_view(op: Operation, _: Preparation) -> Step:
-    assert isinstance(op, MakeTensorViewOp) and isinstance(op.result.type, TensorViewType)
+@runs(MakeTensorViewOp)
+def _make_tensor_view(op: MakeTensorViewOp, _: Preparation) -> Step:
+    assert isinstance(op.result.type, TensorViewType)
     type_ = op.result.type
     element = element_of(type_.element_type)
     shapes = len(op.dynamic_shape)
@@ -64,6 +74,7 @@ def _filled(static: Numbers, dynamic: tuple[Tile, ...]) -> Numbers:
     return numbers
 
 
+@runs(MakePartitionViewOp, MakeStridedViewOp, MakeGatherScatterViewOp)
 def _make_view(op: Operation, _: Preparation) -> Step:
     type_ = op.results[0].type
     assert isinstance(type_, TileView)
@@ -74,6 +85,7 @@ def _make_view(op: Operation, _: Preparation) -> Step:
     return computing(op, run)
 
 
+@runs(GetTensorShapeOp)
 def _tensor_shape(op: Operation, _: Preparation) -> Step:
     dtype = result_element(op).dtype if op.results else np.dtype(np.int32)
 
@@ -83,6 +95,7 @@ def _tensor_shape(op: Operation, _: Preparation) -> Step:
     return computing(op, run)
 
 
+@runs(GetIndexSpaceShapeOp)
 def _index_space(op: Operation, _: Preparation) -> Step:
     dtype = result_element(op).dtype if op.results else np.dtype(np.int32)
 
@@ -190,8 +203,9 @@ def _store_packed(footprint: Footprint, tile: Tile) -> None:
         octets[where] = kept | words[chosen] << np.uint8(4 * half)
 
 
-def _load(op: Operation, _: Preparation) -> Step:
-    assert isinstance(op, LoadViewTkoOp | MultimemLoadReduceViewTkoOp)
+# One device has one copy of a multicast object: its reduction is that copy.
+@runs(LoadViewTkoOp, MultimemLoadReduceViewTkoOp)
+def _load(op: LoadViewTkoOp | MultimemLoadReduceViewTkoOp, _: Preparation) -> Step:
     ordering, count = Ordering(op, Kind.READ), len(op.index)
 
     def run(frame: Frame, view: TiledView, *rest: Any) -> tuple[Tile, int]:
@@ -201,8 +215,8 @@ def _load(op: Operation, _: Preparation) -> Step:
     return acting(op, run)
 
 
-def _store(op: Operation, _: Preparation) -> Step:
-    assert isinstance(op, StoreViewTkoOp | MultimemStoreViewTkoOp)
+@runs(StoreViewTkoOp, MultimemStoreViewTkoOp)
+def _store(op: StoreViewTkoOp | MultimemStoreViewTkoOp, _: Preparation) -> Step:
     ordering = Ordering(op, Kind.WRITE)
     tile_value, view_value, indices, token_value = op.tile, op.view, tuple(op.index), op.token
 
@@ -210,24 +224,9 @@ def _store(op: Operation, _: Preparation) -> Step:
         view: Any = frame[view_value]
         index: Any = tuple(frame[value] for value in indices)
         tile: Any = frame[tile_value]
-        token: Any = 0 if token_value is None else frame[token_value]
+        token = frame.optional(token_value, 0)
         return store_tiles(frame, ordering, view, index, tile, token)
 
     step = acting(op, run)
     step.stores = (id(tile_value),)
     return step
-
-
-RULES: dict[str, Rule] = {
-    "make_tensor_view": _make_tensor_view,
-    "make_partition_view": _make_view,
-    "make_strided_view": _make_view,
-    "make_gather_scatter_view": _make_view,
-    "get_tensor_shape": _tensor_shape,
-    "get_index_space_shape": _index_space,
-    "load_view_tko": _load,
-    "store_view_tko": _store,
-    # One device has one copy of a multicast object: its reduction is that copy.
-    "multimem_load_reduce_view_tko": _load,
-    "multimem_store_view_tko": _store,
-}

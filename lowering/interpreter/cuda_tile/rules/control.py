@@ -12,10 +12,10 @@ from tilewright.lowering.interpreter.cuda_tile.blocks import (
     Flow,
     Preparation,
     Prepared,
-    Rule,
     Step,
     gathered,
     run,
+    runs,
 )
 from tilewright.lowering.interpreter.cuda_tile.elements import Tile, as_unsigned
 from tilewright.lowering.interpreter.cuda_tile.frame import Frame
@@ -24,8 +24,8 @@ from tilewright.lowering.interpreter.cuda_tile.values import Rows, Value, merged
 from tilewright.lowering.interpreter.errors import Fault
 
 
-def _if(op: Operation, preparation: Preparation) -> Step:
-    assert isinstance(op, IfOp)
+@runs(IfOp)
+def _if(op: IfOp, preparation: Preparation) -> Step:
     condition_value, regions = op.condition, (op.else_region, op.then_region)
     blocks = [preparation.block(region.block) if region.blocks else None for region in regions]
 
@@ -66,8 +66,8 @@ def _rejoin(
     return left, rest
 
 
-def _loop(op: Operation, preparation: Preparation) -> Step:
-    assert isinstance(op, LoopOp)
+@runs(LoopOp)
+def _loop(op: LoopOp, preparation: Preparation) -> Step:
     body, polls = preparation.block(op.region.block), polls_memory(op)
 
     initial = tuple(op.init_values)
@@ -97,8 +97,8 @@ def _entered(body: Prepared, frame: Frame, values: tuple[Value, ...]) -> Frame:
     return inner
 
 
-def _for(op: Operation, preparation: Preparation) -> Step:
-    assert isinstance(op, ForOp)
+@runs(ForOp)
+def _for(op: ForOp, preparation: Preparation) -> Step:
     body, unsigned = preparation.block(op.region.block), op.unsigned_cmp is not None
 
     bounds, initial = (op.lower_bound, op.upper_bound, op.step), tuple(op.init_values)
@@ -162,6 +162,3 @@ def _some(value: Any, frame: Frame, rows: Rows) -> Any:
     if len(rows) == frame.count:
         return value
     return taken(value, np.searchsorted(frame.rows, rows))
-
-
-RULES: dict[str, Rule] = {"if": _if, "loop": _loop, "for": _for}

@@ -7,10 +7,11 @@ import numpy as np
 from xdsl.ir import Attribute, Operation
 
 from tilewright.diagnostic import OpError
+from tilewright.dialects.cuda_tile.ops import OPS
 from tilewright.dialects.cuda_tile.ops.core import ConstantOp
 from tilewright.lowering.interpreter.cuda_tile import conversions, float_functions
 from tilewright.lowering.interpreter.cuda_tile import integer_arithmetic as integers
-from tilewright.lowering.interpreter.cuda_tile.blocks import Options, Preparation, Rule, Step
+from tilewright.lowering.interpreter.cuda_tile.blocks import Options, Preparation, Step, runs
 from tilewright.lowering.interpreter.cuda_tile.blocks import computing as step_of
 from tilewright.lowering.interpreter.cuda_tile.elements import (
     Element,
@@ -215,14 +216,12 @@ MAKERS: dict[str, Maker] = {
     "select": lambda op, _: _select,
     "assume": lambda op, _: _same,
 }
-POINTWISE = frozenset(MAKERS)
+_MAKERS: dict[type[Operation], Maker] = {
+    op: MAKERS[name] for op in OPS if (name := op.name.removeprefix("cuda_tile.")) in MAKERS
+}
+POINTWISE = frozenset(_MAKERS)
 
 
-def _rule(make: Maker) -> Rule:
-    def rule(op: Operation, preparation: Preparation) -> Step:
-        return step_of(op, make(op, preparation.options))
-
-    return rule
-
-
-RULES: dict[str, Rule] = {name: _rule(make) for name, make in MAKERS.items()}
+@runs(*POINTWISE)
+def _pointwise(op: Operation, preparation: Preparation) -> Step:
+    return step_of(op, _MAKERS[type(op)](op, preparation.options))

@@ -14,8 +14,10 @@ from xdsl.ir import Operation
 
 from tilewright.dialects.cuda_tile.enums import AtomicRMWMode
 from tilewright.dialects.cuda_tile.ops.memory import AtomicCASTkoOp, AtomicRMWTkoOp
+from tilewright.dialects.cuda_tile.ops.multimem import MultimemReduceViewTkoOp
+from tilewright.dialects.cuda_tile.ops.views import AtomicRedViewTkoOp
 from tilewright.lowering.interpreter.cuda_tile.accesses import Kind
-from tilewright.lowering.interpreter.cuda_tile.blocks import Preparation, Rule, Step, acting
+from tilewright.lowering.interpreter.cuda_tile.blocks import Preparation, Step, acting, runs
 from tilewright.lowering.interpreter.cuda_tile.elements import (
     Element,
     Tile,
@@ -132,30 +134,30 @@ def _through_pointers(op: Any, compare: Any, plain: Any) -> Step:
     """A step that updates what pointers point to and returns what was there."""
     ordering, element = Ordering(op, Kind.ATOMIC), pointee_of(op.pointers.type)
     ordering.kind = Kind.ATOMIC
-    values = (op.pointers, op.mask, op.token)
+    pointers, optional = op.pointers, (op.mask, op.token)
 
     def run(frame: Frame, *_: Any) -> tuple[Tile, int]:
-        addresses, mask, token = (None if value is None else frame[value] for value in values)
+        addresses: Any = frame[pointers]
+        mask, token = map(frame.optional, optional)
         own = before = token or 0
-        assert isinstance(addresses, np.ndarray)
         rows = frame.count
         unchanged: Any = frame[plain]
         result = np.array(np.broadcast_to(unchanged, (rows, *addresses.shape[1:])))
-        for footprint, part in pointed(frame, addresses, element, mask):  # type: ignore[arg-type]
-            own |= ordering.note(frame, footprint, before)  # type: ignore[operator]
+        for footprint, part in pointed(frame, addresses, element, mask):
+            own |= ordering.note(frame, footprint, before)
             change = compare(frame, footprint, rows)
             old = update(footprint, element, rows, change)
             if part is None:
                 result = old.reshape(result.shape)
             else:
                 result[np.broadcast_to(part, result.shape)] = old
-        return result, own  # type: ignore[return-value]
+        return result, own
 
     return acting(op, run)
 
 
-def _rmw(op: Operation, _: Preparation) -> Step:
-    assert isinstance(op, AtomicRMWTkoOp)
+@runs(AtomicRMWTkoOp)
+def _rmw(op: AtomicRMWTkoOp, _: Preparation) -> Step:
     combine = combination(_case(op, "mode", AtomicRMWMode), pointee_of(op.pointers.type))
     argument = op.arg
 
@@ -167,8 +169,8 @@ def _rmw(op: Operation, _: Preparation) -> Step:
     return _through_pointers(op, change, argument)
 
 
-def _cas(op: Operation, _: Preparation) -> Step:
-    assert isinstance(op, AtomicCASTkoOp)
+@runs(AtomicCASTkoOp)
+def _cas(op: AtomicCASTkoOp, _: Preparation) -> Step:
     expected, desired = op.cmp, op.val
 
     def change(frame: Frame, footprint: Footprint, rows: int) -> Callable[[Tile, Any], Tile]:
@@ -200,7 +202,7 @@ def _into_view(op: Any, mode: str, tile_value: Any) -> Step:
         element = view.tensor.element
         combine = combination(mode, element)
         index: Any = tuple(frame[value] for value in indices)
-        token: Any = 0 if token_value is None else frame[token_value]
+        token = frame.optional(token_value, 0)
         tile: Any = frame[tile_value]
         own = token
         for place in places(frame, op, view, index):
@@ -219,17 +221,11 @@ def _into_view(op: Any, mode: str, tile_value: Any) -> Step:
     return acting(op, run)
 
 
-RULES: dict[str, Rule] = {
-    "atomic_rmw_tko": _rmw,
-    "atomic_cas_tko": _cas,
-    "atomic_red_view_tko": lambda op, _: _into_view(
-        op,
-        _case(op, "mode", AtomicRMWMode),
-        op.value,  # type: ignore[attr-defined]
-    ),
-    "multimem_reduce_view_tko": lambda op, _: _into_view(
-        op,
-        op.kind.value,  # type: ignore[attr-defined]
-        op.tile,  # type: ignore[attr-defined]
-    ),
-}
+@runs(AtomicRedViewTkoOp)
+def _reduce(op: AtomicRedViewTkoOp, _: Preparation) -> Step:
+    return _into_view(op, _case(op, "mode", AtomicRMWMode), op.value)
+
+
+@runs(MultimemReduceViewTkoOp)
+def _reduce_all(op: MultimemReduceViewTkoOp, _: Preparation) -> Step:
+    return _into_view(op, op.kind.value, op.tile)

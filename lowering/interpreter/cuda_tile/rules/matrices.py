@@ -7,14 +7,14 @@ import numpy as np
 from xdsl.dialects.builtin import Float16Type, Float32Type
 from xdsl.ir import Operation
 
-from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFOp, MmaFScaledOp
+from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFOp, MmaFScaledOp, MmaIOp
 from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.lowering.interpreter.cuda_tile.blocks import (
     Options,
     Preparation,
-    Rule,
     Step,
     computing,
+    runs,
 )
 from tilewright.lowering.interpreter.cuda_tile.elements import (
     Element,
@@ -25,7 +25,7 @@ from tilewright.lowering.interpreter.cuda_tile.elements import (
     element_of_tile,
 )
 from tilewright.lowering.interpreter.cuda_tile.float_arithmetic import arithmetic, widened
-from tilewright.lowering.interpreter.cuda_tile.pointwise_rules import word
+from tilewright.lowering.interpreter.cuda_tile.rules.pointwise import word
 from tilewright.lowering.interpreter.numerics import (
     NumericsError,
     ScaleKind,
@@ -46,8 +46,8 @@ _ROWS_OF_MMA, _ROWS_OF_WGMMA = 16, 64
 """Tiles of fewer rows are multiplied otherwise (mma.sync and below: H200 records)."""
 
 
-def _multiply(op: Operation, preparation: Preparation) -> Step:
-    assert isinstance(op, MmaFOp)
+@runs(MmaFOp)
+def _multiply(op: MmaFOp, preparation: Preparation) -> Step:
     a, c = element_of_tile(op.lhs.type), element_of_tile(op.acc.type)
     type_, options = op.lhs.type, preparation.options
     assert isinstance(type_, TileType)
@@ -161,6 +161,7 @@ def _dot(
     return words.view(c.dtype)
 
 
+@runs(MmaIOp)
 def _multiply_integers(op: Operation, _: Preparation) -> Step:
     signs = [word(op, name) == "signed" for name in ("signedness_lhs", "signedness_rhs")]
 
@@ -176,8 +177,8 @@ def _multiply_integers(op: Operation, _: Preparation) -> Step:
     return computing(op, run)
 
 
-def _multiply_scaled(op: Operation, preparation: Preparation) -> Step:
-    assert isinstance(op, MmaFScaledOp)
+@runs(MmaFScaledOp)
+def _multiply_scaled(op: MmaFScaledOp, preparation: Preparation) -> Step:
     a, scale = element_of_tile(op.lhs.type), element_of_tile(op.lhs_scale.type)
     assert a.format is not None and scale.format is not None
     formats = a.format, scale.format
@@ -244,10 +245,3 @@ def _scaled_steps(
             scale_type=_SCALES[scale.name],
         )
     return total
-
-
-RULES: dict[str, Rule] = {
-    "mmaf": _multiply,
-    "mmai": _multiply_integers,
-    "mmaf_scaled": _multiply_scaled,
-}

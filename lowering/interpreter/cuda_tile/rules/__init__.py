@@ -1,0 +1,1 @@
+"""How each op is executed: a rule for its type makes the step that runs it."""
