@@ -41,7 +41,7 @@ from tilewright.lowering.cuda_tile.layouts.warpgroup_layouts import (
 )
 
 _FEWEST, _USUAL, _MOST = 32, 128, 256
-_MOST_WORKERS, _WORKERS = 512, "num_worker_warps_per_cta"
+_MOST_THREADS, _MOST_WORKERS, _WORKERS = 1024, 512, "num_worker_warps_per_cta"
 """The threads that may compute, and the hint that says how many warps do."""
 _PER_THREAD, _CROWDED = 8, 128
 """The elements of the largest tile for each thread: from which on a thread more is worth it, and
@@ -113,10 +113,11 @@ def thread_count(entry: EntryOp, arch: Target | None = None) -> int:
     products = [shape_of(op.result)[-2:] for op in products_of(entry, arch)]
     warps = hint(entry, _WORKERS, arch)
     if warps is not None:
-        if not products or _USUAL <= warps * WARP <= _MOST_WORKERS:
+        least, most = (_USUAL, _MOST_WORKERS) if products else (WARP, _MOST_THREADS)
+        if least <= warps * WARP <= most and not warps & warps - 1:
             return warps * WARP
-        remark(entry, "hint", f"{_WORKERS} = {warps} is not honoured: products of warpgroups want "
-               f"{_USUAL // WARP} to {_MOST_WORKERS // WARP} warps")  # fmt: skip
+        remark(entry, "hint", f"{_WORKERS} = {warps} is not honoured: the kernel wants a power of "
+               f"two of {least // WARP} to {most // WARP} warps")  # fmt: skip
     if products:
         two = any(m >= _TALL or m * n >= _CROWDED * _USUAL for m, n in products)
         return _MOST if two else _USUAL

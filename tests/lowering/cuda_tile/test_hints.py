@@ -185,3 +185,15 @@ def test_blocks_of_a_small_grid(
     launch = tw.compile(module, "sm_90a").entry()
     assert launch.ctas == parts and launch.cluster is None
     check(module, sizes, ("bf16", *TYPES), grid, schedule=ctas)
+
+
+@pytest.mark.parametrize("warps", [-1, 0, 3, 64])
+def test_warps_that_no_kernel_has(warps: int) -> None:
+    text = hinted(
+        entry("", "    %i = iota : tile<64xi32>\n"), f"num_worker_warps_per_cta = {warps}"
+    )
+    kernel = tw.compile(text, "sm_90a")
+    assert hints_of(kernel) == [
+        f"num_worker_warps_per_cta = {warps} is not honoured: the kernel wants a power of two of 1 "
+        "to 32 warps"
+    ]
