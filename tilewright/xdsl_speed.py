@@ -291,6 +291,8 @@ def _fill(
 def _added(class_: Any) -> frozenset[str]:
     """The properties that an op gets where it was not given them; with an empty name where it may
     get attributes, or does more."""
+    if not hasattr(class_, "get_irdl_definition"):  # an op that nobody registered
+        return frozenset([""])
     definition: OpDef = class_.get_irdl_definition()
     is_other = class_.__post_init__ is not IRDLOperation.__post_init__
     more = is_other or any(field.default_value for field in definition.attributes.values())
