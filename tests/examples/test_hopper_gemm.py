@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from covering import THOROUGH
 from hopper_gemm_kernel import text as text_of
+from hopper_gemm_problems import problem
 from hopper_gemm_schedule import (
     MULTIPROCESSORS,
     OPERANDS,
@@ -21,12 +22,10 @@ from hopper_gemm_schedule import (
     grid_of,
     schedule,
     schedule_of,
-    workspace,
 )
 
 import tilewright as tw
 
-DTYPES = {"bf16": ml_dtypes.bfloat16, "f8E4M3FN": ml_dtypes.float8_e4m3fn}
 SAMPLE = [
     (schedule(128, 64), "bf16"), (schedule(64, 64), "f8E4M3FN"),
     (GemmSchedule(64, 64, 2, 32), "bf16"), (schedule(16, 32), "bf16"),
@@ -45,18 +44,13 @@ def test_row_major_products(own: GemmSchedule) -> None:
 
 @pytest.mark.parametrize("own, element", [*SAMPLE, *(ALL if THOROUGH else [])])
 def test_products(own: GemmSchedule, element: str, *, row_major: bool = False) -> None:
-    """Two CTAs, several tiles each, partial ones among them; the stages go round. Or a cluster for
-    each of two tiles, whose last CTA has less of K. Streamed, four tiles of three CTAs."""
-    m, n, k = own.m + 8, 2 * own.n + 16, 3 * ROW // OPERANDS[element].size + 16
-    grid = (2 + own.streamed,) if own.split == 1 else grid_of(own, m := own.m, n := own.n + 16)
-    rng = np.random.default_rng(0)
-    a, b = (rng.standard_normal((rows, k)).astype(DTYPES[element]) for rows in (m, n))
-    b = np.ascontiguousarray(b.T).T if row_major else b
-    shapes = zip(workspace(own, m, n), (np.float32, np.int32), strict=False)
-    args = [a, b, np.zeros((m, n), ml_dtypes.bfloat16), *(np.zeros(*one) for one in shapes)]
-    launch: dict[str, Any] = {"grid": grid, "block": (own.threads + 32,), "arch": "sm_90a"}
-    text = text_of(own, element, row_major=row_major)
-    left = [tw.interpret(text, args=args, level=level, **launch) for level in ("tile", "ptx")]
+    """At the tile level, at the ptx level and by NumPy."""
+    text, args, launch = problem(own, element, row_major=row_major)
+    a, b, k = *args[:2], args[0].shape[1]
+    left = [
+        tw.interpret(text, args=args, level=level, arch="sm_90a", **launch)
+        for level in ("tile", "ptx")
+    ]
     results = [arrays[2] for arrays in left]
     assert results[0].tobytes() == results[1].tobytes()
     assert not own.streamed or not left[0][4].any()

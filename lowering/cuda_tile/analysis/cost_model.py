@@ -41,13 +41,14 @@ from tilewright.lowering.cuda_tile.layouts.warpgroup_layouts import (
 )
 
 _FEWEST, _USUAL, _MOST = 32, 128, 256
-_MOST_THREADS, _MOST_WORKERS, _WORKERS = 1024, 512, "num_worker_warps_per_cta"
+_MOST_THREADS, _WORKERS = 1024, "num_worker_warps_per_cta"
 """The threads that may compute, and the hint that says how many warps do."""
 _PER_THREAD, _CROWDED = 8, 128
 """The elements of the largest tile for each thread: from which on a thread more is worth it, and
 from which on, where MMAs multiply, more than the usual number of threads."""
-_WORDS = 32
-"""The registers of a thread for the largest tile, where no MMAs multiply."""
+_WORDS, _ALIVE = 32, 8
+"""The registers of a thread for the largest tile, where no MMAs multiply, and how often it must fit
+into those that a thread of so many may have."""
 _TALL = 128
 """The rows of a product that two warpgroups share."""
 
@@ -113,7 +114,7 @@ def thread_count(entry: EntryOp, arch: Target | None = None) -> int:
     products = [shape_of(op.result)[-2:] for op in products_of(entry, arch)]
     warps = hint(entry, _WORKERS, arch)
     if warps is not None:
-        least, most = (_USUAL, _MOST_WORKERS) if products else (WARP, _MOST_THREADS)
+        least, most = (_USUAL, _MOST_THREADS // 2) if products else (WARP, _MOST_THREADS)
         if least <= warps * WARP <= most and not warps & warps - 1:
             return warps * WARP
         remark(entry, "hint", f"{_WORKERS} = {warps} is not honoured: the kernel wants a power of "
@@ -135,7 +136,7 @@ def thread_count(entry: EntryOp, arch: Target | None = None) -> int:
         once = all(op.parent_op() is entry for op in multiplied)
         return _MOST if largest >= _CROWDED * _USUAL // (1 + once) else count
     words = max((type_.elements * _bits(type_) // 32 for type_ in tiles), default=1)
-    while count < _MOST_WORKERS and words > _WORDS * count:
+    while count < _MOST_THREADS and words > min(_WORDS * count, _REGISTERS // _ALIVE):
         count *= 2
     return count
 
