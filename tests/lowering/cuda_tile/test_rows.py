@@ -156,3 +156,21 @@ def test_a_row_divided_by_one_number_is_rounded_once(scale: int) -> None:
         got = compiled(pointers, body, [x, y])[0]
         same = got.view(np.uint32) == want.view(np.uint32)
         assert (same | (np.isnan(got) & np.isnan(want))).all()
+
+
+@pytest.mark.parametrize("elements, threads", [(256, 32), (4096, 256), (8192, 1024)])
+def test_threads_of_tiles(elements: int, threads: int) -> None:
+    """Of 64 bits an element: more than an eighth of a multiprocessor's registers take all threads
+    that a CTA may have, else each has too many of its own."""
+    text = entry(
+        "%p: tile<ptr<i32>>",
+        f"""
+    %o = reshape %p : tile<ptr<i32>> -> tile<1xptr<i32>>
+    %q = broadcast %o : tile<1xptr<i32>> -> tile<{elements}xptr<i32>>
+    %i = iota : tile<{elements}xi32>
+    %r = offset %q, %i : tile<{elements}xptr<i32>>, tile<{elements}xi32>
+        -> tile<{elements}xptr<i32>>
+    %t = store_ptr_tko weak %r, %i : tile<{elements}xptr<i32>>, tile<{elements}xi32> -> token
+    return""",
+    )
+    assert tw.compile(text, "sm_90a").entry().block == (threads, 1, 1)
