@@ -21,10 +21,7 @@ class Accesses(Writer):
         )
         order = draw.pick(("relaxed device", "acq_rel sys", "release device", "acquire device"))
         result, token = self.fresh(), self.fresh()
-        mask = types = ""
-        if draw.chance(30):
-            chosen = self.mask(x.shape)
-            mask, types = f", {chosen.name}", f", {chosen.type}"
+        mask, types = self.maybe_masked(x.shape, 30)
         self.emit(f"{result}, {token} = atomic_rmw_tko {order} {at}, {mode}, {x.name}{mask} : "
                   f"{type_}, {x.type}{types} -> {x.type}, token")  # fmt: skip
         if not mask:
@@ -37,10 +34,7 @@ class Accesses(Writer):
         at, type_ = self.pointers(name, x.element, x.shape)
         order = self.draw.pick(("relaxed device", "acq_rel sys", "release device"))
         result, token = self.fresh(), self.fresh()
-        mask = types = ""
-        if self.draw.chance(30):
-            chosen = self.mask(x.shape)
-            mask, types = f", {chosen.name}", f", {chosen.type}"
+        mask, types = self.maybe_masked(x.shape, 30)
         self.emit(
             f"{result}, {token} = atomic_cas_tko {order} {at}, {x.name}, {y.name}{mask} : {type_}, "
             f"{x.type}{types} -> {x.type}, token"
@@ -67,10 +61,7 @@ class Accesses(Writer):
             floor = self.same(f"floor {x.name}", x)
             least = self.same(f"maxf {floor.name}, {few.name}", x)
             x = self.same(f"minf {least.name}, {many.name}", x)
-        mask = types = ""
-        if draw.chance(30):
-            chosen = self.mask(x.shape)
-            mask, types = f", {chosen.name}", f", {chosen.type}"
+        mask, types = self.maybe_masked(x.shape, 30)
         self.emit(
             f"{self.fresh()}, {self.fresh()} = atomic_rmw_tko relaxed device {at}, {mode}, "
             f"{x.name}{mask} : {type_}, {x.type}{types} -> {x.type}, token"

@@ -64,16 +64,14 @@ class ControlFlow(Writer):
         x, y = self.of((*INTEGERS, *FLOATS)), self.of(("i32", "f32", "i1", "f16"))
         known = len(self.values)
         r, s, a, b, k = (self.fresh() for _ in range(5))
+        carried = Value(a, x.shape, x.element), Value(b, y.shape, y.element)
         zero, one = self.constant(0), self.constant(1)
         if draw.chance(60):
             most = self.constant(draw.number(0, 4))
             self.emit(f"{r}, {s} = for {k} in ({zero.name} to {most.name}, step {one.name}) : "
                       f"tile<i32> iter_values({a} = {x.name}, {b} = {y.name}) -> "
                       f"({x.type}, {y.type}) {{")  # fmt: skip
-            inside = Value(a, x.shape, x.element), Value(b, y.shape, y.element)
-            self.values += [*inside, Value(k, (), "i32")]
-            new = self.nested(inside[0])
-            other = self.like(inside[1])
+            new, other = self._turned(*carried, k)
             self.emit(f"  continue {new.name}, {other.name} : {x.type}, {y.type}")
         else:
             n, m = self.fresh(), self.fresh()
@@ -81,10 +79,7 @@ class ControlFlow(Writer):
             self.emit(f"{last}, {r}, {s} = loop iter_values({n} = {zero.name}, {a} = {x.name}, "
                       f"{b} = {y.name}) : tile<i32>, {x.type}, {y.type} -> tile<i32>, {x.type}, "
                       f"{y.type} {{")  # fmt: skip
-            inside = Value(a, x.shape, x.element), Value(b, y.shape, y.element)
-            self.values += [*inside, Value(n, (), "i32")]
-            new = self.nested(inside[0])
-            other = self.like(inside[1])
+            new, other = self._turned(*carried, n)
             self.emit(f"  {m} = addi {n}, {one.name} : tile<i32>")
             stop = self.fresh()
             self.emit(f"  {stop}_b = constant <i32: {draw.number(1, 3)}> : tile<i32>")
@@ -93,7 +88,7 @@ class ControlFlow(Writer):
                 "tile<i32> -> tile<i1>"
             )
             self.emit(
-                f"  if {stop} {{\n      {self.indent}break {m}, {new.name}, {inside[1].name} : "
+                f"  if {stop} {{\n      {self.indent}break {m}, {new.name}, {b} : "
                 f"tile<i32>, {x.type}, {y.type}\n  {self.indent}}}"
             )
             self.emit(f"  continue {m}, {new.name}, {other.name} : tile<i32>, {x.type}, {y.type}")
@@ -101,3 +96,8 @@ class ControlFlow(Writer):
         self.emit("}")
         del self.values[known:]
         self.values += [Value(r, x.shape, x.element), Value(s, y.shape, y.element)]
+
+    def _turned(self, first: Value, second: Value, count: str) -> tuple[Value, Value]:
+        """An iteration's values for the next one, of what it carries and its number."""
+        self.values += [first, second, Value(count, (), "i32")]
+        return self.nested(first), self.like(second)

@@ -204,6 +204,13 @@ class Writer:
             f"{tile(shape, 'i1')}", shape, "i1",
         )  # fmt: skip
 
+    def maybe_masked(self, shape: Shape, percent: int) -> tuple[str, str]:
+        """The operand of an access that says which elements, and its type, or neither."""
+        if not self.draw.chance(percent):
+            return "", ""
+        chosen = self.mask(shape)
+        return f", {chosen.name}", f", {chosen.type}"
+
     def view(self, shape: Shape, element: str, *, name: str | None = None) -> tuple[str, str, str]:
         """A view whose tiles have a shape, its type, and the index of a tile of it."""
         draw, rank = self.draw, len(shape)
@@ -293,10 +300,7 @@ class Writer:
         at, type_ = self.pointers(name, value.element, value.shape)
         order = draw.pick(("weak", "weak", "weak", "relaxed device", "release sys"))
         token = self.fresh()
-        mask = types = ""
-        if draw.chance(20):
-            chosen = self.mask(value.shape)
-            mask, types = f", {chosen.name}", f", {chosen.type}"
+        mask, types = self.maybe_masked(value.shape, 20)
         self.emit(
             f"{token} = store_ptr_tko {order} {at}, {value.name}{mask} : {type_}, "
             f"{value.type}{types} -> token"

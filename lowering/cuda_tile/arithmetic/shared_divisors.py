@@ -2,8 +2,9 @@
 
     r = rcp(y); r = r + r (1 - y r)      q = x r; q = q + r (x - y q)
 
-That is how the chip divides one number, rounded once, where nothing overflows or is subnormal on
-its way; elsewhere each is divided by itself.
+r is 1 / y rounded once, of every significand (tests/lowering/interpreter/numerics/test_fma.py), and
+q is x / y rounded once, where nothing overflows or is subnormal on its way; elsewhere each is
+divided by itself.
 """
 
 from __future__ import annotations

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from covering import THOROUGH
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tilewright.lowering.interpreter.numerics import dot_add, fma32, fma64, model_for
+from tilewright.lowering.interpreter.numerics.special_functions import rcp
 
 ROUNDINGS = ("rn", "rz", "rm", "rp")
 FUNCTIONS = {"f32": (fma32, np.uint32), "f64": (fma64, np.uint64)}
@@ -112,3 +114,14 @@ def test_f64_mma_is_a_chain_in_k_order(rounding: str, kind: str, words, referenc
         return word
 
     assert d.tolist() == reference.matrices(chain, a, b, c).tolist()
+
+
+def test_a_newton_step_rounds_reciprocals() -> None:
+    """As rows divided by one number rely on: of every significand, here every 61st of them."""
+    words = np.arange(0x3F800000, 0x40000000, 1 if THOROUGH else 61, np.uint32)
+    for y in np.array_split(words.view(np.float32), 8):
+        first, one = rcp(y.view(np.uint32)).view(np.float32), np.ones_like(y)
+        step = fma32(first, fma32(-y, first, one), first)
+        # No quotient is so near to the middle of two f32 that f64 would round it there.
+        assert (step == (1 / y.astype(np.float64)).astype(np.float32)).all()
+        assert (first != step).any()
