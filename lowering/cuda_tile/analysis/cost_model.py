@@ -184,11 +184,20 @@ def _is_splat(value: SSAValue) -> bool:
 def is_crowded(entry: EntryOp, arch: Target) -> bool:
     """True where the accumulators of products side by side, not all of which a loop carries, leave
     a thread too few registers."""
-    passed = [
-        all(use.operation.has_trait(IsTerminator) for use in op.results[0].uses)
-        for op in tiled_products(entry, arch)
-    ]
-    return not all(passed) and _accumulators(entry, arch) > _MOST_REGISTERS - _BESIDE
+    passed = all(map(_is_passed, tiled_products(entry, arch)))
+    return not passed and _accumulators(entry, arch) > _MOST_REGISTERS - _BESIDE
+
+
+def is_full_of_sums(entry: EntryOp, arch: Target) -> bool:
+    """True where products of warps, of which one is not all that a loop carries, leave a thread too
+    few registers for fragments."""
+    if products_of(entry, arch) or all(map(_is_passed, tiled_products(entry, arch))):
+        return False
+    return _accumulators(entry, arch) + _WITH_FRAGMENTS > _MOST_REGISTERS
+
+
+def _is_passed(op: Multiplication) -> bool:
+    return all(use.operation.has_trait(IsTerminator) for use in op.results[0].uses)
 
 
 def ctas_wanted(entry: EntryOp, arch: Target) -> int:

@@ -90,17 +90,17 @@ def split_blocks(entry: EntryOp, arch: Target | None) -> SharedBlocks:
     try:
         if not arch.supports(_CLUSTERS) or ctas > _MOST:
             raise UnsplitError(f"the target has no clusters of {ctas}")
-        _check_ops(entry)
+        check_ops(entry)
         split = SplitTiles(entry, ctas)
         split.copy_cheap()
         products = [op for op in entry.walk() if isinstance(op, Multiplication)]
         pairs = ctas == 2 and arch.supports(DATACENTER_BLACKWELL) and may_be_folded(products)
-        _split_products(split, _pair_axis if pairs else _axis)
+        split_products(split, _pair_axis if pairs else _axis)
     except UnsplitError as why:
         if hinted is not None:
             remark(entry, "hint", f"num_cta_in_cga = {ctas} is not honoured: {why}")
         return SharedBlocks()
-    return _rewritten(split)
+    return SharedBlocks(ctas, rewrite_parts(split, _number(split)))
 
 
 def _shared(entry: EntryOp, arch: Target) -> SharedBlocks:
@@ -109,17 +109,17 @@ def _shared(entry: EntryOp, arch: Target) -> SharedBlocks:
     while ctas > 1:
         split = SplitTiles(entry, ctas)
         try:
-            _check_ops(entry)
+            check_ops(entry)
             split.copy_cheap()
-            _split_products(split, small_axis)
+            split_products(split, small_axis)
         except UnsplitError:
             ctas //= 2
             continue
-        return _rewritten(split, clustered=False)
+        return SharedBlocks(ctas, rewrite_parts(split, _number(split)), clustered=False)
     return SharedBlocks()
 
 
-def _split_products(split: SplitTiles, axis_of: Callable[[int, int, int], int | None]) -> None:
+def split_products(split: SplitTiles, axis_of: Callable[[int, int, int], int | None]) -> None:
     """Split every product, and all that is stored."""
     ops = list(split.entry.walk())
     products = [op.results[0] for op in ops if isinstance(op, Multiplication)]
@@ -153,7 +153,7 @@ def _pair_axis(rows: int, columns: int, parts: int) -> int | None:
     return _axis(rows, columns, parts) if axis is None else axis
 
 
-def _check_ops(entry: EntryOp) -> None:
+def check_ops(entry: EntryOp) -> None:
     """Raise where CTAs would do twice what is to be done once, or would need an order."""
     stores = False
     for op in entry.walk():
@@ -170,9 +170,8 @@ def _check_ops(entry: EntryOp) -> None:
             raise UnsplitError("a load comes after a write, or is not weak")
 
 
-def _rewritten(split: SplitTiles, *, clustered: bool = True) -> SharedBlocks:
-    """Rewrite an entry."""
-    number = _number(split)
+def rewrite_parts(split: SplitTiles, number: SSAValue) -> frozenset[Operation]:
+    """Rewrite an entry for the part of a number; the accesses to parts of tiles."""
     parts: set[Operation] = set()
     for op in list(split.entry.walk()):
         if isinstance(op, LoadViewTkoOp | StoreViewTkoOp) and op.tile in split.axes:
@@ -191,7 +190,7 @@ def _rewritten(split: SplitTiles, *, clustered: bool = True) -> SharedBlocks:
             total = counted_part(made, number)
             for use in uses:
                 use.operation.operands[use.index] = total
-    return SharedBlocks(split.parts, frozenset(parts), clustered)
+    return frozenset(parts)
 
 
 def _number(split: SplitTiles) -> SSAValue:
