@@ -168,9 +168,10 @@ class AccumulatorMemory(TensorColumns):
     @property
     def takes_turns(self) -> bool:
         """True where MMAs and threads go from stage to stage together, or need not."""
-        return self.stages * self.ctas == 1 or (
-            self.record is not None and self.record.takes_turns()
-        )
+        record = self.record
+        if self.stages == 1:
+            return self.ctas == 1 or (record is not None and record.answers())
+        return record is not None and record.takes_turns()
 
     # --- order ---
 

@@ -50,7 +50,7 @@ from tilewright.lowering.cuda_tile.analysis.cost_model import (
     products_of,
     small_axis,
 )
-from tilewright.lowering.cuda_tile.analysis.find_pipelines import SharedBlocks
+from tilewright.lowering.cuda_tile.analysis.find_pipelines import MOST_OF_CLUSTER, SharedBlocks
 from tilewright.lowering.cuda_tile.analysis.hints import hint
 from tilewright.lowering.cuda_tile.analysis.pair_products import may_be_folded, pair_axis
 from tilewright.lowering.cuda_tile.analysis.remarks import remark
@@ -67,8 +67,8 @@ from tilewright.lowering.cuda_tile.scheduling.part_accesses import OpsAt, access
 from tilewright.lowering.cuda_tile.scheduling.share_blocks import shared_by
 
 _CLUSTERS = target("sm_90")
-_MOST = 8
-"""The CTAs of a cluster that every GPU runs."""
+_MOST = 16
+"""The CTAs of a tile block, pairs of which multiply."""
 _ROWS, _TALL = 64, 128
 """The rows of a CTA's part at least, and from which on rows are split rather than columns."""
 
@@ -88,14 +88,14 @@ def split_blocks(entry: EntryOp, arch: Target | None) -> SharedBlocks:
     if ctas == 1:
         return _shared(entry, arch) if hinted is None else SharedBlocks()
     try:
-        if not arch.supports(_CLUSTERS) or ctas > _MOST:
+        pairs = arch.supports(DATACENTER_BLACKWELL)
+        if not arch.supports(_CLUSTERS) or ctas > (_MOST if pairs else MOST_OF_CLUSTER):
             raise UnsplitError(f"the target has no clusters of {ctas}")
         check_ops(entry)
         split = SplitTiles(entry, ctas)
         split.copy_cheap()
         products = [op for op in entry.walk() if isinstance(op, Multiplication)]
-        pairs = ctas == 2 and arch.supports(DATACENTER_BLACKWELL) and may_be_folded(products)
-        split_products(split, _pair_axis if pairs else _axis)
+        split_products(split, _pair_axis if pairs and may_be_folded(products) else _axis)
     except UnsplitError as why:
         if hinted is not None:
             remark(entry, "hint", f"num_cta_in_cga = {ctas} is not honoured: {why}")
@@ -149,7 +149,7 @@ def _axis(rows: int, columns: int, parts: int) -> int | None:
 
 def _pair_axis(rows: int, columns: int, parts: int) -> int | None:
     """Rows are split where the two multiply together."""
-    axis = pair_axis(rows, columns)
+    axis = pair_axis(rows, columns, parts)
     return _axis(rows, columns, parts) if axis is None else axis
 
 
