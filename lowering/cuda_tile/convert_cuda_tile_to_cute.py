@@ -96,9 +96,9 @@ from tilewright.lowering.cuda_tile.memory.convert_copied_loads import CopyRings
 from tilewright.lowering.cuda_tile.pipelines.convert_boxed_stores import stored_boxes
 from tilewright.lowering.cuda_tile.pipelines.convert_pipelines import Rings, meet
 from tilewright.lowering.cuda_tile.products import convert_matrix
+from tilewright.lowering.cuda_tile.scheduling.kernel_turns import turn_kernel
 from tilewright.lowering.cuda_tile.scheduling.late_loads import make_loads_late
 from tilewright.lowering.cuda_tile.scheduling.order_blocks import order_blocks
-from tilewright.lowering.cuda_tile.scheduling.row_turns import turn_rows
 from tilewright.lowering.cuda_tile.scheduling.single_trips import split_single_trips
 from tilewright.lowering.cuda_tile.scheduling.slice_products import slice_products
 from tilewright.lowering.cuda_tile.scheduling.split_blocks import split_blocks
@@ -134,7 +134,7 @@ def convert_entry(entry: EntryOp, arch: Target | None = None) -> func.FuncOp:
     make_loads_late(entry)
     order_blocks(entry)
     blocks = split_blocks(entry, arch)
-    turn_rows(entry, arch)
+    turn_kernel(entry, arch)
     split_turns(entry, arch)
     slice_products(entry, arch)
     place_accumulators(entry, arch)

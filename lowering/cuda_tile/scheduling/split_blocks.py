@@ -53,6 +53,7 @@ from tilewright.lowering.cuda_tile.analysis.cost_model import (
 from tilewright.lowering.cuda_tile.analysis.find_pipelines import MOST_OF_CLUSTER, SharedBlocks
 from tilewright.lowering.cuda_tile.analysis.hints import hint
 from tilewright.lowering.cuda_tile.analysis.pair_products import may_be_folded, pair_axis
+from tilewright.lowering.cuda_tile.analysis.place_accumulators import lacks_columns
 from tilewright.lowering.cuda_tile.analysis.remarks import remark
 from tilewright.lowering.cuda_tile.analysis.split_dimensions import (
     SplitTiles,
@@ -84,22 +85,32 @@ def split_blocks(entry: EntryOp, arch: Target | None) -> SharedBlocks:
     if arch is None:
         return SharedBlocks()
     hinted = hint(entry, "num_cta_in_cga", arch)
-    ctas = ctas_wanted(entry, arch) if hinted is None else hinted
+    ctas = hinted
+    if ctas is None:
+        ctas = 2 if lacks_columns(entry, arch) else ctas_wanted(entry, arch)
     if ctas == 1:
         return _shared(entry, arch) if hinted is None else SharedBlocks()
-    try:
-        pairs = arch.supports(DATACENTER_BLACKWELL)
-        if not arch.supports(_CLUSTERS) or ctas > (_MOST if pairs else MOST_OF_CLUSTER):
-            raise UnsplitError(f"the target has no clusters of {ctas}")
-        check_ops(entry)
-        split = SplitTiles(entry, ctas)
-        split.copy_cheap()
-        products = [op for op in entry.walk() if isinstance(op, Multiplication)]
-        split_products(split, _pair_axis if pairs and may_be_folded(products) else _axis)
-    except UnsplitError as why:
-        if hinted is not None:
-            remark(entry, "hint", f"num_cta_in_cga = {ctas} is not honoured: {why}")
-        return SharedBlocks()
+    while ctas > 1:
+        try:
+            return _split(entry, arch, ctas)
+        except UnsplitError as why:
+            if hinted is not None:
+                remark(entry, "hint", f"num_cta_in_cga = {ctas} is not honoured: {why}")
+                break
+            ctas //= 2
+    return SharedBlocks()
+
+
+def _split(entry: EntryOp, arch: Target, ctas: int) -> SharedBlocks:
+    """Split a tile block between so many CTAs."""
+    pairs = arch.supports(DATACENTER_BLACKWELL)
+    if not arch.supports(_CLUSTERS) or ctas > (_MOST if pairs else MOST_OF_CLUSTER):
+        raise UnsplitError(f"the target has no clusters of {ctas}")
+    check_ops(entry)
+    split = SplitTiles(entry, ctas)
+    split.copy_cheap()
+    products = [op for op in entry.walk() if isinstance(op, Multiplication)]
+    split_products(split, _pair_axis if pairs and may_be_folded(products) else _axis)
     return SharedBlocks(ctas, rewrite_parts(split, _number(split)))
 
 

@@ -1,5 +1,5 @@
-"""Kernels that compute half of the rows of their tiles after the other half: MMAs of warps have all
-of their sums in registers, those of two products beside operands.
+"""Kernels that compute half of their tiles after the other half: MMAs of warps have all sums in
+registers, beside operands, and tensor memory has so many columns.
 
     s = q k'; o += p v; store o        for i in 0, 1:  si = qi k'; oi += pi v; store oi
 """
@@ -14,9 +14,9 @@ from tilewright.dialects.cuda_tile.ops.control_flow import ContinueOp, ForOp, Re
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
-from tilewright.lowering.cuda_tile.analysis.cost_model import are_tall, is_full_of_sums
+from tilewright.lowering.cuda_tile.analysis.cost_model import is_full_of_sums
+from tilewright.lowering.cuda_tile.analysis.place_accumulators import lacks_columns
 from tilewright.lowering.cuda_tile.analysis.split_dimensions import SplitTiles, UnsplitError
-from tilewright.lowering.cuda_tile.layouts.mma_layouts import Multiplication
 from tilewright.lowering.cuda_tile.scheduling.part_accesses import OpsAt
 from tilewright.lowering.cuda_tile.scheduling.split_blocks import (
     check_ops,
@@ -24,27 +24,35 @@ from tilewright.lowering.cuda_tile.scheduling.split_blocks import (
     split_products,
 )
 
-_TURNS = 2
+_TURNS, _LEAST = 2, 128
+"""The turns, and the least rows or columns of each: all warps multiply."""
 
 
-def turn_rows(entry: EntryOp, arch: Target | None) -> None:
-    """Split the rows of an entry, where registers are too few for all of them."""
-    if arch is None or not is_full_of_sums(entry, arch):
-        return
-    products = [op for op in entry.walk() if isinstance(op, Multiplication)]
+def turn_kernel(entry: EntryOp, arch: Target | None) -> None:
+    """Split the rows of an entry, or its columns, until there is room for sums."""
+    while arch is not None and (is_full_of_sums(entry, arch) or lacks_columns(entry, arch)):
+        if not any(_turn(entry, axis) for axis in (0, 1)):
+            return
+
+
+def _turn(entry: EntryOp, axis: int) -> bool:
+    """Split an entry along a dimension of its products, if that can be."""
     returns = [op for op in entry.walk() if isinstance(op, ReturnOp)]
-    if not are_tall(products) or len(returns) > 1:
-        return
     split = SplitTiles(entry, _TURNS)
+
+    def legal(*extents: int) -> int | None:
+        return axis if extents[axis] >= _LEAST * _TURNS else None
+
     try:
         check_ops(entry)
         split.copy_cheap()
-        split_products(split, lambda *_: 0)
+        split_products(split, legal)
     except UnsplitError:
-        return
-    body = Block(arg_types=[TileType.get((), i32)])
+        return False
+    body, source, last = Block(arg_types=[TileType.get((), i32)]), entry.body.block, returns[0]
+    if len(returns) > 1:
+        return False
     rewrite_parts(split, body.args[0])
-    source, last = entry.body.block, returns[0]
     for op in list(source.ops):
         if op is not last:
             op.detach()
@@ -55,3 +63,4 @@ def turn_rows(entry: EntryOp, arch: Target | None) -> None:
     turns = ForOp.create(operands=bounds, regions=[Region(body)])
     turns.location = last.location
     source.insert_op_before(turns, last)
+    return True
