@@ -17,7 +17,7 @@ from xdsl.dialects.builtin import i1, i32
 from xdsl.ir import SSAValue
 from xdsl.rewriter import InsertPoint
 
-from tilewright.dialects.cuda_tile.attributes import ComparisonPredicateAttr, SignednessAttr
+from tilewright.dialects.cuda_tile.builder import TileBuilder
 from tilewright.dialects.cuda_tile.enums import ComparisonPredicate, Signedness
 from tilewright.dialects.cuda_tile.ops import core, integer
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
@@ -28,7 +28,6 @@ from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp, StoreViewTkoOp
 from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.lowering.cuda_tile.analysis.tensor_maps import is_weak
-from tilewright.lowering.cuda_tile.scheduling.part_accesses import OpsAt
 
 _RISING = (
     integer.AddIOp, integer.MulIOp, integer.MinIOp, integer.MaxIOp, ExtIOp, AssumeOp,
@@ -70,38 +69,32 @@ def _rises(value: SSAValue, numbers: Container[SSAValue]) -> bool:
 
 def _numbers(entry: EntryOp, dim: int) -> list[SSAValue]:
     """The numbers of a block, that along a dimension falling."""
-    at, types = OpsAt(InsertPoint.at_start(entry.body.block), entry), [TileType.get((), i32)] * 3
-    at.add(begun := core.GetTileBlockIdOp.create(result_types=types))
-    at.add(grid := core.GetNumTileBlocksOp.create(result_types=types))
+    at = TileBuilder(entry, InsertPoint.at_start(entry.body.block))
+    types, unsigned = [TileType.get((), i32)] * 3, {"signedness": Signedness.UNSIGNED}
+    begun = at.insert(core.GetTileBlockIdOp.create(result_types=types))
+    grid = at.insert(core.GetNumTileBlocksOp.create(result_types=types))
     inner, outer = (i for i in range(3) if i != dim)
     total = begun.results[2]
     for i in (1, 0):
-        total = at.binary(integer.MulIOp, total, grid.results[i])
-        total = at.binary(integer.AddIOp, total, begun.results[i])
-    others = at.binary(integer.MulIOp, grid.results[inner], grid.results[outer])
-    left = at.binary(integer.RemIOp, total, others)
-    last = at.binary(integer.SubIOp, grid.results[dim], at.constant(1, i32))
+        total = at.add(integer.MulIOp, [total, grid.results[i]])
+        total = at.add(integer.AddIOp, [total, begun.results[i]])
+    others = at.add(integer.MulIOp, [grid.results[inner], grid.results[outer]])
+    left = at.add(integer.RemIOp, [total, others], **unsigned)
+    last = at.add(integer.SubIOp, [grid.results[dim], at.constant(1, i32)])
+    turn = at.add(integer.DivIOp, [total, others], **unsigned)
     new = {
-        dim: at.binary(integer.SubIOp, last, at.binary(integer.DivIOp, total, others)),
-        inner: at.binary(integer.RemIOp, left, grid.results[inner]),
-        outer: at.binary(integer.DivIOp, left, grid.results[inner]),
+        dim: at.add(integer.SubIOp, [last, turn]),
+        inner: at.add(integer.RemIOp, [left, grid.results[inner]], **unsigned),
+        outer: at.add(integer.DivIOp, [left, grid.results[inner]], **unsigned),
     }
-    above = at.binary(
-        integer.OrIOp,
-        at.binary(integer.MulhiIOp, grid.results[inner], grid.results[outer]),
-        at.binary(integer.MulhiIOp, others, grid.results[dim]),
-    )
+    high = [
+        at.add(integer.MulhiIOp, [grid.results[inner], grid.results[outer]]),
+        at.add(integer.MulhiIOp, [others, grid.results[dim]]),
+    ]
     fits = at.add(
-        integer.CmpIOp.create(
-            operands=[above, at.constant(0, i32)],
-            result_types=[TileType.get((), i1)],
-            properties={
-                "comparison_predicate": ComparisonPredicateAttr(ComparisonPredicate.EQUAL),
-                "signedness": SignednessAttr(Signedness.UNSIGNED),
-            },
-        )
-    )
+        integer.CmpIOp, [at.add(integer.OrIOp, high), at.constant(0, i32)], TileType.get((), i1),
+        comparison_predicate=ComparisonPredicate.EQUAL, **unsigned,
+    )  # fmt: skip
     return [
-        at.add(core.SelectOp.create(operands=[fits, new[i], old], result_types=[old.type]))
-        for i, old in enumerate(begun.results)
+        at.add(core.SelectOp, [fits, new[i], old], old.type) for i, old in enumerate(begun.results)
     ]

@@ -14,7 +14,9 @@ from xdsl.dialects.builtin import i32
 from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from tilewright.dialects.cuda_tile.builder import TileBuilder
 from tilewright.dialects.cuda_tile.elements import ElementsAttr
+from tilewright.dialects.cuda_tile.enums import Signedness
 from tilewright.dialects.cuda_tile.ops import core, integer
 from tilewright.dialects.cuda_tile.ops.aggregate import ReduceOp, ScanOp
 from tilewright.dialects.cuda_tile.ops.control_flow import (
@@ -63,7 +65,7 @@ from tilewright.lowering.cuda_tile.analysis.tensor_maps import is_weak, reads_on
 from tilewright.lowering.cuda_tile.layouts.elements import shape_of, tile_type
 from tilewright.lowering.cuda_tile.layouts.layouts import log2
 from tilewright.lowering.cuda_tile.layouts.mma_layouts import Multiplication
-from tilewright.lowering.cuda_tile.scheduling.part_accesses import OpsAt, access_part, counted_part
+from tilewright.lowering.cuda_tile.scheduling.part_accesses import access_part, counted_part
 from tilewright.lowering.cuda_tile.scheduling.share_blocks import shared_by
 
 _CLUSTERS = target("sm_90")
@@ -198,14 +200,14 @@ def _number(split: SplitTiles) -> SSAValue:
     """The number of the CTA among those of its block; blocks are numbered without it."""
     for op in list(split.entry.walk()):
         if isinstance(op, core.GetTileBlockIdOp | core.GetNumTileBlocksOp):
-            after, uses = OpsAt(InsertPoint.after(op), op), list(op.results[0].uses)
-            by = after.constant(log2(split.parts), i32)
-            own = after.binary(integer.ShRIOp, op.results[0], by)
+            after, uses = TileBuilder(op, InsertPoint.after(op)), list(op.results[0].uses)
+            operands = [op.results[0], after.constant(log2(split.parts), i32)]
+            own = after.add(integer.ShRIOp, operands, signedness=Signedness.UNSIGNED)
             for use in uses:
                 use.operation.operands[use.index] = own
-    at = OpsAt(InsertPoint.at_start(split.entry.body.block), split.entry)
-    cta = at.add(core.GetTileBlockIdOp.create(result_types=[TileType.get((), i32)] * 3))
-    return at.binary(integer.AndIOp, cta, at.constant(split.parts - 1, i32))
+    at = TileBuilder(split.entry, InsertPoint.at_start(split.entry.body.block))
+    own = at.insert(core.GetTileBlockIdOp.create(result_types=[TileType.get((), i32)] * 3))
+    return at.add(integer.AndIOp, [own.results[0], at.constant(split.parts - 1, i32)])
 
 
 def _follows_itself(token: SSAValue | None, store: Operation, seen: set[SSAValue]) -> bool:
