@@ -31,12 +31,11 @@ from tilewright.dialects.ptx.control_flow import (
     EntryOp,
     RetOp,
 )
-from tilewright.dialects.ptx.convert import CvtaOp
 from tilewright.dialects.ptx.data_movement import CpAsyncOp
 from tilewright.dialects.ptx.instruction import PtxOp
-from tilewright.dialects.ptx.logic import SetpOp
 from tilewright.dialects.ptx.module_variables import GlobalOp
 from tilewright.dialects.ptx.scalar_types import ScalarType, scalar_type
+from tilewright.dialects.ptx.scalars import CvtaOp, SetpOp
 from tilewright.dialects.ptx.types import reg
 from tilewright.lowering.ptx.instructions import shapes_of
 from tilewright.lowering.ptx.kept import keep
