@@ -26,6 +26,7 @@ from tilewright.dialects.ptx.control_flow import (
     BLOCK_CTAS,
     MIN_CTAS,
     PARAMETER_TYPES,
+    TAKES_BLOCKS,
     TENSORMAP,
     EntryOp,
     RetOp,
@@ -147,7 +148,7 @@ def convert_kernel(op: gpu.FuncOp | func.FuncOp, arch: Target | None = None) -> 
         tuple(part.attributes for part in passed),
     )
     entry.location = op.location
-    for name in (MIN_CTAS, BLOCK_CTAS):
+    for name in (MIN_CTAS, BLOCK_CTAS, TAKES_BLOCKS):
         if name in op.attributes:
             entry.attributes[name] = op.attributes[name]
     signature = op.attributes.get(SIGNATURE)
