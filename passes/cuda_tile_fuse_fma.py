@@ -17,6 +17,7 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
 from tilewright.dialects.cuda_tile.builder import TileBuilder
+from tilewright.dialects.cuda_tile.ops.elementwise import BinaryFloat, RoundedFloat
 from tilewright.dialects.cuda_tile.ops.floating_point import AddFOp, FmaOp, MulFOp, NegFOp, SubFOp
 
 
@@ -32,7 +33,7 @@ class CudaTileFuseFmaPass(ModulePass):
                 fuse(inner)
 
 
-def fuse(op: AddFOp | SubFOp) -> None:
+def fuse(op: BinaryFloat) -> None:
     """Fuse a sum or difference with a product it is of, if there is one."""
     product, other = op.lhs.owner, op.rhs
     if isinstance(op, AddFOp) and not isinstance(product, MulFOp):
@@ -49,6 +50,6 @@ def fuse(op: AddFOp | SubFOp) -> None:
     Rewriter.erase_op(product)
 
 
-def _alike(op: Operation, product: MulFOp) -> bool:
+def _alike(op: Operation, product: RoundedFloat) -> bool:
     """True where a product is used once, and rounded and flushed as the op that uses it."""
     return product.result.has_one_use() and product.properties == op.properties

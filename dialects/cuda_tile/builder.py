@@ -40,7 +40,7 @@ class TileBuilder:
 
     def add(
         self, kind: type[Operation], operands: Sequence[SSAValue], type_: Attribute | None = None,
-        **given: Any,
+        /, **given: Any,
     ) -> SSAValue:  # fmt: skip
         """The result of an op, of the type of its first operand where none is given; properties
         may be given as words."""
