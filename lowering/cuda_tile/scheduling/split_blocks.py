@@ -8,7 +8,7 @@ it computes the same.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 from xdsl.dialects.builtin import i32
 from xdsl.ir import BlockArgument, Operation, SSAValue
@@ -59,7 +59,7 @@ from tilewright.lowering.cuda_tile.analysis.remarks import remark
 from tilewright.lowering.cuda_tile.analysis.split_dimensions import (
     SplitTiles,
     UnsplitError,
-    region_of,
+    passed_on,
 )
 from tilewright.lowering.cuda_tile.analysis.tensor_maps import is_weak, reads_only
 from tilewright.lowering.cuda_tile.layouts.elements import shape_of, tile_type
@@ -216,12 +216,7 @@ def _follows_itself(token: SSAValue | None, store: Operation, seen: set[SSAValue
     if token is None or token in seen:
         return True
     seen.add(token)
-    if isinstance(token, BlockArgument):
-        return all(
-            _follows_itself(value, store, seen)
-            for column in _tokens(token.block.parent_op()) if token in column for value in column
-        )  # fmt: skip
-    owner = token.owner
+    owner = token.block.parent_op() if isinstance(token, BlockArgument) else token.owner
     match owner:
         case MakeTokenOp():
             return True
@@ -234,19 +229,7 @@ def _follows_itself(token: SSAValue | None, store: Operation, seen: set[SSAValue
         case ForOp() | LoopOp() | IfOp():
             return all(
                 _follows_itself(value, store, seen)
-                for column in _tokens(owner) if token in column for value in column
+                for column in passed_on(owner) if token in column for value in column
             )  # fmt: skip
         case _:
             return False
-
-
-def _tokens(op: Operation | None) -> Iterator[list[SSAValue]]:
-    """The tokens that a loop over a range passes on."""
-    if not isinstance(op, ForOp):
-        yield from ()
-        return
-    first = len(op.region.block.args) - len(op.init_values)
-    ends = [inner for inner in op.walk() if region_of(inner) is op]
-    for i, initial in enumerate(op.init_values):
-        yield [initial, op.region.block.args[first + i], op.results[i],
-               *(end.operands[i] for end in ends)]  # fmt: skip
