@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from xdsl.dialects.builtin import i32
 from xdsl.ir import Block, Region
-from xdsl.rewriter import InsertPoint
 
+from tilewright.dialects.cuda_tile.builder import TileBuilder
 from tilewright.dialects.cuda_tile.ops.control_flow import ContinueOp, ForOp, ReturnOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cuda_tile.types import TileType
@@ -17,7 +17,6 @@ from tilewright.dialects.cute_nvgpu.lattice.targets import Target
 from tilewright.lowering.cuda_tile.analysis.cost_model import is_full_of_sums
 from tilewright.lowering.cuda_tile.analysis.place_accumulators import lacks_columns
 from tilewright.lowering.cuda_tile.analysis.split_dimensions import SplitTiles, UnsplitError
-from tilewright.lowering.cuda_tile.scheduling.part_accesses import OpsAt
 from tilewright.lowering.cuda_tile.scheduling.split_blocks import (
     check_ops,
     rewrite_parts,
@@ -58,7 +57,7 @@ def _turn(entry: EntryOp, axis: int) -> bool:
             op.detach()
             body.add_op(op)
     body.add_op(ContinueOp.create())
-    at = OpsAt(InsertPoint.before(last), last)
+    at = TileBuilder(last)
     bounds = [at.constant(number, i32) for number in (0, _TURNS, 1)]
     turns = ForOp.create(operands=bounds, regions=[Region(body)])
     turns.location = last.location
