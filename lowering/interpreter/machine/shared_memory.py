@@ -9,7 +9,6 @@ It remembers that by units, of which every access so far was of whole ones.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +18,7 @@ from tilewright.lowering.interpreter.machine.async_groups import CHUNK, AsyncGro
 from tilewright.lowering.interpreter.machine.async_proxy import ProxyFences
 from tilewright.lowering.interpreter.machine.clocks import Clocks
 from tilewright.lowering.interpreter.machine.global_accesses import GlobalAccesses
-from tilewright.lowering.interpreter.machine.global_copies import GlobalRead
+from tilewright.lowering.interpreter.machine.global_copies import GlobalRead, PendingCopy
 from tilewright.lowering.interpreter.machine.global_memory import check_aligned
 from tilewright.lowering.interpreter.machine.operand_reads import OperandReads
 from tilewright.lowering.interpreter.machine.remote_accesses import RemoteAccesses
@@ -34,29 +33,6 @@ RANK_SHIFT = 24
 
 _NOBODY = -1
 """The writer of a byte that nothing has written; numbers below it are `Clocks.async_writer`s."""
-
-
-@dataclass(eq=False)
-class PendingCopy:
-    """One `cp.async` of some threads: its bytes land when its group is waited for. It is not known
-    to have read them before; where they are to be read then, `again` does."""
-
-    lanes: Lanes
-    places: NDArray[np.int64]
-    data: NDArray[np.uint8]
-    group: NDArray[np.int64]
-    op: int
-    source: GlobalRead
-    again: Callable[[], NDArray[np.uint8]] | None
-
-    def of(self, chosen: NDArray[np.bool_]) -> PendingCopy:
-        """That of some of the threads."""
-        read = self.again
-        again = None if read is None else lambda: read()[chosen]
-        return PendingCopy(
-            self.lanes[chosen], self.places[chosen], self.data[chosen], self.group[chosen],
-            self.op, self.source, again,
-        )  # fmt: skip
 
 
 class SharedMemory:
