@@ -8,13 +8,15 @@ it computes the same.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 from xdsl.dialects.builtin import i32
 from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from tilewright.dialects.cuda_tile.builder import TileBuilder
 from tilewright.dialects.cuda_tile.elements import ElementsAttr
+from tilewright.dialects.cuda_tile.enums import Signedness
 from tilewright.dialects.cuda_tile.ops import core, integer
 from tilewright.dialects.cuda_tile.ops.aggregate import ReduceOp, ScanOp
 from tilewright.dialects.cuda_tile.ops.control_flow import (
@@ -57,13 +59,13 @@ from tilewright.lowering.cuda_tile.analysis.remarks import remark
 from tilewright.lowering.cuda_tile.analysis.split_dimensions import (
     SplitTiles,
     UnsplitError,
-    region_of,
+    passed_on,
 )
 from tilewright.lowering.cuda_tile.analysis.tensor_maps import is_weak, reads_only
 from tilewright.lowering.cuda_tile.layouts.elements import shape_of, tile_type
 from tilewright.lowering.cuda_tile.layouts.layouts import log2
 from tilewright.lowering.cuda_tile.layouts.mma_layouts import Multiplication
-from tilewright.lowering.cuda_tile.scheduling.part_accesses import OpsAt, access_part, counted_part
+from tilewright.lowering.cuda_tile.scheduling.part_accesses import access_part, counted_part
 from tilewright.lowering.cuda_tile.scheduling.share_blocks import shared_by
 
 _CLUSTERS = target("sm_90")
@@ -198,14 +200,14 @@ def _number(split: SplitTiles) -> SSAValue:
     """The number of the CTA among those of its block; blocks are numbered without it."""
     for op in list(split.entry.walk()):
         if isinstance(op, core.GetTileBlockIdOp | core.GetNumTileBlocksOp):
-            after, uses = OpsAt(InsertPoint.after(op), op), list(op.results[0].uses)
-            by = after.constant(log2(split.parts), i32)
-            own = after.binary(integer.ShRIOp, op.results[0], by)
+            after, uses = TileBuilder(op, InsertPoint.after(op)), list(op.results[0].uses)
+            operands = [op.results[0], after.constant(log2(split.parts), i32)]
+            own = after.add(integer.ShRIOp, operands, signedness=Signedness.UNSIGNED)
             for use in uses:
                 use.operation.operands[use.index] = own
-    at = OpsAt(InsertPoint.at_start(split.entry.body.block), split.entry)
-    cta = at.add(core.GetTileBlockIdOp.create(result_types=[TileType.get((), i32)] * 3))
-    return at.binary(integer.AndIOp, cta, at.constant(split.parts - 1, i32))
+    at = TileBuilder(split.entry, InsertPoint.at_start(split.entry.body.block))
+    own = at.insert(core.GetTileBlockIdOp.create(result_types=[TileType.get((), i32)] * 3))
+    return at.add(integer.AndIOp, [own.results[0], at.constant(split.parts - 1, i32)])
 
 
 def _follows_itself(token: SSAValue | None, store: Operation, seen: set[SSAValue]) -> bool:
@@ -214,12 +216,7 @@ def _follows_itself(token: SSAValue | None, store: Operation, seen: set[SSAValue
     if token is None or token in seen:
         return True
     seen.add(token)
-    if isinstance(token, BlockArgument):
-        return all(
-            _follows_itself(value, store, seen)
-            for column in _tokens(token.block.parent_op()) if token in column for value in column
-        )  # fmt: skip
-    owner = token.owner
+    owner = token.block.parent_op() if isinstance(token, BlockArgument) else token.owner
     match owner:
         case MakeTokenOp():
             return True
@@ -232,19 +229,7 @@ def _follows_itself(token: SSAValue | None, store: Operation, seen: set[SSAValue
         case ForOp() | LoopOp() | IfOp():
             return all(
                 _follows_itself(value, store, seen)
-                for column in _tokens(owner) if token in column for value in column
+                for column in passed_on(owner) if token in column for value in column
             )  # fmt: skip
         case _:
             return False
-
-
-def _tokens(op: Operation | None) -> Iterator[list[SSAValue]]:
-    """The tokens that a loop over a range passes on."""
-    if not isinstance(op, ForOp):
-        yield from ()
-        return
-    first = len(op.region.block.args) - len(op.init_values)
-    ends = [inner for inner in op.walk() if region_of(inner) is op]
-    for i, initial in enumerate(op.init_values):
-        yield [initial, op.region.block.args[first + i], op.results[i],
-               *(end.operands[i] for end in ends)]  # fmt: skip
