@@ -25,7 +25,6 @@ for _name, _examples in (("each-run", 15), ("thorough", 500)):
     )
 settings.load_profile("each-run")
 gc.disable()  # until all is loaded
-# pyright: reportPrivateUsage=false
 _multiply = dot._floating
 
 

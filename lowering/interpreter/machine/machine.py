@@ -104,9 +104,8 @@ class Gang:
     def part(self, chosen: NDArray[np.bool_], live: Iterable[int]) -> Gang:
         """The threads that are chosen, with the registers that are `live`."""
         lanes = np.flatnonzero(chosen)
-        regs: list[Any] = [None] * len(self.regs)
-        for slot in live:
-            regs[slot] = take(self.regs[slot], lanes)
+        kept = {slot: take(self.regs[slot], lanes) for slot in live}
+        regs = [kept.get(slot) for slot in range(len(self.regs))]
         awaited = None if self.awaited is None else self.awaited.take(lanes)
         return Gang(self.lanes[lanes], regs, self.block, set(self.unfenced), awaited)
 
@@ -261,8 +260,9 @@ class Machine:
         gang = same[0] if len(same) == 1 else self._merge(same)
         some = self.schedule.some(gang.lanes)
         if some is not None:
-            rest, gang = self._split(gang, ~some)
-            gangs.append(rest)
+            live = self.program.live[gang.block]
+            gangs.append(gang.part(~some, live))
+            gang = gang.part(some, live)
         return gang
 
     def _merge(self, gangs: list[Gang]) -> Gang:
@@ -350,18 +350,9 @@ class Machine:
         if not condition.any():
             return [self._jump(gang, fork.other)]
         return [
-            self._jump(gang.part(chosen, self._behind(jump)), jump)
+            self._jump(gang.part(chosen, self.program.live_before(jump)), jump)
             for chosen, jump in ((condition, fork.then), (~condition, fork.other))
         ]
-
-    def _behind(self, jump: Jump) -> set[int]:
-        """The registers that are live before a jump."""
-        return self.program.live[jump.target].difference(jump.dests).union(jump.sources)
-
-    def _split(self, gang: Gang, chosen: NDArray[np.bool_]) -> list[Gang]:
-        """The threads of a gang at the start of a block that are chosen, and the others."""
-        live = self.program.live[gang.block]
-        return [gang.part(chosen, live), gang.part(~chosen, live)]
 
     # Waiting
 
@@ -380,7 +371,8 @@ class Machine:
             return [gang]
         parts = [gang]
         if not ready.all():
-            parts = self._split(gang, ready)
+            live = self.program.live[gang.block]
+            parts = [gang.part(ready, live), gang.part(~ready, live)]
         first = parts[0]
         assert first.awaited is not None
         try:
