@@ -16,9 +16,10 @@ demo: $(VENV)/demo.stamp
 test: lint typed
 	$(MAKE) --no-print-directory -j2 -o typed types suite
 
+# lit's first process compiles the package to bytecode; the workers of pytest would do so each.
 suite: $(VENV)/test.stamp
-	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 	$(BIN)/lit -j $(JOBS) tests/filecheck
+	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 
 ## test-browser: the playground, and traces in Perfetto, in headless Chromium; completion in bash,
 ## zsh and fish; needs Debian's chromium, chromium-driver, zsh and fish
