@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import gc
-import pickle
 from collections.abc import Callable, Generator, Sequence
-from functools import lru_cache
 from typing import Any
 
 import pytest
@@ -14,7 +12,6 @@ from hypothesis import HealthCheck, settings
 from without_checks import without_checks
 
 from tilewright import execution
-from tilewright.lowering.interpreter.numerics import dot
 from tilewright.ptxas import PtxasReport, assemble, find_ptxas
 
 # Examples are drawn anew each time, so that runs add up. `make conformance` draws many at once.
@@ -26,20 +23,6 @@ for _name, _examples in (("each-run", 15), ("thorough", 500)):
     )
 settings.load_profile("each-run")
 gc.disable()  # until all is loaded
-_multiply = dot._floating
-
-
-@lru_cache(maxsize=128)
-def _product(operands: bytes) -> Any:
-    return _multiply(*pickle.loads(operands))
-
-
-def _product_once(*operands: Any) -> Any:
-    """A kernel multiplies the same matrices at every level: once will do."""
-    return _product(pickle.dumps(operands, 5)).copy()
-
-
-dot._floating = _product_once
 
 
 def pytest_collection_finish() -> None:
