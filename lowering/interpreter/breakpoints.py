@@ -64,6 +64,8 @@ class Breakpoints:
             if expression.name not in named:
                 names = ", ".join(f"%{name}" for name in sorted(named))
                 raise ExecutionError(f"expected a value of {names} to print, got {expression.text}")
+        names = {expression.name for expression in self.values}
+        shown_slots = {slot for value, slot in registers.items() if value.name_hint in names}
         met = set[int]()
         for block in program.blocks:
             seen = set[int]()
@@ -80,6 +82,8 @@ class Breakpoints:
                     seen.add(line)
                     begin = self._before(block.ending_op, line, ending.begin, registers, source)
                     block.ending = Suspend(begin, ending.following)
+            if seen:  # what is shown is alive until here
+                block.reads |= shown_slots
             met |= seen
         for line in self.lines:
             if line not in met:

@@ -134,6 +134,10 @@ class Program:
                     changed = True
         return live
 
+    def live_before(self, jump: Jump) -> set[int]:
+        """The registers that a block that ends in a jump hands on."""
+        return self.live[jump.target].difference(jump.dests).union(jump.sources)
+
 
 def named(op: Operation) -> str:
     """An op and its place in the source, as diagnostics name what another op did."""

@@ -78,25 +78,25 @@ class AsyncFragments:
 class ProxyFences:
     """The writes of threads that the async proxy sees.
 
-    Of each byte it knows how many fences its writer had executed before, and of each fence when it
-    was, in the clock of its thread.
+    Of each unit of shared memory it knows how many fences its writer had executed before, and of
+    each fence when it was, in the clock of its thread.
     """
 
     def __init__(self, clocks: Clocks, size: int, op_names: dict[int, str]):
         threads = len(clocks.seen)
         self._clocks = clocks
-        self._before = np.full(size, -1, dtype=np.int32)
+        self.before = np.full(size, -1, dtype=np.int32)
         self._count = np.zeros(threads, dtype=np.int32)
         self._when = np.zeros((threads, 1), dtype=np.int32)
         self._op_names = op_names
 
-    def wrote(self, lanes: Lanes, places: NDArray[np.int64]) -> None:
-        """Threads wrote bytes: [threads, bytes]."""
-        self._before[places] = self._count[lanes][:, None]
+    def wrote(self, lanes: Lanes, units: NDArray[np.int64]) -> None:
+        """Threads wrote units: [threads, units]."""
+        self.before[units] = self._count[lanes][:, None]
 
-    def wrote_async(self, places: NDArray[np.int64]) -> None:
-        """The async proxy wrote bytes itself, and sees them without a fence."""
-        self._before[places] = -1
+    def wrote_async(self, units: NDArray[np.int64]) -> None:
+        """The async proxy wrote units itself, and sees them without a fence."""
+        self.before[units] = -1
 
     def fence(self, lanes: Lanes) -> None:
         """Threads execute `fence.proxy.async`."""
@@ -108,16 +108,16 @@ class ProxyFences:
 
     def check(
         self,
-        places: NDArray[np.int64],
+        units: NDArray[np.int64],
         writer: NDArray[np.int32],
         known: Known,
         write_op: NDArray[np.int32],
         verb: str,
         lane: int | None,
     ) -> None:
-        """Raise Fault where the async proxy accesses bytes, [1, bytes], that their `writer` did not
+        """Raise Fault where the async proxy accesses units, [1, units], that their `writer` did not
         fence, or whose fence is not known to who starts the access: a thread `lane`, or several."""
-        before = self._before[places]
+        before = self.before[units]
         generic = before >= 0
         if not generic.any():
             return
@@ -131,5 +131,5 @@ class ProxyFences:
             (late, "no barrier follows the fence.proxy.async of its thread"),
         ):
             if wrong.any():
-                op = int(write_op[places[wrong][0]])
+                op = int(write_op[units[wrong][0]])
                 raise Fault(f"{verb} shared memory that {self._op_names[op]} wrote, and {why}")

@@ -10,7 +10,7 @@ until that has come about: warps that take different paths run independently of 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from itertools import groupby, pairwise
 from math import prod
@@ -101,12 +101,13 @@ class Gang:
             int(np.argmax(self.lanes // WARP == missing)),
         )
 
-    def part(self, chosen: NDArray[np.bool_], block: CodeBlock) -> Gang:
-        """The threads that are chosen, at another block."""
+    def part(self, chosen: NDArray[np.bool_], live: Iterable[int]) -> Gang:
+        """The threads that are chosen, with the registers that are `live`."""
         lanes = np.flatnonzero(chosen)
-        regs = [take(value, lanes) for value in self.regs]
+        kept = {slot: take(self.regs[slot], lanes) for slot in live}
+        regs = [kept.get(slot) for slot in range(len(self.regs))]
         awaited = None if self.awaited is None else self.awaited.take(lanes)
-        return Gang(self.lanes[lanes], regs, block, set(self.unfenced), awaited)
+        return Gang(self.lanes[lanes], regs, self.block, set(self.unfenced), awaited)
 
 
 def _not_ahead(gangs: list[Gang]) -> list[Gang]:
@@ -259,8 +260,9 @@ class Machine:
         gang = same[0] if len(same) == 1 else self._merge(same)
         some = self.schedule.some(gang.lanes)
         if some is not None:
-            gangs.append(gang.part(~some, gang.block))
-            gang = gang.part(some, gang.block)
+            live = self.program.live[gang.block]
+            gangs.append(gang.part(~some, live))
+            gang = gang.part(some, live)
         return gang
 
     def _merge(self, gangs: list[Gang]) -> Gang:
@@ -348,8 +350,8 @@ class Machine:
         if not condition.any():
             return [self._jump(gang, fork.other)]
         return [
-            self._jump(gang.part(condition, gang.block), fork.then),
-            self._jump(gang.part(~condition, gang.block), fork.other),
+            self._jump(gang.part(chosen, self.program.live_before(jump)), jump)
+            for chosen, jump in ((condition, fork.then), (~condition, fork.other))
         ]
 
     # Waiting
@@ -369,7 +371,8 @@ class Machine:
             return [gang]
         parts = [gang]
         if not ready.all():
-            parts = [gang.part(ready, gang.block), gang.part(~ready, gang.block)]
+            live = self.program.live[gang.block]
+            parts = [gang.part(ready, live), gang.part(~ready, live)]
         first = parts[0]
         assert first.awaited is not None
         try:

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.clocks import Clocks
 from tilewright.lowering.interpreter.machine.tcgen05_streams import Stream
-from tilewright.lowering.interpreter.values import Lanes
+from tilewright.lowering.interpreter.values import Lanes, distinct
 
 
 class OperandReads:
@@ -18,6 +18,8 @@ class OperandReads:
         self._chunks = -(-size // 16)
         self._op_names = op_names
         self._reads: dict[int, dict[Stream, tuple[NDArray[np.int32], NDArray[np.int32]]]] = {}
+        # Of each stream the last epoch in which it read.
+        self._last: dict[Stream, int] = {}
 
     def issue(self, stream: Stream, cta: int, starts: NDArray[np.int64], op: int) -> None:
         """A stream reads the chunks at these addresses of a CTA's shared memory."""
@@ -26,6 +28,7 @@ class OperandReads:
             nothing = np.zeros(self._chunks, dtype=np.int32)
             streams[stream] = nothing, nothing.copy()
         epochs, ops = streams[stream]
+        self._last[stream] = stream.epoch
         epochs[starts // 16] = stream.epoch
         ops[starts // 16] = op
 
@@ -35,8 +38,11 @@ class OperandReads:
         if not self._reads:
             return
         cta, byte = np.divmod(places, self._size)
-        for number in np.unique(cta).tolist():
+        common = clocks.common(lanes)[0]
+        for number in distinct(cta):
             for stream, (epochs, ops) in self._reads.get(number, {}).items():
+                if stream.complete_by_phase(common) >= self._last[stream]:
+                    continue
                 chunk = np.where(cta == number, byte // 16, 0)
                 read = np.where(cta == number, epochs[chunk], 0)
                 if read.any():

@@ -3,12 +3,12 @@
 Every access is checked: it must lie in shared memory, on its own alignment, in bytes that something
 has written. Shared memory also remembers who last read and wrote each byte, and when by the vector
 clocks of the CTA's warps, so that two accesses that no barrier orders are an error that names both.
+It remembers that by units, of which every access so far was of whole ones.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,11 +18,11 @@ from tilewright.lowering.interpreter.machine.async_groups import CHUNK, AsyncGro
 from tilewright.lowering.interpreter.machine.async_proxy import ProxyFences
 from tilewright.lowering.interpreter.machine.clocks import Clocks
 from tilewright.lowering.interpreter.machine.global_accesses import GlobalAccesses
-from tilewright.lowering.interpreter.machine.global_copies import GlobalRead
+from tilewright.lowering.interpreter.machine.global_copies import GlobalRead, PendingCopy
 from tilewright.lowering.interpreter.machine.global_memory import check_aligned
 from tilewright.lowering.interpreter.machine.operand_reads import OperandReads
 from tilewright.lowering.interpreter.machine.remote_accesses import RemoteAccesses
-from tilewright.lowering.interpreter.machine.sparse_zeros import sparse_zeros
+from tilewright.lowering.interpreter.machine.sparse_zeros import repeated, sparse_zeros
 from tilewright.lowering.interpreter.machine.special_registers import WARP
 from tilewright.lowering.interpreter.machine.tcgen05_streams import Stream
 from tilewright.lowering.interpreter.program import OpNames
@@ -33,29 +33,6 @@ RANK_SHIFT = 24
 
 _NOBODY = -1
 """The writer of a byte that nothing has written; numbers below it are `Clocks.async_writer`s."""
-
-
-@dataclass(eq=False)
-class PendingCopy:
-    """One `cp.async` of some threads: its bytes land when its group is waited for. It is not known
-    to have read them before; where they are to be read then, `again` does."""
-
-    lanes: Lanes
-    places: NDArray[np.int64]
-    data: NDArray[np.uint8]
-    group: NDArray[np.int64]
-    op: int
-    source: GlobalRead
-    again: Callable[[], NDArray[np.uint8]] | None
-
-    def of(self, chosen: NDArray[np.bool_]) -> PendingCopy:
-        """That of some of the threads."""
-        read = self.again
-        again = None if read is None else lambda: read()[chosen]
-        return PendingCopy(
-            self.lanes[chosen], self.places[chosen], self.data[chosen], self.group[chosen],
-            self.op, self.source, again,
-        )  # fmt: skip
 
 
 class SharedMemory:
@@ -81,15 +58,17 @@ class SharedMemory:
         self._accesses = accesses
         self.threads = threads
         self._cluster = cluster
-        self._writer = np.full(total, _NOBODY, dtype=np.int32)
-        self._written = np.zeros(total, dtype=np.int32)
-        self._write_op = np.zeros(total, dtype=np.int32)
-        self._read = sparse_zeros((clocks.warps, total), np.int32)
-        self._readers = sparse_zeros((clocks.warps, total), np.uint32)
-        self._read_op = sparse_zeros((clocks.warps, total), np.int32)
+        self._unit = CHUNK
+        units = total // CHUNK
+        self._writer = np.full(units, _NOBODY, dtype=np.int32)
+        self._written = np.zeros(units, dtype=np.int32)
+        self._write_op = np.zeros(units, dtype=np.int32)
+        self._read = sparse_zeros((clocks.warps, units), np.int32)
+        self._readers = sparse_zeros((clocks.warps, units), np.uint32)
+        self._read_op = sparse_zeros((clocks.warps, units), np.int32)
         # Of the warps of this number in each cluster, no read is later than that.
         self._last_read = np.zeros(clocks.warps, dtype=np.int32)
-        self._pending = np.zeros(total, dtype=np.int32)
+        self._pending = np.zeros(units, dtype=np.int32)
         self._copies: list[PendingCopy] = []
         self.committed = np.zeros(ctas * threads, dtype=np.int64)
         self.op_names = OpNames()
@@ -100,7 +79,7 @@ class SharedMemory:
             clocks, threads, total, self.op_names, team=1, wait="cp.async.bulk.wait_group"
         )
         self.operands = OperandReads(self.stride, self.op_names)
-        self._proxy = ProxyFences(clocks, total, self.op_names)
+        self._proxy = ProxyFences(clocks, units, self.op_names)
 
     # Addresses
 
@@ -134,6 +113,35 @@ class SharedMemory:
         there = own // self._cluster * self._cluster + rank - 1
         return np.where(rank > 0, there, own), address & ((1 << RANK_SHIFT) - 1)
 
+    def _units(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The units of bytes, [..., bytes], which become as small as these have them whole."""
+        *rows, size = places.shape
+        unit = self._unit
+        while True:
+            if size % unit == 0:
+                runs = places.reshape(*rows, size // unit, unit)
+                units = runs[..., 0] // unit
+                if unit == 1 or (runs == units[..., None] * unit + np.arange(unit)).all():
+                    break
+            unit //= 2
+        if unit < self._unit:
+            self._divide(self._unit // unit)
+        return units
+
+    def _divide(self, times: int) -> None:
+        """Make units so many times as small."""
+        self._unit //= times
+        self._writer, self._written, self._write_op, self._pending, self._proxy.before = (
+            np.repeat(shadow, times)
+            for shadow in (
+                self._writer, self._written, self._write_op, self._pending, self._proxy.before
+            )
+        )  # fmt: skip
+        rows = np.flatnonzero(self._last_read)
+        self._read, self._readers, self._read_op = (
+            repeated(shadow, rows, times) for shadow in (self._read, self._readers, self._read_op)
+        )
+
     # Accesses
 
     def load(
@@ -145,16 +153,17 @@ class SharedMemory:
         """
         places = self.places(lanes, address, size, "read")[:, :used]
         self._note_remote(lanes, places, op)
-        self._check_read(lanes, places, op)
+        self._check_read(lanes, self._units(places), op)
         return self.data[places]
 
     def store(self, lanes: Lanes, address: Bits, value: NDArray[np.uint8], op: int) -> None:
         """Write uint8 [threads, size]."""
         places = self.places(lanes, address, value.shape[1], "write")
         self._note_remote(lanes, places, op)
-        self._check_write(lanes, places, places[:, ::CHUNK])
+        units = self._units(places)
+        self._check_write(lanes, units, places[:, ::CHUNK])
         self._check_collisions(places, value)
-        self._stamp_write(lanes, places, op)
+        self._stamp_write(lanes, units, op)
         self.data[places] = value
 
     def update(
@@ -165,11 +174,12 @@ class SharedMemory:
         there: uint8 [threads, size]. It counts as a write, even where it changes nothing."""
         places = self.places(lanes, address, size, "atomic access")
         self._note_remote(lanes, places, op)
-        if (self._writer[places] == _NOBODY).any():
-            lane = int(np.argmax((self._writer[places] == _NOBODY).any(axis=1)))
+        units = self._units(places)
+        if (self._writer[units] == _NOBODY).any():
+            lane = int(np.argmax((self._writer[units] == _NOBODY).any(axis=1)))
             raise Fault("read of shared memory that nothing has written", lane)
-        self._check_write(lanes, places, places[:, ::CHUNK])
-        self._stamp_write(lanes, places, op)
+        self._check_write(lanes, units, places[:, ::CHUNK])
+        self._stamp_write(lanes, units, op)
         before = self.data[places]
         self.data[places] = change(before)
         return before
@@ -189,44 +199,44 @@ class SharedMemory:
             lane = int(np.argmax(clash)) // places.shape[1]
             raise Fault("race on shared memory: two threads of the op write one byte", lane)
 
-    def _check_read(self, lanes: Lanes, places: NDArray[np.int64], op: int) -> None:
-        self._check_pending(places, "read")
-        writer = self._writer[places]
+    def _check_read(self, lanes: Lanes, units: NDArray[np.int64], op: int) -> None:
+        self._check_pending(units, "read")
+        writer = self._writer[units]
         if (writer == _NOBODY).any():
             lane = int(np.argmax((writer == _NOBODY).any(axis=1)))
             raise Fault("read of shared memory that nothing has written", lane)
-        self._check_writers(lanes, places, writer, "read")
-        self._stamp_read(lanes, places, op)
+        self._check_writers(lanes, units, writer, "read")
+        self._stamp_read(lanes, units, op)
 
-    def _stamp_read(self, lanes: Lanes, places: NDArray[np.int64], op: int) -> None:
-        """Threads read bytes; those of their warps whose reads they do not know of still count."""
+    def _stamp_read(self, lanes: Lanes, units: NDArray[np.int64], op: int) -> None:
+        """Threads read units; those of their warps whose reads they do not know of still count."""
         local = (lanes // WARP % self.clocks.warps)[:, None]
         bit = np.left_shift(np.uint32(1), (lanes % WARP).astype(np.uint32))[:, None]
         known = self.clocks.seen[lanes[:, None], local]
-        before = np.where(self._read[local, places] >= known, self._readers[local, places], 0)
-        self._readers[local, places] = before | bit
-        # Of threads that read a byte together the last one stands there now.
-        missing = self._readers[local, places] & bit == 0
+        before = np.where(self._read[local, units] >= known, self._readers[local, units], 0)
+        self._readers[local, units] = before | bit
+        # Of threads that read a unit together the last one stands there now.
+        missing = self._readers[local, units] & bit == 0
         if missing.any():
-            at = np.broadcast_to(local, places.shape)[missing], places[missing]
-            np.bitwise_or.at(self._readers, at, np.broadcast_to(bit, places.shape)[missing])
+            at = np.broadcast_to(local, units.shape)[missing], units[missing]
+            np.bitwise_or.at(self._readers, at, np.broadcast_to(bit, units.shape)[missing])
         now = self.clocks.now(lanes)
         np.maximum.at(self._last_read, local[:, 0], now)
-        self._read[local, places] = now[:, None]
-        self._read_op[local, places] = op
+        self._read[local, units] = now[:, None]
+        self._read_op[local, units] = op
 
     def _check_writers(
-        self, lanes: Lanes, places: NDArray[np.int64], writer: NDArray[np.int32], verb: str
+        self, lanes: Lanes, units: NDArray[np.int64], writer: NDArray[np.int32], verb: str
     ) -> None:
         """The last writer of every byte must be this thread or happen before it."""
         race = (writer != _NOBODY) & (writer != lanes[:, None])
         if not race.any():
             return
-        stamps, known = self._written[places], self.clocks.seen[lanes]
+        stamps, known = self._written[units], self.clocks.seen[lanes]
         race &= ~self.clocks.happened(known, writer, stamps, writes=True)
         if race.any():
             lane, byte = np.unravel_index(int(np.argmax(race)), race.shape)
-            self._race(verb, "write", int(self._write_op[places[lane, byte]]), int(lane),
+            self._race(verb, "write", int(self._write_op[units[lane, byte]]), int(lane),
                        int(writer[lane, byte]))  # fmt: skip
 
     def _race(self, verb: str, other: str, op: int, lane: int, thread: int) -> None:
@@ -237,50 +247,50 @@ class SharedMemory:
         raise Fault(f"{both} in {who} are ordered by no barrier", lane)
 
     def _check_write(
-        self, lanes: Lanes, places: NDArray[np.int64], chunks: NDArray[np.int64]
+        self, lanes: Lanes, units: NDArray[np.int64], chunks: NDArray[np.int64]
     ) -> None:
-        """Raise Fault where threads may not write bytes, [threads, bytes]; `chunks`, [threads, n],
-        has one of each chunk of them."""
+        """Raise Fault where threads may not write units, [threads, units]; `chunks`, [threads, n],
+        has a byte of each chunk of them."""
         if not len(lanes):
             return  # a warp that initialises nothing
-        self._check_pending(places, "write")
+        self._check_pending(units, "write")
         self.wgmmas.check_write(lanes, chunks)
         self.bulk_stores.check_write(lanes, chunks)
         self.operands.check_write(lanes, chunks, self.clocks)
-        self._check_writers(lanes, places, self._writer[places], "write")
+        self._check_writers(lanes, units, self._writer[units], "write")
         known = self.clocks.seen[lanes, : self.clocks.warps]
         late = (self._last_read >= known.min(axis=0)) & (self._last_read > 0)
         for local in np.flatnonzero(late).tolist():
-            stamps = self._read[local, places]
+            stamps = self._read[local, units]
             race = (stamps >= known[:, local, None]) & (stamps > 0)
             if race.any():
-                self._check_readers(lanes, places, local, race)
+                self._check_readers(lanes, units, local, race)
 
     def _check_readers(
-        self, lanes: Lanes, places: NDArray[np.int64], local: int, race: NDArray[np.bool_]
+        self, lanes: Lanes, units: NDArray[np.int64], local: int, race: NDArray[np.bool_]
     ) -> None:
-        """Raise Fault where one of the threads of a warp that read these bytes, [threads, bytes],
+        """Raise Fault where one of the threads of a warp that read these units, [threads, units],
         is another thread, and its read is not known."""
         rows, _ = np.nonzero(race)
-        at = places[race]
+        at = units[race]
         suspects = np.stack([rows, self._read[local, at], self._readers[local, at]])
         _, index = np.unique(suspects, axis=1, return_index=True)
-        for row, place in zip(rows[index].tolist(), at[index].tolist(), strict=True):
-            lane, readers = int(lanes[row]), int(self._readers[local, place])
+        for row, unit in zip(rows[index].tolist(), at[index].tolist(), strict=True):
+            lane, readers = int(lanes[row]), int(self._readers[local, unit])
             first = lane // self.clocks.lanes * self.clocks.lanes + local * WARP
             if first <= lane < first + WARP:
                 readers &= ~(1 << lane - first)
-            stamp = int(self._read[local, place])
+            stamp = int(self._read[local, unit])
             late = self.clocks.unknown(self.clocks.seen[lane], local, stamp, readers)
             if late:
                 thread = first + late[0] if len(late) == 1 else _NOBODY
-                self._race("write", "read", int(self._read_op[local, place]), row, thread)
+                self._race("write", "read", int(self._read_op[local, unit]), row, thread)
 
-    def _stamp_write(self, lanes: Lanes, places: NDArray[np.int64], op: int) -> None:
-        self._writer[places] = lanes[:, None]
-        self._written[places] = self.clocks.now(lanes)[:, None]
-        self._write_op[places] = op
-        self._proxy.wrote(lanes, places)
+    def _stamp_write(self, lanes: Lanes, units: NDArray[np.int64], op: int) -> None:
+        self._writer[units] = lanes[:, None]
+        self._written[units] = self.clocks.now(lanes)[:, None]
+        self._write_op[units] = op
+        self._proxy.wrote(lanes, units)
 
     # The async proxy
 
@@ -303,21 +313,22 @@ class SharedMemory:
 
     def _check_async_read(self, lanes: Lanes, places: NDArray[np.int64]) -> None:
         """Raise Fault where one thread, or a warpgroup, may not let the async proxy read bytes."""
-        self._check_pending(places, "read")
-        writer = self._writer[places]
+        units = self._units(places)
+        self._check_pending(units, "read")
+        writer = self._writer[units]
         if (writer == _NOBODY).any():
             raise Fault("read of shared memory that nothing has written")
         # Every thread reads for the others: what one of them does not know is not ordered.
         known = self.clocks.common(lanes)
         lane = int(lanes[0]) if len(lanes) == 1 else None
-        race = ~self.clocks.happened(known, writer, self._written[places], writes=True)
+        race = ~self.clocks.happened(known, writer, self._written[units], writes=True)
         race &= writer != (_NOBODY if lane is None else lane)
         if race.any():
             byte = int(np.argmax(race))
-            self._race("read", "write", int(self._write_op[places[0, byte]]), 0,
+            self._race("read", "write", int(self._write_op[units[0, byte]]), 0,
                        int(writer[0, byte]))  # fmt: skip
         writers = np.maximum(writer, 0)
-        self._proxy.check(places, writers, known, self._write_op, "reads", lane)
+        self._proxy.check(units, writers, known, self._write_op, "reads", lane)
 
     def read_operand(
         self, lane: int, cta: int, starts: NDArray[np.int64], stream: Stream, op: int
@@ -360,24 +371,28 @@ class SharedMemory:
         is the clock of the mbarrier and the number of the phase."""
         column, stamp = when
         self.remote.note_copy(lane, int(places[0]) // self.stride, when, self.op_names[op])
-        chunks = np.unique(places // CHUNK) * CHUNK
-        self._check_write(np.array([lane]), places[None], chunks[None])
-        writer, known = np.maximum(self._writer[places[None]], 0), self.clocks.seen[[lane]]
-        self._proxy.check(places[None], writer, known, self._write_op, "writes", lane)
-        self._writer[places] = self.clocks.async_writer(column)
-        self._written[places] = stamp
-        self._write_op[places] = op
-        self._proxy.wrote_async(places)
+        units = self._units(places[None])
+        chunks = np.unique(units * self._unit // CHUNK) * CHUNK
+        self._check_write(np.array([lane]), units, chunks[None])
+        writer, known = np.maximum(self._writer[units], 0), self.clocks.seen[[lane]]
+        self._proxy.check(units, writer, known, self._write_op, "writes", lane)
+        self._writer[units] = self.clocks.async_writer(column)
+        self._written[units] = stamp
+        self._write_op[units] = op
+        self._proxy.wrote_async(units)
         self.data[places] = data
 
     def check_made(self, lanes: Lanes, places: NDArray[np.int64]) -> None:
         """Raise Fault unless the writes to these bytes happened before what the threads do."""
-        self._check_writers(lanes, places, self._writer[places], "access")
+        units = self._units(places)
+        self._check_writers(lanes, units, self._writer[units], "access")
 
     # Asynchronous copies
 
-    def _check_pending(self, places: NDArray[np.int64], verb: str) -> None:
-        pending = self._pending[places]
+    def _check_pending(self, units: NDArray[np.int64], verb: str) -> None:
+        if not self._copies:
+            return
+        pending = self._pending[units]
         if pending.any():
             lane = int(np.argmax(pending.any(axis=1)))
             op = int(pending[lane].max())
@@ -394,9 +409,10 @@ class SharedMemory:
         """Start a `cp.async` of uint8 [threads, size] from what it reads; one that lands late reads
         its source `again`."""
         places = self.places(lanes, address, data.shape[1], "write")
-        self._check_write(lanes, places, places[:, ::CHUNK])
+        units = self._units(places)
+        self._check_write(lanes, units, places[:, ::CHUNK])
         self._check_collisions(places, data)
-        self._pending[places] = op
+        self._pending[units] = op
         self._accesses.until_waited(source)
         group = self.committed[lanes]
         self._copies.append(PendingCopy(lanes, places, data, group, op, source, again))
@@ -424,6 +440,7 @@ class SharedMemory:
         self._copies = rest
 
     def _complete(self, copy: PendingCopy) -> None:
-        self._pending[copy.places] = 0
-        self._stamp_write(copy.lanes, copy.places, copy.op)
+        units = self._units(copy.places)
+        self._pending[units] = 0
+        self._stamp_write(copy.lanes, units, copy.op)
         self.data[copy.places] = copy.data if copy.again is None else copy.again()

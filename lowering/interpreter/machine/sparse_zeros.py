@@ -24,3 +24,10 @@ def sparse_zeros(shape: tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
     with suppress(AttributeError, OSError):  # where no page is huge
         pages.madvise(mmap.MADV_NOHUGEPAGE)
     return np.frombuffer(pages, dtype).reshape(shape)
+
+
+def repeated(zeros: NDArray[Any], rows: NDArray[np.int64], times: int) -> NDArray[Any]:
+    """Sparse zeros so many times as long, of which these rows are not all zeros."""
+    result = sparse_zeros((len(zeros), zeros.shape[1] * times), zeros.dtype)
+    result[rows] = np.repeat(zeros[rows], times, axis=1)
+    return result

@@ -56,6 +56,26 @@ def test_a_loop_is_shown_as_often_as_it_is_asked_for() -> None:
     ]  # fmt: skip
 
 
+def test_a_value_that_nothing_reads_any_more_is_shown_in_a_branch() -> None:
+    text = TEXT.replace(
+        '  "gpu.barrier"',
+        '''  scf.if %first {
+    %three = arith.constant 3 : index
+    scf.yield
+  }
+  "gpu.barrier"''',
+    )
+    texts: list[str] = []
+    line = next(n for n, words in enumerate(text.splitlines(), 1) if "%three" in words)
+    points = Breakpoints([line], [Shown.parse("%half"), Shown.parse("%two")], 1, texts.append)
+    args = [np.zeros(64, np.int32)]
+    tw.interpret(text, grid=(1,), block=(64,), args=args, watchers=[points])
+    assert texts[0].splitlines()[2:] == [
+        "  %half = 0 in all of them",
+        "  %two = 2.5 in all of them",
+    ]
+
+
 def test_a_barrier_is_a_line_too() -> None:
     assert "'gpu.barrier' by 128 threads" in said("gpu.barrier")
 

@@ -48,6 +48,17 @@ RACES = {
   }}""",
         "cute_nvgpu.stmatrix", "this write and the read by", "memref.load",
     ),
+    "store after wider accesses": (
+        f"""  %h = memref.alloc() : {HALVES}
+  %zero = arith.constant 0.0 : f16
+  %z = cute_nvgpu.fragment.splat %zero : f16 -> !cute_nvgpu.fragment<2xf16>
+  cute_nvgpu.stmatrix %z, %h[%other, %c0] : !cute_nvgpu.fragment<2xf16>, {HALVES}
+  "gpu.barrier"() : () -> ()
+  %f = cute_nvgpu.ldmatrix %h[%other, %c0] : {HALVES} -> !cute_nvgpu.fragment<2xf16> // OTHER
+  SYNC
+  memref.store %zero, %h[%t, %c1] : {HALVES} // HERE""",
+        "memref.store", "this write and the read by", "cute_nvgpu.ldmatrix",
+    ),
     "ldmatrix after store": (
         f"""  %h = memref.alloc() : {HALVES}
   %zero = arith.constant 0.0 : f16
