@@ -29,6 +29,9 @@ from tilewright.lowering.interpreter.machine.word_accesses import (
 from tilewright.lowering.interpreter.share import BufferUse, refuse
 from tilewright.lowering.interpreter.values import Bits, Lanes, distinct, spread
 
+STRONG = {"read": "acquire.gpu", "write": "release.gpu"}
+"""The order between CTAs that an access makes which is none."""
+
 ADDRESS_BITS = 40
 """The bits of an address below the number of its buffer."""
 
@@ -73,6 +76,8 @@ class GlobalAccesses:
         self._shadows: dict[int, Shadow] = {}
         self._first = self._ctas = 0
         self.order = AtomicOrder()
+        self.narrow: set[int] = set()
+        """Ops of which threads of other CTAs see no order: those of scope `cta`."""
         self._reading: dict[int, list[GlobalRead]] = {}
         self._writing: dict[int, GlobalWrite] = {}
 
@@ -381,7 +386,7 @@ class GlobalAccesses:
         row = index // places.shape[1]
         race &= others != self._who(span.lanes)[row]
         if op < 0:
-            race &= ops >= 0
+            race &= (ops >= 0) | self._too_narrow(op, ops, others, self._who(span.lanes)[row])
         if not race.any():
             return
         row, other, stamps, ops = row[race], others[race], stamps[race], ops[race]
@@ -411,10 +416,31 @@ class GlobalAccesses:
         if local[at] >= COPIES:
             why = " are ordered by no wait for the mbarrier that completes it"
         name = self._op_names[abs(int(ops[at]))]
+        both = {op: verbs[0], int(ops[at]): verbs[1]}
+        weak = {number: verb for number, verb in both.items() if number >= 0}
+        chosen, cluster = slice(at, at + 1), int(other[at]) // (LOCAL + 1)
+        missing = self.order.missing(int(lanes[at]), cluster, actor[chosen], stamps[chosen])
+        if not weak:
+            missing = tuple(("the scope gpu", -n) for n in both if -n in self.narrow)
+        elif len(weak) < len(both):
+            missing = tuple((STRONG[verb], number) for number, verb in weak.items())
+        named = [f"{word} in {self._op_names[number]}" for word, number in missing]
+        legal = "a barrier between them" if near[at] else "a release.gpu and an acquire.gpu between"
         self._report(
-            f"race on global memory: this {verbs[0]} and the {verbs[1]} by {name}{why}",
+            f"race on global memory: this {verbs[0]} and the {verbs[1]} by {name}{why}; "
+            f"nearest legal: {' and '.join(named) or legal}",
             int(span.rows[row[at]]),
         )
+
+    def _too_narrow(
+        self, op: int, ops: NDArray[np.int32], others: NDArray[np.int64], mine: NDArray[np.int64]
+    ) -> NDArray[np.bool_]:
+        """True of strong accesses of two CTAs of which one is of scope `cta`."""
+        if not self.narrow:
+            return np.zeros(len(ops), dtype=np.bool_)
+        narrow = np.isin(-ops, list(self.narrow)) | (-op in self.narrow)
+        cta, own = (who - (who & LOCAL) % self._slots for who in (others, mine))
+        return narrow & (cta != own)
 
     def _report(self, message: str, row: int) -> None:
         if self._races == "error":
