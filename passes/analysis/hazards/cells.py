@@ -136,9 +136,12 @@ def _chosen(lanes: Array, constant: Any) -> Array:
 def _cells(place: MemoryPlace, view: PlacedView, numbers: list[Any], placement: Placement) -> Array:
     """Cells of what was allocated, by thread or for all. Raises OutOfBounds."""
     if place.reach is not None:
-        cells, run = place.reach(*numbers), placement.bits // 8
+        cells, bits = place.reach(*numbers), placement.bits
         assert isinstance(cells, np.ndarray)
-        cells = cells[:, ::run] // run
+        if bits < 8:
+            cells = (cells[:, :, None] * 8 // bits + np.arange(8 // bits)).reshape(len(cells), -1)
+        else:
+            cells = cells[:, :: bits // 8] // (bits // 8)
     elif place.matrix is not None:
         matrix = place.matrix.result.type
         per_item = max(8 // matrix.element.bits, 1)

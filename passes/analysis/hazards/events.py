@@ -13,6 +13,7 @@ from xdsl.ir import Operation, SSAValue
 from tilewright.dialects.cute.types.memref import Space, is_memref, space_of
 from tilewright.dialects.cute_nvgpu.lattice.tmem import SHIFTED_COLUMNS
 from tilewright.dialects.cute_nvgpu.ops import (
+    address,
     cluster,
     copy,
     fragment_memory,
@@ -42,7 +43,7 @@ from tilewright.passes.analysis.hazards.effects import (
     of_both,
     plain,
 )
-from tilewright.passes.analysis.hazards.instructions import INSTRUCTIONS
+from tilewright.passes.analysis.hazards.instructions import INSTRUCTIONS, matrices_at, run_at
 
 
 def effect_of(op: Operation) -> Effect | None:
@@ -73,6 +74,16 @@ def _generic(
     extents = ((len(indices) - 1, elements),) if elements > 1 and indices else ()
     place = MemoryPlace(memory, tuple(indices), extents, writes=writes)
     return Effect("access", places=(place,), predicate=predicate, constant=constant)
+
+
+def _addressed(op: address.LoadOp | address.StoreOp) -> Effect | None:
+    """A thread's own access to an address."""
+    if not op.is_shared:
+        return None
+    stores = isinstance(op, address.StoreOp)
+    size = sum(address.bytes_of(value.type) for value in op.elements)
+    place = run_at(op.address, size, offset=op.offset.value.data, writes=stores)
+    return Effect("access", places=(place,), predicate=op.predicate)
 
 
 def _elements(memory: SSAValue, size: int) -> int:
@@ -204,7 +215,13 @@ _EFFECTS: dict[type[Operation], Row | None] = {
     ),
     wmma.LoadOp: _wmma,
     wmma.StoreOp: _wmma,
+    address.LoadOp: _addressed,
+    address.StoreOp: _addressed,
+    address.LdmatrixOp: matrices_at,
     # Asynchronous copies.
+    address.CpAsyncOp: lambda op: Effect("cp.async", places=(
+        run_at(op.dest, op.size.value.data, offset=op.offset.value.data, writes=True),
+    )),
     copy.CpAsyncOp: _cp_async,
     tma.TmaLoadOp: _tma_load,
     tma.TmaStoreOp: _tma_store,

@@ -89,5 +89,5 @@ def test_the_scope_of_a_cta_orders_its_own_threads(level: Any) -> None:
     for seed in TURNS:
         got = run(text, level, arrays(), schedule=seed)
         np.testing.assert_array_equal(got[2][32:], np.arange(32)[::-1])
-        with pytest.raises(tw.ExecutionError, match="nearest legal: release.gpu in "):
+        with pytest.raises(tw.ExecutionError, match=r"nearest legal: release\.gpu in "):
             run(text.replace("release.cta", "relaxed.cta"), level, arrays(), schedule=seed)

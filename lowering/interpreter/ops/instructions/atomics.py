@@ -69,11 +69,11 @@ def _atomic_rmw(op: memref.AtomicRMWOp, builder: Builder) -> Step:
     if form not in ATOMICS:
         raise OpError(op, f"'{op.name}' of kind {op.kind.value.data} on {op.value.type} cannot be "
                       "interpreted; nearest legal: addi of i32")  # fmt: skip
-    number = builder.number(op)
+    number, order = builder.number(op), Ordering.of("acq_rel.gpu", "atom")
 
     def run(machine: Machine, gang: Gang, value: Bits, view: View, *indices: Bits) -> Bits:
         address, shared = view.locate(indices), view.space is Space.SMEM
-        return _perform(machine, gang.lanes, address, [value], form, shared, number)
+        return _perform(machine, gang.lanes, address, [value], form, shared, number, order)
 
     return effect(op, builder, run)
 
@@ -106,7 +106,7 @@ def _atom(op: AtomOp | address.AtomicOp, builder: Builder) -> Step:
 
 def _perform(
     machine: Machine, lanes: Lanes, address: Bits, values: Sequence[Bits], form: str, shared: bool,
-    number: int, order: Ordering = Ordering.of("acq_rel.gpu", "atom"),
+    number: int, order: Ordering,
 ) -> Bits:  # fmt: skip
     dtype, count = f"uint{8 * _dtype(form.rpartition('.')[2]).itemsize}", len(lanes)
     words = [np.ascontiguousarray(spread(value, count)).astype(dtype) for value in values]
