@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tilewright.lowering.interpreter.machine.clocks import Clocks, Known, together
+from tilewright.lowering.interpreter.values import Lanes
 
 Elsewhere = dict[int, tuple[Clocks, Known]]
 """The knowledge of clusters, by their numbers in the grid."""
@@ -122,14 +123,21 @@ class AtomicOrder:
         if not order.reads:
             self._released.pop(word, None)
             self._withheld.pop(word, None)
-        published = self._clocks.publish(np.array([lane]))
-        mine: Elsewhere = {self._cluster(lane): (self._clocks, published)}
-        known = _merged(self.elsewhere(lane), mine)
+        _, known = self.known_by(np.array([lane]))
         if order.releases:
             self._released[word] = _merged(self._released.get(word, {}), known)
         else:
             before = self._withheld[word].known if word in self._withheld else {}
             self._withheld[word] = Link(_merged(before, known), (("release.gpu", op),))
+
+    def known_by(self, lanes: Lanes) -> tuple[int, Elsewhere]:
+        """The cluster of some threads, and what they know and did until now, of all clusters."""
+        cluster, known = self._cluster(int(lanes[0])), Elsewhere()
+        if self.is_used:
+            for lane in lanes.tolist():
+                known = _merged(known, self.elsewhere(lane))
+        published = self._clocks.publish(lanes)
+        return cluster, _merged(known, {cluster: (self._clocks, published)})
 
     def elsewhere(self, lane: int) -> Elsewhere:
         """A thread's knowledge of other clusters."""
@@ -147,7 +155,7 @@ class AtomicOrder:
         self, lane: int, cluster: int, who: NDArray[np.int32], stamps: NDArray[np.int32]
     ) -> NDArray[np.bool_]:
         """Which accesses of threads of another cluster a thread knows of."""
-        return _happened(self.elsewhere(lane), cluster, who, stamps)
+        return knows(self.elsewhere(lane), cluster, who, stamps)
 
     def missing(
         self, lane: int, cluster: int, who: NDArray[np.int32], stamps: NDArray[np.int32]
@@ -155,7 +163,7 @@ class AtomicOrder:
         """The releases and acquires, by op, that would let a thread know of an access."""
         for (reader, _), links in self._links.items():
             for link in links if self._near(lane, reader) else ():
-                if _happened(link.known, cluster, who, stamps).all():
+                if knows(link.known, cluster, who, stamps).all():
                     return link.ops
         return ()
 
@@ -165,9 +173,10 @@ class AtomicOrder:
         return bool(self._histories)
 
 
-def _happened(
+def knows(
     known: Elsewhere, cluster: int, who: NDArray[np.int32], stamps: NDArray[np.int32]
 ) -> NDArray[np.bool_]:
+    """Which accesses of threads of a cluster somebody knows of."""
     if cluster not in known:
         return np.zeros(len(who), dtype=np.bool_)
     clocks, seen = known[cluster]

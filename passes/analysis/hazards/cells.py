@@ -191,8 +191,8 @@ def _tensor(place: MemoryPlace, view: PlacedView, first: int, numbers: list[int]
     halves, columns = tensor_cells(view.type)
     if place.columns is not None:
         offset = int(tensor_offset(view.type, numbers))
-        if offset % (1 << 16) + place.columns > columns.bit_length():
+        if offset % (1 << 16) + place.columns.bit_length() > columns.bit_length():
             raise OutOfBounds
-        first, columns = first + offset, (1 << place.columns) - 1
+        first, columns = first + offset, place.columns
         halves = tuple(range(max((place.lanes or HALF) // HALF, 1)))
     return tensor_set(first, halves, columns)

@@ -157,7 +157,7 @@ def _umma(op: UmmaOp) -> Effect:
 
 def _copy(op: tmem_copy.CopyOp) -> Effect:
     place = MemoryPlace(
-        op.dest, tuple(op.indices), columns=op.copy_shape.columns, lanes=128, writes=True
+        op.dest, tuple(op.indices), columns=(1 << op.copy_shape.columns) - 1, lanes=128, writes=True
     )
     source = matrix_place(op.source)
     places = (place,) if source is None else (place, source)
@@ -166,7 +166,7 @@ def _copy(op: tmem_copy.CopyOp) -> Effect:
 
 def _shift(op: tmem_copy.ShiftOp) -> Effect:
     place = MemoryPlace(
-        op.source, tuple(op.indices), columns=SHIFTED_COLUMNS, lanes=128, writes=True
+        op.source, tuple(op.indices), columns=(1 << SHIFTED_COLUMNS) - 1, lanes=128, writes=True
     )
     return Effect("umma", places=(place,), constant=("shift", op.group))
 
@@ -175,7 +175,7 @@ def _tile(op: tmem_access.TmemAccessOp) -> Effect:
     memory, indices = op.tile_operand
     stores = isinstance(op, tmem_access.StoreOp)
     place = MemoryPlace(
-        memory, tuple(indices), columns=op.access.columns, lanes=op.access.shape.lanes,
+        memory, tuple(indices), columns=op.access.column_set, lanes=op.access.shape.lanes,
         writes=stores,
     )  # fmt: skip
     return Effect("tmem.store" if stores else "tmem.load", places=(place,))

@@ -233,8 +233,7 @@ def _set_of(halves: tuple[int, ...], columns: int) -> Reach:
 
 
 def _columns(columns: int, lanes: int = LANES) -> Reach:
-    halves, whole = tuple(range(max(lanes // HALF, 1))), (1 << columns) - 1
-    return _set_of(halves, whole)
+    return _set_of(tuple(range(max(lanes // HALF, 1))), columns)
 
 
 def _tensor(
@@ -248,21 +247,21 @@ def _tensor(
 def _tile(op: tcgen05_access.AccessOp) -> Effect:
     stores, access = isinstance(op, tcgen05_access.StOp), op.access
     place = _tensor(
-        op.operands[0], access.columns, access.shape.lanes,
+        op.operands[0], access.column_set, access.shape.lanes,
         offset=op.offset.value.data, writes=stores,
     )  # fmt: skip
     return Effect("tmem.store" if stores else "tmem.load", places=(place,))
 
 
 def _cp(op: tcgen05_memory.CpOp) -> Effect:
-    place = _tensor(op.address, op.copy_shape.columns, offset=op.offset.value.data)
+    place = _tensor(op.address, (1 << op.copy_shape.columns) - 1, offset=op.offset.value.data)
     shape = op.copy_shape
     source = _matrix(op.descriptor, TCGEN05, "k", (shape.rows, shape.bits // 8), 8)
     return Effect("umma", places=(place, source), constant=("cp", op.shape.data))
 
 
 def _shift(op: tcgen05_memory.ShiftOp) -> Effect:
-    place = _tensor(op.address, SHIFTED_COLUMNS, offset=op.offset.value.data)
+    place = _tensor(op.address, (1 << SHIFTED_COLUMNS) - 1, offset=op.offset.value.data)
     return Effect("umma", places=(place,), constant=("shift", op.group))
 
 
@@ -302,6 +301,6 @@ INSTRUCTIONS: dict[type[Operation], Row] = {
         "tmem.alloc", places=(run_at(op.slot, 4, offset=op.offset.value.data, writes=True),)
     ),
     tcgen05_memory.DeallocOp: lambda op: Effect(
-        "tmem.dealloc", places=(_tensor(op.address, op.columns.value.data),)
+        "tmem.dealloc", places=(_tensor(op.address, (1 << op.columns.value.data) - 1),)
     ),
 }  # fmt: skip

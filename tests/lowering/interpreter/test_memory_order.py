@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from faults import LEVELS, run
 from test_atomics import GET, SET, arrays, flagged
+from test_mbarriers import EXPECT, LOAD, MAP, WAIT, made
 
 import tilewright as tw
 
@@ -91,3 +92,37 @@ def test_the_scope_of_a_cta_orders_its_own_threads(level: Any) -> None:
         np.testing.assert_array_equal(got[2][32:], np.arange(32)[::-1])
         with pytest.raises(tw.ExecutionError, match=r"nearest legal: release\.gpu in "):
             run(text.replace("release.cta", "relaxed.cta"), level, arrays(), schedule=seed)
+
+
+# Threads write a box of a tensor, which a copy reads.
+HANDED_ON = f"""  memref.store %one, %p[%t] : memref<?xi32>
+  BEFORE
+  "gpu.barrier"() : () -> ()
+  scf.if %first {{
+    AFTER
+    {EXPECT}
+    {LOAD} // HERE
+  }}
+  {WAIT}"""
+PROXY = "cute_nvgpu.fence.proxy.async"
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_what_threads_wrote_to_global_memory_a_copy_reads_behind_a_fence(level: Any) -> None:
+    """Of those who wrote, or of the one who copies; one for shared memory alone is none."""
+
+    def over(before: str, after: str) -> None:
+        text = made(HANDED_ON.replace("BEFORE", before).replace("AFTER", after))
+        for given, part in (("i32>", "pointer"), (f"%m: {MAP}", f"tensor_map<0, 1>, {MAP}")):
+            text = text.replace(given, f"{given} {{cute.from = #cute.argument<0, {part}>}}", 1)
+        arguments = '"cute.arguments" = [!cute.memref<i32, gmem, "(?,?):(?,1)">]'
+        text = text.replace("{gpu.kernel}", f"{{gpu.kernel, {arguments}}}")
+        run(text, level, [np.zeros((32, 32), np.int32)])
+
+    over(PROXY, "")
+    over("", PROXY)
+    for before, after in (("", ""), (f'{PROXY} in "shared::cta"', "")):
+        with pytest.raises(
+            tw.ExecutionError, match=r"async proxy what .* with no fence\.proxy\.async"
+        ):
+            over(before, after)
