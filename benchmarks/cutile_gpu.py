@@ -26,7 +26,7 @@ from device_time import milliseconds
 from measured import parser, show
 
 import tilewright as tw
-from tilewright.cutile_gpu import compiled, ctas_of_blocks
+from tilewright.cutile_gpu import BlockSchedule, compiled, launched
 
 ARCH = "sm_90a"
 """The target of the cubins of tileiras."""
@@ -102,8 +102,8 @@ class Bench:
             if isinstance(matrix, Matrix) and matrix.result
         ]  # fmt: skip
 
-    def ours(self, kernel: tw.Kernel) -> Launch:
-        """A launch of our kernel."""
+    def ours(self, kernel: tw.Kernel, room: int | None = None) -> Launch:
+        """A launch of our kernel, of so many CTAs at most where they take blocks in turn."""
         from tilewright.arguments.binding import Binding
         from tilewright.launcher import device_memory
 
@@ -111,10 +111,10 @@ class Bench:
         function = kernel.load(entry)
         assert entry.block is not None
         block = entry.block
-        args = [dense(value) for value in self.flat]
+        grid, told = launched(entry, self.grid, room)
+        args = [*map(dense, self.flat), *told]
         values = entry.values(Binding(entry.arguments, args, device_memory(), on_gpu=True))
         stream = self.torch.cuda.current_stream().cuda_stream
-        grid = entry.grid(self.grid)
         return lambda: function.start(values, grid, block, stream)
 
     def theirs(self, kernel: tw.Kernel, cubin: bytes) -> Launch:
@@ -279,8 +279,8 @@ def measure(path: Path, libraries: dict[str, tuple[float, str]], arch: str) -> l
         return rows
     for problem in case.problems:
         bench = Bench(case, problem)
-        ctas = ctas_of_blocks(whole, bench.grid)
-        kernel = whole if ctas == 1 else compiled(stored["bytecode"], arch, ctas=ctas)
+        schedule = BlockSchedule.of(whole, bench.grid)
+        kernel = compiled(stored["bytecode"], arch, schedule=schedule)
         work = problem.operations or problem.bytes
         reference = expected(bench)
         word = "" if case.sample == "BatchMatMul" else f" {case.configuration.split()[0]}"

@@ -42,6 +42,7 @@ def _entry_record(entry: Entry) -> dict[str, Any]:
         "arguments": [_parameter_record(parameter) for parameter in entry.arguments],
         "parts": entry.parts and [_parameter_record(parameter) for parameter in entry.parts],
         "ctas": entry.ctas,
+        "takes_blocks": entry.takes_blocks,
     }
 
 
@@ -55,6 +56,7 @@ def _entry(row: Any) -> Entry:
         tuple(_parameter(parameter) for parameter in row["arguments"]),
         row["parts"] and tuple(_parameter(parameter) for parameter in row["parts"]),
         row["ctas"],
+        row["takes_blocks"],
     )
 
 

@@ -32,7 +32,7 @@ from tilewright.dialects.cute_nvgpu.lattice.targets import Target, target
 from tilewright.dialects.cute_nvgpu.ops import tcgen05_sync
 from tilewright.dialects.cute_nvgpu.ops.address import AddressOp
 from tilewright.dialects.cute_nvgpu.ops.warp_specialization import SetmaxnregOp
-from tilewright.dialects.ptx.control_flow import BLOCK_CTAS, MIN_CTAS
+from tilewright.dialects.ptx.control_flow import BLOCK_CTAS, MIN_CTAS, TAKES_BLOCKS
 from tilewright.lowering.cuda_tile.analysis.cost_model import (
     COPYING_REGISTERS,
     WARP,
@@ -177,6 +177,8 @@ def convert_entry(entry: EntryOp, arch: Target | None = None) -> func.FuncOp:
             kernel.check_room()
             for load, why in copies.refused.items():
                 remark(load, "pipeline", f"'{load.name}' is not loaded ahead by cp.async: {why}")
+            if TAKES_BLOCKS in entry.attributes:
+                lowered.attributes[TAKES_BLOCKS] = entry.attributes[TAKES_BLOCKS]
             if blocks.ctas > 1:
                 lowered.attributes[BLOCK_CTAS] = IntegerAttr(blocks.ctas, i32)
             return lowered

@@ -12,9 +12,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from tilewright.dialects.cute_nvgpu.lattice.operand_text import split
 from tilewright.dialects.cute_nvgpu.lattice.targets import TARGETS, Target
 from tilewright.dialects.ptx.control_flow import EntryOp, RetOp
-from tilewright.dialects.ptx.convert import CvtaOp
 from tilewright.dialects.ptx.data_movement import LdOp, StOp
-from tilewright.dialects.ptx.logic import SelpOp, SetpOp
 from tilewright.dialects.ptx.registers import (
     ConstOp,
     ListGetOp,
@@ -23,6 +21,7 @@ from tilewright.dialects.ptx.registers import (
     SharedAddressOp,
     UnpackOp,
 )
+from tilewright.dialects.ptx.scalars import CvtaOp, SelpOp, SetpOp
 from tilewright.dialects.ptx.types import KINDS, RegType, reg
 from tilewright.lowering.ptx.text import module_text
 from tilewright.ptxas import PtxasReport
