@@ -25,7 +25,7 @@ Elsewhere = dict[int, tuple[Clocks, Known]]
 
 
 @dataclass(frozen=True, slots=True)
-class Ordering:
+class AccessOrder:
     """The order that an access makes, by what PTX calls it: `acquire.gpu`; weak ones make none."""
 
     semantics: str
@@ -34,7 +34,7 @@ class Ordering:
     writes: bool
 
     @classmethod
-    def of(cls, semantics: str, instruction: str) -> Ordering:
+    def of(cls, semantics: str, instruction: str) -> AccessOrder:
         """That of `ld`, `st` or `atom`."""
         word, _, scope = semantics.partition(".")
         return cls(word, scope, instruction != "st", instruction != "ld")
@@ -55,11 +55,11 @@ class Ordering:
         return self.writes and self.semantics in ("release", "acq_rel")
 
 
-WEAKLY = Ordering.of("weak", "ld")
+WEAKLY = AccessOrder.of("weak", "ld")
 
 
-class Link(NamedTuple):
-    """What a thread would know, were ops, by number, to release or acquire."""
+class MissingLink(NamedTuple):
+    """The knowledge that a thread would have, were ops, by number, to release or acquire."""
 
     known: Elsewhere
     ops: tuple[tuple[str, int], ...]
@@ -71,8 +71,8 @@ class AtomicOrder:
 
     def __init__(self) -> None:
         self._released: dict[int, Elsewhere] = {}
-        self._withheld: dict[int, Link] = {}
-        self._links: dict[tuple[int, int], list[Link]] = {}
+        self._withheld: dict[int, MissingLink] = {}
+        self._links: dict[tuple[int, int], list[MissingLink]] = {}
         self._histories: dict[int, tuple[int, list[Elsewhere]]] = {}
         self._first = 0
 
@@ -84,18 +84,18 @@ class AtomicOrder:
     def _cluster(self, lane: int) -> int:
         return self._first + lane // self._clocks.lanes
 
-    def come(self, lane: int, word: int, order: Ordering, op: int) -> None:
+    def come(self, lane: int, word: int, order: AccessOrder, op: int) -> None:
         """A thread comes to a word: with an acquire it learns what was released there."""
         if not order.reads:
             return
         missing = () if order.acquires else (("acquire.gpu", op),)
-        links: list[Link] = []
+        links: list[MissingLink] = []
         if withheld := self._withheld.get(word):
-            links.append(Link(withheld.known, withheld.ops + missing))
+            links.append(MissingLink(withheld.known, withheld.ops + missing))
         if order.acquires:
             self._acquire(lane, word)
         elif word in self._released:
-            links.append(Link(self._released[word], missing))
+            links.append(MissingLink(self._released[word], missing))
         if links:
             self._links[lane, word] = links
 
@@ -115,7 +115,7 @@ class AtomicOrder:
             history.append(now)
             self._clocks.learn_of(np.array([lane]), column, np.array([len(history)]))
 
-    def leave(self, lane: int, word: int, order: Ordering, op: int) -> None:
+    def leave(self, lane: int, word: int, order: AccessOrder, op: int) -> None:
         """The thread has written the word: with a release it leaves what it knows, of what it did
         too, for those who come later."""
         if not order.writes:
@@ -128,7 +128,7 @@ class AtomicOrder:
             self._released[word] = _merged(self._released.get(word, {}), known)
         else:
             before = self._withheld[word].known if word in self._withheld else {}
-            self._withheld[word] = Link(_merged(before, known), (("release.gpu", op),))
+            self._withheld[word] = MissingLink(_merged(before, known), (("release.gpu", op),))
 
     def known_by(self, lanes: Lanes) -> tuple[int, Elsewhere]:
         """The cluster of some threads, and what they know and did until now, of all clusters."""

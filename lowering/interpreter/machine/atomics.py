@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tilewright.lowering.interpreter.errors import faults_of
-from tilewright.lowering.interpreter.machine.atomic_order import AtomicOrder, Ordering
+from tilewright.lowering.interpreter.machine.atomic_order import AccessOrder, AtomicOrder
 from tilewright.lowering.interpreter.machine.clocks import Clocks
 from tilewright.lowering.interpreter.machine.global_accesses import GlobalAccesses
 from tilewright.lowering.interpreter.machine.schedule import Schedule
@@ -35,7 +35,7 @@ class Atomics:
 
     def perform(
         self, lanes: Lanes, address: Bits, values: Sequence[Bits], combine: Combine, op: int,
-        order: Ordering, *, shared: bool,
+        order: AccessOrder, *, shared: bool,
     ) -> Bits:  # fmt: skip
         """Each thread combines the word at its address with values; what was there: [threads]."""
         if not shared:

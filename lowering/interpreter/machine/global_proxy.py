@@ -1,5 +1,5 @@
-"""What threads wrote to global memory and the async proxy accesses: behind a `fence.proxy.async` on
-the way from one to the other, whoever executes it. PTX ISA, memory consistency model, proxies.
+"""Fences between what threads wrote to global memory and what the async proxy does there: a
+`fence.proxy.async` on the way, whoever executes it. PTX ISA, memory consistency model, proxies.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 from xdsl.dialects import arith, gpu, memref
-from xdsl.dialects.builtin import IntegerAttr, i1
+from xdsl.dialects.builtin import IntegerAttr, IntegerType, i1
 from xdsl.ir import Operation, OpResult, SSAValue
 
 from tilewright.dialects.cute.types.memref import Space, is_memref, space_of
@@ -32,6 +32,7 @@ from tilewright.passes.analysis.hazards.scalars import (
     UNKNOWN,
     Array,
     Unknown,
+    high,
     select,
     truncated,
 )
@@ -188,6 +189,17 @@ class Values(Slice):
                 self.env[places[0]] = truncated(self.env[sources[0]], width)  # type: ignore[index]
 
             return cut
+        if isinstance(op, arith.MulUIExtendedOp):
+            type_ = op.lhs.type
+            width = type_.width.data if isinstance(type_, IntegerType) else 64
+            both = (BINARY[arith.MuliOp], high(width))
+
+            def extended(mask: Mask) -> None:
+                a, b = (self.env[source] for source in sources)  # type: ignore[index]
+                for place, part in zip(places, both, strict=True):
+                    self.env[place] = part(a, b)
+
+            return extended
         if (instruction := computed(op)) is not None:
             taken = [self.slot(operand) for operand in op.operands]
 

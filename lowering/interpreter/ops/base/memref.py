@@ -27,7 +27,7 @@ from tilewright.dialects.cute_nvgpu.ops import fragment_memory
 from tilewright.dialects.ptx.scalar_types import element_bytes
 from tilewright.lowering.interpreter.builder import Builder, Step, effect, runs
 from tilewright.lowering.interpreter.errors import Fault, faults_of
-from tilewright.lowering.interpreter.machine.atomic_order import WEAKLY, Ordering
+from tilewright.lowering.interpreter.machine.atomic_order import WEAKLY, AccessOrder
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.values import Bits, Lanes, joined, spread, take
 
@@ -305,7 +305,7 @@ def _store_fragment(op: fragment_memory.StoreOp, builder: Builder) -> Step:
 
 def load_words(
     machine: Machine, gang: Gang, address: Bits, *, width: int, count: int, number: int,
-    shared: bool, order: Ordering = WEAKLY, chosen: Bits | None = None,
+    shared: bool, order: AccessOrder = WEAKLY, chosen: Bits | None = None,
     otherwise: Bits | None = None,
 ) -> Bits:  # fmt: skip
     """`count` words of `width` bytes at each thread's address, [threads or 1, count], and those of
@@ -334,7 +334,7 @@ def load_words(
 
 def store_words(
     machine: Machine, gang: Gang, address: Bits, words: Bits, *, number: int, shared: bool,
-    order: Ordering = WEAKLY, chosen: Bits | None = None,
+    order: AccessOrder = WEAKLY, chosen: Bits | None = None,
 ) -> None:  # fmt: skip
     """Store [threads, words] at the threads' addresses, in the `chosen` threads alone; those with
     an order one after the other."""
@@ -368,7 +368,7 @@ def exchange(_: Bits, value: Bits) -> Bits:
 
 def change_words(
     machine: Machine, gang: Gang, address: Bits, words: Bits, change: Callable[..., Bits],
-    number: int, chosen: Bits | None, order: Ordering,
+    number: int, chosen: Bits | None, order: AccessOrder,
 ) -> None:  # fmt: skip
     """Let words of global memory be changed by `words`, [threads, words], one after the other, in
     the `chosen` threads alone; `words` become those that were there."""

@@ -14,7 +14,7 @@ from tilewright.dialects.cute_nvgpu.ops import address
 from tilewright.dialects.ptx.atomics import AtomOp
 from tilewright.lowering.interpreter.builder import Builder, Step, effect, runs
 from tilewright.lowering.interpreter.errors import faults_of
-from tilewright.lowering.interpreter.machine.atomic_order import Ordering
+from tilewright.lowering.interpreter.machine.atomic_order import AccessOrder
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.ops.base.memref import View
 from tilewright.lowering.interpreter.ops.instructions.ptx import moved
@@ -69,7 +69,7 @@ def _atomic_rmw(op: memref.AtomicRMWOp, builder: Builder) -> Step:
     if form not in ATOMICS:
         raise OpError(op, f"'{op.name}' of kind {op.kind.value.data} on {op.value.type} cannot be "
                       "interpreted; nearest legal: addi of i32")  # fmt: skip
-    number, order = builder.number(op), Ordering.of("acq_rel.gpu", "atom")
+    number, order = builder.number(op), AccessOrder.of("acq_rel.gpu", "atom")
 
     def run(machine: Machine, gang: Gang, value: Bits, view: View, *indices: Bits) -> Bits:
         address, shared = view.locate(indices), view.space is Space.SMEM
@@ -81,7 +81,7 @@ def _atomic_rmw(op: memref.AtomicRMWOp, builder: Builder) -> Step:
 @runs(AtomOp, address.AtomicOp)
 def _atom(op: AtomOp | address.AtomicOp, builder: Builder) -> Step:
     form, number, offset = op.form.data, builder.number(op), op.offset.value.data
-    order = Ordering.of(f"acq_rel.{op.scope.data}", "atom")
+    order = AccessOrder.of(f"acq_rel.{op.scope.data}", "atom")
     shared = op.space.data == "shared" if isinstance(op, AtomOp) else op.is_shared
 
     def run(
@@ -106,7 +106,7 @@ def _atom(op: AtomOp | address.AtomicOp, builder: Builder) -> Step:
 
 def _perform(
     machine: Machine, lanes: Lanes, address: Bits, values: Sequence[Bits], form: str, shared: bool,
-    number: int, order: Ordering,
+    number: int, order: AccessOrder,
 ) -> Bits:  # fmt: skip
     dtype, count = f"uint{8 * _dtype(form.rpartition('.')[2]).itemsize}", len(lanes)
     words = [np.ascontiguousarray(spread(value, count)).astype(dtype) for value in values]

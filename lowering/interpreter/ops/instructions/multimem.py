@@ -11,7 +11,7 @@ from tilewright.dialects.ptx import multimem as ptx
 from tilewright.dialects.ptx.registers import KINDS
 from tilewright.dialects.ptx.types import RegType
 from tilewright.lowering.interpreter.builder import Builder, Step, effect, runs
-from tilewright.lowering.interpreter.machine.atomic_order import Ordering
+from tilewright.lowering.interpreter.machine.atomic_order import AccessOrder
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.ops.base.arith import container
 from tilewright.lowering.interpreter.ops.base.memref import (
@@ -35,7 +35,7 @@ def _access(name: str, form: str, number: int) -> Access:
     words = form.partition("global.")[2].split(".")
     loads = name == "ld_reduce"
     kind = {"ld_reduce": "ld", "st": "st"}.get(name, "atom")
-    order = Ordering.of(form.partition(".global")[0], kind)
+    order = AccessOrder.of(form.partition(".global")[0], kind)
     change = (
         combine(f"{words[0]}.{words[-1].removesuffix('x2')}") if name == "red"
         else keep if loads else exchange
