@@ -57,8 +57,8 @@ def _number(number: int, width: int | None) -> Attribute:
 class Emitter:
     """The end of a block, and the values that are known there.
 
-    What a nested block computes is forgotten behind it: it does not dominate what follows. `straight`
-    is the block that threads go through once: the entry, or what a role of them does.
+    What a nested block computes is forgotten behind it: it does not dominate what follows.
+    `straight` is the block that threads go through once: the entry, or what a role of them does.
     """
 
     def __init__(self, block: Block) -> None:

@@ -189,10 +189,11 @@ def _tensor(place: MemoryPlace, view: PlacedView, first: int, numbers: list[int]
         return cells
     assert view.type is not None
     halves, columns = tensor_cells(view.type)
+    if place.lanes is not None:
+        halves = tuple(range(max(place.lanes // HALF, 1)))
     if place.columns is not None:
         offset = int(tensor_offset(view.type, numbers))
         if offset % (1 << 16) + place.columns.bit_length() > columns.bit_length():
             raise OutOfBounds
         first, columns = first + offset, place.columns
-        halves = tuple(range(max((place.lanes or HALF) // HALF, 1)))
     return tensor_set(first, halves, columns)

@@ -11,7 +11,7 @@ from xdsl.dialects import gpu, memref
 from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects.cute.types.memref import Space, is_memref, space_of
-from tilewright.dialects.cute_nvgpu.lattice.tmem import SHIFTED_COLUMNS
+from tilewright.dialects.cute_nvgpu.lattice.tmem import LANES, SHIFTED_COLUMNS
 from tilewright.dialects.cute_nvgpu.ops import (
     address,
     cluster,
@@ -148,7 +148,9 @@ def _umma(op: UmmaOp) -> Effect:
     atom, places = op.mma_atom, list[MemoryPlace]()
     for name, value in op.sources.items():
         if name in atom.tmem_operands:
-            places.append(MemoryPlace(value, (), writes=name == "D"))
+            # Of operands there are copies in the lanes of every warp.
+            lanes = None if name == "D" else LANES
+            places.append(MemoryPlace(value, (), lanes=lanes, writes=name == "D"))
         elif (place := matrix_place(value)) is not None:
             places.append(place)
     signature = (atom.shape, atom.row.kind if hasattr(atom.row, "kind") else None, op.group)
