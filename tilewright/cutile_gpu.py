@@ -44,7 +44,7 @@ class BlockSchedule:
         """That of a kernel of warpgroups on this machine's GPU: blocks are shared where there are
         fewer than multiprocessors, taken in turn where there are more, of a kernel that has a
         multiprocessor for itself."""
-        if "wgmma" not in kernel.ptx:
+        if not kernel.entry().by_warpgroups:
             return cls()
         room, blocks = launcher.multiprocessors() // kernel.entry().ctas, max(prod(grid), 1)
         if room < blocks < _COUNTED:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from tilewright.ptxas import KernelResources
 
 Extents = tuple[int, int, int]
+_WGMMA = "ptx.wgmma.mma_async"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +30,7 @@ class Entry:
     """A kernel of compiled code: its name, its parameters as (name, PTX type) in order, its shared
     memory in bytes, and the block size and the cluster that it asks for, if any; each block of its
     callers' grid is `ctas` CTAs along x, or, of one that takes blocks, these take them in turn: its
-    last three arguments are the grid.
+    last three arguments are the grid. `by_warpgroups`: it multiplies by wgmma.
 
     `arguments` are what its callers give it: the parameters that it had before it was compiled. Of
     those, each of its own is the one in its place, or the part that `parts` says."""
@@ -43,6 +44,7 @@ class Entry:
     parts: tuple[Parameter, ...] | None = None
     ctas: int = 1
     takes_blocks: bool = False
+    by_warpgroups: bool = False
 
     @classmethod
     def of(cls, op: EntryOp, arguments: Sequence[Parameter]) -> Entry:
@@ -61,6 +63,7 @@ class Entry:
             None if signature_of(op) is None else tuple(own),
             block_ctas(op),
             TAKES_BLOCKS in op.attributes,
+            any(inner.name == _WGMMA for inner in op.walk()),
         )
 
     def grid(self, blocks: Extents) -> Extents:

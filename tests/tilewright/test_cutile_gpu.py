@@ -171,8 +171,8 @@ def test_schedules_of_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     """CTAs share the blocks of a small grid, and take those of a large one in turn, where one has a
     multiprocessor for itself."""
     monkeypatch.setattr(launcher, "multiprocessors", lambda: 132)
-    own = Entry("k", (), 200_000, None, None, ())
-    alone = Kernel("wgmma.fence", (own,), "sm_90a")
+    own = Entry("k", (), 200_000, None, None, (), by_warpgroups=True)
+    alone = Kernel("", (own,), "sm_90a")
     grids = ((1, 2, 1), (8, 2, 1), (17, 2, 1), (33, 2, 1), (66, 2, 1), (67, 2, 1), (1 << 15,) * 3)
     schedules = [BlockSchedule.of(alone, grid) for grid in grids]
     assert [one.ctas for one in schedules] == [8, 8, 2, 2, 1, 1, 1]
@@ -180,7 +180,8 @@ def test_schedules_of_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     pair = replace(alone, entries=(replace(own, ctas=2),))
     half = replace(alone, entries=(replace(own, shared_bytes=100_000),))
     assert BlockSchedule.of(pair, (67, 1, 1)).taken
-    for other, grid in ((half, (200, 1, 1)), (replace(alone, ptx="mma.sync"), (1, 1, 1))):
+    by_warps = replace(alone, entries=(replace(own, by_warpgroups=False),))
+    for other, grid in ((half, (200, 1, 1)), (by_warps, (1, 1, 1))):
         assert BlockSchedule.of(other, grid) == BlockSchedule()
 
 

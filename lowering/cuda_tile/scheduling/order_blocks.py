@@ -20,7 +20,7 @@ from xdsl.dialects.builtin import i1, i32
 from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import InsertPoint
 
-from tilewright.dialects.cuda_tile.attributes import ComparisonPredicateAttr, SignednessAttr
+from tilewright.dialects.cuda_tile.builder import TileBuilder
 from tilewright.dialects.cuda_tile.enums import ComparisonPredicate, Signedness
 from tilewright.dialects.cuda_tile.ops import core, integer
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
@@ -32,13 +32,13 @@ from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp, StoreViewTkoO
 from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.lowering.cuda_tile.analysis.computed_again import is_computed_from
 from tilewright.lowering.cuda_tile.analysis.tensor_maps import is_weak
-from tilewright.lowering.cuda_tile.scheduling.part_accesses import OpsAt
 
 _RISING = (
     integer.AddIOp, integer.MulIOp, integer.MinIOp, integer.MaxIOp, ExtIOp, AssumeOp,
 )  # fmt: skip
 _FIRST = (integer.SubIOp, integer.DivIOp, integer.ShLIOp, integer.ShRIOp)
 """The ops whose result rises with any of their operands, and with the first."""
+_UNSIGNED = {"signedness": Signedness.UNSIGNED}
 _SIMPLE = (LoadViewTkoOp, StoreViewTkoOp, LoadPtrTkoOp, StorePtrTkoOp)
 
 
@@ -107,51 +107,44 @@ def _rises(value: SSAValue, numbers: Container[SSAValue]) -> bool:
 
 
 def numbers_of(
-    at: OpsAt, number: SSAValue, extents: Sequence[SSAValue], dim: int
+    at: TileBuilder, number: SSAValue, extents: Sequence[SSAValue], dim: int
 ) -> list[SSAValue]:
     """The numbers along each dimension of a block of a grid, of which one is the slowest."""
     inner, outer = (i for i in range(3) if i != dim)
-    others = at.binary(integer.MulIOp, extents[inner], extents[outer])
-    left = at.binary(integer.RemIOp, number, others)
+    others = at.add(integer.MulIOp, [extents[inner], extents[outer]])
+    left = at.add(integer.RemIOp, [number, others], **_UNSIGNED)
     new = {
-        dim: at.binary(integer.DivIOp, number, others),
-        inner: at.binary(integer.RemIOp, left, extents[inner]),
-        outer: at.binary(integer.DivIOp, left, extents[inner]),
+        dim: at.add(integer.DivIOp, [number, others], **_UNSIGNED),
+        inner: at.add(integer.RemIOp, [left, extents[inner]], **_UNSIGNED),
+        outer: at.add(integer.DivIOp, [left, extents[inner]], **_UNSIGNED),
     }
     return [new[i] for i in range(3)]
 
 
 def _numbers(entry: EntryOp, dim: int, *, falls: bool) -> list[SSAValue]:
     """The numbers of a block, that along a dimension the slowest."""
-    at, types = OpsAt(InsertPoint.at_start(entry.body.block), entry), [TileType.get((), i32)] * 3
-    at.add(begun := core.GetTileBlockIdOp.create(result_types=types))
-    at.add(grid := core.GetNumTileBlocksOp.create(result_types=types))
+    at = TileBuilder(entry, InsertPoint.at_start(entry.body.block))
+    types = [TileType.get((), i32)] * 3
+    begun = at.insert(core.GetTileBlockIdOp.create(result_types=types))
+    grid = at.insert(core.GetNumTileBlocksOp.create(result_types=types))
     inner, outer = (grid.results[i] for i in range(3) if i != dim)
     total = begun.results[2]
     for i in (1, 0):
-        total = at.binary(integer.MulIOp, total, grid.results[i])
-        total = at.binary(integer.AddIOp, total, begun.results[i])
+        total = at.add(integer.MulIOp, [total, grid.results[i]])
+        total = at.add(integer.AddIOp, [total, begun.results[i]])
     new = numbers_of(at, total, grid.results, dim)
     if falls:
-        last = at.binary(integer.SubIOp, grid.results[dim], at.constant(1, i32))
-        new[dim] = at.binary(integer.SubIOp, last, new[dim])
-    others = at.binary(integer.MulIOp, inner, outer)
-    above = at.binary(
-        integer.OrIOp,
-        at.binary(integer.MulhiIOp, inner, outer),
-        at.binary(integer.MulhiIOp, others, grid.results[dim]),
-    )
+        last = at.add(integer.SubIOp, [grid.results[dim], at.constant(1, i32)])
+        new[dim] = at.add(integer.SubIOp, [last, new[dim]])
+    others = at.add(integer.MulIOp, [inner, outer])
+    high = [
+        at.add(integer.MulhiIOp, [inner, outer]),
+        at.add(integer.MulhiIOp, [others, grid.results[dim]]),
+    ]
     fits = at.add(
-        integer.CmpIOp.create(
-            operands=[above, at.constant(0, i32)],
-            result_types=[TileType.get((), i1)],
-            properties={
-                "comparison_predicate": ComparisonPredicateAttr(ComparisonPredicate.EQUAL),
-                "signedness": SignednessAttr(Signedness.UNSIGNED),
-            },
-        )
-    )
+        integer.CmpIOp, [at.add(integer.OrIOp, high), at.constant(0, i32)], TileType.get((), i1),
+        comparison_predicate=ComparisonPredicate.EQUAL, **_UNSIGNED,
+    )  # fmt: skip
     return [
-        at.add(core.SelectOp.create(operands=[fits, new[i], old], result_types=[old.type]))
-        for i, old in enumerate(begun.results)
+        at.add(core.SelectOp, [fits, new[i], old], old.type) for i, old in enumerate(begun.results)
     ]

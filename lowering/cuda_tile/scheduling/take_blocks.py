@@ -18,6 +18,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from tilewright.dialects.cuda_tile.builder import TileBuilder
 from tilewright.dialects.cuda_tile.ops import core, integer
 from tilewright.dialects.cuda_tile.ops.control_flow import ContinueOp, ForOp, ReturnOp
 from tilewright.dialects.cuda_tile.ops.memory import MemoryOp
@@ -32,7 +33,6 @@ from tilewright.lowering.cuda_tile.scheduling.order_blocks import (
     numbers_of,
     slow_dimension,
 )
-from tilewright.lowering.cuda_tile.scheduling.part_accesses import OpsAt
 
 _INDEX = TileType.get((), i32)
 
@@ -70,13 +70,13 @@ def _take_blocks(entry: EntryOp) -> None:
     extents = [block.insert_arg(_INDEX, len(block.args)) for _ in range(3)]
     inputs = [*entry.function_type.inputs, *[_INDEX] * 3]
     entry.properties["function_type"] = FunctionType.from_lists(inputs, [])
-    at = OpsAt(InsertPoint.at_start(block), entry)
-    at.add(cta := core.GetTileBlockIdOp.create(result_types=[_INDEX] * 3))
-    at.add(ctas := core.GetNumTileBlocksOp.create(result_types=[_INDEX] * 3))
+    at = TileBuilder(entry, InsertPoint.at_start(block))
+    cta = at.insert(core.GetTileBlockIdOp.create(result_types=[_INDEX] * 3))
+    ctas = at.insert(core.GetNumTileBlocksOp.create(result_types=[_INDEX] * 3))
     x, y, z = extents
-    row = at.binary(integer.MulIOp, x, y)
-    total = at.binary(integer.MulIOp, row, z)
-    inner = OpsAt(InsertPoint.at_start(body), entry)
+    row = at.add(integer.MulIOp, [x, y])
+    total = at.add(integer.MulIOp, [row, z])
+    inner = TileBuilder(entry, InsertPoint.at_start(body))
     number = body.args[0]
     dim = slow_dimension(entry.walk())
     numbers = numbers_of(inner, number, extents, 2 if dim is None else dim)

@@ -103,6 +103,13 @@ def text_of(*kernels: Kernel, arch: Target | None = None) -> str:
     return text
 
 
+def together(texts: Sequence[str]) -> str:
+    """Texts for one target in one, of the newest version among them: ptxas takes long to start."""
+    newest = max(texts, key=lambda text: directives(text)[1])
+    head, mark, _ = newest.partition(".address_size 64\n")
+    return head + mark + "".join(text.partition(mark)[2] for text in texts)
+
+
 def directives(text: str) -> tuple[str, tuple[int, int]]:
     """`.target` and `.version` of a text."""
     target = re.search(r"^\.target (\w+)$", text, re.MULTILINE)

@@ -37,6 +37,7 @@ KERNELS = {
     "chain": (CHAIN, ("sm_80", "sm_120a", "sm_90a", "sm_100a")),
     "attention": (attention(64, 64, 64, GIVEN), ("sm_90a", "sm_100a")),
     "pairs": (paired(persistent=True), ("sm_100a",)),
+    "adding pairs": (paired(persistent=True, more=True), ("sm_100a",)),
     "factors": (scaled("f8E8M0FNU", 32), ("sm_100a",)),
 }
 """Kernels whose tiles lie in every kind of memory, and their targets."""
