@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from xdsl.dialects import arith, gpu, memref
 from xdsl.dialects.builtin import IntegerAttr, IntegerType, i1
-from xdsl.ir import Operation, OpResult, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from tilewright.dialects.cute.types.memref import Space, is_memref, space_of
 from tilewright.dialects.cute_nvgpu.ops import address, cluster, shuffle, tmem, tmem_access
@@ -190,13 +190,14 @@ class Values(Slice):
 
             return cut
         if isinstance(op, arith.MulUIExtendedOp):
-            type_ = op.lhs.type
+            type_: Attribute = op.low.type
             width = type_.width.data if isinstance(type_, IntegerType) else 64
-            both = (BINARY[arith.MuliOp], high(width))
+            parts = BINARY[arith.MuliOp], high(width)
+            factors = [self.slot(operand) for operand in op.operands]
 
             def extended(mask: Mask) -> None:
-                a, b = (self.env[source] for source in sources)  # type: ignore[index]
-                for place, part in zip(places, both, strict=True):
+                a, b = [self.env[place] for place in factors]
+                for place, part in zip(places, parts, strict=True):
                     self.env[place] = part(a, b)
 
             return extended
@@ -285,14 +286,16 @@ class Values(Slice):
 
     def _address(self, view: Any) -> Any:
         """The address of a memref in shared memory, as if each that was allocated lay alone."""
-        root = view.root if isinstance(view, PlacedView) else None
-        if not isinstance(root, OpResult) or space_of(root.type.memory_space) is not Space.SMEM:
+        if not isinstance(view, PlacedView) or view.placement is None:
+            return UNKNOWN
+        memory: Any = getattr(view.root, "type", None)
+        if not is_memref(memory) or space_of(memory.memory_space) is not Space.SMEM:
             return UNKNOWN
         roots = [other.root for other in self._roots]
-        if root not in roots:
-            self._roots.append(view_of(root, root.type))
-            roots.append(root)
-        return APART * (roots.index(root) + 1) + view.first * view.placement.bits // 8
+        if view.root not in roots:
+            self._roots.append(view_of(view.root, memory))
+            roots.append(view.root)
+        return APART * (roots.index(view.root) + 1) + view.first * view.placement.bits // 8
 
     def _elect(self, mask: Mask) -> Flags:
         if (flags := self._elected.get(mask.number)) is None:
