@@ -18,8 +18,8 @@ from tilewright.passes.analysis.hazards.launches import is_kernel
 from tilewright.passes.analysis.wgmma_flow import WgmmaFlow, WgmmaHazard
 
 FROM_TILE_IR = "cuda_tile.entry"
-"""The attribute of kernels that were entries of Tile IR: all threads go the same way, and what they
-share they reach by address, which is not followed."""
+"""The attribute of kernels that were entries of Tile IR, which tests look at, not compilations:
+what orders their threads nobody wrote."""
 
 Unproven = Literal["warn", "error", "ignore"]
 """The fate of what cannot be decided."""

@@ -6,13 +6,8 @@ from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import SSAValue
 from xdsl.irdl import operand_def, opt_operand_def, prop_def, result_def, var_operand_def
 
-from tilewright.dialects.cute_nvgpu.lattice.atomics import (
-    ATOMICS,
-    SCOPES,
-    operand_count,
-    register_of,
-)
-from tilewright.dialects.cute_nvgpu.lattice.data_movement import SPACES
+from tilewright.dialects.cute_nvgpu.lattice.atomics import ATOMICS, operand_count, register_of
+from tilewright.dialects.cute_nvgpu.lattice.data_movement import SCOPES, SPACES
 from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
 from tilewright.dialects.fields import NUMBER, fields_op

@@ -334,6 +334,7 @@ def _specialise(
     copy()
     emitter.leave(outer)
     outer = emitter.enter(computed := Block())
+    emitter.straight = computed
     compute()
     emitter.add(scf.YieldOp())
     emitter.leave(outer)

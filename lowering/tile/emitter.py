@@ -58,10 +58,11 @@ class Emitter:
     """The end of a block, and the values that are known there.
 
     What a nested block computes is forgotten behind it: it does not dominate what follows.
+    `straight` is the block that threads go through once: the entry, or what a role of them does.
     """
 
     def __init__(self, block: Block) -> None:
-        self.entry = self.block = block
+        self.entry = self.straight = self.block = block
         self.location: LocationAttr | None = None
         self._known: dict[tuple[Any, ...], Sequence[SSAValue]] = {}
         self._keys = [list[tuple[Any, ...]]()]

@@ -40,6 +40,12 @@ class TmemAccess:
         side_by_side = self.shape.step * self.number * (2 if self.packed else 1)
         return side_by_side + self.half
 
+    @property
+    def column_set(self) -> int:
+        """A bit for each of those columns that it accesses: between halves there may be others."""
+        side_by_side = (1 << self.columns - self.half) - 1
+        return side_by_side | side_by_side << self.half
+
     def extents(self, bits: int) -> tuple[int, int]:
         """(lanes, elements of `bits` along a lane) that it spans."""
         return self.shape.lanes, self.columns * self._per_cell(bits)

@@ -1,7 +1,7 @@
 """Atomic operations on one word of memory, which order what a thread did before and does after
 them: `atom.acq_rel.gpu`. PTX ISA 9.7.13.5."""
 
-from tilewright.dialects.cute_nvgpu.lattice.data_movement import SPACES
+from tilewright.dialects.cute_nvgpu.lattice.data_movement import SCOPES, SPACES
 from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import Address, Result, Scalar
 from tilewright.dialects.cute_nvgpu.lattice.scalar import REGISTER_OF
@@ -21,9 +21,6 @@ OPERATIONS: dict[str, tuple[str, ...]] = {
     "b64": ("and", "or", "xor", "exch", "cas"),
 }
 """The operations on each type (unsigned addition is that of signed numbers too)."""
-
-SCOPES = ("gpu", "sys")
-"""Whose threads see the operations in one order."""
 
 _HALVES = needs("sm_70", (6, 3))
 _TARGETS = {"bf16": needs("sm_90", (7, 8)), "f16": _HALVES, "b16": _HALVES}

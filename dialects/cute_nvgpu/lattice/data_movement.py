@@ -49,8 +49,11 @@ CLUSTER_SPACE = "shared::cluster"
 WEAK = "weak"
 """Accesses that nobody else makes at the same time."""
 
+SCOPES = ("cta", "gpu", "sys")
+"""Whose threads see strong accesses in one order."""
+
 SEMANTICS: dict[str, tuple[str, ...]] = {
-    name: (WEAK, *(f"{word}.{scope}" for word in ("relaxed", ends) for scope in ("gpu", "sys")))
+    name: (WEAK, *(f"{word}.{scope}" for word in ("relaxed", ends) for scope in SCOPES))
     for name, ends in (("ld", "acquire"), ("st", "release"))
 }
 """How accesses to global memory may be ordered, and for whom."""

@@ -1,7 +1,7 @@
 """Accesses to multicast objects: one address, behind which several GPUs hold a copy each.
 PTX ISA 9.7.9.14."""
 
-from tilewright.dialects.cute_nvgpu.lattice.atomics import SCOPES
+from tilewright.dialects.cute_nvgpu.lattice.data_movement import SCOPES
 from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import (
     NO_LITERAL,

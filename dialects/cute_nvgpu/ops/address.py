@@ -24,8 +24,8 @@ from xdsl.traits import Pure
 from tilewright.dialects.cute.types.memref import Space, is_memref, space_of
 from tilewright.dialects.cute_nvgpu.atoms.matrix_copy import MatrixCopy, find_row
 from tilewright.dialects.cute_nvgpu.lattice import CP_ASYNC
-from tilewright.dialects.cute_nvgpu.lattice.atomics import ATOMICS, SCOPES, operand_count
-from tilewright.dialects.cute_nvgpu.lattice.data_movement import PREFETCH, SEMANTICS, WEAK
+from tilewright.dialects.cute_nvgpu.lattice.atomics import ATOMICS, operand_count
+from tilewright.dialects.cute_nvgpu.lattice.data_movement import PREFETCH, SCOPES, SEMANTICS, WEAK
 from tilewright.dialects.cute_nvgpu.lattice.nearest import closest
 from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement
 from tilewright.dialects.cute_nvgpu.ops.instruction import BaselineOp, NvgpuOp

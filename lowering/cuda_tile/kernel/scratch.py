@@ -175,7 +175,7 @@ class Scratch:
         """Wait until the copies have `read` it, or are complete: of those that come first there
         are none."""
         emitter = self.emitter
-        fresh = not self.copied and emitter.block is emitter.entry
+        fresh = not self.copied and emitter.block is emitter.straight
         self.copied = True
         if fresh:
             return

@@ -167,8 +167,8 @@ _PADDINGS = {
 @lowers(views.StoreViewTkoOp)
 def _store(op: views.StoreViewTkoOp, kernel: Kernel) -> None:
     if (boxed := kernel.stored.get(op)) is not None:
+        # Behind a barrier of its own, and so behind whatever the token is.
         token = None if op.token is None else kernel[op.token]
-        kernel.order.before(token, writes=True)
         store_boxed(op, boxed, kernel)
         kernel[op.result_token] = kernel.order.after(token, writes=True)
         return

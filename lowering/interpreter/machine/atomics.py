@@ -1,7 +1,6 @@
 """Atomic operations on words of memory, which happen one after the other.
 
-Each is a release and an acquire: who comes to a word later knows what all knew who came before.
-PTX ISA, atom.acq_rel.gpu.
+So do strong loads and stores. Who acquires what another one released knows what that one knew.
 """
 
 from collections.abc import Callable, Sequence
@@ -10,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tilewright.lowering.interpreter.errors import faults_of
-from tilewright.lowering.interpreter.machine.atomic_order import AtomicOrder
+from tilewright.lowering.interpreter.machine.atomic_order import AccessOrder, AtomicOrder
 from tilewright.lowering.interpreter.machine.clocks import Clocks
 from tilewright.lowering.interpreter.machine.global_accesses import GlobalAccesses
 from tilewright.lowering.interpreter.machine.schedule import Schedule
@@ -35,8 +34,8 @@ class Atomics:
         self._shared_order.begin(0, clocks)
 
     def perform(
-        self, lanes: Lanes, address: Bits, values: Sequence[Bits], combine: Combine, op: int, *,
-        shared: bool,
+        self, lanes: Lanes, address: Bits, values: Sequence[Bits], combine: Combine, op: int,
+        order: AccessOrder, *, shared: bool,
     ) -> Bits:  # fmt: skip
         """Each thread combines the word at its address with values; what was there: [threads]."""
         if not shared:
@@ -45,19 +44,22 @@ class Atomics:
         places = address.astype(np.int64)
         if shared:
             places = self._shared.places(lanes, address, width, "atomic access")[:, 0]
-        self._clocks.reserve(lanes)
+        elif order.scope == "cta":
+            self._accesses.narrow.add(op)
+        if order.writes:
+            self._clocks.reserve(lanes)
         result = np.zeros_like(values[0])
         for rows in self._rounds(places):
-            order = self._shared_order if shared else self._accesses.order
+            known = self._shared_order if shared else self._accesses.order
             for row in rows.tolist():
-                order.acquire(int(lanes[row]), int(places[row]))
+                known.come(int(lanes[row]), int(places[row]), order, op)
             with faults_of(rows):
                 update = self._in_shared if shared else self._in_global
                 result[rows] = update(
                     lanes[rows], address[rows], [value[rows] for value in values], combine, op
                 )
             for row in rows.tolist():
-                order.release(int(lanes[row]), int(places[row]))
+                known.leave(int(lanes[row]), int(places[row]), order, op)
         return result
 
     def _rounds(self, places: NDArray[np.int64]) -> list[NDArray[np.int64]]:

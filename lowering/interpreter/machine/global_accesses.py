@@ -7,7 +7,6 @@ or writes it may access until it is known to be complete (`global_copies`).
 
 import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +16,7 @@ from tilewright.lowering.interpreter.machine.atomic_order import AtomicOrder
 from tilewright.lowering.interpreter.machine.clocks import Clocks
 from tilewright.lowering.interpreter.machine.global_copies import GlobalRead, GlobalWrite, Span
 from tilewright.lowering.interpreter.machine.global_memory import GlobalMemory
+from tilewright.lowering.interpreter.machine.global_proxy import GlobalProxyFences
 from tilewright.lowering.interpreter.machine.tensor_map import TensorImage
 from tilewright.lowering.interpreter.machine.word_accesses import (
     COPIES,
@@ -25,41 +25,16 @@ from tilewright.lowering.interpreter.machine.word_accesses import (
     Accesses,
     Readers,
     Row,
+    Shadow,
 )
 from tilewright.lowering.interpreter.share import BufferUse, refuse
 from tilewright.lowering.interpreter.values import Bits, Lanes, distinct, spread
 
+STRONG = {"read": "acquire.gpu", "write": "release.gpu"}
+"""The order between CTAs that an access makes which is none."""
+
 ADDRESS_BITS = 40
 """The bits of an address below the number of its buffer."""
-
-
-@dataclass(eq=False)
-class Shadow:
-    """The accesses to a buffer, by words of `unit` bytes, the smallest that was accessed; `landing`
-    are the numbers of the copies that are writing words, from 1."""
-
-    unit: int
-    writes: Accesses
-    reads: Readers
-    landing: NDArray[np.int32] | None = None
-
-    def words(self, span: Span) -> NDArray[np.int64]:
-        """The words of a span: [threads, words]."""
-        if (factor := int(self.unit // np.gcd(self.unit, span.size))) > 1:
-            self.unit //= factor
-            self.writes = self.writes.split(factor)
-            self.reads.split(factor)
-            if self.landing is not None:
-                self.landing = np.repeat(self.landing, factor)
-        return span.first[:, None] // self.unit + np.arange(span.size // self.unit)
-
-    def by_word(self, changed: NDArray[np.bool_], span: Span) -> NDArray[np.bool_]:
-        """Which words change, of which elements do: [threads, words]."""
-        octets = np.repeat(changed, span.size // changed.shape[1], axis=1)
-        words: NDArray[np.bool_] = np.asarray(
-            octets.reshape(len(changed), -1, self.unit).any(axis=2)
-        )
-        return words
 
 
 class GlobalAccesses:
@@ -73,6 +48,10 @@ class GlobalAccesses:
         self._shadows: dict[int, Shadow] = {}
         self._first = self._ctas = 0
         self.order = AtomicOrder()
+        self.narrow: set[int] = set()
+        """Ops of which threads of other CTAs see no order: those of scope `cta`."""
+        self._fences = GlobalProxyFences(self.order)
+        self._async: set[int] = set()
         self._reading: dict[int, list[GlobalRead]] = {}
         self._writing: dict[int, GlobalWrite] = {}
 
@@ -152,6 +131,7 @@ class GlobalAccesses:
         for span in self._spans(lanes, address, width * count):
             mine = changed if len(span.lanes) == len(lanes) else changed[span.rows]
             shadow, places = self._check_write(span, op, mine)
+            shadow.generic = True
             shadow.writes.note(places, self._who(span.lanes), self._clocks.now(span.lanes), op)
 
     def _spans(self, lanes: Lanes, address: Bits, size: int) -> Iterator[Span]:
@@ -183,7 +163,10 @@ class GlobalAccesses:
         self, lane: int, image: TensorImage, corner: Sequence[int], op: int
     ) -> GlobalRead:
         """A thread starts a copy that reads a box of a tensor."""
-        return self._begin(self._box(lane, image, corner), op)
+        spans = self._box(lane, image, corner)
+        read = self._begin(spans, op)
+        self._check_fenced(spans, "reads")
+        return read
 
     def _begin(self, spans: list[Span], op: int) -> GlobalRead:
         for span in spans:
@@ -238,8 +221,10 @@ class GlobalAccesses:
         if op < 0:
             self.come_in_any_order(op)
         number = max(self._writing, default=0) + 1
+        self._async.add(abs(op))
         for span in spans:
             shadow, places = self._check_write(span, op, changed)
+            self._check_fenced([span], "writes")
             if shadow.landing is None:
                 shadow.landing = np.zeros(len(shadow.writes.who), dtype=np.int32)
             fresh = shadow.by_word(changed, span) | (shadow.landing[places] == 0)
@@ -276,6 +261,29 @@ class GlobalAccesses:
             return []
         lanes, rows = np.full(len(first), lane), np.arange(len(first))
         return [Span(lanes, rows, image.data, first, image.box.element.bytes)]
+
+    # Proxies
+
+    def fence_proxy(self, lanes: Lanes) -> None:
+        """`fence.proxy.async`: what the threads know of is before what the async proxy does."""
+        if any(shadow.generic for shadow in self._shadows.values()):
+            self._fences.fence(lanes, self._clocks)
+
+    def _check_fenced(self, spans: list[Span], verb: str) -> None:
+        """Report a copy of what threads wrote without a fence."""
+        for span in spans:
+            if not (shadow := self._shadow(span)).generic:
+                continue
+            writes = shadow.writes.at(shadow.words(span).ravel())
+            late = self._fences.unfenced(int(span.lanes[0]), writes)
+            late &= ~np.isin(np.abs(writes[2]), list(self._async))
+            if late.any():
+                name = self._op_names[abs(int(writes[2][np.argmax(late)]))]
+                self._report(
+                    f"race on global memory: {verb} by the async proxy what {name} wrote, with no "
+                    "fence.proxy.async between; nearest legal: one in the thread that wrote",
+                    int(span.rows[0]),
+                )
 
     # Races
 
@@ -381,7 +389,7 @@ class GlobalAccesses:
         row = index // places.shape[1]
         race &= others != self._who(span.lanes)[row]
         if op < 0:
-            race &= ops >= 0
+            race &= (ops >= 0) | self._too_narrow(op, ops, others, self._who(span.lanes)[row])
         if not race.any():
             return
         row, other, stamps, ops = row[race], others[race], stamps[race], ops[race]
@@ -411,10 +419,29 @@ class GlobalAccesses:
         if local[at] >= COPIES:
             why = " are ordered by no wait for the mbarrier that completes it"
         name = self._op_names[abs(int(ops[at]))]
+        both = {op: verbs[0], int(ops[at]): verbs[1]}
+        weak = {number: verb for number, verb in both.items() if number >= 0}
+        chosen, cluster = slice(at, at + 1), int(other[at]) // (LOCAL + 1)
+        missing = self.order.missing(int(lanes[at]), cluster, actor[chosen], stamps[chosen])
+        if not weak:
+            missing = tuple(("the scope gpu", -n) for n in both if -n in self.narrow)
+        elif len(weak) < len(both):
+            missing = tuple((STRONG[verb], number) for number, verb in weak.items())
+        named = [f"{word} in {self._op_names[number]}" for word, number in missing]
+        legal = "a barrier between them" if near[at] else "a release.gpu and an acquire.gpu between"
         self._report(
-            f"race on global memory: this {verbs[0]} and the {verbs[1]} by {name}{why}",
+            f"race on global memory: this {verbs[0]} and the {verbs[1]} by {name}{why}; "
+            f"nearest legal: {' and '.join(named) or legal}",
             int(span.rows[row[at]]),
         )
+
+    def _too_narrow(
+        self, op: int, ops: NDArray[np.int32], others: NDArray[np.int64], mine: NDArray[np.int64]
+    ) -> NDArray[np.bool_]:
+        """True of strong accesses of two CTAs of which one is of scope `cta`."""
+        narrow = np.isin(-ops, list(self.narrow)) | (-op in self.narrow)
+        cta, own = (who - (who & LOCAL) % self._slots for who in (others, mine))
+        return narrow & (cta != own)
 
     def _report(self, message: str, row: int) -> None:
         if self._races == "error":

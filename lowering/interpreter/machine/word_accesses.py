@@ -9,6 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from tilewright.lowering.interpreter.machine.global_copies import Span
+
 NOBODY = -1
 
 LOCAL = (1 << 20) - 1
@@ -153,6 +155,37 @@ class Readers:
             read = np.repeat(np.arange(len(words)), counts)
             offset = np.arange(len(read)) - np.repeat(np.cumsum(counts) - counts, counts)
             yield order[np.repeat(first, counts) + offset], _chosen(row, read)
+
+
+@dataclass(eq=False)
+class Shadow:
+    """The accesses to a buffer, by words of `unit` bytes, the smallest that was accessed; `landing`
+    are the numbers of the copies that are writing words, from 1."""
+
+    unit: int
+    writes: Accesses
+    reads: Readers
+    landing: NDArray[np.int32] | None = None
+    generic: bool = False
+    """Threads wrote some."""
+
+    def words(self, span: Span) -> NDArray[np.int64]:
+        """The words of a span: [threads, words]."""
+        if (factor := int(self.unit // np.gcd(self.unit, span.size))) > 1:
+            self.unit //= factor
+            self.writes = self.writes.split(factor)
+            self.reads.split(factor)
+            if self.landing is not None:
+                self.landing = np.repeat(self.landing, factor)
+        return span.first[:, None] // self.unit + np.arange(span.size // self.unit)
+
+    def by_word(self, changed: NDArray[np.bool_], span: Span) -> NDArray[np.bool_]:
+        """Which words change, of which elements do: [threads, words]."""
+        octets = np.repeat(changed, span.size // changed.shape[1], axis=1)
+        words: NDArray[np.bool_] = np.asarray(
+            octets.reshape(len(changed), -1, self.unit).any(axis=2)
+        )
+        return words
 
 
 def _chosen(row: Row, index: NDArray[np.bool_] | NDArray[np.int64]) -> Row:

@@ -136,9 +136,12 @@ def _chosen(lanes: Array, constant: Any) -> Array:
 def _cells(place: MemoryPlace, view: PlacedView, numbers: list[Any], placement: Placement) -> Array:
     """Cells of what was allocated, by thread or for all. Raises OutOfBounds."""
     if place.reach is not None:
-        cells, run = place.reach(*numbers), placement.bits // 8
+        cells, bits = place.reach(*numbers), placement.bits
         assert isinstance(cells, np.ndarray)
-        cells = cells[:, ::run] // run
+        if bits < 8:
+            cells = (cells[:, :, None] * 8 // bits + np.arange(8 // bits)).reshape(len(cells), -1)
+        else:
+            cells = cells[:, :: bits // 8] // (bits // 8)
     elif place.matrix is not None:
         matrix = place.matrix.result.type
         per_item = max(8 // matrix.element.bits, 1)
@@ -186,10 +189,11 @@ def _tensor(place: MemoryPlace, view: PlacedView, first: int, numbers: list[int]
         return cells
     assert view.type is not None
     halves, columns = tensor_cells(view.type)
+    if place.lanes is not None:
+        halves = tuple(range(max(place.lanes // HALF, 1)))
     if place.columns is not None:
         offset = int(tensor_offset(view.type, numbers))
-        if offset % (1 << 16) + place.columns > columns.bit_length():
+        if offset % (1 << 16) + place.columns.bit_length() > columns.bit_length():
             raise OutOfBounds
-        first, columns = first + offset, (1 << place.columns) - 1
-        halves = tuple(range(max((place.lanes or HALF) // HALF, 1)))
+        first, columns = first + offset, place.columns
     return tensor_set(first, halves, columns)

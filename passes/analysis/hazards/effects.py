@@ -19,8 +19,8 @@ Reach = Callable[..., NDArray[np.int64] | int]
 @dataclass(frozen=True, eq=False, slots=True)
 class MemoryPlace:
     """An element of a memref, or the elements that lie `extents` from it on, by dimension. In
-    tensor memory `columns` of some `lanes` (all of a tensor's where None). An instruction has the
-    whole memory of a CTA for a memref, registers for indices, and a `reach`."""
+    tensor memory `columns`, a bit for each, of some `lanes` (all of a tensor's where None). An
+    instruction has the whole memory of a CTA for a memref, registers for indices, and a `reach`."""
 
     memref: SSAValue | Space
     indices: tuple[SSAValue, ...]

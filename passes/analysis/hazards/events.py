@@ -11,8 +11,9 @@ from xdsl.dialects import gpu, memref
 from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects.cute.types.memref import Space, is_memref, space_of
-from tilewright.dialects.cute_nvgpu.lattice.tmem import SHIFTED_COLUMNS
+from tilewright.dialects.cute_nvgpu.lattice.tmem import LANES, SHIFTED_COLUMNS
 from tilewright.dialects.cute_nvgpu.ops import (
+    address,
     cluster,
     copy,
     fragment_memory,
@@ -42,7 +43,7 @@ from tilewright.passes.analysis.hazards.effects import (
     of_both,
     plain,
 )
-from tilewright.passes.analysis.hazards.instructions import INSTRUCTIONS
+from tilewright.passes.analysis.hazards.instructions import INSTRUCTIONS, matrices_at, run_at
 
 
 def effect_of(op: Operation) -> Effect | None:
@@ -73,6 +74,16 @@ def _generic(
     extents = ((len(indices) - 1, elements),) if elements > 1 and indices else ()
     place = MemoryPlace(memory, tuple(indices), extents, writes=writes)
     return Effect("access", places=(place,), predicate=predicate, constant=constant)
+
+
+def _addressed(op: address.LoadOp | address.StoreOp) -> Effect | None:
+    """A thread's own access to an address."""
+    if not op.is_shared:
+        return None
+    stores = isinstance(op, address.StoreOp)
+    size = sum(address.bytes_of(value.type) for value in op.elements)
+    place = run_at(op.address, size, offset=op.offset.value.data, writes=stores)
+    return Effect("access", places=(place,), predicate=op.predicate)
 
 
 def _elements(memory: SSAValue, size: int) -> int:
@@ -137,7 +148,9 @@ def _umma(op: UmmaOp) -> Effect:
     atom, places = op.mma_atom, list[MemoryPlace]()
     for name, value in op.sources.items():
         if name in atom.tmem_operands:
-            places.append(MemoryPlace(value, (), writes=name == "D"))
+            # Of operands there are copies in the lanes of every warp.
+            lanes = None if name == "D" else LANES
+            places.append(MemoryPlace(value, (), lanes=lanes, writes=name == "D"))
         elif (place := matrix_place(value)) is not None:
             places.append(place)
     signature = (atom.shape, atom.row.kind if hasattr(atom.row, "kind") else None, op.group)
@@ -146,7 +159,7 @@ def _umma(op: UmmaOp) -> Effect:
 
 def _copy(op: tmem_copy.CopyOp) -> Effect:
     place = MemoryPlace(
-        op.dest, tuple(op.indices), columns=op.copy_shape.columns, lanes=128, writes=True
+        op.dest, tuple(op.indices), columns=(1 << op.copy_shape.columns) - 1, lanes=128, writes=True
     )
     source = matrix_place(op.source)
     places = (place,) if source is None else (place, source)
@@ -155,7 +168,7 @@ def _copy(op: tmem_copy.CopyOp) -> Effect:
 
 def _shift(op: tmem_copy.ShiftOp) -> Effect:
     place = MemoryPlace(
-        op.source, tuple(op.indices), columns=SHIFTED_COLUMNS, lanes=128, writes=True
+        op.source, tuple(op.indices), columns=(1 << SHIFTED_COLUMNS) - 1, lanes=128, writes=True
     )
     return Effect("umma", places=(place,), constant=("shift", op.group))
 
@@ -164,7 +177,7 @@ def _tile(op: tmem_access.TmemAccessOp) -> Effect:
     memory, indices = op.tile_operand
     stores = isinstance(op, tmem_access.StoreOp)
     place = MemoryPlace(
-        memory, tuple(indices), columns=op.access.columns, lanes=op.access.shape.lanes,
+        memory, tuple(indices), columns=op.access.column_set, lanes=op.access.shape.lanes,
         writes=stores,
     )  # fmt: skip
     return Effect("tmem.store" if stores else "tmem.load", places=(place,))
@@ -204,7 +217,13 @@ _EFFECTS: dict[type[Operation], Row | None] = {
     ),
     wmma.LoadOp: _wmma,
     wmma.StoreOp: _wmma,
+    address.LoadOp: _addressed,
+    address.StoreOp: _addressed,
+    address.LdmatrixOp: matrices_at,
     # Asynchronous copies.
+    address.CpAsyncOp: lambda op: Effect("cp.async", places=(
+        run_at(op.dest, op.size.value.data, offset=op.offset.value.data, writes=True),
+    )),
     copy.CpAsyncOp: _cp_async,
     tma.TmaLoadOp: _tma_load,
     tma.TmaStoreOp: _tma_store,

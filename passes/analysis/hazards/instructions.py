@@ -25,6 +25,7 @@ from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import (
     SmemDescriptor,
 )
 from tilewright.dialects.cute_nvgpu.lattice.tmem import LANE_STRIDE, LANES, SHIFTED_COLUMNS
+from tilewright.dialects.cute_nvgpu.ops import address
 from tilewright.dialects.cute_nvgpu.types.tensor_map import TENSOR_MAP, TmaDescriptorType
 from tilewright.dialects.ptx import (
     bulk_copy,
@@ -72,9 +73,8 @@ def _bytes(size: int) -> Reach:
     return reach
 
 
-def _run(
-    address: SSAValue, size: int, *, offset: int = 0, writes: bool = False
-) -> MemoryPlace:  # fmt: skip
+def run_at(address: SSAValue, size: int, *, offset: int = 0, writes: bool = False) -> MemoryPlace:
+    """So many bytes of shared memory from an address on."""
     return MemoryPlace(Space.SMEM, (address,), writes=writes, offset=offset, reach=_bytes(size),
                        run=size & -size)  # fmt: skip
 
@@ -112,14 +112,17 @@ def _access(op: data_movement.LdOp | data_movement.StOp) -> Effect | None:
         return None
     stores = isinstance(op, data_movement.StOp)
     size = op.access_bytes * op.data_type().count.data
-    place = _run(op.address, size, offset=op.offset.value.data, writes=stores)
+    place = run_at(op.address, size, offset=op.offset.value.data, writes=stores)
     value = op.value if stores else None
     return Effect("access", places=(place,), predicate=op.guard, constant=value)
 
 
-def _matrix_copy(op: matrix_copy.LdmatrixOp | matrix_copy.StmatrixOp) -> Effect:
+def matrices_at(
+    op: matrix_copy.LdmatrixOp | matrix_copy.StmatrixOp | address.LdmatrixOp,
+) -> Effect:
+    """The rows of matrices, each at its thread's address."""
     stores = isinstance(op, matrix_copy.StmatrixOp)
-    place = _run(op.address, CHUNK, offset=op.offset.value.data, writes=stores)
+    place = run_at(op.address, CHUNK, offset=op.offset.value.data, writes=stores)
     return Effect("access", places=(place,), constant=op.matrix_copy.runs)
 
 
@@ -164,7 +167,7 @@ def _tensor_load(op: bulk_copy.TensorLoadOp) -> Effect:
     return Effect(
         "tma.load" if op.pair is None else "tma.pair",
         _bar(op, address=op.barrier),
-        () if size is None else (_run(op.dest, size, writes=True),),
+        () if size is None else (run_at(op.dest, size, writes=True),),
         () if op.mask is None else (op.mask,),
         size,
     )
@@ -172,7 +175,7 @@ def _tensor_load(op: bulk_copy.TensorLoadOp) -> Effect:
 
 def _from_shared(op: bulk_copy.TensorStoreOp | bulk_copy.TensorReduceOp) -> Effect:
     size = box_bytes(op.map)
-    return Effect("tma.store", places=() if size is None else (_run(op.source, size),))
+    return Effect("tma.store", places=() if size is None else (run_at(op.source, size),))
 
 
 # MMAs
@@ -230,8 +233,7 @@ def _set_of(halves: tuple[int, ...], columns: int) -> Reach:
 
 
 def _columns(columns: int, lanes: int = LANES) -> Reach:
-    halves, whole = tuple(range(max(lanes // HALF, 1))), (1 << columns) - 1
-    return _set_of(halves, whole)
+    return _set_of(tuple(range(max(lanes // HALF, 1))), columns)
 
 
 def _tensor(
@@ -245,21 +247,21 @@ def _tensor(
 def _tile(op: tcgen05_access.AccessOp) -> Effect:
     stores, access = isinstance(op, tcgen05_access.StOp), op.access
     place = _tensor(
-        op.operands[0], access.columns, access.shape.lanes,
+        op.operands[0], access.column_set, access.shape.lanes,
         offset=op.offset.value.data, writes=stores,
     )  # fmt: skip
     return Effect("tmem.store" if stores else "tmem.load", places=(place,))
 
 
 def _cp(op: tcgen05_memory.CpOp) -> Effect:
-    place = _tensor(op.address, op.copy_shape.columns, offset=op.offset.value.data)
+    place = _tensor(op.address, (1 << op.copy_shape.columns) - 1, offset=op.offset.value.data)
     shape = op.copy_shape
     source = _matrix(op.descriptor, TCGEN05, "k", (shape.rows, shape.bits // 8), 8)
     return Effect("umma", places=(place, source), constant=("cp", op.shape.data))
 
 
 def _shift(op: tcgen05_memory.ShiftOp) -> Effect:
-    place = _tensor(op.address, SHIFTED_COLUMNS, offset=op.offset.value.data)
+    place = _tensor(op.address, (1 << SHIFTED_COLUMNS) - 1, offset=op.offset.value.data)
     return Effect("umma", places=(place,), constant=("shift", op.group))
 
 
@@ -272,12 +274,12 @@ INSTRUCTIONS: dict[type[Operation], Row] = {
     # Copies.
     data_movement.LdOp: _access,
     data_movement.StOp: _access,
-    matrix_copy.LdmatrixOp: _matrix_copy,
-    matrix_copy.StmatrixOp: _matrix_copy,
+    matrix_copy.LdmatrixOp: matrices_at,
+    matrix_copy.StmatrixOp: matrices_at,
     wmma.LoadOp: _wmma,
     wmma.StoreOp: _wmma,
     data_movement.CpAsyncOp: lambda op: Effect(
-        "cp.async", places=(_run(op.dest, op.size.value.data, writes=True),)
+        "cp.async", places=(run_at(op.dest, op.size.value.data, writes=True),)
     ),
     bulk_copy.TensorLoadOp: _tensor_load,
     bulk_copy.TensorStoreOp: _from_shared,
@@ -296,9 +298,9 @@ INSTRUCTIONS: dict[type[Operation], Row] = {
     tcgen05_sync.WaitLdOp: plain("tmem.wait_load"),
     tcgen05_sync.WaitStOp: plain("tmem.wait_store"),
     tcgen05_memory.AllocOp: lambda op: Effect(
-        "tmem.alloc", places=(_run(op.slot, 4, offset=op.offset.value.data, writes=True),)
+        "tmem.alloc", places=(run_at(op.slot, 4, offset=op.offset.value.data, writes=True),)
     ),
     tcgen05_memory.DeallocOp: lambda op: Effect(
-        "tmem.dealloc", places=(_tensor(op.address, op.columns.value.data),)
+        "tmem.dealloc", places=(_tensor(op.address, (1 << op.columns.value.data) - 1),)
     ),
 }  # fmt: skip

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from xdsl.ir import Operation
 
+from tilewright.dialects.cute.types.memref import Space
 from tilewright.dialects.ptx import bulk_copy, cluster, tcgen05_memory
 from tilewright.passes.analysis.hazards.effects import Effect
 from tilewright.passes.analysis.hazards.registers import RANK_SHIFT
@@ -12,7 +13,7 @@ from tilewright.passes.analysis.hazards.report import Hazard
 from tilewright.passes.analysis.hazards.scalars import UNKNOWN, select
 from tilewright.passes.analysis.hazards.slices import LOADS, MMAS
 from tilewright.passes.analysis.hazards.trace import Event, Loading, Mask, Operands, PlacedView
-from tilewright.passes.analysis.hazards.values import Step, Values
+from tilewright.passes.analysis.hazards.values import APART, Step, Values
 
 
 class Recording(Values):
@@ -109,18 +110,12 @@ class Recording(Values):
                 return
             mask = then
         accesses = tuple(
-            (
-                place,
-                env[memref_],
-                tuple(
-                    [
-                        env[index] if number else _behind(env[index], place.offset)
-                        for number, index in enumerate(indices)
-                    ]
-                ),
-            )
+            (place, *self._located(env[memref_], mask, [
+                env[index] if number else _behind(env[index], place.offset)
+                for number, index in enumerate(indices)
+            ]))
             for place, memref_, indices in slots.places
-        )
+        )  # fmt: skip
         if slots.barrier is None:
             self._emit(op, effect, mask, None, (), accesses)
             return
@@ -150,6 +145,18 @@ class Recording(Values):
                 self.trace.undecided = True
                 continue
             self._emit(op, effect, part, (view.root, number), tuple(others), accesses)
+
+    def _located(self, view: Any, mask: Mask, indices: list[Any]) -> tuple[Any, tuple[Any, ...]]:
+        """The memref and the numbers of an access; of an address the memref that it is in."""
+        if not self._roots or not indices or not isinstance(view, PlacedView):
+            return view, tuple(indices)
+        if view.root is not Space.SMEM or indices[0] is UNKNOWN:
+            return view, tuple(indices)
+        number, *others = indices
+        roots = np.unique(np.asarray(number)[mask.flags if np.ndim(number) else ...] // APART)
+        if len(roots) > 1 or not 0 < roots[0] <= len(self._roots):
+            return UNKNOWN, tuple(indices)
+        return self._roots[int(roots[0]) - 1], (number % APART, *others)
 
     def _of_cluster(self, address: Any) -> tuple[Any, tuple[Any]]:
         """An address of the cluster's shared memory: that of the CTA, and its rank."""

@@ -17,6 +17,7 @@ from tilewright.passes.analysis.hazards.scalars import (
     BINARY,
     SIGNED,
     UNKNOWN,
+    high,
     known,
     select,
     truncated,
@@ -90,11 +91,12 @@ def _scalar(op: ScalarOp) -> Callable[..., Any] | None:
         return known(SIGNED[op.form.data.split(".")[0]]) if form.types[0][0] != "u" else known(
             unsigned(SIGNED[op.form.data.split(".")[0]])
         )  # fmt: skip
-    function = _FUNCTIONS.get(name)
-    if function is None or op.form.data.startswith("hi."):
+    above = op.form.data.startswith("hi.")
+    function = high(width) if above and name == "mul" else _FUNCTIONS.get(name)
+    if function is None or (above and name != "mul"):
         return None
     widths = [KINDS[kind] for kind in kinds[:-1]]
-    plain = form.types[0][0] == "s" or name not in _WITHOUT_SIGN
+    plain = form.types[0][0] == "s" or not (above or name in _WITHOUT_SIGN)
 
     def result(*values: Any) -> Any:
         if any(value is UNKNOWN for value in values):

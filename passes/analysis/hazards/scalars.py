@@ -129,6 +129,16 @@ CASTS: tuple[type[Operation], ...] = (arith.IndexCastOp, arith.ExtUIOp, arith.Ex
 """Ops that change the width of a number that fits."""
 
 
+def high(width: int) -> Callable[[Scalar, Scalar], Scalar]:
+    """The function that is what of a product lies above so many bits."""
+
+    def above(a: Any, b: Any) -> Any:
+        wide = width > 32 and not (isinstance(a, int) and isinstance(b, int))
+        return UNKNOWN if wide else a * b >> width
+
+    return known(above)
+
+
 def select(condition: Any, then: Any, other: Any) -> Any:
     """`then` or `other`, by thread."""
     if isinstance(condition, int | np.bool_):

@@ -5,13 +5,16 @@ from collections.abc import Sequence
 from xdsl.dialects import memref
 
 from tilewright.dialects.cute.types.memref import Space
-from tilewright.dialects.cute_nvgpu.ops import tmem
+from tilewright.dialects.cute_nvgpu.ops import address, tmem
 from tilewright.dialects.ptx import data_movement
 from tilewright.passes.analysis.hazards.accesses import Access, Part, clash
 from tilewright.passes.analysis.hazards.mbarriers import Mbarriers
 from tilewright.passes.analysis.hazards.report import NO_COMMIT, NO_WAIT, Hazard
 from tilewright.passes.analysis.hazards.running import Key
 from tilewright.passes.analysis.hazards.trace import Event
+
+READS = (tmem.RetrieveOp, data_movement.LdOp, address.LoadOp)
+"""Ops that read what something has written before."""
 
 
 class SharedAccesses(Mbarriers):
@@ -20,7 +23,7 @@ class SharedAccesses(Mbarriers):
     def _access(self, index: int, event: Event, roles: list[int]) -> list[int]:
         place, view, _ = access = event.accesses[0]
         touched = self.cells.shared(event, access, roles, event.constant)
-        reads = isinstance(event.op, tmem.RetrieveOp | data_movement.LdOp) and self.is_kernel
+        reads = isinstance(event.op, READS) and self.is_kernel
         for role, part in zip(roles, touched, strict=True):
             if part is None:
                 continue

@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 from xdsl.dialects import arith, gpu, memref
-from xdsl.dialects.builtin import IntegerAttr, i1
-from xdsl.ir import Operation, SSAValue
+from xdsl.dialects.builtin import IntegerAttr, IntegerType, i1
+from xdsl.ir import Attribute, Operation, SSAValue
 
-from tilewright.dialects.cute.types.memref import Space, is_memref
-from tilewright.dialects.cute_nvgpu.ops import cluster, shuffle, tmem, tmem_access
+from tilewright.dialects.cute.types.memref import Space, is_memref, space_of
+from tilewright.dialects.cute_nvgpu.ops import address, cluster, shuffle, tmem, tmem_access
 from tilewright.dialects.cute_nvgpu.ops.warp_specialization import ElectSyncOp
 from tilewright.dialects.ptx import cluster as ptx_cluster
 from tilewright.dialects.ptx import (
@@ -32,6 +32,7 @@ from tilewright.passes.analysis.hazards.scalars import (
     UNKNOWN,
     Array,
     Unknown,
+    high,
     select,
     truncated,
 )
@@ -58,6 +59,9 @@ _REGISTERS = {
 }
 """The names that special registers have in `gpu`."""
 
+APART = 1 << 20
+"""How far the addresses of two memrefs in shared memory are apart."""
+
 MOST_EVENTS = 40_000
 """Where a function has more than so many events, nothing is said of it."""
 
@@ -75,6 +79,7 @@ class Values(Slice):
         self._loading: list[Loading] = []
         self._addresses: dict[int, int] = {}
         self._columns = 0
+        self._roots: list[PlacedView] = []
         self._fenced: Flags = np.zeros(launch.slots, dtype=np.bool_)
         self.env: list[Any] = [UNKNOWN] * len(self._slots)
         for place, value in self._constants:
@@ -184,6 +189,18 @@ class Values(Slice):
                 self.env[places[0]] = truncated(self.env[sources[0]], width)  # type: ignore[index]
 
             return cut
+        if isinstance(op, arith.MulUIExtendedOp):
+            type_: Attribute = op.low.type
+            width = type_.width.data if isinstance(type_, IntegerType) else 64
+            parts = BINARY[arith.MuliOp], high(width)
+            factors = [self.slot(operand) for operand in op.operands]
+
+            def extended(mask: Mask) -> None:
+                a, b = [self.env[place] for place in factors]
+                for place, part in zip(places, parts, strict=True):
+                    self.env[place] = part(a, b)
+
+            return extended
         if (instruction := computed(op)) is not None:
             taken = [self.slot(operand) for operand in op.operands]
 
@@ -220,8 +237,8 @@ class Values(Slice):
                 return lambda mask: self.launch.special(op.name, 0)
             case registers.SregOp():
                 name, _, axis = op.register.data.partition(".")
-                place = "xyz".index(axis or "x")
-                return lambda mask: self.launch.special(_REGISTERS[name], place)
+                number = "xyz".index(axis or "x")
+                return lambda mask: self.launch.special(_REGISTERS[name], number)
             case ptx_cluster.RankOp():
                 return lambda mask: self.launch.special("cute_nvgpu.cluster.rank", 0)
             case registers.ListMakeOp():
@@ -229,10 +246,8 @@ class Values(Slice):
                                           and isinstance(value := self.env[place], Loading)),
                                          UNKNOWN)  # fmt: skip
             case data_movement.LdOp():
-                address = sources[0]
-                return lambda mask: self._read(
-                    op, UNKNOWN if address is None else self.env[address]
-                )
+                place = sources[0]
+                return lambda mask: self._read(op, UNKNOWN if place is None else self.env[place])
             case ElectSyncOp() | warp_specialization.ElectSyncOp():
                 return self._elect
             case shuffle.ShflSyncOp() | ptx_shuffle.ShflSyncOp():
@@ -241,6 +256,8 @@ class Values(Slice):
                 return lambda mask: self.launch.leaf(op.results[0])
             case memref.CastOp() | memref.ReinterpretCastOp() | memref.MemorySpaceCastOp():
                 return lambda mask: self._cast_view(op, self.env[self._slots[op.operands[0]]])
+            case address.AddressOp():
+                return lambda mask: self._address(self.env[self._slots[op.memref]])
             case tmem.RetrieveOp():
                 indices = [self._slots[index] for index in op.indices]
                 type_ = op.result.type
@@ -266,6 +283,19 @@ class Values(Slice):
         if op.space.data != "shared" or not isinstance(address, int):
             return UNKNOWN
         return self._addresses.get(address + op.offset.value.data, UNKNOWN)
+
+    def _address(self, view: Any) -> Any:
+        """The address of a memref in shared memory, as if each that was allocated lay alone."""
+        if not isinstance(view, PlacedView) or view.placement is None:
+            return UNKNOWN
+        memory: Any = getattr(view.root, "type", None)
+        if not is_memref(memory) or space_of(memory.memory_space) is not Space.SMEM:
+            return UNKNOWN
+        roots = [other.root for other in self._roots]
+        if view.root not in roots:
+            self._roots.append(view_of(view.root, memory))
+            roots.append(view.root)
+        return APART * (roots.index(view.root) + 1) + view.first * view.placement.bits // 8
 
     def _elect(self, mask: Mask) -> Flags:
         if (flags := self._elected.get(mask.number)) is None:

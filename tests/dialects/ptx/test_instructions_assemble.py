@@ -20,13 +20,8 @@ from xdsl.dialects.builtin import StringAttr
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute_nvgpu.lattice import CP_ASYNC, NAMED_BARRIER
-from tilewright.dialects.cute_nvgpu.lattice.atomics import (
-    ATOMICS,
-    SCOPES,
-    operand_count,
-    register_of,
-)
-from tilewright.dialects.cute_nvgpu.lattice.data_movement import ACCESS_TYPES, VECTOR_BITS
+from tilewright.dialects.cute_nvgpu.lattice.atomics import ATOMICS, operand_count, register_of
+from tilewright.dialects.cute_nvgpu.lattice.data_movement import ACCESS_TYPES, SCOPES, VECTOR_BITS
 from tilewright.dialects.cute_nvgpu.lattice.multimem import MULTIMEM
 from tilewright.dialects.ptx import data_movement as data
 from tilewright.dialects.ptx import multimem, registers, synchronization

@@ -12,14 +12,10 @@ sys.path.append(str(Path(__file__).parent))
 
 from test_hints import hinted
 from test_warpgroups import check, product
-from xdsl.dialects.builtin import ModuleOp
 
 import tilewright as tw
 from tilewright import ptxas
-from tilewright.dialects.ptx.control_flow import EntryOp
 from tilewright.lowering.cuda_tile.convert_issuer import Issuer
-from tilewright.passes.analysis.hazards.check import check as check_hazards
-from tilewright.pipeline import lower
 
 ARCH = "sm_100a"
 TYPES = ("bf16", "f32")
@@ -74,14 +70,6 @@ def test_tiles_of_pairs_take_turns(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Issuer, "wait", lambda issuer: issuer.kernel.tensor.next_turn())
     with pytest.raises(tw.ExecutionError, match=r"that 'ptx.tcgen05.ld' at .* reads"):
         check(text, (256 * 5, 64, 32), ("bf16", *TYPES), (1, 1), schedule=1, arch=ARCH)
-
-
-@pytest.mark.parametrize("persistent, more", [(False, False), (True, False), (True, True)])
-def test_pairs_have_no_hazards(*, persistent: bool, more: bool) -> None:
-    module, _ = lower(paired(persistent=persistent, more=more), ARCH)
-    assert isinstance(module, ModuleOp)
-    (entry,) = (op for op in module.walk() if isinstance(op, EntryOp))
-    assert check_hazards(entry) == (None, {})
 
 
 @pytest.mark.parametrize("arch", ["sm_100a", "sm_103a", "sm_110a"])

@@ -27,6 +27,7 @@ from tilewright.dialects.cute_nvgpu.ops import fragment_memory
 from tilewright.dialects.ptx.scalar_types import element_bytes
 from tilewright.lowering.interpreter.builder import Builder, Step, effect, runs
 from tilewright.lowering.interpreter.errors import Fault, faults_of
+from tilewright.lowering.interpreter.machine.atomic_order import WEAKLY, AccessOrder
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.values import Bits, Lanes, joined, spread, take
 
@@ -304,15 +305,16 @@ def _store_fragment(op: fragment_memory.StoreOp, builder: Builder) -> Step:
 
 def load_words(
     machine: Machine, gang: Gang, address: Bits, *, width: int, count: int, number: int,
-    shared: bool, strong: bool = False, chosen: Bits | None = None, otherwise: Bits | None = None,
+    shared: bool, order: AccessOrder = WEAKLY, chosen: Bits | None = None,
+    otherwise: Bits | None = None,
 ) -> Bits:  # fmt: skip
     """`count` words of `width` bytes at each thread's address, [threads or 1, count], and those of
-    `otherwise` in threads that are not `chosen`; `strong` ones happen one after the other."""
-    if strong:
+    `otherwise` in threads that are not `chosen`; those with an order happen one after the other."""
+    if order.strong:
         words = np.zeros((gang.count, count), f"uint{8 * width}")
         if otherwise is not None:
             words[:] = otherwise
-        change_words(machine, gang, address, words, keep, number, chosen)
+        change_words(machine, gang, address, words, keep, number, chosen, order)
         return words
 
     def load(lanes: Lanes, address: Bits) -> Bits:
@@ -332,13 +334,13 @@ def load_words(
 
 def store_words(
     machine: Machine, gang: Gang, address: Bits, words: Bits, *, number: int, shared: bool,
-    strong: bool = False, chosen: Bits | None = None,
+    order: AccessOrder = WEAKLY, chosen: Bits | None = None,
 ) -> None:  # fmt: skip
-    """Store [threads, words] at the threads' addresses, in the `chosen` threads alone; `strong`
-    ones one after the other."""
+    """Store [threads, words] at the threads' addresses, in the `chosen` threads alone; those with
+    an order one after the other."""
     address = spread(address, gang.count)
-    if strong:
-        change_words(machine, gang, address, words, exchange, number, chosen)
+    if order.strong:
+        change_words(machine, gang, address, words, exchange, number, chosen, order)
         return
 
     def store(lanes: Lanes, address: Bits, words: Bits) -> None:
@@ -366,7 +368,7 @@ def exchange(_: Bits, value: Bits) -> Bits:
 
 def change_words(
     machine: Machine, gang: Gang, address: Bits, words: Bits, change: Callable[..., Bits],
-    number: int, chosen: Bits | None,
+    number: int, chosen: Bits | None, order: AccessOrder,
 ) -> None:  # fmt: skip
     """Let words of global memory be changed by `words`, [threads, words], one after the other, in
     the `chosen` threads alone; `words` become those that were there."""
@@ -379,7 +381,7 @@ def change_words(
             places = (at + i * words.itemsize).astype(address.dtype)
             values = [np.ascontiguousarray(words[threads, i])]
             words[threads, i] = machine.atomics.perform(
-                gang.lanes[threads], places, values, change, number, shared=False
+                gang.lanes[threads], places, values, change, number, order, shared=False
             )
 
 

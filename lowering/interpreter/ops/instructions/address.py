@@ -4,10 +4,10 @@ from functools import partial
 
 import numpy as np
 
-from tilewright.dialects.cute_nvgpu.lattice.data_movement import WEAK
 from tilewright.dialects.cute_nvgpu.ops import address
 from tilewright.dialects.ptx import calls, data_movement
 from tilewright.lowering.interpreter.builder import Builder, Step, effect, nothing, runs
+from tilewright.lowering.interpreter.machine.atomic_order import AccessOrder
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.ops.base.arith import container, pure
 from tilewright.lowering.interpreter.ops.base.memref import View, load_words, store_words
@@ -66,7 +66,7 @@ def _load(op: address.LoadOp, builder: Builder) -> Step:
     word = f"uint{8 * dtype.itemsize}"
     load = partial(
         load_words, width=dtype.itemsize, count=len(op.elements), number=builder.number(op),
-        shared=op.is_shared, strong=op.semantics.data != WEAK,
+        shared=op.is_shared, order=AccessOrder.of(op.semantics.data, "ld"),
     )  # fmt: skip
 
     def run(
@@ -86,7 +86,7 @@ def _store(op: address.StoreOp, builder: Builder) -> Step:
     dtype = np.dtype(f"uint{8 * container(op, op.elements[0].type).itemsize}")
     store = partial(
         store_words, number=builder.number(op), shared=op.is_shared,
-        strong=op.semantics.data != WEAK,
+        order=AccessOrder.of(op.semantics.data, "st"),
     )  # fmt: skip
 
     def run(machine: Machine, gang: Gang, at: Bits, *rest: Bits) -> None:

@@ -14,6 +14,7 @@ from tilewright.dialects.cute_nvgpu.ops import address
 from tilewright.dialects.ptx.atomics import AtomOp
 from tilewright.lowering.interpreter.builder import Builder, Step, effect, runs
 from tilewright.lowering.interpreter.errors import faults_of
+from tilewright.lowering.interpreter.machine.atomic_order import AccessOrder
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.ops.base.memref import View
 from tilewright.lowering.interpreter.ops.instructions.ptx import moved
@@ -68,11 +69,11 @@ def _atomic_rmw(op: memref.AtomicRMWOp, builder: Builder) -> Step:
     if form not in ATOMICS:
         raise OpError(op, f"'{op.name}' of kind {op.kind.value.data} on {op.value.type} cannot be "
                       "interpreted; nearest legal: addi of i32")  # fmt: skip
-    number = builder.number(op)
+    number, order = builder.number(op), AccessOrder.of("acq_rel.gpu", "atom")
 
     def run(machine: Machine, gang: Gang, value: Bits, view: View, *indices: Bits) -> Bits:
         address, shared = view.locate(indices), view.space is Space.SMEM
-        return _perform(machine, gang.lanes, address, [value], form, shared, number)
+        return _perform(machine, gang.lanes, address, [value], form, shared, number, order)
 
     return effect(op, builder, run)
 
@@ -80,6 +81,7 @@ def _atomic_rmw(op: memref.AtomicRMWOp, builder: Builder) -> Step:
 @runs(AtomOp, address.AtomicOp)
 def _atom(op: AtomOp | address.AtomicOp, builder: Builder) -> Step:
     form, number, offset = op.form.data, builder.number(op), op.offset.value.data
+    order = AccessOrder.of(f"acq_rel.{op.scope.data}", "atom")
     shared = op.space.data == "shared" if isinstance(op, AtomOp) else op.is_shared
 
     def run(
@@ -88,14 +90,14 @@ def _atom(op: AtomOp | address.AtomicOp, builder: Builder) -> Step:
     ) -> Bits:  # fmt: skip
         at = moved(at, offset)
         if chosen is None or otherwise is None:
-            return _perform(machine, gang.lanes, at, values, form, shared, number)
+            return _perform(machine, gang.lanes, at, values, form, shared, number, order)
         threads = np.flatnonzero(spread(chosen, gang.count))
         result = np.array(spread(otherwise, gang.count))
         if len(threads):
             at, *values = (spread(value, gang.count)[threads] for value in (at, *values))
             with faults_of(threads):
                 result[threads] = _perform(
-                    machine, gang.lanes[threads], at, values, form, shared, number
+                    machine, gang.lanes[threads], at, values, form, shared, number, order
                 )
         return result
 
@@ -104,10 +106,10 @@ def _atom(op: AtomOp | address.AtomicOp, builder: Builder) -> Step:
 
 def _perform(
     machine: Machine, lanes: Lanes, address: Bits, values: Sequence[Bits], form: str, shared: bool,
-    number: int,
+    number: int, order: AccessOrder,
 ) -> Bits:  # fmt: skip
     dtype, count = f"uint{8 * _dtype(form.rpartition('.')[2]).itemsize}", len(lanes)
     words = [np.ascontiguousarray(spread(value, count)).astype(dtype) for value in values]
     return machine.atomics.perform(
-        lanes, spread(address, count), words, combine(form), number, shared=shared
+        lanes, spread(address, count), words, combine(form), number, order, shared=shared
     )

@@ -11,6 +11,7 @@ from tilewright.dialects.ptx import multimem as ptx
 from tilewright.dialects.ptx.registers import KINDS
 from tilewright.dialects.ptx.types import RegType
 from tilewright.lowering.interpreter.builder import Builder, Step, effect, runs
+from tilewright.lowering.interpreter.machine.atomic_order import AccessOrder
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.ops.base.arith import container
 from tilewright.lowering.interpreter.ops.base.memref import (
@@ -30,9 +31,11 @@ Access = Callable[[Machine, Gang, Bits, Words, Bits | None], Words]
 
 def _access(name: str, form: str, number: int) -> Access:
     """How threads access words [threads, words] from their addresses on; those of a load are what
-    it gives where it is not done. What is not `weak` happens one after the other."""
+    it gives where it is not done. What is strong happens one after the other."""
     words = form.partition("global.")[2].split(".")
-    weak, loads = form.startswith("weak"), name == "ld_reduce"
+    loads = name == "ld_reduce"
+    kind = {"ld_reduce": "ld", "st": "st"}.get(name, "atom")
+    order = AccessOrder.of(form.partition(".global")[0], kind)
     change = (
         combine(f"{words[0]}.{words[-1].removesuffix('x2')}") if name == "red"
         else keep if loads else exchange
@@ -41,15 +44,15 @@ def _access(name: str, form: str, number: int) -> Access:
     def access(
         machine: Machine, gang: Gang, address: Bits, words: Words, chosen: Bits | None
     ) -> Words:
-        if weak and loads:
+        if loads and not order.strong:
             return load_words(
                 machine, gang, address, width=words.itemsize, count=words.shape[1], number=number,
                 shared=False, chosen=chosen, otherwise=words,
             )  # fmt: skip
-        if weak:
+        if not order.strong:
             store_words(machine, gang, address, words, number=number, shared=False, chosen=chosen)
         else:
-            change_words(machine, gang, address, words, change, number, chosen)
+            change_words(machine, gang, address, words, change, number, chosen, order)
         return words
 
     return access

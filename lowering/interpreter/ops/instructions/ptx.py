@@ -6,7 +6,6 @@ from functools import partial
 import numpy as np
 from xdsl.ir import SSAValue
 
-from tilewright.dialects.cute_nvgpu.lattice.data_movement import WEAK
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
 from tilewright.dialects.ptx import (
     control_flow,
@@ -21,6 +20,7 @@ from tilewright.dialects.ptx.instruction import ScalarOp
 from tilewright.lowering.interpreter.arithmetic.elements import elements_of, words_of
 from tilewright.lowering.interpreter.arithmetic.scalar import scalar
 from tilewright.lowering.interpreter.builder import Builder, Step, effect, runs
+from tilewright.lowering.interpreter.machine.atomic_order import AccessOrder
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.ops.base.arith import constant, pure, same, unary, undefined
 from tilewright.lowering.interpreter.ops.base.memref import load_words, store_words
@@ -139,7 +139,7 @@ def _ld(op: data_movement.LdOp, builder: Builder) -> Step:
     dtype, count = CONTAINERS[op.result.type.kind.data], op.result.type.count.data
     offset, load = op.offset.value.data, partial(
         load_words, width=op.access_bytes, count=count, number=builder.number(op),
-        shared=op.space.data.startswith("shared"), strong=op.semantics.data != WEAK,
+        shared=op.space.data.startswith("shared"), order=AccessOrder.of(op.semantics.data, "ld"),
     )  # fmt: skip
 
     def run(
@@ -157,7 +157,7 @@ def _st(op: data_movement.StOp, builder: Builder) -> Step:
     word, offset = np.dtype(f"uint{8 * op.access_bytes}"), op.offset.value.data
     store = partial(
         store_words, number=builder.number(op), shared=op.space.data.startswith("shared"),
-        strong=op.semantics.data != WEAK,
+        order=AccessOrder.of(op.semantics.data, "st"),
     )  # fmt: skip
 
     def run(

@@ -362,9 +362,16 @@ def _settle(machine: Machine, gang: Gang) -> None:
 
 
 @runs(wgmma_sync.FenceProxyAsyncOp, ptx.FenceProxyAsyncOp)
-def _fence_proxy(op: Operation, builder: Builder) -> Step:
+def _fence_proxy(
+    op: wgmma_sync.FenceProxyAsyncOp | ptx.FenceProxyAsyncOp, builder: Builder
+) -> Step:
+    space = "" if op.space is None else op.space.data
+
     def step(machine: Machine, gang: Gang) -> None:
-        machine.shared.fence_proxy(gang.lanes)
-        machine.mbarriers.fence(gang.lanes)
+        if space != "global":
+            machine.shared.fence_proxy(gang.lanes)
+            machine.mbarriers.fence(gang.lanes)
+        if not space.startswith("shared"):
+            machine.accesses.fence_proxy(gang.lanes)
 
     return step

@@ -1,0 +1,91 @@
+"""Compiled kernels have no hazards, at any level, but where an op that orders is left out."""
+
+from __future__ import annotations
+
+import random
+import re
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "interpreter" / "cuda_tile"))
+sys.path.append(str(Path(__file__).parent))
+
+import pytest
+from attention_kernel import GIVEN, attention
+from covering import THOROUGH
+from equivalences import rule_for
+from hazards import at_levels, hazards
+from mutants import mutants
+from test_copied_loads import chained
+from test_pairs import paired
+from test_scale_factors import scaled
+from test_warpgroups import product
+from xdsl.dialects.builtin import ModuleOp
+
+from tilewright.diagnostic import OpError
+from tilewright.parsing import default_context
+from tilewright.passes.analysis.functions import functions
+from tilewright.passes.check_hazards import FROM_TILE_IR, CheckHazardsPass
+from tilewright.passes.check_tmem import CheckTmemPass
+
+PRODUCT = product(("f16", "f16"), (128, 64, 64), persistent=True)
+WIDE = product(("tf32", "f32"), (128, 64, 32), convert="f32")
+CHAIN = chained(64, 32, "f16")
+KERNELS = {
+    "product": (PRODUCT, ("sm_80", "sm_90a", "sm_100a")),
+    "converted": (WIDE, ("sm_90a",)),
+    "chain": (CHAIN, ("sm_80", "sm_120a", "sm_90a", "sm_100a")),
+    "attention": (attention(64, 64, 64, GIVEN), ("sm_90a", "sm_100a")),
+    "pairs": (paired(persistent=True), ("sm_100a",)),
+    "adding pairs": (paired(persistent=True, more=True), ("sm_100a",)),
+    "factors": (scaled("f8E8M0FNU", 32), ("sm_100a",)),
+}
+"""Kernels whose tiles lie in every kind of memory, and their targets."""
+
+
+@pytest.mark.parametrize("name, arch", [(name, a) for name, (_, on) in KERNELS.items() for a in on])
+def test_no_hazards(name: str, arch: str) -> None:
+    for level, module in at_levels(KERNELS[name][0], arch).items():
+        assert hazards(module) == [], level
+
+
+ORDERS = re.compile(r".*(barrier|bar\.|fence|wait|commit|arrive)")
+NEEDLESS = ("needless warp barrier", "another fence")
+"""Rules that prove an op needless."""
+REDUNDANT = {
+    "product/atom/2:fence.mbarrier_init/remove",
+    "product/atom/2:tcgen05.fence.after_thread_sync/remove",
+    "product/atom/33:tmem.wait_store/remove",
+    "product/atom/45:bar.warp.sync/remove",
+    "product/atom/30:mbarrier.wait/remove",
+    "product/atom/30:bar.warp.sync/remove",
+    "product/atom/2:bar.sync/remove",
+}
+"""Ops that order nothing which no other one does, on sm_100a alone."""
+
+
+def caught(module: ModuleOp) -> bool:
+    for function in functions(module):
+        function.attributes.pop(FROM_TILE_IR, None)
+    try:
+        CheckTmemPass().apply(default_context(), module)
+        CheckHazardsPass("ignore").apply(default_context(), module)
+    except OpError:
+        return True
+    return False
+
+
+@pytest.mark.parametrize("arch", ["sm_80", "sm_90a", "sm_100a"])
+def test_what_orders_is_needed(arch: str) -> None:
+    """Each barrier, fence, wait, commit and arrival, removed alone."""
+    module = at_levels(PRODUCT, arch)["atom"]
+    ops = list(module.walk())
+    every = [m for m in mutants("product", "atom", module)
+             if m.kind == "remove" and ORDERS.match(ops[m.op].name)]  # fmt: skip
+    missed: set[str] = set()
+    for mutant in random.Random(arch).sample(every, len(every) if THOROUGH else 5):
+        mutated = mutant.of(module)
+        assert mutated is not None
+        if rule_for(mutant, module, mutated) not in NEEDLESS and not caught(mutated):
+            missed.add(mutant.name)
+    assert missed <= (REDUNDANT if arch == "sm_100a" else set())

@@ -1,0 +1,128 @@
+"""What releases and acquires order between CTAs, and what does not: PTX ISA, memory consistency
+model. Each wrong kernel is one edit away from a correct one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from faults import LEVELS, run
+from test_atomics import GET, SET, arrays, flagged
+from test_mbarriers import EXPECT, LOAD, MAP, WAIT, made
+
+import tilewright as tw
+
+ADDRESS = "%flags = cute_nvgpu.address %p : memref<?xi32> -> i64\n      "
+TURNS = (None, 0, 1)
+
+
+def store(semantics: str) -> str:
+    word = f'semantics "{semantics}" ' if semantics != "weak" else ""
+    return f"{ADDRESS}cute_nvgpu.address.store {word}%one to %flags + 0 : i32 to i64 // SET"
+
+
+def load(semantics: str) -> str:
+    word = f'semantics "{semantics}" ' if semantics != "weak" else ""
+    return f"{ADDRESS}%flag = cute_nvgpu.address.load {word}%flags + 0 : i64 -> i32 // GET"
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("scope", ["gpu", "sys"])
+def test_a_flag_of_stores_and_loads(level: Any, scope: str) -> None:
+    for set_, get in (
+        (store(f"release.{scope}"), load(f"acquire.{scope}")),
+        (SET, load(f"acquire.{scope}")),
+        (store(f"release.{scope}"), GET),
+    ):
+        for seed in TURNS:
+            got = run(flagged(set_=set_, get=get), level, arrays(), grid=(2,), schedule=seed)
+            np.testing.assert_array_equal(got[2], np.arange(64)[::-1])
+
+
+def raised(text: str, level: str, **launch: Any) -> str:
+    with pytest.raises(tw.ExecutionError, match="race on global memory") as caught:
+        for seed in TURNS:
+            run(text, level, arrays(), grid=(2,), schedule=seed, **launch)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize(
+    "set_, get, legal",
+    [
+        ("release.gpu", "relaxed.gpu", ["acquire.gpu in GET"]),
+        ("relaxed.gpu", "acquire.gpu", ["release.gpu in SET"]),
+        ("relaxed.sys", "relaxed.sys", ["release.gpu in SET", "acquire.gpu in GET"]),
+        ("release.gpu", "weak", ["acquire.gpu in GET"]),
+        ("weak", "acquire.gpu", ["release.gpu in SET"]),
+        ("release.cta", "acquire.gpu", ["the scope gpu in SET"]),
+        ("release.gpu", "acquire.cta", ["the scope gpu in GET"]),
+        ("release.cta", "acquire.cta", ["the scope gpu in SET", "the scope gpu in GET"]),
+    ],
+)
+def test_a_flag_that_orders_nothing(level: str, set_: str, get: str, legal: list[str]) -> None:
+    """The data's access, or the weak flag's own, is named, with the op that is to order it."""
+    text = flagged(set_=store(set_), get=load(get))
+    message = raised(text, level)
+    lines = {mark: line for mark in ("SET", "GET") for line, code in enumerate(text.splitlines(), 1)
+             if f"// {mark}" in code}  # fmt: skip
+    head, _, nearest = message.splitlines()[0].partition("nearest legal: ")
+    assert "another CTA are ordered by nothing" in head
+    for mark in ("SET", "GET"):
+        name = "cute_nvgpu.address." + ("store" if mark == "SET" else "load")
+        name = {"atom": name, "ptx": "ptx.st" if mark == "SET" else "ptx.ld"}[level]
+        where = [word for word in legal if mark in word]
+        told = (
+            f"{where[0].removesuffix(mark)}'{name}' at faults.mlir:{lines[mark]}" if where else ""
+        )
+        assert told in nearest and (f":{lines[mark]}" in nearest) is bool(where), message
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_the_scope_of_a_cta_orders_its_own_threads(level: Any) -> None:
+    """A warp hands on to another one; without a release the race is between threads."""
+    warp = "cute_nvgpu.bar.warp.sync"
+    text = flagged(warp, warp, store("release.cta"), load("acquire.cta"))
+    text = text.replace("cmpi eq, %b, %c0", "cmpi ult, %t, %c32")
+    head, _, tail = text.rpartition("scf.if %first")
+    text = head + "%hi = arith.cmpi eq, %t, %c32 : index\n    scf.if %hi" + tail
+    for seed in TURNS:
+        got = run(text, level, arrays(), schedule=seed)
+        np.testing.assert_array_equal(got[2][32:], np.arange(32)[::-1])
+        with pytest.raises(tw.ExecutionError, match=r"nearest legal: release\.gpu in "):
+            run(text.replace("release.cta", "relaxed.cta"), level, arrays(), schedule=seed)
+
+
+# Threads write a box of a tensor, which a copy reads.
+HANDED_ON = f"""  memref.store %one, %p[%t] : memref<?xi32>
+  BEFORE
+  "gpu.barrier"() : () -> ()
+  scf.if %first {{
+    AFTER
+    {EXPECT}
+    {LOAD} // HERE
+  }}
+  {WAIT}"""
+PROXY = "cute_nvgpu.fence.proxy.async"
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_what_threads_wrote_to_global_memory_a_copy_reads_behind_a_fence(level: Any) -> None:
+    """Of those who wrote, or of the one who copies; one for shared memory alone is none."""
+
+    def over(before: str, after: str) -> None:
+        text = made(HANDED_ON.replace("BEFORE", before).replace("AFTER", after))
+        for given, part in (("i32>", "pointer"), (f"%m: {MAP}", f"tensor_map<0, 1>, {MAP}")):
+            text = text.replace(given, f"{given} {{cute.from = #cute.argument<0, {part}>}}", 1)
+        arguments = '"cute.arguments" = [!cute.memref<i32, gmem, "(?,?):(?,1)">]'
+        text = text.replace("{gpu.kernel}", f"{{gpu.kernel, {arguments}}}")
+        run(text, level, [np.zeros((32, 32), np.int32)])
+
+    over(PROXY, "")
+    over("", PROXY)
+    for before, after in (("", ""), (f'{PROXY} in "shared::cta"', "")):
+        with pytest.raises(
+            tw.ExecutionError, match=r"async proxy what .* with no fence\.proxy\.async"
+        ):
+            over(before, after)
