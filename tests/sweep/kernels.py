@@ -182,7 +182,7 @@ class PointKernel:
         open_ = view.padding_value is None and "load" in self.point.op.name
         inside = step + extent <= size
         bounded = "inbounds" in dict(self.point.properties)
-        return np.array([1 if inside or not (open_ or bounded) else 0], dtype)
+        return np.array([(inside or not (open_ or bounded)) and step < size], dtype)
 
     @property
     def view_type(self) -> TileView:

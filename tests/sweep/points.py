@@ -81,7 +81,8 @@ BY_HAND = (
     "continue", "return", "yield", "get_tile_block_id",
     "get_num_tile_blocks", "make_tensor_view", "get_tensor_shape", "get_index_space_shape",
     "make_token", "join_tokens", "memory_fence_alias_tko", "gdc_wait_tko",
-    "gdc_launch_dependents_tko", "constant", "multimem_load_reduce_view_tko", "multimem_reduce_view_tko",
+    "gdc_launch_dependents_tko", "constant", "multimem_load_reduce_view_tko",
+    "multimem_reduce_view_tko",
     "multimem_store_view_tko",
 )  # fmt: skip
 """What has no tile of numbers for an operand or a result, regions of any ops, or memory of its own:
@@ -124,11 +125,23 @@ class Point:
         """Everything that tells it from another point of its op, in parts."""
         parts: list[Any] = [self.combine and self.combine.op, self.turned, *self.properties]
         for place, types in enumerate((*self.operands, *((type_,) for type_ in self.results))):
-            for type_ in types[:1]:
-                shape = getattr(type_, "shape", None) if isinstance(type_, TileType) else type_
-                parts += [(place, "e", getattr(type_, "element_type", None)), (place, shape)]
+            parts += [(place, *part) for type_ in types[:1] for part in _parts(type_)]
             parts.append((place, len(types)))
         return parts
+
+
+def _parts(type_: Attribute) -> list[tuple[Any, ...]]:
+    """Everything that tells a type from others, in parts."""
+    if isinstance(type_, TileType):
+        return [("element", type_.element_type), ("shape", type_.shape)]
+    if not isinstance(type_, TileView):
+        return []
+    tensor = type_.tensor_view
+    kind = "dynamic" if tensor.shape[0] == DYNAMIC else tensor.shape[0] == 2 * type_.tile_shape[0]
+    steps = getattr(type_, "traversal_strides", type_.tile_shape)[0] / type_.tile_shape[0]
+    more = getattr(type_, "dim_map", (0,))[0], getattr(type_, "sparse_dim", -1)
+    return [("element", tensor.element_type), ("shape", type_.tile_shape),
+            (type_.name, type_.padding_value, *more), (kind, tensor.strides[-1] == 1, steps)]  # fmt: skip
 
 
 # --- types ---
@@ -429,19 +442,27 @@ def swept() -> dict[str, type[CudaTileOp]]:
             if name not in BY_HAND and not issubclass(op, MakeView)}  # fmt: skip
 
 
+IDLE = 1000
+"""So many frames without a new pair end the search for others."""
+
+
 def pairs(name: str, seed: int = 0) -> list[Point]:
     """Points of an op such that, nearly, every two of the parts by which points differ meet."""
     rng = random.Random(f"{name} {seed}")
     frames = list(_frames(swept()[name], rng))
     rng.shuffle(frames)
     seen: set[Any] = set()
-    chosen: list[Point] = []
+    chosen, idle = list[Point](), 0
     for frame, choices in frames:
+        idle += 1
+        if idle > IDLE:
+            break
         for properties in rng.sample(choices, min(3, len(choices))):
             point = replace(frame, properties=tuple(properties.items()))
             parts = point.features()
             met = {(a, b) for i, a in enumerate(parts) for b in parts[: i + 1]}
             if not met <= seen and (whole := _verified(frame, properties)) is not None:
-                seen |= met
+                seen.update(met)
+                idle = 0
                 chosen.append(whole)
     return chosen

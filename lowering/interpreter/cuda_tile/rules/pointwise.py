@@ -122,13 +122,23 @@ def _truncated(op: Operation, _: Options) -> Function:
     )
 
 
-def _float_to_float(op: Operation, _: Options) -> Function:
-    source, to = operand_element(op), result_element(op)
+def _rounding_to(op: Operation) -> tuple[Element, str]:
+    """The floats that a conversion gives, and how it rounds. Raises OpError."""
+    to = result_element(op)
     if to.name == "fnv8E5M3FNU":
         raise OpError(
             op, f"'{op.name}' expected a result whose rounding is known, got {to.name} (a preview)"
         )
-    return conversions.float_to_float(source, to, word(op, "rounding_mode", "nearest_even"))
+    return to, word(op, "rounding_mode", "nearest_even")
+
+
+def _float_to_float(op: Operation, _: Options) -> Function:
+    return conversions.float_to_float(operand_element(op), *_rounding_to(op))
+
+
+def _integer_to_float(op: Operation, _: Options) -> Function:
+    to, rounding = _rounding_to(op)
+    return conversions.integer_to_float(to, is_signed(op), rounding)
 
 
 # Everything else
@@ -204,9 +214,7 @@ MAKERS: dict[str, Maker] = {
     "ftoi": lambda op, _: conversions.float_to_integer(
         operand_element(op), result_element(op), is_signed(op)
     ),
-    "itof": lambda op, _: conversions.integer_to_float(
-        result_element(op), is_signed(op), word(op, "rounding_mode", "nearest_even")
-    ),
+    "itof": _integer_to_float,
     "bitcast": lambda op, _: conversions.reinterpreted(result_element(op)),
     "ptr_to_int": lambda op, _: _same,
     "int_to_ptr": lambda op, _: _same,
