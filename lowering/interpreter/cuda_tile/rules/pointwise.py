@@ -16,6 +16,7 @@ from tilewright.lowering.interpreter.cuda_tile.blocks import computing as step_o
 from tilewright.lowering.interpreter.cuda_tile.elements import (
     Element,
     Tile,
+    as_signed,
     element_of_tile,
     pointee_of,
 )
@@ -152,13 +153,17 @@ def _constant(op: Operation, _: Options) -> Function:
     return lambda: tile
 
 
+def _towards_zero(offset: Tile) -> Tile:
+    return (offset + (offset < 0)) // 2
+
+
 def _offset(op: Operation, _: Options) -> Binary:
     bits = pointee_of(op.operands[0].type).bits
     if bits >= 8:
         size = np.int64(bits // 8)
-        return lambda pointer, offset: pointer + offset.astype(np.int64) * size
+        return lambda pointer, offset: pointer + as_signed(offset).astype(np.int64) * size
     # Two a byte: towards zero, as tileiras 13.5 does.
-    return lambda pointer, offset: pointer + (offset + (offset < 0)).astype(np.int64) // 2
+    return lambda pointer, offset: pointer + _towards_zero(as_signed(offset).astype(np.int64))
 
 
 def _same(x: Any) -> Any:
@@ -183,7 +188,7 @@ MAKERS: dict[str, Maker] = {
     "remf": lambda op, _: float_functions.remainder(result_element(op)),
     "ceil": lambda op, _: float_functions.rounded_to_integer("ceil", result_element(op)),
     "floor": lambda op, _: float_functions.rounded_to_integer("floor", result_element(op)),
-    "fpowi": lambda op, _: float_functions.whole_power,
+    "fpowi": lambda op, _: lambda x, n: float_functions.whole_power(x, as_signed(n)),
     "cmpf": _compare_floats,
     **{
         name: _function(name)
