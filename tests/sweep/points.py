@@ -140,8 +140,10 @@ def _parts(type_: Attribute) -> list[tuple[Any, ...]]:
     kind = "dynamic" if tensor.shape[0] == DYNAMIC else tensor.shape[0] == 2 * type_.tile_shape[0]
     steps = getattr(type_, "traversal_strides", type_.tile_shape)[0] / type_.tile_shape[0]
     more = getattr(type_, "dim_map", (0,))[0], getattr(type_, "sparse_dim", -1)
-    return [("element", tensor.element_type), ("shape", type_.tile_shape),
-            (type_.name, type_.padding_value, *more), (kind, tensor.strides[-1] == 1, steps)]  # fmt: skip
+    return [
+        ("element", tensor.element_type), ("shape", type_.tile_shape),
+        (type_.name, type_.padding_value, *more), (kind, tensor.strides[-1] == 1, steps),
+    ]  # fmt: skip
 
 
 # --- types ---

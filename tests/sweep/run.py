@@ -27,8 +27,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+from judge import TARGETS, Case, case_of, tried
 from points import Point, pairs, points, swept
-from trial import TARGETS, Case, case_of, tried
 
 from tilewright.executors import add_executor_option, executor_of, in_order
 
