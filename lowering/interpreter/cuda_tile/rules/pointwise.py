@@ -170,6 +170,10 @@ def _same(x: Any) -> Any:
     return x
 
 
+def _whole_power(x: Tile, n: Tile) -> Tile:
+    return float_functions.whole_power(x, as_signed(n))
+
+
 def _select(cond: Tile, x: Tile, y: Tile) -> Tile:
     return np.where(cond, x, y)
 
@@ -188,7 +192,7 @@ MAKERS: dict[str, Maker] = {
     "remf": lambda op, _: float_functions.remainder(result_element(op)),
     "ceil": lambda op, _: float_functions.rounded_to_integer("ceil", result_element(op)),
     "floor": lambda op, _: float_functions.rounded_to_integer("floor", result_element(op)),
-    "fpowi": lambda op, _: lambda x, n: float_functions.whole_power(x, as_signed(n)),
+    "fpowi": lambda op, _: _whole_power,
     "cmpf": _compare_floats,
     **{
         name: _function(name)
