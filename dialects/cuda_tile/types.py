@@ -216,9 +216,9 @@ class StridedViewType(MappedView):
                 f"'{self.name}' expected {self.index_rank} traversal_strides, "
                 f"got {len(self.traversal_strides)}"
             )
-        if any(stride <= 0 for stride in self.traversal_strides):
+        if any(not 0 < stride < 1 << 31 for stride in self.traversal_strides):
             raise VerifyException(
-                f"'{self.name}' expected traversal_strides of 1 or more, "
+                f"'{self.name}' expected traversal_strides of 1 to {(1 << 31) - 1}, "
                 f"got {list(self.traversal_strides)}"
             )
 

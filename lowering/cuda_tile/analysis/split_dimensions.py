@@ -137,10 +137,12 @@ def relations(op: Operation) -> Iterator[Relation]:
             own = [i if extent == part else None for i, (extent, part) in enumerate(shapes)]
             yield [(op.source, own), (op.result, own)]
         case core.ReshapeOp():
-            yield [
-                (value, [bits.stop if bits else None for bits in dim_bits(shape_of(value))])
-                for value in (op.source, op.result)
-            ]
+            # A dimension is that of the other tile where both begin with the same bit.
+            ends = [[bits.stop if bits else None for bits in dim_bits(shape_of(value))]
+                    for value in (op.source, op.result)]  # fmt: skip
+            shared = [[end if end in other else None for end in own]
+                      for own, other in (ends, reversed(ends))]  # fmt: skip
+            yield [(op.source, shared[0]), (op.result, shared[1])]
         case ForOp() | LoopOp() | IfOp():
             for column in passed_on(op):
                 if isinstance(column[0].type, TileType):

@@ -66,16 +66,13 @@ def _resize(op: conversions.ExtIOp | conversions.TruncIOp, kernel: Kernel) -> No
     kind: type[Operation] = arith.TruncIOp
     if isinstance(op, conversions.ExtIOp):
         kind = arith.ExtSIOp if signed else arith.ExtUIOp
-    half = I4 in (element_of(op.from_), element_of(op.to))
+    narrowed = kind is arith.TruncIOp and element_of(op.to) == I4
 
     def compute(x: SSAValue) -> SSAValue:
-        if not half:
-            return resized(kernel, kind, x, type_)
-        if isinstance(op, conversions.TruncIOp):
-            return half_octet(kernel, resized(kernel, kind, x, i8), signed=True)
         if element_of(op.from_) == I4 and not signed:
             x = half_octet(kernel, x, signed=False)
-        return resized(kernel, kind, x, type_)
+        x = resized(kernel, kind, x, type_)
+        return half_octet(kernel, x, signed=True) if narrowed else x
 
     elementwise(op, kernel, compute)
 

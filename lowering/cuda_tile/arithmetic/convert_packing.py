@@ -37,28 +37,28 @@ def _size_bits(op: PackOp | UnpackOp, value: SSAValue) -> int:
     return log2(bytes_of(scalar_type(op, element_of(value))))
 
 
-def _in_halves(value: SSAValue) -> bool:
-    """True where two elements share a byte."""
-    return ELEMENT_OF[element_of(value)].bits == 4
+def _shared_bits(value: SSAValue) -> int:
+    """The logarithm of how many elements share a byte."""
+    return log2(max(8 // ELEMENT_OF[element_of(value)].bits, 1))
 
 
 @finds(PackOp)
 def _packed(op: PackOp, table: LayoutTable) -> TileLayout:
-    if _in_halves(op.source):
+    if shared := _shared_bits(op.source):
         source = table.layouts.get(op.source)
-        known = None if source is None else _wide(source, 1)
+        known = None if source is None else _wide(source, shared)
         return known or table.default(shape_of(op.result))
     return _narrow(table.of(op.source), _size_bits(op, op.source))
 
 
 @lowers(PackOp)
 def _pack(op: PackOp, kernel: Kernel) -> None:
-    if _in_halves(op.source):
+    if shared := _shared_bits(op.source):
         layout = kernel.layout(op.result)
         assert layout is not None
-        halves = kernel.elements(op.source, _narrow(layout, 1))
-        pairs = zip(halves[::2], halves[1::2], strict=True)
-        kernel.place(op.result, layout, [_pair(low, high, kernel) for low, high in pairs])
+        parts, count = kernel.elements(op.source, _narrow(layout, shared)), 1 << shared
+        rows = (parts[first : first + count] for first in range(0, len(parts), count))
+        kernel.place(op.result, layout, [_octet(row, kernel) for row in rows])
         return
     layout, bits = kernel.layout(op.result), _size_bits(op, op.source)
     assert layout is not None
@@ -69,16 +69,25 @@ def _pack(op: PackOp, kernel: Kernel) -> None:
     kernel.place(op.result, layout, octets)
 
 
-def _pair(low: SSAValue, high: SSAValue, kernel: Kernel) -> SSAValue:
-    """The byte of two halves."""
-    above = kernel.emitter.binary("shl", high, kernel.constant(4, i8))
-    return kernel.emitter.binary("or", half_octet(kernel, low, signed=False), above)
+def _octet(parts: Sequence[SSAValue], kernel: Kernel) -> SSAValue:
+    """The byte of two halves, or of eight bits, low ones first."""
+    octet: SSAValue | None = None
+    for i, part in enumerate(parts):
+        if part.type == i1:
+            part = kernel.emit(arith.ExtUIOp, [part], i8)
+        elif i == 0:
+            part = half_octet(kernel, part, signed=False)
+        if octet is None:
+            octet = part
+            continue
+        above = kernel.emitter.binary("shl", part, kernel.constant(8 // len(parts) * i, i8))
+        octet = kernel.emitter.binary("or", octet, above)
+    assert octet is not None
+    return octet
 
 
 def _octets(element: SSAValue, count: int, kernel: Kernel) -> list[SSAValue]:
     """The bytes of an element, low ones first."""
-    if element.type == i1:
-        return [kernel.emit(arith.ExtUIOp, [element], i8)]
     word = _bits(element, IntegerType(8 * count), kernel)
     if count == 1:
         return [word]
@@ -96,8 +105,8 @@ def _bits(value: SSAValue, type_: Attribute, kernel: Kernel) -> SSAValue:
 
 @finds(UnpackOp)
 def _unpacked(op: UnpackOp, table: LayoutTable) -> TileLayout:
-    if _in_halves(op.result):
-        return _narrow(table.of(op.source), 1)
+    if shared := _shared_bits(op.result):
+        return _narrow(table.of(op.source), shared)
     source, bits = table.layouts.get(op.source), _size_bits(op, op.result)
     known = None if source is None else _wide(source, bits)
     return known or table.default(shape_of(op.result))
@@ -105,8 +114,8 @@ def _unpacked(op: UnpackOp, table: LayoutTable) -> TileLayout:
 
 @lowers(UnpackOp)
 def _unpack(op: UnpackOp, kernel: Kernel) -> None:
-    if _in_halves(op.result):
-        _halves(op, kernel)
+    if shared := _shared_bits(op.result):
+        _parts(op, kernel, shared)
         return
     layout, bits = kernel.layout(op.result), _size_bits(op, op.result)
     assert layout is not None
@@ -116,18 +125,23 @@ def _unpack(op: UnpackOp, kernel: Kernel) -> None:
     kernel.place(op.result, layout, [_joined(row, type_, kernel) for row in rows])
 
 
-def _halves(op: UnpackOp, kernel: Kernel) -> None:
-    """The halves of bytes, low ones first; of i4 with their sign."""
+def _parts(op: UnpackOp, kernel: Kernel, shared: int) -> None:
+    """The bits of bytes, or their halves, low ones first; of i4 with their sign."""
     layout = kernel.layout(op.result)
     assert layout is not None
-    source, signed = _wide(layout, 1), element_of(op.result) == I4
+    source, signed = _wide(layout, shared), element_of(op.result) == I4
     assert source is not None
     back: type[Operation] = arith.ShRSIOp if signed else arith.ShRUIOp
-    halves: list[SSAValue] = []
+    parts: list[SSAValue] = []
     for octet in kernel.elements(op.source, source):
-        halves.append(half_octet(kernel, octet, signed=signed))
-        halves.append(on_integers(kernel, back, octet, kernel.constant(4, i8)))
-    kernel.place(op.result, layout, halves)
+        for low in range(0, 8, 8 >> shared):
+            part = on_integers(kernel, back, octet, kernel.constant(low, i8)) if low else octet
+            if shared == 3:
+                part = kernel.emit(arith.TruncIOp, [part], i1)
+            elif not low:
+                part = half_octet(kernel, octet, signed=signed)
+            parts.append(part)
+    kernel.place(op.result, layout, parts)
 
 
 def _joined(octets: Sequence[SSAValue], type_: Attribute, kernel: Kernel) -> SSAValue:
@@ -140,6 +154,4 @@ def _joined(octets: Sequence[SSAValue], type_: Attribute, kernel: Kernel) -> SSA
             part = kernel.emitter.binary("shl", part, kernel.constant(8 * i, word))
         total = part if total is None else kernel.emitter.binary("or", total, part)
     assert total is not None
-    if type_ == i1:
-        return kernel.emit(arith.TruncIOp, [total], i1)
     return _bits(total, type_, kernel)

@@ -19,7 +19,10 @@ def remainder64(kernel: Kernel, x: SSAValue, y: SSAValue) -> SSAValue:
     """x - trunc(x / y) y, exactly, with the sign of x."""
     bits, f64 = Bits(kernel, i64), Float64Type()
     words = [on_floats(kernel, math.AbsFOp, value) for value in (x, y)]
-    left, by = (kernel.emit(arith.BitcastOp, [value], i64) for value in words)
+    # `abs.f64` leaves NaN its sign.
+    left, by = (
+        bits.on("and", kernel.emit(arith.BitcastOp, [value], i64), (1 << 63) - 1) for value in words
+    )
     (dividend, high), (divisor, low) = (_parts(bits, word) for word in (left, by))
     divisor = bits.select(bits.above(divisor, 0), divisor, bits.constant(1))
     rest = bits.on("rem", dividend, divisor)

@@ -171,7 +171,7 @@ def packed(source: Element) -> Function:
             words = bits_of(x) & 15
             return (words[:, 0::2] | words[:, 1::2] << 4).astype(np.uint8).view(np.int8)
         if source.dtype == np.bool_:
-            return x.view(np.int8)
+            return np.packbits(x, axis=-1, bitorder="little").view(np.int8)
         return np.ascontiguousarray(x).view(np.int8)
 
     return run
@@ -181,6 +181,8 @@ def unpacked(to: Element) -> Function:
     """Bytes as a tile of rank 1."""
 
     def run(x: Tile) -> Tile:
+        if to.dtype == np.bool_:
+            return np.unpackbits(bits_of(x), axis=-1, bitorder="little").astype(bool)
         if not to.packed:
             return np.ascontiguousarray(x).view(to.dtype)
         octets = bits_of(x)

@@ -85,12 +85,20 @@ class GlobalMemory:
 
     def load(self, address: Bits, width: int, count: int = 1) -> Bits:
         """`count` words of `width` bytes at each address: [threads, count], or [threads]."""
+        if len(groups := self._groups(address)) > 1:
+            parts = [self.load(address[lanes], width, count) for lanes in groups]
+            return np.concatenate(parts)[np.argsort(np.concatenate(groups))]
         where, words = self._locate(address, width, count, "read")
         loaded = where.data.view(_WORDS[width])[words]
         return loaded[:, 0] if count == 1 else loaded
 
     def store(self, address: Bits, value: Bits, width: int, count: int = 1) -> None:
         """The inverse of `load`; of threads that write one place the last one wins."""
+        if len(groups := self._groups(address)) > 1:
+            rows = np.broadcast_to(value.reshape(len(value), count), (len(address), count))
+            for lanes in groups:
+                self.store(address[lanes], rows[lanes], width, count)
+            return
         where, words = self._locate(address, width, count, "write")
         value = value.reshape(len(value), count)
         where.data.view(_WORDS[width])[words] = np.broadcast_to(value, (len(words), count))

@@ -85,81 +85,6 @@ def pointwise(
     return Case(op, name, parameters, body, sizes, ulps)
 
 
-def _plain(op: str, arity: int, element: str, words: str = "", ulps: int | None = 0) -> Case:
-    operands = ", ".join(f"%x{i}" for i in range(arity))
-    line = f"    %r = {op} {operands}{words} : tile<{SIZE}x{element}>\n"
-    return pointwise(op, f"{op}{words} {element}", line, (element,) * arity, element, ulps)
-
-
-_APPROXIMATE = ("cos", "cosh", "exp", "exp2", "log", "log2", "rsqrt", "sin", "sinh", "tan", "tanh")
-_ULPS = 16
-"""Between two approximations, each within 8 ulps (docs/math.md)."""
-
-
-def floating() -> Iterator[Case]:
-    for element in FLOATS:
-        for op in ("absf", "negf", "ceil", "floor"):
-            yield _plain(op, 1, element)
-        for op in _APPROXIMATE:
-            yield _plain(op, 1, element, ulps=_ULPS)
-        for op in ("atan2", "pow"):
-            yield _plain(op, 2, element, ulps=_ULPS)
-        yield _plain("remf", 2, element)
-        for op in ("maxf", "minf"):
-            for words in ("", " propagate_nan"):
-                yield _plain(op, 2, element, words)
-        for op, arity in (
-            ("addf", 2), ("subf", 2), ("mulf", 2), ("divf", 2), ("sqrt", 1), ("fma", 3),
-        ):  # fmt: skip
-            yield _plain(op, arity, element, " rounding<nearest_even>")
-            for rounding in DIRECTED:
-                yield _plain(op, arity, element, f" rounding<{rounding}>")
-            if element == "f32" and op != "sqrt":
-                yield _plain(op, arity, element, " rounding<nearest_even> flush_to_zero")
-        for relation in ("less_than", "not_equal"):
-            for order in ("ordered", "unordered"):
-                line = (
-                    f"    %r = cmpf {relation} {order} %x0, %x1 : tile<{SIZE}x{element}> "
-                    f"-> tile<{SIZE}xi1>\n"
-                )
-                name = f"cmpf {relation} {order} {element}"
-                yield pointwise("cmpf", name, line, (element, element), "i1")
-        line = (
-            f"    %s = constant <i32: 7> : tile<{SIZE}xi32>\n    %m = remi %x1, %s signed : "
-            f"tile<{SIZE}xi32>\n    %r = fpowi %x0, %m : tile<{SIZE}x{element}>, tile<{SIZE}xi32>\n"
-        )
-        yield pointwise("fpowi", f"fpowi {element}", line, (element, "i32"), element, _ULPS)
-
-
-def integer() -> Iterator[Case]:
-    for element in INTEGERS:
-        for op in ("addi", "subi", "muli", "shli"):
-            yield _plain(op, 2, element)
-        for op in ("andi", "ori", "xori", "mulhii"):
-            yield _plain(op, 2, element)
-        for op in ("absi", "negi"):
-            yield _plain(op, 1, element)
-        for op in ("maxi", "mini", "shri"):
-            for sign in (" signed", " unsigned"):
-                yield _plain(op, 2, element, sign)
-        number = "true" if element == "i1" else "1"
-        one = f"    %odd = constant <{element}: {number}> : tile<{SIZE}x{element}>\n"
-        for op, sign in (("divi", "signed"), ("divi", "unsigned"), ("remi", "unsigned")):
-            line = (
-                one + f"    %y = ori %x1, %odd : tile<{SIZE}x{element}>\n"
-                f"    %r = {op} %x0, %y {sign} : tile<{SIZE}x{element}>\n"
-            )
-            yield pointwise(op, f"{op} {sign} {element}", line, (element, element), element)
-        for relation in ("less_than", "equal"):
-            for sign in ("signed", "unsigned"):
-                line = (
-                    f"    %r = cmpi {relation} %x0, %x1, {sign} : tile<{SIZE}x{element}> "
-                    f"-> tile<{SIZE}xi1>\n"
-                )
-                name = f"cmpi {relation} {sign} {element}"
-                yield pointwise("cmpi", name, line, (element, element), "i1")
-
-
 def conversions() -> Iterator[Case]:
     bits = {element: ELEMENT_OF[types_of(element)[0]].bits for element in (*DTYPES, "i4")}
     tile = f"tile<{SIZE}x"
@@ -666,7 +591,7 @@ def control() -> Iterator[Case]:
 def cases() -> list[Case]:
     """All kernels."""
     families = (
-        floating, integer, conversions, shapes, folds, products, memory, own_memory, views,
+        conversions, shapes, folds, products, memory, own_memory, views,
         packed_views, multicast, control,
     )  # fmt: skip
     return [case for family in families for case in family()]

@@ -16,9 +16,11 @@ from xdsl.universe import Universe
 
 sys.path.append(str(Path(__file__).parent))
 sys.path.append(str(Path(__file__).parents[2] / "sampling"))
+sys.path.append(str(Path(__file__).parents[2] / "sweep"))
 
 from covering import THOROUGH, covering
 from every_op import DTYPES, NOT_LOWERED, Case, cases
+from points import swept
 from tile_ir import entry
 
 import tilewright as tw
@@ -64,7 +66,7 @@ def differs(case: Case, got: Any, wanted: Any) -> str | None:
 def test_every_op_is_lowered_or_has_a_reason() -> None:
     dialect = Universe.get_multiverse().all_dialects["cuda_tile"]()
     names = {op.name.removeprefix("cuda_tile.") for op in dialect.operations}
-    tried = {case.op for case in CASES}
+    tried = {case.op for case in CASES} | swept().keys()
     assert names == tried | NOT_LOWERED.keys() and not tried & NOT_LOWERED.keys()
     assert convert_cuda_tile_to_cute
     for op in dialect.operations:

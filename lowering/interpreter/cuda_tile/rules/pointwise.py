@@ -16,6 +16,7 @@ from tilewright.lowering.interpreter.cuda_tile.blocks import computing as step_o
 from tilewright.lowering.interpreter.cuda_tile.elements import (
     Element,
     Tile,
+    as_signed,
     element_of_tile,
     pointee_of,
 )
@@ -122,13 +123,23 @@ def _truncated(op: Operation, _: Options) -> Function:
     )
 
 
-def _float_to_float(op: Operation, _: Options) -> Function:
-    source, to = operand_element(op), result_element(op)
+def _rounding_to(op: Operation) -> tuple[Element, str]:
+    """The floats that a conversion gives, and how it rounds. Raises OpError."""
+    to = result_element(op)
     if to.name == "fnv8E5M3FNU":
         raise OpError(
             op, f"'{op.name}' expected a result whose rounding is known, got {to.name} (a preview)"
         )
-    return conversions.float_to_float(source, to, word(op, "rounding_mode", "nearest_even"))
+    return to, word(op, "rounding_mode", "nearest_even")
+
+
+def _float_to_float(op: Operation, _: Options) -> Function:
+    return conversions.float_to_float(operand_element(op), *_rounding_to(op))
+
+
+def _integer_to_float(op: Operation, _: Options) -> Function:
+    to, rounding = _rounding_to(op)
+    return conversions.integer_to_float(to, is_signed(op), rounding)
 
 
 # Everything else
@@ -142,17 +153,25 @@ def _constant(op: Operation, _: Options) -> Function:
     return lambda: tile
 
 
+def _towards_zero(offset: Tile) -> Tile:
+    return (offset + (offset < 0)) // 2
+
+
 def _offset(op: Operation, _: Options) -> Binary:
     bits = pointee_of(op.operands[0].type).bits
     if bits >= 8:
         size = np.int64(bits // 8)
-        return lambda pointer, offset: pointer + offset.astype(np.int64) * size
+        return lambda pointer, offset: pointer + as_signed(offset).astype(np.int64) * size
     # Two a byte: towards zero, as tileiras 13.5 does.
-    return lambda pointer, offset: pointer + (offset + (offset < 0)).astype(np.int64) // 2
+    return lambda pointer, offset: pointer + _towards_zero(as_signed(offset).astype(np.int64))
 
 
 def _same(x: Any) -> Any:
     return x
+
+
+def _whole_power(x: Tile, n: Tile) -> Tile:
+    return float_functions.whole_power(x, as_signed(n))
 
 
 def _select(cond: Tile, x: Tile, y: Tile) -> Tile:
@@ -173,7 +192,7 @@ MAKERS: dict[str, Maker] = {
     "remf": lambda op, _: float_functions.remainder(result_element(op)),
     "ceil": lambda op, _: float_functions.rounded_to_integer("ceil", result_element(op)),
     "floor": lambda op, _: float_functions.rounded_to_integer("floor", result_element(op)),
-    "fpowi": lambda op, _: float_functions.whole_power,
+    "fpowi": lambda op, _: _whole_power,
     "cmpf": _compare_floats,
     **{
         name: _function(name)
@@ -204,9 +223,7 @@ MAKERS: dict[str, Maker] = {
     "ftoi": lambda op, _: conversions.float_to_integer(
         operand_element(op), result_element(op), is_signed(op)
     ),
-    "itof": lambda op, _: conversions.integer_to_float(
-        result_element(op), is_signed(op), word(op, "rounding_mode", "nearest_even")
-    ),
+    "itof": _integer_to_float,
     "bitcast": lambda op, _: conversions.reinterpreted(result_element(op)),
     "ptr_to_int": lambda op, _: _same,
     "int_to_ptr": lambda op, _: _same,

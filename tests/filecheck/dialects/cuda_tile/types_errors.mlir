@@ -202,8 +202,18 @@ cuda_tile.module @m {
 
 cuda_tile.module @m {
   entry @f() {
-    // expected-error @+1 {{'cuda_tile.strided_view' expected traversal_strides of 1 or more, got [0]}}
+    // expected-error @+1 {{'cuda_tile.strided_view' expected traversal_strides of 1 to 2147483647, got [0]}}
     %x = make_token : strided_view<tile=(4), traversal_strides=[0], tensor_view<64xf32, strides=[1]>>
+    return
+  }
+}
+
+// -----
+
+cuda_tile.module @m {
+  entry @f() {
+    // expected-error @+1 {{'cuda_tile.strided_view' expected traversal_strides of 1 to 2147483647, got [2147483648]}}
+    %x = make_token : strided_view<tile=(4), traversal_strides=[2147483648], tensor_view<64xf32, strides=[1]>>
     return
   }
 }

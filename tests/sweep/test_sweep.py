@@ -1,0 +1,45 @@
+"""A sample of the sweep: two points of every op on elements, each on one target; the whole of it is
+`run.py`."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from judge import TARGETS, case_of, differs, tried
+from points import BY_HAND, pairs, swept
+
+from tilewright.dialects.cuda_tile.ops.operation import OPS
+from tilewright.dialects.cuda_tile.ops.views import MakeView
+
+ELEMENTWISE = [
+    name for name, op in swept().items()
+    if len(op.facts.operands) <= 3 and any("lhs" in group or "source" in group or "x" in group
+                                           for group in op.SAME_TYPES)
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ELEMENTWISE)
+def test_compiled_is_interpreted(name: str) -> None:
+    place = ELEMENTWISE.index(name)
+    for number, point in enumerate(pairs(name)[:2]):
+        arch = TARGETS[(2 * place + number) % len(TARGETS)]
+        assert not tried([case_of(point)], [arch], ["ptx"], assembles=False)
+
+
+def test_batches_of_large_products() -> None:
+    """Two CTAs shared them by rows of a tile whose pointers are numbered across batches."""
+    large = [p for p in pairs("mmaf") if p.operands[0][0].shape == (2, 128, 64)]  # type: ignore[attr-defined]
+    wide = [p for p in large if p.results[0].shape[-1] == 256 and "f16" in p.name]  # type: ignore[attr-defined]
+    assert not tried([case_of(wide[0])], ["sm_90a"], ["ptx"], assembles=False)
+
+
+def test_no_op_is_left_out() -> None:
+    views = {op.name for op in OPS if issubclass(op, MakeView)}
+    assert {op.name for op in OPS} - views == {f"cuda_tile.{n}" for n in (*BY_HAND, *swept())}
+
+
+def test_a_difference_is_seen() -> None:
+    a = np.array([1.0, np.nan, -0.0], np.float32)
+    assert differs(a, a, 0) is None
+    assert differs(a, np.array([1.0, np.nan, 0.0], np.float32), 0) is not None
+    assert differs(np.array([1], np.int64), np.array([1 << 60], np.int64), 16) is not None
