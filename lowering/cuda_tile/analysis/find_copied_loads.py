@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from xdsl.dialects.builtin import i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from tilewright.dialects.cuda_tile.enums import MemoryOrderingSemantics, PaddingValue
+from tilewright.dialects.cuda_tile.enums import MemoryOrderingSemantics
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp, LoopOp
 from tilewright.dialects.cuda_tile.ops.memory import LoadPtrTkoOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
@@ -37,6 +37,7 @@ from tilewright.lowering.cuda_tile.analysis.thread_read_layouts import thread_re
 from tilewright.lowering.cuda_tile.analysis.view_access import (
     contiguous,
     extents_of,
+    pads_zero,
     run_bits,
     tensor_of,
     tile_dimensions,
@@ -282,7 +283,7 @@ def _copied(op: Load) -> CopiedLoad | str:
     else:
         dimensions, tile = tile_dimensions(op), op.tile
         whole = all(dimension.within for dimension in dimensions)
-        zero = whole or op.view_type.padding_value in (None, PaddingValue.ZERO)
+        zero = whole or pads_zero(op)
         along, run = contiguous(dimensions), run_bits(op, dimensions, divided=True)
     if not zero:
         return "what lies outside is not zero"

@@ -13,7 +13,7 @@ from typing import Any
 from xdsl.ir import Block, Operation, SSAValue
 
 from tilewright.dialects.cuda_tile.element_types import ELEMENT_OF
-from tilewright.dialects.cuda_tile.enums import MemoryOrderingSemantics, PaddingValue
+from tilewright.dialects.cuda_tile.enums import MemoryOrderingSemantics
 from tilewright.dialects.cuda_tile.ops.control_flow import (
     BreakOp,
     ContinueOp,
@@ -45,6 +45,7 @@ from tilewright.lowering.cuda_tile.analysis.hints import hint
 from tilewright.lowering.cuda_tile.analysis.view_access import (
     Extent,
     extents_of,
+    pads_zero,
     tensor_of,
     tile_dimensions,
 )
@@ -97,7 +98,7 @@ def boxed_load(
     half of a dimension by each CTA of a pair; else why not."""
     if (why := _why_none(op, arch)) is not None:
         return why
-    if op.view_type.padding_value not in (None, PaddingValue.ZERO):
+    if not pads_zero(op):
         return "what lies outside of the tensor is not zero"
     if not reads_only(op.token):
         return "a write comes before it"

@@ -9,6 +9,7 @@ from math import gcd
 from xdsl.ir import SSAValue
 
 from tilewright.dialects.cuda_tile.element_types import ELEMENT_OF
+from tilewright.dialects.cuda_tile.enums import PaddingValue
 from tilewright.dialects.cuda_tile.ops.miscellaneous import AssumeOp
 from tilewright.dialects.cuda_tile.ops.views import MakeTensorViewOp, MakeView, ViewAccess
 from tilewright.dialects.cuda_tile.types import (
@@ -26,6 +27,8 @@ from tilewright.lowering.cuda_tile.layouts.layouts import TileLayout, dim_bits, 
 
 WIDEST = 16
 """The most bytes that one access moves."""
+PADDING_WORD = "padding_word"
+"""Attribute of a load: what lies outside of the tensor, where no `padding_value` says it."""
 
 Extent = int | SSAValue
 
@@ -76,6 +79,12 @@ def extents_of(tensor: MakeTensorViewOp) -> tuple[list[Extent], list[Extent]]:
 def _filled(static: tuple[int, ...], dynamic: list[SSAValue]) -> list[Extent]:
     rest = iter(dynamic)
     return [next(rest) if extent == DYNAMIC else extent for extent in static]
+
+
+def pads_zero(op: ViewAccess) -> bool:
+    """True where a load gives zero outside of the tensor."""
+    zero = op.view_type.padding_value in (None, PaddingValue.ZERO)
+    return zero and PADDING_WORD not in op.attributes
 
 
 def tile_dimensions(op: ViewAccess) -> list[TileDimension]:

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from xdsl.dialects.builtin import DenseArrayBase, StringAttr, i1, i8, i32
-from xdsl.ir import Operation, SSAValue
+from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, StringAttr, i1, i8, i32
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.rewriter import Rewriter
 
 from tilewright.diagnostic import OpError
@@ -34,6 +34,7 @@ from tilewright.dialects.cuda_tile.types import (
 from tilewright.dialects.cuda_tile.value_types import TOKEN, TensorViewType
 from tilewright.lowering.cuda_tile.analysis.facts import divisor
 from tilewright.lowering.cuda_tile.analysis.view_access import (
+    PADDING_WORD,
     contiguous,
     tensor_of,
     tile_dimensions,
@@ -42,6 +43,7 @@ from tilewright.lowering.cuda_tile.layouts.elements import element_of, shape_of
 from tilewright.lowering.cuda_tile.legalization.before import Before
 
 _PAIR = 2
+_NEG_ZEROS = 0x88 - 0x100
 
 
 def is_packed(op: views.ViewAccess) -> bool:
@@ -58,6 +60,7 @@ def replace_load(op: views.LoadViewTkoOp, before: Before) -> None:
             operands=[octets.view, list(op.index), [op.token] if op.token else []],
             result_types=[octets.tile, TOKEN],
             properties=_kept(op),
+            attributes=_padding(op),
         )
     )
     tile = octets.unpacked(loaded.results[0], op.tile.type)  # type: ignore[arg-type]
@@ -82,6 +85,17 @@ def replace_store(op: views.StoreViewTkoOp, before: Before) -> None:
     Rewriter.erase_op(op)
 
 
+def _padding(op: views.ViewAccess) -> dict[str, Attribute | None]:
+    """The byte of two elements outside of the tensor, where it is not zero."""
+    padding = op.view_type.padding_value
+    if padding in (None, PaddingValue.ZERO):
+        return {}
+    if padding is not PaddingValue.NEG_ZERO:
+        why = "an f4E2M1FN is neither infinite nor NaN"
+        raise _shared(op, f"padding_value zero or neg_zero, got {padding} ({why})")
+    return {PADDING_WORD: IntegerAttr(_NEG_ZEROS, i8)}
+
+
 def _kept(op: Operation) -> dict[str, Any]:
     return {key: value for key, value in op.properties.items() if key != "operandSegmentSizes"}
 
@@ -103,8 +117,6 @@ class _Octets:
         along, shape = contiguous(dimensions), list(type_.tile_shape)
         if along is None or shape[along] < _PAIR:
             raise _shared(op, "tiles of 2 or more elements along a dimension of stride 1")
-        if type_.padding_value not in (None, PaddingValue.ZERO):
-            raise _shared(op, f"padding_value zero, got {type_.padding_value}; nearest legal: it")
         axis = getattr(type_, "dim_map", range(len(shape)))[along]
         tensor = _Halved(op, axis, before).tensor()
         shape[along] //= _PAIR
@@ -163,18 +175,16 @@ def _view_of(
 ) -> TileView:
     match type_:
         case PartitionViewType():
-            return PartitionViewType.get(shape, tensor, type_.dim_map, type_.padding_value)
+            return PartitionViewType.get(shape, tensor, type_.dim_map)
         case StridedViewType():
             steps = list(type_.traversal_strides)
             if steps[along] % _PAIR:
                 raise _shared(op, f"traversal strides that are even, got {steps[along]}")
             steps[along] //= _PAIR
-            return StridedViewType.get(
-                shape, tuple(steps), tensor, type_.dim_map, type_.padding_value
-            )
+            return StridedViewType.get(shape, tuple(steps), tensor, type_.dim_map)
         case _:
             assert isinstance(type_, GatherScatterViewType)
-            return GatherScatterViewType.get(shape, tensor, type_.sparse_dim, type_.padding_value)
+            return GatherScatterViewType.get(shape, tensor, type_.sparse_dim)
 
 
 class _Halved:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import IntegerAttr, i1, i32, i64
 from xdsl.ir import Attribute, SSAValue
@@ -13,6 +15,7 @@ from tilewright.dialects.cute_nvgpu.ops import address
 from tilewright.dialects.cute_nvgpu.ops.address import bytes_of
 from tilewright.lowering.cuda_tile.analysis.prefetched_loads import AHEAD, LINE
 from tilewright.lowering.cuda_tile.analysis.view_access import (
+    PADDING_WORD,
     Extent,
     TileDimension,
     access_layout,
@@ -105,8 +108,7 @@ def _load(op: views.LoadViewTkoOp, kernel: Kernel) -> None:
     layout = kernel.layout(op.tile)
     assert layout is not None
     type_ = kernel.scalar_type(op, op.tile)
-    number = _PADDINGS[op.view_type.padding_value or PaddingValue.ZERO]
-    padding = kernel.constant(number_of(number, element_of(op.tile)), type_)
+    padding = kernel.constant(_padding(op), type_)
     token = None if op.token is None else kernel[op.token]
     weak, paddings = is_weak(op), [padding] * layout.count
     kernel.order.before(token, writes=not weak)
@@ -153,6 +155,14 @@ def _end(load: views.LoadViewTkoOp, size: int, kernel: Kernel) -> SSAValue:
         by = scaled(emitter, wide(kernel, stride, i64), size, 64)
         end = emitter.binary("add", end, emitter.binary("mul", last, by))
     return end
+
+
+def _padding(op: views.LoadViewTkoOp) -> Any:
+    """What an element outside of the tensor is."""
+    if isinstance(word := op.attributes.get(PADDING_WORD), IntegerAttr):
+        return word.value.data
+    number = _PADDINGS[op.view_type.padding_value or PaddingValue.ZERO]
+    return number_of(number, element_of(op.tile))
 
 
 _PADDINGS = {

@@ -470,13 +470,14 @@ def views() -> Iterator[Case]:
 def packed_views() -> Iterator[Case]:
     """Views of elements that lie two in a byte: along rows, along columns, of strides that the
     kernel is given."""
-    for order, strides, given in (
-        ("rows", "32,1", "[32, 1]"),
-        ("columns", "1,24", "[1, 24]"),
-        ("given", "?,1", "[%s, 1]"),
+    for order, strides, given, padding in (
+        ("rows", "32,1", "[32, 1]", "zero"),
+        ("columns", "1,24", "[1, 24]", "neg_zero"),
+        ("given", "?,1", "[%s, 1]", "neg_zero"),
     ):
         tensor = f"tensor_view<24x32xf4E2M1FN, strides=[{strides}]>"
-        type_ = f"partition_view<tile=(16x16), padding_value = zero, {tensor}>"
+        type_ = f"partition_view<tile=(16x16), padding_value = {padding}, {tensor}>"
+        outside = f"partition_view<tile=(16x16), padding_value = neg_inf, {tensor}>"
         body = "".join(
             f"    %{name} = constant <i32: {number}> : tile<i32>\n"
             for name, number in (("s", 32), ("zero", 0), ("one", 1), ("o0", -1), ("o1", 9))
@@ -488,13 +489,13 @@ def packed_views() -> Iterator[Case]:
                 "tile<ptr<f4E2M1FN>>\n"
                 f"    %v{i} = make_tensor_view %q{i}, shape = [24, 32], strides = {given} : "
                 f"{'tile<i32> -> ' if order == 'given' else ''}{tensor}\n"
-                f"    %w{i} = make_partition_view %v{i} : {type_}\n"
+                f"    %w{i} = make_partition_view %v{i} : {(type_, outside)[i]}\n"
             )
         body += (
             f"    %x, %t = load_view_tko weak %w0[%one, %one] : {type_}, tile<i32> "
             "-> tile<16x16xf4E2M1FN>, token\n"
             "    %u = store_view_tko weak %x, %w1[%zero, %one] : tile<16x16xf4E2M1FN>, "
-            f"{type_}, tile<i32> -> token\n"
+            f"{outside}, tile<i32> -> token\n"
         )
         for op in ("load_view_tko", "store_view_tko"):
             yield kernel(op, f"{op} f4E2M1FN {order}", body, (("i8", 24 * 16),) * 2)
