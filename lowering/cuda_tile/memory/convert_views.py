@@ -158,7 +158,7 @@ def _end(load: views.LoadViewTkoOp, size: int, kernel: Kernel) -> SSAValue:
 
 
 def _padding(op: views.LoadViewTkoOp) -> Any:
-    """What an element outside of the tensor is."""
+    """The element that lies outside of the tensor, or the word of it."""
     if isinstance(word := op.attributes.get(PADDING_WORD), IntegerAttr):
         return word.value.data
     number = _PADDINGS[op.view_type.padding_value or PaddingValue.ZERO]
