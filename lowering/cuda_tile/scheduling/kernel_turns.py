@@ -1,22 +1,31 @@
-"""Kernels that compute half of their tiles after the other half: MMAs of warps have all sums in
-registers, beside operands, and tensor memory has so many columns.
+"""Kernels that compute a part of their tiles after the other: MMAs of warps have all sums in
+registers, beside operands, tensor memory has so many columns, and PTX a line for every register.
 
     s = q k'; o += p v; store o        for i in 0, 1:  si = qi k'; oi += pi v; store oi
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 from xdsl.dialects.builtin import i32
 from xdsl.ir import Block, Region
 
 from tilewright.dialects.cuda_tile.builder import TileBuilder
+from tilewright.dialects.cuda_tile.ops import core
 from tilewright.dialects.cuda_tile.ops.control_flow import ContinueOp, ForOp, ReturnOp
+from tilewright.dialects.cuda_tile.ops.memory import LoadPtrTkoOp, StorePtrTkoOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
+from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp, StoreViewTkoOp
 from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
 from tilewright.lowering.cuda_tile.analysis.cost_model import is_full_of_sums
 from tilewright.lowering.cuda_tile.analysis.place_accumulators import lacks_columns
 from tilewright.lowering.cuda_tile.analysis.split_dimensions import SplitTiles, UnsplitError
+from tilewright.lowering.cuda_tile.analysis.view_access import tensor_of
+from tilewright.lowering.cuda_tile.layouts.elements import shape_of
+from tilewright.lowering.cuda_tile.layouts.mma_layouts import Multiplication
 from tilewright.lowering.cuda_tile.scheduling.split_blocks import (
     check_ops,
     rewrite_parts,
@@ -25,27 +34,60 @@ from tilewright.lowering.cuda_tile.scheduling.split_blocks import (
 
 _TURNS, _LEAST = 2, 128
 """The turns, and the least rows or columns of each: all warps multiply."""
+_LARGE = 1 << 17
+"""The elements of a tile that are not too many for registers: 128 of each of 1024 threads."""
+_OTHERS = core.OffsetOp, LoadPtrTkoOp, StorePtrTkoOp, Multiplication
+"""Ops of kernels that large tiles do not split: products have slices of K."""
 
 
 def turn_kernel(entry: EntryOp, arch: Target | None) -> None:
     """Split the rows of an entry, or its columns, until there is room for sums."""
+
+    def split_sums(split: SplitTiles, axis: int) -> None:
+        def legal(*extents: int) -> int | None:
+            return axis if extents[axis] >= _LEAST * _TURNS else None
+
+        split_products(split, legal)
+
     while arch is not None and (is_full_of_sums(entry, arch) or lacks_columns(entry, arch)):
-        if not any(_turn(entry, axis) for axis in (0, 1)):
+        if not any(_turn(entry, _TURNS, partial(split_sums, axis=axis)) for axis in (0, 1)):
             return
+    values = [value for op in entry.walk() for value in op.results]
+    most = max((x.type.elements for x in values if isinstance(x.type, TileType)), default=0)
+    if most > _LARGE:
+        _turn(entry, most // _LARGE, _split_stored)
 
 
-def _turn(entry: EntryOp, axis: int) -> bool:
-    """Split an entry along a dimension of its products, if that can be."""
+def _split_stored(split: SplitTiles) -> None:
+    """Split every tile that is stored along its longest dimension. A turn may store where it loads,
+    and so its accesses are all to the same part."""
+    ops = list(split.entry.walk())
+    views = [op for op in ops if isinstance(op, LoadViewTkoOp | StoreViewTkoOp)]
+    for op in views:
+        if isinstance(op, StoreViewTkoOp) and op.tile not in split.axes:
+            shape = shape_of(op.tile)
+            split.spread(op.tile, shape.index(max(shape)))
+    tensors = {tensor_of(op.view) for op in views}
+    types = [op.view_type for op in views]
+    orders = {(type_.tile_shape, getattr(type_, "dim_map", ())) for type_ in types}
+    parts = {split.axes.get(op.tile) for op in views}
+    elsewhere = any(isinstance(op, _OTHERS) for op in ops)
+    if (
+        elsewhere
+        or len(orders) * len(parts) != 1
+        or len(tensors) != len({tensor.base for tensor in tensors})
+    ):
+        raise UnsplitError("accesses are to other parts")
+
+
+def _turn(entry: EntryOp, parts: int, split_tiles: Callable[[SplitTiles], None]) -> bool:
+    """Split an entry into parts, one in each turn of a loop, if that can be."""
     returns = [op for op in entry.walk() if isinstance(op, ReturnOp)]
-    split = SplitTiles(entry, _TURNS)
-
-    def legal(*extents: int) -> int | None:
-        return axis if extents[axis] >= _LEAST * _TURNS else None
-
+    split = SplitTiles(entry, parts)
     try:
         check_ops(entry)
         split.copy_cheap()
-        split_products(split, legal)
+        split_tiles(split)
     except UnsplitError:
         return False
     body, source, last = Block(arg_types=[TileType.get((), i32)]), entry.body.block, returns[0]
@@ -58,7 +100,7 @@ def _turn(entry: EntryOp, axis: int) -> bool:
             body.add_op(op)
     body.add_op(ContinueOp.create())
     at = TileBuilder(last)
-    bounds = [at.constant(number, i32) for number in (0, _TURNS, 1)]
+    bounds = [at.constant(number, i32) for number in (0, parts, 1)]
     turns = ForOp.create(operands=bounds, regions=[Region(body)])
     turns.location = last.location
     source.insert_op_before(turns, last)

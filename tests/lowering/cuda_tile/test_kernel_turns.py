@@ -82,3 +82,39 @@ def test_an_operand_stays_for_the_next_loop(arch: str, ends: tuple[int, int]) ->
     want = tw.interpret(text, "k", **options)[2]
     got = tw.interpret(text, "k", level="ptx", schedule=1, **options)[2]
     assert np.abs(want).max() > 0 and (got == want).all()
+
+
+def in_place(extent: int, stored: str) -> str:
+    """A @k of A = 2 A by one tile, stored to A or to B, which is where A is."""
+    tensor = f"tensor_view<{extent}x{extent}xf32, strides=[{extent},1]>"
+    view = f"partition_view<tile=({extent}x{extent}), {tensor}>"
+    tile = f"tile<{extent}x{extent}xf32>"
+    tensors = "".join(
+        f"    %{x} = make_tensor_view %a, shape = [{extent}, {extent}], strides = [{extent}, 1]"
+        f" : {tensor}\n    %{x}s = make_partition_view %{x} : {view}\n"
+        for x in "AB"
+    )
+    return entry(
+        "%a: tile<ptr<f32>>",
+        f"""
+    %o = constant <i32: 0> : tile<i32>
+{tensors}
+    %x, %t = load_view_tko weak %As[%o, %o] : {view}, tile<i32> -> {tile}, token
+    %y = addf %x, %x rounding<nearest_even> : {tile}
+    %u = store_view_tko weak %y, %{stored}s[%o, %o] token = %t : {tile}, {view}, tile<i32> -> token
+""",
+    )
+
+
+@pytest.mark.parametrize("stored", ["A", "B"])
+def test_large_tiles_in_turns(stored: str) -> None:
+    """Two turns, but not where the first one may store what the second one loads."""
+    text, a = in_place(512, stored), np.arange(512 * 512, dtype=np.float32).reshape(512, 512)
+    got = tw.interpret(text, "k", level="ptx", grid=(1,), args=[a], arch="sm_80")[0]
+    assert (got == 2 * a).all()
+    assert ("bra" in tw.compile(text, "sm_80").ptx) == (stored == "A")
+
+
+def test_the_largest_tile_of_tile_ir() -> None:
+    """A line for each of its registers would be 49,000."""
+    assert tw.compile(in_place(4096, "A"), "sm_90a").ptx.count("\n") < 1000
