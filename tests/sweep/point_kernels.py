@@ -178,12 +178,15 @@ class PointKernel:
         size, extent = self.sizes(view)[along], view.tile_shape[i]
         dtype: Any = DTYPES[shown(type_.element_type)]
         if isinstance(view, GatherScatterViewType) and i == view.sparse_dim:
-            most = min(size, np.iinfo(dtype).max)
+            most = min(size, np.iinfo(dtype).max + 1)
             return self.rng.permutation(most)[: type_.elements].astype(dtype)
         open_ = view.padding_value is None and "load" in self.point.op.name
         inside = step + extent <= size
         bounded = "inbounds" in dict(self.point.properties)
-        return np.array([(inside or not (open_ or bounded)) and step < size], dtype)
+        place = (inside or not (open_ or bounded)) and step < size
+        # Two elements of 4 bits are a byte, at even places.
+        half = isinstance(view, GatherScatterViewType) and "f4E2M1FN" in shown(view)
+        return np.array([place * (1 + (half and extent > 1))], dtype)
 
     @property
     def view_type(self) -> TileView:

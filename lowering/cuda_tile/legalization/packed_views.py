@@ -57,7 +57,7 @@ def replace_load(op: views.LoadViewTkoOp, before: Before) -> None:
     octets = _Octets.of(op, before)
     loaded = before.insert(
         views.LoadViewTkoOp.build(
-            operands=[octets.view, list(op.index), [op.token] if op.token else []],
+            operands=[octets.view, octets.index, [op.token] if op.token else []],
             result_types=[octets.tile, TOKEN],
             properties=_kept(op),
             attributes=_padding(op),
@@ -75,7 +75,7 @@ def replace_store(op: views.StoreViewTkoOp, before: Before) -> None:
     octets = _Octets.of(op, before)
     stored = before.insert(
         views.StoreViewTkoOp.build(
-            operands=[octets.packed(op.tile), octets.view, list(op.index),
+            operands=[octets.packed(op.tile), octets.view, octets.index,
                       [op.token] if op.token else []],
             result_types=[TOKEN],
             properties=_kept(op),
@@ -102,11 +102,12 @@ def _kept(op: Operation) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class _Octets:
-    """A view of the bytes that another one's elements lie in, and the dimension of its tiles along
-    which they lie two in a byte."""
+    """A view of the bytes that another one's elements lie in, where a tile is, and the dimension of
+    its tiles along which they lie two in a byte."""
 
     before: Before
     view: SSAValue
+    index: list[SSAValue]
     tile: TileType
     along: int
 
@@ -122,7 +123,10 @@ class _Octets:
         shape[along] //= _PAIR
         view = _view_of(op, type_, tuple(shape), tensor.type, along)  # type: ignore[arg-type]
         made = before.add(_MAKES[type(view)], [tensor], view)
-        return cls(before, made, TileType.get(tuple(shape), i8), along)
+        index = list(op.index)
+        if isinstance(type_, GatherScatterViewType):
+            index[along] = _half(index[along], f"index {along} of {shown(type_)} is even", before)
+        return cls(before, made, index, TileType.get(tuple(shape), i8), along)
 
     def unpacked(self, octets: SSAValue, type_: TileType) -> SSAValue:
         """The halves of the bytes of a tile."""
@@ -211,23 +215,24 @@ class _Halved:
     ) -> tuple[tuple[int, ...], list[SSAValue]]:
         """Sizes or strides, some of which are half of what they were."""
         rest, known, values = iter(dynamic), list(static), list[SSAValue]()
+        rule = f"sizes and strides of {shown(self.source.result.type)} are even"
         for i, extent in enumerate(static):
             if extent == DYNAMIC:
-                values.append(self._half(next(rest)) if i in halved else next(rest))
+                value = next(rest)
+                values.append(_half(value, rule, self.before) if i in halved else value)
             elif i in halved:
                 if extent % _PAIR:
                     raise _shared(self.op, f"sizes and strides that are even, got {extent}")
                 known[i] = extent // _PAIR
         return tuple(known), values
 
-    def _half(self, value: SSAValue) -> SSAValue:
-        """Half of a size or stride, which is even: a kernel that is given another one ends."""
-        before = self.before
-        if divisor(value) % _PAIR:
-            bit = TileType.get((), i1)
-            odd = before.add(TruncIOp, [value], bit, overflow=IntegerOverflow.NONE)
-            even = before.add(integer.XOrIOp, [odd, before.constant(1, i1)])
-            said = f"sizes and strides of {shown(self.source.result.type)} are even"
-            before.insert(AssertOp.build(operands=[even], properties={"message": StringAttr(said)}))
-        one = before.constant(1, element_of(value))
-        return before.add(integer.ShRIOp, [value, one], signedness=Signedness.UNSIGNED)
+
+def _half(value: SSAValue, rule: str, before: Before) -> SSAValue:
+    """Half of a size, stride or index, which is even: a kernel that is given another one ends."""
+    if divisor(value) % _PAIR:
+        bit = TileType.get((), i1)
+        odd = before.add(TruncIOp, [value], bit, overflow=IntegerOverflow.NONE)
+        even = before.add(integer.XOrIOp, [odd, before.constant(1, i1)])
+        before.insert(AssertOp.build(operands=[even], properties={"message": StringAttr(rule)}))
+    one = before.constant(1, element_of(value))
+    return before.add(integer.ShRIOp, [value, one], signedness=Signedness.UNSIGNED)

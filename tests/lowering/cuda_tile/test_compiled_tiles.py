@@ -297,6 +297,31 @@ def test_an_odd_stride_of_packed_elements_is_a_trap(capsys: pytest.CaptureFixtur
     assert f"Assertion `sizes and strides of {tensor} are even` failed" in capsys.readouterr().out
 
 
+def test_packed_elements_of_gathered_rows(capsys: pytest.CaptureFixture[str]) -> None:
+    """Columns of such views are numbered one by one, and two lie in a byte."""
+    tensor = "tensor_view<4x8xf4E2M1FN, strides=[8,1]>"
+    type_ = f"gather_scatter_view<tile=(2x4), {tensor}, sparse_dim=0>"
+    body = f"""
+    %o = constant <i32: 0> : tile<i32>
+    %rows = constant <i32: [3, 1]> : tile<2xi32>
+    %q = ptr_to_ptr %p : tile<ptr<i8>> -> tile<ptr<f4E2M1FN>>
+    %v = make_tensor_view %q, shape = [4, 8], strides = [8, 1] : {tensor}
+    %w = make_gather_scatter_view %v : {type_}
+    %x, %t = load_view_tko weak %w[%rows, %n] : {type_}, tile<2xi32>, tile<i32>
+        -> tile<2x4xf4E2M1FN>, token
+    %u = store_view_tko weak %x, %w[%rows, %o] token = %t : tile<2x4xf4E2M1FN>, {type_},
+        tile<2xi32>, tile<i32> -> token
+"""
+    parameters = "%p: tile<ptr<i8>>, %n: tile<i32>"
+    memory = np.arange(16, dtype=np.int8)
+    moved = memory.copy().reshape(4, 4)
+    moved[[3, 1], :2] = moved[[3, 1], 1:3]
+    assert (compiled(parameters, body, [memory, 2])[0] == moved.reshape(-1)).all()
+    with pytest.raises(tw.ExecutionError, match=r"'ptx.trap' is executed"):
+        compiled(parameters, body, [memory, 3])
+    assert "is even` failed" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     "shape, padding, rule",
     [
