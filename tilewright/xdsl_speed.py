@@ -95,7 +95,7 @@ def install() -> None:
     result.owner, argument.owner = property(attrgetter("op")), property(attrgetter("block"))
     block: Any = Block
     block._attach_op, block.add_op = _attach, _append
-    operation.verify = _verify_op
+    operation.verify, operation.erase = _verify_op, _erase
     fast: Any = BlockOps
     fast.__iter__ = _ops
     accessors: list[Any] = [BaseAccessor, BeforeVariadicSingleAccessor, BaseAttrAccessor]
@@ -347,6 +347,25 @@ def _append(block: Block, op: Operation) -> None:
     return None
 
 
+_erase_any = Operation.erase
+
+
+def _erase(op: Operation, safe_erase: bool = True, drop_references: bool = True) -> None:
+    """Erase an op. What is in an isolated one nobody else uses: it is taken apart, and so is gone
+    at once, not when the garbage collector has looked for cycles."""
+    if not safe_erase and op.has_trait(IsolatedFromAbove):
+        for region in op.regions:
+            for inner in region.walk():
+                for use in inner._operand_uses:
+                    use._prev_use = None
+                for result in inner.results:
+                    result.op = result.first_use = None
+                inner._operands, inner._operand_uses, inner.results = _NONE, (), _NONE
+                inner.parent = inner._prev_op = inner._next_op = None
+    _erase_any(op, safe_erase, drop_references)
+
+
+_NONE = SSAValues[Any]()
 _OPERAND, _RESULT = VarIRConstruct.OPERAND, VarIRConstruct.RESULT
 
 
