@@ -127,14 +127,15 @@ class RegisterNames:
     def _named(self, op: ListMakeOp | ListGetOp) -> bool:
         """True where the registers that it names are known."""
         parts = [self._slots.get(part, []) for part in op.operands]
-        if isinstance(op, ListGetOp) and parts[0]:
-            parts = [[parts[0][op.position.value.data]]]
         if not all(parts):
             return False
-        slots = self._slots[op.result] = [slot for part in parts for slot in part]
-        uses = self._uses[op.result]
-        for slot in slots:
-            slot.uses.append(uses)
+        named = [[slot for part in parts for slot in part]]
+        if isinstance(op, ListGetOp):
+            named = [[slot] for slot in parts[0][op.position.value.data :]]
+        for result, slots in zip(op.results, named, strict=False):
+            self._slots[result], uses = slots, self._uses[result]
+            for slot in slots:
+                slot.uses.append(uses)
         return True
 
     # Live ranges

@@ -87,8 +87,9 @@ def _extract(op: fragment.ExtractOp, to: Conversion) -> None:
     fragment = op.fragment.type
     assert isinstance(fragment, FragmentType)
     _check_scalar(op, fragment)
-    register, place = divmod(op.position.value.data, fragment.element.per_register)
-    to[op.scalar] = unpacked(element(to[op.fragment], register, to), place, fragment, to)
+    for i, scalar in enumerate(op.scalars, op.position.value.data):
+        register, place = divmod(i, fragment.element.per_register)
+        to[scalar] = unpacked(element(to[op.fragment], register, to), place, fragment, to)
 
 
 @lowers(fragment.InsertOp)
