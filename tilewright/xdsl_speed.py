@@ -255,6 +255,17 @@ def _create(
     return op
 
 
+class _Use:
+    """A use, without a dictionary of its own."""
+
+    __slots__ = ("_index", "_next_use", "_operation", "_prev_use")
+    operation, index = Use.operation, Use.index
+    __repr__ = Use.__repr__
+
+
+_NONE = SSAValues[Any]()
+
+
 def _fill(
     self: Any,
     operands: Sequence[SSAValue],
@@ -263,11 +274,12 @@ def _fill(
     attributes: dict[str, Attribute],
 ) -> None:
     """Give an op its values and attributes."""
-    self._operands = values = SSAValues(operands)
+    # A tuple is made more quickly than SSAValues, and nobody sees it: accessors wrap parts of it.
+    self._operands = values = tuple(operands)
     uses = list[Any]()
     for index, value in enumerate(values):
-        use: Any = _new(Use)
-        use._operation, use._index = self, index
+        use: Any = _new(_Use)
+        use._operation, use._index, use._prev_use = self, index, None
         use._next_use = first = value.first_use
         if first is not None:
             first._prev_use = use
@@ -279,7 +291,7 @@ def _fill(
         result: Any = _new(OpResult)
         result.type, result.op, result.index = type_, self, index
         results.append(result)
-    self.results = SSAValues(results)
+    self.results = SSAValues(results) if results else _NONE
     self.properties, self.attributes = properties, attributes
     added = _added(self.__class__)
     # An implicit builder takes the place of Operation's own.
@@ -365,7 +377,6 @@ def _erase(op: Operation, safe_erase: bool = True, drop_references: bool = True)
     _erase_any(op, safe_erase, drop_references)
 
 
-_NONE = SSAValues[Any]()
 _OPERAND, _RESULT = VarIRConstruct.OPERAND, VarIRConstruct.RESULT
 
 

@@ -55,9 +55,9 @@ def make(registers: list[SSAValue], fragment: FragmentType, to: Conversion) -> S
 
 def unpacked(register: SSAValue, place: int, fragment: FragmentType, to: Conversion) -> SSAValue:
     """One element of a register."""
-    bits = fragment.element.bits
     if fragment.element.per_register == 1:
         return register
+    bits = fragment.element.bits
     if bits == 16:
         pair = to.pure((UnpackOp, register), (register,), lambda: UnpackOp(register))
         return element(pair, place, to)

@@ -258,11 +258,7 @@ class Kernel:
         **properties: Attribute,
     ) -> SSAValue:  # fmt: skip
         """The result of a pure op; an earlier one of the same operands where there is one."""
-        number = self.emitter.kind(kind, result, *properties.values())
-        create = partial(
-            kind.create, operands=operands, result_types=[result], properties=properties
-        )
-        return self.emitter.every((number, *operands), create)[0]
+        return self.emitter.pure(kind, operands, result, properties)
 
     def constant(self, number: Any, type_: Attribute) -> SSAValue:
         """A constant of a scalar type."""

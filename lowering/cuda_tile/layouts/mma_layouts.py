@@ -7,10 +7,10 @@ becomes A of another, along M, so that it stays in registers; what is left over 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from typing import ClassVar
+from typing import Any, ClassVar, get_args
 
 from xdsl.ir import Operation, SSAValue
 
@@ -31,6 +31,13 @@ PTX_NAMES = {"f8E4M3FN": "e4m3", "f8E5M2": "e5m2"}
 
 
 Multiplication = MmaFOp | MmaIOp | MmaFScaledOp
+_MULTIPLICATIONS: frozenset[Any] = frozenset(get_args(Multiplication))
+
+
+def multiplications(entry: Operation) -> list[Multiplication]:
+    """The multiplications of matrices in a kernel."""
+    ops: Iterable[Any] = entry.walk()
+    return [op for op in ops if type(op) in _MULTIPLICATIONS]
 
 
 def atom_of(op: Multiplication) -> MmaAtom | None:

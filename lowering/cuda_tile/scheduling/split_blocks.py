@@ -62,7 +62,7 @@ from tilewright.lowering.cuda_tile.analysis.split_dimensions import (
 from tilewright.lowering.cuda_tile.analysis.tensor_maps import is_weak, reads_only
 from tilewright.lowering.cuda_tile.layouts.elements import shape_of, tile_type
 from tilewright.lowering.cuda_tile.layouts.layouts import log2
-from tilewright.lowering.cuda_tile.layouts.mma_layouts import Multiplication
+from tilewright.lowering.cuda_tile.layouts.mma_layouts import Multiplication, multiplications
 from tilewright.lowering.cuda_tile.scheduling.part_accesses import OpsAt, access_part, counted_part
 from tilewright.lowering.cuda_tile.scheduling.share_blocks import shared_by
 
@@ -93,7 +93,7 @@ def split_blocks(entry: EntryOp, arch: Target | None) -> SharedBlocks:
         _check_ops(entry)
         split = SplitTiles(entry, ctas)
         split.copy_cheap()
-        products = [op for op in entry.walk() if isinstance(op, Multiplication)]
+        products = multiplications(entry)
         pairs = ctas == 2 and arch.supports(DATACENTER_BLACKWELL) and may_be_folded(products)
         _split_products(split, _pair_axis if pairs else _axis)
     except UnsplitError as why:
