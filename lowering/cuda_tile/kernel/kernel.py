@@ -303,8 +303,9 @@ class Kernel:
 
     def lower_block(self, block: Block) -> None:
         """Lower the ops of a block but its terminator."""
+        last = block.last_op
         for op in block.ops:
-            if not op.has_trait(IsTerminator):
+            if op is not last or not op.has_trait(IsTerminator):
                 self.lower(op)
 
     def lower(self, op: Operation) -> None:
