@@ -22,9 +22,11 @@ import numpy as np
 from cutile_cases import CHUNK, Case, Matrix, Problem
 
 import tilewright as tw
+from tilewright.cutile_gpu import BlockSchedule, compiled
 
 WORKERS = 12
 """The processes that compile, launch and interpret."""
+TAKEN = BlockSchedule(taken=True)
 FEW = CHUNK
 """The fewest rows, which cuTile was told are a multiple of that."""
 
@@ -75,17 +77,24 @@ def small(case: Case) -> Problem:
 
 
 def differences(path: Path, arch: str) -> tuple[str, list[int]]:
-    """A case's name, and how many bytes of each of its arrays differ behind a small launch."""
+    """A case's name, and how many bytes of each of its arrays differ behind a small launch: of a
+    CTA for each block, and of one alone where CTAs take blocks in turn."""
     stored = pickle.loads(path.read_bytes())
     case, code = stored["case"], stored["bytecode"]
     bench = cutile_gpu.Bench(case, small(case))
     args = [_host(value) for value in bench.flat]
-    bench.ours(tw.compile(code, arch))()
-    there = [_host(value) for value in bench.flat if hasattr(value, "shape")]
+    begun = [result.clone() for result in bench.results()]
     here = tw.interpret(code, "k", grid=bench.grid, args=args, level="ptx", arch=arch)
-    pairs, given = zip(there, here, strict=True), (x for x in args if hasattr(x, "shape"))
+    given = (x for x in args if hasattr(x, "shape"))
     assert any((a != b).any() for a, b in zip(given, here, strict=True)), "nothing was written"
-    differing = [int((a.view(np.uint8) != b.view(np.uint8)).sum()) for a, b in pairs]
+    kernels, differing = [compiled(code, arch), compiled(code, arch, schedule=TAKEN)], list[int]()
+    for kernel in kernels if kernels[1].entry().takes_blocks else kernels[:1]:
+        for result, own in zip(bench.results(), begun, strict=True):
+            result.copy_(own)
+        bench.ours(kernel, room=1)()
+        there = [_host(value) for value in bench.flat if hasattr(value, "shape")]
+        pairs = zip(there, here, strict=True)
+        differing += [int((a.view(np.uint8) != b.view(np.uint8)).sum()) for a, b in pairs]
     return f"{case.sample} {case.configuration}", differing
 
 

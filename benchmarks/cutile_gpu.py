@@ -16,21 +16,19 @@ import shutil
 import sys
 import tempfile
 from collections import defaultdict
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import cutile_cases
 from cutile_cases import Case, Matrix, Problem
-from device_time import milliseconds
+from device_time import Launch, checked, cublas, launch_of, milliseconds
 from measured import parser, show
 
 import tilewright as tw
-from tilewright.cutile_gpu import compiled, ctas_of_blocks
+from tilewright.cutile_gpu import BlockSchedule, compiled, launched
 
 ARCH = "sm_90a"
 """The target of the cubins of tileiras."""
-Launch = Callable[[], None]
 
 
 def prepare(folder: Path, checkout: Path, tileiras: str | None, only: list[str]) -> None:
@@ -102,20 +100,10 @@ class Bench:
             if isinstance(matrix, Matrix) and matrix.result
         ]  # fmt: skip
 
-    def ours(self, kernel: tw.Kernel) -> Launch:
-        """A launch of our kernel."""
-        from tilewright.arguments.binding import Binding
-        from tilewright.launcher import device_memory
-
-        entry = kernel.entry()
-        function = kernel.load(entry)
-        assert entry.block is not None
-        block = entry.block
-        args = [dense(value) for value in self.flat]
-        values = entry.values(Binding(entry.arguments, args, device_memory(), on_gpu=True))
-        stream = self.torch.cuda.current_stream().cuda_stream
-        grid = entry.grid(self.grid)
-        return lambda: function.start(values, grid, block, stream)
+    def ours(self, kernel: tw.Kernel, room: int | None = None) -> Launch:
+        """A launch of our kernel, of so many CTAs at most where they take blocks in turn."""
+        grid, told = launched(kernel.entry(), self.grid, room)
+        return launch_of(kernel, [*map(dense, self.flat), *told], grid)
 
     def theirs(self, kernel: tw.Kernel, cubin: bytes) -> Launch:
         """A launch of tileiras's cubin, which knows its own threads."""
@@ -128,18 +116,6 @@ class Bench:
         values = [_bits(value, type_) for value, type_ in zip(flat, types, strict=True)]
         stream = self.torch.cuda.current_stream().cuda_stream
         return lambda: function.start(values, self.grid, (1, 1, 1), stream)
-
-    def checked(self, launch: Launch, reference: list[Any] | None) -> float:
-        """The time of a launch whose first result is right."""
-        for result in self.results():
-            result.fill_(float("nan"))
-        took = milliseconds(launch)
-        if reference is not None:
-            got, want = self.results()[0].float(), reference[0].float()
-            norm = self.torch.linalg.norm
-            error = (norm(got - want) / norm(want)).item()
-            assert error < 2e-2, f"wrong result, by {error}"
-        return took
 
 
 def dense(value: Any) -> Any:
@@ -163,15 +139,9 @@ def library(bench: Bench) -> tuple[Launch, str] | None:
     """The library's launch of the same work, through torch."""
     torch, arguments = bench.torch, bench.arguments
     match bench.case.sample:
-        case "MatMul" | "BatchMatMul" if bench.case.configuration.startswith("float8"):
-            a, b, c = arguments
-            one = torch.ones((), device="cuda")
-            options = {"out_dtype": torch.bfloat16, "use_fast_accum": True}
-            return (lambda: torch._scaled_mm(a, b, one, one, **options)), "cuBLAS"
         case "MatMul" | "BatchMatMul":
-            a, b, c = arguments
             torch.backends.cuda.matmul.allow_tf32 = True
-            return (lambda: torch.matmul(a, b, out=c)), "cuBLAS"
+            return cublas(*arguments), "cuBLAS"
         case "AttentionFMHA":
             from torch.nn.attention import SDPBackend, sdpa_kernel
 
@@ -233,35 +203,35 @@ def multiplied_by_experts(bench: Bench) -> Any:
     return expected * weights[:, None] if bench.case.constants[0] else expected
 
 
-def expected(bench: Bench) -> list[Any] | None:
+def expected(bench: Bench) -> Any:
     """The first result, by torch."""
     torch, arguments = bench.torch, bench.arguments
     match bench.case.sample:
         case "MatMul" | "BatchMatMul":
-            return [arguments[0].float() @ arguments[1].float()]
+            return arguments[0].float() @ arguments[1].float()
         case "AttentionFMHA":
             q, k, v, _, scale, _ = arguments
             causal = "causal" in bench.case.configuration
-            return [torch.nn.functional.scaled_dot_product_attention(
-                q, k, v, is_causal=causal, scale=scale)]  # fmt: skip
+            return torch.nn.functional.scaled_dot_product_attention(
+                q, k, v, is_causal=causal, scale=scale)  # fmt: skip
         case "VectorAddition":
-            return [arguments[0] + arguments[1]]
+            return arguments[0] + arguments[1]
         case "Transpose":
-            return [arguments[0].t()]
+            return arguments[0].t()
         case "FFT":
-            return [transformed(bench)]
+            return transformed(bench)
         case "MoE" if bench.case.kernel == "fused_moe_kernel":
-            return [multiplied_by_experts(bench)]
+            return multiplied_by_experts(bench)
         case "MoE":
-            return [torch.nn.functional.silu(arguments[0].float()) * arguments[1]]
+            return torch.nn.functional.silu(arguments[0].float()) * arguments[1]
         case cutile_cases.OWN if bench.case.kernel == "softmax":
-            return [torch.softmax(arguments[0].float(), -1)]
+            return torch.softmax(arguments[0].float(), -1)
         case cutile_cases.OWN:
             x, w = (one.float() for one in arguments[:2])
-            return [x * torch.rsqrt(x.square().mean(-1, keepdim=True) + arguments[-1]) * w]
+            return x * torch.rsqrt(x.square().mean(-1, keepdim=True) + arguments[-1]) * w
         case _:
             x, w, b = (one.float() for one in arguments[:3])
-            return [torch.nn.functional.layer_norm(x, x.shape[-1:], w, b, arguments[-1])]
+            return torch.nn.functional.layer_norm(x, x.shape[-1:], w, b, arguments[-1])
 
 
 Row = dict[str, Any]
@@ -279,8 +249,8 @@ def measure(path: Path, libraries: dict[str, tuple[float, str]], arch: str) -> l
         return rows
     for problem in case.problems:
         bench = Bench(case, problem)
-        ctas = ctas_of_blocks(whole, bench.grid)
-        kernel = whole if ctas == 1 else compiled(stored["bytecode"], arch, ctas=ctas)
+        schedule = BlockSchedule.of(whole, bench.grid)
+        kernel = compiled(stored["bytecode"], arch, schedule=schedule)
         work = problem.operations or problem.bytes
         reference = expected(bench)
         word = "" if case.sample == "BatchMatMul" else f" {case.configuration.split()[0]}"
@@ -294,7 +264,7 @@ def measure(path: Path, libraries: dict[str, tuple[float, str]], arch: str) -> l
             launches["tileiras"] = lambda bench=bench: bench.theirs(whole, stored["cubin"])
         for name, made in launches.items():
             try:
-                row[name] = work / bench.checked(made(), reference) / 1e9
+                row[name] = work / checked(made(), bench.results(), reference, 2e-2) / 1e9
             except (AssertionError, RuntimeError) as error:
                 print(f"{key} {case.configuration} {name}: {error}", file=sys.stderr)
         if key not in libraries:

@@ -1,11 +1,43 @@
-"""Device time of launches on the GPU of this machine, by CUDA events."""
+"""Launches on the GPU of this machine, of kernels and of cuBLAS, and their device time by CUDA
+events."""
 
 import statistics
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
+import tilewright as tw
+
 LAUNCHES, FLUSHED = 20, 1 << 28
+Launch = Callable[[], Any]
+
+
+def launch_of(
+    kernel: tw.Kernel, args: Sequence[Any], grid: tuple[int, ...], *,
+    threads: int | None = None,
+) -> Launch:  # fmt: skip
+    """A launch of the only kernel, of so many threads where it does not say them itself."""
+    import torch
+
+    from tilewright.arguments.binding import Binding
+    from tilewright.launcher import device_memory
+
+    entry = kernel.entry()
+    function, block = kernel.load(entry), entry.block or (threads or 1,)
+    values = entry.values(Binding(entry.arguments, list(args), device_memory(), on_gpu=True))
+    stream = torch.cuda.current_stream().cuda_stream
+    return lambda: function.start(values, grid, block, stream)
+
+
+def cublas(a: Any, b: Any, out: Any = None) -> Launch:
+    """A launch of cuBLAS, of fp8 with fast accumulation: C = A B."""
+    import torch
+
+    if a.element_size() > 1:
+        return lambda: torch.matmul(a, b, out=out)
+    one = torch.ones((), device="cuda")
+    options = {"out_dtype": torch.bfloat16, "use_fast_accum": True}
+    return lambda: torch._scaled_mm(a, b, one, one, **options)
 
 
 @cache
@@ -15,7 +47,7 @@ def _flush() -> Any:
     return torch.empty(FLUSHED // 4, dtype=torch.int32, device="cuda")
 
 
-def milliseconds(launch: Callable[[], Any]) -> float:
+def milliseconds(launch: Launch) -> float:
     """The median device time of a launch, the L2 flushed before each: what flushes it runs longer
     than the host takes to launch, so that no time of the host's is between the events. Every second
     time it is flushed twice: of any kernel's launches those that are even in number from the first
@@ -35,3 +67,16 @@ def milliseconds(launch: Callable[[], Any]) -> float:
         after.synchronize()
         times.append(before.elapsed_time(after))
     return statistics.median(times)
+
+
+def checked(launch: Launch, results: Sequence[Any], reference: Any, bound: float = 1e-2) -> float:
+    """The time of a launch whose first result is right: so near to the reference, by the norm."""
+    import torch
+
+    for result in results:
+        result.fill_(float("nan"))
+    took = milliseconds(launch)
+    want, norm = reference.float(), torch.linalg.norm
+    error = (norm(results[0].float() - want) / norm(want)).item()
+    assert error < bound, f"wrong result, by {error}"
+    return took

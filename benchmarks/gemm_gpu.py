@@ -18,17 +18,14 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from device_time import milliseconds
+from device_time import Launch, checked, cublas, launch_of, milliseconds
 from measured import parser, show
 
 import tilewright as tw
-from tilewright.arguments.binding import Binding
-from tilewright.launcher import device_arch, device_memory
+from tilewright.launcher import device_arch
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 sys.path.insert(0, str(EXAMPLES))
-
-Launch = Callable[[], None]
 
 
 @dataclass(frozen=True)
@@ -42,16 +39,6 @@ class Example:
     result: str = "float32"
 
 
-def launch_of(
-    kernel: tw.Kernel, name: str, args: list[Any], grid: tuple[int, ...], threads: int
-) -> Launch:
-    entry = kernel.entry(name)
-    function = kernel.load(entry)
-    stream = torch.cuda.current_stream().cuda_stream
-    values = entry.values(Binding(entry.arguments, args, device_memory(), on_gpu=True))
-    return lambda: function.start(values, grid, (threads,), stream)
-
-
 # --- examples/*.mlir ------------------------------------------------------------------------------
 
 
@@ -63,7 +50,7 @@ def _compiled(name: str) -> tw.Kernel:
 def _sm80(a: Any, b: Any, c: Any) -> Iterable[Launch]:
     size = len(a)
     args = [a, b, c, *[size] * 6]
-    yield launch_of(_compiled("gemm_sm80"), "gemm", args, (-(-size // 64),) * 2, 128)
+    yield launch_of(_compiled("gemm_sm80"), args, (-(-size // 64),) * 2, threads=128)
 
 
 def _sm90(a: Any, b: Any, c: Any) -> Iterable[Launch]:
@@ -73,7 +60,7 @@ def _sm90(a: Any, b: Any, c: Any) -> Iterable[Launch]:
         for matrix, box in ((a, (128, 64)), (b, (64, 64)), (c, (64, 32)))
     ]
     grid = -(-size // 256), -(-size // 128)
-    yield launch_of(_compiled("gemm_sm90"), "gemm", [*maps, size], grid, 384)
+    yield launch_of(_compiled("gemm_sm90"), [*maps, size], grid, threads=384)
 
 
 def _persistent(name: str) -> Callable[[Any, Any, Any], Iterable[Launch]]:
@@ -81,7 +68,7 @@ def _persistent(name: str) -> Callable[[Any, Any, Any], Iterable[Launch]]:
 
     def launches(a: Any, b: Any, c: Any) -> Iterable[Launch]:
         ctas = torch.cuda.get_device_properties(0).multi_processor_count // 2 * 2
-        yield launch_of(_compiled(name), "gemm", [a, b.t().contiguous(), c], (ctas,), 384)
+        yield launch_of(_compiled(name), [a, b.t().contiguous(), c], (ctas,), threads=384)
 
     return launches
 
@@ -111,7 +98,7 @@ def _tiles(choices: Iterable[dict[str, Any]]) -> Callable[[Any, Any, Any], Itera
         for constants in choices:
             kernel = gemm.compile(signature_of([a, b, c]), device_arch(), **constants)
             shape = gemm.shape([a, b, c], constants)
-            yield launch_of(kernel, "gemm", [a, b, c], shape["grid"], shape["block"][0])
+            yield launch_of(kernel, [a, b, c], shape["grid"], threads=shape["block"][0])
 
     return launches
 
@@ -152,27 +139,16 @@ def triton_launch(a: Any, b: Any, c: Any) -> Launch | None:
     return lambda: matmul[grid](a, b, c, size, size, size)
 
 
-def checked(call: Launch, c: Any, reference: Any, bound: float = 1e-2) -> float:
-    """The time of a launch whose result is right: so near to the reference, by the norm."""
-    c.fill_(float("nan"))
-    took = milliseconds(call)
-    assert (torch.linalg.norm(c - reference) / torch.linalg.norm(reference)).item() < bound
-    return took
-
-
 def peers(element: str, a: Any, b: Any, reference: Any) -> dict[str, float | None]:
     """Milliseconds that cuBLAS and Triton take for the product."""
+    times: dict[str, float | None] = {"cublas": milliseconds(cublas(a, b)), "triton": None}
     if element == "float8_e4m3fn":
-        one = torch.ones((), device="cuda")
-        times = {"cublas": milliseconds(lambda: torch._scaled_mm(
-            a, b, one, one, out_dtype=torch.bfloat16, use_fast_accum=True))}  # fmt: skip
-        return {**times, "triton": None}
+        return times
     c = torch.empty(reference.shape, device="cuda")
     triton = triton_launch(a, b, c)
-    return {
-        "cublas": milliseconds(lambda: a @ b),
-        "triton": None if triton is None else checked(triton, c, reference),
-    }
+    if triton is not None:
+        times["triton"] = checked(triton, [c], reference)
+    return times
 
 
 def measure(examples: Iterable[Example], element: str, size: int) -> list[dict[str, Any]]:
@@ -191,7 +167,7 @@ def measure(examples: Iterable[Example], element: str, size: int) -> list[dict[s
         c = torch.empty((size, size), device="cuda", dtype=getattr(torch, example.result))
         # Hopper cuts sums of fp8 at 13 bits below the largest product.
         bound = 1e-2 if element == "bfloat16" else size * 2.0**-17
-        times = [checked(call, c, reference, bound) for call in example.launches(a, b, c)]
+        times = [checked(call, [c], reference, bound) for call in example.launches(a, b, c)]
         row = {"example": example.name, "size": size, "ours": work / min(times), **others}
         row["choice"] = times.index(min(times))
         rows.append(row)

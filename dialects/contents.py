@@ -26,7 +26,7 @@ def attributes_of(*modules: ModuleType) -> list[type[Attribute]]:
 
 def _defined(modules: tuple[ModuleType, ...]) -> Iterator[type]:
     for module in modules:
-        for name, value in vars(module).items():
-            own = isinstance(value, type) and (value.__module__, value.__name__)
-            if own == (module.__name__, name) and "name" in vars(value):
+        types = (value for value in vars(module).values() if isinstance(value, type))
+        for value in dict.fromkeys(types):
+            if value.__module__ == module.__name__ and "name" in vars(value):
                 yield value

@@ -1,5 +1,7 @@
 """The base of the ops that are ours, and their definition."""
 
+import re
+import sys
 from typing import Any, TypeVar
 
 from xdsl.irdl import (
@@ -50,3 +52,11 @@ def define_op(class_: type[_Op]) -> type[_Op]:
 
     defined.verify_ = verify_
     return defined
+
+
+def class_of_row(format_: type[_Op], name: str, law: str) -> type[_Op]:
+    """The class of an op of which a row says all that its format does not: it is called after the
+    op, and is of the module in which the row stands, two calls above."""
+    title = "".join(word.title() for word in re.split(r"[\W_]+", name.partition(".")[2]))
+    module = sys._getframe(2).f_globals["__name__"]  # pyright: ignore[reportPrivateUsage]
+    return type(format_)(f"{title}Op", (format_,), {"__doc__": law, "__module__": module})

@@ -28,6 +28,7 @@ from xdsl.traits import IsolatedFromAbove
 
 from tilewright.dialects.cuda_tile.ops.control_flow import IfOp
 from tilewright.dialects.cuda_tile.ops.core import ConstantOp, SelectOp
+from tilewright.dialects.cuda_tile.ops.elementwise import RoundedFloat
 from tilewright.dialects.cuda_tile.ops.floating_point import AddFOp, MulFOp
 from tilewright.dialects.cuda_tile.ops.miscellaneous import AssumeOp
 from tilewright.passes.cuda_tile_fold_if import IF_RULES
@@ -59,7 +60,7 @@ class Rules(RewritePattern):
                 return
 
 
-def product_first(op: AddFOp, rewriter: PatternRewriter) -> None:
+def product_first(op: RoundedFloat, rewriter: PatternRewriter) -> None:
     """addf(c, mulf(a, b))  ->  addf(mulf(a, b), c)"""
     if isinstance(op.rhs.owner, MulFOp) and not isinstance(op.lhs.owner, MulFOp):
         op.operands = [op.rhs, op.lhs]

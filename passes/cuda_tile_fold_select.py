@@ -12,7 +12,8 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter
 
 from tilewright.dialects.cuda_tile.attributes import SignednessAttr
-from tilewright.dialects.cuda_tile.elements import ElementsAttr, dtype_of
+from tilewright.dialects.cuda_tile.builder import constant
+from tilewright.dialects.cuda_tile.elements import ElementsAttr
 from tilewright.dialects.cuda_tile.enums import ComparisonPredicate, Signedness
 from tilewright.dialects.cuda_tile.ops.conversions import ExtIOp
 from tilewright.dialects.cuda_tile.ops.core import BroadcastOp, ConstantOp, ReshapeOp, SelectOp
@@ -143,8 +144,7 @@ def is_true(value: SSAValue) -> bool:
 def negated(condition: SSAValue, rewriter: PatternRewriter) -> SSAValue:
     """The negation of a condition, inserted."""
     type_ = _tile(condition)
-    true = ElementsAttr.of_array(type_, np.array(1, dtype_of(type_.element_type)))
-    one = rewriter.insert(ConstantOp.create(result_types=[type_], properties={"value": true}))
+    one = rewriter.insert(constant(1, type_))
     return rewriter.insert(
         XOrIOp.create(operands=[condition, one.result], result_types=[type_])
     ).result

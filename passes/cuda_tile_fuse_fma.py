@@ -12,10 +12,12 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Operation
 from xdsl.passes import ModulePass
-from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.rewriter import Rewriter
 
+from tilewright.dialects.cuda_tile.builder import TileBuilder
+from tilewright.dialects.cuda_tile.ops.elementwise import BinaryFloat, RoundedFloat
 from tilewright.dialects.cuda_tile.ops.floating_point import AddFOp, FmaOp, MulFOp, NegFOp, SubFOp
 
 
@@ -31,33 +33,23 @@ class CudaTileFuseFmaPass(ModulePass):
                 fuse(inner)
 
 
-def fuse(op: AddFOp | SubFOp) -> None:
+def fuse(op: BinaryFloat) -> None:
     """Fuse a sum or difference with a product it is of, if there is one."""
     product, other = op.lhs.owner, op.rhs
     if isinstance(op, AddFOp) and not isinstance(product, MulFOp):
         product, other = op.rhs.owner, op.lhs
     if not isinstance(product, MulFOp) or not _alike(op, product):
         return
+    at = TileBuilder(op)
     if isinstance(op, SubFOp):
-        other = _inserted(NegFOp.create(operands=[other], result_types=[other.type]), op)
-    fused = FmaOp.create(
-        operands=[product.lhs, product.rhs, other],
-        result_types=[op.result.type],
-        properties=dict(op.properties),
-    )
-    result = _inserted(fused, op)
+        other = at.add(NegFOp, [other])
+    result = at.add(FmaOp, [product.lhs, product.rhs, other], **op.properties)
     result.name_hint = op.result.name_hint
     op.result.replace_all_uses_with(result)
     Rewriter.erase_op(op)
     Rewriter.erase_op(product)
 
 
-def _alike(op: Operation, product: MulFOp) -> bool:
+def _alike(op: Operation, product: RoundedFloat) -> bool:
     """True where a product is used once, and rounded and flushed as the op that uses it."""
     return product.result.has_one_use() and product.properties == op.properties
-
-
-def _inserted(new: Operation, before: Operation) -> SSAValue:
-    new.location = before.location
-    Rewriter.insert_op(new, InsertPoint.before(before))
-    return new.results[0]

@@ -17,19 +17,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
 from xdsl.context import Context
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp
-from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
-from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.rewriter import Rewriter
 
-from tilewright.dialects.cuda_tile.attributes import (
-    IntegerOverflowAttr,
-    RoundingModeAttr,
-    SignednessAttr,
-)
-from tilewright.dialects.cuda_tile.elements import ElementsAttr, dtype_of
+from tilewright.dialects.cuda_tile.builder import TileBuilder, constant
 from tilewright.dialects.cuda_tile.enums import (
     ComparisonPredicate,
     IntegerOverflow,
@@ -164,34 +158,14 @@ def _is_within(loop: ForOp, value: SSAValue) -> bool:
 # --- rewriting ---
 
 
-class LoopBuilder:
-    """Inserts ops before one, at its location."""
-
-    def __init__(self, before: Operation):
-        self.before = before
-
-    def insert(self, op: Operation) -> Operation:
-        """Insert an op."""
-        op.location = self.before.location
-        Rewriter.insert_op(op, InsertPoint.before(self.before))
-        return op
-
-    def integer(
-        self, op: type[Operation], lhs: SSAValue, rhs: SSAValue, **properties: Attribute
-    ) -> SSAValue:
-        """An op of two integers."""
-        new = op.create(operands=[lhs, rhs], result_types=[lhs.type], properties=properties)
-        return self.insert(new).results[0]
-
-
 def split(loop: ForOp, at: Split) -> None:
     """Replace a loop by two."""
-    builder = LoopBuilder(loop)
+    builder = TileBuilder(loop)
     point = split_point(builder, loop, at)
-    signedness = SignednessAttr.of(_signedness(loop))
+    signedness = _signedness(loop)
     low, high, step = loop.lower_bound, loop.upper_bound, loop.step
-    end = builder.integer(MinIOp, point, high, signedness=signedness)
-    begin = builder.integer(MaxIOp, point, low, signedness=signedness)
+    end = builder.add(MinIOp, [point, high], signedness=signedness)
+    begin = builder.add(MaxIOp, [point, low], signedness=signedness)
     first = copied(loop, at, (low, end, step), loop.init_values, at.then_first)
     builder.insert(first)
     second = copied(loop, at, (begin, high, step), first.results, not at.then_first)
@@ -201,37 +175,25 @@ def split(loop: ForOp, at: Split) -> None:
     Rewriter.erase_op(loop)
 
 
-def split_point(builder: LoopBuilder, loop: ForOp, at: Split) -> SSAValue:
+def split_point(builder: TileBuilder, loop: ForOp, at: Split) -> SSAValue:
     """The index that the second loop begins at, bounds left aside."""
     type_, step = loop.step.type, loop.step.owner
     assert isinstance(type_, TileType)
-    exact = {"overflow": IntegerOverflowAttr.of(IntegerOverflow.NONE)}
+    exact = {"overflow": IntegerOverflow.NONE}
     point = at.value
     if at.inclusive:
-        one = builder.insert(constant(type_, 1)).results[0]
-        point = builder.integer(AddIOp, point, one, **exact)
+        point = builder.add(AddIOp, [point, builder.constant(1, type_)], **exact)
     if isinstance(step, ConstantOp) and step.elements.array().flat[0] == 1:
         return point
     signedness = _signedness(loop)
     if signedness is Signedness.UNSIGNED:
         # What lies below the lower bound would be far above it.
-        unsigned = SignednessAttr.of(signedness)
-        point = builder.integer(MaxIOp, point, loop.lower_bound, signedness=unsigned)
-    count = builder.integer(
-        DivIOp,
-        builder.integer(SubIOp, point, loop.lower_bound, **exact),
-        loop.step,
-        signedness=SignednessAttr.of(signedness),
-        rounding=RoundingModeAttr.of(RoundingMode.POSITIVE_INF),
-    )
-    distance = builder.integer(MulIOp, count, loop.step, **exact)
-    return builder.integer(AddIOp, loop.lower_bound, distance, **exact)
-
-
-def constant(type_: TileType, value: int) -> ConstantOp:
-    """A tile whose elements are all one integer."""
-    elements = ElementsAttr.of_array(type_, np.array(value, dtype_of(type_.element_type)))
-    return ConstantOp.create(result_types=[type_], properties={"value": elements})
+        point = builder.add(MaxIOp, [point, loop.lower_bound], signedness=signedness)
+    way = builder.add(SubIOp, [point, loop.lower_bound], **exact)
+    rounding = RoundingMode.POSITIVE_INF
+    count = builder.add(DivIOp, [way, loop.step], signedness=signedness, rounding=rounding)
+    distance = builder.add(MulIOp, [count, loop.step], **exact)
+    return builder.add(AddIOp, [loop.lower_bound, distance], **exact)
 
 
 def copied(
@@ -260,9 +222,7 @@ def _copy_body(
     for op in old.ops:
         if op is at.compare:
             if any(use.operation not in at.branches for use in at.compare.result.uses):
-                type_ = at.compare.result.type
-                assert isinstance(type_, TileType)
-                decided = constant(type_, int(takes_then))
+                decided = constant(int(takes_then), at.compare.result.type)
                 block.add_op(decided)
                 known[at.compare.result] = decided.result
         elif op not in at.branches:

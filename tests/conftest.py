@@ -31,6 +31,11 @@ def pytest_collection_finish() -> None:
     gc.enable()
 
 
+def pytest_sessionfinish() -> None:
+    """What is left goes with the process: nobody has to look for what could be freed."""
+    gc.freeze()
+
+
 def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
     """A worker tells of a test once: of what is around it only what went wrong."""
     if not hasattr(item.config, "workerinput"):

@@ -200,19 +200,19 @@ def _start(
     stream: Any,
     programmatic: bool,
 ) -> None:
-    from tilewright.cutile_gpu import ctas_of_blocks, start
+    from tilewright.cutile_gpu import BlockSchedule, start
 
     code = _compiled(kernel, parameters, arch)
-    if (ctas := ctas_of_blocks(code, grid)) > 1:
-        code = _compiled(kernel, parameters, arch, ctas)
+    if (schedule := BlockSchedule.of(code, grid)) != BlockSchedule():
+        code = _compiled(kernel, parameters, arch, schedule)
     start(code, parameters, grid, stream, programmatic=programmatic)
 
 
 def _compiled(
-    kernel: Any, parameters: list[CutileParameter], arch: str | None, ctas: int = 1
+    kernel: Any, parameters: list[CutileParameter], arch: str | None, schedule: Any = None
 ) -> Kernel:
-    """The kernel, compiled once for what is assumed of its arguments, and for how many CTAs may
-    share a block."""
+    """The kernel, compiled once for what is assumed of its arguments, and for a schedule of its
+    blocks."""
     from tilewright.cutile_gpu import compiled
 
     if arch is None:
@@ -220,11 +220,11 @@ def _compiled(
 
         arch = device_arch()
     assumed = None if isinstance(kernel, bytes) else _signature(parameters, aligned=True)
-    key = (kernel, repr(assumed), arch, ctas)
+    key = (kernel, repr(assumed), arch, schedule)
     known = _KERNELS.get(key)
     if known is None:
         code = kernel if isinstance(kernel, bytes) else _bytecode(kernel, assumed)
-        known = _KERNELS[key] = compiled(code, arch, ctas=ctas)
+        known = _KERNELS[key] = compiled(code, arch, schedule=schedule)
     return known
 
 

@@ -1,11 +1,15 @@
 """cuTile Python kernels on the GPU of this machine: bytecode through tilewright's PTX, and its
 launch on a stream."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
+from dataclasses import dataclass
 from math import prod
 from typing import Any
 
 import numpy as np
+from xdsl.passes import ModulePass
 
 from tilewright import launcher
 from tilewright.arguments.arrays import ArrayArgument
@@ -13,36 +17,80 @@ from tilewright.arguments.binding import Binding
 from tilewright.arguments.extents import check_launch, checked_extents
 from tilewright.cutile_parameters import CutileParameter
 from tilewright.diagnostic import ExecutionError
-from tilewright.kernel import Extents, Kernel
+from tilewright.dialects.cute_nvgpu.lattice.shared_memory import shared_memory_limit
+from tilewright.dialects.cute_nvgpu.lattice.targets import target
+from tilewright.kernel import Entry, Extents, Kernel
 from tilewright.kernel_record import kernel_of, record_of
 from tilewright.lowering.interpreter.cuda_tile.allocations import ArrayTable
+from tilewright.pipeline import verified
 
 _SAMPLES = 5
 _MOST = 8
 """The CTAs that share a block at most."""
+_COUNTED = 1 << 30
+"""The blocks of a grid that CTAs count in 32 bits, beside the CTAs themselves."""
 
 
-def ctas_of_blocks(kernel: Kernel, grid: Extents) -> int:
-    """How many CTAs may share each block of a launch: of a kernel of warpgroups as many as this
-    machine's GPU has multiprocessors for."""
-    if "wgmma" not in kernel.ptx:
-        return 1
-    room = launcher.multiprocessors() // max(prod(grid), 1)
-    return 1 << min(max(room, 1), _MOST).bit_length() - 1
+@dataclass(frozen=True, slots=True)
+class BlockSchedule:
+    """How a launch's tile blocks meet its multiprocessors: so many CTAs share each at most, or CTAs
+    take one after the other."""
+
+    ctas: int = 1
+    taken: bool = False
+
+    @classmethod
+    def of(cls, kernel: Kernel, grid: Extents) -> BlockSchedule:
+        """That of a kernel of warpgroups on this machine's GPU: blocks are shared where there are
+        fewer than multiprocessors, taken in turn where there are more, of a kernel that has a
+        multiprocessor for itself."""
+        if not kernel.entry().by_warpgroups:
+            return cls()
+        room, blocks = launcher.multiprocessors() // kernel.entry().ctas, max(prod(grid), 1)
+        if room < blocks < _COUNTED:
+            return cls(taken=2 * kernel.shared_bytes > shared_memory_limit(target(kernel.arch)))
+        return cls(1 << min(max(room // blocks, 1), _MOST).bit_length() - 1)
+
+    def passes(self) -> list[ModulePass]:
+        """Those that rewrite Tile IR for it."""
+        from tilewright.lowering.cuda_tile.scheduling.share_blocks import CudaTileShareBlocksPass
+        from tilewright.lowering.cuda_tile.scheduling.take_blocks import CudaTileTakeBlocksPass
+
+        shared = [CudaTileShareBlocksPass(self.ctas)] if self.ctas > 1 else []
+        return [*shared, *([CudaTileTakeBlocksPass()] if self.taken else [])]
 
 
-def compiled(bytecode: bytes, arch: str, name: str = "<bytecode>", *, ctas: int = 1) -> Kernel:
-    """The kernel of bytecode, each of whose blocks so many CTAs may share, from the cache of
-    compiled kernels where it is there. Raises CompileError and TargetError."""
+def compiled(
+    bytecode: bytes, arch: str, name: str = "<bytecode>", schedule: BlockSchedule | None = None
+) -> Kernel:
+    """The kernel of bytecode, for a schedule of its blocks, from the cache of compiled kernels
+    where it is there. Raises CompileError and TargetError."""
     from tilewright.compile_cache import cached, key_of
     from tilewright.compiler import compile
-    from tilewright.lowering.cuda_tile.scheduling.share_blocks import CudaTileShareBlocksPass
+    from tilewright.parsing import default_context
+
+    schedule = schedule or BlockSchedule()
 
     def make() -> Any:
-        passes = [CudaTileShareBlocksPass(ctas)] if ctas > 1 else ()
-        return record_of(compile(bytecode, arch, name=name, passes=passes, unproven="ignore"))
+        module: Any = bytecode
+        if passes := schedule.passes():
+            module = verified(bytecode, name)[0]
+            for one in passes:
+                one.apply(default_context(), module)
+        return record_of(compile(module, arch, name=name, unproven="ignore"))
 
-    return kernel_of(cached(key_of(bytecode, arch=arch, ctas=ctas), make))
+    return kernel_of(cached(key_of(bytecode, arch=arch, schedule=repr(schedule)), make))
+
+
+def launched(
+    entry: Entry, blocks: Extents, room: int | None = None
+) -> tuple[Extents, Sequence[int]]:
+    """The grid of CTAs for a grid of blocks, and what the kernel is told of it; there is room for
+    so many CTAs, without a number for one on each multiprocessor."""
+    if not entry.takes_blocks:
+        return checked_extents("grid", entry.grid(blocks)), ()
+    turns = max((room or launcher.multiprocessors()) // entry.ctas, 1)
+    return entry.grid((min(prod(blocks), turns), 1, 1)), blocks
 
 
 def start(
@@ -62,7 +110,7 @@ def start(
     """
     entry = kernel.entry()
     block = entry.block or (1, 1, 1)
-    grid = checked_extents("grid", entry.grid(grid))
+    grid, told = launched(entry, grid)
     check_launch(entry.name, grid, block, None, entry.cluster)
     handle = launcher.stream_handle(stream)
     function = kernel.load(entry)
@@ -70,6 +118,7 @@ def start(
     with launcher.device_memory() as memory, launcher.device_memory() as tables:
         flat = [part for parameter in parameters for _, part in parameter.flat()]
         args = [_table(part, tables) if isinstance(part, ArrayTable) else part for part in flat]
+        args += told
         binding = Binding(entry.arguments, args, memory, on_gpu=True)
         values = entry.values(binding)
         function.start(values, grid, block, handle, programmatic=programmatic)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from numbers import Integral
 from typing import Any, Literal, get_args
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from xdsl.dialects.builtin import DenseArrayBase, ModuleOp
 from xdsl.ir import Operation
 
+from tilewright import pipeline
 from tilewright.arguments.binding import Binding, checked_arguments
 from tilewright.arguments.extents import check_launch, checked_extents
 from tilewright.arguments.interpreted import interpreted_values
@@ -162,17 +163,16 @@ def _interpret(
     **settings: Any,
 ) -> list[NDArray[Any]]:
     """`interpret`, or a share of it: the other settings are `run`'s, and those of `TileLaunch`."""
-    module, source = _verified(module_or_text, name, level)
+    levels = _levels(module_or_text, name)
+    module = levels.module
     checked_arguments(settings["args"])
     _check_settings(schedule, settings["max_steps"])
-    settings |= {"races": races or "error", "source": source}
+    settings |= {"races": races or "error", "source": levels.source}
     if is_tile_ir(module) and block is not None:
         raise ExecutionError(f"expected no block for Tile IR, got {tuple(block)}")
     if is_tile_ir(module) and level not in (None, "program"):
         settings["arch"] = settings["arch"] or DEFAULT_ARCH
-        lower_programs(module, settings["arch"], source)
-        with guard("verify", module, source, name):
-            verify(module, source)
+        module, _ = levels.at("tile", settings["arch"])
         block = _extents(find_kernel(module, kernel, name), "gpu.known_block_size", "")
     elif is_tile_ir(module):
         breakpoints = [watcher for watcher in watchers if isinstance(watcher, Breakpoints)]
@@ -195,27 +195,55 @@ def _interpret(
         raise ExecutionError("expected a block, got none (only Tile IR kernels have none)")
     return run(
         module, kernel, block=block, level=level or "tile", name=name, schedule=schedule,
-        watchers=watchers, **settings,
+        watchers=watchers, levels=levels, **settings,
     ).arrays  # fmt: skip
 
 
-def _verified(
-    module_or_text: ModuleOp | str | bytes, name: str, level: Level | None = None
-) -> tuple[ModuleOp, str | None]:
-    """A verified module, which may be lowered to a level, and the text where there is one. Raises
-    CompileError."""
-    if isinstance(module_or_text, str) and isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance]
-        with deep_recursion():
-            module = _read(module_or_text, name)
-            as_written = (None, "program") if is_tile_ir(module) else (None, "tile")
-            return module if level in as_written else module.clone(), module_or_text
-    return verified(module_or_text, name)
+@dataclass(frozen=True)
+class _Levels:
+    """A verified module, its text where there is one, and what it was lowered to: kernels run again
+    and again, at each level and on other arguments."""
+
+    module: ModuleOp
+    source: str | None
+    name: str
+    _lowered: dict[Hashable, tuple[ModuleOp, str]] = field(default_factory=dict[Any, Any])
+
+    def at(self, level: Level, arch: str | None) -> tuple[ModuleOp, str]:
+        """The module at a level below its own, and its chip. Raises CompileError."""
+        key = level, arch, pipeline.PIPELINE
+        if key not in self._lowered:
+            programs = level != "tile" and is_tile_ir(self.module)
+            module = (self.at("tile", arch)[0] if programs else self.module).clone()
+            self._lowered[key] = module, self._lower(module, level, arch)
+        return self._lowered[key]
+
+    def _lower(self, module: ModuleOp, level: Level, arch: str | None) -> str:
+        if level == "ptx" and arch is None:
+            return lower_for_lowest(module, self.source)
+        chip = _lowest_target(module) if arch is None else target(arch).name
+        if level == "ptx":
+            run_pipeline(module, chip, self.source)
+        elif level == "atom":
+            lower_tiles(module, chip, self.source)
+        else:
+            lower_programs(module, chip, self.source)
+            with guard("verify", module, self.source, self.name):
+                verify(module, self.source)
+        return chip
+
+
+@deep_recursion()
+def _levels(module_or_text: ModuleOp | str | bytes, name: str) -> _Levels:
+    """A verified module, which may be lowered. Raises CompileError."""
+    if isinstance(module_or_text, str | bytes) and isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+        return _read(module_or_text, name)
+    return _Levels(*verified(module_or_text, name), name)
 
 
 @lru_cache(maxsize=8)
-def _read(text: str, name: str) -> ModuleOp:
-    """The module of a text: kernels run again and again, at each level and on other arguments."""
-    return verified(text, name)[0]
+def _read(text: str | bytes, name: str) -> _Levels:
+    return _Levels(*verified(text, name), name)
 
 
 def _check_settings(schedule: Any, max_steps: Any) -> None:
@@ -249,9 +277,10 @@ def run(
     elsewhere: Elsewhere | None = None,
     say: Callable[[str], Any] | None = None,
     watchers: Sequence[Watcher] = (),
+    levels: _Levels | None = None,
 ) -> Run:
-    """`interpret` of a verified module of our own below the program level, with the count of
-    operations: an op executed by one thread is one. `source` is its text."""
+    """`interpret` of a verified module below the program level, with the count of operations: an op
+    executed by one thread is one. `source` is its text, `levels` what it may be lowered to."""
     if numerics not in NUMERICS:
         raise ExecutionError(f"expected numerics of {', '.join(NUMERICS)}, got '{numerics}'")
     if level not in LEVELS:
@@ -275,13 +304,9 @@ def run(
         executed = elsewhere(buffers, launch.ctas)
         if executed is not None:
             return Run(_results(binding, memory), executed)
-    if level == "ptx" and not isinstance(op, EntryOp):
-        if arch is None:
-            launch.arch = lower_for_lowest(module, source)
-        else:
-            run_pipeline(module, chip, source)
-    elif level == "atom":
-        lower_tiles(module, chip, source)
+    if level == "atom" or (level == "ptx" and not isinstance(op, EntryOp)):
+        levels = levels or _Levels(module, source, name)
+        module, launch.arch = levels.at(level, arch)
     op = find_kernel(module, symbol, name)
     with guard("interpret", module, source, name):
         registers = RegisterNames(op.body).registers if isinstance(op, EntryOp) else None
@@ -299,7 +324,7 @@ def kernel_signature(
     module_or_text: ModuleOp | str | bytes, kernel: str | None = None, name: str = "<string>"
 ) -> list[Parameter]:
     """The parameters of a kernel. Raises CompileError where there is no such kernel."""
-    module, _ = _verified(module_or_text, name)
+    module = _levels(module_or_text, name).module
     if is_tile_ir(module):
         return entry_parameters(find_entry(module, kernel, name))
     return kernel_parameters(find_kernel(module, kernel, name))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from tilewright.arguments.parameters import Parameter, own_parameters
 from tilewright.dialects.cute.types.argument import signature_of
 from tilewright.dialects.cute_nvgpu.lattice.shared_memory import STATIC_SHARED_LIMIT
-from tilewright.dialects.ptx.control_flow import EntryOp, block_ctas
+from tilewright.dialects.ptx.control_flow import TAKES_BLOCKS, EntryOp, block_ctas
 
 if TYPE_CHECKING:
     import numpy as np
@@ -22,13 +22,15 @@ if TYPE_CHECKING:
     from tilewright.ptxas import KernelResources
 
 Extents = tuple[int, int, int]
+_WGMMA = "ptx.wgmma.mma_async"
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
     """A kernel of compiled code: its name, its parameters as (name, PTX type) in order, its shared
     memory in bytes, and the block size and the cluster that it asks for, if any; each block of its
-    callers' grid is `ctas` CTAs along x.
+    callers' grid is `ctas` CTAs along x, or, of one that takes blocks, these take them in turn: its
+    last three arguments are the grid. `by_warpgroups`: it multiplies by wgmma.
 
     `arguments` are what its callers give it: the parameters that it had before it was compiled. Of
     those, each of its own is the one in its place, or the part that `parts` says."""
@@ -41,6 +43,8 @@ class Entry:
     arguments: tuple[Parameter, ...]
     parts: tuple[Parameter, ...] | None = None
     ctas: int = 1
+    takes_blocks: bool = False
+    by_warpgroups: bool = False
 
     @classmethod
     def of(cls, op: EntryOp, arguments: Sequence[Parameter]) -> Entry:
@@ -58,6 +62,8 @@ class Entry:
             tuple(arguments),
             None if signature_of(op) is None else tuple(own),
             block_ctas(op),
+            TAKES_BLOCKS in op.attributes,
+            any(inner.name == _WGMMA for inner in op.walk()),
         )
 
     def grid(self, blocks: Extents) -> Extents:

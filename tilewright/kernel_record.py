@@ -1,7 +1,7 @@
 """Compiled kernels as JSON: what their launch needs, and remarks; attributes are MLIR text."""
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from functools import cache
 from typing import Any
 
@@ -13,6 +13,9 @@ from tilewright.arguments.parameters import Parameter
 from tilewright.kernel import Entry, Kernel
 from tilewright.lowering.cuda_tile.analysis.remarks import Remark
 from tilewright.parsing import default_context
+
+_TYPED = ("arguments", "parts")
+"""The fields of an entry that are parameters of it or of what it was made from."""
 
 
 def record_of(kernel: Kernel) -> dict[str, Any]:
@@ -33,29 +36,20 @@ def kernel_of(record: Any) -> Kernel:
 
 
 def _entry_record(entry: Entry) -> dict[str, Any]:
-    return {
-        "name": entry.name,
-        "parameters": entry.parameters,
-        "shared_bytes": entry.shared_bytes,
-        "block": entry.block,
-        "cluster": entry.cluster,
-        "arguments": [_parameter_record(parameter) for parameter in entry.arguments],
-        "parts": entry.parts and [_parameter_record(parameter) for parameter in entry.parts],
-        "ctas": entry.ctas,
-    }
+    row = {field.name: getattr(entry, field.name) for field in fields(Entry)}
+    return row | {name: row[name] and list(map(_parameter_record, row[name])) for name in _TYPED}
 
 
 def _entry(row: Any) -> Entry:
-    return Entry(
-        row["name"],
-        tuple((name, text) for name, text in row["parameters"]),
-        row["shared_bytes"],
-        row["block"] and tuple(row["block"]),
-        row["cluster"] and tuple(row["cluster"]),
-        tuple(_parameter(parameter) for parameter in row["arguments"]),
-        row["parts"] and tuple(_parameter(parameter) for parameter in row["parts"]),
-        row["ctas"],
-    )
+    typed: dict[str, Any] = {
+        name: row[name] and tuple(map(_parameter, row[name])) for name in _TYPED
+    }
+    return Entry(**{name: _frozen(value) for name, value in row.items()} | typed)
+
+
+def _frozen(value: Any) -> Any:
+    """Lists, which are all that JSON has, as tuples."""
+    return tuple(map(_frozen, value)) if isinstance(value, list) else value  # pyright: ignore
 
 
 def _parameter_record(parameter: Parameter) -> Sequence[str | None]:

@@ -29,6 +29,7 @@ _PASSES = {
     ),
     "cuda-tile-canonicalize": "passes.cuda_tile_canonicalize:CudaTileCanonicalizePass",
     "cuda-tile-fuse-fma": "passes.cuda_tile_fuse_fma:CudaTileFuseFmaPass",
+    "cuda-tile-take-blocks": "lowering.cuda_tile.scheduling.take_blocks:CudaTileTakeBlocksPass",
     "cuda-tile-share-blocks": "lowering.cuda_tile.scheduling.share_blocks:CudaTileShareBlocksPass",
     "cuda-tile-show-layouts": "lowering.cuda_tile.show_layouts:CudaTileShowLayoutsPass",
     "cuda-tile-split-loops": "passes.cuda_tile_split_loops:CudaTileSplitLoopsPass",

@@ -58,7 +58,16 @@ def _choice_attr(word: str, choices: type[Choice]) -> type[ChoiceAttr[Choice]]:
     """The attribute of a choice, `#cuda_tile.WORD<CASE>`."""
     facts = {"name": f"cuda_tile.{word}", "CHOICES": choices, "__module__": __name__}
     class_: Any = type(f"{choices.__name__}Attr", (ChoiceAttr,), facts)
-    return irdl_attr_definition(class_)
+    _CHOICE_ATTRS[choices] = defined = irdl_attr_definition(class_)
+    return defined
+
+
+_CHOICE_ATTRS: dict[type[TileEnum], Any] = {}
+
+
+def choice_attr(choice: TileEnum) -> Attribute:
+    """The attribute of a choice."""
+    return _CHOICE_ATTRS[type(choice)].of(choice)
 
 
 def chosen(attribute: Attribute | None, choices: type[Choice]) -> Choice | None:

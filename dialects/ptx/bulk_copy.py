@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 from tilewright.dialects.cute_nvgpu.lattice import tma as rows
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
 from tilewright.dialects.fields import NUMBER, fields_op
-from tilewright.dialects.ptx.instruction import PtxOp, RowOp, verify_count_of_groups
+from tilewright.dialects.ptx.instruction import PtxOp, RowOp, row_op, verify_count_of_groups
 from tilewright.dialects.ptx.types import reg
 
 _COORDINATE = reg("b32")
@@ -132,9 +132,7 @@ class TensorReduceOp(TensorFromSharedOp):
         super().verify_()
 
 
-@fields_op("ptx.cp.async.bulk.commit_group", rows.BULK_COMMIT_GROUP)
-class BulkCommitGroupOp(RowOp):
-    """`cp.async.bulk.commit_group`."""
+BulkCommitGroupOp = row_op("ptx.cp.async.bulk.commit_group", rows.BULK_COMMIT_GROUP)
 
 
 @fields_op("ptx.cp.async.bulk.wait_group", rows.BULK_WAIT_GROUP)

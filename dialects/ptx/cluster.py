@@ -8,7 +8,7 @@ from xdsl.traits import Pure
 
 from tilewright.dialects.cute_nvgpu.lattice import cluster as rows
 from tilewright.dialects.fields import NUMBER, fields_op
-from tilewright.dialects.ptx.instruction import RowOp
+from tilewright.dialects.ptx.instruction import RowOp, row_op
 from tilewright.dialects.ptx.types import reg
 
 
@@ -23,14 +23,8 @@ class RankOp(RowOp):
     traits = traits_def(Pure())
 
 
-@fields_op("ptx.barrier.cluster.arrive", rows.CLUSTER_ARRIVE)
-class ArriveOp(RowOp):
-    """`barrier.cluster.arrive.aligned`."""
-
-
-@fields_op("ptx.barrier.cluster.wait", rows.CLUSTER_WAIT)
-class WaitOp(RowOp):
-    """`barrier.cluster.wait.aligned`."""
+ArriveOp = row_op("ptx.barrier.cluster.arrive", rows.CLUSTER_ARRIVE)
+WaitOp = row_op("ptx.barrier.cluster.wait", rows.CLUSTER_WAIT)
 
 
 @fields_op("ptx.mapa", rows.MAPA)

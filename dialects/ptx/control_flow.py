@@ -66,6 +66,10 @@ are given out accordingly (`.minnctapersm`). PTX ISA 11.4.5."""
 BLOCK_CTAS = "cuda_tile.block_ctas"
 """The attribute of a kernel that says how many CTAs along x are one block of its callers' grid."""
 
+TAKES_BLOCKS = "cuda_tile.takes_blocks"
+"""The attribute of a kernel whose CTAs take blocks of its callers' grid in turn: the last three
+parameters are its extents."""
+
 
 def block_ctas(kernel: Operation) -> int:
     """The CTAs that are one block of a kernel's grid."""

@@ -18,7 +18,7 @@ from xdsl.irdl import (
 from tilewright.dialects.cute_nvgpu.lattice import data_movement as rows
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
 from tilewright.dialects.fields import NUMBER, fields_op
-from tilewright.dialects.ptx.instruction import PtxOp, RowOp, verify_count_of_groups
+from tilewright.dialects.ptx.instruction import PtxOp, RowOp, row_op, verify_count_of_groups
 from tilewright.dialects.ptx.registers import ConstOp
 from tilewright.dialects.ptx.types import RegType, reg
 
@@ -221,9 +221,7 @@ class CpAsyncOp(PtxOp):
             )
 
 
-@fields_op("ptx.cp.async.commit_group", rows.CP_ASYNC_COMMIT_GROUP)
-class CpAsyncCommitGroupOp(RowOp):
-    """`cp.async.commit_group`. PTX ISA 9.7.9.25.3.2."""
+CpAsyncCommitGroupOp = row_op("ptx.cp.async.commit_group", rows.CP_ASYNC_COMMIT_GROUP)
 
 
 @fields_op("ptx.cp.async.wait_group", rows.CP_ASYNC_WAIT_GROUP)

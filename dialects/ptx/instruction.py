@@ -16,10 +16,13 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import Pure
 
+from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
 from tilewright.dialects.cute_nvgpu.lattice.scalar import REGISTER_OF, Form, ScalarRow
 from tilewright.dialects.cute_nvgpu.lattice.targets import BASELINE, Requirement
-from tilewright.dialects.fields import FieldsOp
+from tilewright.dialects.cute_nvgpu.lattice.tmem import TmemRow
+from tilewright.dialects.definition import class_of_row
+from tilewright.dialects.fields import FieldsOp, fields_op
 from tilewright.dialects.illegal import Illegal
 from tilewright.dialects.ptx.types import RegType, reg
 
@@ -131,6 +134,12 @@ class RowOp(PtxOp):
     @property
     def operand_forms(self) -> Sequence[OperandForm]:
         return self.row.operands
+
+
+def row_op(name: str, row: InstructionRow | TmemRow) -> type[RowOp]:
+    """The op of an instruction without operands, of which its row says all."""
+    law = f"`{row.mnemonics[0]}`: {row.does}. PTX ISA {row.section}."
+    return fields_op(name, row)(class_of_row(RowOp, name, law))
 
 
 @cache

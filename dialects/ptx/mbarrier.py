@@ -7,7 +7,7 @@ from xdsl.irdl import operand_def, opt_prop_def, prop_def
 from tilewright.dialects.cute_nvgpu.lattice import mbarrier as rows
 from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
 from tilewright.dialects.fields import NUMBER, fields_op
-from tilewright.dialects.ptx.instruction import RowOp
+from tilewright.dialects.ptx.instruction import RowOp, row_op
 from tilewright.dialects.ptx.types import reg
 
 
@@ -86,6 +86,4 @@ class TryWaitParityOp(MbarrierOp):
     assembly_format = "$address `,` $offset `,` $parity attr-dict"
 
 
-@fields_op("ptx.fence.mbarrier_init", rows.FENCE_MBARRIER_INIT)
-class FenceMbarrierInitOp(RowOp):
-    """`fence.mbarrier_init.release.cluster`."""
+FenceMbarrierInitOp = row_op("ptx.fence.mbarrier_init", rows.FENCE_MBARRIER_INIT)

@@ -8,7 +8,7 @@ from xdsl.irdl import opt_prop_def, prop_def
 from tilewright.dialects.cute_nvgpu.lattice import NAMED_BARRIER
 from tilewright.dialects.cute_nvgpu.lattice import sync as rows
 from tilewright.dialects.fields import NUMBER, fields_op
-from tilewright.dialects.ptx.instruction import Given, RowOp, content
+from tilewright.dialects.ptx.instruction import Given, RowOp, content, row_op
 
 WHOLE_WARP = 0xFFFFFFFF
 """The membermask of all threads of a warp."""
@@ -51,16 +51,8 @@ class WarpSyncOp(RowOp):
         return {"membermask": WHOLE_WARP}
 
 
-@fields_op("ptx.griddepcontrol.wait", rows.GRIDDEPCONTROL_WAIT)
-class GridDependencyWaitOp(RowOp):
-    """`griddepcontrol.wait`. PTX ISA 9.7.13.13."""
-
-
-@fields_op("ptx.griddepcontrol.launch_dependents", rows.GRIDDEPCONTROL_LAUNCH_DEPENDENTS)
-class LaunchDependentsOp(RowOp):
-    """`griddepcontrol.launch_dependents`. PTX ISA 9.7.13.13."""
-
-
-@fields_op("ptx.fence.proxy.alias", rows.FENCE_PROXY_ALIAS)
-class FenceProxyAliasOp(RowOp):
-    """`fence.proxy.alias`. PTX ISA 9.7.13.4."""
+GridDependencyWaitOp = row_op("ptx.griddepcontrol.wait", rows.GRIDDEPCONTROL_WAIT)
+LaunchDependentsOp = row_op(
+    "ptx.griddepcontrol.launch_dependents", rows.GRIDDEPCONTROL_LAUNCH_DEPENDENTS
+)
+FenceProxyAliasOp = row_op("ptx.fence.proxy.alias", rows.FENCE_PROXY_ALIAS)

@@ -6,29 +6,14 @@ from xdsl.irdl import operand_def, opt_operand_def, prop_def
 
 from tilewright.dialects.cute_nvgpu.lattice import tmem as rows
 from tilewright.dialects.fields import NUMBER, fields_op
-from tilewright.dialects.ptx.instruction import RowOp
+from tilewright.dialects.ptx.instruction import row_op
 from tilewright.dialects.ptx.tcgen05_memory import GroupOp
 from tilewright.dialects.ptx.types import reg
 
-
-@fields_op("ptx.tcgen05.wait.ld", rows.TMEM_WAIT_LOAD)
-class WaitLdOp(RowOp):
-    """`tcgen05.wait::ld.sync.aligned`."""
-
-
-@fields_op("ptx.tcgen05.wait.st", rows.TMEM_WAIT_STORE)
-class WaitStOp(RowOp):
-    """`tcgen05.wait::st.sync.aligned`."""
-
-
-@fields_op("ptx.tcgen05.fence.before_thread_sync", rows.FENCE_BEFORE)
-class FenceBeforeThreadSyncOp(RowOp):
-    """`tcgen05.fence::before_thread_sync`."""
-
-
-@fields_op("ptx.tcgen05.fence.after_thread_sync", rows.FENCE_AFTER)
-class FenceAfterThreadSyncOp(RowOp):
-    """`tcgen05.fence::after_thread_sync`."""
+WaitLdOp = row_op("ptx.tcgen05.wait.ld", rows.TMEM_WAIT_LOAD)
+WaitStOp = row_op("ptx.tcgen05.wait.st", rows.TMEM_WAIT_STORE)
+FenceBeforeThreadSyncOp = row_op("ptx.tcgen05.fence.before_thread_sync", rows.FENCE_BEFORE)
+FenceAfterThreadSyncOp = row_op("ptx.tcgen05.fence.after_thread_sync", rows.FENCE_AFTER)
 
 
 @fields_op("ptx.tcgen05.commit")

@@ -28,7 +28,7 @@ from tilewright.dialects.cute_nvgpu.lattice.row import Operand
 from tilewright.dialects.cute_nvgpu.ops.wgmma_sync import verify_fenced_space
 from tilewright.dialects.fields import NUMBER, Field, fields_op
 from tilewright.dialects.illegal import Illegal
-from tilewright.dialects.ptx.instruction import Given, PtxOp, RowOp
+from tilewright.dialects.ptx.instruction import Given, PtxOp, RowOp, row_op
 from tilewright.dialects.ptx.types import RegType, reg
 
 _PREFIX = "wgmma.mma_async."
@@ -174,14 +174,8 @@ def _operand_forms(mnemonic: str, kind: FragmentKind) -> Sequence[OperandForm]:
     return wgmma_operands(replace(parse_wgmma(mnemonic), frag_kind=kind))
 
 
-@fields_op("ptx.wgmma.fence", rows.WGMMA_FENCE)
-class WgmmaFenceOp(RowOp):
-    """`wgmma.fence.sync.aligned`. PTX ISA 9.7.15.7.1."""
-
-
-@fields_op("ptx.wgmma.commit_group", rows.WGMMA_COMMIT_GROUP)
-class WgmmaCommitGroupOp(RowOp):
-    """`wgmma.commit_group.sync.aligned`. PTX ISA 9.7.15.7.2."""
+WgmmaFenceOp = row_op("ptx.wgmma.fence", rows.WGMMA_FENCE)
+WgmmaCommitGroupOp = row_op("ptx.wgmma.commit_group", rows.WGMMA_COMMIT_GROUP)
 
 
 @fields_op("ptx.wgmma.wait_group", rows.WGMMA_WAIT_GROUP)

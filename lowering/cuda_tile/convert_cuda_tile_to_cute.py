@@ -32,7 +32,7 @@ from tilewright.dialects.cute_nvgpu.lattice.targets import Target, target
 from tilewright.dialects.cute_nvgpu.ops import tcgen05_sync
 from tilewright.dialects.cute_nvgpu.ops.address import AddressOp
 from tilewright.dialects.cute_nvgpu.ops.warp_specialization import SetmaxnregOp
-from tilewright.dialects.ptx.control_flow import BLOCK_CTAS, MIN_CTAS
+from tilewright.dialects.ptx.control_flow import BLOCK_CTAS, MIN_CTAS, TAKES_BLOCKS
 from tilewright.lowering.cuda_tile.analysis.cost_model import (
     COPYING_REGISTERS,
     WARP,
@@ -96,6 +96,7 @@ from tilewright.lowering.cuda_tile.memory.convert_copied_loads import CopyRings
 from tilewright.lowering.cuda_tile.pipelines.convert_boxed_stores import stored_boxes
 from tilewright.lowering.cuda_tile.pipelines.convert_pipelines import Rings, meet
 from tilewright.lowering.cuda_tile.products import convert_matrix
+from tilewright.lowering.cuda_tile.scheduling.kernel_turns import turn_kernel
 from tilewright.lowering.cuda_tile.scheduling.late_loads import make_loads_late
 from tilewright.lowering.cuda_tile.scheduling.order_blocks import order_blocks
 from tilewright.lowering.cuda_tile.scheduling.single_trips import split_single_trips
@@ -133,6 +134,7 @@ def convert_entry(entry: EntryOp, arch: Target | None = None) -> func.FuncOp:
     make_loads_late(entry)
     order_blocks(entry)
     blocks = split_blocks(entry, arch)
+    turn_kernel(entry, arch)
     split_turns(entry, arch)
     slice_products(entry, arch)
     place_accumulators(entry, arch)
@@ -177,6 +179,8 @@ def convert_entry(entry: EntryOp, arch: Target | None = None) -> func.FuncOp:
             kernel.check_room()
             for load, why in copies.refused.items():
                 remark(load, "pipeline", f"'{load.name}' is not loaded ahead by cp.async: {why}")
+            if TAKES_BLOCKS in entry.attributes:
+                lowered.attributes[TAKES_BLOCKS] = entry.attributes[TAKES_BLOCKS]
             if blocks.ctas > 1:
                 lowered.attributes[BLOCK_CTAS] = IntegerAttr(blocks.ctas, i32)
             return lowered

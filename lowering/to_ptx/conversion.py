@@ -20,11 +20,9 @@ from tilewright.dialects.cute import ComposedLayout, Layout
 from tilewright.dialects.cute.types.memref import Space
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import CLUSTER_SPACE
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
-from tilewright.dialects.ptx.arithmetic import AddOp, DivOp, MadOp, MulOp, RemOp
-from tilewright.dialects.ptx.convert import CvtOp
 from tilewright.dialects.ptx.instruction import ScalarOp
-from tilewright.dialects.ptx.logic import ShlOp
 from tilewright.dialects.ptx.registers import ConstOp
+from tilewright.dialects.ptx.scalars import AddOp, CvtOp, DivOp, MadOp, MulOp, RemOp, ShlOp
 from tilewright.dialects.ptx.types import KINDS, RegType
 from tilewright.lowering.op_rules import OpRules
 

@@ -8,10 +8,10 @@ from tilewright.dialects.cute_nvgpu.ops import address
 from tilewright.dialects.ptx.atomics import AtomOp
 from tilewright.dialects.ptx.calls import FreeOp, MallocOp
 from tilewright.dialects.ptx.data_movement import CpAsyncOp, LdOp, StOp
-from tilewright.dialects.ptx.logic import AndOp, OrOp, SelpOp, SetpOp, ShlOp, ShrOp
 from tilewright.dialects.ptx.matrix_copy import LdmatrixOp
 from tilewright.dialects.ptx.registers import ListGetOp, ListMakeOp, PackOp, UnpackOp
 from tilewright.dialects.ptx.scalar_types import ScalarType
+from tilewright.dialects.ptx.scalars import AndOp, OrOp, SelpOp, SetpOp, ShlOp, ShrOp
 from tilewright.dialects.ptx.types import reg
 from tilewright.lowering.to_ptx.conversion import Conversion, lowers
 from tilewright.lowering.to_ptx.convert_arith import element, storage_of

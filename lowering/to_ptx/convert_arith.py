@@ -6,12 +6,12 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from tilewright.diagnostic import OpError
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
 from tilewright.dialects.math_functions.rounded_once import ON_BITS
-from tilewright.dialects.ptx import arithmetic, logic
+from tilewright.dialects.ptx import scalars
 from tilewright.dialects.ptx.constant_bits import constant_bits
-from tilewright.dialects.ptx.convert import CvtOp
 from tilewright.dialects.ptx.instruction import ScalarOp
 from tilewright.dialects.ptx.registers import ListGetOp, ListMakeOp, UndefOp
 from tilewright.dialects.ptx.scalar_types import ScalarType, register_type, scalar_type, stored_type
+from tilewright.dialects.ptx.scalars import CvtOp
 from tilewright.dialects.ptx.types import RegType
 from tilewright.lowering.to_ptx.conversion import Conversion, constant, lowers
 from tilewright.lowering.to_ptx.convert_llvm import fields_of
@@ -53,7 +53,7 @@ def _constant(op: arith.ConstantOp, to: Conversion) -> None:
 def known_predicate(value: bool, to: Conversion) -> SSAValue:
     """A predicate that is the same in all threads."""
     zero = to.const(0, "b32")
-    return to.scalar(logic.SetpOp, "eq.s32" if value else "ne.s32", zero, zero)
+    return to.scalar(scalars.SetpOp, "eq.s32" if value else "ne.s32", zero, zero)
 
 
 @lowers(ub.PoisonOp)
@@ -71,34 +71,34 @@ def _poison(op: ub.PoisonOp, to: Conversion) -> None:
 
 # (instruction, prefix of the form, letter of the type, whether it reads the bits above an i8)
 _INTEGER: dict[type[Operation], tuple[type[ScalarOp], str, str, bool]] = {
-    arith.AddiOp: (arithmetic.AddOp, "", "s", False),
-    arith.SubiOp: (arithmetic.SubOp, "", "s", False),
-    arith.MuliOp: (arithmetic.MulOp, "lo.", "s", False),
-    arith.DivSIOp: (arithmetic.DivOp, "", "s", True),
-    arith.DivUIOp: (arithmetic.DivOp, "", "u", True),
-    arith.RemSIOp: (arithmetic.RemOp, "", "s", True),
-    arith.RemUIOp: (arithmetic.RemOp, "", "u", True),
-    arith.MinSIOp: (arithmetic.MinOp, "", "s", True),
-    arith.MinUIOp: (arithmetic.MinOp, "", "u", True),
-    arith.MaxSIOp: (arithmetic.MaxOp, "", "s", True),
-    arith.MaxUIOp: (arithmetic.MaxOp, "", "u", True),
-    arith.AndIOp: (logic.AndOp, "", "b", False),
-    arith.OrIOp: (logic.OrOp, "", "b", False),
-    arith.XOrIOp: (logic.XorOp, "", "b", False),
+    arith.AddiOp: (scalars.AddOp, "", "s", False),
+    arith.SubiOp: (scalars.SubOp, "", "s", False),
+    arith.MuliOp: (scalars.MulOp, "lo.", "s", False),
+    arith.DivSIOp: (scalars.DivOp, "", "s", True),
+    arith.DivUIOp: (scalars.DivOp, "", "u", True),
+    arith.RemSIOp: (scalars.RemOp, "", "s", True),
+    arith.RemUIOp: (scalars.RemOp, "", "u", True),
+    arith.MinSIOp: (scalars.MinOp, "", "s", True),
+    arith.MinUIOp: (scalars.MinOp, "", "u", True),
+    arith.MaxSIOp: (scalars.MaxOp, "", "s", True),
+    arith.MaxUIOp: (scalars.MaxOp, "", "u", True),
+    arith.AndIOp: (scalars.AndOp, "", "b", False),
+    arith.OrIOp: (scalars.OrOp, "", "b", False),
+    arith.XOrIOp: (scalars.XorOp, "", "b", False),
 }
 _SHIFTS: dict[type[Operation], tuple[type[ScalarOp], str]] = {
-    arith.ShLIOp: (logic.ShlOp, "b"),
-    arith.ShRUIOp: (logic.ShrOp, "u"),
-    arith.ShRSIOp: (logic.ShrOp, "s"),
+    arith.ShLIOp: (scalars.ShlOp, "b"),
+    arith.ShRUIOp: (scalars.ShrOp, "u"),
+    arith.ShRSIOp: (scalars.ShrOp, "s"),
 }
 # On one bit, addition and subtraction are exclusive or, multiplication is and.
 _PREDICATE: dict[type[Operation], type[ScalarOp]] = {
-    arith.AddiOp: logic.XorOp,
-    arith.SubiOp: logic.XorOp,
-    arith.MuliOp: logic.AndOp,
-    arith.AndIOp: logic.AndOp,
-    arith.OrIOp: logic.OrOp,
-    arith.XOrIOp: logic.XorOp,
+    arith.AddiOp: scalars.XorOp,
+    arith.SubiOp: scalars.XorOp,
+    arith.MuliOp: scalars.AndOp,
+    arith.AndIOp: scalars.AndOp,
+    arith.OrIOp: scalars.OrOp,
+    arith.XOrIOp: scalars.XorOp,
 }
 
 
@@ -123,11 +123,11 @@ def _integer(op: arith.AddiOp, to: Conversion) -> None:
     type_ = f"{letter}{storage.width}"
     if reads_above:
         a, b = extended(a, storage, letter, to), extended(b, storage, letter, to)
-    if instruction is arithmetic.AddOp:
+    if instruction is scalars.AddOp:
         to[op.result] = to.plus(a, b, type_)
-    elif instruction is arithmetic.MulOp and (known := constant(b)) is not None:
+    elif instruction is scalars.MulOp and (known := constant(b)) is not None:
         to[op.result] = to.times(a, known, type_)
-    elif letter == "u" and instruction in (arithmetic.DivOp, arithmetic.RemOp):
+    elif letter == "u" and instruction in (scalars.DivOp, scalars.RemOp):
         to[op.result] = divide(instruction, a, b, type_, to)
     else:
         to[op.result] = to.scalar(instruction, f"{prefix}{type_}", a, b)
@@ -145,8 +145,8 @@ def _on_bits(op: Operation, to: Conversion) -> None:
 
 def lowest_bit(value: SSAValue, kind: str, to: Conversion) -> SSAValue:
     """The lowest bit of an integer, as a predicate."""
-    one = to.scalar(logic.AndOp, kind, value, to.const(1, kind))
-    return to.scalar(logic.SetpOp, f"ne.u{kind[1:]}", one, to.const(0, kind))
+    one = to.scalar(scalars.AndOp, kind, value, to.const(1, kind))
+    return to.scalar(scalars.SetpOp, f"ne.u{kind[1:]}", one, to.const(0, kind))
 
 
 @lowers(arith.AddUIExtendedOp)
@@ -154,15 +154,15 @@ def _add_extended(op: arith.AddUIExtendedOp, to: Conversion) -> None:
     storage = scalar(op, op.lhs.type)
     a, b = (extended(to[operand], storage, "u", to) for operand in op.operands)
     if storage.kind == "pred":
-        to[op.sum] = to.scalar(logic.XorOp, "pred", a, b)
-        to[op.overflow] = to.scalar(logic.AndOp, "pred", a, b)
+        to[op.sum] = to.scalar(scalars.XorOp, "pred", a, b)
+        to[op.overflow] = to.scalar(scalars.AndOp, "pred", a, b)
         return
     type_ = f"u{storage.width}"
-    total = to.scalar(arithmetic.AddOp, type_, a, b)
+    total = to.scalar(scalars.AddOp, type_, a, b)
     # Of an i8 the sum stands in 16 bits, of others it wraps around.
     relation, bound = ("gt", to.const(0xFF, "b16")) if storage.bits == 8 else ("lt", a)
     to[op.sum] = total
-    to[op.overflow] = to.scalar(logic.SetpOp, f"{relation}.{type_}", total, bound)
+    to[op.overflow] = to.scalar(scalars.SetpOp, f"{relation}.{type_}", total, bound)
 
 
 @lowers(arith.MulUIExtendedOp, arith.MulSIExtendedOp)
@@ -171,14 +171,14 @@ def _multiply_extended(op: arith.MulUIExtendedOp | arith.MulSIExtendedOp, to: Co
     letter = "s" if isinstance(op, arith.MulSIExtendedOp) else "u"
     a, b = (extended(to[operand], storage, letter, to) for operand in op.operands)
     if storage.kind == "pred":
-        to[op.low] = to.scalar(logic.AndOp, "pred", a, b)
-        to[op.high] = to.scalar(logic.XorOp, "pred", a, a)
+        to[op.low] = to.scalar(scalars.AndOp, "pred", a, b)
+        to[op.high] = to.scalar(scalars.XorOp, "pred", a, a)
         return
-    to[op.low] = to.scalar(arithmetic.MulOp, f"lo.{letter}{storage.width}", a, b)
+    to[op.low] = to.scalar(scalars.MulOp, f"lo.{letter}{storage.width}", a, b)
     if storage.bits == 8:
-        to[op.high] = to.scalar(logic.ShrOp, f"{letter}16", to[op.low], to.const(8, "b32"))
+        to[op.high] = to.scalar(scalars.ShrOp, f"{letter}16", to[op.low], to.const(8, "b32"))
     else:
-        to[op.high] = to.scalar(arithmetic.MulOp, f"hi.{letter}{storage.width}", a, b)
+        to[op.high] = to.scalar(scalars.MulOp, f"hi.{letter}{storage.width}", a, b)
 
 
 @lowers(*_SHIFTS)
@@ -204,7 +204,7 @@ def _clamped_narrow(amount: SSAValue, to: Conversion) -> SSAValue:
     """A 64-bit shift amount in 32 bits: what is above 64 stays above it."""
     if (known := constant(amount)) is not None:
         return to.const(known if 0 <= known < 64 else 64, "b32")
-    limited = to.scalar(arithmetic.MinOp, "u64", amount, to.const(64, "b64"))
+    limited = to.scalar(scalars.MinOp, "u64", amount, to.const(64, "b64"))
     return to.scalar(CvtOp, "u32.u64", limited)
 
 
@@ -220,17 +220,17 @@ def _rounded_division(
     letter = "u" if isinstance(op, arith.CeilDivUIOp) else "s"
     type_, bits = f"{letter}{storage.width}", f"b{storage.width}"
     a, b = (extended(to[operand], storage, letter, to) for operand in (op.lhs, op.rhs))
-    quotient = to.scalar(arithmetic.DivOp, type_, a, b)
-    remainder = to.scalar(arithmetic.RemOp, type_, a, b)
+    quotient = to.scalar(scalars.DivOp, type_, a, b)
+    remainder = to.scalar(scalars.RemOp, type_, a, b)
     zero, one = to.const(0, bits), to.const(1, bits)
-    inexact = to.scalar(logic.SetpOp, f"ne.{type_}", remainder, zero)
+    inexact = to.scalar(scalars.SetpOp, f"ne.{type_}", remainder, zero)
     if letter == "s":
-        signs = to.scalar(logic.XorOp, bits, remainder, b)
+        signs = to.scalar(scalars.XorOp, bits, remainder, b)
         relation = "lt" if isinstance(op, arith.FloorDivSIOp) else "ge"
-        sided = to.scalar(logic.SetpOp, f"{relation}.{type_}", signs, zero)
-        inexact = to.scalar(logic.AndOp, "pred", inexact, sided)
-    step = to.scalar(logic.SelpOp, bits, one, zero, inexact)
-    correct = arithmetic.SubOp if isinstance(op, arith.FloorDivSIOp) else arithmetic.AddOp
+        sided = to.scalar(scalars.SetpOp, f"{relation}.{type_}", signs, zero)
+        inexact = to.scalar(scalars.AndOp, "pred", inexact, sided)
+    step = to.scalar(scalars.SelpOp, bits, one, zero, inexact)
+    correct = scalars.SubOp if isinstance(op, arith.FloorDivSIOp) else scalars.AddOp
     to[op.result] = to.scalar(correct, type_, quotient, step)
 
 
@@ -242,11 +242,11 @@ def divide(
     if extent is None or extent <= 0 or extent & (extent - 1):
         return to.scalar(instruction, type_, a, b)
     if (known := constant(a)) is not None and known >= 0:
-        result = known // extent if instruction is arithmetic.DivOp else known % extent
+        result = known // extent if instruction is scalars.DivOp else known % extent
         return to.const(result, kind)
-    if instruction is arithmetic.DivOp:
-        return to.scalar(logic.ShrOp, type_, a, to.const(extent.bit_length() - 1, "b32"))
-    return to.scalar(logic.AndOp, kind, a, to.const(extent - 1, kind))
+    if instruction is scalars.DivOp:
+        return to.scalar(scalars.ShrOp, type_, a, to.const(extent.bit_length() - 1, "b32"))
+    return to.scalar(scalars.AndOp, kind, a, to.const(extent - 1, kind))
 
 
 _RELATIONS = ("eq", "ne", "lt", "le", "gt", "ge", "lt", "le", "gt", "ge")
@@ -262,13 +262,13 @@ def _compare_integers(op: arith.CmpiOp, to: Conversion) -> None:
         # A true i1 is -1 signed and 1 unsigned.
         ones = to.const(-1 if letter == "s" else 1, "b32")
         zero = to.const(0, "b32")
-        a, b = (to.scalar(logic.SelpOp, "b32", ones, zero, bit) for bit in (a, b))
+        a, b = (to.scalar(scalars.SelpOp, "b32", ones, zero, bit) for bit in (a, b))
         width = 32
     else:
         a, b = extended(a, storage, letter, to), extended(b, storage, letter, to)
         width = storage.width
     form = f"{_RELATIONS[predicate]}.{letter}{width}"
-    to[op.result] = to.scalar(logic.SetpOp, form, a, b)
+    to[op.result] = to.scalar(scalars.SetpOp, form, a, b)
 
 
 # Selection
@@ -282,19 +282,19 @@ def _select(op: arith.SelectOp, to: Conversion) -> None:
         return
     storage = storage_of(op, op.result.type)
     if storage.kind == "pred":
-        inverse = to.scalar(logic.NotOp, "pred", condition)
-        kept = to.scalar(logic.AndOp, "pred", a, condition)
-        other = to.scalar(logic.AndOp, "pred", b, inverse)
-        to[op.result] = to.scalar(logic.OrOp, "pred", kept, other)
+        inverse = to.scalar(scalars.NotOp, "pred", condition)
+        kept = to.scalar(scalars.AndOp, "pred", a, condition)
+        other = to.scalar(scalars.AndOp, "pred", b, inverse)
+        to[op.result] = to.scalar(scalars.OrOp, "pred", kept, other)
     else:
-        to[op.result] = to.scalar(logic.SelpOp, storage.kind, a, b, condition)
+        to[op.result] = to.scalar(scalars.SelpOp, storage.kind, a, b, condition)
 
 
 def _select_list(condition: SSAValue, a: SSAValue, b: SSAValue, to: Conversion) -> SSAValue:
     type_ = a.type
     assert isinstance(type_, RegType)
     parts = [
-        to.scalar(logic.SelpOp, type_.kind.data, element(a, i, to), element(b, i, to), condition)
+        to.scalar(scalars.SelpOp, type_.kind.data, element(a, i, to), element(b, i, to), condition)
         for i in range(type_.count.data)
     ]
     return parts[0] if len(parts) == 1 else to.emit(ListMakeOp(parts, type_))

@@ -5,10 +5,10 @@ from xdsl.dialects.builtin import BFloat16Type, Float16Type, IndexType, IntegerA
 
 from tilewright.diagnostic import OpError
 from tilewright.dialects.math_functions.rounded_once import odd_single, odd_whole
-from tilewright.dialects.ptx import logic
-from tilewright.dialects.ptx.convert import CvtOp
+from tilewright.dialects.ptx import scalars
 from tilewright.dialects.ptx.registers import MovOp, UnpackOp
 from tilewright.dialects.ptx.scalar_types import NARROW_FLOATS, scalar_type
+from tilewright.dialects.ptx.scalars import CvtOp
 from tilewright.dialects.ptx.types import reg
 from tilewright.lowering.to_ptx.conversion import Conversion, constant, lowers, signed
 from tilewright.lowering.to_ptx.convert_arith import (
@@ -39,7 +39,7 @@ def _cast_integer(
     if source.kind == "pred":
         one = -1 if letter == "s" else 1
         pair = to.const(one, result.kind), to.const(0, result.kind)
-        to[op.result] = to.scalar(logic.SelpOp, result.kind, *pair, value)
+        to[op.result] = to.scalar(scalars.SelpOp, result.kind, *pair, value)
     elif result.kind == "pred":
         to[op.result] = lowest_bit(value, source.kind, to)
     elif (known := constant(value)) is not None:
@@ -61,7 +61,7 @@ def _integer_to_float(op: arith.SIToFPOp | arith.UIToFPOp, to: Conversion) -> No
     value = to[op.input]
     if source.kind == "pred":
         one = to.const(-1 if letter == "s" else 1, "b32")
-        value = to.scalar(logic.SelpOp, "b32", one, to.const(0, "b32"), value)
+        value = to.scalar(scalars.SelpOp, "b32", one, to.const(0, "b32"), value)
         source = scalar_type(IntegerAttr(0, 32).type) or source
     value = extended(value, source, letter, to)
     if type_ != BF16:

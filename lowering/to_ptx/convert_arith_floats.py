@@ -11,15 +11,13 @@ from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.hints import isa
 
-from tilewright.dialects.contents import ops_of
 from tilewright.dialects.cute_nvgpu.ops.rounded import RoundedOp
 from tilewright.dialects.math_functions.rounded_once import EXTREMES, odd_fma
 from tilewright.dialects.once import once_each
-from tilewright.dialects.ptx import arithmetic, logic
-from tilewright.dialects.ptx.approximate import RcpOp
-from tilewright.dialects.ptx.convert import CvtOp
+from tilewright.dialects.ptx import scalars
 from tilewright.dialects.ptx.instruction import ScalarOp
 from tilewright.dialects.ptx.registers import MovOp, PackOp
+from tilewright.dialects.ptx.scalars import CvtOp, RcpOp
 from tilewright.dialects.ptx.types import reg
 from tilewright.lowering.to_ptx.conversion import Conversion, constant, lowers
 from tilewright.lowering.to_ptx.convert_arith import known_predicate, scalar
@@ -30,14 +28,14 @@ _ONE = 0x3F800000
 """1.0 as f32."""
 
 _FLOAT: dict[type[Operation], tuple[type[ScalarOp], str]] = {
-    arith.AddfOp: (arithmetic.AddOp, "rn."),
-    arith.SubfOp: (arithmetic.SubOp, "rn."),
-    arith.MulfOp: (arithmetic.MulOp, "rn."),
-    arith.DivfOp: (arithmetic.DivOp, "rn."),
-    arith.MaximumfOp: (arithmetic.MaxOp, "NaN."),
-    arith.MinimumfOp: (arithmetic.MinOp, "NaN."),
-    arith.MaxnumfOp: (arithmetic.MaxOp, ""),
-    arith.MinnumfOp: (arithmetic.MinOp, ""),
+    arith.AddfOp: (scalars.AddOp, "rn."),
+    arith.SubfOp: (scalars.SubOp, "rn."),
+    arith.MulfOp: (scalars.MulOp, "rn."),
+    arith.DivfOp: (scalars.DivOp, "rn."),
+    arith.MaximumfOp: (scalars.MaxOp, "NaN."),
+    arith.MinimumfOp: (scalars.MinOp, "NaN."),
+    arith.MaxnumfOp: (scalars.MaxOp, ""),
+    arith.MinnumfOp: (scalars.MinOp, ""),
 }
 
 
@@ -111,13 +109,13 @@ def is_reciprocal(op: Operation) -> bool:
 def _times_reciprocal(a: SSAValue, b: SSAValue, to: Conversion) -> SSAValue:
     reciprocal = to.scalar(RcpOp, "approx.ftz.f32", b)
     one = constant(a) == _ONE
-    return reciprocal if one else to.scalar(arithmetic.MulOp, "rn.f32", a, reciprocal)
+    return reciprocal if one else to.scalar(scalars.MulOp, "rn.f32", a, reciprocal)
 
 
 _UNARY: dict[type[Operation], tuple[type[ScalarOp], str]] = {
-    arith.NegfOp: (arithmetic.NegOp, ""),
-    math.AbsFOp: (arithmetic.AbsOp, ""),
-    math.SqrtOp: (arithmetic.SqrtOp, "rn."),
+    arith.NegfOp: (scalars.NegOp, ""),
+    math.AbsFOp: (scalars.AbsOp, ""),
+    math.SqrtOp: (scalars.SqrtOp, "rn."),
 }
 
 
@@ -135,22 +133,19 @@ def _unary_float(op: arith.NegfOp, to: Conversion) -> None:
 def _fma(op: math.FmaOp, to: Conversion) -> None:
     result, operands = op.result, (to[op.a], to[op.b], to[op.c])
     form = f"rn.{_format_of(op, result.type)}"
-    if form in arithmetic.FmaOp.ROW.forms:
-        to[result] = to.scalar(arithmetic.FmaOp, form, *operands)
+    if form in scalars.FmaOp.ROW.forms:
+        to[result] = to.scalar(scalars.FmaOp, form, *operands)
         return
     wide = [to.scalar(CvtOp, "f64.f32", widened(x, result.type, to)) for x in operands]
     to[result] = narrowed(emitted(odd_fma, "f64", wide, to), result.type, to)
 
 
-_BY_NAME: dict[str, type[ScalarOp]] = {
-    op.ROW.name: op for op in ops_of(arithmetic) if issubclass(op, ScalarOp)
-}
-
-
 @lowers(RoundedOp)
 def _rounded(op: RoundedOp, to: Conversion) -> None:
     name, form = op.instruction
-    to[op.result] = to.scalar(_BY_NAME[name], form, *(to[operand] for operand in op.operands))
+    to[op.result] = to.scalar(
+        scalars.SCALAR_OPS[name], form, *(to[operand] for operand in op.operands)
+    )
 
 
 # Of arith's order: ordered relations, ord, unordered relations, uno; 0 and 15 are constants.
@@ -169,4 +164,4 @@ def _compare_floats(op: arith.CmpfOp, to: Conversion) -> None:
         return
     a, b = (widened(to[operand], type_, to) for operand in (op.lhs, op.rhs))
     form = f"{_FLOAT_RELATIONS[predicate - 1]}.{float_type(type_)}"
-    to[op.result] = to.scalar(logic.SetpOp, form, a, b)
+    to[op.result] = to.scalar(scalars.SetpOp, form, a, b)

@@ -26,16 +26,16 @@ from tilewright.dialects.ptx.control_flow import (
     BLOCK_CTAS,
     MIN_CTAS,
     PARAMETER_TYPES,
+    TAKES_BLOCKS,
     TENSORMAP,
     EntryOp,
     RetOp,
 )
-from tilewright.dialects.ptx.convert import CvtaOp
 from tilewright.dialects.ptx.data_movement import CpAsyncOp
 from tilewright.dialects.ptx.instruction import PtxOp
-from tilewright.dialects.ptx.logic import SetpOp
 from tilewright.dialects.ptx.module_variables import GlobalOp
 from tilewright.dialects.ptx.scalar_types import ScalarType, scalar_type
+from tilewright.dialects.ptx.scalars import CvtaOp, SetpOp
 from tilewright.dialects.ptx.types import reg
 from tilewright.lowering.ptx.instructions import shapes_of
 from tilewright.lowering.ptx.kept import keep
@@ -148,7 +148,7 @@ def convert_kernel(op: gpu.FuncOp | func.FuncOp, arch: Target | None = None) -> 
         tuple(part.attributes for part in passed),
     )
     entry.location = op.location
-    for name in (MIN_CTAS, BLOCK_CTAS):
+    for name in (MIN_CTAS, BLOCK_CTAS, TAKES_BLOCKS):
         if name in op.attributes:
             entry.attributes[name] = op.attributes[name]
     signature = op.attributes.get(SIGNATURE)

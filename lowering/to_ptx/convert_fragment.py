@@ -5,9 +5,8 @@ from xdsl.ir import Operation, SSAValue
 from tilewright.diagnostic import OpError
 from tilewright.dialects.cute_nvgpu.ops import fragment
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
-from tilewright.dialects.ptx.convert import CvtOp
-from tilewright.dialects.ptx.logic import AndOp, OrOp, ShlOp, ShrOp
 from tilewright.dialects.ptx.registers import ListMakeOp, MovOp, PackOp, UnpackOp
+from tilewright.dialects.ptx.scalars import AndOp, CvtOp, OrOp, ShlOp, ShrOp
 from tilewright.dialects.ptx.types import RegType, reg
 from tilewright.lowering.to_ptx.conversion import Conversion, lowers
 from tilewright.lowering.to_ptx.convert_arith import element

@@ -4,9 +4,9 @@ from xdsl.ir import SSAValue
 
 from tilewright.dialects.cute_nvgpu.ops.fragment_arithmetic import ConvertOp, FmaOp
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
-from tilewright.dialects.ptx import arithmetic
-from tilewright.dialects.ptx.convert import CvtOp
+from tilewright.dialects.ptx import scalars
 from tilewright.dialects.ptx.registers import ListMakeOp, MovOp, PackOp, UnpackOp
+from tilewright.dialects.ptx.scalars import CvtOp
 from tilewright.dialects.ptx.types import reg
 from tilewright.lowering.to_ptx.conversion import Conversion, lowers
 from tilewright.lowering.to_ptx.convert_arith import element
@@ -18,7 +18,7 @@ def _fma(op: FmaOp, to: Conversion) -> None:
     fragment, form = op.result.type, op.fma.form.suffix
     operands = [to[operand] for operand in op.operands]
     words = [
-        to.scalar(arithmetic.FmaOp, form, *(element(operand, i, to) for operand in operands))
+        to.scalar(scalars.FmaOp, form, *(element(operand, i, to) for operand in operands))
         for i in range(fragment.registers)
     ]
     type_ = reg(fragment.element.register, len(words))

@@ -5,10 +5,8 @@ from xdsl.ir import SSAValue
 
 from tilewright.dialects.cute_nvgpu.ops import shuffle
 from tilewright.dialects.ptx import shuffle as ptx_shuffle
-from tilewright.dialects.ptx.arithmetic import AddOp, MulOp
-from tilewright.dialects.ptx.convert import CvtOp
-from tilewright.dialects.ptx.logic import ShrOp
 from tilewright.dialects.ptx.registers import SregOp
+from tilewright.dialects.ptx.scalars import AddOp, CvtOp, MulOp, ShrOp
 from tilewright.dialects.ptx.synchronization import BarSyncOp
 from tilewright.lowering.to_ptx.conversion import Conversion, lowers
 

@@ -9,8 +9,7 @@ from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects.math_functions.code import Value
 from tilewright.dialects.math_functions.functions import APPROXIMATIONS, FUNCTIONS, ON_INTEGERS
-from tilewright.dialects.ptx.convert import CvtOp
-from tilewright.dialects.ptx.logic import SelpOp
+from tilewright.dialects.ptx.scalars import CvtOp, SelpOp
 from tilewright.lowering.to_ptx.conversion import Conversion, lowers
 from tilewright.lowering.to_ptx.convert_arith import lowest_bit, scalar
 from tilewright.lowering.to_ptx.convert_arith_floats import float_type, narrowed, widened

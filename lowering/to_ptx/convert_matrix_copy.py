@@ -3,10 +3,9 @@
 from tilewright.dialects.cute_nvgpu.lattice.matrix_copy import WANTS_ALL_ADDRESSES, WARP
 from tilewright.dialects.cute_nvgpu.ops import fragment_memory, matrix_copy
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
-from tilewright.dialects.ptx.arithmetic import AddOp
 from tilewright.dialects.ptx.data_movement import LdOp, StOp
-from tilewright.dialects.ptx.logic import SelpOp, SetpOp
 from tilewright.dialects.ptx.matrix_copy import LdmatrixOp, StmatrixOp
+from tilewright.dialects.ptx.scalars import AddOp, SelpOp, SetpOp
 from tilewright.lowering.to_ptx.conversion import Conversion, lowers
 from tilewright.lowering.to_ptx.convert_gpu import special
 from tilewright.lowering.to_ptx.convert_memref import locate

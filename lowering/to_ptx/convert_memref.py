@@ -31,13 +31,12 @@ from tilewright.dialects.cute.types.memref import (
     space_of,
 )
 from tilewright.dialects.cute_nvgpu.lattice.atomics import ATOMICS, form_of
-from tilewright.dialects.ptx.arithmetic import DivOp, RemOp
 from tilewright.dialects.ptx.atomics import AtomOp
 from tilewright.dialects.ptx.data_movement import LdOp, StOp
-from tilewright.dialects.ptx.logic import AndOp, SelpOp, SetpOp, ShlOp, ShrOp, XorOp
 from tilewright.dialects.ptx.module_variables import BYTES_ALONE, GlobalAddressOp, GlobalOp
 from tilewright.dialects.ptx.registers import SharedAddressOp
 from tilewright.dialects.ptx.scalar_types import element_bytes
+from tilewright.dialects.ptx.scalars import AndOp, DivOp, RemOp, SelpOp, SetpOp, ShlOp, ShrOp, XorOp
 from tilewright.lowering.to_ptx.conversion import Conversion, Tile, constant, lowers
 from tilewright.lowering.to_ptx.convert_arith import divide, storage_of
 from tilewright.lowering.to_ptx.known_bits import addends, lowest, possible_bits

@@ -7,8 +7,7 @@ from tilewright.dialects.gpu import PrintfOp
 from tilewright.dialects.printf_format import PLACES, FormatString, failed_assertion, passed
 from tilewright.dialects.ptx.calls import TrapOp, VprintfOp
 from tilewright.dialects.ptx.control_flow import BraOp, CondBraOp
-from tilewright.dialects.ptx.convert import CvtOp
-from tilewright.dialects.ptx.logic import SelpOp
+from tilewright.dialects.ptx.scalars import CvtOp, SelpOp
 from tilewright.lowering.to_ptx.conversion import Conversion, lowers
 from tilewright.lowering.to_ptx.convert_arith import extended, scalar
 from tilewright.lowering.to_ptx.convert_arith_floats import widened

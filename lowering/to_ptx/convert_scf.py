@@ -13,9 +13,8 @@ from xdsl.dialects import cf, scf
 from xdsl.ir import Block, Operation
 
 from tilewright.diagnostic import OpError
-from tilewright.dialects.ptx.arithmetic import AddOp
 from tilewright.dialects.ptx.control_flow import BraOp, CondBraOp
-from tilewright.dialects.ptx.logic import SetpOp
+from tilewright.dialects.ptx.scalars import AddOp, SetpOp
 from tilewright.lowering.to_ptx.conversion import Conversion, lowers
 from tilewright.lowering.to_ptx.convert_arith import scalar
 from tilewright.lowering.to_ptx.convert_llvm import give, register_types, registers_of

@@ -20,7 +20,7 @@ from tilewright.dialects.ptx import tcgen05_access as ptx_access
 from tilewright.dialects.ptx import tcgen05_memory as ptx
 from tilewright.dialects.ptx import tcgen05_sync as ptx_sync
 from tilewright.dialects.ptx.data_movement import LdOp
-from tilewright.dialects.ptx.logic import ShrOp
+from tilewright.dialects.ptx.scalars import ShrOp
 from tilewright.dialects.ptx.types import reg
 from tilewright.lowering.to_ptx.conversion import Conversion, constant, lowers
 from tilewright.lowering.to_ptx.convert_memref import locate, mode_terms

@@ -15,9 +15,8 @@ from tilewright.dialects.cute_nvgpu.descriptors.solve_descriptor import SmemTile
 from tilewright.dialects.cute_nvgpu.ops.sm90 import MmaOp, SparseMmaOp
 from tilewright.dialects.cute_nvgpu.ops.smem_desc import MakeSmemDescOp
 from tilewright.dialects.ptx import wgmma
-from tilewright.dialects.ptx.arithmetic import AddOp
-from tilewright.dialects.ptx.logic import AndOp, OrOp, ShlOp, ShrOp
 from tilewright.dialects.ptx.registers import PackOp
+from tilewright.dialects.ptx.scalars import AddOp, AndOp, OrOp, ShlOp, ShrOp
 from tilewright.lowering.to_ptx.conversion import Conversion, Tile, constant, lowers
 from tilewright.lowering.to_ptx.convert_memref import locate
 

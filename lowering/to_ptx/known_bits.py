@@ -5,10 +5,18 @@ from typing import Any
 
 from xdsl.ir import Operation, SSAValue
 
-from tilewright.dialects.ptx.arithmetic import AddOp, MulOp, RemOp
-from tilewright.dialects.ptx.convert import CvtOp
-from tilewright.dialects.ptx.logic import AndOp, OrOp, ShlOp, ShrOp, XorOp
 from tilewright.dialects.ptx.registers import ConstOp, SregOp
+from tilewright.dialects.ptx.scalars import (
+    AddOp,
+    AndOp,
+    CvtOp,
+    MulOp,
+    OrOp,
+    RemOp,
+    ShlOp,
+    ShrOp,
+    XorOp,
+)
 from tilewright.dialects.ptx.types import KINDS, RegType
 
 _DEPTH = 12

@@ -5,19 +5,11 @@ from typing import Any
 
 from xdsl.ir import SSAValue
 
-from tilewright.dialects.contents import ops_of
 from tilewright.dialects.math_functions.code import Value
-from tilewright.dialects.ptx import approximate, arithmetic, convert, logic
-from tilewright.dialects.ptx.instruction import ScalarOp
 from tilewright.dialects.ptx.registers import MovOp
+from tilewright.dialects.ptx.scalars import SCALAR_OPS
 from tilewright.dialects.ptx.types import RegType, reg
 from tilewright.lowering.to_ptx.conversion import Conversion
-
-_OPS: dict[str, type[ScalarOp]] = {
-    op.name.removeprefix("ptx."): op
-    for op in ops_of(arithmetic, approximate, convert, logic)
-    if issubclass(op, ScalarOp)
-}
 
 
 class Emitted:
@@ -28,7 +20,7 @@ class Emitted:
 
     def instruction(self, mnemonic: str, form: str, *operands: Any) -> SSAValue:
         """The result of the op."""
-        return self.to.scalar(_OPS[mnemonic], form, *operands)
+        return self.to.scalar(SCALAR_OPS[mnemonic], form, *operands)
 
     def constant(self, bits: int, type_: str) -> SSAValue:
         """A constant register."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import islice
 
 import pytest
 from covering import THOROUGH
@@ -61,19 +62,37 @@ def test_an_unknown_target_is_an_error() -> None:
         taken([LEGAL], "sm_70")
 
 
+TARGET = "sm_120a"
+
+
+@pytest.fixture(scope="module")
+def verdicts() -> dict[str, dict[str, bool]]:
+    """Of a sample of each family, all asked at once."""
+    drawn = {
+        family: [
+            each.instructions[0]
+            for each in Task(family, (TARGET,), sample=(16, 5)).candidates(TARGET)
+        ]
+        for family in FAMILIES
+    }
+    answers = iter(taken([line for lines in drawn.values() for line in lines], TARGET))
+    return {
+        family: dict(zip(lines, islice(answers, len(lines)), strict=True))
+        for family, lines in drawn.items()
+    }
+
+
 @pytest.mark.parametrize("family", FAMILIES)
-def test_in_bulk_as_alone(family: str, ptxas: Callable[..., PtxasReport]) -> None:
-    target = "sm_120a"
-    drawn = [
-        each.instructions[0] for each in Task(family, (target,), sample=(16, 5)).candidates(target)
-    ]
-    verdicts = dict(zip(drawn, taken(drawn, target), strict=True))
+def test_in_bulk_as_alone(
+    family: str, verdicts: dict[str, dict[str, bool]], ptxas: Callable[..., PtxasReport]
+) -> None:
+    said = verdicts[family]
     # Alone, each is a run of ptxas: one that the bulk takes and one that it refuses.
-    legal, refused = ([line for line in verdicts if verdicts[line] is ok] for ok in (True, False))
-    chosen = drawn if THOROUGH else [*legal[:1], *refused[:1]]
+    legal, refused = ([line for line in said if said[line] is ok] for ok in (True, False))
+    chosen = list(said) if THOROUGH else [*legal[:1], *refused[:1]]
     alone = [
-        ptxas(kernel([line], target, "k")[0], target, verbose=False, options=["-O0"]).ok
+        ptxas(kernel([line], TARGET, "k")[0], TARGET, verbose=False, options=["-O0"]).ok
         for line in chosen
     ]
-    assert [verdicts[line] for line in chosen] == alone
+    assert [said[line] for line in chosen] == alone
     assert not all(alone)

@@ -88,6 +88,7 @@ def test_no_atom_is_left_out() -> None:
     assert atoms <= named
 
 
+@pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)
 def test_examples_say_their_target_at_every_level(path: Path) -> None:
     """What `tw.interpret` picks without `arch` runs all that the example is lowered to."""

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+import runpy
 import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
+import pytest
 from page_examples import consoles, ran
 
 import tilewright as tw
@@ -16,21 +18,19 @@ PAGE = (Path(__file__).parents[2] / "docs" / "cutile.md").read_text()
 EXAMPLE = re.findall(r"^```python\n(.*?)^```$", PAGE, flags=re.MULTILINE | re.DOTALL)[0]
 
 
-def run(text: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    (folder / "add.py").write_text(text)
-    command = [sys.executable, "add.py"]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True)
-
-
 def test_the_example_prints_what_the_page_says(tmp_path: Path) -> None:
-    done = run(EXAMPLE, tmp_path)
+    (tmp_path / "add.py").write_text(EXAMPLE)
+    command = [sys.executable, "add.py"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert f"$ python add.py\n{done.stdout}" in PAGE and done.stdout, done.stderr
 
 
 def test_its_race_is_found(tmp_path: Path) -> None:
-    error = run(EXAMPLE.replace("ct.store(c, (i,)", "ct.store(c, (0,)"), tmp_path).stderr
-    said = error[error.index("ExecutionError: ") :].removeprefix("ExecutionError: ")
-    assert said.replace(str(tmp_path) + "/", "") in PAGE
+    path = tmp_path / "add.py"
+    path.write_text(EXAMPLE.replace("ct.store(c, (i,)", "ct.store(c, (0,)"))
+    with pytest.raises(tw.ExecutionError) as caught:
+        runpy.run_path(str(path), run_name="__main__")
+    assert str(caught.value).replace(f"{tmp_path}/", "") in PAGE
 
 
 def test_its_bytecode_runs_from_the_shell(tmp_path: Path, monkeypatch) -> None:

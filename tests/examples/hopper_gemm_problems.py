@@ -17,7 +17,7 @@ def problem(
     """A kernel, its arguments and its launch. Two CTAs, several tiles each, partial ones among
     them; the stages go round. Or a cluster for each of two tiles, whose last CTA has less of K.
     Streamed, four tiles of three CTAs."""
-    m, n, k = own.m + 8, 2 * own.n + 16, 3 * ROW // OPERANDS[element].size + 16
+    m, n, k = own.m + 8, own.teams * own.n + 16, 4 * ROW // OPERANDS[element].size + 16
     grid = (2 + own.streamed,) if own.split == 1 else grid_of(own, m := own.m, n := own.n + 16)
     rng = np.random.default_rng(0)
     a, b = (rng.standard_normal((rows, k)).astype(DTYPES[element]) for rows in (m, n))

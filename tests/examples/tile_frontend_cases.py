@@ -82,12 +82,12 @@ SMALL = {"tile": (64, 64, 32), "stages": 2}
 HALVES = {"warps": (4, 1), "tile": (64, 128, 64)}
 Case = tuple[TileKernel, Callable[[], tuple[list[Any], Array]], dict[str, Any], float]
 CASES: dict[str, Case] = {
-    "gemm": (gemm, lambda: gemm_case(130, 264, 96), {}, 1e-5),
+    "gemm": (gemm, lambda: gemm_case(130, 136, 96), {}, 1e-5),
     "gemm, one step": (gemm, lambda: gemm_case(16, 8, 8), SMALL, 1e-5),
     "gemm of f16": (gemm, lambda: gemm_case(65, 72, 40, np.float16), SMALL, 1e-5),
     "gemm, other warps": (gemm, lambda: gemm_case(100, 136, 200), HALVES, 1e-5),
-    "gemm by wgmma": (gemm, lambda: gemm_case(130, 264, 200), HOPPER, 1e-5),
-    "gemm by tcgen05": (gemm, lambda: gemm_case(130, 264, 200), BLACKWELL, 1e-5),
+    "gemm by wgmma": (gemm, lambda: gemm_case(100, 264, 264), HOPPER, 1e-5),
+    "gemm by tcgen05": (gemm, lambda: gemm_case(100, 136, 264), BLACKWELL, 1e-5),
     "bias and ReLU": (gemm_bias_relu, lambda: bias_case(130, 136, 64), {}, 1e-5),
     "bias and ReLU by wgmma": (gemm_bias_relu, lambda: bias_case(130, 264, 72), HOPPER, 1e-5),
     "bias and ReLU by tcgen05": (gemm_bias_relu, lambda: bias_case(130, 136, 72), BLACKWELL, 1e-5),

@@ -252,11 +252,12 @@ def test_fma(type_: str) -> None:
     + [("arith.cmpf", each) for each in FLOATS]
 )  # fmt: skip
 def test_comparisons(op: str, type_: str) -> None:
+    code = Code(type_, type_)
+    pairs = operand_pairs(code, type_, False)
     for number, predicate in enumerate(PREDICATES[op]):
-        code = Code(type_, type_)
-        for a, b in a_share(operand_pairs(code, type_, False), number, 6):
+        for a, b in a_share(pairs, number, 6):
             code.store(code.add(f"{op} {predicate}, {a}, {b} : {type_}"), "i1")
-        code.agree(*inputs_of(type_, 6))
+    code.agree(*inputs_of(type_, 6))
 
 
 @pytest.mark.parametrize("type_", TYPES)

@@ -19,9 +19,9 @@ from xdsl.dialects.scf import ForOp
 from xdsl.ir import Block, Operation
 
 from tilewright.dialects.cute_nvgpu.lattice.mbarrier import MBARRIER_BYTES
-from tilewright.dialects.ptx.arithmetic import AddOp
 from tilewright.dialects.ptx.control_flow import EntryOp
 from tilewright.dialects.ptx.registers import SharedAddressOp
+from tilewright.dialects.ptx.scalars import AddOp
 
 Rule = Callable[[Mutant, Operation, ModuleOp, ModuleOp], bool]
 

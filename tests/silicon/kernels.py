@@ -7,23 +7,21 @@ from collections.abc import Sequence
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Region, SSAValue
 
-from tilewright.dialects.contents import ops_of
 from tilewright.dialects.cute_nvgpu.atoms.atom import MmaAtom
 from tilewright.dialects.cute_nvgpu.lattice import WmmaRow
+from tilewright.dialects.cute_nvgpu.lattice.scalar import ARITHMETIC, LOGIC
 from tilewright.dialects.cute_nvgpu.lattice.targets import target
-from tilewright.dialects.ptx import arithmetic, logic, wmma
-from tilewright.dialects.ptx.arithmetic import AddOp, MulOp
+from tilewright.dialects.ptx import scalars, wmma
 from tilewright.dialects.ptx.control_flow import EntryOp, RetOp
-from tilewright.dialects.ptx.convert import CvtaOp, CvtOp
 from tilewright.dialects.ptx.data_movement import LdOp, StOp
 from tilewright.dialects.ptx.instruction import REGISTER_OF, ScalarOp
-from tilewright.dialects.ptx.logic import SelpOp, SetpOp
 from tilewright.dialects.ptx.matrix import MmaOp
 from tilewright.dialects.ptx.registers import ConstOp, ListGetOp, ListMakeOp, SregOp
+from tilewright.dialects.ptx.scalars import AddOp, CvtaOp, CvtOp, MulOp, SelpOp, SetpOp
 from tilewright.dialects.ptx.types import KINDS, RegType, reg
 
 SCALAR_OPS: tuple[type[ScalarOp], ...] = (
-    *(op for op in ops_of(arithmetic, logic) if issubclass(op, ScalarOp)),
+    *(scalars.SCALAR_OPS[row.name] for row in (*ARITHMETIC, *LOGIC)),
     CvtOp,
 )
 

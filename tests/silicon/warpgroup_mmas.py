@@ -25,11 +25,9 @@ from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import (
 from tilewright.dialects.cute_nvgpu.lattice.elements import ElementType
 from tilewright.dialects.cute_nvgpu.lattice.sm90 import SM90_MMA, SM90_SPARSE_MMA, WARPGROUP
 from tilewright.dialects.ptx import wgmma
-from tilewright.dialects.ptx.arithmetic import AddOp
-from tilewright.dialects.ptx.convert import CvtOp
 from tilewright.dialects.ptx.data_movement import LdOp, StOp
-from tilewright.dialects.ptx.logic import SetpOp, ShrOp
 from tilewright.dialects.ptx.registers import SharedAddressOp
+from tilewright.dialects.ptx.scalars import AddOp, CvtOp, SetpOp, ShrOp
 from tilewright.dialects.ptx.synchronization import BarSyncOp
 
 IMAGE = 40960

@@ -16,9 +16,9 @@ from tilewright.dialects.cute_nvgpu.lattice import WMMA_ACCESS
 from tilewright.dialects.cute_nvgpu.lattice.elements import register_bits
 from tilewright.dialects.cute_nvgpu.lattice.targets import target
 from tilewright.dialects.cute_nvgpu.lattice.wmma import WMMA_SPACES, WmmaSpace
-from tilewright.dialects.ptx.arithmetic import AddOp
 from tilewright.dialects.ptx.data_movement import LdOp, StOp
 from tilewright.dialects.ptx.registers import SharedAddressOp
+from tilewright.dialects.ptx.scalars import AddOp
 from tilewright.dialects.ptx.synchronization import WarpSyncOp
 from tilewright.dialects.ptx.wmma import LoadOp, StoreOp
 

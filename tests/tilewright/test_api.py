@@ -12,8 +12,10 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
+from without_checks import without_checks
 
 import tilewright as tw
+from tilewright import execution, pipeline
 from tilewright.dialects.cute import Layout
 from tilewright.parsing import parse_module
 from tilewright.pipeline import lower
@@ -397,6 +399,28 @@ def test_without_an_arch_the_lowered_instructions_say_it(level: tw.execution.Lev
     if level == "ptx":
         with pytest.raises(tw.CompileError, match="requires sm_80 or later, got target sm_75"):
             tw.interpret(text, args=args, arch="sm_75", **arguments)
+
+
+def test_a_text_is_lowered_once_for_all_arguments(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the same stages: by others it is lowered anew."""
+    stages: list[int] = []
+
+    def counted(*args: Any, **options: Any) -> None:
+        stages.append(len(pipeline.PIPELINE))
+        pipeline.run_pipeline(*args, **options)
+
+    monkeypatch.setattr(execution, "run_pipeline", counted)
+    for text in (AXPY + "// once", AXPY + "// twice", AXPY + "// once"):
+        for number in (3, 7):
+            x = np.arange(64, dtype=np.float32)
+            args = [x, np.ones(64, np.float32), 2.0, number]
+            launch: dict[str, Any] = {"grid": (2,), "block": (32,), "arch": "sm_80"}
+            y = tw.interpret(text, args=args, level="ptx", **launch)[1]
+            assert y.tolist() == np.where(x < number, 2 * x + 1, 1).tolist()
+    with without_checks():
+        tw.interpret(text, args=args, level="ptx", **launch)
+    every = len(pipeline.PIPELINE)
+    assert stages == [every, every, every - 2]
 
 
 UNPROVEN = """

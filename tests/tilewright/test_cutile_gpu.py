@@ -3,6 +3,7 @@ whose driver runs the PTX-level IR on the values that it is given."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -16,8 +17,9 @@ from driver_stand_in import ARCH, Driver, OnGpu
 
 import tilewright as tw
 from tilewright import cutile, launcher, ptxas
-from tilewright.cutile_gpu import ctas_of_blocks
+from tilewright.cutile_gpu import BlockSchedule, launched
 from tilewright.cutile_parameters import parameters_of
+from tilewright.kernel import Entry, Extents, Kernel
 
 
 @pytest.fixture(autouse=True)
@@ -165,10 +167,37 @@ def test_arrays_of_both_places_are_refused() -> None:
         cutile.launch((1,), add, (a, a, c, 16))
 
 
-def test_ctas_for_which_a_small_grid_leaves_room(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_schedules_of_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """CTAs share the blocks of a small grid, and take those of a large one in turn, where one has a
+    multiprocessor for itself."""
     monkeypatch.setattr(launcher, "multiprocessors", lambda: 132)
-    ctas = [
-        ctas_of_blocks(SimpleNamespace(ptx="wgmma.fence"), (x, 2, 1)) for x in (1, 8, 17, 33, 34)
-    ]
-    assert ctas == [8, 8, 2, 2, 1]
-    assert ctas_of_blocks(SimpleNamespace(ptx="mma.sync"), (1, 1, 1)) == 1
+    own = Entry("k", (), 200_000, None, None, (), by_warpgroups=True)
+    alone = Kernel("", (own,), "sm_90a")
+    grids = ((1, 2, 1), (8, 2, 1), (17, 2, 1), (33, 2, 1), (66, 2, 1), (67, 2, 1), (1 << 15,) * 3)
+    schedules = [BlockSchedule.of(alone, grid) for grid in grids]
+    assert [one.ctas for one in schedules] == [8, 8, 2, 2, 1, 1, 1]
+    assert [one.taken for one in schedules] == [*[False] * 5, True, False]
+    pair = replace(alone, entries=(replace(own, ctas=2),))
+    half = replace(alone, entries=(replace(own, shared_bytes=100_000),))
+    assert BlockSchedule.of(pair, (67, 1, 1)).taken
+    by_warps = replace(alone, entries=(replace(own, by_warpgroups=False),))
+    for other, grid in ((half, (200, 1, 1)), (by_warps, (1, 1, 1))):
+        assert BlockSchedule.of(other, grid) == BlockSchedule()
+
+
+@pytest.mark.parametrize(
+    "fields, blocks, grid, told",
+    [
+        ({"ctas": 2}, (3, 5, 7), (6, 5, 7), ()),
+        ({"takes_blocks": True}, (300, 5, 7), (132, 1, 1), (300, 5, 7)),
+        ({"takes_blocks": True}, (3, 5, 1), (15, 1, 1), (3, 5, 1)),
+        ({"takes_blocks": True, "ctas": 8}, (300, 1, 1), (128, 1, 1), (300, 1, 1)),
+    ],
+)
+def test_grids_of_ctas(
+    fields: dict[str, Any], blocks: Extents, grid: Extents, told: Extents,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    monkeypatch.setattr(launcher, "multiprocessors", lambda: 132)
+    own = Entry("k", (), 0, None, None, (), **fields)
+    assert launched(own, blocks) == (grid, told)

@@ -160,6 +160,8 @@ def test_ops_that_ask_their_operands_say_so() -> None:
     asking = re.compile(r"\.owner\b|\borigins\(|\.uses\b")
     for op in (op for op in ops_of(*modules) if issubclass(op, PtxOp)):
         own = [class_ for class_ in op.__mro__ if class_.__module__.startswith(ptx.__name__)]
+        if f"class {op.__name__}(" not in getsource(import_module(op.__module__)):
+            own.remove(op)  # made of a row
         assert op.ASKS_OPERANDS or not any(asking.search(getsource(c)) for c in own), op.name
 
 

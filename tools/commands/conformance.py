@@ -30,7 +30,7 @@ import argparse
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from concurrent.futures import BrokenExecutor, Executor
 from contextlib import closing
 from functools import partial
@@ -150,11 +150,12 @@ def _records(options: argparse.Namespace, executor: Executor) -> bool:
     for name in (*archs, *([options.arch] if options.arch else [])):
         read_target(name)
     if options.text:
-        judge = _reread
+        judge = partial(_judged, "reread", {})
     elif archs:
-        judge = partial(_assembled, archs)
+        judge = partial(_judged, "assembled", {"archs": archs})
     else:
-        judge = partial(_replayed, options.level or "program", options.arch)
+        settings = {"level": options.level or "program", "arch": options.arch}
+        judge = partial(_judged, "replay", settings)
     verdicts, begun = Counter[str](), time.perf_counter()
     for name, test, outcome in in_order(
         executor, judge, _chosen(options.files, options.only or "")
@@ -183,22 +184,10 @@ def _chosen(files: Iterable[str], only: str) -> Iterable[tuple[str, Record]]:
             raise InputError(f"cannot read '{file}': {error}") from None
 
 
-def _replayed(level: str, arch: str | None, named: tuple[str, Record]) -> tuple[str, str, Replayed]:
-    from tilewright.tools.conformance.records import replay
+def _judged(
+    how: str, settings: Mapping[str, object], named: tuple[str, Record]
+) -> tuple[str, str, Replayed]:
+    from tilewright.tools.conformance import records
 
     name, record = named
-    return name, record["test"], replay(name, record, level, arch)  # type: ignore[arg-type]
-
-
-def _assembled(archs: list[str], named: tuple[str, Record]) -> tuple[str, str, Replayed]:
-    from tilewright.tools.conformance.records import assembled
-
-    name, record = named
-    return name, record["test"], assembled(name, record, archs)
-
-
-def _reread(named: tuple[str, Record]) -> tuple[str, str, Replayed]:
-    from tilewright.tools.conformance.records import reread
-
-    name, record = named
-    return name, record["test"], reread(name, record)
+    return name, record["test"], getattr(records, how)(name, record, **settings)

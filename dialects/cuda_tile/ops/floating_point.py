@@ -24,20 +24,10 @@ from tilewright.dialects.cuda_tile.ops.elementwise import (
     RoundedFloat,
     UnaryFloat,
 )
-from tilewright.dialects.cuda_tile.ops.operation import PureOp, tile_op
+from tilewright.dialects.cuda_tile.ops.operation import PureOp, tile_op, tile_row
 from tilewright.dialects.cuda_tile.versions import V13_2, V13_3, V13_4
 
 FULL = RoundingModeAttr(RoundingMode.FULL)
-
-
-@tile_op("cuda_tile.absf", 0x00)
-class AbsFOp(UnaryFloat):
-    """|x|."""
-
-
-@tile_op("cuda_tile.addf", 0x02)
-class AddFOp(RoundedFloat):
-    """x + y."""
 
 
 @tile_op("cuda_tile.atan2", 0x6E, V13_2)
@@ -50,11 +40,6 @@ class Atan2Op(PureOp):
     x = operand_def(FLOAT_TILE)
     y = operand_def(FLOAT_TILE)
     result = result_def(FLOAT_TILE)
-
-
-@tile_op("cuda_tile.ceil", 0x0D)
-class CeilOp(UnaryFloat):
-    """The least integer not below x."""
 
 
 @tile_op("cuda_tile.cmpf", 0x0E)
@@ -75,16 +60,6 @@ class CmpFOp(PureOp):
     result = result_def(I1_TILE)
 
 
-@tile_op("cuda_tile.cos", 0x12)
-class CosOp(UnaryFloat):
-    """cos x."""
-
-
-@tile_op("cuda_tile.cosh", 0x13)
-class CosHOp(UnaryFloat):
-    """cosh x."""
-
-
 @tile_op("cuda_tile.divf", 0x14)
 class DivFOp(RoundedFloat):
     """x / y; `approx` multiplies by the reciprocal, `full` scales to err by 2 ulp at most."""
@@ -103,27 +78,12 @@ class FullOrApprox(UnaryFloat):
     rounding_mode = opt_prop_def(RoundingModeAttr, FULL)
 
 
-@tile_op("cuda_tile.exp", 0x17, rounding_mode=V13_3)
-class ExpOp(FullOrApprox):
-    """e to the x."""
-
-
 class FlushingUnary(UnaryFloat):
     """`$op %x flush_to_zero : tile<f32>`."""
 
     TEXT: ClassVar[str] = "$source flags(flush_to_zero) attr-dict `:` type($result)"
 
     flush_to_zero = opt_prop_def(UnitAttr)
-
-
-@tile_op("cuda_tile.exp2", 0x18)
-class Exp2Op(FlushingUnary):
-    """2 to the x."""
-
-
-@tile_op("cuda_tile.floor", 0x27)
-class FloorOp(UnaryFloat):
-    """The greatest integer not above x."""
 
 
 @tile_op("cuda_tile.fma", 0x28)
@@ -143,36 +103,6 @@ class FmaOp(FloatOp):
     rounding_mode = prop_def(RoundingModeAttr)
     flush_to_zero = opt_prop_def(UnitAttr)
     result = result_def(FLOAT_TILE)
-
-
-@tile_op("cuda_tile.log", 0x3F)
-class LogOp(UnaryFloat):
-    """The natural logarithm."""
-
-
-@tile_op("cuda_tile.log2", 0x40)
-class Log2Op(UnaryFloat):
-    """The logarithm to base 2."""
-
-
-@tile_op("cuda_tile.maxf", 0x45)
-class MaxFOp(ExtremeFloat):
-    """The greater one; NaN is the lesser one, with `propagate_nan` the result."""
-
-
-@tile_op("cuda_tile.minf", 0x47)
-class MinFOp(ExtremeFloat):
-    """The lesser one; NaN is the greater one, with `propagate_nan` the result."""
-
-
-@tile_op("cuda_tile.mulf", 0x4C)
-class MulFOp(RoundedFloat):
-    """x * y."""
-
-
-@tile_op("cuda_tile.negf", 0x4F)
-class NegFOp(UnaryFloat):
-    """-x."""
 
 
 @tile_op("cuda_tile.pow", 0x54)
@@ -210,26 +140,6 @@ class FPowIOp(PureOp):
     result = result_def(FLOAT_TILE)
 
 
-@tile_op("cuda_tile.remf", 0x59)
-class RemFOp(BinaryFloat):
-    """x - trunc(x / y) * y, with the sign of x."""
-
-
-@tile_op("cuda_tile.rsqrt", 0x5D)
-class RsqrtOp(FlushingUnary):
-    """1 / sqrt(x)."""
-
-
-@tile_op("cuda_tile.sin", 0x62)
-class SinOp(UnaryFloat):
-    """sin x."""
-
-
-@tile_op("cuda_tile.sinh", 0x63)
-class SinHOp(UnaryFloat):
-    """sinh x."""
-
-
 @tile_op("cuda_tile.sqrt", 0x64)
 class SqrtOp(UnaryFloat):
     """The square root: `sqrt %x rounding<approx> flush_to_zero : tile<f32>`."""
@@ -243,16 +153,34 @@ class SqrtOp(UnaryFloat):
     flush_to_zero = opt_prop_def(UnitAttr)
 
 
-@tile_op("cuda_tile.subf", 0x67)
-class SubFOp(RoundedFloat):
-    """x - y."""
-
-
-@tile_op("cuda_tile.tan", 0x69)
-class TanOp(UnaryFloat):
-    """tan x."""
-
-
-@tile_op("cuda_tile.tanh", 0x6A, rounding_mode=V13_2)
-class TanHOp(FullOrApprox):
-    """tanh x."""
+AbsFOp = tile_row(UnaryFloat, "cuda_tile.absf", 0x00, "|x|.")
+AddFOp = tile_row(RoundedFloat, "cuda_tile.addf", 0x02, "x + y.")
+CeilOp = tile_row(UnaryFloat, "cuda_tile.ceil", 0x0D, "The least integer not below x.")
+CosOp = tile_row(UnaryFloat, "cuda_tile.cos", 0x12, "cos x.")
+CosHOp = tile_row(UnaryFloat, "cuda_tile.cosh", 0x13, "cosh x.")
+ExpOp = tile_row(FullOrApprox, "cuda_tile.exp", 0x17, "e to the x.", rounding_mode=V13_3)
+Exp2Op = tile_row(FlushingUnary, "cuda_tile.exp2", 0x18, "2 to the x.")
+FloorOp = tile_row(UnaryFloat, "cuda_tile.floor", 0x27, "The greatest integer not above x.")
+LogOp = tile_row(UnaryFloat, "cuda_tile.log", 0x3F, "The natural logarithm.")
+Log2Op = tile_row(UnaryFloat, "cuda_tile.log2", 0x40, "The logarithm to base 2.")
+MaxFOp = tile_row(
+    ExtremeFloat,
+    "cuda_tile.maxf",
+    0x45,
+    "The greater one; NaN is the lesser one, with `propagate_nan` the result.",
+)
+MinFOp = tile_row(
+    ExtremeFloat,
+    "cuda_tile.minf",
+    0x47,
+    "The lesser one; NaN is the greater one, with `propagate_nan` the result.",
+)
+MulFOp = tile_row(RoundedFloat, "cuda_tile.mulf", 0x4C, "x * y.")
+NegFOp = tile_row(UnaryFloat, "cuda_tile.negf", 0x4F, "-x.")
+RemFOp = tile_row(BinaryFloat, "cuda_tile.remf", 0x59, "x - trunc(x / y) * y, with the sign of x.")
+RsqrtOp = tile_row(FlushingUnary, "cuda_tile.rsqrt", 0x5D, "1 / sqrt(x).")
+SinOp = tile_row(UnaryFloat, "cuda_tile.sin", 0x62, "sin x.")
+SinHOp = tile_row(UnaryFloat, "cuda_tile.sinh", 0x63, "sinh x.")
+SubFOp = tile_row(RoundedFloat, "cuda_tile.subf", 0x67, "x - y.")
+TanOp = tile_row(UnaryFloat, "cuda_tile.tan", 0x69, "tan x.")
+TanHOp = tile_row(FullOrApprox, "cuda_tile.tanh", 0x6A, "tanh x.", rounding_mode=V13_2)

@@ -24,23 +24,8 @@ from tilewright.dialects.cuda_tile.ops.elementwise import (
     UnaryInteger,
     verify_rounding,
 )
-from tilewright.dialects.cuda_tile.ops.operation import PureOp, tile_op
+from tilewright.dialects.cuda_tile.ops.operation import PureOp, tile_op, tile_row
 from tilewright.dialects.cuda_tile.versions import V13_2
-
-
-@tile_op("cuda_tile.absi", 0x01)
-class AbsIOp(UnaryInteger):
-    """|x|, x signed, the result unsigned."""
-
-
-@tile_op("cuda_tile.addi", 0x03)
-class AddIOp(OverflowingInteger):
-    """x + y."""
-
-
-@tile_op("cuda_tile.andi", 0x04)
-class AndIOp(BinaryInteger):
-    """x and y, bit by bit."""
 
 
 @tile_op("cuda_tile.cmpi", 0x0F)
@@ -79,21 +64,6 @@ class DivIOp(BinaryInteger):
             raise self.fail("signed where rounding<negative_inf> is, got unsigned")
 
 
-@tile_op("cuda_tile.maxi", 0x46)
-class MaxIOp(SignedInteger):
-    """The greater one."""
-
-
-@tile_op("cuda_tile.mini", 0x48)
-class MinIOp(SignedInteger):
-    """The lesser one."""
-
-
-@tile_op("cuda_tile.muli", 0x4E)
-class MulIOp(OverflowingInteger):
-    """x * y."""
-
-
 @tile_op("cuda_tile.mulhii", 0x4D)
 class MulhiIOp(PureOp):
     """The upper half of x * y, unsigned: `mulhii %x, %y : tile<i32>`."""
@@ -122,31 +92,22 @@ class NegIOp(UnaryInteger):
             )
 
 
-@tile_op("cuda_tile.ori", 0x52)
-class OrIOp(BinaryInteger):
-    """x or y, bit by bit."""
-
-
-@tile_op("cuda_tile.remi", 0x5A)
-class RemIOp(SignedInteger):
-    """x - trunc(x / y) * y, with the sign of x."""
-
-
-@tile_op("cuda_tile.shli", 0x60)
-class ShLIOp(OverflowingInteger):
-    """x shifted left by y, y unsigned."""
-
-
-@tile_op("cuda_tile.shri", 0x61)
-class ShRIOp(SignedInteger):
-    """x shifted right by y, y unsigned; `signed` fills with the sign."""
-
-
-@tile_op("cuda_tile.subi", 0x68)
-class SubIOp(OverflowingInteger):
-    """x - y."""
-
-
-@tile_op("cuda_tile.xori", 0x6C)
-class XOrIOp(BinaryInteger):
-    """x exclusive or y, bit by bit."""
+AbsIOp = tile_row(UnaryInteger, "cuda_tile.absi", 0x01, "|x|, x signed, the result unsigned.")
+AddIOp = tile_row(OverflowingInteger, "cuda_tile.addi", 0x03, "x + y.")
+AndIOp = tile_row(BinaryInteger, "cuda_tile.andi", 0x04, "x and y, bit by bit.")
+MaxIOp = tile_row(SignedInteger, "cuda_tile.maxi", 0x46, "The greater one.")
+MinIOp = tile_row(SignedInteger, "cuda_tile.mini", 0x48, "The lesser one.")
+MulIOp = tile_row(OverflowingInteger, "cuda_tile.muli", 0x4E, "x * y.")
+OrIOp = tile_row(BinaryInteger, "cuda_tile.ori", 0x52, "x or y, bit by bit.")
+RemIOp = tile_row(
+    SignedInteger, "cuda_tile.remi", 0x5A, "x - trunc(x / y) * y, with the sign of x."
+)
+ShLIOp = tile_row(OverflowingInteger, "cuda_tile.shli", 0x60, "x shifted left by y, y unsigned.")
+ShRIOp = tile_row(
+    SignedInteger,
+    "cuda_tile.shri",
+    0x61,
+    "x shifted right by y, y unsigned; `signed` fills with the sign.",
+)
+SubIOp = tile_row(OverflowingInteger, "cuda_tile.subi", 0x68, "x - y.")
+XOrIOp = tile_row(BinaryInteger, "cuda_tile.xori", 0x6C, "x exclusive or y, bit by bit.")

@@ -32,7 +32,7 @@ from tilewright.dialects.cuda_tile.ops.facts import OpFacts
 from tilewright.dialects.cuda_tile.ops.format import Format, Read, created, format_of
 from tilewright.dialects.cuda_tile.type_text import shown
 from tilewright.dialects.cuda_tile.versions import V13_1, Version
-from tilewright.dialects.definition import define_op
+from tilewright.dialects.definition import class_of_row, define_op
 
 _Op = TypeVar("_Op", bound="CudaTileOp")
 
@@ -158,3 +158,10 @@ def tile_op(
         return defined
 
     return define
+
+
+def tile_row(
+    format_: type[_Op], name: str, opcode: int, law: str, since: Version = V13_1, **later: Version
+) -> type[_Op]:
+    """An op that has all but its law from its format."""
+    return tile_op(name, opcode, since, **later)(class_of_row(format_, name, law))

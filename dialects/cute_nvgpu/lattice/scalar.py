@@ -345,8 +345,10 @@ def _conversions() -> dict[str, Form]:
 
 CONVERT = (
     ScalarRow(
-        "cvt", "a converted to another type, the target type first: `cvt.rn.f32.s32`", "9.7.9.21",
-        _conversions(), plain=True,
+        "cvt",
+        "a converted to another type, the target type first: `cvt.rn.f32.s32`; of two halves "
+        "`d, a, b`, and `rbits` where rounding is stochastic",
+        "9.7.9.21", _conversions(), plain=True,
     ),
     ScalarRow(
         "cvta", "a generic address as one of a space, `cvta.to.global.u64`, or back", "9.7.9.20",

@@ -1,12 +1,14 @@
 """The bases of the ops: every op says what it needs of its target."""
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
-from xdsl.ir import SSAValue
+from xdsl.ir import Attribute, SSAValue
+from xdsl.irdl import prop_def
 
 from tilewright.dialects.cute_nvgpu.lattice.targets import BASELINE, InstructionFacts, Requirement
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
-from tilewright.dialects.fields import FieldsOp
+from tilewright.dialects.fields import FieldsOp, fields_op
 from tilewright.dialects.register_origins import origins
 
 if TYPE_CHECKING:
@@ -34,6 +36,23 @@ class NvgpuOp(FieldsOp):
     def requirement(self) -> Requirement:
         """The lowest target and PTX version that run the instruction."""
         return Requirement.of(self.row)
+
+
+_Op = TypeVar("_Op", bound=NvgpuOp)
+
+
+def atom_op(
+    name: str, types: Mapping[str, type[Attribute]], ops: dict[str, Any]
+) -> Callable[[type[_Op]], type[_Op]]:
+    """Define an op that issues MMA atoms, by its name in the lattice: its `atom` is of that one of
+    the types, and it is one of the `ops`."""
+
+    def define(class_: type[_Op]) -> type[_Op]:
+        setattr(class_, "atom", prop_def(types[name]))  # noqa: B010
+        ops[name] = defined = fields_op(f"cute_nvgpu.{name}")(class_)
+        return defined
+
+    return define
 
 
 def verify_holders(op: NvgpuOp, operand: str, value: SSAValue) -> None:

@@ -1,9 +1,10 @@
 """`mma.sync` and `mma.sp` by the targets that brought them: one MMA of a warp, or four on its quad
 pairs (`sm70`)."""
 
-from xdsl.irdl import prop_def
+from functools import partial
 
 from tilewright.dialects.cute_nvgpu.ops import wmma
+from tilewright.dialects.cute_nvgpu.ops.instruction import atom_op
 from tilewright.dialects.cute_nvgpu.ops.register_mma import (
     DenseMma,
     RegisterMmaOp,
@@ -12,10 +13,13 @@ from tilewright.dialects.cute_nvgpu.ops.register_mma import (
     SparseMma,
 )
 from tilewright.dialects.cute_nvgpu.types.atoms import MMA_ATOM_TYPES
-from tilewright.dialects.fields import fields_op
+
+MMA_OPS: dict[str, type[RegisterMmaOp]] = {}
+"""Every op that issues an MMA of one warp, by its op in the lattice."""
+_mma = partial(atom_op, types=MMA_ATOM_TYPES, ops=MMA_OPS)
 
 
-@fields_op("cute_nvgpu.sm70.mma")
+@_mma("sm70.mma")
 class Sm70MmaOp(DenseMma):
     """D = A * B + C on f16, with any layouts of A and B. PTX ISA 9.7.14.5.1.
 
@@ -27,10 +31,8 @@ class Sm70MmaOp(DenseMma):
     ```
     """
 
-    atom = prop_def(MMA_ATOM_TYPES["sm70.mma"])
 
-
-@fields_op("cute_nvgpu.sm80.mma")
+@_mma("sm80.mma")
 class Sm80MmaOp(DenseMma):
     """D = A * B + C on f16, bf16, tf32, f64, integers or single bits.
 
@@ -43,10 +45,8 @@ class Sm80MmaOp(DenseMma):
     ```
     """
 
-    atom = prop_def(MMA_ATOM_TYPES["sm80.mma"])
 
-
-@fields_op("cute_nvgpu.sm80.sparse_mma")
+@_mma("sm80.sparse_mma")
 class Sm80SparseMmaOp(SparseMma):
     """D = A * B + C with a structured-sparse A of f16, bf16, tf32 or integers. PTX ISA 9.7.14.6.
 
@@ -59,10 +59,8 @@ class Sm80SparseMmaOp(SparseMma):
     ```
     """
 
-    atom = prop_def(MMA_ATOM_TYPES["sm80.sparse_mma"])
 
-
-@fields_op("cute_nvgpu.sm89.mma")
+@_mma("sm89.mma")
 class Sm89MmaOp(DenseMma):
     """D = A * B + C on e4m3 and e5m2, in any pair.
 
@@ -75,10 +73,8 @@ class Sm89MmaOp(DenseMma):
     ```
     """
 
-    atom = prop_def(MMA_ATOM_TYPES["sm89.mma"])
 
-
-@fields_op("cute_nvgpu.sm89.sparse_mma")
+@_mma("sm89.sparse_mma")
 class Sm89SparseMmaOp(SparseMma):
     """D = A * B + C on e4m3 and e5m2 with a structured-sparse A. PTX ISA 9.7.14.6.
 
@@ -91,10 +87,8 @@ class Sm89SparseMmaOp(SparseMma):
     ```
     """
 
-    atom = prop_def(MMA_ATOM_TYPES["sm89.sparse_mma"])
 
-
-@fields_op("cute_nvgpu.SM120.mma")
+@_mma("SM120.mma")
 class Sm120MmaOp(DenseMma):
     """D = A * B + C on e4m3, e5m2, e3m2, e2m3 and e2m1, in any pair. PTX ISA 9.7.14.5.14.
 
@@ -107,10 +101,8 @@ class Sm120MmaOp(DenseMma):
     ```
     """
 
-    atom = prop_def(MMA_ATOM_TYPES["SM120.mma"])
 
-
-@fields_op("cute_nvgpu.SM120.mma_sp")
+@_mma("SM120.mma_sp")
 class Sm120MmaSpOp(SparseMma):
     """D = A * B + C on 8-, 6- and 4-bit floats with a structured-sparse A. PTX ISA 9.7.14.6.
 
@@ -123,10 +115,8 @@ class Sm120MmaSpOp(SparseMma):
     ```
     """
 
-    atom = prop_def(MMA_ATOM_TYPES["SM120.mma_sp"])
 
-
-@fields_op("cute_nvgpu.SM120.mma_bs")
+@_mma("SM120.mma_bs")
 class Sm120MmaBsOp(ScaledMma):
     """D = (A * SFA) * (B * SFB) + C, the scale factors by row of A, column of B and block of K.
     PTX ISA 9.7.14.3.
@@ -142,10 +132,8 @@ class Sm120MmaBsOp(ScaledMma):
     ```
     """
 
-    atom = prop_def(MMA_ATOM_TYPES["SM120.mma_bs"])
 
-
-@fields_op("cute_nvgpu.SM120.mma_bs_sp")
+@_mma("SM120.mma_bs_sp")
 class Sm120MmaBsSpOp(ScaledSparseMma):
     """A block-scaled MMA with a structured-sparse A. PTX ISA 9.7.14.3 and 9.7.14.6.
 
@@ -160,22 +148,5 @@ class Sm120MmaBsSpOp(ScaledSparseMma):
     ```
     """
 
-    atom = prop_def(MMA_ATOM_TYPES["SM120.mma_bs_sp"])
 
-
-MMA_OPS: dict[str, type[RegisterMmaOp]] = {
-    op.name.removeprefix("cute_nvgpu."): op
-    for op in (
-        Sm70MmaOp,
-        Sm80MmaOp,
-        Sm80SparseMmaOp,
-        Sm89MmaOp,
-        Sm89SparseMmaOp,
-        Sm120MmaOp,
-        Sm120MmaSpOp,
-        Sm120MmaBsOp,
-        Sm120MmaBsSpOp,
-        wmma.MmaOp,
-    )
-}
-"""Every op that issues an MMA of one warp, by its op in the lattice."""
+MMA_OPS["wmma.mma"] = wmma.MmaOp

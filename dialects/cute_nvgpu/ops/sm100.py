@@ -1,14 +1,16 @@
 """`cute_nvgpu.sm100.mma` and its likes: one `tcgen05.mma` of a CTA or of a pair of CTAs; the
 weight-stationary ones are `mma_ws` and `mma_ws_sp`."""
 
+from functools import partial
 from typing import ClassVar
 
 from xdsl.dialects.builtin import MemRefType, UnitAttr, i32, i64
 from xdsl.irdl import operand_def, opt_operand_def, opt_prop_def, prop_def, var_operand_def
 
+from tilewright.dialects.cute_nvgpu.ops.instruction import atom_op
 from tilewright.dialects.cute_nvgpu.ops.umma import UmmaOp, umma_format
 from tilewright.dialects.cute_nvgpu.types.shared_atoms import UMMA_ATOM_TYPES
-from tilewright.dialects.fields import NUMBER, fields_op
+from tilewright.dialects.fields import NUMBER
 
 
 class _Sparse:
@@ -48,7 +50,12 @@ _PLAIN = (
 _STATIONARY = " (`zero_column_mask` $zero_column_mask^)?"
 
 
-@fields_op("cute_nvgpu.sm100.mma")
+UMMA_OPS: dict[str, type[UmmaOp]] = {}
+"""Every op that issues a `tcgen05.mma`, by its op in the lattice."""
+_mma = partial(atom_op, types=UMMA_ATOM_TYPES, ops=UMMA_OPS)
+
+
+@_mma("sm100.mma")
 class MmaOp(_Plain, UmmaOp):
     """D = A * B + D on f16, bf16, tf32, floats of 8, 6 and 4 bits, or bytes.
 
@@ -66,12 +73,10 @@ class MmaOp(_Plain, UmmaOp):
 
     TENSORS: ClassVar = ("D", "A", "B")
 
-    atom = prop_def(UMMA_ATOM_TYPES["sm100.mma"])
-
     assembly_format = umma_format(TENSORS, *_PLAIN)
 
 
-@fields_op("cute_nvgpu.sm100.mma_sp")
+@_mma("sm100.mma_sp")
 class MmaSpOp(_Sparse, _Plain, UmmaOp):
     """D = A * B + D with a structured-sparse A, of which half the K is stored.
 
@@ -86,12 +91,10 @@ class MmaSpOp(_Sparse, _Plain, UmmaOp):
 
     TENSORS: ClassVar = ("D", "A", "B", "E")
 
-    atom = prop_def(UMMA_ATOM_TYPES["sm100.mma_sp"])
-
     assembly_format = umma_format(TENSORS, *_PLAIN)
 
 
-@fields_op("cute_nvgpu.sm100.mma_bs")
+@_mma("sm100.mma_bs")
 class MmaBsOp(_Scaled, UmmaOp):
     """D = (A * SFA) * (B * SFB) + D, the scale factors by row of A, column of B and block of K.
 
@@ -106,12 +109,10 @@ class MmaBsOp(_Scaled, UmmaOp):
 
     TENSORS: ClassVar = ("D", "A", "B", "SFA", "SFB")
 
-    atom = prop_def(UMMA_ATOM_TYPES["sm100.mma_bs"])
-
     assembly_format = umma_format(TENSORS)
 
 
-@fields_op("cute_nvgpu.sm100.mma_bs_sp")
+@_mma("sm100.mma_bs_sp")
 class MmaBsSpOp(_Sparse, _Scaled, UmmaOp):
     """A block-scaled MMA with a structured-sparse A.
 
@@ -126,12 +127,10 @@ class MmaBsSpOp(_Sparse, _Scaled, UmmaOp):
 
     TENSORS: ClassVar = ("D", "A", "B", "E", "SFA", "SFB")
 
-    atom = prop_def(UMMA_ATOM_TYPES["sm100.mma_bs_sp"])
-
     assembly_format = umma_format(TENSORS)
 
 
-@fields_op("cute_nvgpu.sm100.mma_ws")
+@_mma("sm100.mma_ws")
 class MmaWsOp(_Stationary, UmmaOp):
     """D = A * B + D, B kept for the MMAs that follow: weight-stationary, for M of 32, 64 and 128.
 
@@ -145,12 +144,10 @@ class MmaWsOp(_Stationary, UmmaOp):
 
     TENSORS: ClassVar = ("D", "A", "B")
 
-    atom = prop_def(UMMA_ATOM_TYPES["sm100.mma_ws"])
-
     assembly_format = umma_format(TENSORS, _STATIONARY)
 
 
-@fields_op("cute_nvgpu.sm100.mma_ws_sp")
+@_mma("sm100.mma_ws_sp")
 class MmaWsSpOp(_Sparse, _Stationary, UmmaOp):
     """A weight-stationary MMA with a structured-sparse A.
 
@@ -164,13 +161,4 @@ class MmaWsSpOp(_Sparse, _Stationary, UmmaOp):
 
     TENSORS: ClassVar = ("D", "A", "B", "E")
 
-    atom = prop_def(UMMA_ATOM_TYPES["sm100.mma_ws_sp"])
-
     assembly_format = umma_format(TENSORS, _STATIONARY)
-
-
-UMMA_OPS: dict[str, type[UmmaOp]] = {
-    op.name.removeprefix("cute_nvgpu."): op
-    for op in (MmaOp, MmaSpOp, MmaBsOp, MmaBsSpOp, MmaWsOp, MmaWsSpOp)
-}
-"""Every op that issues a `tcgen05.mma`, by its op in the lattice."""

@@ -1,6 +1,7 @@
 """`cute_nvgpu.sm90.mma` and `sm90.sparse_mma`: one `wgmma.mma_async` of a warpgroup."""
 
 from collections.abc import Sequence
+from functools import partial
 
 from xdsl.dialects.builtin import UnitAttr, i1
 from xdsl.ir import SSAValue
@@ -8,13 +9,13 @@ from xdsl.irdl import operand_def, opt_operand_def, opt_prop_def, prop_def, resu
 
 from tilewright.dialects.cute_nvgpu.atoms.wgmma import WgmmaAtom
 from tilewright.dialects.cute_nvgpu.lattice.sm90 import WgmmaRow
-from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp
+from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp, atom_op
 from tilewright.dialects.cute_nvgpu.ops.memory_operand import verify_matrix
 from tilewright.dialects.cute_nvgpu.ops.register_mma import verify_fragment
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
 from tilewright.dialects.cute_nvgpu.types.shared_atoms import WGMMA_ATOM_TYPES, WgmmaAtomType
 from tilewright.dialects.cute_nvgpu.types.smem_desc_view import SmemDescViewType
-from tilewright.dialects.fields import NUMBER, fields_op
+from tilewright.dialects.fields import NUMBER
 
 
 class WarpgroupMmaOp(NvgpuOp):
@@ -100,7 +101,12 @@ class WarpgroupMmaOp(NvgpuOp):
             )
 
 
-@fields_op("cute_nvgpu.sm90.mma")
+WGMMA_OPS: dict[str, type[WarpgroupMmaOp]] = {}
+"""Every op that issues an MMA of a warpgroup, by its op in the lattice."""
+_mma = partial(atom_op, types=WGMMA_ATOM_TYPES, ops=WGMMA_OPS)
+
+
+@_mma("sm90.mma")
 class MmaOp(WarpgroupMmaOp):
     """D = A * B + C on f16, bf16, tf32, fp8, integers or single bits.
 
@@ -113,15 +119,13 @@ class MmaOp(WarpgroupMmaOp):
     ```
     """
 
-    atom = prop_def(WGMMA_ATOM_TYPES["sm90.mma"])
-
     assembly_format = (
         "$a `,` $b `,` $c (`scale_d` $scale_d^)? (`negate_a` $negate_a^)? (`negate_b` $negate_b^)?"
         " $atom attr-dict `:` functional-type(operands, results)"
     )
 
 
-@fields_op("cute_nvgpu.sm90.sparse_mma")
+@_mma("sm90.sparse_mma")
 class SparseMmaOp(WarpgroupMmaOp):
     """D = A * B + C with a structured-sparse A, of which half the K is stored.
 
@@ -141,7 +145,6 @@ class SparseMmaOp(WarpgroupMmaOp):
     c = operand_def(FragmentType)
     e = operand_def(FragmentType)
     scale_d = opt_operand_def(i1)
-    atom = prop_def(WGMMA_ATOM_TYPES["sm90.sparse_mma"])
     selector = prop_def(NUMBER)
 
     assembly_format = (
@@ -154,9 +157,3 @@ class SparseMmaOp(WarpgroupMmaOp):
         super().verify_()
         verify_fragment(self.mma_atom, "E", self.e.type)
         self.mma_atom.check_selectors((self.selector.value.data,))
-
-
-WGMMA_OPS: dict[str, type[WarpgroupMmaOp]] = {
-    op.name.removeprefix("cute_nvgpu."): op for op in (MmaOp, SparseMmaOp)
-}
-"""Every op that issues an MMA of a warpgroup, by its op in the lattice."""

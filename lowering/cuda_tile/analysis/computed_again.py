@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
+
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from tilewright.dialects.cuda_tile.ops import conversions, core, integer
@@ -17,7 +19,21 @@ SCALAR = (
     integer.CmpIOp, integer.XOrIOp, integer.AndIOp, integer.OrIOp, integer.ShLIOp, integer.ShRIOp,
     integer.MulhiIOp,
 )  # fmt: skip
+
 """The ops that may be computed a second time, of a later iteration."""
+
+
+def is_computed_from(value: SSAValue, numbers: Container[SSAValue]) -> bool:
+    """True where a scalar is computed from numbers."""
+    todo, seen = [value], {value}
+    while todo:
+        value = todo.pop()
+        if value in numbers:
+            return True
+        if isinstance(value.owner, SCALAR):
+            todo += [x for x in value.owner.operands if x not in seen]
+            seen.update(value.owner.operands)
+    return False
 
 
 def follows(value: SSAValue, loop: ForOp, needed: dict[Operation, None]) -> bool:

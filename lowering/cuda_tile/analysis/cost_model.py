@@ -70,6 +70,9 @@ _SPARE = 8
 """The registers by which an estimate may be wrong."""
 _WITH_PRODUCER = 128
 """The accumulators of a thread from which on a warp more leaves too few registers for the rest."""
+MOST_AT_ONCE = 128
+"""The accumulators in tensor memory that a thread has in registers at once; the rest it loads
+later."""
 _RESIDENT = 1536
 """The threads of a multiprocessor, of every target at least."""
 _WITH_FRAGMENTS = 104
@@ -156,15 +159,25 @@ def _accumulators(entry: EntryOp, arch: Target) -> int:
     for block, products in groupby(tiled_products(entry, arch), lambda op: op.parent):
         fresh = added = 0
         for op in products:
-            own = prod(shape_of(op.result)) // threads
+            own = _held_by(prod(shape_of(op.result)), threads, arch)
             if _is_splat(op.acc):
                 fresh = max(fresh, own)
             else:
                 added += own + (min(own, _ADDED) if is_added(op) else 0)
         types = (argument.type for argument in (block.args if block else ()))
-        carried = (type_.elements // threads for type_ in types if isinstance(type_, TileType))
+        carried = (
+            _held_by(type_.elements, threads, arch)
+            for type_ in types
+            if isinstance(type_, TileType)
+        )
         most = max(most, fresh + max(added, sum(x for x in carried if x >= _PER_THREAD)))
     return most
+
+
+def _held_by(elements: int, threads: int, arch: Target) -> int:
+    """The elements of a tile that a thread has in registers."""
+    own = elements // threads
+    return min(own, MOST_AT_ONCE) if arch.supports(DATACENTER_BLACKWELL) else own
 
 
 def _is_splat(value: SSAValue) -> bool:
@@ -174,11 +187,20 @@ def _is_splat(value: SSAValue) -> bool:
 def is_crowded(entry: EntryOp, arch: Target) -> bool:
     """True where the accumulators of products side by side, not all of which a loop carries, leave
     a thread too few registers."""
-    passed = [
-        all(use.operation.has_trait(IsTerminator) for use in op.results[0].uses)
-        for op in tiled_products(entry, arch)
-    ]
-    return not all(passed) and _accumulators(entry, arch) > _MOST_REGISTERS - _BESIDE
+    passed = all(map(_is_passed, tiled_products(entry, arch)))
+    return not passed and _accumulators(entry, arch) > _MOST_REGISTERS - _BESIDE
+
+
+def is_full_of_sums(entry: EntryOp, arch: Target) -> bool:
+    """True where products of warps, of which one is not all that a loop carries, leave a thread too
+    few registers for fragments."""
+    if products_of(entry, arch) or all(map(_is_passed, tiled_products(entry, arch))):
+        return False
+    return _accumulators(entry, arch) + _WITH_FRAGMENTS > _MOST_REGISTERS
+
+
+def _is_passed(op: Multiplication) -> bool:
+    return all(use.operation.has_trait(IsTerminator) for use in op.results[0].uses)
 
 
 def ctas_wanted(entry: EntryOp, arch: Target) -> int:

@@ -45,6 +45,8 @@ from tilewright.lowering.cuda_tile.layouts.warpgroup_layouts import is_added
 
 _MBARRIER = 8
 """The bytes of an mbarrier."""
+MOST_OF_CLUSTER = 8
+"""The CTAs of a cluster that every GPU runs."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +61,7 @@ class SharedBlocks:
     def loading(self, load: LoadViewTkoOp) -> int:
         """The CTAs that load for each other what a product in a loop reads."""
         alone = load in self.parts or not isinstance(load.parent_op(), ForOp)
-        return 1 if alone or not self.clustered else self.ctas
+        return 1 if alone or not self.clustered or self.ctas > MOST_OF_CLUSTER else self.ctas
 
 
 @dataclass(eq=False)

@@ -35,10 +35,10 @@ _ROWS, _FEWEST, _MOST = 64, 32, 256
 """The rows of each CTA at least, and the columns of a product of a pair."""
 
 
-def pair_axis(rows: int, columns: int) -> int | None:
-    """Along which dimension two CTAs split a product that they multiply together; None where they
-    do not."""
-    return 0 if rows >= 2 * _ROWS and _FEWEST <= columns <= _MOST else None
+def pair_axis(rows: int, columns: int, ctas: int) -> int | None:
+    """Along which dimension so many CTAs split a product that two of them at a time multiply
+    together; None where they do not."""
+    return 0 if rows >= ctas * _ROWS and _FEWEST <= columns <= _MOST else None
 
 
 def may_be_folded(products: Sequence[Operation]) -> bool:
@@ -51,10 +51,10 @@ def may_be_folded(products: Sequence[Operation]) -> bool:
 
 
 def pair_products(entry: EntryOp, arch: Target | None, blocks: SharedBlocks) -> None:
-    """Mark the products in tensor memory, where two CTAs share a tile block, and each of them has
-    rows of A and all of B."""
+    """Mark the products in tensor memory, where CTAs share a tile block, and each of them has rows
+    of A and all of B: two of them at a time, which load for nobody else."""
     products = _products(entry)
-    if blocks.ctas != 2 or not blocks.clustered or not products:
+    if blocks.ctas == 1 or not blocks.clustered or not products:
         return
     for op in products:
         op.attributes[PAIR] = UnitAttr()
@@ -90,7 +90,7 @@ def _why_none(
     a, b = loaded_by(op.lhs), loaded_by(op.rhs)
     if OPERAND in op.attributes or a is None or b is None:
         return "A or B does not come of loads alone"
-    if pair_axis(2 * rows, columns) is None or tensor_core_atom(op, arch) is None:
+    if pair_axis(rows, columns, 1) is None or tensor_core_atom(op, arch) is None:
         return f"each has {rows} rows, of {columns} columns"
     if a.load not in blocks.parts or b.load in blocks.parts:
         return "they have different columns"

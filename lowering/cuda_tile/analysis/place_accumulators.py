@@ -86,15 +86,25 @@ def place_accumulators(entry: EntryOp, arch: Target | None) -> None:
 
 def is_short_of_columns(entry: EntryOp, arch: Target) -> bool:
     """True where there are too few columns for accumulators and A that threads compute."""
+    return any(place.is_short for place, _ in _wanted(entry, arch))
+
+
+def lacks_columns(entry: EntryOp, arch: Target) -> bool:
+    """True where there are too few columns for accumulators."""
+    return any(place.column is None for place, _ in _wanted(entry, arch))
+
+
+def _wanted(entry: EntryOp, arch: Target) -> list[tuple[_AccumulatorPlace, int]]:
+    """The places that products would have."""
     if not arch.supports(DATACENTER_BLACKWELL):
-        return False
+        return []
     leaves = _leaves_late(entry)
     products = [
         op
         for op in entry.walk()
         if isinstance(op, Multiplication) and _why_none(op, entry, arch, leaves) is None
     ]
-    return any(place.is_short for place, _ in _dealt(entry, products, _room(entry, arch)))
+    return _dealt(entry, products, _room(entry, arch))
 
 
 def _room(entry: EntryOp, arch: Target) -> int:

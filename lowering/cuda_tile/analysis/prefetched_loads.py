@@ -18,7 +18,7 @@ from tilewright.dialects.cuda_tile.ops.aggregate import ReduceOp
 from tilewright.dialects.cuda_tile.ops.control_flow import IfOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp
-from tilewright.lowering.cuda_tile.analysis.computed_again import SCALAR
+from tilewright.lowering.cuda_tile.analysis.computed_again import is_computed_from
 from tilewright.lowering.cuda_tile.analysis.view_access import (
     contiguous,
     tensor_of,
@@ -57,12 +57,5 @@ def _branch(op: Operation) -> Region | None:
 
 def _in_rows(load: LoadViewTkoOp, numbers: Container[SSAValue]) -> bool:
     along = contiguous(tile_dimensions(load))
-    derived = [_is_derived(index, numbers) for index in load.index]
+    derived = [is_computed_from(index, numbers) for index in load.index]
     return along is not None and any(derived) and not derived[along]
-
-
-def _is_derived(value: SSAValue, numbers: Container[SSAValue]) -> bool:
-    owner = value.owner
-    return value in numbers or (
-        isinstance(owner, SCALAR) and any(_is_derived(x, numbers) for x in owner.operands)
-    )

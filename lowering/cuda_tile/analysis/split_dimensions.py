@@ -142,7 +142,9 @@ def relations(op: Operation) -> Iterator[Relation]:
                 for value in (op.source, op.result)
             ]
         case ForOp() | LoopOp() | IfOp():
-            yield from _carried(op)
+            for column in passed_on(op):
+                if isinstance(column[0].type, TileType):
+                    yield [(value, range(tile_type(value).rank)) for value in column]
         case LoadViewTkoOp() | StoreViewTkoOp():
             cut = isinstance(op.view_type, PartitionViewType)
             yield [(op.tile, range(tile_type(op.tile).rank) if cut else [None] * 9)]
@@ -164,8 +166,8 @@ def _alike(op: Operation) -> Iterator[Relation]:
         yield [(tile, range(tile_type(tile).rank)) for tile in tiles]
 
 
-def _carried(op: ForOp | LoopOp | IfOp) -> Iterator[Relation]:
-    """The values that regions pass on."""
+def passed_on(op: ForOp | LoopOp | IfOp) -> list[list[SSAValue]]:
+    """The values that are one and the same to those who read what regions pass on."""
     ends = [inner for inner in op.walk() if region_of(inner) is op]
     again = [end for end in ends if isinstance(end, ContinueOp)]
     left = [end for end in ends if not isinstance(end, ContinueOp)]
@@ -179,9 +181,7 @@ def _carried(op: ForOp | LoopOp | IfOp) -> Iterator[Relation]:
                 columns[-1].append(op.results[i])
     if not isinstance(op, ForOp):
         columns += [[x, *(end.operands[i] for end in left)] for i, x in enumerate(op.results)]
-    for column in columns:
-        if isinstance(column[0].type, TileType):
-            yield [(value, range(tile_type(value).rank)) for value in column]
+    return columns
 
 
 def region_of(op: Operation) -> Operation | None:

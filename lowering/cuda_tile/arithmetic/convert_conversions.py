@@ -24,6 +24,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from tilewright.diagnostic import OpError
 from tilewright.dialects.cuda_tile.element_types import I4, WIDE_FLOATS, Float8E5M3FNUType
 from tilewright.dialects.cuda_tile.ops import conversions
+from tilewright.dialects.cuda_tile.ops.elementwise import BinaryFloat
 from tilewright.dialects.cuda_tile.ops.floating_point import RemFOp
 from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFOp
 from tilewright.dialects.cuda_tile.ops.miscellaneous import AssumeOp
@@ -291,7 +292,7 @@ _STEPS = 6
 
 
 @lowers(RemFOp)
-def _remainder(op: RemFOp, kernel: Kernel) -> None:
+def _remainder(op: BinaryFloat, kernel: Kernel) -> None:
     """x - trunc(x / y) y, exactly: in f64 each step is exact, and at most one y too much."""
     type_, wide = kernel.scalar_type(op, op.result), f64
     if type_ == wide:

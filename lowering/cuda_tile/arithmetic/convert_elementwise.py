@@ -11,6 +11,7 @@ from xdsl.dialects.builtin import Float8E4M3FNType, Float8E5M2Type, IntegerAttr,
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tilewright.dialects.cuda_tile.ops import core, integer
+from tilewright.dialects.cuda_tile.ops.elementwise import BinaryInteger, UnaryInteger
 from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.lowering.cuda_tile.analysis.facts import is_packed, pointee_bytes
 from tilewright.lowering.cuda_tile.analysis.runs import run_of
@@ -100,7 +101,7 @@ def _integers(op: Operation, kernel: Kernel) -> None:
 
 
 @lowers(integer.DivIOp, integer.RemIOp)
-def _divide(op: integer.DivIOp | integer.RemIOp, kernel: Kernel) -> None:
+def _divide(op: BinaryInteger, kernel: Kernel) -> None:
     """By zero, which is undefined, the quotient is all ones and the remainder the dividend."""
     signed = word(op, "signedness") == "signed"
     type_, divides = kernel.scalar_type(op, op.result), isinstance(op, integer.DivIOp)
@@ -139,7 +140,7 @@ def _negate(op: integer.NegIOp, kernel: Kernel) -> None:
 
 
 @lowers(integer.AbsIOp)
-def _magnitude(op: integer.AbsIOp, kernel: Kernel) -> None:
+def _magnitude(op: UnaryInteger, kernel: Kernel) -> None:
     type_ = kernel.scalar_type(op, op.result)
 
     def compute(x: SSAValue) -> SSAValue:

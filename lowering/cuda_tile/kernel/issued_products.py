@@ -70,6 +70,27 @@ class IssueRecord:
             return not _commits(events[:-2], DONE) and not _commits(events[:-2], GIVEN)
         return not _commits(events, GIVEN)
 
+    def answers(self) -> bool:
+        """True where threads are told that MMAs are done between any two times that MMAs wait for
+        threads: those of a pair of CTAs see no other sign that the time before is over."""
+        return _open(self.events, False) is not None
+
+
+def _open(events: Sequence[Event], given: bool) -> bool | None:
+    """Whether threads have `given` something and been told nothing since, behind events; None
+    where they give twice."""
+    for event in events:
+        if isinstance(event, IssuedLoop):
+            once = _open(event.events, given)
+            if once is None or (once and not given and _open(event.events, True) is None):
+                return None
+            given |= once
+        elif event == GIVEN and given:
+            return None
+        elif event in (DONE, GIVEN):
+            given = event == GIVEN
+    return given
+
 
 def _commits(events: Sequence[Event], kind: Event) -> bool:
     """True where events, or those of loops among them, are of a kind."""

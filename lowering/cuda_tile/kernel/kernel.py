@@ -148,6 +148,8 @@ class Kernel:
         self.op: Operation | None = None
         self.crowded: Operation | None = None
         """The first op behind which shared memory has no room."""
+        self.kept: list[Any] = []
+        """The operands that loops keep in shared memory, as they were laid down."""
         self.maps: dict[ArgumentAttr, SSAValue] = {}
         self.ahead: LoadsAhead
         self.copied: CopiesAhead

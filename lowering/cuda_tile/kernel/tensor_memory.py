@@ -84,6 +84,8 @@ class AccumulatorMemory(TensorColumns):
         self.given: SSAValue
         self._touch: Operation | None = None
         """Behind which op threads have done what MMAs come after."""
+        self.loads: list[Operation] = []
+        """The loads before which MMAs may not overwrite what they load."""
         scratch.before_reuse.append(self._leave_scratch)
 
     @property
@@ -166,9 +168,10 @@ class AccumulatorMemory(TensorColumns):
     @property
     def takes_turns(self) -> bool:
         """True where MMAs and threads go from stage to stage together, or need not."""
-        return self.stages * self.ctas == 1 or (
-            self.record is not None and self.record.takes_turns()
-        )
+        record = self.record
+        if self.stages == 1:
+            return self.ctas == 1 or (record is not None and record.answers())
+        return record is not None and record.takes_turns()
 
     # --- order ---
 
@@ -191,6 +194,7 @@ class AccumulatorMemory(TensorColumns):
             self._flip(0)
         self.flying = self.reads_scratch = False
         self.touched, self._touch = True, None
+        self.loads.clear()
 
     def _flip(self, number: int) -> None:
         emitter = self._emitter
@@ -219,6 +223,7 @@ class AccumulatorMemory(TensorColumns):
         (barrier or self._scratch.barrier)()
         self._emitter.add(tcgen05_sync.FenceAfterThreadSyncOp())
         self.touched = False
+        self.loads.clear()
 
     def _give(self, record: IssueRecord, touch: Operation | None) -> None:
         """Tell the warp that issues MMAs that this one has done what they come after; right
@@ -254,6 +259,7 @@ class AccumulatorMemory(TensorColumns):
             self.next_turn()
         record.events.append(GIVEN)
         self.touched, self._touch = False, None
+        self.loads.clear()
 
     def issue(self, product: IssuedProduct, mmas: Callable[[], None]) -> None:
         """Issue MMAs, by one thread, which the rest of its warp waits for."""
@@ -296,6 +302,7 @@ class AccumulatorMemory(TensorColumns):
         self.parities, self.tiles = [*state.parities], dict(state.tiles)
         self.flying = self.reads_scratch = False
         self.touched = behind or state.touched
+        self.loads.clear()
 
     # --- elements ---
 
@@ -311,15 +318,23 @@ class AccumulatorMemory(TensorColumns):
             type_ = FragmentType.get(count, accumulators.element)
             width = count
             load = tmem_access.LoadOp(view, at, type_, shape, **form)
+            self.loads.append(load)
             fragments.append(emitter.emit(load))
         self._touch = emitter.add(tmem_access.WaitLoadOp())
         self.touched = True
         return [extracted(fragment, i, emitter) for fragment in fragments for i in range(width)]
 
+    def load_again(self, loads: Sequence[Operation]) -> None:
+        """Make loads here that have been taken from where they were."""
+        if loads:
+            self._emitter.block.add_ops(loads)
+            self._touch = self._emitter.add(tmem_access.WaitLoadOp())
+
     def store(self, accumulators: Accumulators, elements: Sequence[SSAValue]) -> None:
         """Write elements, which are in the accumulators' own layout."""
         emitter = self._emitter
         self.wait()
+        self.loads.clear()
         self.tiles.pop(accumulators.column, None)
         view = self.view(accumulators)
         shape, form = _form(accumulators, "unpack")
@@ -339,6 +354,7 @@ class AccumulatorMemory(TensorColumns):
         those of the others are the same."""
         emitter, threads = self._emitter, self._threads
         self.wait()
+        self.loads.clear()
 
         def store() -> None:
             layout = Layout((LANES, self._columns), (lane_stride(_WORD_BITS), 1))

@@ -15,7 +15,6 @@ from xdsl.dialects.builtin import i64
 from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from tilewright.dialects.cuda_tile.attributes import IntegerOverflowAttr, SignednessAttr
 from tilewright.dialects.cuda_tile.enums import IntegerOverflow, Signedness
 from tilewright.dialects.cuda_tile.ops import core
 from tilewright.dialects.cuda_tile.ops.control_flow import BreakOp, ContinueOp, ForOp, LoopOp
@@ -28,8 +27,8 @@ from tilewright.lowering.cuda_tile.layouts.elements import element_of, shape_of
 from tilewright.lowering.cuda_tile.legalization.before import Before
 
 _SCALAR = TileType.get((), i64)
-_SIGNED = {"signedness": SignednessAttr(Signedness.SIGNED)}
-_WRAPPING = {"overflow": IntegerOverflowAttr(IntegerOverflow.NONE)}
+_SIGNED = {"signedness": Signedness.SIGNED}
+_WRAPPING = {"overflow": IntegerOverflow.NONE}
 
 
 def rewrite_advanced_pointers(entry: EntryOp) -> None:
@@ -81,7 +80,7 @@ def _amount(offset: SSAValue, loop: ForOp) -> SSAValue | None:
     constant: Any = offset.owner.value if isinstance(offset.owner, core.ConstantOp) else None
     if constant is not None and constant.is_splat:
         number = int(constant.array().reshape(-1)[0])
-        return Before(loop).constant(number, TileType.get((), element_of(offset)))
+        return Before(loop).constant(number, element_of(offset))
     return None if shape_of(offset) or loop.is_ancestor(offset.owner) else offset
 
 

@@ -73,10 +73,8 @@ def _loaded(variable: GlobalOp, tile: TileType, before: Before) -> SSAValue:
     shape, element = tile.shape, tile.element_type
     tensor = TensorViewType.get(element, shape, (1,))
     view, pointer = PartitionViewType.get(shape, tensor), TileType.get((), PointerType.get(element))
-    number = TileType.get((), i32)
-    zero = ElementsAttr.of_array(number, np.zeros((), np.int32))
     base = before.add(GetGlobalOp, [], pointer, name=SymbolRefAttr(variable.sym_name.data))
-    place = before.add(core.ConstantOp, [], number, value=zero)
+    place = before.constant(0, i32)
     lies = before.insert(MakeTensorViewOp.build(operands=[base, [], []], result_types=[tensor]))
     tiles = before.add(MakePartitionViewOp, [lies.results[0]], view)
     weak = IntegerAttr(MemoryOrderingSemantics.WEAK.number, i32)

@@ -15,7 +15,6 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import Rewriter
 
-from tilewright.dialects.cuda_tile.attributes import SignednessAttr
 from tilewright.dialects.cuda_tile.enums import Signedness
 from tilewright.dialects.cuda_tile.ops import core
 from tilewright.dialects.cuda_tile.ops.conversions import IToFOp
@@ -95,12 +94,9 @@ def _whole_power(op: FPowIOp, before: Before) -> SSAValue:
     if _constant(op.exponent) == _SQUARE:
         return before.add(MulFOp, [op.source, op.source], op.result.type, **ROUNDING)
     exponent = tile_type(op.exponent).with_element(_F64)
-    signed = {"signedness": SignednessAttr(Signedness.SIGNED), **ROUNDING}
-    operands = [
-        before.float(op.source, _F64),
-        before.add(IToFOp, [op.exponent], exponent, **signed),
-    ]
-    power = before.add(PowOp, operands, operands[0].type)
+    base = before.float(op.source, _F64)
+    signed = {"signedness": Signedness.SIGNED, **ROUNDING}
+    power = before.add(PowOp, [base, before.add(IToFOp, [op.exponent], exponent, **signed)])
     return before.float(power, element_of(op.result))
 
 

@@ -11,15 +11,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 from xdsl.dialects.builtin import DenseArrayBase, StringAttr, i1, i8, i32
 from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import Rewriter
 
 from tilewright.diagnostic import OpError
-from tilewright.dialects.cuda_tile.attributes import IntegerOverflowAttr, SignednessAttr
 from tilewright.dialects.cuda_tile.element_types import ELEMENT_OF
-from tilewright.dialects.cuda_tile.elements import ElementsAttr, dtype_of
 from tilewright.dialects.cuda_tile.enums import IntegerOverflow, PaddingValue, Signedness
 from tilewright.dialects.cuda_tile.ops import core, integer, views
 from tilewright.dialects.cuda_tile.ops.control_flow import AssertOp
@@ -215,17 +212,12 @@ class _Halved:
 
     def _half(self, value: SSAValue) -> SSAValue:
         """Half of a size or stride, which is even: a kernel that is given another one ends."""
-        before, type_ = self.before, element_of(value)
-        number = TileType.get((), type_)
+        before = self.before
         if divisor(value) % _PAIR:
-            bit, wraps = TileType.get((), i1), IntegerOverflowAttr(IntegerOverflow.NONE)
-            odd = before.add(TruncIOp, [value], bit, overflow=wraps)
-            true = ElementsAttr.of_array(bit, np.ones((), dtype_of(i1)))
-            one = before.add(core.ConstantOp, [], bit, value=true)
-            even = before.add(integer.XOrIOp, [odd, one], bit)
+            bit = TileType.get((), i1)
+            odd = before.add(TruncIOp, [value], bit, overflow=IntegerOverflow.NONE)
+            even = before.add(integer.XOrIOp, [odd, before.constant(1, i1)])
             said = f"sizes and strides of {shown(self.source.result.type)} are even"
             before.insert(AssertOp.build(operands=[even], properties={"message": StringAttr(said)}))
-        one = ElementsAttr.of_array(number, np.ones((), dtype_of(type_)))
-        by = before.add(core.ConstantOp, [], number, value=one)
-        signed = SignednessAttr(Signedness.UNSIGNED)
-        return before.add(integer.ShRIOp, [value, by], number, signedness=signed)
+        one = before.constant(1, element_of(value))
+        return before.add(integer.ShRIOp, [value, one], signedness=Signedness.UNSIGNED)

@@ -14,7 +14,6 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import SSAValue
 
-from tilewright.dialects.cuda_tile.attributes import ComparisonPredicateAttr, SignednessAttr
 from tilewright.dialects.cuda_tile.enums import ComparisonPredicate, Signedness
 from tilewright.dialects.cuda_tile.ops import core
 from tilewright.dialects.cuda_tile.ops.conversions import BitcastOp, ExtIOp
@@ -92,15 +91,15 @@ def _half(scale: SSAValue, up: int, before: Before) -> SSAValue:
     or, `up`, the larger one; both of them multiply to it. NaN of NaN."""
     words = tile_type(scale).with_element(i8)
     wide, floats = words.with_element(i32), words.with_element(_F32)
-    unsigned = {"signedness": SignednessAttr(Signedness.UNSIGNED)}
+    unsigned = {"signedness": Signedness.UNSIGNED}
     word = before.add(ExtIOp, [before.add(BitcastOp, [scale], words)], wide, **unsigned)
-    power = before.add(AddIOp, [word, before.constant(_BIAS + up, wide)], wide)
-    power = before.add(ShRIOp, [power, before.constant(1, wide)], wide, **unsigned)
-    bits = before.add(ShLIOp, [power, before.constant(_FRACTION, wide)], wide)
+    power = before.add(AddIOp, [word, before.constant(_BIAS + up, wide)])
+    power = before.add(ShRIOp, [power, before.constant(1, wide)], **unsigned)
+    bits = before.add(ShLIOp, [power, before.constant(_FRACTION, wide)])
     # The word 255 is NaN.
     nan = before.add(
         CmpIOp, [word, before.constant(_NAN, wide)], wide.with_element(i1),
-        comparison_predicate=ComparisonPredicateAttr(ComparisonPredicate.EQUAL), **unsigned,
+        comparison_predicate=ComparisonPredicate.EQUAL, **unsigned,
     )  # fmt: skip
     bits = before.add(core.SelectOp, [nan, before.constant(_NAN_BITS, wide), bits], wide)
     return before.add(BitcastOp, [bits], floats)

@@ -141,7 +141,8 @@ class CopyRing:
         if isinstance(load.op, LoadPtrTkoOp):
             accesses = pointed(load.op.source, load.op.mask, layout, kernel, load.run)
         else:
-            accesses = tile_accesses(load.op, layout, kernel, load.run)
+            stepwise = not load.private and load not in self._lines
+            accesses = tile_accesses(load.op, layout, kernel, load.run, stepwise=stepwise)
 
         def build() -> None:
             for access in accesses:

@@ -8,6 +8,7 @@ from xdsl.ir import Attribute, SSAValue
 
 from tilewright.dialects.cuda_tile.enums import PaddingValue
 from tilewright.dialects.cuda_tile.ops import views
+from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
 from tilewright.dialects.cute_nvgpu.ops import address
 from tilewright.dialects.cute_nvgpu.ops.address import bytes_of
 from tilewright.lowering.cuda_tile.analysis.prefetched_loads import AHEAD, LINE
@@ -109,7 +110,8 @@ def _load(op: views.LoadViewTkoOp, kernel: Kernel) -> None:
     token = None if op.token is None else kernel[op.token]
     weak, paddings = is_weak(op), [padding] * layout.count
     kernel.order.before(token, writes=not weak)
-    accesses = tile_accesses(op, layout, kernel)
+    stepwise = isinstance(op.parent_op(), ForOp)
+    accesses = tile_accesses(op, layout, kernel, stepwise=stepwise)
     elements = load(op, accesses, layout, type_, paddings, kernel)
     kernel.place(op.tile, layout, elements)
     kernel[op.result_token] = kernel.order.after(token, reads=True, writes=not weak)
@@ -204,20 +206,23 @@ def neighbours(op: views.ViewAccess, layout: TileLayout) -> int:
 
 
 def tile_accesses(
-    op: views.ViewAccess, layout: TileLayout, kernel: Kernel, run: int | None = None
-) -> list[Access]:
+    op: views.ViewAccess, layout: TileLayout, kernel: Kernel, run: int | None = None,
+    *, stepwise: bool = False,
+) -> list[Access]:  # fmt: skip
     """The accesses of each thread to a tile of a view, in a layout; in runs of so many bits, they
-    may lie within the tensor in part."""
-    return _TileAddresses(op, layout, kernel, run).accesses()
+    may lie within the tensor in part. Where addresses go `stepwise` by powers of two, loops keep
+    few distances in registers."""
+    return _TileAddresses(op, layout, kernel, run, stepwise=stepwise).accesses()
 
 
 class _TileAddresses:
     """Where the elements of a tile are that the registers of a thread hold."""
 
     def __init__(
-        self, op: views.ViewAccess, layout: TileLayout, kernel: Kernel, run: int | None
-    ) -> None:
-        self.layout, self.kernel = layout, kernel
+        self, op: views.ViewAccess, layout: TileLayout, kernel: Kernel, run: int | None,
+        *, stepwise: bool,
+    ) -> None:  # fmt: skip
+        self.layout, self.kernel, self.stepwise = layout, kernel, stepwise
         self.dimensions = tile_dimensions(op)
         self.bits = dim_bits(op.view_type.tile_shape)
         tensor = tensor_of(op.view)  # type: ignore[attr-defined]
@@ -306,9 +311,11 @@ class _TileAddresses:
                 continue
             if isinstance(dimension.stride, int):
                 known += step * dimension.stride * self.size
-            elif step:
-                far = kernel.constant(step, i64)
-                address = self._moved(address, far, dimension.stride)
+            else:
+                bits = (1 << bit for bit in range(step.bit_length()) if step >> bit & 1)
+                for far in bits if self.stepwise else [step] if step else ():
+                    far = kernel.constant(far, i64)
+                    address = self._moved(address, far, dimension.stride)
             if not dimension.within:
                 if step:
                     more = kernel.constant(step, coordinate.type)

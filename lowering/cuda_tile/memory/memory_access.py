@@ -16,6 +16,7 @@ from tilewright.dialects.cute_nvgpu.lattice.data_movement import WEAK
 from tilewright.dialects.cute_nvgpu.ops import address
 from tilewright.lowering.cuda_tile.arithmetic.convert_elementwise import on_floats
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
+from tilewright.lowering.cuda_tile.kernel.late_accumulators import load_in_turn
 from tilewright.lowering.cuda_tile.layouts.layouts import TileLayout
 from tilewright.lowering.cuda_tile.memory.access import Access
 from tilewright.lowering.cuda_tile.memory.narrow_atomics import updated
@@ -67,8 +68,8 @@ def store(
 ) -> None:  # fmt: skip
     """Store the elements of a thread, of threads that hold the same by the first."""
     first = kernel.threads.first_of(layout)
-    for access in accesses:
-        run = [elements[register] for register in access.registers]
+    runs = [[elements[register] for register in access.registers] for access in accesses]
+    for access, run in zip(accesses, load_in_turn(runs, kernel), strict=True):
         condition = kernel.both(first, access.condition)
         store = address.StoreOp(
             access.address, run, access.offset, predicate=condition, semantics=semantics_of(op)

@@ -20,6 +20,7 @@ from tilewright.lowering.cuda_tile.analysis.remarks import remark
 from tilewright.lowering.cuda_tile.analysis.tensor_maps import BoxedAccess, boxed_store
 from tilewright.lowering.cuda_tile.kernel.coordinates import box_corners
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
+from tilewright.lowering.cuda_tile.kernel.late_accumulators import load_in_turn
 from tilewright.lowering.cuda_tile.layouts.layouts import TileLayout
 from tilewright.lowering.cuda_tile.layouts.shared_order import SharedOrder
 
@@ -77,10 +78,12 @@ class _BoxedStore:
         kept = TileLayout(
             self.layout.threads, tuple(b for b in self.layout.registers if b not in self.rounds)
         )
-        inside = self._order_in_round()
+        inside, rounds = self._order_in_round(), list[list[SSAValue]]()
         for number in range(1 << len(self.rounds)):
             place = sum(1 << bit for i, bit in enumerate(self.rounds) if number >> i & 1)
-            own = [elements[self.layout.register_at[place | other]] for other in kept.places]
+            at = [self.layout.register_at[place | other] for other in kept.places]
+            rounds.append([elements[register] for register in at])
+        for number, own in enumerate(load_in_turn(rounds, kernel)):
             kernel.scratch.free_store_line(read=self.alone or number > 0)
             kernel.scratch.store(base, kept, own, inside)
             kernel.emitter.add(wgmma_sync.FenceProxyAsyncOp(space="shared::cta"))

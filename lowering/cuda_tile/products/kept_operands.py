@@ -1,4 +1,5 @@
-"""Operands of MMAs that a loop does not change: laid down in shared memory once, in front of it."""
+"""Operands of MMAs that a loop does not change: laid down in shared memory once, in front of it,
+and there until no loop behind it reads them."""
 
 from __future__ import annotations
 
@@ -17,13 +18,16 @@ class KeptOperands:
     """The operands that a loop keeps in shared memory, which its MMAs read behind a barrier."""
 
     def __init__(self, loop: Operation, kernel: Kernel) -> None:
-        self._kernel, self._bytes = kernel, 0
+        self._kernel, self._loop, self._bytes = kernel, loop, 0
         self._tiles: dict[SSAValue, PlacedTile] = {}
         for product, name, value in _operands(loop, kernel):
             self._keep(product, name, value)
+        kernel.kept.append(self)
 
     def __bool__(self) -> bool:
-        return bool(self._tiles)
+        """True where there are some, or some of a loop before this one."""
+        beside = [own for own in self._kernel.kept if own._loop.parent is self._loop.parent]
+        return any(own._tiles for own in beside)
 
     def _keep(self, product: Multiplication, name: str, value: SSAValue) -> None:
         kernel, scratch, tile = self._kernel, self._kernel.scratch, self._kernel.values[value]
@@ -46,9 +50,20 @@ class KeptOperands:
         kernel[value] = StageTile(base, order, tile.element)
 
     def release(self) -> None:
-        """Behind the loop: they are in registers again."""
-        self._kernel.values.update(self._tiles)
-        self._kernel.scratch.reserved -= self._bytes
+        """Behind the loop: what no loop behind it reads is in registers again, the last laid down
+        first."""
+        kernel, kept = self._kernel, self._kernel.kept
+        while kept and kept[-1]._is_done(self._loop):
+            last = kept.pop()
+            kernel.values.update(last._tiles)
+            kernel.scratch.reserved -= last._bytes
+
+    def _is_done(self, loop: Operation) -> bool:
+        """True behind a loop where none of the same block reads any of them."""
+        op = loop.next_op if self._loop.parent is loop.parent else self._loop
+        while op is not None and not any(x in self._tiles for *_, x in _operands(op, self._kernel)):
+            op = op.next_op
+        return op is None
 
 
 def _operands(loop: Operation, kernel: Kernel) -> Iterator[tuple[Multiplication, str, SSAValue]]:

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from xdsl.dialects.builtin import i1
 from xdsl.ir import Block, Operation, Region, SSAValue
-from xdsl.rewriter import InsertPoint
 
-from tilewright.dialects.cuda_tile.attributes import ComparisonPredicateAttr, SignednessAttr
+from tilewright.dialects.cuda_tile.builder import TileBuilder
 from tilewright.dialects.cuda_tile.enums import ComparisonPredicate, Signedness
 from tilewright.dialects.cuda_tile.ops import core, integer
 from tilewright.dialects.cuda_tile.ops.control_flow import (
@@ -31,7 +30,6 @@ from tilewright.lowering.cuda_tile.analysis.facts import is_zero
 from tilewright.lowering.cuda_tile.analysis.tensor_maps import is_weak, reads_only
 from tilewright.lowering.cuda_tile.layouts.elements import element_of
 from tilewright.lowering.cuda_tile.layouts.mma_layouts import Multiplication
-from tilewright.lowering.cuda_tile.scheduling.part_accesses import OpsAt
 
 _OTHER = (Multiplication, LoopOp, IfOp, BreakOp)
 
@@ -54,22 +52,17 @@ def split_single_trips(entry: EntryOp) -> None:
         once.block.erase()
         return
     (count,) = counts
-    at = OpsAt(InsertPoint.before(loops[0]), loops[0])
-    is_one = integer.CmpIOp.create(
-        operands=[count, at.constant(1, element_of(count))],
-        result_types=[TileType.get((), i1)],
-        properties={
-            "comparison_predicate": ComparisonPredicateAttr(ComparisonPredicate.EQUAL),
-            "signedness": SignednessAttr(Signedness.SIGNED),
-        },
-    )
-    at.add(is_one)
+    at = TileBuilder(loops[0])
+    is_one = at.add(
+        integer.CmpIOp, [count, at.constant(1, element_of(count))], TileType.get((), i1),
+        comparison_predicate=ComparisonPredicate.EQUAL, signedness=Signedness.SIGNED,
+    )  # fmt: skip
     for op in behind:
         op.detach()
     branches = (once.block, Block(behind))
     for branch in branches:
         branch.add_op(YieldOp.create())
-    both = IfOp.create(operands=[is_one.result], regions=[Region(x) for x in branches])
+    both = IfOp.create(operands=[is_one], regions=[Region(x) for x in branches])
     both.location = loops[0].location
     assert block.last_op is not None
     block.insert_op_before(both, block.last_op)

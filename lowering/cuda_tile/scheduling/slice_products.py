@@ -15,6 +15,7 @@ from xdsl.dialects.builtin import i32
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from tilewright.dialects.cuda_tile.builder import TileBuilder
 from tilewright.dialects.cuda_tile.elements import ElementsAttr
 from tilewright.dialects.cuda_tile.ops import core
 from tilewright.dialects.cuda_tile.ops.control_flow import ContinueOp, ForOp
@@ -34,7 +35,7 @@ from tilewright.lowering.cuda_tile.layouts.elements import (
     shape_of,
 )
 from tilewright.lowering.cuda_tile.layouts.mma_layouts import Multiplication, multiplications
-from tilewright.lowering.cuda_tile.scheduling.part_accesses import OpsAt, access_part
+from tilewright.lowering.cuda_tile.scheduling.part_accesses import access_part
 
 _SHALLOW, _STAGES = 64, 3
 """The bytes of K of a slice at least, and the slices that have room at once."""
@@ -95,44 +96,45 @@ def _is_loaded(value: SSAValue, beside: Operation | None = None) -> bool:
 
 def _loop(op: Multiplication, slices: int) -> None:
     """The product as a loop over slices."""
-    at, type_ = OpsAt(InsertPoint.before(op), op), TileType.get((), i32)
+    at, type_ = TileBuilder(op), TileType.get((), i32)
     bounds = [at.constant(number, i32) for number in (0, slices, 1)]
     block = Block(arg_types=[type_, op.acc.type])
     number, acc = block.args
     last = ContinueOp.create(operands=[acc])
     block.add_op(last)
-    last.operands[0] = _product(op, slices, number, acc, OpsAt(InsertPoint.before(last), op))
-    _replace(op, at.add(ForOp.create(
+    last.operands[0] = _product(op, slices, number, acc, TileBuilder(op, InsertPoint.before(last)))
+    loop = ForOp.create(
         operands=[*bounds, op.acc], result_types=[op.acc.type], regions=[Region(block)]
-    )))  # fmt: skip
+    )
+    _replace(op, at.insert(loop).results[0])
 
 
 def _unrolled(op: Multiplication, slices: int) -> None:
     """The product as a chain of those of slices."""
-    at, total = OpsAt(InsertPoint.before(op), op), op.acc
+    at, total = TileBuilder(op), op.acc
     for number in range(slices):
         total = _product(op, slices, at.constant(number, i32), total, at)
     _replace(op, total)
 
 
 def _product(
-    op: Multiplication, slices: int, number: SSAValue, acc: SSAValue, at: OpsAt
+    op: Multiplication, slices: int, number: SSAValue, acc: SSAValue, at: TileBuilder
 ) -> SSAValue:
     new = op.clone()
     for value, axis in _sliced(op):
         new.operands[list(op.operands).index(value)] = _slice(value, axis, slices, number, at)
     new.operands[list(op.operands).index(op.acc)] = acc
-    return at.add(new)
+    return at.insert(new).results[0]
 
 
-def _slice(value: SSAValue, axis: int, slices: int, number: SSAValue, at: OpsAt) -> SSAValue:
+def _slice(value: SSAValue, axis: int, slices: int, number: SSAValue, at: TileBuilder) -> SSAValue:
     """A slice of a tile: loaded or computed of what is, else a part of it."""
     shape = [x // slices if i == axis else x for i, x in enumerate(shape_of(value))]
     type_, owner = TileType.get(tuple(shape), element_of(value)), value.owner
     if not _is_loaded(value):
         zero = at.constant(0, i32)
         indices = [number if i == axis else zero for i in range(len(shape))]
-        return at.add(core.ExtractOp.create(operands=[value, *indices], result_types=[type_]))
+        return at.add(core.ExtractOp, [value, *indices], type_)
     assert isinstance(owner, Operation)
     new = owner.clone()
     if isinstance(owner, core.PermuteOp):
@@ -142,7 +144,7 @@ def _slice(value: SSAValue, axis: int, slices: int, number: SSAValue, at: OpsAt)
         new.operands[0] = _slice(owner.operands[0], axis, slices, number, at)
     if isinstance(new, core.ConstantOp):
         new.properties["value"] = ElementsAttr(type_, new.elements.data)
-    result = at.add(new)
+    result = at.insert(new).results[0]
     if isinstance(new, LoadViewTkoOp):
         access_part(new, axis, slices, number)
     return Rewriter.replace_value_with_new_type(result, type_)

@@ -8,13 +8,15 @@ it computes the same.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 from xdsl.dialects.builtin import i32
 from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from tilewright.dialects.cuda_tile.builder import TileBuilder
 from tilewright.dialects.cuda_tile.elements import ElementsAttr
+from tilewright.dialects.cuda_tile.enums import Signedness
 from tilewright.dialects.cuda_tile.ops import core, integer
 from tilewright.dialects.cuda_tile.ops.aggregate import ReduceOp, ScanOp
 from tilewright.dialects.cuda_tile.ops.control_flow import (
@@ -50,25 +52,26 @@ from tilewright.lowering.cuda_tile.analysis.cost_model import (
     products_of,
     small_axis,
 )
-from tilewright.lowering.cuda_tile.analysis.find_pipelines import SharedBlocks
+from tilewright.lowering.cuda_tile.analysis.find_pipelines import MOST_OF_CLUSTER, SharedBlocks
 from tilewright.lowering.cuda_tile.analysis.hints import hint
 from tilewright.lowering.cuda_tile.analysis.pair_products import may_be_folded, pair_axis
+from tilewright.lowering.cuda_tile.analysis.place_accumulators import lacks_columns
 from tilewright.lowering.cuda_tile.analysis.remarks import remark
 from tilewright.lowering.cuda_tile.analysis.split_dimensions import (
     SplitTiles,
     UnsplitError,
-    region_of,
+    passed_on,
 )
 from tilewright.lowering.cuda_tile.analysis.tensor_maps import is_weak, reads_only
 from tilewright.lowering.cuda_tile.layouts.elements import shape_of, tile_type
 from tilewright.lowering.cuda_tile.layouts.layouts import log2
 from tilewright.lowering.cuda_tile.layouts.mma_layouts import Multiplication, multiplications
-from tilewright.lowering.cuda_tile.scheduling.part_accesses import OpsAt, access_part, counted_part
+from tilewright.lowering.cuda_tile.scheduling.part_accesses import access_part, counted_part
 from tilewright.lowering.cuda_tile.scheduling.share_blocks import shared_by
 
 _CLUSTERS = target("sm_90")
-_MOST = 8
-"""The CTAs of a cluster that every GPU runs."""
+_MOST = 16
+"""The CTAs of a tile block, pairs of which multiply."""
 _ROWS, _TALL = 64, 128
 """The rows of a CTA's part at least, and from which on rows are split rather than columns."""
 
@@ -84,23 +87,33 @@ def split_blocks(entry: EntryOp, arch: Target | None) -> SharedBlocks:
     if arch is None:
         return SharedBlocks()
     hinted = hint(entry, "num_cta_in_cga", arch)
-    ctas = ctas_wanted(entry, arch) if hinted is None else hinted
+    ctas = hinted
+    if ctas is None:
+        ctas = 2 if lacks_columns(entry, arch) else ctas_wanted(entry, arch)
     if ctas == 1:
         return _shared(entry, arch) if hinted is None else SharedBlocks()
-    try:
-        if not arch.supports(_CLUSTERS) or ctas > _MOST:
-            raise UnsplitError(f"the target has no clusters of {ctas}")
-        _check_ops(entry)
-        split = SplitTiles(entry, ctas)
-        split.copy_cheap()
-        products = multiplications(entry)
-        pairs = ctas == 2 and arch.supports(DATACENTER_BLACKWELL) and may_be_folded(products)
-        _split_products(split, _pair_axis if pairs else _axis)
-    except UnsplitError as why:
-        if hinted is not None:
-            remark(entry, "hint", f"num_cta_in_cga = {ctas} is not honoured: {why}")
-        return SharedBlocks()
-    return _rewritten(split)
+    while ctas > 1:
+        try:
+            return _split(entry, arch, ctas)
+        except UnsplitError as why:
+            if hinted is not None:
+                remark(entry, "hint", f"num_cta_in_cga = {ctas} is not honoured: {why}")
+                break
+            ctas //= 2
+    return SharedBlocks()
+
+
+def _split(entry: EntryOp, arch: Target, ctas: int) -> SharedBlocks:
+    """Split a tile block between so many CTAs."""
+    pairs = arch.supports(DATACENTER_BLACKWELL)
+    if not arch.supports(_CLUSTERS) or ctas > (_MOST if pairs else MOST_OF_CLUSTER):
+        raise UnsplitError(f"the target has no clusters of {ctas}")
+    check_ops(entry)
+    split = SplitTiles(entry, ctas)
+    split.copy_cheap()
+    products = multiplications(entry)
+    split_products(split, _pair_axis if pairs and may_be_folded(products) else _axis)
+    return SharedBlocks(ctas, rewrite_parts(split, _number(split)))
 
 
 def _shared(entry: EntryOp, arch: Target) -> SharedBlocks:
@@ -109,17 +122,17 @@ def _shared(entry: EntryOp, arch: Target) -> SharedBlocks:
     while ctas > 1:
         split = SplitTiles(entry, ctas)
         try:
-            _check_ops(entry)
+            check_ops(entry)
             split.copy_cheap()
-            _split_products(split, small_axis)
+            split_products(split, small_axis)
         except UnsplitError:
             ctas //= 2
             continue
-        return _rewritten(split, clustered=False)
+        return SharedBlocks(ctas, rewrite_parts(split, _number(split)), clustered=False)
     return SharedBlocks()
 
 
-def _split_products(split: SplitTiles, axis_of: Callable[[int, int, int], int | None]) -> None:
+def split_products(split: SplitTiles, axis_of: Callable[[int, int, int], int | None]) -> None:
     """Split every product, and all that is stored."""
     ops = list(split.entry.walk())
     products = [op.results[0] for op in ops if isinstance(op, Multiplication)]
@@ -149,11 +162,11 @@ def _axis(rows: int, columns: int, parts: int) -> int | None:
 
 def _pair_axis(rows: int, columns: int, parts: int) -> int | None:
     """Rows are split where the two multiply together."""
-    axis = pair_axis(rows, columns)
+    axis = pair_axis(rows, columns, parts)
     return _axis(rows, columns, parts) if axis is None else axis
 
 
-def _check_ops(entry: EntryOp) -> None:
+def check_ops(entry: EntryOp) -> None:
     """Raise where CTAs would do twice what is to be done once, or would need an order."""
     stores = False
     for op in entry.walk():
@@ -170,9 +183,8 @@ def _check_ops(entry: EntryOp) -> None:
             raise UnsplitError("a load comes after a write, or is not weak")
 
 
-def _rewritten(split: SplitTiles, *, clustered: bool = True) -> SharedBlocks:
-    """Rewrite an entry."""
-    number = _number(split)
+def rewrite_parts(split: SplitTiles, number: SSAValue) -> frozenset[Operation]:
+    """Rewrite an entry for the part of a number; the accesses to parts of tiles."""
     parts: set[Operation] = set()
     for op in list(split.entry.walk()):
         if isinstance(op, LoadViewTkoOp | StoreViewTkoOp) and op.tile in split.axes:
@@ -191,21 +203,21 @@ def _rewritten(split: SplitTiles, *, clustered: bool = True) -> SharedBlocks:
             total = counted_part(made, number)
             for use in uses:
                 use.operation.operands[use.index] = total
-    return SharedBlocks(split.parts, frozenset(parts), clustered)
+    return frozenset(parts)
 
 
 def _number(split: SplitTiles) -> SSAValue:
     """The number of the CTA among those of its block; blocks are numbered without it."""
     for op in list(split.entry.walk()):
         if isinstance(op, core.GetTileBlockIdOp | core.GetNumTileBlocksOp):
-            after, uses = OpsAt(InsertPoint.after(op), op), list(op.results[0].uses)
-            by = after.constant(log2(split.parts), i32)
-            own = after.binary(integer.ShRIOp, op.results[0], by)
+            after, uses = TileBuilder(op, InsertPoint.after(op)), list(op.results[0].uses)
+            operands = [op.results[0], after.constant(log2(split.parts), i32)]
+            own = after.add(integer.ShRIOp, operands, signedness=Signedness.UNSIGNED)
             for use in uses:
                 use.operation.operands[use.index] = own
-    at = OpsAt(InsertPoint.at_start(split.entry.body.block), split.entry)
-    cta = at.add(core.GetTileBlockIdOp.create(result_types=[TileType.get((), i32)] * 3))
-    return at.binary(integer.AndIOp, cta, at.constant(split.parts - 1, i32))
+    at = TileBuilder(split.entry, InsertPoint.at_start(split.entry.body.block))
+    own = at.insert(core.GetTileBlockIdOp.create(result_types=[TileType.get((), i32)] * 3))
+    return at.add(integer.AndIOp, [own.results[0], at.constant(split.parts - 1, i32)])
 
 
 def _follows_itself(token: SSAValue | None, store: Operation, seen: set[SSAValue]) -> bool:
@@ -214,12 +226,7 @@ def _follows_itself(token: SSAValue | None, store: Operation, seen: set[SSAValue
     if token is None or token in seen:
         return True
     seen.add(token)
-    if isinstance(token, BlockArgument):
-        return all(
-            _follows_itself(value, store, seen)
-            for column in _tokens(token.block.parent_op()) if token in column for value in column
-        )  # fmt: skip
-    owner = token.owner
+    owner = token.block.parent_op() if isinstance(token, BlockArgument) else token.owner
     match owner:
         case MakeTokenOp():
             return True
@@ -232,19 +239,7 @@ def _follows_itself(token: SSAValue | None, store: Operation, seen: set[SSAValue
         case ForOp() | LoopOp() | IfOp():
             return all(
                 _follows_itself(value, store, seen)
-                for column in _tokens(owner) if token in column for value in column
+                for column in passed_on(owner) if token in column for value in column
             )  # fmt: skip
         case _:
             return False
-
-
-def _tokens(op: Operation | None) -> Iterator[list[SSAValue]]:
-    """The tokens that a loop over a range passes on."""
-    if not isinstance(op, ForOp):
-        yield from ()
-        return
-    first = len(op.region.block.args) - len(op.init_values)
-    ends = [inner for inner in op.walk() if region_of(inner) is op]
-    for i, initial in enumerate(op.init_values):
-        yield [initial, op.region.block.args[first + i], op.results[i],
-               *(end.operands[i] for end in ends)]  # fmt: skip

@@ -16,6 +16,7 @@ from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.traits import IsTerminator
 
+from tilewright.dialects.cuda_tile.builder import TileBuilder
 from tilewright.dialects.cuda_tile.elements import ElementsAttr
 from tilewright.dialects.cuda_tile.ops import core
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp, IfOp, LoopOp
@@ -34,7 +35,7 @@ from tilewright.lowering.cuda_tile.analysis.split_dimensions import (
 )
 from tilewright.lowering.cuda_tile.layouts.elements import tile_type
 from tilewright.lowering.cuda_tile.layouts.mma_layouts import multiplications
-from tilewright.lowering.cuda_tile.scheduling.part_accesses import OpsAt, access_part, counted_part
+from tilewright.lowering.cuda_tile.scheduling.part_accesses import access_part, counted_part
 
 _TURNS = 2
 
@@ -113,8 +114,7 @@ class _Turns:
             for op in self._waiting:
                 self._compute(op, number, before, tokens)
         for token, parts in tokens.items():
-            join = JoinTokensOp.create(operands=parts, result_types=[token.type])
-            token.replace_all_uses_with(OpsAt(InsertPoint.before(before), before).add(join))
+            token.replace_all_uses_with(TileBuilder(before).add(JoinTokensOp, parts))
         self._old += self._waiting
         self._waiting = []
 
@@ -128,8 +128,7 @@ class _Turns:
         given = {value: self._parts[value][number] for value in op.operands if value in self._parts}
         new = op.clone(given)
         Rewriter.insert_op(new, InsertPoint.before(before))
-        at = OpsAt(InsertPoint.before(new), new)
-        number_of_part = at.constant(number, i32)
+        number_of_part = TileBuilder(new).constant(number, i32)
         if isinstance(op, LoadViewTkoOp | StoreViewTkoOp) and op.tile in self.split.axes:
             assert isinstance(new, LoadViewTkoOp | StoreViewTkoOp)
             access_part(new, self.split.axes[op.tile], self.split.parts, number_of_part)

@@ -10,7 +10,7 @@ from typing import Any
 from xdsl.ir import Operation
 
 from tilewright.dialects.cute_nvgpu.lattice.scalar import REGISTER_OF
-from tilewright.dialects.ptx import cluster, convert, registers
+from tilewright.dialects.ptx import cluster, registers, scalars
 from tilewright.dialects.ptx.instruction import PtxOp, ScalarOp
 from tilewright.dialects.ptx.types import KINDS
 from tilewright.passes.analysis.hazards.scalars import (
@@ -65,7 +65,7 @@ def computed(op: Operation) -> Callable[..., Any] | None:
     if not isinstance(op, PtxOp):
         return None
     match op:
-        case convert.CvtaOp() | registers.MovOp() | registers.ListGetOp():
+        case scalars.CvtaOp() | registers.MovOp() | registers.ListGetOp():
             return _same
         case registers.PackOp():
             half = KINDS[op.result.type.kind.data] // 2

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
 import pytest
+from covering import covering
 
 from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
+from tilewright.dialects.cute_nvgpu.atoms.umma import UmmaAtom
 from tilewright.dialects.cute_nvgpu.atoms.umma_lookup import (
     find_umma,
     packed_block_scale,
@@ -27,9 +30,13 @@ def name(row: UmmaRow) -> str:
     return f"{row.op}-{row.kind}-{row.multiplicands[0][0]}-k{row.k}{scale}"
 
 
+def values(atom: UmmaAtom) -> tuple[Hashable, ...]:
+    return atom.m, atom.n, atom.types, atom.cta_group, atom.majors, atom.frag_kind
+
+
 @pytest.mark.parametrize("row", UMMA_ROWS, ids=name)
 def test_mnemonic_and_descriptor_name_every_atom(row: UmmaRow) -> None:
-    for atom in ummas_of(row):
+    for atom in covering(ummas_of(row), values, times=8):
         assert umma_of(atom.mnemonic, atom.descriptor().encode()) == atom
         assert find_umma(
             atom.op, atom.shape, atom.types, cta_group=atom.cta_group, kind=row.kind,

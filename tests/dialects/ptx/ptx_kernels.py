@@ -12,9 +12,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from tilewright.dialects.cute_nvgpu.lattice.operand_text import split
 from tilewright.dialects.cute_nvgpu.lattice.targets import TARGETS, Target
 from tilewright.dialects.ptx.control_flow import EntryOp, RetOp
-from tilewright.dialects.ptx.convert import CvtaOp
 from tilewright.dialects.ptx.data_movement import LdOp, StOp
-from tilewright.dialects.ptx.logic import SelpOp, SetpOp
 from tilewright.dialects.ptx.registers import (
     ConstOp,
     ListGetOp,
@@ -23,6 +21,7 @@ from tilewright.dialects.ptx.registers import (
     SharedAddressOp,
     UnpackOp,
 )
+from tilewright.dialects.ptx.scalars import CvtaOp, SelpOp, SetpOp
 from tilewright.dialects.ptx.types import KINDS, RegType, reg
 from tilewright.lowering.ptx.text import module_text
 from tilewright.ptxas import PtxasReport
@@ -102,6 +101,13 @@ def text_of(*kernels: Kernel, arch: Target | None = None) -> str:
     text = module_text(module, arch)
     check_listed(text)
     return text
+
+
+def together(texts: Sequence[str]) -> str:
+    """Texts for one target in one, of the newest version among them: ptxas takes long to start."""
+    newest = max(texts, key=lambda text: directives(text)[1])
+    head, mark, _ = newest.partition(".address_size 64\n")
+    return head + mark + "".join(text.partition(mark)[2] for text in texts)
 
 
 def directives(text: str) -> tuple[str, tuple[int, int]]:

@@ -24,10 +24,9 @@ from tilewright.dialects.cute_nvgpu.lattice.machine_code import (
     machine_code,
 )
 from tilewright.dialects.cute_nvgpu.lattice.targets import TARGETS, target
-from tilewright.dialects.ptx.arithmetic import MadOp
-from tilewright.dialects.ptx.convert import CvtOp
 from tilewright.dialects.ptx.matrix import MmaOp
 from tilewright.dialects.ptx.registers import SregOp
+from tilewright.dialects.ptx.scalars import CvtOp, MadOp
 from tilewright.ptxas import find_ptxas
 
 EVERY = ("sm_75", "sm_80", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_110a", "sm_120a")

@@ -15,6 +15,7 @@ from ptx_kernels import (
     instructions,
     older_version,
     text_of,
+    together,
     with_target,
     with_version,
 )
@@ -28,14 +29,7 @@ from tilewright.ptxas import PtxasReport
 
 Ptxas = Callable[..., PtxasReport]
 
-GROUPS = [(row, group) for row in UMMA_ROWS for group in ((1,) if row.ws else (1, 2))]
 WITH_TENSOR_MEMORY = ("sm_100a", "sm_100f", "sm_103a", "sm_103f", "sm_110a", "sm_110f")
-
-
-def name(each: tuple[UmmaRow, int]) -> str:
-    row, group = each
-    scale = "" if row.scale is None else f" {row.scale.vector}{row.scale.type}"
-    return f"{row.op} {row.kind} {row.multiplicands[0][0]} k{row.k}{scale} x{group}"
 
 
 def kernel_of(
@@ -79,29 +73,45 @@ def texts(row: UmmaRow, group: int) -> list[UmmaMnemonic]:
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("each", GROUPS, ids=name)
-def test_every_form_assembles(each: tuple[UmmaRow, int], ptxas: Ptxas) -> None:
-    row, group = each
-    if group not in {tile.cta_group for tile in row.tiles}:
-        # K = 96 is for pairs: a descriptor of one CTA is no atom.
-        assert row.k == 96
-        return
+def text_of_forms(label: str, row: UmmaRow, group: int) -> str:
+    """A kernel for every form of a row."""
     pairs = [
         (said, kind)
         for said, kind in product(texts(row, group), ("ss", "ts"))
         if kind == "ts" or not said.ashift
     ]
     kernels = [
-        kernel_of(f"kernel{turn}", row, said, kind, turn)  # type: ignore[arg-type]
+        kernel_of(f"{label}_{turn}", row, said, kind, turn)  # type: ignore[arg-type]
         for turn, (said, kind) in enumerate(pairs)
     ]
     text = text_of(*kernels)
-    found = {line.split()[0] for line in instructions(text, "tcgen05.mma")}
-    assert found == {said.text for said, _ in pairs}
-    name_, version = directives(text)
-    assert version == max(row.ptx_version, target(name_).ptx_version)
-    report = ptxas(text, name_)
-    assert report.ok and complaints(text, report) == {}
+    mnemonics = {line.split()[0] for line in instructions(text, "tcgen05.mma")}
+    assert mnemonics == {said.text for said, _ in pairs}
+    chip, version = directives(text)
+    assert version == max(row.ptx_version, target(chip).ptx_version)
+    return text
+
+
+# K = 96 is for pairs: a descriptor of one CTA is no atom.
+GROUPS = [
+    (row, group)
+    for row in UMMA_ROWS
+    for group in ((1,) if row.ws else (1, 2))
+    if group in {tile.cta_group for tile in row.tiles} or row.k != 96
+]
+
+
+@pytest.mark.parametrize("op", sorted({row.op for row in UMMA_ROWS}))
+def test_every_form_assembles(op: str, ptxas: Ptxas) -> None:
+    of_chips: dict[str, list[str]] = {}
+    for place, (row, group) in enumerate(GROUPS):
+        if row.op == op:
+            text = text_of_forms(f"kernel{place}", row, group)
+            of_chips.setdefault(directives(text)[0], []).append(text)
+    for chip, every in of_chips.items():
+        text = together(every)
+        report = ptxas(text, chip)
+        assert report.ok and complaints(text, report) == {}
 
 
 FIRST = {row: next(iter(texts(row, row.tiles[0].cta_group))) for row in UMMA_ROWS}
@@ -135,13 +145,27 @@ def test_where(chip: str, ptxas: Ptxas) -> None:
         assert len(lines) == len(illegal) and [line for line in lines if line not in said] == []
 
 
-@pytest.mark.parametrize("row", UMMA_ROWS, ids=lambda row: name((row, 0)))
-def test_since_when(row: UmmaRow, ptxas: Ptxas) -> None:
-    """No older version takes it."""
-    newest, spelling = lowest([FIRST[row].spelling.target]).name, FIRST[row].spelling
-    text = with_version(text_of_rows([row])[0], older_version(spelling.ptx_version))
-    assert not ptxas(with_target(text, newest), newest).ok
-    assert all(TARGETS[each.name] is each for each in alternatives(row.target))
+SINCE = {
+    row: (lowest([said.spelling.target]).name, said.spelling.ptx_version)
+    for row, said in FIRST.items()
+}
+
+
+@pytest.mark.parametrize("chip, version", sorted(set(SINCE.values())))
+def test_since_when(chip: str, version: tuple[int, int], ptxas: Ptxas) -> None:
+    """No older version takes any."""
+    text, lines = text_of_rows(row for row in UMMA_ROWS if SINCE[row] == (chip, version))
+    text = with_target(with_version(text, older_version(version)), chip)
+    report = ptxas(text, chip)
+    if version > target(chip).ptx_version:
+        assert set(lines) <= complaints(text, report).keys()
+    else:
+        assert not report.ok  # The target is as young as its instructions.
+
+
+def test_alternatives_are_targets() -> None:
+    for row in UMMA_ROWS:
+        assert all(TARGETS[each.name] is each for each in alternatives(row.target))
 
 
 def test_scaling_d_is_of_fewer_chips(ptxas: Ptxas) -> None:

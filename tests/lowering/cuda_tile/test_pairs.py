@@ -27,11 +27,11 @@ TYPES = ("bf16", "f32")
 
 def paired(
     types: tuple[str, str] = TYPES, tile: tuple[int, int, int] = (256, 64, 32), *,
-    b_order: str = "", persistent: bool = False, more: bool = False,
+    b_order: str = "", persistent: bool = False, more: bool = False, ctas: int = 2,
 ) -> str:  # fmt: skip
-    """A product whose tile blocks two CTAs share."""
+    """A product whose tile blocks two CTAs share, or more."""
     text = product(types, tile, b_order=b_order, persistent=persistent, more=more)
-    return hinted(text, "num_cta_in_cga = 2").replace("<sm_90 =", "<default =")
+    return hinted(text, f"num_cta_in_cga = {ctas}").replace("<sm_90 =", "<default =")
 
 
 @pytest.mark.parametrize(
@@ -56,6 +56,17 @@ def test_pairs(
           schedule=3, arch=ARCH)  # fmt: skip
 
 
+@pytest.mark.parametrize("ctas, more", [(2, True), (4, False), (8, True)])
+def test_several_pairs(ctas: int, *, more: bool) -> None:
+    """A cluster is a pair; sums may begin with C, which threads of both store, tile after tile."""
+    text = paired(tile=(64 * ctas, 32, 32), persistent=True, more=more, ctas=ctas)
+    kernel = tw.compile(text, ARCH)
+    assert "tcgen05.mma.cta_group::2" in kernel.ptx and "tcgen05.mma.cta_group::1" not in kernel.ptx
+    launch = kernel.entry()
+    assert launch.cluster == (2, 1, 1) and launch.ctas == ctas
+    check(text, (64 * ctas * 2 - 8, 32, 72), ("bf16", *TYPES), (1, 1), schedule=3, arch=ARCH)
+
+
 def test_tiles_of_pairs_take_turns(monkeypatch: pytest.MonkeyPatch) -> None:
     """The leader's MMAs wait for threads of both CTAs."""
     text = paired(persistent=True)
@@ -65,9 +76,9 @@ def test_tiles_of_pairs_take_turns(monkeypatch: pytest.MonkeyPatch) -> None:
         check(text, (256 * 5, 64, 32), ("bf16", *TYPES), (1, 1), schedule=1, arch=ARCH)
 
 
-@pytest.mark.parametrize("persistent", [False, True])
-def test_pairs_have_no_hazards(*, persistent: bool) -> None:
-    module, _ = lower(paired(persistent=persistent), ARCH)
+@pytest.mark.parametrize("persistent, more", [(False, False), (True, False), (True, True)])
+def test_pairs_have_no_hazards(*, persistent: bool, more: bool) -> None:
+    module, _ = lower(paired(persistent=persistent, more=more), ARCH)
     assert isinstance(module, ModuleOp)
     (entry,) = (op for op in module.walk() if isinstance(op, EntryOp))
     assert check_hazards(entry) == (None, {})
@@ -84,17 +95,17 @@ def test_no_warnings_no_spills(arch: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "tile, more, why",
+    "tile, ctas, why",
     [
-        ((64, 128, 64), False, "they have different columns"),
-        ((256, 16, 32), False, "each has 128 rows, of 16 columns"),
-        ((256, 64, 32), True, "threads and MMAs do not take turns"),
+        ((64, 128, 64), 2, "they have different columns"),
+        ((256, 16, 32), 2, "each has 128 rows, of 16 columns"),
+        ((128, 256, 32), 4, "they have different columns"),
     ],
 )
 def test_what_pairs_do_not_multiply_says_so(
-    tile: tuple[int, int, int], why: str, *, more: bool
+    tile: tuple[int, int, int], ctas: int, why: str
 ) -> None:
-    kernel = tw.compile(paired(tile=tile, more=more), ARCH)
+    kernel = tw.compile(paired(tile=tile, ctas=ctas), ARCH)
     assert "cta_group::2" not in kernel.ptx and "tcgen05.mma.cta_group::1" in kernel.ptx
     assert [remark.text for remark in kernel.remarks if remark.kind == "tensor-memory"] == [
         f"'cuda_tile.mmaf' is not multiplied by a pair of CTAs: {why}"

@@ -232,6 +232,21 @@ def test_scale_factors_are_beside_the_sums(
     assert np.abs(want).max() > 0 and (want == got).all()
 
 
+@pytest.mark.parametrize("result", ["f32", "f16"])
+def test_all_columns_leave_registers(result: str) -> None:
+    """256x256 sums: a warp copies, one issues, threads load what they store in their turn, and MMAs
+    of the next tile wait for the last load."""
+    text = product(("f16", result), (256, 256, 16), persistent=True)
+    kernel = tw.compile(text, ARCH)
+    assert kernel.entry().block == (320, 1, 1)
+    report = ptxas.assemble(kernel.ptx, ARCH).kernels["k"]
+    assert report.spill_stores == 0 and report.registers <= 160
+    _, *loads, last = kernel.ptx.split("tcgen05.ld.")
+    assert any("st.shared" in text for text in loads) and "mbarrier.arrive" in last
+    assert not any("mbarrier.arrive" in text for text in loads)
+    check(text, (504, 256, 24), ("f16", "f16", result), (1, 1), schedule=2, arch=ARCH)
+
+
 @pytest.mark.parametrize("arch", ["sm_100a", "sm_103a", "sm_110a"])
 def test_no_warnings_no_spills(arch: str) -> None:
     kernel = tw.compile(product(("bf16", "f32"), (128, 256, 64)), arch)

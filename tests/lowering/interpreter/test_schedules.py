@@ -23,18 +23,20 @@ def test_a_warp_specialised_gemm(seed: int) -> None:
     arguments, expected = gemm_sm90_arguments(128, 256, 300)
     text = (EXAMPLES / "gemm_sm90.mlir").read_text()
     c = tw.interpret(
-        text, grid=(1,), block=(384,), args=arguments, numerics="exact", schedule=seed,
+        text, grid=(1,), block=(384,), args=arguments, schedule=seed,
         level="ptx" if seed else "atom",
     )[2]  # fmt: skip
     np.testing.assert_array_equal(c[:, :256], expected)
 
 
-@pytest.mark.parametrize("seed", range(2))
-def test_an_elected_lane_that_sleeps_is_waited_for(seed: int) -> None:
+def test_an_elected_lane_that_sleeps_is_waited_for() -> None:
     """31 threads of a warp do not go ahead to the CTA's barrier while the elected one waits."""
-    gemm = dense(128, 256, 320)
-    runs = [gemm.run("gemm_sm100", (1, 1), "atom", schedule=each) for each in (seed, None)]
-    np.testing.assert_array_equal(*runs)
+    gemm = dense(128, 256, 264)
+    wanted, *others = (
+        gemm.run("gemm_sm100", (1, 1), "atom", schedule=seed) for seed in (None, 0, 1)
+    )
+    for other in others:
+        np.testing.assert_array_equal(other, wanted)
 
 
 def test_several_ctas() -> None:

@@ -12,11 +12,10 @@ import pytest
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 
-from tilewright.dialects.ptx.arithmetic import AddOp
 from tilewright.dialects.ptx.control_flow import BraOp, CondBraOp, EntryOp, RetOp
 from tilewright.dialects.ptx.data_movement import StOp
-from tilewright.dialects.ptx.logic import SetpOp
 from tilewright.dialects.ptx.registers import ConstOp, ListGetOp, ListMakeOp
+from tilewright.dialects.ptx.scalars import AddOp, SetpOp
 from tilewright.dialects.ptx.types import RegType, reg
 from tilewright.lowering.ptx.edges import edges_of
 from tilewright.lowering.ptx.text import module_text

@@ -36,7 +36,7 @@ def matrix(rows: int, columns: int, dtype: Any, seed: int) -> np.ndarray:
 
 # Tiles above one another, whole and not, of one step of K; beside one another, of more steps than
 # there are stages; a tile that is hardly there.
-SIZES = [(136, 256, 64), (100, 300, 328), (1, 3, 8)]
+SIZES = [(136, 256, 64), (100, 300, 264), (1, 3, 8)]
 EXACT = [("tile_gemm_sm80", (140, 72, 72), "exact"), ("tile_gemm_sm90", (70, 256, 64), "exact")]
 
 
@@ -111,7 +111,7 @@ def test_gemm_of_a_sparse_matrix_by_warpgroups(size: tuple[int, int, int]) -> No
 
 
 def test_gemm_of_batches() -> None:
-    m, n, k, batches = 130, 258, 72, 3
+    m, n, k, batches = 100, 258, 72, 3
     a, b, c = (
         np.stack([matrix(*extents, dtype, 3 * seed + batch) for batch in range(batches)])
         for seed, (extents, dtype) in enumerate(
@@ -120,12 +120,12 @@ def test_gemm_of_batches() -> None:
     )
     text = (EXAMPLES / "tile_gemm_sm90_batched.mlir").read_text()
     arguments = [x.transpose(1, 2, 0) for x in (a, b, c)]
-    found = run(text, *arguments, threads=384, grid=(2, 2, batches), arch="sm_90a")[2]
+    found = run(text, *arguments, threads=384, grid=(1, 2, batches), arch="sm_90a")[2]
     product = a.astype(np.float64) @ b.astype(np.float64).transpose(0, 2, 1)
     np.testing.assert_allclose(found.transpose(2, 0, 1), product, rtol=0, atol=k * 2.0**-18)
 
 
-@pytest.mark.parametrize("size", [(264, 256, 64), (200, 270, 328)])
+@pytest.mark.parametrize("size", [(264, 256, 64), (200, 270, 264)])
 def test_gemm_of_pairs(size: tuple[int, int, int]) -> None:
     m, n, k = size
     a, b, c = matrix(m, k, np.float16, 0), matrix(n, k, np.float16, 1), matrix(m, n, np.float32, 2)

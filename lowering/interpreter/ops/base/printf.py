@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 from xdsl.dialects import cf
+from xdsl.ir import Operation
 
 from tilewright.dialects.gpu import PrintfOp
 from tilewright.dialects.printf_format import PLACES, FormatString, failed_assertion
@@ -57,7 +58,7 @@ def _assert(op: cf.AssertOp, builder: Builder) -> Step:
 
 
 @runs(TrapOp)
-def _trap(op: TrapOp, builder: Builder) -> Step:
+def _trap(op: Operation, builder: Builder) -> Step:
     def step(machine: Machine, gang: Gang) -> None:
         raise Fault("is executed", 0)
 

@@ -6,19 +6,15 @@ from functools import partial
 import numpy as np
 from xdsl.ir import SSAValue
 
-from tilewright.dialects.contents import ops_of
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import WEAK
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
 from tilewright.dialects.ptx import (
-    approximate,
-    arithmetic,
     control_flow,
-    convert,
     data_movement,
-    logic,
     matrix,
     module_variables,
     registers,
+    scalars,
     wmma,
 )
 from tilewright.dialects.ptx.instruction import ScalarOp
@@ -43,16 +39,14 @@ from tilewright.lowering.interpreter.ops.instructions.cute_nvgpu import (
 from tilewright.lowering.interpreter.program import Exit, Fork
 from tilewright.lowering.interpreter.values import CONTAINERS, Bits, spread, uniform
 
-_SCALARS = [*ops_of(arithmetic, approximate, logic), convert.CvtOp]
 
-
-@runs(*_SCALARS)
+@runs(*scalars.SCALAR_OPS.values())
 def _scalar(op: ScalarOp, builder: Builder) -> Step:
     return pure(op, builder, scalar(op.name.removeprefix("ptx."), op.form.data))
 
 
-@runs(convert.CvtaOp)
-def _cvta(op: convert.CvtaOp, builder: Builder) -> Step:
+@runs(scalars.CvtaOp)
+def _cvta(op: ScalarOp, builder: Builder) -> Step:
     """Global addresses are the same numbers in the generic space."""
     return unary(op, builder, same)
 

@@ -1,5 +1,4 @@
-// RUN: tilewright-opt %s | tilewright-opt | filecheck %s
-// RUN: tilewright-opt --print-op-generic %s | tilewright-opt | filecheck %s
+// RUN: tilewright-opt --print-op-generic %s | tilewright-opt | tilewright-opt | filecheck %s
 
 // CHECK-LABEL: func.func @parts
 func.func @parts(%l: !cute.layout<"(?,8):(8,1)">, %o: !cute.composed_layout<"(4,?):(1,4) o 1 o (2,?):(1,2)">, %t: !cute.tile<"[(2,?):(1,2);4:1]">) {

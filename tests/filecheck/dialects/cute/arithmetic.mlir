@@ -1,5 +1,4 @@
-// RUN: tilewright-opt %s | tilewright-opt | filecheck %s
-// RUN: tilewright-opt --print-op-generic %s | tilewright-opt | filecheck %s
+// RUN: tilewright-opt --print-op-generic %s | tilewright-opt | tilewright-opt | filecheck %s
 
 // CHECK-LABEL: func.func @tuple_add
 func.func @tuple_add(%a0: !cute.int_tuple<"(1,?)">, %b0: !cute.int_tuple<"(2,?{i64})">, %a1: !cute.int_tuple<"0">, %b1: !cute.int_tuple<"(1,?)">) {

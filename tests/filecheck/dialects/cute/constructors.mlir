@@ -1,5 +1,4 @@
-// RUN: tilewright-opt %s | tilewright-opt | filecheck %s
-// RUN: tilewright-opt --print-op-generic %s | tilewright-opt | filecheck %s
+// RUN: tilewright-opt --print-op-generic %s | tilewright-opt | tilewright-opt | filecheck %s
 
 // CHECK: func.func @types(%i: !cute.int_tuple<"(?{i64},(1,?))">, %c: !cute.coord<"(_,(0,?))">, %s: !cute.shape<"(?,8)">, %d: !cute.stride<"(?@1@0,0)">, %l: !cute.layout<"(?,8):(8,1)">, %t: !cute.tile<"[4:1;_;[?:1;_]]">, %w: !cute.swizzle<"S<3,4,-3>">, %o: !cute.composed_layout<"S<3,4,3> o ? o (8,?):(1,8)">)
 func.func @types(%i: !cute.int_tuple<" ( ?{ i64 } , (1,?))">, %c: !cute.coord<"(_,(0,?))">, %s: !cute.shape<"(?,8)">, %d: !cute.stride<"(?@1@0,0)">, %l: !cute.layout<"(?,8):(8,1)">, %t: !cute.tile<"[4:1;_;[?:1;_]]">, %w: !cute.swizzle<"S<3,4,-3>">, %o: !cute.composed_layout<"S<3,4,3>  o  ?  o (8,?):(1,8)">) {

@@ -1,5 +1,4 @@
-// RUN: tilewright-opt %s | tilewright-opt | filecheck %s
-// RUN: tilewright-opt --print-op-generic %s | tilewright-opt | filecheck %s
+// RUN: tilewright-opt --print-op-generic %s | tilewright-opt | tilewright-opt | filecheck %s
 
 !cp = !cute.tiled_copy<#cute_nvgpu.copy<cp_async, f16, 128, cache = cg>, layout_tv = "((4,32),8):((256,1),32)", tiler_mn = "[32;32]">
 !ld = !cute.tiled_copy<#cute_nvgpu.copy<ldmatrix, f16, x4>, layout_tv = "((4,8,2,2),((2,2,2),(1,1))):((64,1,16,0),((32,8,256),(32,512)))", tiler_mn = "[32:1;16:1]">

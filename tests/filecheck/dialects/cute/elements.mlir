@@ -1,5 +1,4 @@
-// RUN: tilewright-opt %s | tilewright-opt | filecheck %s
-// RUN: tilewright-opt --print-op-generic %s | tilewright-opt | filecheck %s
+// RUN: tilewright-opt --print-op-generic %s | tilewright-opt | tilewright-opt | filecheck %s
 
 !t = !cute.memref<f32, rmem, "((2,2),4):((1,2),4)">
 !rows = !cute.memref<f32, rmem, "((2,2),4):((0,1),2)">

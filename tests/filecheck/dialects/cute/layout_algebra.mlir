@@ -1,5 +1,4 @@
-// RUN: tilewright-opt %s | tilewright-opt | filecheck %s
-// RUN: tilewright-opt --print-op-generic %s | tilewright-opt | filecheck %s
+// RUN: tilewright-opt --print-op-generic %s | tilewright-opt | tilewright-opt | filecheck %s
 
 // CHECK-LABEL: func.func @composition
 func.func @composition(%a0: !cute.layout<"(?,8):(1,4)">, %b0: !cute.layout<"(2,4):(1,2)">, %a1: !cute.composed_layout<"S<3,4,3> o 0 o (8,64):(64,1)">, %b1: !cute.tile<"[4:1;_]">, %a2: !cute.layout<"(6,8):(8,1)">, %b2: !cute.shape<"(3,?)">) {

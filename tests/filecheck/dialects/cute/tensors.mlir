@@ -1,5 +1,4 @@
-// RUN: tilewright-opt %s | tilewright-opt | filecheck %s
-// RUN: tilewright-opt --print-op-generic %s | tilewright-opt | filecheck %s
+// RUN: tilewright-opt --print-op-generic %s | tilewright-opt | tilewright-opt | filecheck %s
 
 !g = !cute.memref<f16, gmem, align<16>, "(?,?):(?{i64 div=8},1)">
 !s = !cute.memref<bf16, smem, align<1024>, "S<3,3,3> o 0 o (128,64,4):(64,1,8192)">

@@ -1,5 +1,4 @@
-// RUN: tilewright-opt %s | tilewright-opt | filecheck %s
-// RUN: tilewright-opt --print-op-generic %s | tilewright-opt | filecheck %s
+// RUN: tilewright-opt --print-op-generic %s | tilewright-opt | tilewright-opt | filecheck %s
 
 // CHECK-LABEL: func.func @logical_product
 func.func @logical_product(%a0: !cute.layout<"(3,4):(4,1)">, %b0: !cute.layout<"(2,?):(1,2)">) {

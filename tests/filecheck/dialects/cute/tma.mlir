@@ -1,5 +1,4 @@
-// RUN: tilewright-opt %s | tilewright-opt | filecheck %s
-// RUN: tilewright-opt --print-op-generic %s | tilewright-opt | filecheck %s
+// RUN: tilewright-opt --print-op-generic %s | tilewright-opt | tilewright-opt | filecheck %s
 
 !a = !cute.memref<bf16, gmem, align<16>, "(?,?):(?{i64 div=8},1)">
 !at = !cute.memref<bf16, gmem, align<16>, "(?,?,?):(1,?{i64 div=8},?{i64 div=8})">

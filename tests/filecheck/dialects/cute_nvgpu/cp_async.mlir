@@ -1,5 +1,4 @@
-// RUN: tilewright-opt %s | tilewright-opt | filecheck %s
-// RUN: tilewright-opt --print-op-generic %s | tilewright-opt | filecheck %s
+// RUN: tilewright-opt --print-op-generic %s | tilewright-opt | tilewright-opt | filecheck %s
 
 // CHECK-LABEL: func.func @cp_async
 // CHECK-NEXT:    cute_nvgpu.cp.async %g[%i, %j] to %s[%i, %j] size 16 cache cg : memref<?x?xbf16, strided<[?, 1]>> to memref<64x32xbf16, #cute<space smem>>

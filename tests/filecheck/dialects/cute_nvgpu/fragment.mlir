@@ -1,5 +1,4 @@
-// RUN: tilewright-opt %s | tilewright-opt | filecheck %s
-// RUN: tilewright-opt --print-op-generic %s | tilewright-opt | filecheck %s
+// RUN: tilewright-opt --print-op-generic %s | tilewright-opt | tilewright-opt | filecheck %s
 
 !pair = !cute_nvgpu.fragment<2xf32>
 !quad = !cute_nvgpu.fragment<4xbf16>

@@ -1,5 +1,4 @@
-// RUN: tilewright-opt %s | tilewright-opt | filecheck %s
-// RUN: tilewright-opt --print-op-generic %s | tilewright-opt | filecheck %s
+// RUN: tilewright-opt --print-op-generic %s | tilewright-opt | tilewright-opt | filecheck %s
 
 // CHECK-LABEL: func.func @ldmatrix
 // CHECK-NEXT:    %x1 = cute_nvgpu.ldmatrix %s[%i, %j] : memref<64x32xbf16, #cute<space smem>> -> !cute_nvgpu.fragment<2xbf16>

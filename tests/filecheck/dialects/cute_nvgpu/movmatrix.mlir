@@ -1,5 +1,4 @@
-// RUN: tilewright-opt %s | tilewright-opt | filecheck %s
-// RUN: tilewright-opt --print-op-generic %s | tilewright-opt | filecheck %s
+// RUN: tilewright-opt --print-op-generic %s | tilewright-opt | tilewright-opt | filecheck %s
 
 // CHECK-LABEL: func.func @movmatrix
 // CHECK-NEXT:    %0 = cute_nvgpu.movmatrix %f : !cute_nvgpu.fragment<2xbf16> -> !cute_nvgpu.fragment<2xbf16>

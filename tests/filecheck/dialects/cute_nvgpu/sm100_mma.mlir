@@ -1,5 +1,4 @@
-// RUN: tilewright-opt %s | tilewright-opt | filecheck %s
-// RUN: tilewright-opt --print-op-generic %s | tilewright-opt | filecheck %s
+// RUN: tilewright-opt --print-op-generic %s | tilewright-opt | tilewright-opt | filecheck %s
 
 !both_in_shared_memory_d = memref<128x64xf32, !cute.layout<"(128,64):(65536,1)">, #cute<space tmem>>
 !both_in_shared_memory_a = !cute_nvgpu.smem_desc_view<128x16xf16, tcgen05, "S<3,3,3> o 0 o (128,16):(64,1)">

@@ -1,5 +1,4 @@
-// RUN: tilewright-opt %s | tilewright-opt | filecheck %s
-// RUN: tilewright-opt --print-op-generic %s | tilewright-opt | filecheck %s
+// RUN: tilewright-opt --print-op-generic %s | tilewright-opt | tilewright-opt | filecheck %s
 
 !mxf8f6f4_d = memref<128x32xf32, !cute.layout<"(128,32):(65536,1)">, #cute<space tmem>>
 !mxf8f6f4_a = !cute_nvgpu.smem_desc_view<128x32xf8E5M2, tcgen05, "S<3,4,3> o 0 o (128,32):(128,1)">

@@ -1,5 +1,4 @@
-// RUN: tilewright-opt %s | tilewright-opt | filecheck %s
-// RUN: tilewright-opt %s --print-op-generic | tilewright-opt | filecheck %s
+// RUN: tilewright-opt --print-op-generic %s | tilewright-opt | tilewright-opt | filecheck %s
 
 !a16 = !cute_nvgpu.smem_desc_view<64x16xbf16, "S<3,3,3> o 0 o (64,16):(64,1)">
 !b16 = !cute_nvgpu.smem_desc_view<32x16xbf16, "S<3,3,3> o 0 o (32,16):(1,64)">

@@ -1,5 +1,4 @@
-// RUN: tilewright-opt %s | tilewright-opt | filecheck %s
-// RUN: tilewright-opt --print-op-generic %s | tilewright-opt | filecheck %s
+// RUN: tilewright-opt --print-op-generic %s | tilewright-opt | tilewright-opt | filecheck %s
 
 // CHECK-LABEL: func.func @stmatrix
 // CHECK-NEXT:    cute_nvgpu.stmatrix %x1, %s[%i, %j] : !cute_nvgpu.fragment<2xbf16>, memref<64x32xbf16, #cute<space smem>>

@@ -1,5 +1,4 @@
-// RUN: tilewright-opt %s | tilewright-opt | filecheck %s
-// RUN: tilewright-opt --print-op-generic %s | tilewright-opt | filecheck %s
+// RUN: tilewright-opt --print-op-generic %s | tilewright-opt | tilewright-opt | filecheck %s
 
 // CHECK-LABEL: func.func @tma
 // CHECK-NEXT:    cute_nvgpu.prefetch.tensormap %m : !cute_nvgpu.tma_descriptor<128x64xbf16, swizzle = 128>

@@ -1,5 +1,4 @@
-// RUN: tilewright-opt %s | tilewright-opt | filecheck %s
-// RUN: tilewright-opt --print-op-generic %s | tilewright-opt | filecheck %s
+// RUN: tilewright-opt --print-op-generic %s | tilewright-opt | tilewright-opt | filecheck %s
 
 !d = memref<128x128xf32, !cute.layout<"(128,128):(65536,1)">, #cute<space tmem>>
 !d16 = memref<128x128xf16, !cute.layout<"(128,128):(131072,2)">, #cute<space tmem>>

@@ -1,5 +1,4 @@
-// RUN: tilewright-opt %s | tilewright-opt | filecheck %s
-// RUN: tilewright-opt --print-op-generic %s | tilewright-opt | filecheck %s
+// RUN: tilewright-opt --print-op-generic %s | tilewright-opt | tilewright-opt | filecheck %s
 
 !rows32 = !cute_nvgpu.smem_desc_view<32x16xui8, tcgen05, "(32,16):(16,1)">
 !rows64 = !cute_nvgpu.smem_desc_view<64x8xbf16, tcgen05, "(64,8):(8,1)">

@@ -1,6 +1,5 @@
 // RUN: tilewright-opt %s | filecheck %s
-// RUN: tilewright-opt %s | tilewright-opt | filecheck %s
-// RUN: tilewright-opt %s --print-op-generic | tilewright-opt | filecheck %s
+// RUN: tilewright-opt --print-op-generic %s | tilewright-opt | tilewright-opt | filecheck %s
 // RUN: tilewright-opt %s --print-op-generic | filecheck %s --check-prefix GENERIC
 
 // CHECK:       gpu.module @kernels attributes {version = 1 : i32} {

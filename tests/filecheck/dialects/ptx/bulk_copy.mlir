@@ -1,5 +1,4 @@
-// RUN: tilewright-opt %s | tilewright-opt | filecheck %s
-// RUN: tilewright-opt --print-op-generic %s | tilewright-opt | filecheck %s
+// RUN: tilewright-opt --print-op-generic %s | tilewright-opt | tilewright-opt | filecheck %s
 
 // CHECK-LABEL: ptx.entry @boxes(%map: tensormap, %a: u32, %c: u32, %hint: u64, %mask: u16) {
 // CHECK-NEXT:    ptx.prefetch.tensormap %map

@@ -1,5 +1,4 @@
-// RUN: tilewright-opt %s | tilewright-opt | filecheck %s
-// RUN: tilewright-opt --print-op-generic %s | tilewright-opt | filecheck %s
+// RUN: tilewright-opt --print-op-generic %s | tilewright-opt | tilewright-opt | filecheck %s
 
 // CHECK-LABEL: ptx.entry @branches(%p: u64, %n: u32, %h: u16, %b: u8, %x: f32, %y: f64) shared 1024 align 256 reqntid(128, 1, 1) {
 // CHECK-NEXT:    ptx.bra ^loop(%n, %x : !ptx.reg<b32>, !ptx.reg<f32>)

@@ -1,5 +1,4 @@
-// RUN: tilewright-opt %s | tilewright-opt | filecheck %s
-// RUN: tilewright-opt --print-op-generic %s | tilewright-opt | filecheck %s
+// RUN: tilewright-opt --print-op-generic %s | tilewright-opt | tilewright-opt | filecheck %s
 
 // CHECK-LABEL: ptx.entry @values(%p: u64) {
 // CHECK-NEXT:    %c = ptx.const 16 {name = "x"} : !ptx.reg<b32>

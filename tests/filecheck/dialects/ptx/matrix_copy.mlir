@@ -1,5 +1,4 @@
-// RUN: tilewright-opt %s | tilewright-opt | filecheck %s
-// RUN: tilewright-opt --print-op-generic %s | tilewright-opt | filecheck %s
+// RUN: tilewright-opt --print-op-generic %s | tilewright-opt | tilewright-opt | filecheck %s
 // RUN: tilewright-opt %s -t 'ptx{arch=sm_121a}' | filecheck %s --check-prefix PTX
 
 // CHECK-LABEL: ptx.entry @matrix_copy(%p: u32) {

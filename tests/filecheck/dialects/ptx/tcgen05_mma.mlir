@@ -1,5 +1,4 @@
-// RUN: tilewright-opt %s | tilewright-opt | filecheck %s
-// RUN: tilewright-opt --print-op-generic %s | tilewright-opt | filecheck %s
+// RUN: tilewright-opt --print-op-generic %s | tilewright-opt | tilewright-opt | filecheck %s
 // RUN: tilewright-opt %s -t ptx | filecheck %s --check-prefix PTX
 // RUN: tilewright-opt %s -t ptx | %ptxas sm_100a
 

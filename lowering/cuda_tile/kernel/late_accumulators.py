@@ -1,0 +1,58 @@
+"""Accumulators that are stored part after part, each loaded from tensor memory where it is stored:
+all of them at once have too few registers.
+
+    tcgen05.ld of 256 columns; store 32; store 32; ..   ->   tcgen05.ld of 32; store them; ..
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from xdsl.ir import Operation, SSAValue
+from xdsl.traits import is_side_effect_free
+
+from tilewright.lowering.cuda_tile.analysis.cost_model import MOST_AT_ONCE
+from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
+
+
+def load_in_turn(parts: Sequence[list[SSAValue]], kernel: Kernel) -> Iterator[list[SSAValue]]:
+    """Parts of a tile, one after the other; where they are too many for registers, each is loaded
+    when its turn comes, and what is left as soon as it fits: MMAs wait for the last load."""
+    left = sum(map(len, parts))
+    late = left > MOST_AT_ONCE
+    for i, part in enumerate(parts):
+        if late:
+            late = left > MOST_AT_ONCE
+            _load_late(part if late else [x for rest in parts[i:] for x in rest], kernel)
+        left -= len(part)
+        yield part
+
+
+def _load_late(elements: Sequence[SSAValue], kernel: Kernel) -> None:
+    """Have the loads of accumulators that only these elements come of at the end of the block,
+    with what is computed of them."""
+    block, loads = kernel.emitter.block, kernel.tensor.loads
+    comes: dict[Operation, bool] = {load: True for load in loads if load.parent is block}
+    pending = [element.owner for element in elements] if comes else []
+    while pending:
+        op = pending[-1]
+        if op in comes or not isinstance(op, Operation) or op.parent is not block:
+            pending.pop()
+            continue
+        before = [x.owner for x in op.operands if isinstance(x.owner, Operation)]
+        unknown = [x for x in before if x.parent is block and x not in comes]
+        if unknown and is_side_effect_free(op):
+            pending += unknown
+            continue
+        comes[op] = is_side_effect_free(op) and any(comes.get(x, False) for x in before)
+    moved, op = dict[Operation, None](), block.last_op
+    while op is not None and comes:
+        uses = (use for result in op.results for use in result.uses)
+        if comes.pop(op, False) and all(use.operation in moved for use in uses):
+            moved[op] = None
+        op = op.prev_op
+    late = list(reversed(moved))
+    for op in late:
+        op.detach()
+    kernel.tensor.load_again([op for op in late if op in loads])
+    block.add_ops(op for op in late if op not in loads)

@@ -1,0 +1,84 @@
+"""Tiles whose sums have no room in registers, in turns, and operands that stay in shared memory:
+PTX equals the program level."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+sys.path.insert(0, str(Path(__file__).parents[1] / "interpreter" / "cuda_tile"))
+
+from attention_kernel import GIVEN, arguments, attention, operands
+from test_warpgroups import matrix, operand
+from tile_ir import entry
+
+import tilewright as tw
+from tilewright import ptxas
+
+
+@pytest.mark.parametrize("arch", ["sm_80", "sm_89", "sm_120a"])
+def test_rows_in_turns(arch: str) -> None:
+    """Attention by 256 rows, whose sums and scores are the registers of 256 threads: 128 after the
+    other 128, and nothing is spilled."""
+    kernel = tw.compile(attention(256, 128, 64, GIVEN), arch)
+    report = ptxas.assemble(kernel.ptx, arch)
+    assert report.clean and report.kernels["k"].spill_stores == 0
+    text = attention(256, 128, 16, GIVEN)
+    args = arguments(operands(256, 256, 16, 1), 2)
+    options: dict[str, Any] = {"grid": (1, 1), "args": args, "arch": arch}
+    want = tw.interpret(text, "k", **options)[-1]
+    got = tw.interpret(text, "k", level="ptx", schedule=1, **options)[-1]
+    assert (got.view(np.uint32) == want.view(np.uint32)).all()
+
+
+def twice() -> str:
+    """A @k of C = A (B0 + B1 + ..), by two loops, whose ends are parameters."""
+    loops, begin, acc = "", "%o", "%zero"
+    tile = "tile<64x64xf16>, tile<64x64xf16>, tile<64x64xf32>"
+    view = "partition_view<tile=(64x64), padding_value = zero, tensor_view<?x?x{}, strides=[?,1]>>"
+    for number, end in enumerate(("%n0", "%n1")):
+        loops += f"""
+    %s{number} = for %q in ({begin} to {end}, step %one) : tile<i32> iter_values(%c = {acc})
+        -> (tile<64x64xf32>) {{
+      %y, %t = load_view_tko weak %B[%q, %o] : {view.format("f16")}, tile<i32>
+          -> tile<64x64xf16>, token
+      %d = mmaf %x, %y, %c : {tile}
+      continue %d : tile<64x64xf32>
+    }}
+"""
+        begin, acc = end, f"%s{number}"
+    body = f"""
+    %o = constant <i32: 0> : tile<i32>
+    %one = constant <i32: 1> : tile<i32>
+    %zero = constant <f32: 0.0> : tile<64x64xf32>
+{"".join(matrix(x, "%m", "%n", "f32" if x == "C" else "f16", "64x64") for x in "ABC")}
+    %x, %t0 = load_view_tko weak %A[%o, %o] : {view.format("f16")}, tile<i32>
+        -> tile<64x64xf16>, token
+{loops}
+    %t1 = store_view_tko weak %s1, %C[%o, %o] : tile<64x64xf32>, {view.format("f32")}, tile<i32>
+        -> token
+"""
+    names = ", ".join(
+        f"%{x}_p: tile<ptr<{'f32' if x == 'C' else 'f16'}>>, %{x}_l: tile<i32>" for x in "ABC"
+    )
+    return entry(f"{names}, %m: tile<i32>, %n: tile<i32>, %n0: tile<i32>, %n1: tile<i32>", body)
+
+
+@pytest.mark.parametrize("ends", [(1, 3), (0, 2), (2, 2)])
+@pytest.mark.parametrize("arch", ["sm_80", "sm_120a"])
+def test_an_operand_stays_for_the_next_loop(arch: str, ends: tuple[int, int]) -> None:
+    """A of both loops is laid down once, whichever of them runs."""
+    text = twice()
+    assert tw.compile(text, arch).ptx.count("st.shared") * 128 == 64 * 64
+    a, b = operand(64, 64, "f16"), operand(192, 64, "f16")
+    c = np.zeros((64, 64), np.float32)
+    args = [part for x in (a, b, c) for part in (x, 64)]
+    options: dict[str, Any] = {"grid": (1,), "args": [*args, 192, 64, *ends], "arch": arch}
+    want = tw.interpret(text, "k", **options)[2]
+    got = tw.interpret(text, "k", level="ptx", schedule=1, **options)[2]
+    assert np.abs(want).max() > 0 and (got == want).all()

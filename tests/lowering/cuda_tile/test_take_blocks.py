@@ -1,0 +1,133 @@
+"""CTAs that take one tile block after the other, and the order of blocks: the result stays."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "interpreter" / "cuda_tile"))
+sys.path.append(str(Path(__file__).parent))
+
+from attention_kernel import GIVEN, attention
+from test_hints import hinted
+from test_warpgroups import DTYPES, operand, product
+from tile_ir import entry
+
+import tilewright as tw
+from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
+from tilewright.lowering.cuda_tile.scheduling.order_blocks import slow_dimension
+from tilewright.lowering.cuda_tile.scheduling.take_blocks import CudaTileTakeBlocksPass
+from tilewright.parsing import parse_module
+
+TYPES = ("bf16", "f32")
+
+
+def taken(text: str) -> ModuleOp:
+    """The kernel whose CTAs take blocks."""
+    module = parse_module(text, "taken")
+    CudaTileTakeBlocksPass().apply(Context(), module)
+    return module
+
+
+@pytest.mark.parametrize(
+    "arch, tile, sizes, grid, ctas, hints, more",
+    [
+        ("sm_90a", (64, 64, 16), (72, 72, 40), (2, 2, 1), 3, "", True),
+        ("sm_90a", (128, 64, 16), (264, 64, 24), (3, 1, 1), 2, "num_cta_in_cga = 2", False),
+        ("sm_100a", (128, 64, 16), (264, 64, 24), (3, 1, 1), 1, "", False),
+        ("sm_80", (32, 32, 16), (40, 40, 24), (2, 2, 1), 2, "", False),
+        ("sm_80", (32, 32, 16), (32, 32, 16), (1, 1, 1), 2, "", False),
+    ],
+)
+def test_blocks_taken_in_turn(
+    arch: str, tile: tuple[int, int, int], sizes: tuple[int, int, int],
+    grid: tuple[int, int, int], ctas: int, hints: str, *, more: bool,
+) -> None:  # fmt: skip
+    """Fewer CTAs than blocks, or more, compute what a CTA for each would: at the program level, and
+    by PTX whose copies for the next block come while the last one is stored."""
+    text = product(TYPES, tile, more=more)
+    if hints:
+        text = hinted(text, hints)
+    m, n, k = sizes
+    a, b = operand(m, k, "bf16"), operand(k, n, "bf16")
+    c = operand(m, n, "f32") if more else np.zeros((m, n), DTYPES["f32"])
+    args = [part for array in (a, b, c) for part in (array, array.shape[1])] + [m, n, k]
+    options: dict[str, Any] = {"arch": arch}
+    want = tw.interpret(text, "k", grid=grid, args=args, **options)[2]
+    assert np.abs(want).max() > 0
+    for level in ("tile", "ptx"):
+        got = tw.interpret(
+            taken(text), "k", grid=(ctas, 1, 1), args=[*args, *grid], level=level,
+            schedule=None if level == "tile" else 3, **options,
+        )[2]  # fmt: skip
+        assert (got.view(np.uint32) == want.view(np.uint32)).all()
+    kernel = tw.compile(taken(text), arch).entry()
+    assert kernel.takes_blocks and not tw.compile(text, arch).entry().takes_blocks
+
+
+def test_what_is_common_stays_in_front() -> None:
+    """So tensor maps are made of arguments, and copies are boxes."""
+    module = taken(product(TYPES, (64, 64, 16)))
+    loop = next(op for op in module.walk() if isinstance(op, ForOp))
+    inside = {op.name.removeprefix("cuda_tile.") for op in loop.walk()}
+    assert not inside & {"make_tensor_view", "make_partition_view", "get_tile_block_id"}
+    assert "cp.async.bulk.tensor.2d.shared" in tw.compile(module, "sm_90a").ptx
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        attention(64, 64, 64, GIVEN),
+        entry("%p: tile<ptr<i32>>", "    %i = iota : tile<64xi32>\n"),
+        product(TYPES, (64, 64, 16)).replace("weak %sum", "relaxed device %sum"),
+        product(TYPES, (64, 64, 16)).replace("to %steps,", "to %i,"),
+    ],
+    ids=["two products", "no product", "blocks that others may wait for", "blocks that differ"],
+)
+def test_kernels_that_keep_a_cta_for_each_block(text: str) -> None:
+    module = parse_module(text, "text")
+    before = str(module)
+    CudaTileTakeBlocksPass().apply(Context(), module)
+    assert str(module) == before
+
+
+BATCHED = """
+    %bx, %by, %bz = get_tile_block_id : tile<i32>
+    %ones = constant <f32: 1.0> : tile<1x4x8xf32>
+    %v = make_tensor_view %p, shape = [3, 8, 8], strides = [64, 8, 1]
+        : tensor_view<3x8x8xf32, strides=[64,8,1]>
+    %w = make_partition_view %v
+        : partition_view<tile=(1x4x8), tensor_view<3x8x8xf32, strides=[64,8,1]>>
+    %o = constant <i32: 0> : tile<i32>
+    %x, %t = load_view_tko weak %w[%bx, LOADED, %o]
+        : partition_view<tile=(1x4x8), tensor_view<3x8x8xf32, strides=[64,8,1]>>, tile<i32>
+        -> tile<1x4x8xf32>, token
+    %y = addf %x, %ones : tile<1x4x8xf32>
+    %u = make_tensor_view %q, shape = [3, 8, 8], strides = [64, 8, 1]
+        : tensor_view<3x8x8xf32, strides=[64,8,1]>
+    %s = make_partition_view %u
+        : partition_view<tile=(1x4x8), tensor_view<3x8x8xf32, strides=[64,8,1]>>
+    %r = store_view_tko weak %y, %s[%bx, %by, %o]
+        : tile<1x4x8xf32>, partition_view<tile=(1x4x8),
+          tensor_view<3x8x8xf32, strides=[64,8,1]>>, tile<i32> -> token
+"""
+
+
+@pytest.mark.parametrize("loaded, slow", [("%o", 0), ("%by", None)])
+def test_blocks_that_share_nothing_lie_apart(loaded: str, slow: int | None) -> None:
+    """The dimension that all accesses have to do with is the slowest, where another is not such."""
+    text = entry("%p: tile<ptr<f32>>, %q: tile<ptr<f32>>", BATCHED.replace("LOADED", loaded))
+    assert slow_dimension(parse_module(text, "text").walk()) == slow
+    p = np.arange(192, dtype=np.float32)
+    options: dict[str, Any] = {"grid": (3, 2), "args": [p, np.zeros_like(p)]}
+    want = tw.interpret(text, "k", **options)[1]
+    got = tw.interpret(text, "k", level="ptx", arch="sm_80", **options)[1]
+    assert want.any() and (got == want).all()
+    ptx = tw.compile(text, "sm_80").ptx
+    assert ("%nctaid" in ptx) == (slow is not None)
