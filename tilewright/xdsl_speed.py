@@ -29,7 +29,6 @@ from xdsl.ir import (
 )
 from xdsl.ir.core import (
     BlockOps,
-    ErasedSSAValue,
     IRWithName,
     IRWithUses,
     OpOperands,
@@ -52,13 +51,13 @@ from xdsl.irdl.operations import (
     VarIRConstruct,
 )
 from xdsl.parser import Parser
-from xdsl.traits import IsolatedFromAbove, OpTrait
+from xdsl.traits import IsolatedFromAbove
 from xdsl.universe import Universe
-from xdsl.utils.exceptions import VerifyException
 
+from tilewright import xdsl_verification
 from tilewright.dialects.field_counts import FieldCounts, field_counts, flattened, segments
 from tilewright.dialects.once import once_each
-from tilewright.dialects.signature import FactsBySignature, identity, signature
+from tilewright.dialects.signature import FactsBySignature, identity
 
 # pyright: reportPrivateUsage=false
 
@@ -95,7 +94,7 @@ def install() -> None:
     result.owner, argument.owner = property(attrgetter("op")), property(attrgetter("block"))
     block: Any = Block
     block._attach_op, block.add_op = _attach, _append
-    operation.verify, operation.erase = _verify_op, _erase
+    operation.verify, operation.erase = xdsl_verification.verify_op, _erase
     fast: Any = BlockOps
     fast.__iter__ = _ops
     accessors: list[Any] = [BaseAccessor, BeforeVariadicSingleAccessor, BaseAttrAccessor]
@@ -104,12 +103,12 @@ def install() -> None:
     numbers: Any = DenseArrayBase
     numbers.get_values = once_each(numbers.get_values)
     definition: Any = OpDef
-    definition.verify = _verify
+    definition.verify = xdsl_verification.verify
     operations.irdl_op_init = _build
     form: Any = FormatProgram
     form.parse = _parse
     isolated: Any = IsolatedFromAbove
-    isolated.verify = _isolated
+    isolated.verify = xdsl_verification.isolated
     universe: Any = Universe
     universe.get_multiverse = cache(Universe.get_multiverse)
 
@@ -443,57 +442,3 @@ def _parse(program: FormatProgram, parser: Parser, op_type: Any) -> Any:
         result_types=types[1], operands=operands, attributes=state.attributes,
         properties=state.properties, regions=state.regions, successors=state.successors,
     )  # fmt: skip
-
-
-# Verification
-
-_verify_any = Operation.verify
-_verify_all = OpDef.verify
-_verify_isolated = IsolatedFromAbove.verify
-_inert = OpTrait.verify
-_verified = FactsBySignature[tuple[OpTrait, ...]]()
-"""Of ops that were right: the traits that ask more than the definition says."""
-
-
-def _verify_op(op: Operation, verify_nested_ops: bool = True) -> None:
-    """Verify an op: one in the middle of a block is asked for its operands and by its verifier."""
-    if op._next_op is None or op.regions or op._successors:
-        return _verify_any(op, verify_nested_ops)
-    try:
-        if ErasedSSAValue not in map(type, op._operands):
-            return op.verify_()
-    except VerifyException:
-        pass
-    return _verify_any(op, verify_nested_ops)
-
-
-def _verify(definition: OpDef, op: Operation) -> None:
-    """Verify an op by its definition. Attributes never change: what was right of some stays so."""
-    if op.regions:
-        return _verify_all(definition, op)
-    key = (id(definition), signature(op))
-    traits = _verified.get(key)
-    if traits is None:
-        _verify_all(definition, op)
-        asking = [trait for trait in definition.traits if type(trait).verify is not _inert]
-        _verified.put(key, op, tuple(asking))
-        return None
-    for trait in traits:
-        trait.verify(op)
-    return None
-
-
-def _isolated(trait: IsolatedFromAbove, op: Operation) -> None:
-    """Verify that nothing in an op uses a value around it: most are defined in the same block."""
-    regions = list(op.regions)
-    while regions:
-        for block in regions.pop().blocks:
-            for inner in block.ops:
-                for operand in inner._operands:
-                    owner = operand.owner
-                    where = owner.parent if operand.__class__ is OpResult else owner
-                    if where is not block and (owner is op or not op.is_ancestor(owner)):
-                        return _verify_isolated(trait, op)
-                if inner.regions and not inner.has_trait(IsolatedFromAbove):
-                    regions += inner.regions
-    return None

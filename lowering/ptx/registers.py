@@ -58,7 +58,7 @@ class RegisterMove(NamedTuple):
     source: str
 
 
-class _Names(dict[SSAValue, list[str]]):
+class _NamesOfValues(dict[SSAValue, list[str]]):
     """The registers of values, named on first asking."""
 
     def __init__(self, named: Callable[[SSAValue], list[str]]):
@@ -86,7 +86,7 @@ class RegisterNames:
         self._constants: dict[Slot, ConstOp] = {}
         self._mmas: list[WgmmaOp | WarpMmaOp] = []
         self._names: dict[Slot, str] = {}
-        self.names = _Names(self.named).__getitem__
+        self.names = _NamesOfValues(self.named).__getitem__
         self.counts: dict[str, int] = dict.fromkeys(PREFIXES, 0)
         self._define(region)
         self.in_flight = InFlightRegisters(region, self._slots.__getitem__)
