@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable, Generator, Sequence
+from typing import Any
 
 import pytest
 from _pytest.runner import runtestprotocol
 from hypothesis import HealthCheck, settings
 from without_checks import without_checks
 
+from tilewright import execution
 from tilewright.ptxas import PtxasReport, assemble, find_ptxas
 
 # Examples are drawn anew each time, so that runs add up. `make conformance` draws many at once.
@@ -45,6 +47,20 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
             item.ihook.pytest_runtest_logreport(report=report)
     item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
     return True
+
+
+@pytest.fixture
+def monkeypatch(monkeypatch: pytest.MonkeyPatch) -> Generator[pytest.MonkeyPatch]:
+    """pytest's, after each of whose patches `interpret` lowers a text anew."""
+    patch = monkeypatch.setattr
+
+    def setattr(*args: Any, **options: Any) -> None:
+        patch(*args, **options)
+        execution._read.cache_clear()
+
+    monkeypatch.setattr = setattr  # type: ignore[method-assign]
+    yield monkeypatch
+    execution._read.cache_clear()
 
 
 @pytest.fixture

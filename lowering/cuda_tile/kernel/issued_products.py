@@ -77,7 +77,7 @@ class IssueRecord:
 
 
 def _open(events: Sequence[Event], given: bool) -> bool | None:
-    """Whether threads have `given` something and been told nothing since, behind events; None
+    """True where threads have `given` something and been told nothing since, behind events; None
     where they give twice."""
     for event in events:
         if isinstance(event, IssuedLoop):
