@@ -13,7 +13,7 @@ from abc import ABCMeta
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from operator import attrgetter
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 from xdsl.dialects.builtin import UNKNOWN_LOC, DenseArrayBase, LocationAttr
 from xdsl.ir import (
@@ -369,7 +369,7 @@ def _erase(op: Operation, safe_erase: bool = True, drop_references: bool = True)
             for inner in region.walk():
                 for use in inner._operand_uses:
                     use._prev_use = None
-                for result in inner.results:
+                for result in cast(Sequence[Any], inner.results):
                     result.op = result.first_use = None
                 inner._operands, inner._operand_uses, inner.results = _NONE, (), _NONE
                 inner.parent = inner._prev_op = inner._next_op = None

@@ -302,7 +302,9 @@ def _select_list(condition: SSAValue, a: SSAValue, b: SSAValue, to: Conversion) 
 
 def element(registers: SSAValue, position: int, to: Conversion) -> SSAValue:
     """One register of a list."""
-    count = registers.type.count.data  # type: ignore[attr-defined]
+    type_ = registers.type
+    assert isinstance(type_, RegType)
+    count = type_.count.data
     if count == 1:
         return registers
     one = to.pure((ListGetOp, registers), (registers,), lambda: ListGetOp(registers, 0, count))

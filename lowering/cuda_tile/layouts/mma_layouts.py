@@ -7,7 +7,7 @@ becomes A of another, along M, so that it stays in registers; what is left over 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Any, ClassVar, get_args
@@ -36,8 +36,8 @@ _MULTIPLICATIONS: frozenset[Any] = frozenset(get_args(Multiplication))
 
 def multiplications(entry: Operation) -> list[Multiplication]:
     """The multiplications of matrices in a kernel."""
-    ops: Iterable[Any] = entry.walk()
-    return [op for op in ops if type(op) in _MULTIPLICATIONS]
+    products: Any = [op for op in entry.walk() if type(op) in _MULTIPLICATIONS]
+    return products
 
 
 def atom_of(op: Multiplication) -> MmaAtom | None:
