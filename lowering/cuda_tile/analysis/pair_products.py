@@ -22,7 +22,7 @@ from tilewright.lowering.cuda_tile.analysis.find_pipelines import (
 )
 from tilewright.lowering.cuda_tile.analysis.loaded_operands import halved_dimension, loaded_by
 from tilewright.lowering.cuda_tile.analysis.remarks import remark
-from tilewright.lowering.cuda_tile.layouts.mma_layouts import Multiplication
+from tilewright.lowering.cuda_tile.layouts.mma_layouts import Multiplication, multiplications
 from tilewright.lowering.cuda_tile.layouts.tensor_memory_layouts import (
     OPERAND,
     PAIR,
@@ -78,7 +78,7 @@ def are_paired(entry: EntryOp) -> bool:
 
 
 def _products(entry: EntryOp) -> list[Multiplication]:
-    return [op for op in entry.walk() if isinstance(op, Multiplication) and in_tensor_memory(op)]
+    return [op for op in multiplications(entry) if in_tensor_memory(op)]
 
 
 def _why_none(

@@ -65,7 +65,7 @@ from tilewright.lowering.cuda_tile.analysis.split_dimensions import (
 from tilewright.lowering.cuda_tile.analysis.tensor_maps import is_weak, reads_only
 from tilewright.lowering.cuda_tile.layouts.elements import shape_of, tile_type
 from tilewright.lowering.cuda_tile.layouts.layouts import log2
-from tilewright.lowering.cuda_tile.layouts.mma_layouts import Multiplication
+from tilewright.lowering.cuda_tile.layouts.mma_layouts import Multiplication, multiplications
 from tilewright.lowering.cuda_tile.scheduling.part_accesses import access_part, counted_part
 from tilewright.lowering.cuda_tile.scheduling.share_blocks import shared_by
 
@@ -111,7 +111,7 @@ def _split(entry: EntryOp, arch: Target, ctas: int) -> SharedBlocks:
     check_ops(entry)
     split = SplitTiles(entry, ctas)
     split.copy_cheap()
-    products = [op for op in entry.walk() if isinstance(op, Multiplication)]
+    products = multiplications(entry)
     split_products(split, _pair_axis if pairs and may_be_folded(products) else _axis)
     return SharedBlocks(ctas, rewrite_parts(split, _number(split)))
 
