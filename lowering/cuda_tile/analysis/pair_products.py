@@ -92,7 +92,7 @@ def _why_none(
         return "A or B does not come of loads alone"
     if pair_axis(rows, columns, 1) is None or tensor_core_atom(op, arch) is None:
         return f"each has {rows} rows, of {columns} columns"
-    if a.load not in blocks.parts or b.load in blocks.parts:
+    if blocks.PART not in a.load.attributes or blocks.PART in b.load.attributes:
         return "they have different columns"
     half = halves.setdefault(b.load, halved_dimension(op))
     if half is None or half != halved_dimension(op):

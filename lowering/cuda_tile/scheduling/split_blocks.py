@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from xdsl.dialects.builtin import i32
+from xdsl.dialects.builtin import UnitAttr, i32
 from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
@@ -113,7 +113,8 @@ def _split(entry: EntryOp, arch: Target, ctas: int) -> SharedBlocks:
     split.copy_cheap()
     products = multiplications(entry)
     split_products(split, _pair_axis if pairs and may_be_folded(products) else _axis)
-    return SharedBlocks(ctas, rewrite_parts(split, _number(split)))
+    _rewrite(split)
+    return SharedBlocks(ctas)
 
 
 def _shared(entry: EntryOp, arch: Target) -> SharedBlocks:
@@ -128,7 +129,8 @@ def _shared(entry: EntryOp, arch: Target) -> SharedBlocks:
         except UnsplitError:
             ctas //= 2
             continue
-        return SharedBlocks(ctas, rewrite_parts(split, _number(split)), clustered=False)
+        _rewrite(split)
+        return SharedBlocks(ctas, clustered=False)
     return SharedBlocks()
 
 
@@ -183,13 +185,19 @@ def check_ops(entry: EntryOp) -> None:
             raise UnsplitError("a load comes after a write, or is not weak")
 
 
-def rewrite_parts(split: SplitTiles, number: SSAValue) -> frozenset[Operation]:
+def _rewrite(split: SplitTiles) -> None:
+    """Rewrite an entry for a CTA's part."""
+    for op in rewrite_parts(split, _number(split)):
+        op.attributes[SharedBlocks.PART] = UnitAttr()
+
+
+def rewrite_parts(split: SplitTiles, number: SSAValue) -> list[Operation]:
     """Rewrite an entry for the part of a number; the accesses to parts of tiles."""
-    parts: set[Operation] = set()
+    parts: list[Operation] = []
     for op in list(split.entry.walk()):
         if isinstance(op, LoadViewTkoOp | StoreViewTkoOp) and op.tile in split.axes:
             access_part(op, split.axes[op.tile], split.parts, number)
-            parts.add(op)
+            parts.append(op)
     for value in split.axes:
         made, type_ = value.owner, split.type_of(value)
         if isinstance(made, core.ConstantOp):
@@ -203,7 +211,7 @@ def rewrite_parts(split: SplitTiles, number: SSAValue) -> frozenset[Operation]:
             total = counted_part(made, number)
             for use in uses:
                 use.operation.operands[use.index] = total
-    return frozenset(parts)
+    return parts
 
 
 def _number(split: SplitTiles) -> SSAValue:
