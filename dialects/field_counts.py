@@ -72,7 +72,7 @@ def flattened(
             sizes.append(0)
         else:
             return None
-    if all([isinstance(value, kind) for value in values]):
+    if all([issubclass(own, kind) for own in set(map(type, values))]):
         return values, tuple(sizes)
     return None
 

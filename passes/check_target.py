@@ -37,7 +37,7 @@ class CheckTargetPass(ModulePass):
             raise OpError(op, str(error)) from error
         supported = dict[int, Minimum]()
         for inner in op.walk():
-            if isinstance(inner, memref.AllocOp):
+            if type(inner) is memref.AllocOp:
                 _check_size(inner, arch)
             asked: object = inner
             if not is_requiring_op(asked):

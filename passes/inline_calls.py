@@ -49,7 +49,7 @@ def callee_of(call: func.CallOp) -> Function:
 
 
 def _calls(inside: Operation | Region) -> list[func.CallOp]:
-    return [op for op in inside.walk() if isinstance(op, func.CallOp)]
+    return [op for op in inside.walk() if type(op) is func.CallOp]
 
 
 def _function(op: Operation) -> Operation | None:

@@ -81,7 +81,7 @@ def _seeds(ops: Sequence[Operation]) -> Iterator[tuple[SSAValue, _Source]]:
     """The layouts that are declared, then those that the atoms want."""
     for op in ops:
         for value in op.results:
-            if isinstance(value.type, FragmentType):
+            if value.type.__class__ is FragmentType:
                 yield from _declared(op, value)
         for region in op.regions:
             for block in region.blocks:

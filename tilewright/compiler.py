@@ -116,6 +116,7 @@ def compile(
     entries = [
         Entry.of(op, arguments.get(op.sym_name.data) or kernel_parameters(op)) for op in lowered
     ]
+    module.erase(safe_erase=False)
     report = _assembled(text, arch, name) if assemble else None
     told = remarks if report is None else (*remarks, *_costs(report))
     resources = None if report is None else report.kernels

@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any
 from xdsl.dialects.builtin import CallSiteLoc, FileLineColLoc, NameLoc
 from xdsl.utils.exceptions import PassFailedException, VerifyException
 
+from tilewright.dialects.once import once_each
+
 if TYPE_CHECKING:
     from xdsl.ir import Attribute, Operation
 
@@ -101,6 +103,7 @@ class Diagnostic:
         return f"{head}\n{left}{'...' * bool(end)}\n{indent}^"
 
 
+@once_each
 def file_location(location: Attribute) -> FileLineColLoc | None:
     """The place in a file that a location names, looking through names, calls (at what is called)
     and debug info (`cuda_tile.di_loc`); None where it is none."""

@@ -72,7 +72,9 @@ def _faults(module: ModuleOp, text: str | None) -> list[Diagnostic]:
     return faults
 
 
-_RUNNERS = ("guard", "pipeline", "verification", "xdsl_speed", "tools.tilewright_opt")
+_RUNNERS = (
+    "guard", "pipeline", "verification", "xdsl_speed", "xdsl_verification", "tools.tilewright_opt"
+)  # fmt: skip
 """Modules that run what is not theirs: passes, targets, verifiers, xDSL's own code."""
 
 

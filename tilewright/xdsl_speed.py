@@ -13,7 +13,7 @@ from abc import ABCMeta
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from operator import attrgetter
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 from xdsl.dialects.builtin import UNKNOWN_LOC, DenseArrayBase, LocationAttr
 from xdsl.ir import (
@@ -29,7 +29,6 @@ from xdsl.ir import (
 )
 from xdsl.ir.core import (
     BlockOps,
-    ErasedSSAValue,
     IRWithName,
     IRWithUses,
     OpOperands,
@@ -52,13 +51,13 @@ from xdsl.irdl.operations import (
     VarIRConstruct,
 )
 from xdsl.parser import Parser
-from xdsl.traits import IsolatedFromAbove, OpTrait
+from xdsl.traits import IsolatedFromAbove
 from xdsl.universe import Universe
-from xdsl.utils.exceptions import VerifyException
 
+from tilewright import xdsl_verification
 from tilewright.dialects.field_counts import FieldCounts, field_counts, flattened, segments
 from tilewright.dialects.once import once_each
-from tilewright.dialects.signature import FactsBySignature, identity, signature
+from tilewright.dialects.signature import FactsBySignature, identity
 
 # pyright: reportPrivateUsage=false
 
@@ -95,7 +94,7 @@ def install() -> None:
     result.owner, argument.owner = property(attrgetter("op")), property(attrgetter("block"))
     block: Any = Block
     block._attach_op, block.add_op = _attach, _append
-    operation.verify = _verify_op
+    operation.verify, operation.erase = xdsl_verification.verify_op, _erase
     fast: Any = BlockOps
     fast.__iter__ = _ops
     accessors: list[Any] = [BaseAccessor, BeforeVariadicSingleAccessor, BaseAttrAccessor]
@@ -104,12 +103,12 @@ def install() -> None:
     numbers: Any = DenseArrayBase
     numbers.get_values = once_each(numbers.get_values)
     definition: Any = OpDef
-    definition.verify = _verify
+    definition.verify = xdsl_verification.verify
     operations.irdl_op_init = _build
     form: Any = FormatProgram
     form.parse = _parse
     isolated: Any = IsolatedFromAbove
-    isolated.verify = _isolated
+    isolated.verify = xdsl_verification.isolated
     universe: Any = Universe
     universe.get_multiverse = cache(Universe.get_multiverse)
 
@@ -255,6 +254,17 @@ def _create(
     return op
 
 
+class _Use:
+    """A use, without a dictionary of its own."""
+
+    __slots__ = ("_index", "_next_use", "_operation", "_prev_use")
+    operation, index = Use.operation, Use.index
+    __repr__ = Use.__repr__
+
+
+_NONE = SSAValues[Any]()
+
+
 def _fill(
     self: Any,
     operands: Sequence[SSAValue],
@@ -263,11 +273,12 @@ def _fill(
     attributes: dict[str, Attribute],
 ) -> None:
     """Give an op its values and attributes."""
-    self._operands = values = SSAValues(operands)
+    # A tuple is made more quickly than SSAValues, and nobody sees it: accessors wrap parts of it.
+    self._operands = values = tuple(operands)
     uses = list[Any]()
     for index, value in enumerate(values):
-        use: Any = _new(Use)
-        use._operation, use._index = self, index
+        use: Any = _new(_Use)
+        use._operation, use._index, use._prev_use = self, index, None
         use._next_use = first = value.first_use
         if first is not None:
             first._prev_use = use
@@ -279,7 +290,7 @@ def _fill(
         result: Any = _new(OpResult)
         result.type, result.op, result.index = type_, self, index
         results.append(result)
-    self.results = SSAValues(results)
+    self.results = SSAValues(results) if results else _NONE
     self.properties, self.attributes = properties, attributes
     added = _added(self.__class__)
     # An implicit builder takes the place of Operation's own.
@@ -345,6 +356,24 @@ def _append(block: Block, op: Operation) -> None:
     op.parent, op._prev_op, op._next_op = block, last, None
     last._next_op = block._last_op = op
     return None
+
+
+_erase_any = Operation.erase
+
+
+def _erase(op: Operation, safe_erase: bool = True, drop_references: bool = True) -> None:
+    """Erase an op. What is in an isolated one nobody else uses: it is taken apart, and so is gone
+    at once, not when the garbage collector has looked for cycles."""
+    if not safe_erase and op.has_trait(IsolatedFromAbove):
+        for region in op.regions:
+            for inner in region.walk():
+                for use in inner._operand_uses:
+                    use._prev_use = None
+                for result in cast(Sequence[Any], inner.results):
+                    result.op = result.first_use = None
+                inner._operands, inner._operand_uses, inner.results = _NONE, (), _NONE
+                inner.parent = inner._prev_op = inner._next_op = None
+    _erase_any(op, safe_erase, drop_references)
 
 
 _OPERAND, _RESULT = VarIRConstruct.OPERAND, VarIRConstruct.RESULT
@@ -413,57 +442,3 @@ def _parse(program: FormatProgram, parser: Parser, op_type: Any) -> Any:
         result_types=types[1], operands=operands, attributes=state.attributes,
         properties=state.properties, regions=state.regions, successors=state.successors,
     )  # fmt: skip
-
-
-# Verification
-
-_verify_any = Operation.verify
-_verify_all = OpDef.verify
-_verify_isolated = IsolatedFromAbove.verify
-_inert = OpTrait.verify
-_verified = FactsBySignature[tuple[OpTrait, ...]]()
-"""Of ops that were right: the traits that ask more than the definition says."""
-
-
-def _verify_op(op: Operation, verify_nested_ops: bool = True) -> None:
-    """Verify an op: one in the middle of a block is asked for its operands and by its verifier."""
-    if op._next_op is None or op.regions or op._successors:
-        return _verify_any(op, verify_nested_ops)
-    try:
-        if ErasedSSAValue not in map(type, op._operands):
-            return op.verify_()
-    except VerifyException:
-        pass
-    return _verify_any(op, verify_nested_ops)
-
-
-def _verify(definition: OpDef, op: Operation) -> None:
-    """Verify an op by its definition. Attributes never change: what was right of some stays so."""
-    if op.regions:
-        return _verify_all(definition, op)
-    key = (id(definition), signature(op))
-    traits = _verified.get(key)
-    if traits is None:
-        _verify_all(definition, op)
-        asking = [trait for trait in definition.traits if type(trait).verify is not _inert]
-        _verified.put(key, op, tuple(asking))
-        return None
-    for trait in traits:
-        trait.verify(op)
-    return None
-
-
-def _isolated(trait: IsolatedFromAbove, op: Operation) -> None:
-    """Verify that nothing in an op uses a value around it: most are defined in the same block."""
-    regions = list(op.regions)
-    while regions:
-        for block in regions.pop().blocks:
-            for inner in block.ops:
-                for operand in inner._operands:
-                    owner = operand.owner
-                    where = owner.parent if operand.__class__ is OpResult else owner
-                    if where is not block and (owner is op or not op.is_ancestor(owner)):
-                        return _verify_isolated(trait, op)
-                if inner.regions and not inner.has_trait(IsolatedFromAbove):
-                    regions += inner.regions
-    return None

@@ -5,7 +5,15 @@ from typing import ClassVar, Self
 
 from xdsl.dialects.builtin import IntegerAttr, StringAttr, UnitAttr, i64
 from xdsl.ir import SSAValue
-from xdsl.irdl import operand_def, opt_prop_def, prop_def, result_def, traits_def, var_operand_def
+from xdsl.irdl import (
+    operand_def,
+    opt_prop_def,
+    prop_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+    var_result_def,
+)
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import Pure
@@ -310,22 +318,26 @@ class ListMakeOp(NameOp):
 
 @fields_op("ptx.list.get")
 class ListGetOp(NameOp):
-    """One register of a list, by its place. A name, no instruction."""
+    """Registers of a list, those from a place on. A name, no instruction."""
 
     source = operand_def(RegType)
     position = prop_def(NUMBER)
-    result = result_def(RegType)
+    registers = var_result_def(RegType)
 
-    assembly_format = "$source `[` $position `]` attr-dict `:` type($source) `->` type($result)"
+    assembly_format = "$source `[` $position `]` attr-dict `:` type($source) `->` type($registers)"
 
-    def __init__(self, source: SSAValue, position: int):
+    def __init__(self, source: SSAValue, position: int, count: int = 1):
         assert isinstance(source.type, RegType)
-        super().__init__(source, reg(source.type.kind.data), position)
+        super().__init__(source, [reg(source.type.kind.data)] * count, position)
 
     def verify_(self) -> None:
         source = self.source.type
         assert isinstance(source, RegType)
-        if not 0 <= self.position.value.data < source.count.data:
-            raise self.fail(f"a position below {source.count.data}, got {self.position.value.data}")
-        if self.result.type != reg(source.kind.data):
-            raise self.fail(f"result {reg(source.kind.data)}, got {self.result.type}")
+        count, most, position = len(self.registers), source.count.data, self.position.value.data
+        if not 0 < count <= most:
+            raise self.fail(f"1 to {most} registers, got {count}")
+        if not 0 <= position <= most - count:
+            raise self.fail(f"a position below {most - count + 1}, got {position}")
+        for register in self.registers:
+            if register.type != reg(source.kind.data):
+                raise self.fail(f"result {reg(source.kind.data)}, got {register.type}")

@@ -8,16 +8,15 @@ there has no such choice (`in_flight`): that is joined first, and where it overl
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from tilewright.dialects.ptx.instruction import PtxOp
 from tilewright.dialects.ptx.matrix import WarpMmaOp
 from tilewright.dialects.ptx.registers import ConstOp, ListGetOp, ListMakeOp
-from tilewright.dialects.ptx.types import RegType
 from tilewright.dialects.ptx.wgmma import WgmmaOp
 from tilewright.lowering.ptx.edges import edges_of
 from tilewright.lowering.ptx.in_flight import InFlightRegisters, RegisterConflict, Tie
@@ -59,6 +58,18 @@ class RegisterMove(NamedTuple):
     source: str
 
 
+class _NamesOfValues(dict[SSAValue, list[str]]):
+    """The registers of values, named on first asking."""
+
+    def __init__(self, named: Callable[[SSAValue], list[str]]):
+        super().__init__()
+        self._named = named
+
+    def __missing__(self, value: SSAValue) -> list[str]:
+        names = self[value] = self._named(value)
+        return names
+
+
 class RegisterNames:
     """The register names of one kernel body, and the `conflicts` in which a register in flight
     would be moved or written. `meetings` move no such register, but to where one is that came by
@@ -75,7 +86,7 @@ class RegisterNames:
         self._constants: dict[Slot, ConstOp] = {}
         self._mmas: list[WgmmaOp | WarpMmaOp] = []
         self._names: dict[Slot, str] = {}
-        self._words: dict[SSAValue, list[str]] = {}
+        self.names = _NamesOfValues(self.named).__getitem__
         self.counts: dict[str, int] = dict.fromkeys(PREFIXES, 0)
         self._define(region)
         self.in_flight = InFlightRegisters(region, self._slots.__getitem__)
@@ -119,22 +130,22 @@ class RegisterNames:
             names = later
 
     def _fresh(self, value: SSAValue, block: Block, position: int) -> list[Slot]:
-        type_ = value.type
-        assert isinstance(type_, RegType)
+        type_: Any = value.type
         kind, uses = type_.kind.data, self._uses[value]
         return [Slot(kind, block, position, [uses]) for _ in range(type_.count.data)]
 
     def _named(self, op: ListMakeOp | ListGetOp) -> bool:
         """True where the registers that it names are known."""
         parts = [self._slots.get(part, []) for part in op.operands]
-        if isinstance(op, ListGetOp) and parts[0]:
-            parts = [[parts[0][op.position.value.data]]]
         if not all(parts):
             return False
-        slots = self._slots[op.result] = [slot for part in parts for slot in part]
-        uses = self._uses[op.result]
-        for slot in slots:
-            slot.uses.append(uses)
+        named = [[slot for part in parts for slot in part]]
+        if isinstance(op, ListGetOp):
+            named = [[slot] for slot in parts[0][op.position.value.data :]]
+        for result, slots in zip(op.results, named, strict=False):
+            self._slots[result], uses = slots, self._uses[result]
+            for slot in slots:
+                slot.uses.append(uses)
         return True
 
     # Live ranges
@@ -153,8 +164,8 @@ class RegisterNames:
     def _apart(self, ties: Sequence[Tie], *, unite: bool = False) -> Iterator[RegisterConflict]:
         """The pairs of registers that are not one, or cannot be made one."""
         for first, second, flight, op, edge in ties:
-            if unite:
-                self._unite(second, first)
+            if unite and self._unite(second, first):
+                continue
             if first.root is not second.root:
                 yield RegisterConflict(flight, op, edge, first)
 
@@ -186,33 +197,33 @@ class RegisterNames:
                 for a, b in zip(self._slots[op.c], self._slots[op.d], strict=True):
                     self._unite(a, b)
 
-    def _unite(self, a: Slot, b: Slot) -> None:
-        """Join two registers if they may be one. A constant has its own: moves take it as it is,
-        and ptxas would wait for an accumulator where what is read is the constant (C7517)."""
+    def _unite(self, a: Slot, b: Slot) -> bool:
+        """Join two registers if they may be one: True if they are. A constant has its own: moves
+        take it as it is, and ptxas would wait for an accumulator where what is read is the constant
+        (C7517)."""
         if a in self._constants or b in self._constants:
-            return
+            return a is b
         a, b = a if a.joined is None else a.root, b if b.joined is None else b.root
         if a is b or a.kind != b.kind:
-            return
+            return a is b
         known = self._ranges
         both = known.get(a) or self._ranges_of(a), known.get(b) or self._ranges_of(b)
         if both not in self._unions:
             # So are those of the lists that they are joined with.
             self._unions[both] = both[0].union(both[1])
-        if (union := self._unions[both]) is not None:
-            known[a], b.joined = union, a
+        if (union := self._unions[both]) is None:
+            return False
+        known[a], b.joined = union, a
+        return True
 
     # Names
 
-    def names(self, value: SSAValue) -> list[str]:
-        """The registers of a value, named on first asking."""
-        if (words := self._words.get(value)) is None:
-            assert self._is_joined
-            words = self._words[value] = [
-                self._name(slot if slot.joined is None else slot.root)
-                for slot in self._slots[value]
-            ]
-        return words
+    def named(self, value: SSAValue) -> list[str]:
+        """The registers of a value, which have their names from here on."""
+        assert self._is_joined
+        return [
+            self._name(slot if slot.joined is None else slot.root) for slot in self._slots[value]
+        ]
 
     def registers(self, value: SSAValue) -> tuple[Slot, ...]:
         """The registers of a value, each as the one of all that it was joined with."""
@@ -224,6 +235,8 @@ class RegisterNames:
         assert self._is_joined
         moves: list[RegisterMove] = []
         for dest, slot in zip(self._slots[into], self._slots[source], strict=True):
+            if dest is slot:
+                continue
             root, kind = dest.root, dest.kind
             if root is not slot.root:
                 constant = self._constants.get(slot)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from xdsl.context import Context
 from xdsl.dialects import func, gpu
 from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, ModuleOp, StringAttr, VectorType
-from xdsl.ir import Attribute, Block, Operation, Region
+from xdsl.ir import Block, Operation, Region
 from xdsl.passes import ModulePass
 
 from tilewright.diagnostic import OpError
@@ -41,14 +41,16 @@ def has_tiles(op: gpu.FuncOp | func.FuncOp) -> bool:
     arguments = op.body.blocks[0].args if op.body.blocks else ()
     if any(isinstance(argument.type, TypedAttribute) for argument in arguments):
         return True
-    # Operands are results of others, or arguments of blocks.
-    kinds, types = set[type[Operation]](), set[type[Attribute]]()
+    kinds = set[type[Operation]]()
     for inner in op.walk():
         kinds.add(type(inner))
-        types.update([type(value.type) for value in inner.results])
+        # Operands are results of others, or arguments of blocks.
+        for value in inner.results:
+            if value.type.__class__ is VectorType:
+                return True
         if inner.regions and any(_has_vectors(region) for region in inner.regions):
             return True
-    return VectorType in types or any(issubclass(kind, CuteOp) for kind in kinds)
+    return any(issubclass(kind, CuteOp) for kind in kinds)
 
 
 def _has_vectors(region: Region) -> bool:

@@ -101,6 +101,18 @@ class Emitter:
             self._keys[-1].append(key)
         return values
 
+    def pure(
+        self, kind: type[Operation], operands: Sequence[SSAValue], result: Attribute,
+        properties: dict[str, Attribute],
+    ) -> SSAValue:  # fmt: skip
+        """The result of a pure op; an earlier one of the same operands where there is one."""
+        key = (self.kind(kind, result, *properties.values()), *operands)
+        if (values := self._known.get(key)) is None:
+            op = kind.create(operands=operands, result_types=(result,), properties=properties)
+            values = self._known[key] = self.add(op).results
+            self._keys[-1].append(key)
+        return values[0]
+
     def remembered(
         self, key: tuple[Any, ...], build: Callable[[], Sequence[SSAValue]]
     ) -> Sequence[SSAValue]:

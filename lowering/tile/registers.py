@@ -204,15 +204,19 @@ def _position(place: int) -> IntegerAttr:
 
 
 def extracted(value: SSAValue, place: int, emitter: Emitter) -> SSAValue:
-    """One element of a fragment."""
-    return emitter.once(
-        ("extract", value, place),
+    """One element of a fragment; those that are registers of their own are named together."""
+    type_ = value.type
+    assert isinstance(type_, FragmentType)
+    first, count = (place, 1) if type_.element.per_register > 1 else (0, type_.count.data)
+    elements = emitter.every(
+        ("extract", value, first),
         lambda: fragment.ExtractOp.create(
             operands=[value],
-            properties={"position": _position(place)},
-            result_types=[value.type.element_type],  # type: ignore[attr-defined]
+            properties={"position": _position(first)},
+            result_types=[type_.element_type] * count,
         ),
     )
+    return elements[place - first]
 
 
 def from_elements(scalars: Sequence[SSAValue], type_: FragmentType, emitter: Emitter) -> SSAValue:

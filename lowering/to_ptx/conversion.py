@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any
 
 from xdsl.dialects.builtin import LocationAttr, NameLoc, StringAttr
@@ -222,8 +221,12 @@ class Conversion:
         """The value of a pure instruction: an earlier one of the same key, or a new one."""
         if (known := self._numbering.get(key)) is not None:
             return known
-        target = self._outermost(inputs)
-        self._place(op := build(), target)
+        return self._number(key, inputs, build())
+
+    def _number(self, key: tuple[Any, ...], inputs: Sequence[SSAValue], op: Operation) -> SSAValue:
+        """The result of a new pure instruction, which its key identifies from here on."""
+        target = self._outermost(inputs) if self.scope.loop else self.scope
+        self._place(op, target)
         result = self._numbering[key] = op.results[0]
         target.keys.append(key)
         return result
@@ -231,8 +234,6 @@ class Conversion:
     def _outermost(self, inputs: Sequence[SSAValue]) -> Scope:
         """The outermost scope that loops alone separate from here, with all inputs defined."""
         scope = best = self.scope
-        if not scope.loop:
-            return best
         depth = max([self._home[value].depth for value in inputs], default=0)
         while scope.loop and scope.depth > depth and scope.parent is not None:
             scope = scope.parent
@@ -244,9 +245,12 @@ class Conversion:
         """The result of a scalar instruction."""
         # A division is not moved out of its loop: the interpreter would trap where the source
         # never divides.
-        if op_type in (DivOp, RemOp):
+        if op_type is DivOp or op_type is RemOp:
             return self.emit(op_type.of(form, inputs))
-        return self.pure((op_type, form, *inputs), inputs, partial(op_type.of, form, inputs))
+        key = (op_type, form, *inputs)
+        if (known := self._numbering.get(key)) is not None:
+            return known
+        return self._number(key, inputs, op_type.of(form, inputs))
 
     def const(self, value: int, kind: str) -> SSAValue:
         """A constant of a register kind, by its bits."""

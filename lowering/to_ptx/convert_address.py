@@ -19,15 +19,13 @@ from tilewright.lowering.to_ptx.convert_arith import element, storage_of
 
 def packed_halves(low: SSAValue, high: SSAValue, to: Conversion) -> SSAValue:
     """The register of two halves: where they are the two of one that was taken apart, that one."""
-    first, second = low.owner, high.owner
+    get = low.owner
     if (
-        isinstance(first, ListGetOp)
-        and isinstance(second, ListGetOp)
-        and first.source is second.source
-        and isinstance(first.source.owner, UnpackOp)
-        and (first.position.value.data, second.position.value.data) == (0, 1)
+        isinstance(get, ListGetOp)
+        and get.registers == (low, high)
+        and isinstance(unpack := get.source.owner, UnpackOp)
     ):
-        return first.source.owner.source
+        return unpack.source
     return to.pure((PackOp, low, high), (low, high), lambda: PackOp(low, high))
 
 

@@ -302,7 +302,10 @@ def _select_list(condition: SSAValue, a: SSAValue, b: SSAValue, to: Conversion) 
 
 def element(registers: SSAValue, position: int, to: Conversion) -> SSAValue:
     """One register of a list."""
-    if registers.type.count.data == 1:  # type: ignore[attr-defined]
+    type_ = registers.type
+    assert isinstance(type_, RegType)
+    count = type_.count.data
+    if count == 1:
         return registers
-    key = (ListGetOp, registers, position)
-    return to.pure(key, (registers,), lambda: ListGetOp(registers, position))
+    one = to.pure((ListGetOp, registers), (registers,), lambda: ListGetOp(registers, 0, count))
+    return one.owner.results[position]  # type: ignore[union-attr]

@@ -6,12 +6,18 @@ from xdsl.dialects.builtin import BFloat16Type, Float16Type, IndexType, IntegerA
 from tilewright.diagnostic import OpError
 from tilewright.dialects.math_functions.rounded_once import odd_single, odd_whole
 from tilewright.dialects.ptx import scalars
-from tilewright.dialects.ptx.registers import ListGetOp, MovOp, UnpackOp
+from tilewright.dialects.ptx.registers import MovOp, UnpackOp
 from tilewright.dialects.ptx.scalar_types import NARROW_FLOATS, scalar_type
 from tilewright.dialects.ptx.scalars import CvtOp
 from tilewright.dialects.ptx.types import reg
 from tilewright.lowering.to_ptx.conversion import Conversion, constant, lowers, signed
-from tilewright.lowering.to_ptx.convert_arith import extended, lowest_bit, scalar, storage_of
+from tilewright.lowering.to_ptx.convert_arith import (
+    element,
+    extended,
+    lowest_bit,
+    scalar,
+    storage_of,
+)
 from tilewright.lowering.to_ptx.convert_arith_floats import (
     BF16,
     F16,
@@ -88,7 +94,7 @@ def _extend_float(op: arith.ExtFOp, to: Conversion) -> None:
     if (narrow := NARROW_FLOATS.get(source)) is not None:
         pair = to.scalar(CvtOp, f"rn.f16x2.{narrow}x2", value)
         halves = to.pure((UnpackOp, pair), (pair,), lambda: UnpackOp(pair))
-        value = to.pure((ListGetOp, halves, 0), (halves,), lambda: ListGetOp(halves, 0))
+        value = element(halves, 0, to)
         source = F16
     if source == F16 and op.result.type == F16:
         to[op.result] = value

@@ -278,6 +278,7 @@ class ConvertCuteNvgpuToPtxPass(ModulePass):
                 Rewriter.insert_op(module_variable(top), InsertPoint.before(top))
             if not isinstance(top, EntryOp | GlobalOp):
                 top.detach()
+                top.erase(safe_erase=False)
         op.body.block.add_ops(entries)
 
 

@@ -54,9 +54,9 @@ def make(registers: list[SSAValue], fragment: FragmentType, to: Conversion) -> S
 
 def unpacked(register: SSAValue, place: int, fragment: FragmentType, to: Conversion) -> SSAValue:
     """One element of a register."""
-    bits = fragment.element.bits
     if fragment.element.per_register == 1:
         return register
+    bits = fragment.element.bits
     if bits == 16:
         pair = to.pure((UnpackOp, register), (register,), lambda: UnpackOp(register))
         return element(pair, place, to)
@@ -86,8 +86,9 @@ def _extract(op: fragment.ExtractOp, to: Conversion) -> None:
     fragment = op.fragment.type
     assert isinstance(fragment, FragmentType)
     _check_scalar(op, fragment)
-    register, place = divmod(op.position.value.data, fragment.element.per_register)
-    to[op.scalar] = unpacked(element(to[op.fragment], register, to), place, fragment, to)
+    for i, scalar in enumerate(op.scalars, op.position.value.data):
+        register, place = divmod(i, fragment.element.per_register)
+        to[scalar] = unpacked(element(to[op.fragment], register, to), place, fragment, to)
 
 
 @lowers(fragment.InsertOp)

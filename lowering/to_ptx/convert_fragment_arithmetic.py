@@ -5,7 +5,7 @@ from xdsl.ir import SSAValue
 from tilewright.dialects.cute_nvgpu.ops.fragment_arithmetic import ConvertOp, FmaOp
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
 from tilewright.dialects.ptx import scalars
-from tilewright.dialects.ptx.registers import ListGetOp, ListMakeOp, MovOp, PackOp, UnpackOp
+from tilewright.dialects.ptx.registers import ListMakeOp, MovOp, PackOp, UnpackOp
 from tilewright.dialects.ptx.scalars import CvtOp
 from tilewright.dialects.ptx.types import reg
 from tilewright.lowering.to_ptx.conversion import Conversion, lowers
@@ -65,10 +65,7 @@ def _part(value: SSAValue, first: int, bits: int, type_: FragmentType, to: Conve
     while width > bits:
         halves = _halves(register, width == 16, to)
         width //= 2
-        register = to.pure(
-            (ListGetOp, halves, offset // width), (halves,),
-            lambda halves=halves, place=offset // width: ListGetOp(halves, place),
-        )  # fmt: skip
+        register = element(halves, offset // width, to)
         offset %= width
     return register
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import re
+import weakref
 from importlib import import_module
 from inspect import getsource
 from pathlib import Path
@@ -70,6 +71,21 @@ def test_a_walk_may_erase_the_op_that_it_gives() -> None:
             op.erase()
     assert seen == 5
     assert len(list(block.walk())) == 1
+
+
+def test_an_isolated_op_that_is_erased_is_gone_without_the_garbage_collector() -> None:
+    first = AnyOp(result_types=[i32])
+    twice = AnyOp(operands=[first.results[0]] * 2, result_types=[i32])
+    module, seen = ModuleOp([first, twice, AnyOp(operands=[twice.results[0]])]), weakref.ref(twice)
+    del twice
+    gc.disable()
+    try:
+        assert seen() is not None
+        module.erase(safe_erase=False)
+        del first
+        assert seen() is None
+    finally:
+        gc.enable()
 
 
 def test_instances_are_those_of_classes_that_inherit() -> None:

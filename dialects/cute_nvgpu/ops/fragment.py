@@ -1,7 +1,14 @@
 """Building fragments and taking them apart: register renaming, no instruction of its own."""
 
 from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import operand_def, prop_def, result_def, traits_def, var_operand_def
+from xdsl.irdl import (
+    operand_def,
+    prop_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+    var_result_def,
+)
 from xdsl.traits import Pure
 
 from tilewright.dialects.cute_nvgpu.lattice.nearest import closest
@@ -70,36 +77,42 @@ class _IndexedOp(RegistersOp):
 
     position = prop_def(NUMBER)
 
-    def verify_position(self, fragment: FragmentType) -> None:
-        count, position = fragment.count.data, self.position.value.data
-        if not 0 <= position < count:
+    def verify_position(self, fragment: FragmentType, count: int = 1) -> None:
+        above, position = fragment.count.data - count + 1, self.position.value.data
+        if not 0 <= position < above:
             raise self.fail(
-                f"a position below {count}, got {position}; nearest legal: "
-                f"{closest(position, range(count))}"
+                f"a position below {above}, got {position}; nearest legal: "
+                f"{closest(position, range(above))}"
             )
 
 
 @fields_op("cute_nvgpu.fragment.extract")
 class ExtractOp(_IndexedOp):
-    """One element of a fragment, by its place in register order.
+    """Elements of a fragment, those from a place on in register order.
 
     ```mlir
-    %x = cute_nvgpu.fragment.extract %d[2] : !cute_nvgpu.fragment<4xf32> -> f32
+    %x, %y = cute_nvgpu.fragment.extract %d[2] : !cute_nvgpu.fragment<4xf32> -> f32, f32
     ```
     """
 
     fragment = operand_def(FragmentType)
-    scalar = result_def()
+    scalars = var_result_def()
 
-    assembly_format = "$fragment `[` $position `]` attr-dict `:` type($fragment) `->` type($scalar)"
+    assembly_format = (
+        "$fragment `[` $position `]` attr-dict `:` type($fragment) `->` type($scalars)"
+    )
 
-    def __init__(self, fragment: SSAValue[FragmentType], position: int):
-        super().__init__(fragment, fragment.type.element_type, position)
+    def __init__(self, fragment: SSAValue[FragmentType], position: int, count: int = 1):
+        super().__init__(fragment, [fragment.type.element_type] * count, position)
 
     def verify_(self) -> None:
         assert isinstance(self.fragment.type, FragmentType)
-        self.verify_position(self.fragment.type)
-        _verify_element(self.fragment.type, self.scalar.type)
+        count = len(self.scalars)
+        if not 0 < count <= (most := self.fragment.type.count.data):
+            raise self.fail(f"1 to {most} elements, got {count}")
+        self.verify_position(self.fragment.type, count)
+        for scalar in self.scalars:
+            _verify_element(self.fragment.type, scalar.type)
 
 
 @fields_op("cute_nvgpu.fragment.insert")

@@ -33,7 +33,11 @@ from tilewright.dialects.cute_nvgpu.lattice.tmem import DATACENTER_BLACKWELL
 from tilewright.lowering.cuda_tile.analysis.hints import hint
 from tilewright.lowering.cuda_tile.analysis.remarks import remark
 from tilewright.lowering.cuda_tile.layouts.elements import shape_of
-from tilewright.lowering.cuda_tile.layouts.mma_layouts import Multiplication, atom_of
+from tilewright.lowering.cuda_tile.layouts.mma_layouts import (
+    Multiplication,
+    atom_of,
+    multiplications,
+)
 from tilewright.lowering.cuda_tile.layouts.tensor_memory_layouts import in_tensor_memory
 from tilewright.lowering.cuda_tile.layouts.warpgroup_layouts import (
     is_added,
@@ -98,8 +102,7 @@ def is_asynchronous(op: Multiplication, arch: Target | None) -> bool:
 
 def products_of(entry: EntryOp, arch: Target | None) -> list[Multiplication]:
     """The multiplications by asynchronous MMAs."""
-    products = (op for op in entry.walk() if isinstance(op, Multiplication))
-    return [op for op in products if is_asynchronous(op, arch)]
+    return [op for op in multiplications(entry) if is_asynchronous(op, arch)]
 
 
 def tiled_products(entry: EntryOp, arch: Target | None) -> list[Multiplication]:
@@ -108,7 +111,7 @@ def tiled_products(entry: EntryOp, arch: Target | None) -> list[Multiplication]:
     products = products_of(entry, arch)
     if products or (arch is not None and arch.supports(DATACENTER_BLACKWELL)):
         return products
-    return [op for op in entry.walk() if isinstance(op, Multiplication) and atom_of(op) is not None]
+    return [op for op in multiplications(entry) if atom_of(op) is not None]
 
 
 def thread_count(entry: EntryOp, arch: Target | None = None) -> int:
@@ -133,7 +136,7 @@ def thread_count(entry: EntryOp, arch: Target | None = None) -> int:
     ]
     largest = max((type_.elements for type_ in tiles), default=1)
     count = max(_FEWEST, min(_USUAL, largest // _PER_THREAD))
-    multiplied = [op for op in entry.walk() if isinstance(op, Multiplication) and atom_of(op)]
+    multiplied = [op for op in multiplications(entry) if atom_of(op)]
     if multiplied:
         # What loops do not carry is in registers beside the operands of the next product.
         once = all(op.parent_op() is entry for op in multiplied)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 from xdsl.dialects.builtin import i64
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
@@ -51,16 +52,17 @@ MOST_OF_CLUSTER = 8
 
 @dataclass(frozen=True)
 class SharedBlocks:
-    """How many CTAs share a tile block, the accesses whose tiles each of them has a part of, and
-    whether they are a cluster."""
+    """How many CTAs share a tile block, and whether they are a cluster."""
 
     ctas: int = 1
-    parts: frozenset[Operation] = frozenset()
     clustered: bool = True
+
+    PART: ClassVar = "cuda_tile.part_of_block"
+    """The attribute of accesses whose tiles each CTA has a part of, which copies of them keep."""
 
     def loading(self, load: LoadViewTkoOp) -> int:
         """The CTAs that load for each other what a product in a loop reads."""
-        alone = load in self.parts or not isinstance(load.parent_op(), ForOp)
+        alone = self.PART in load.attributes or not isinstance(load.parent_op(), ForOp)
         return 1 if alone or not self.clustered or self.ctas > MOST_OF_CLUSTER else self.ctas
 
 

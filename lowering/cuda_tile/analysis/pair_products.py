@@ -22,7 +22,7 @@ from tilewright.lowering.cuda_tile.analysis.find_pipelines import (
 )
 from tilewright.lowering.cuda_tile.analysis.loaded_operands import halved_dimension, loaded_by
 from tilewright.lowering.cuda_tile.analysis.remarks import remark
-from tilewright.lowering.cuda_tile.layouts.mma_layouts import Multiplication
+from tilewright.lowering.cuda_tile.layouts.mma_layouts import Multiplication, multiplications
 from tilewright.lowering.cuda_tile.layouts.tensor_memory_layouts import (
     OPERAND,
     PAIR,
@@ -78,7 +78,7 @@ def are_paired(entry: EntryOp) -> bool:
 
 
 def _products(entry: EntryOp) -> list[Multiplication]:
-    return [op for op in entry.walk() if isinstance(op, Multiplication) and in_tensor_memory(op)]
+    return [op for op in multiplications(entry) if in_tensor_memory(op)]
 
 
 def _why_none(
@@ -92,7 +92,7 @@ def _why_none(
         return "A or B does not come of loads alone"
     if pair_axis(rows, columns, 1) is None or tensor_core_atom(op, arch) is None:
         return f"each has {rows} rows, of {columns} columns"
-    if a.load not in blocks.parts or b.load in blocks.parts:
+    if blocks.PART not in a.load.attributes or blocks.PART in b.load.attributes:
         return "they have different columns"
     half = halves.setdefault(b.load, halved_dimension(op))
     if half is None or half != halved_dimension(op):

@@ -260,11 +260,7 @@ class Kernel:
         **properties: Attribute,
     ) -> SSAValue:  # fmt: skip
         """The result of a pure op; an earlier one of the same operands where there is one."""
-        number = self.emitter.kind(kind, result, *properties.values())
-        create = partial(
-            kind.create, operands=operands, result_types=[result], properties=properties
-        )
-        return self.emitter.every((number, *operands), create)[0]
+        return self.emitter.pure(kind, operands, result, properties)
 
     def constant(self, number: Any, type_: Attribute) -> SSAValue:
         """A constant of a scalar type."""
@@ -309,8 +305,9 @@ class Kernel:
 
     def lower_block(self, block: Block) -> None:
         """Lower the ops of a block but its terminator."""
+        last = block.last_op
         for op in block.ops:
-            if not op.has_trait(IsTerminator):
+            if op is not last or not op.has_trait(IsTerminator):
                 self.lower(op)
 
     def lower(self, op: Operation) -> None:

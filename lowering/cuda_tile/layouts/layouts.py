@@ -63,7 +63,10 @@ class TileLayout:
     @cached_property
     def places(self) -> tuple[int, ...]:
         """The part of the element's number that follows from the register's."""
-        return tuple(spread(register, self.registers) for register in range(self.count))
+        places = [0]
+        for bit in self.registers:
+            places += [place | 1 << bit for place in places]
+        return tuple(places)
 
     @cached_property
     def register_at(self) -> dict[int, int]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from typing import ClassVar
+from typing import Any, ClassVar, get_args
 
 from xdsl.ir import Operation, SSAValue
 
@@ -31,6 +31,13 @@ PTX_NAMES = {"f8E4M3FN": "e4m3", "f8E5M2": "e5m2"}
 
 
 Multiplication = MmaFOp | MmaIOp | MmaFScaledOp
+_MULTIPLICATIONS: frozenset[Any] = frozenset(get_args(Multiplication))
+
+
+def multiplications(entry: Operation) -> list[Multiplication]:
+    """The multiplications of matrices in a kernel."""
+    products: Any = [op for op in entry.walk() if type(op) in _MULTIPLICATIONS]
+    return products
 
 
 def atom_of(op: Multiplication) -> MmaAtom | None:

@@ -77,11 +77,15 @@ def multiply_fused(op: MmaFOp | MmaIOp, kernel: Kernel) -> None:
         if is_float(acc[0].type)
         else _integer_step(kernel, acc[0].type, signs)
     )
-    places = list(enumerate(zip(a.places(layout), b.places(layout), strict=True)))
+    rows, columns = a.places(layout), b.places(layout)
     for k in range(1 << len(a.depth)):
         of_a, of_b = k << a.depth.start, k << b.depth.start
-        for i, (row, column) in places:
-            totals[i] = step(left(row | of_a), right(column | of_b), totals[i])
+        lefts = {row: left(row | of_a) for row in dict.fromkeys(rows)}
+        rights = {column: right(column | of_b) for column in dict.fromkeys(columns)}
+        totals = [
+            step(lefts[row], rights[column], total)
+            for row, column, total in zip(rows, columns, totals, strict=True)
+        ]
     results = [
         _sum(kernel, total, addend)
         for total, addend in zip(totals, acc, strict=True)

@@ -34,7 +34,7 @@ from tilewright.lowering.cuda_tile.layouts.elements import (
     scalar_type,
     shape_of,
 )
-from tilewright.lowering.cuda_tile.layouts.mma_layouts import Multiplication
+from tilewright.lowering.cuda_tile.layouts.mma_layouts import Multiplication, multiplications
 from tilewright.lowering.cuda_tile.scheduling.part_accesses import access_part
 
 _SHALLOW, _STAGES = 64, 3
@@ -47,7 +47,7 @@ def slice_products(entry: EntryOp, arch: Target | None) -> None:
     if arch is None:
         return
     room = shared_memory_limit(arch)
-    for op in [op for op in entry.walk() if isinstance(op, Multiplication)]:
+    for op in multiplications(entry):
         size = _bytes(op, op.lhs) + _bytes(op, op.rhs)
         loaded = all(_is_loaded(value) for value, _ in _sliced(op))
         if size <= room // 2 if loaded and _is_loaded(op.lhs, op) else size <= room:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from xdsl.dialects.builtin import i32
+from xdsl.dialects.builtin import UnitAttr, i32
 from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
@@ -65,7 +65,7 @@ from tilewright.lowering.cuda_tile.analysis.split_dimensions import (
 from tilewright.lowering.cuda_tile.analysis.tensor_maps import is_weak, reads_only
 from tilewright.lowering.cuda_tile.layouts.elements import shape_of, tile_type
 from tilewright.lowering.cuda_tile.layouts.layouts import log2
-from tilewright.lowering.cuda_tile.layouts.mma_layouts import Multiplication
+from tilewright.lowering.cuda_tile.layouts.mma_layouts import Multiplication, multiplications
 from tilewright.lowering.cuda_tile.scheduling.part_accesses import access_part, counted_part
 from tilewright.lowering.cuda_tile.scheduling.share_blocks import shared_by
 
@@ -111,9 +111,10 @@ def _split(entry: EntryOp, arch: Target, ctas: int) -> SharedBlocks:
     check_ops(entry)
     split = SplitTiles(entry, ctas)
     split.copy_cheap()
-    products = [op for op in entry.walk() if isinstance(op, Multiplication)]
+    products = multiplications(entry)
     split_products(split, _pair_axis if pairs and may_be_folded(products) else _axis)
-    return SharedBlocks(ctas, rewrite_parts(split, _number(split)))
+    _rewrite(split)
+    return SharedBlocks(ctas)
 
 
 def _shared(entry: EntryOp, arch: Target) -> SharedBlocks:
@@ -128,7 +129,8 @@ def _shared(entry: EntryOp, arch: Target) -> SharedBlocks:
         except UnsplitError:
             ctas //= 2
             continue
-        return SharedBlocks(ctas, rewrite_parts(split, _number(split)), clustered=False)
+        _rewrite(split)
+        return SharedBlocks(ctas, clustered=False)
     return SharedBlocks()
 
 
@@ -183,13 +185,19 @@ def check_ops(entry: EntryOp) -> None:
             raise UnsplitError("a load comes after a write, or is not weak")
 
 
-def rewrite_parts(split: SplitTiles, number: SSAValue) -> frozenset[Operation]:
+def _rewrite(split: SplitTiles) -> None:
+    """Rewrite an entry for a CTA's part."""
+    for op in rewrite_parts(split, _number(split)):
+        op.attributes[SharedBlocks.PART] = UnitAttr()
+
+
+def rewrite_parts(split: SplitTiles, number: SSAValue) -> list[Operation]:
     """Rewrite an entry for the part of a number; the accesses to parts of tiles."""
-    parts: set[Operation] = set()
+    parts: list[Operation] = []
     for op in list(split.entry.walk()):
         if isinstance(op, LoadViewTkoOp | StoreViewTkoOp) and op.tile in split.axes:
             access_part(op, split.axes[op.tile], split.parts, number)
-            parts.add(op)
+            parts.append(op)
     for value in split.axes:
         made, type_ = value.owner, split.type_of(value)
         if isinstance(made, core.ConstantOp):
@@ -203,7 +211,7 @@ def rewrite_parts(split: SplitTiles, number: SSAValue) -> frozenset[Operation]:
             total = counted_part(made, number)
             for use in uses:
                 use.operation.operands[use.index] = total
-    return frozenset(parts)
+    return parts
 
 
 def _number(split: SplitTiles) -> SSAValue:

@@ -34,7 +34,7 @@ from tilewright.lowering.cuda_tile.analysis.split_dimensions import (
     region_of,
 )
 from tilewright.lowering.cuda_tile.layouts.elements import tile_type
-from tilewright.lowering.cuda_tile.layouts.mma_layouts import Multiplication
+from tilewright.lowering.cuda_tile.layouts.mma_layouts import multiplications
 from tilewright.lowering.cuda_tile.scheduling.part_accesses import access_part, counted_part
 
 _TURNS = 2
@@ -46,7 +46,7 @@ def split_turns(entry: EntryOp, arch: Target | None) -> None:
         return
     products = tiled_products(entry, arch)
     if is_short_of_columns(entry, arch):
-        products = [op for op in entry.walk() if isinstance(op, Multiplication)]
+        products = multiplications(entry)
     elif not is_crowded(entry, arch):
         return
     if not are_tall(products):

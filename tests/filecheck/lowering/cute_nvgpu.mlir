@@ -22,15 +22,12 @@
 // CHECK-NEXT:    %11 = ptx.ldmatrix trans %10, 1024 : !ptx.reg<b32 x 2>
 // CHECK-NEXT:    %12 = ptx.list.make %zero, %zero, %zero, %zero : !ptx.reg<f32>, !ptx.reg<f32>, !ptx.reg<f32>, !ptx.reg<f32> -> !ptx.reg<f32 x 4>
 // CHECK-NEXT:    %13 = ptx.mma "m16n8k16.row.col.f32.bf16.bf16.f32" %9, %11, %12 : (!ptx.reg<b32 x 4>, !ptx.reg<b32 x 2>, !ptx.reg<f32 x 4>) -> !ptx.reg<f32 x 4>
-// CHECK-NEXT:    %14 = ptx.list.get %13[0] : !ptx.reg<f32 x 4> -> !ptx.reg<f32>
-// CHECK-NEXT:    %15 = ptx.mov %14 : !ptx.reg<f32> -> !ptx.reg<b32>
-// CHECK-NEXT:    %16 = ptx.list.get %13[1] : !ptx.reg<f32 x 4> -> !ptx.reg<f32>
-// CHECK-NEXT:    %17 = ptx.mov %16 : !ptx.reg<f32> -> !ptx.reg<b32>
-// CHECK-NEXT:    %18 = ptx.list.get %13[2] : !ptx.reg<f32 x 4> -> !ptx.reg<f32>
-// CHECK-NEXT:    %19 = ptx.mov %18 : !ptx.reg<f32> -> !ptx.reg<b32>
-// CHECK-NEXT:    %20 = ptx.list.get %13[3] : !ptx.reg<f32 x 4> -> !ptx.reg<f32>
-// CHECK-NEXT:    %21 = ptx.mov %20 : !ptx.reg<f32> -> !ptx.reg<b32>
-// CHECK-NEXT:    %22 = ptx.list.make %15, %17, %19, %21 : !ptx.reg<b32>, !ptx.reg<b32>, !ptx.reg<b32>, !ptx.reg<b32> -> !ptx.reg<b32 x 4>
+// CHECK-NEXT:    %14, %15, %16, %17 = ptx.list.get %13[0] : !ptx.reg<f32 x 4> -> !ptx.reg<f32>, !ptx.reg<f32>, !ptx.reg<f32>, !ptx.reg<f32>
+// CHECK-NEXT:    %18 = ptx.mov %14 : !ptx.reg<f32> -> !ptx.reg<b32>
+// CHECK-NEXT:    %19 = ptx.mov %15 : !ptx.reg<f32> -> !ptx.reg<b32>
+// CHECK-NEXT:    %20 = ptx.mov %16 : !ptx.reg<f32> -> !ptx.reg<b32>
+// CHECK-NEXT:    %21 = ptx.mov %17 : !ptx.reg<f32> -> !ptx.reg<b32>
+// CHECK-NEXT:    %22 = ptx.list.make %18, %19, %20, %21 : !ptx.reg<b32>, !ptx.reg<b32>, !ptx.reg<b32>, !ptx.reg<b32> -> !ptx.reg<b32 x 4>
 // CHECK-NEXT:    ptx.stmatrix %5, 32, %22 : !ptx.reg<b32 x 4>
 // CHECK-NEXT:    ptx.stmatrix trans %8, 0, %11 : !ptx.reg<b32 x 2>
 // CHECK-NEXT:    ptx.ret
@@ -54,8 +51,8 @@ func.func @mma(%row: index, %col: index, %zero: f32) attributes {gpu.kernel} {
 // CHECK-NEXT:    %1 = ptx.ld "global" "f64" %0, 0 : !ptx.reg<b64> -> !ptx.reg<f64>
 // CHECK-NEXT:    %2 = ptx.list.make %1, %1 : !ptx.reg<f64>, !ptx.reg<f64> -> !ptx.reg<f64 x 2>
 // CHECK-NEXT:    %3 = ptx.mma "m8n8k4.row.col.rz.f64.f64.f64.f64" %1, %1, %2 : (!ptx.reg<f64>, !ptx.reg<f64>, !ptx.reg<f64 x 2>) -> !ptx.reg<f64 x 2>
-// CHECK-NEXT:    %4 = ptx.list.get %3[1] : !ptx.reg<f64 x 2> -> !ptx.reg<f64>
-// CHECK-NEXT:    ptx.st "global" "f64" %0, 0, %4 : !ptx.reg<b64>, !ptx.reg<f64>
+// CHECK-NEXT:    %4, %5 = ptx.list.get %3[0] : !ptx.reg<f64 x 2> -> !ptx.reg<f64>, !ptx.reg<f64>
+// CHECK-NEXT:    ptx.st "global" "f64" %0, 0, %5 : !ptx.reg<b64>, !ptx.reg<f64>
 // CHECK-NEXT:    ptx.ret
 // CHECK-NEXT:    }
 func.func @one_register(%s: memref<8xf64>) attributes {gpu.kernel} {
@@ -122,18 +119,16 @@ func.func @barriers() attributes {gpu.kernel} {
 // CHECK-NEXT:    %1 = ptx.pack b32 %x, %y
 // CHECK-NEXT:    %2 = ptx.pack b32 %y, %x
 // CHECK-NEXT:    %3 = ptx.list.make %1, %2 : !ptx.reg<b32>, !ptx.reg<b32> -> !ptx.reg<b32 x 2>
-// CHECK-NEXT:    %4 = ptx.list.get %3[0] : !ptx.reg<b32 x 2> -> !ptx.reg<b32>
-// CHECK-NEXT:    %5 = ptx.list.get %3[1] : !ptx.reg<b32 x 2> -> !ptx.reg<b32>
+// CHECK-NEXT:    %4, %5 = ptx.list.get %3[0] : !ptx.reg<b32 x 2> -> !ptx.reg<b32>, !ptx.reg<b32>
 // CHECK-NEXT:    %6 = ptx.unpack %4
-// CHECK-NEXT:    %7 = ptx.list.get %6[0] : !ptx.reg<b16 x 2> -> !ptx.reg<b16>
-// CHECK-NEXT:    %8 = ptx.pack b32 %7, %x
-// CHECK-NEXT:    %9 = ptx.list.make %8, %5 : !ptx.reg<b32>, !ptx.reg<b32> -> !ptx.reg<b32 x 2>
-// CHECK-NEXT:    %10 = ptx.list.get %9[1] : !ptx.reg<b32 x 2> -> !ptx.reg<b32>
-// CHECK-NEXT:    %11 = ptx.unpack %10
-// CHECK-NEXT:    %12 = ptx.list.get %11[1] : !ptx.reg<b16 x 2> -> !ptx.reg<b16>
-// CHECK-NEXT:    ptx.st "global" "b16" %0, 0, %12 : !ptx.reg<b64>, !ptx.reg<b16>
-// CHECK-NEXT:    %13 = ptx.list.get %11[0] : !ptx.reg<b16 x 2> -> !ptx.reg<b16>
-// CHECK-NEXT:    ptx.st "global" "b16" %0, 0, %13 : !ptx.reg<b64>, !ptx.reg<b16>
+// CHECK-NEXT:    %7, %8 = ptx.list.get %6[0] : !ptx.reg<b16 x 2> -> !ptx.reg<b16>, !ptx.reg<b16>
+// CHECK-NEXT:    %9 = ptx.pack b32 %7, %x
+// CHECK-NEXT:    %10 = ptx.list.make %9, %5 : !ptx.reg<b32>, !ptx.reg<b32> -> !ptx.reg<b32 x 2>
+// CHECK-NEXT:    %11, %12 = ptx.list.get %10[0] : !ptx.reg<b32 x 2> -> !ptx.reg<b32>, !ptx.reg<b32>
+// CHECK-NEXT:    %13 = ptx.unpack %12
+// CHECK-NEXT:    %14, %15 = ptx.list.get %13[0] : !ptx.reg<b16 x 2> -> !ptx.reg<b16>, !ptx.reg<b16>
+// CHECK-NEXT:    ptx.st "global" "b16" %0, 0, %15 : !ptx.reg<b64>, !ptx.reg<b16>
+// CHECK-NEXT:    ptx.st "global" "b16" %0, 0, %14 : !ptx.reg<b64>, !ptx.reg<b16>
 // CHECK-NEXT:    ptx.ret
 // CHECK-NEXT:    }
 func.func @halves(%x: bf16, %y: bf16, %out: memref<4xbf16>) attributes {gpu.kernel} {
@@ -157,25 +152,23 @@ func.func @halves(%x: bf16, %y: bf16, %out: memref<4xbf16>) attributes {gpu.kern
 // CHECK-NEXT:    %4 = ptx.const 1 : !ptx.reg<b64>
 // CHECK-NEXT:    %5 = ptx.list.make %x, %x : !ptx.reg<f32>, !ptx.reg<f32> -> !ptx.reg<f32 x 2>
 // CHECK-NEXT:    %6 = ptx.list.make %x, %y : !ptx.reg<f32>, !ptx.reg<f32> -> !ptx.reg<f32 x 2>
-// CHECK-NEXT:    %7 = ptx.list.get %5[0] : !ptx.reg<f32 x 2> -> !ptx.reg<f32>
-// CHECK-NEXT:    %8 = ptx.list.get %6[0] : !ptx.reg<f32 x 2> -> !ptx.reg<f32>
-// CHECK-NEXT:    %9 = ptx.selp f32 %7, %8, %1
-// CHECK-NEXT:    %10 = ptx.list.get %5[1] : !ptx.reg<f32 x 2> -> !ptx.reg<f32>
-// CHECK-NEXT:    %11 = ptx.list.get %6[1] : !ptx.reg<f32 x 2> -> !ptx.reg<f32>
-// CHECK-NEXT:    %12 = ptx.selp f32 %10, %11, %1
-// CHECK-NEXT:    %13 = ptx.list.make %9, %12 : !ptx.reg<f32>, !ptx.reg<f32> -> !ptx.reg<f32 x 2>
+// CHECK-NEXT:    %7, %8 = ptx.list.get %5[0] : !ptx.reg<f32 x 2> -> !ptx.reg<f32>, !ptx.reg<f32>
+// CHECK-NEXT:    %9, %10 = ptx.list.get %6[0] : !ptx.reg<f32 x 2> -> !ptx.reg<f32>, !ptx.reg<f32>
+// CHECK-NEXT:    %11 = ptx.selp f32 %7, %9, %1
+// CHECK-NEXT:    %12 = ptx.selp f32 %8, %10, %1
+// CHECK-NEXT:    %13 = ptx.list.make %11, %12 : !ptx.reg<f32>, !ptx.reg<f32> -> !ptx.reg<f32 x 2>
 // CHECK-NEXT:    ptx.bra ^for1(%3, %13 : !ptx.reg<b64>, !ptx.reg<f32 x 2>)
 // CHECK-NEXT:    ^for1(%14: !ptx.reg<b64>, %15: !ptx.reg<f32 x 2>):
 // CHECK-NEXT:    %16 = ptx.setp lt.s64 %14, %n
 // CHECK-NEXT:    ptx.cond_bra %16, ^for1_body, ^for1_end
 // CHECK-NEXT:    ^for1_body:
-// CHECK-NEXT:    %17 = ptx.list.get %15[1] : !ptx.reg<f32 x 2> -> !ptx.reg<f32>
-// CHECK-NEXT:    %18 = ptx.list.make %y, %17 : !ptx.reg<f32>, !ptx.reg<f32> -> !ptx.reg<f32 x 2>
-// CHECK-NEXT:    %19 = ptx.add s64 %14, %4
-// CHECK-NEXT:    ptx.bra ^for1(%19, %18 : !ptx.reg<b64>, !ptx.reg<f32 x 2>)
+// CHECK-NEXT:    %17, %18 = ptx.list.get %15[0] : !ptx.reg<f32 x 2> -> !ptx.reg<f32>, !ptx.reg<f32>
+// CHECK-NEXT:    %19 = ptx.list.make %y, %18 : !ptx.reg<f32>, !ptx.reg<f32> -> !ptx.reg<f32 x 2>
+// CHECK-NEXT:    %20 = ptx.add s64 %14, %4
+// CHECK-NEXT:    ptx.bra ^for1(%20, %19 : !ptx.reg<b64>, !ptx.reg<f32 x 2>)
 // CHECK-NEXT:    ^for1_end:
-// CHECK-NEXT:    %20 = ptx.list.get %15[0] : !ptx.reg<f32 x 2> -> !ptx.reg<f32>
-// CHECK-NEXT:    ptx.st "global" "f32" %2, 0, %20 : !ptx.reg<b64>, !ptx.reg<f32>
+// CHECK-NEXT:    %21, %22 = ptx.list.get %15[0] : !ptx.reg<f32 x 2> -> !ptx.reg<f32>, !ptx.reg<f32>
+// CHECK-NEXT:    ptx.st "global" "f32" %2, 0, %21 : !ptx.reg<b64>, !ptx.reg<f32>
 // CHECK-NEXT:    ptx.ret
 // CHECK-NEXT:    }
 func.func @chosen(%p: i1, %n: index, %x: f32, %y: f32, %out: memref<4xf32>) attributes {gpu.kernel} {

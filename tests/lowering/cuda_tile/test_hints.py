@@ -53,10 +53,23 @@ def test_ctas_that_share_a_block(
     text = hinted(product(TYPES, tile, persistent=persistent), f"num_cta_in_cga = {ctas}")
     text = text.replace("<sm_90 =", "<default =")
     kernel = tw.compile(text, arch)
-    assert not hints_of(kernel) and ".multicast::cluster" in kernel.ptx
+    pairs = ctas > 2 and "cta_group::2" in kernel.ptx
+    assert not hints_of(kernel) and (".multicast::cluster" in kernel.ptx or pairs)
     launch = kernel.entry()
-    assert launch.cluster == (ctas, 1, 1) and launch.grid((3, 2, 1)) == (3 * ctas, 2, 1)
+    assert launch.cluster == (2 if pairs else ctas, 1, 1) and pairs == (
+        ctas > 2 and arch == "sm_100a"
+    )
+    assert launch.grid((3, 2, 1)) == (3 * ctas, 2, 1)
     check(text, sizes, ("bf16", *TYPES), grid, schedule=ctas, arch=arch)
+
+
+def test_ctas_that_share_a_block_of_slices() -> None:
+    """Slices of what each CTA has a part of are parts: nobody else loads them."""
+    text = hinted(product(TYPES, (256, 64, 512)), "num_cta_in_cga = 2")
+    kernel = tw.compile(text, "sm_90a")
+    assert any("slices of K" in remark.text for remark in kernel.remarks)
+    assert kernel.entry().cluster == (2, 1, 1)
+    check(text, (256, 64, 520), ("bf16", *TYPES), (1, 1))
 
 
 def test_ctas_without_loads_ahead_need_no_cluster() -> None:

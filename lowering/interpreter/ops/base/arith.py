@@ -95,6 +95,19 @@ def unary(op: Operation, builder: Builder, compute: Callable[[Bits], Bits]) -> S
     return pure(op, builder, compute)
 
 
+def split(op: Operation, builder: Builder, part: Callable[[Bits, int], Bits]) -> Step:
+    """The step of an op whose results are parts of its one operand, by their numbers."""
+    [source], dests = builder.slots(op.operands), builder.slots(op.results)
+
+    def step(machine: Machine, gang: Gang) -> None:
+        regs = gang.regs
+        whole = regs[source]
+        for number, dest in enumerate(dests):
+            regs[dest] = part(whole, number)
+
+    return step
+
+
 def same(value: Bits) -> Bits:
     """The value itself: of ops that only give it another type."""
     return value

@@ -31,7 +31,7 @@ from tilewright.lowering.interpreter.builder import Builder, Step, effect, nothi
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.machine import WARP, Gang, Machine
 from tilewright.lowering.interpreter.numerics import NumericsError
-from tilewright.lowering.interpreter.ops.base.arith import pure, unary
+from tilewright.lowering.interpreter.ops.base.arith import pure, split, unary
 from tilewright.lowering.interpreter.ops.base.gpu import arrive_at, wait_at
 from tilewright.lowering.interpreter.values import Bits, Lanes, spread
 
@@ -234,7 +234,7 @@ def _from_elements(op: fragment.FromElementsOp, builder: Builder) -> Step:
 @runs(fragment.ExtractOp)
 def _extract(op: fragment.ExtractOp, builder: Builder) -> Step:
     position = op.position.value.data
-    return unary(op, builder, lambda value: value[:, position])
+    return split(op, builder, lambda value, number: value[:, position + number])
 
 
 @runs(fragment.InsertOp)

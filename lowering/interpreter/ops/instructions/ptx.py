@@ -22,7 +22,14 @@ from tilewright.lowering.interpreter.arithmetic.scalar import scalar
 from tilewright.lowering.interpreter.builder import Builder, Step, effect, runs
 from tilewright.lowering.interpreter.machine.atomic_order import AccessOrder
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
-from tilewright.lowering.interpreter.ops.base.arith import constant, pure, same, unary, undefined
+from tilewright.lowering.interpreter.ops.base.arith import (
+    constant,
+    pure,
+    same,
+    split,
+    unary,
+    undefined,
+)
 from tilewright.lowering.interpreter.ops.base.memref import load_words, store_words
 from tilewright.lowering.interpreter.ops.instructions.cute_nvgpu import (
     copy_async,
@@ -128,7 +135,7 @@ def _list_make(op: registers.ListMakeOp, builder: Builder) -> Step:
 @runs(registers.ListGetOp)
 def _list_get(op: registers.ListGetOp, builder: Builder) -> Step:
     position = op.position.value.data
-    return unary(op, builder, lambda value: as_columns(value)[:, position])
+    return split(op, builder, lambda value, number: as_columns(value)[:, position + number])
 
 
 # Memory

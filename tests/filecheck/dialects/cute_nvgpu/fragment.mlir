@@ -6,7 +6,7 @@
 // CHECK-LABEL: func.func @ops
 // CHECK-NEXT:    %splat = cute_nvgpu.fragment.splat %x {name = "x"} : f32 -> !cute_nvgpu.fragment<2xf32>
 // CHECK-NEXT:    %built = cute_nvgpu.fragment.from_elements %x, %y : f32, f32 -> !cute_nvgpu.fragment<2xf32>
-// CHECK-NEXT:    %element = cute_nvgpu.fragment.extract %built[1] : !cute_nvgpu.fragment<2xf32> -> f32
+// CHECK-NEXT:    %first, %element = cute_nvgpu.fragment.extract %built[0] : !cute_nvgpu.fragment<2xf32> -> f32, f32
 // CHECK-NEXT:    %changed = cute_nvgpu.fragment.insert %element, %splat[0] : f32, !cute_nvgpu.fragment<2xf32> -> !cute_nvgpu.fragment<2xf32>
 // CHECK-NEXT:    %half = cute_nvgpu.fragment.slice %quad[2] : !cute_nvgpu.fragment<4xbf16> -> !cute_nvgpu.fragment<2xbf16>
 // CHECK-NEXT:    %bytes = cute_nvgpu.fragment.cast %quad : !cute_nvgpu.fragment<4xbf16> -> !cute_nvgpu.fragment<8xsi8>
@@ -14,7 +14,7 @@
 func.func @ops(%x: f32, %y: f32, %quad: !quad) {
   %splat = cute_nvgpu.fragment.splat %x {name = "x"} : f32 -> !pair
   %built = cute_nvgpu.fragment.from_elements %x, %y : f32, f32 -> !pair
-  %element = cute_nvgpu.fragment.extract %built[1] : !pair -> f32
+  %first, %element = cute_nvgpu.fragment.extract %built[0] : !pair -> f32, f32
   %changed = cute_nvgpu.fragment.insert %element, %splat[0] : f32, !pair -> !pair
   %half = cute_nvgpu.fragment.slice %quad[2] : !quad -> !cute_nvgpu.fragment<2xbf16>
   %bytes = cute_nvgpu.fragment.cast %quad : !quad -> !cute_nvgpu.fragment<8xsi8>

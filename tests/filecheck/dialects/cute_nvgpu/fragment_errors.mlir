@@ -109,6 +109,22 @@ func.func @f(%x: !cute_nvgpu.fragment<4xf32>) {
 // -----
 
 func.func @f(%x: !cute_nvgpu.fragment<4xf32>) {
+  // expected-error @+1 {{'cute_nvgpu.fragment.extract' expected a position below 3, got 3; nearest legal: 2}}
+  %f, %g = cute_nvgpu.fragment.extract %x[3] : !cute_nvgpu.fragment<4xf32> -> f32, f32
+  func.return
+}
+
+// -----
+
+func.func @f(%x: !cute_nvgpu.fragment<1xf32>) {
+  // expected-error @+1 {{'cute_nvgpu.fragment.extract' expected 1 to 1 elements, got 2}}
+  %f, %g = cute_nvgpu.fragment.extract %x[0] : !cute_nvgpu.fragment<1xf32> -> f32, f32
+  func.return
+}
+
+// -----
+
+func.func @f(%x: !cute_nvgpu.fragment<4xf32>) {
   // expected-error @+1 {{'cute_nvgpu.fragment.extract' expected a position below 4, got -1; nearest legal: 0}}
   %f = cute_nvgpu.fragment.extract %x[-1] : !cute_nvgpu.fragment<4xf32> -> f32
   func.return

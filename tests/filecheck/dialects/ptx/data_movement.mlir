@@ -9,7 +9,7 @@
 // CHECK-NEXT:    %shared = ptx.shared_address 256 {name = "x"}
 // CHECK-NEXT:    %moved = ptx.mov %float : !ptx.reg<f32> -> !ptx.reg<b32>
 // CHECK-NEXT:    %halves = ptx.unpack %moved {name = "x"}
-// CHECK-NEXT:    %low = ptx.list.get %halves[0] : !ptx.reg<b16 x 2> -> !ptx.reg<b16>
+// CHECK-NEXT:    %low, %upper = ptx.list.get %halves[0] : !ptx.reg<b16 x 2> -> !ptx.reg<b16>, !ptx.reg<b16>
 // CHECK-NEXT:    %high = ptx.list.get %halves[1] {name = "x"} : !ptx.reg<b16 x 2> -> !ptx.reg<b16>
 // CHECK-NEXT:    %packed = ptx.pack b32 %high, %low {name = "x"}
 // CHECK-NEXT:    %list = ptx.list.make %packed, %c, %undef : !ptx.reg<b32>, !ptx.reg<b32>, !ptx.reg<b32 x 4> -> !ptx.reg<b32 x 6>
@@ -23,7 +23,7 @@ ptx.entry @values(%p: u64) {
   %shared = ptx.shared_address 256 {name = "x"}
   %moved = ptx.mov %float : !ptx.reg<f32> -> !ptx.reg<b32>
   %halves = ptx.unpack %moved {name = "x"}
-  %low = ptx.list.get %halves[0] : !ptx.reg<b16 x 2> -> !ptx.reg<b16>
+  %low, %upper = ptx.list.get %halves[0] : !ptx.reg<b16 x 2> -> !ptx.reg<b16>, !ptx.reg<b16>
   %high = ptx.list.get %halves[1] {name = "x"} : !ptx.reg<b16 x 2> -> !ptx.reg<b16>
   %packed = ptx.pack b32 %high, %low {name = "x"}
   %list = ptx.list.make %packed, %c, %undef : !ptx.reg<b32>, !ptx.reg<b32>, !ptx.reg<b32 x 4> -> !ptx.reg<b32 x 6>

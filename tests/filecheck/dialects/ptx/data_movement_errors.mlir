@@ -114,6 +114,14 @@ ptx.entry @f(%n: u32) {
 // -----
 
 ptx.entry @f(%n: u32) {
+  // expected-error @+1 {{'ptx.list.get' expected 1 to 1 registers, got 2}}
+  %x, %y = ptx.list.get %n[0] : !ptx.reg<b32> -> !ptx.reg<b32>, !ptx.reg<b32>
+  ptx.ret
+}
+
+// -----
+
+ptx.entry @f(%n: u32) {
   // expected-error @+1 {{'ptx.list.get' expected a position below 1, got -1}}
   %x = ptx.list.get %n[-1] : !ptx.reg<b32> -> !ptx.reg<b32>
   ptx.ret
