@@ -160,7 +160,7 @@ class PointKernel:
             return (words % 7).astype(words.dtype) if element != "i1" else words
         combine = point.combine and point.combine.op.name
         if "scale" in name:
-            first = 126 if element == "f8E8M0FNU" else 56
+            first = {"f8E8M0FNU": 126, "fnv8E5M3FNU": 120}.get(element, 56)
             return (self.rng.integers(0, 4, count) + first).astype(np.uint8).view(words.dtype)
         if combine in ("cuda_tile.maxf", "cuda_tile.minf"):
             return drawn(self.rng, element, count, ordinary=True)
