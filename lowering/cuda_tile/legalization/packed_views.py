@@ -123,7 +123,7 @@ class _Octets:
         shape[along] //= _PAIR
         view = _view_of(op, type_, tuple(shape), tensor.type, along)  # type: ignore[arg-type]
         made = before.add(_MAKES[type(view)], [tensor], view)
-        index = list(op.index)
+        index: list[SSAValue] = list(op.index)  # type: ignore[attr-defined]
         if isinstance(type_, GatherScatterViewType):
             index[along] = _half(index[along], f"index {along} of {shown(type_)} is even", before)
         return cls(before, made, index, TileType.get(tuple(shape), i8), along)
