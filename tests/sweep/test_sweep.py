@@ -1,10 +1,11 @@
-"""A sample of the sweep: two points of every op on elements, each on one target; the whole of it is
-`run.py`."""
+"""A sample of the sweep: a point of every op on elements, on one target, two with
+TILEWRIGHT_THOROUGH=1; the whole of it is `run.py`."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
+from covering import THOROUGH
 from judge import TARGETS, case_of, differs, tried
 from points import BY_HAND, pairs, swept
 
@@ -21,7 +22,7 @@ ELEMENTWISE = [
 @pytest.mark.parametrize("name", ELEMENTWISE)
 def test_compiled_is_interpreted(name: str) -> None:
     place = ELEMENTWISE.index(name)
-    for number, point in enumerate(pairs(name)[:2]):
+    for number, point in enumerate(pairs(name)[: 1 + THOROUGH]):
         arch = TARGETS[(2 * place + number) % len(TARGETS)]
         assert not tried([case_of(point)], [arch], ["ptx"], assembles=False)
 

@@ -13,6 +13,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "interpreter" / "cuda_tile"))
 
+from covering import THOROUGH
 from tile_ir import entry
 
 import tilewright as tw
@@ -186,7 +187,8 @@ def test_a_tile_of_cutiles_sample_is_computed_in_turns(arch: str, spilled: int) 
     report = ptxas.assemble(kernel.ptx, arch)
     assert report.clean and report.kernels["k"].spill_stores <= spilled
     assert ("block_scale" in kernel.ptx) is (arch == ARCH) and kernel.entry().ctas == 1
-    check(text, "f8E8M0FNU", 32, 256, 256, arch)
+    if arch == ARCH or THOROUGH:
+        check(text, "f8E8M0FNU", 32, 256, 256, arch)
 
 
 @pytest.mark.parametrize("arch", ["sm_100a", "sm_103a", "sm_110a"])
