@@ -205,7 +205,7 @@ class Machine:
         )
         accesses.begin(len(ctas), self.slots, cluster, self.clocks, self.shared.op_names)
         self.bulk_stores = BulkStores(self.shared, accesses, self.schedule)
-        self.atomics = Atomics(self.clocks, self.shared, accesses, self.schedule)
+        self.atomics = Atomics(self.clocks, self.slots, self.shared, accesses, self.schedule)
         self._special = SpecialRegisters(
             launch.block, launch.grid, launch.cluster, ctas, self.slots
         )
