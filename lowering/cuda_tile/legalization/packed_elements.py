@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from xdsl.dialects.builtin import IntegerAttr, i1, i8, i64
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from tilewright.dialects.cuda_tile.enums import (
     ComparisonPredicate,
@@ -72,6 +72,7 @@ class _Places:
     def __init__(self, op: ViewAccess, before: Before) -> None:
         self.op, self.before = op, before
         self.shape = op.view_type.tile_shape
+        self.index: list[SSAValue] = list(op.index)  # type: ignore[attr-defined]
         self.inside: SSAValue | None = None
         place = self.all(0, i64)
         for i, dimension in enumerate(tile_dimensions(op)):
@@ -117,10 +118,9 @@ class _Places:
 
     def _coordinate(self, i: int, dimension: TileDimension) -> SSAValue:
         """Where the elements are along a dimension."""
-        index: SSAValue = self.op.index[i]  # type: ignore[attr-defined]
         if dimension.gathered:
-            return self._spread(index, i)
-        first = self._times(self._spread(index), self.all(dimension.step, i64))
+            return self._spread(self.index[i], i)
+        first = self._times(self._spread(self.index[i]), self.all(dimension.step, i64))
         count = TileType.get((dimension.extent,), i64)
         steps = self.before.insert(core.IotaOp.create(result_types=[count])).result
         return self.before.add(integer.AddIOp, [first, self._spread(steps, i)])
@@ -144,14 +144,14 @@ class _Places:
         self, ordering: Any, token: SSAValue | None, mask: SSAValue | None, padding: int
     ) -> tuple[SSAValue, SSAValue]:
         """The bytes, and the token of their load."""
-        masked = [[mask], [self.all(padding, i8)]] if mask else [[], []]
+        others = [self.all(padding, i8)] if mask else []
         load = LoadPtrTkoOp.build(
-            operands=[self.pointers, *masked, [token] if token else []],
+            operands=[self.pointers, [mask] if mask else [], others, [token] if token else []],
             result_types=[self._of(i8), TOKEN], properties=self.order(ordering),
         )  # fmt: skip
         return self.before.insert(load).result, load.result_token
 
-    def shifted(self, kind: type[integer.ShRIOp | integer.ShLIOp], octets: SSAValue) -> SSAValue:
+    def shifted(self, kind: type[Operation], octets: SSAValue) -> SSAValue:
         """Bytes whose halves come to where those of the elements are, or from there."""
         given = _UNSIGNED if kind is integer.ShRIOp else {}
         return self.before.add(kind, [octets, self._bits], **given)

@@ -98,10 +98,9 @@ def _shares_bytes(op: views.ViewAccess) -> bool:
     those of two of its rows."""
     dimensions, along = tile_dimensions(op), _along(op)
     pairs = dimensions[along]
-    index: SSAValue = op.index[along]  # type: ignore[attr-defined]
-    first = pairs.step
-    if isinstance(op.view_type, GatherScatterViewType):
-        first = divisor(index)
+    index: list[SSAValue] = list(op.index)  # type: ignore[attr-defined]
+    gathers = isinstance(op.view_type, GatherScatterViewType)
+    first = divisor(index[along]) if gathers else pairs.step
     counts = [first, pairs.extent, pairs.size_divisor]
     counts += [one.stride_divisor for one in dimensions if one is not pairs]
     return any(count % _PAIR for count in counts)
