@@ -105,7 +105,7 @@ from tilewright.lowering.cuda_tile.scheduling.split_blocks import split_blocks
 from tilewright.lowering.cuda_tile.scheduling.split_turns import split_turns
 from tilewright.lowering.cuda_tile.tiles import convert_folds, convert_shapes
 from tilewright.lowering.tile.kernel import erase_unused
-from tilewright.passes.check_hazards import FROM_TILE_IR
+from tilewright.passes.analysis.hazards.launches import FROM_TILE_IR
 
 # Importing them fills the table of rules.
 _RULE_MODULES = (

@@ -380,9 +380,15 @@ class Ring:
         """The MMAs in flight behind the loop, by product."""
         if self.produces and any(x.ctas > 1 and x.released_by_mma for x in self.pipeline.groups):
             self.kernel.emitter.when(self.copies(), self.drain)
-        before = self.before(self.place)
-        ran = self.kernel.emitter.compare("lt", bounds.lower, bounds.upper)
-        return self._flights(lambda group: partial(self.release, group, before, ran))
+        emitter, place = self.kernel.emitter, self.place
+        ran = emitter.compare("lt", bounds.lower, bounds.upper)
+
+        def release(group: LoadGroup) -> None:
+            """Number and all, behind the wait: ptxas waits for MMAs where the loop surely ran and
+            anything is computed in front of it."""
+            emitter.when(ran, lambda: self.release(group, self.before(place)))
+
+        return self._flights(lambda group: partial(release, group))
 
 
 def at_iteration(

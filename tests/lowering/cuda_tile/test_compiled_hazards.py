@@ -25,7 +25,9 @@ from xdsl.dialects.builtin import ModuleOp
 from tilewright.diagnostic import OpError
 from tilewright.parsing import default_context
 from tilewright.passes.analysis.functions import functions
-from tilewright.passes.check_hazards import FROM_TILE_IR, CheckHazardsPass
+from tilewright.passes.analysis.hazards.check import check
+from tilewright.passes.analysis.hazards.launches import FROM_TILE_IR
+from tilewright.passes.check_hazards import CheckHazardsPass
 from tilewright.passes.check_tmem import CheckTmemPass
 
 PRODUCT = product(("f16", "f16"), (128, 64, 64), persistent=True)
@@ -55,7 +57,6 @@ NEEDLESS = ("needless warp barrier", "another fence")
 REDUNDANT = {
     "product/atom/2:fence.mbarrier_init/remove",
     "product/atom/2:tcgen05.fence.after_thread_sync/remove",
-    "product/atom/33:tmem.wait_store/remove",
     "product/atom/45:bar.warp.sync/remove",
     "product/atom/30:mbarrier.wait/remove",
     "product/atom/30:bar.warp.sync/remove",
@@ -65,6 +66,8 @@ REDUNDANT = {
 
 
 def caught(module: ModuleOp) -> bool:
+    if any(check(function)[0] for function in functions(module)):
+        return True
     for function in functions(module):
         function.attributes.pop(FROM_TILE_IR, None)
     try:
