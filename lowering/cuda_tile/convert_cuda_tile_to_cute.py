@@ -177,6 +177,7 @@ def convert_entry(entry: EntryOp, arch: Target | None = None) -> func.FuncOp:
                 stored, beside = stored_boxes(entry, arch), 0
                 continue
             kernel.check_room()
+            kernel.tensor.trust()
             for load, why in copies.refused.items():
                 remark(load, "pipeline", f"'{load.name}' is not loaded ahead by cp.async: {why}")
             if TAKES_BLOCKS in entry.attributes:

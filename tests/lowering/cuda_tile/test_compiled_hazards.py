@@ -20,6 +20,7 @@ from test_copied_loads import chained
 from test_pairs import paired
 from test_scale_factors import scaled
 from test_warpgroups import product
+from tile_ir import entry
 from xdsl.dialects.builtin import ModuleOp
 
 from tilewright.diagnostic import OpError
@@ -33,7 +34,27 @@ from tilewright.passes.check_tmem import CheckTmemPass
 PRODUCT = product(("f16", "f16"), (128, 64, 64), persistent=True)
 WIDE = product(("tf32", "f32"), (128, 64, 32), convert="f32")
 CHAIN = chained(64, 32, "f16")
+SHARES = entry(
+    "%p: tile<ptr<f32>>",
+    """
+    %i = iota : tile<1024xi32>
+    %r = reshape %p : tile<ptr<f32>> -> tile<1xptr<f32>>
+    %b = broadcast %r : tile<1xptr<f32>> -> tile<1024xptr<f32>>
+    %at = offset %b, %i : tile<1024xptr<f32>>, tile<1024xi32> -> tile<1024xptr<f32>>
+    %x, %t = load_ptr_tko weak %at : tile<1024xptr<f32>> -> tile<1024xf32>, token
+    %y = reduce %x dim = 0 identities = [0.0 : f32] : tile<1024xf32> -> tile<f32>
+      (%c : tile<f32>, %d : tile<f32>) {
+      %e = addf %c, %d : tile<f32>
+      yield %e : tile<f32>
+    }
+    %s = reshape %y : tile<f32> -> tile<1xf32>
+    %w = broadcast %s : tile<1xf32> -> tile<1024xf32>
+    %q = divf %x, %w : tile<1024xf32>
+    %v = store_ptr_tko weak %at, %q token=%t : tile<1024xptr<f32>>, tile<1024xf32> -> token
+""",
+)
 KERNELS = {
+    "shares": (SHARES, ("sm_80", "sm_100a")),
     "product": (PRODUCT, ("sm_80", "sm_90a", "sm_100a")),
     "converted": (WIDE, ("sm_90a",)),
     "chain": (CHAIN, ("sm_80", "sm_120a", "sm_90a", "sm_100a")),
