@@ -146,12 +146,10 @@ class CutileParameter:
         ct, compilation = import_module("cuda.tile"), import_module("cuda.tile.compilation")
         dtype = self._dtype(ct, _name(array))
         try:
-            strides = (
-                array if isinstance(array, ArrayArgument) else ArrayArgument.of(array)
-            ).strides
+            known = array if isinstance(array, ArrayArgument) else ArrayArgument.of(array)
         except ValueError as error:
             raise ExecutionError(f"'{self.name}' expected {error}") from None
-        index = getattr(annotation, "index_dtype", None) or ct.int32
+        strides, index = known.strides, getattr(annotation, "index_dtype", None) or ct.int32
         if index == ct.int32 and max((*array.shape, *strides), default=0) >= 1 << 31:
             raise ExecutionError(
                 f"'{self.name}' expected sizes and strides of 32 bits, got shape {array.shape} and "
@@ -264,7 +262,7 @@ def as_array(argument: Any) -> Any:
     if isinstance(argument, np.ndarray):
         return cast("Any", argument)
     if isinstance(argument, np.generic):
-        return argument.item()
+        return cast("Any", argument.item())
     of_torch = type(argument).__module__.startswith("torch") and hasattr(argument, "device")
     if not of_torch or argument.device.type != "cpu":
         try:

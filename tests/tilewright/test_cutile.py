@@ -12,7 +12,6 @@ from bridge_kernels import add, everywhere_at_once, of_list, of_pair, of_static_
 
 import tilewright as tw
 
-
 READ_ONLY = np.broadcast_to(0.0, 4)
 
 
