@@ -70,8 +70,8 @@ class _Fold:
         """The region's values for elements and what was folded before."""
         kernel, block, scalar = self.kernel, self.op.body.block, self.kernel.table.scalar
         for i, (element, accumulator) in enumerate(zip(elements, accumulators, strict=True)):
-            kernel.place(block.args[2 * i], scalar, [element])
-            kernel.place(block.args[2 * i + 1], scalar, [accumulator])
+            kernel.place(block.args[2 * i], scalar, [accumulator])
+            kernel.place(block.args[2 * i + 1], scalar, [element])
         kernel.lower_block(block)
         last = block.last_op
         assert last is not None
