@@ -2,8 +2,8 @@
 
 The order is stated, since Tile IR leaves it open. `reduce` folds the upper half of the dimension
 onto the lower one until one element is left; the lower one is the accumulator. `scan` goes
-through the dimension index by index, beginning with the identity. The region's first argument is the
-accumulator, as the H200 and tileiras 13.5 have it of functions that are not commutative.
+through the dimension index by index, beginning with the identity. The region's first argument is
+the accumulator, as an H200 and tileiras 13.5 have it of functions that are not commutative.
 """
 
 from collections.abc import Callable
