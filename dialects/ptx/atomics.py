@@ -39,9 +39,8 @@ class AtomOp(PtxOp):
     scope = prop_def(StringAttr, default_value=StringAttr("gpu"))
 
     assembly_format = (
-        "$space $form (`scope` $scope^)? $address `,` $offset `,` $values (`if` $predicate^)?"
-        " (`else` $otherwise^ `:` type($otherwise))? attr-dict"
-        " `:` type($address) `,` type($values) `->` type($result)"
+        "$space $form (`scope` $scope^)? $address `,` $offset `,` $values (`if` $predicate^)? "
+        "(`else` $otherwise^ `:` type($otherwise))?"
     )
 
     def __init__(

@@ -105,9 +105,8 @@ class LdOp(_AccessOp):
     result = result_def(T)
 
     assembly_format = (
-        "(`semantics` $semantics^)? $space $access $address `,` $offset (`if` $predicate^)?"
-        " (`else` $otherwise^)? attr-dict"
-        " `:` type($address) `->` type($result)"
+        "(`semantics` $semantics^)? $space $access $address `,` $offset (`if` $predicate^)? "
+        "(`else` $otherwise^)?"
     )
 
     def __init__(
@@ -158,9 +157,8 @@ class StOp(_AccessOp):
     predicate = opt_operand_def(reg("pred"))
 
     assembly_format = (
-        "(`semantics` $semantics^)? $space $access $address `,` $offset `,` $value"
-        " (`if` $predicate^)? attr-dict"
-        " `:` type($address) `,` type($value)"
+        "(`semantics` $semantics^)? $space $access $address `,` $offset `,` $value (`if` "
+        "$predicate^)?"
     )
 
     def __init__(
@@ -197,7 +195,7 @@ class CpAsyncOp(PtxOp):
     cache = prop_def(StringAttr)
     size = prop_def(NUMBER)
 
-    assembly_format = "$cache $dest `,` $source `,` $size (`,` $source_size^)? attr-dict"
+    assembly_format = "$cache $dest `,` $source `,` $size (`,` $source_size^)?"
 
     @property
     def mnemonic(self) -> str:
@@ -232,8 +230,6 @@ class CpAsyncWaitGroupOp(RowOp):
 
     pending = prop_def(NUMBER)
 
-    assembly_format = "$pending attr-dict"
-
     def verify_(self) -> None:
         verify_count_of_groups(self, self.pending)
 
@@ -245,5 +241,3 @@ class PrefetchOp(RowOp):
     OPERANDS: ClassVar = {"a": "address"}
 
     address = operand_def(reg("b64"))
-
-    assembly_format = "$address attr-dict"

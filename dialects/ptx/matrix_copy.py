@@ -82,9 +82,7 @@ class LdmatrixOp(MatrixCopyOp):
     address = operand_def(reg("b32"))
     result = result_def(RegType)
 
-    assembly_format = (
-        "($form^)? (`trans` $trans^)? $address `,` $offset attr-dict `:` type($result)"
-    )
+    assembly_format = "($form^)? (`trans` $trans^)? $address `,` $offset"
 
     def __init__(self, address: SSAValue, copy: MatrixCopy, offset: int = 0):
         result = reg("b32", copy.registers)
@@ -111,9 +109,7 @@ class StmatrixOp(MatrixCopyOp):
     address = operand_def(reg("b32"))
     value = operand_def(RegType)
 
-    assembly_format = (
-        "($form^)? (`trans` $trans^)? $address `,` $offset `,` $value attr-dict `:` type($value)"
-    )
+    assembly_format = "($form^)? (`trans` $trans^)? $address `,` $offset `,` $value"
 
     def __init__(self, address: SSAValue, value: SSAValue, copy: MatrixCopy, offset: int = 0):
         super().__init__(address, value, offset, form=copy.row.form, trans=copy.trans)
@@ -137,5 +133,3 @@ class MovmatrixOp(RowOp):
     d = result_def(reg("b32"))
 
     traits = traits_def(NoMemoryEffect())
-
-    assembly_format = "$a attr-dict"

@@ -79,7 +79,6 @@ class MultimemLoadReduceOp(MultimemOp):
 
     assembly_format = (
         "$form $address `,` $offset (`if` $predicate^)? (`else` $otherwise^ `:` type($otherwise))?"
-        " attr-dict `:` type($result)"
     )
 
     @property

@@ -95,10 +95,7 @@ class LdOp(AccessOp):
     address = operand_def(reg("b32"))
     result = result_def(RegType)
 
-    assembly_format = (
-        "$shape (`packed` $packed^)? (`half` $half^)? $address `,` $offset attr-dict"
-        " `:` type($result)"
-    )
+    assembly_format = "$shape (`packed` $packed^)? (`half` $half^)? $address `,` $offset"
 
     def __init__(self, address: SSAValue, result: RegType, access: TmemAccess, offset: int = 0):
         super().__init__(address, result, packed=access.packed, **_form(access, offset))
@@ -123,10 +120,7 @@ class StOp(AccessOp):
     address = operand_def(reg("b32"))
     value = operand_def(RegType)
 
-    assembly_format = (
-        "$shape (`packed` $packed^)? (`half` $half^)? $address `,` $offset `,` $value attr-dict"
-        " `:` type($value)"
-    )
+    assembly_format = "$shape (`packed` $packed^)? (`half` $half^)? $address `,` $offset `,` $value"
 
     def __init__(self, address: SSAValue, value: SSAValue, access: TmemAccess, offset: int = 0):
         super().__init__(address, value, packed=access.packed, **_form(access, offset))
@@ -157,10 +151,7 @@ class LdRedOp(AccessOp):
     result = result_def(RegType)
     reduced = result_def(RegType)
 
-    assembly_format = (
-        "$shape $form (`half` $half^)? $address `,` $offset attr-dict"
-        " `:` type($result) `,` type($reduced)"
-    )
+    assembly_format = "$shape $form (`half` $half^)? $address `,` $offset"
 
     def __init__(
         self, address: SSAValue, result: RegType, access: TmemAccess, form: str, offset: int = 0

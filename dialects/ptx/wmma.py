@@ -132,9 +132,7 @@ class LoadOp(WmmaAccessOp):
     elements = operand_def(reg("b32"))
     result = result_def(RegType)
 
-    assembly_format = (
-        "$form $address `,` $offset `,` $elements attr-dict `:` type($address) `->` type($result)"
-    )
+    assembly_format = "$form $address `,` $offset `,` $elements"
 
     def __init__(
         self, access: WmmaAccess, space: WmmaSpace, address: SSAValue, stride: SSAValue,
@@ -163,10 +161,7 @@ class StoreOp(WmmaAccessOp):
     value = operand_def(RegType)
     elements = operand_def(reg("b32"))
 
-    assembly_format = (
-        "$form $address `,` $offset `,` $value `,` $elements attr-dict"
-        " `:` type($address) `,` type($value)"
-    )
+    assembly_format = "$form $address `,` $offset `,` $value `,` $elements"
 
     def __init__(
         self, access: WmmaAccess, space: WmmaSpace, address: SSAValue, value: SSAValue,

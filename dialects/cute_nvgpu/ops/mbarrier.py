@@ -62,7 +62,7 @@ class InitOp(_CountedOp):
 
     count = prop_def(NUMBER)
 
-    assembly_format = "$barrier `[` $indices `]` `count` $count attr-dict `:` type($barrier)"
+    assembly_format = "$barrier `[` $indices `]` `count` $count"
 
 
 @fields_op("cute_nvgpu.mbarrier.inval", rows.MBARRIER_INVAL)
@@ -94,7 +94,7 @@ class ArriveOp(_CountedOp):
 
     count = opt_prop_def(NUMBER)
 
-    assembly_format = "$barrier `[` $indices `]` (`count` $count^)? attr-dict `:` type($barrier)"
+    assembly_format = "$barrier `[` $indices `]`"
 
     @property
     def row(self) -> rows.InstructionRow:
@@ -118,7 +118,7 @@ class ArriveExpectTxOp(_CountedOp):
 
     count = prop_def(NUMBER)
 
-    assembly_format = "$barrier `[` $indices `]` `bytes` $count attr-dict `:` type($barrier)"
+    assembly_format = "$barrier `[` $indices `]` `bytes` $count"
 
 
 @fields_op("cute_nvgpu.mbarrier.wait", rows.MBARRIER_TRY_WAIT)
@@ -138,7 +138,7 @@ class WaitOp(MbarrierOp):
     indices = var_operand_def(IndexType())
     parity = operand_def(i32)
 
-    assembly_format = "$barrier `[` $indices `]` `parity` $parity attr-dict `:` type($barrier)"
+    assembly_format = "$barrier `[` $indices `]` `parity` $parity"
 
 
 @fields_op("cute_nvgpu.fence.mbarrier_init", rows.FENCE_MBARRIER_INIT)

@@ -100,10 +100,7 @@ class AllocOp(TmemOp):
     indices = var_operand_def(IndexType())
     columns = prop_def(NUMBER)
 
-    assembly_format = (
-        "$slot `[` $indices `]` `columns` $columns (`cta_group` $cta_group^)? attr-dict"
-        " `:` type($slot)"
-    )
+    assembly_format = "$slot `[` $indices `]` `columns` $columns"
 
     def verify_(self) -> None:
         super().verify_()
@@ -127,7 +124,7 @@ class RetrieveOp(BaselineOp):
     indices = var_operand_def(IndexType())
     result = result_def(MemRefType)
 
-    assembly_format = "$slot `[` $indices `]` attr-dict `:` type($slot) `->` type($result)"
+    assembly_format = "$slot `[` $indices `]`"
 
     def verify_(self) -> None:
         verify_slot(self.slot.type, len(self.indices))
@@ -148,8 +145,6 @@ class DeallocOp(TmemOp):
     """
 
     source = operand_def(MemRefType)
-
-    assembly_format = "$source (`cta_group` $cta_group^)? attr-dict `:` type($source)"
 
     @property
     def columns(self) -> int:
@@ -173,8 +168,6 @@ class RelinquishAllocPermitOp(TmemOp):
     tcgen05.relinquish_alloc_permit.
     """
 
-    assembly_format = "(`cta_group` $cta_group^)? attr-dict"
-
 
 @fields_op("cute_nvgpu.tmem.slice")
 class SliceOp(BaselineOp):
@@ -196,7 +189,7 @@ class SliceOp(BaselineOp):
 
     traits = traits_def(Pure())
 
-    assembly_format = "$source `[` $indices `]` attr-dict `:` type($source) `->` type($result)"
+    assembly_format = "$source `[` $indices `]`"
 
     def verify_(self) -> None:
         source = verify_tmem("source", self.source.type, len(self.indices))

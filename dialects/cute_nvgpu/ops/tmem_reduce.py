@@ -65,11 +65,7 @@ class LoadReduceOp(TmemAccessOp):
     fragment = result_def(FragmentType)
     reduced = result_def()
 
-    assembly_format = (
-        "$source `[` $indices `]` $reduction `shape` $shape (`half` $half^)? (`abs` $abs^)?"
-        " (`nan` $nan^)? (`unsigned` $unsigned^)? attr-dict"
-        " `:` type($source) `->` type($fragment) `,` type($reduced)"
-    )
+    assembly_format = "$source `[` $indices `]` $reduction `shape` $shape (`half` $half^)?"
 
     def __init__(
         self,
