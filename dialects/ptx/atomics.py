@@ -10,7 +10,7 @@ from tilewright.dialects.cute_nvgpu.lattice.atomics import ATOMICS, operand_coun
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import SCOPES, SPACES
 from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
-from tilewright.dialects.fields import NUMBER, fields_op
+from tilewright.dialects.fields import NUMBER, Field, fields_op
 from tilewright.dialects.ptx.instruction import Given, PtxOp
 from tilewright.dialects.ptx.types import RegType, reg
 
@@ -44,27 +44,11 @@ class AtomOp(PtxOp):
     )
 
     def __init__(
-        self,
-        space: str,
-        form: str,
-        address: SSAValue,
-        values: Sequence[SSAValue],
-        offset: int = 0,
-        predicate: SSAValue | None = None,
-        otherwise: SSAValue | None = None,
-        scope: str = "gpu",
-    ):
-        super().__init__(
-            address,
-            values,
-            reg(register_of(form)),
-            space,
-            form,
-            offset,
-            predicate=predicate,
-            otherwise=otherwise,
-            scope=scope,
-        )
+        self, space: str, form: str, address: SSAValue, values: Sequence[SSAValue],
+        offset: int = 0, **named: Field,
+    ):  # fmt: skip
+        result = reg(register_of(form))
+        super().__init__(address, values, result, space, form, offset, **named)
 
     @property
     def mnemonic(self) -> str:

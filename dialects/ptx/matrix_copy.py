@@ -40,15 +40,10 @@ class MatrixCopyOp(PtxOp):
         return find_form(self.MNEMONIC, self.form.data)
 
     @property
-    def data(self) -> RegType:
-        """The registers that are loaded or stored."""
-        raise NotImplementedError
-
-    @property
     def matrix_copy(self) -> MatrixCopy:
         """The copy that it is."""
         row = self.row
-        return MatrixCopy(row, self.data.count.data // row.registers, self.trans is not None)
+        return MatrixCopy(row, self.data.type.count.data // row.registers, self.trans is not None)
 
     @property
     def mnemonic(self) -> str:
@@ -62,8 +57,8 @@ class MatrixCopyOp(PtxOp):
         row = self.row
         check_trans(row, self.trans is not None)
         counts = [number * row.registers for number in row.numbers]
-        if self.data not in [reg("b32", count) for count in counts]:
-            raise self.fail(f"{' or '.join(map(str, counts))} registers b32, got {self.data}")
+        if self.data.type not in [reg("b32", count) for count in counts]:
+            raise self.fail(f"{' or '.join(map(str, counts))} registers b32, got {self.data.type}")
 
 
 @fields_op("ptx.ldmatrix")
@@ -88,10 +83,6 @@ class LdmatrixOp(MatrixCopyOp):
         result = reg("b32", copy.registers)
         super().__init__(address, result, offset, form=copy.row.form, trans=copy.trans)
 
-    @property
-    def data(self) -> RegType:
-        return self.result.type
-
 
 @fields_op("ptx.stmatrix")
 class StmatrixOp(MatrixCopyOp):
@@ -113,11 +104,6 @@ class StmatrixOp(MatrixCopyOp):
 
     def __init__(self, address: SSAValue, value: SSAValue, copy: MatrixCopy, offset: int = 0):
         super().__init__(address, value, offset, form=copy.row.form, trans=copy.trans)
-
-    @property
-    def data(self) -> RegType:
-        assert isinstance(self.value.type, RegType)
-        return self.value.type
 
 
 @fields_op("ptx.movmatrix", MOVMATRIX)

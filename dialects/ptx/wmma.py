@@ -87,8 +87,7 @@ class WmmaAccessOp(PtxOp):
     def row(self) -> WmmaAccessRow:
         return self.access.row
 
-    def verify_access(self, data: SSAValue) -> None:
-        """Raise VerifyException unless mnemonic, registers and stride fit together."""
+    def verify_(self) -> None:
         access, space = parse_access(self.mnemonic)
         if space is None:
             raise self.fail(
@@ -98,10 +97,8 @@ class WmmaAccessOp(PtxOp):
         address = self.operands[0].type
         if address != reg(SPACES[space]):
             raise self.fail(f"a {space} address in {reg(SPACES[space])}, got {address}")
-        if data.type != reg(*access.row.registers):
-            raise self.fail(
-                f"a fragment in {reg(*access.row.registers)}, got {data.type} ({self.mnemonic})"
-            )
+        if self.data.type != (legal := reg(*access.row.registers)):
+            raise self.fail(f"a fragment in {legal}, got {self.data.type} ({self.mnemonic})")
         self._verify_stride(access)
 
     def _verify_stride(self, access: WmmaAccess) -> None:
@@ -141,9 +138,6 @@ class LoadOp(WmmaAccessOp):
         result = reg(*access.row.registers)
         super().__init__(address, stride, result, form_of(access, space), offset)
 
-    def verify_(self) -> None:
-        self.verify_access(self.result)
-
 
 @fields_op("ptx.wmma.store")
 class StoreOp(WmmaAccessOp):
@@ -168,6 +162,3 @@ class StoreOp(WmmaAccessOp):
         stride: SSAValue, offset: int = 0,
     ):  # fmt: skip
         super().__init__(address, value, stride, form_of(access, space), offset)
-
-    def verify_(self) -> None:
-        self.verify_access(self.value)
