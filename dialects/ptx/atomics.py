@@ -45,10 +45,10 @@ class AtomOp(PtxOp):
 
     def __init__(
         self, space: str, form: str, address: SSAValue, values: Sequence[SSAValue],
-        offset: int = 0, **named: Field,
+        offset: int = 0, scope: str = "gpu", **named: Field,
     ):  # fmt: skip
         result = reg(register_of(form))
-        super().__init__(address, values, result, space, form, offset, **named)
+        super().__init__(address, values, result, space, form, offset, scope, **named)
 
     @property
     def mnemonic(self) -> str:
