@@ -141,9 +141,9 @@ def _whole_format(op: type[FieldsOp]) -> str:
 
 def _is_known(constraint: Any) -> bool:
     """True of the constraint of values of which only one type is possible."""
-    if not isinstance(constraint, RangeConstraint):
-        constraint = irdl_to_attr_constraint(constraint)
-    return constraint.can_infer(frozenset())
+    if isinstance(constraint, RangeConstraint):
+        return constraint.can_infer(frozenset(), length_known=True)
+    return irdl_to_attr_constraint(constraint).can_infer(frozenset())
 
 
 @lru_cache(1 << 12, typed=True)

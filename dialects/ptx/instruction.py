@@ -90,7 +90,8 @@ class PtxOp(FieldsOp):
     @property
     def data(self) -> SSAValue[RegType]:
         """The registers that it loads or stores: its field `value`, or its first result."""
-        return getattr(self, "value", None) or self.results[0]
+        registers: Any = getattr(self, "value", None) or self.results[0]
+        return registers
 
     @property
     def guard(self) -> SSAValue | None:
