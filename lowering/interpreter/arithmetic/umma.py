@@ -200,7 +200,7 @@ def _addend(
     atom: UmmaAtom, d: NDArray[Any] | None, a: NDArray[Any], b: NDArray[Any], options: UmmaOptions
 ) -> NDArray[Any]:
     """The addend: D before, scaled down, or zeros."""
-    container = accumulator_container(atom)
+    container = np.dtype(atom.element("D").container)
     if d is None:
         return np.zeros((len(a), len(b)), dtype=container)
     words = d.astype(container)
@@ -221,11 +221,6 @@ def _row_by_row(
         scale_b = np.broadcast_to(extra["scale_b"][:, None], shape)
         extra = {**extra, "scale_a": scale_a, "scale_b": scale_b}
     return [rows[:, :, None, :], met, addend[:, :, None, :]], extra
-
-
-def accumulator_container(atom: UmmaAtom) -> np.dtype[Any]:
-    """The dtype of the words of D."""
-    return np.dtype(atom.element("D").container)
 
 
 def _negated(a: NDArray[Any], element: ElementType, negative: bool) -> NDArray[Any]:
