@@ -21,8 +21,8 @@ from tilewright.dialects.cute_nvgpu.ops.memory_operand import (
     bits_of,
     constant_index,
     tmem_span,
-    verify_memref,
     verify_tmem,
+    verify_words,
 )
 from tilewright.dialects.fields import NUMBER, fields_op
 from tilewright.dialects.illegal import Illegal
@@ -58,11 +58,7 @@ def _same(one: MemRefType[Attribute], other: MemRefType[Attribute]) -> bool:
 
 def verify_slot(type_: Attribute, indices: int) -> None:
     """Raise Illegal unless the type is a memref of addresses: i32 in shared memory."""
-    memref = verify_memref("slot", type_, indices, Space.SMEM)
-    if memref.element_type != i32:
-        raise Illegal(
-            f"slot expected a memref of i32, got {memref} (an address of tensor memory has 32 bits)"
-        )
+    verify_words("slot", type_, indices, i32, "an address of tensor memory has 32 bits")
 
 
 class TmemOp(CtaGroupOp, NvgpuOp):
