@@ -55,8 +55,8 @@ def legalize(entry: EntryOp, arch: Target | None, *, placed: bool = False) -> No
         match op:
             case FPowIOp():
                 _replace(op, _whole_power(op, Before(op)))
-            case MmaFOp() if _is_fp8(op) and arch is not None and arch.number < _FP8_SINCE:
-                _replace(op, _fp8_product(op, Before(op)))
+            case MmaFOp() if _is_fp8(op):
+                _fp8_product(op, arch)
             case MmaFScaledOp() if placed or tensor_core_atom(op, arch) is None:
                 if in_tensor_memory(op):
                     continue
@@ -104,8 +104,14 @@ def _is_fp8(op: MmaFOp) -> bool:
     return isinstance(element_of(op.lhs), Float8E4M3FNType | Float8E5M2Type)
 
 
-def _fp8_product(op: MmaFOp, before: Before) -> SSAValue:
-    """A product of floats of 8 bits, each of which is an f16."""
-    a, b = (before.float(operand, _F16) for operand in (op.lhs, op.rhs))
+def _fp8_product(op: MmaFOp, arch: Target | None) -> None:
+    """A product of floats of 8 bits: summed up in f32; of f16, which each of them is, where no MMA
+    multiplies them."""
+    before, operands = Before(op), [op.lhs, op.rhs]
+    if arch is not None and arch.number < _FP8_SINCE:
+        operands = [before.float(operand, _F16) for operand in operands]
+    elif element_of(op.acc) == _F32:
+        return
     acc = before.float(op.acc, _F32)
-    return before.float(before.add(MmaFOp, [a, b, acc], acc.type), element_of(op.result))
+    product = before.add(MmaFOp, [*operands, acc], acc.type)
+    _replace(op, before.float(product, element_of(op.result)))
