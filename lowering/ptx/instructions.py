@@ -6,7 +6,7 @@ is made and verified once for all of them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -157,7 +157,7 @@ class InstructionPrinter:
     """Instructions of one kernel: `names` are those of the registers of a value, `shared` the
     symbol of the kernel's shared memory."""
 
-    names: Callable[[SSAValue], Sequence[str]]
+    names: Mapping[SSAValue, Sequence[str]]
     shared: str
 
     def text(self, op: PtxOp, shape: Shape) -> str:
@@ -169,7 +169,7 @@ class InstructionPrinter:
             if index < 0:
                 words.append(self.shared)
             elif literal is None or type(owner := values[index].owner) is not ConstOp:
-                words += self.names(values[index])
+                words += self.names[values[index]]
             elif form.takes(owner.unsigned):
                 words.append(immediate(owner, literal))
             else:
