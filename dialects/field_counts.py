@@ -56,7 +56,8 @@ def flattened(
     given: Sequence[Any], counts: Counts, kind: type
 ) -> tuple[list[Any], tuple[int, ...]] | None:
     """The values of fields and how many each has; None where they are not as they should be."""
-    values, sizes = list[Any](), list[int]()
+    values: list[Any] = []
+    sizes: list[int] = []
     if len(given) != len(counts):
         return None
     for one, (least, most) in zip(given, counts, strict=True):

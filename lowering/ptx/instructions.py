@@ -163,7 +163,7 @@ class InstructionPrinter:
     def text(self, op: PtxOp, shape: Shape) -> str:
         """The instruction, without what guards it. Raises OpError for a constant that it does not
         take in the place of a register."""
-        words = list[str]()
+        words: list[str] = []
         values = (*op._operands, *op.results)  # pyright: ignore[reportPrivateUsage]
         for index, form, literal in shape.places:
             if index < 0:
