@@ -368,10 +368,11 @@ def _erase(op: Operation, safe_erase: bool = True, drop_references: bool = True)
     at once, not when the garbage collector has looked for cycles."""
     if not safe_erase and op.has_trait(IsolatedFromAbove):
         for region in op.regions:
+            inner: Any
             for inner in region.walk():
                 for use in inner._operand_uses:
                     use._prev_use = None
-                for result in cast(Sequence[Any], inner.results):
+                for result in inner.results:
                     result.op = result.first_use = None
                 inner._operands, inner._operand_uses, inner.results = _NONE, (), _NONE
                 inner.parent = inner._prev_op = inner._next_op = None

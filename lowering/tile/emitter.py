@@ -112,13 +112,13 @@ class Emitter:
         self, kind: type[Operation], result: Attribute, properties: dict[str, Attribute]
     ) -> Callable[..., SSAValue]:
         """The results of pure ops of a kind, by their operands."""
-        number, known, types = self.kind(kind, result, *properties.values()), self._known, (result,)
+        number, types = self.kind(kind, result, *properties.values()), (result,)
 
         def emit(*operands: SSAValue) -> SSAValue:
             key = (number, *operands)
-            if (values := known.get(key)) is None:
+            if (values := self._known.get(key)) is None:
                 op = kind.create(operands=operands, result_types=types, properties=properties)
-                values = known[key] = self.add(op).results
+                values = self._known[key] = self.add(op).results
                 self._keys[-1].append(key)
             return values[0]
 
