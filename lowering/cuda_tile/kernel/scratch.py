@@ -215,22 +215,33 @@ class Scratch:
         which those threads write and read that have some."""
         size = address.bytes_of(elements[0].type)
         parted = self._parted(source, target, size)
-        left, right = source.without(parted), target.without(parted)
-        order = converting(left, right, size)
+        right = target.without(parted)
+        order = converting(source.without(parted), right, size)
         readers = target.thread_of(spread(-1, parted))
         results: dict[int, SSAValue] = {}
-        for number in range(1 << len(parted)):
-            part = spread(number, parted)
-            own = [elements[source.register_of(place | part)] for place in left.places]
+        for part, base in self.laid_down(source, elements, order, parted, holders):
             registers = [target.register_of(place | part) for place in right.places]
             reads = self.threads.matches(readers, target.thread_of(part))
-            before = [results.get(register, own[0]) for register in registers] if reads else ()
-            base = self.take(order.size << len(order.position))
-            self.store(base, left, own, order, holders | source.thread_of(part))
-            self.written()
-            moved = self.load(base, right, own[0].type, order, condition=reads, otherwise=before)
+            before = [results.get(r, elements[0]) for r in registers] if reads else ()
+            type_ = elements[0].type
+            moved = self.load(base, right, type_, order, condition=reads, otherwise=before)
             results.update(zip(registers, moved, strict=True))
         return [results[register] for register in range(target.count)]
+
+    def laid_down(
+        self, layout: TileLayout, elements: Sequence[SSAValue], order: SharedOrder,
+        parted: Sequence[int], holders: int = 0,
+    ) -> Generator[tuple[int, SSAValue]]:  # fmt: skip
+        """Parts of a tile by some bits of an element's number: the number of the first element, and
+        the address from which on a part is, until the next one."""
+        left = layout.without(parted)
+        for number in range(1 << len(parted)):
+            part = spread(number, parted)
+            own = [elements[layout.register_of(place | part)] for place in left.places]
+            base = self.take(order.size << len(order.position))
+            self.store(base, left, own, order, holders | layout.thread_of(part))
+            self.written()
+            yield part, base
 
     def _parted(self, source: TileLayout, target: TileLayout, size: int) -> list[int]:
         """The bits of an element's number by which a tile goes through memory part after part, as
@@ -240,10 +251,14 @@ class Scratch:
             order.position,
             key=lambda bit: ((bit in source.registers) + (bit in target.registers), bit),
         )
-        parted: list[int] = []
-        while bits and order.size << len(bits) > self.limit - self.reserved:
-            parted.append(bits.pop())
-        return parted
+        return self.too_many(bits, size)
+
+    def too_many(self, bits: Sequence[int], size: int) -> list[int]:
+        """The last of the bits of an element's number for which there is no room at once."""
+        left = list(bits)
+        while left and size << len(left) > self.limit - self.reserved:
+            left.pop()
+        return list(bits[len(left) :])
 
     def store(
         self, base: SSAValue, layout: TileLayout, elements: Sequence[SSAValue], order: SharedOrder,

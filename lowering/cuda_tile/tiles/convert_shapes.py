@@ -4,7 +4,6 @@ reshaped, broadcast, permuted, joined, taken out."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import prod
 from typing import Any
 
 import numpy as np
@@ -12,9 +11,8 @@ from xdsl.dialects import arith, gpu
 from xdsl.dialects.builtin import i8, i32
 from xdsl.ir import SSAValue
 
-from tilewright.diagnostic import OpError
 from tilewright.dialects.cuda_tile.ops import core
-from tilewright.dialects.cute_nvgpu.ops.address import bytes_of
+from tilewright.dialects.cute_nvgpu.ops.address import LoadOp, bytes_of
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, integer, lowers
 from tilewright.lowering.cuda_tile.kernel.shared_tiles import SharedTile, StageTile
 from tilewright.lowering.cuda_tile.layouts.elements import shape_of
@@ -25,15 +23,12 @@ from tilewright.lowering.cuda_tile.layouts.layouts import (
     broadcast_bits,
     dim_bits,
     inverse,
+    log2,
     permutation_of,
     spread,
 )
 from tilewright.lowering.cuda_tile.layouts.shared_order import SharedOrder, row_major
 from tilewright.lowering.cuda_tile.layouts.threads import scaled
-
-_TABLE = 4096
-"""The elements of a constant that are chosen among by the thread's number."""
-
 
 # --- constants ---
 
@@ -52,12 +47,6 @@ def _constant(op: core.ConstantOp, kernel: Kernel) -> None:
     if value.is_splat:
         kernel.give(op, lambda layout: [[kernel.constant(numbers[0], type_)] * layout.count])
         return
-    if len(numbers) > _TABLE:
-        raise OpError(
-            op,
-            f"'{op.name}' of {len(numbers)} different elements has no lowering to cute; nearest "
-            f"legal: {_TABLE} elements",
-        )
 
     def compute(layout: TileLayout) -> list[Sequence[SSAValue]]:
         return [[_chosen(kernel, layout, place, numbers, type_) for place in layout.places]]
@@ -180,8 +169,6 @@ def _half(op: core.CatOp) -> int:
 
 @lowers(core.CatOp)
 def _cat(op: core.CatOp, kernel: Kernel) -> None:
-    if shape_of(op.lhs) != shape_of(op.rhs):
-        raise OpError(op, f"'{op.name}' of tiles of different shapes has no lowering to cute")
     layout, bit = kernel.layout(op.result), _half(op)
     assert layout is not None
     own = layout.renumbered(
@@ -220,38 +207,42 @@ def _extract(op: core.ExtractOp, kernel: Kernel) -> None:
             part = scratch.told(own, part, layout, holders)
         kernel.place(op.result, layout, part)
         return
-    order = row_major(bits_of(whole), bytes_of(elements[0].type))
-    base = scratch.take(prod(whole) * bytes_of(elements[0].type))
-    scratch.store(base, source, elements, order)
-    scratch.written()
+    size = bytes_of(elements[0].type)
+    parted = scratch.too_many(range(bits_of(whole)), size)
     start = _corner(op.indices, whole, shape_of(op.result), elements[0].type, kernel)
-    base = base if start is None else emitter.binary("add", base, start)
-    inner = SharedOrder(_inner_bits(shape_of(op.result), whole), order.size)
-    kernel.place(op.result, layout, scratch.load(base, layout, elements[0].type, inner))
+    inner = SharedOrder(_inner_bits(shape_of(op.result), whole), size)
+    order, part = row_major(bits_of(whole) - len(parted), size), list[SSAValue]()
+    for first, base in scratch.laid_down(source, elements, order, parted):
+        if parted:
+            before = part or [elements[0]] * layout.count
+            part = _within(base, start, first, order, (layout, inner), before, kernel)
+        else:
+            base = base if start is None else emitter.binary("add", base, start)
+            part = scratch.load(base, layout, elements[0].type, inner)
+    kernel.place(op.result, layout, part)
 
 
-@finds(core.InsertOp)
-def _inserted(op: core.InsertOp, table: LayoutTable) -> TileLayout:
-    return table.of(op.destination)
-
-
-@lowers(core.InsertOp)
-def _insert(op: core.InsertOp, kernel: Kernel) -> None:
-    layout = kernel.layout(op.result)
-    assert layout is not None
-    emitter, scratch, whole = kernel.emitter, kernel.scratch, shape_of(op.destination)
-    part = kernel.table.of(op.source)
-    elements, inserted = kernel.elements(op.destination, layout), kernel.elements(op.source, part)
-    order = row_major(bits_of(whole), bytes_of(elements[0].type))
-    base = scratch.take(prod(whole) * bytes_of(elements[0].type))
-    scratch.store(base, layout, elements, order)
-    scratch.barrier()
-    start = _corner(op.indices, whole, shape_of(op.source), elements[0].type, kernel)
-    corner = base if start is None else emitter.binary("add", base, start)
-    inner = SharedOrder(_inner_bits(shape_of(op.source), whole), order.size)
-    scratch.store(corner, part, inserted, inner)
-    scratch.written()
-    kernel.place(op.result, layout, scratch.load(base, layout, elements[0].type, order))
+def _within(
+    base: SSAValue, start: SSAValue | None, first: int, order: SharedOrder,
+    wanted: tuple[TileLayout, SharedOrder], before: Sequence[SSAValue], kernel: Kernel,
+) -> list[SSAValue]:  # fmt: skip
+    """The elements of a part that are among those which are laid down from the `first` on, others
+    as they were before."""
+    emitter, (layout, inner) = kernel.emitter, wanted
+    bits = len(order.position) + log2(order.size)
+    turn = emitter.constant(first * order.size >> bits, 32)
+    mask, count = (emitter.constant(x, 32) for x in ((1 << bits) - 1, bits))
+    own = kernel.threads.total(inner.natural(layout.threads))
+    parts = [x for x in (start, own) if x is not None] or [emitter.constant(0, 32)]
+    loaded: list[SSAValue] = []
+    for place, old in zip(layout.places, before, strict=True):
+        at = emitter.constant(inner.at(place), 32)
+        for value in parts:
+            at = emitter.binary("add", value, at)
+        inside = emitter.compare("eq", emitter.binary("shr", at, count), turn)
+        at = emitter.binary("add", base, emitter.binary("and", at, mask))
+        loaded += emitter.add(LoadOp(at, [old], [old.type], 0, predicate=inside)).results
+    return loaded
 
 
 def _corner(
