@@ -86,19 +86,21 @@ def _tried(case: Case, arch: str, level: str, wanted: Any) -> str | None:
 
 
 def tried(
-    cases: Sequence[Case], archs: Sequence[str], levels: Sequence[str], assembles: bool
+    points: Sequence[Point], archs: Sequence[str], levels: Sequence[str], assembles: bool
 ) -> list[tuple[Case, str, str]]:
-    """What is wrong with which case on which target; equal PTX is tried once."""
+    """What is wrong with which point on which target; PTX that is equal but for its target is
+    tried once, and assembled for the first target."""
     wrong: list[tuple[Case, str, str]] = []
     texts: dict[str, list[tuple[Case, str]]] = {arch: [] for arch in archs}
-    for case in cases:
+    for case in map(case_of, points):
         seen: set[str] = set()
         wanted: dict[str, Any] = {}
         for arch in archs:
             try:
                 ptx = tw.compile(case.text, arch).ptx
                 body = re.sub(r"(?m)^(\.version|\.target).*$|//.*$", "", ptx)
-                if body in seen and not case.products:
+                body += arch * case.products
+                if body in seen:
                     continue
                 seen.add(body)
                 key = arch if case.products else ""

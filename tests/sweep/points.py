@@ -7,10 +7,10 @@ definition; what these leave open is asked of the op's verifier. What it takes i
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from itertools import permutations, product
 from typing import Any
 
@@ -77,6 +77,11 @@ class Point:
     combine: Point | None = None
     turned: tuple[bool, ...] = ()
 
+    def __reduce__(self) -> Any:
+        # Pickle does not find the classes of ops in their modules.
+        parts = self.operands, self.results, self.properties, self.combine, self.turned
+        return _point, (self.op.name, *parts)
+
     @property
     def name(self) -> str:
         """The op and what tells the point from others."""
@@ -103,6 +108,10 @@ class Point:
             parts += [(place, *part) for type_ in types[:1] for part in _parts(type_)]
             parts.append((place, len(types)))
         return parts
+
+
+def _point(name: str, *parts: Any) -> Point:
+    return Point({op.name: op for op in OPS}[name], *parts)
 
 
 def _parts(type_: Attribute) -> list[tuple[Any, ...]]:
@@ -348,7 +357,7 @@ def identity_of(combine: Point) -> Any:
     return known.get(combine.op.name[10:], 0 if bits else 0.0)
 
 
-def _views(shape: Shape, element: Attribute) -> Iterator[TileView]:
+def _views(shape: Shape, element: Attribute) -> Iterator[Callable[[], TileView]]:
     """Views of tiles of a shape: of every kind, of tensors of several orders and sizes."""
     more, rank = 4 if shown(element) == "f4E2M1FN" else 3, len(shape)
     orders = [tuple(range(rank)), tuple(reversed(range(rank)))][: 1 + (rank > 1)]
@@ -364,36 +373,51 @@ def _views(shape: Shape, element: Attribute) -> Iterator[TileView]:
         traversals = [tuple(by) for by in ([max(e // 2, 1) for e in tile], [e * 2 for e in tile],
                                            [3] * rank)]  # fmt: skip
         for padding in (None, *PaddingValue):
-            with suppress(VerifyException):
-                yield PartitionViewType.get(tile, tensor, mapped, padding)
-                for by in traversals:
-                    yield StridedViewType.get(tile, by, tensor, mapped, padding)
-                for axis in range(rank):
-                    yield GatherScatterViewType.get(shape, tensor, axis, padding)
+            yield partial(PartitionViewType.get, tile, tensor, mapped, padding)
+            for by in traversals:
+                yield partial(StridedViewType.get, tile, by, tensor, mapped, padding)
+            for axis in range(rank):
+                yield partial(GatherScatterViewType.get, shape, tensor, axis, padding)
 
 
 def _accesses(op: type[CudaTileOp], few: random.Random | None) -> Iterator[Frame]:
     indices = types_of("i32", "i64", "i8", "i16")
-    for shape, element in product(SHAPES[1:], NUMBERS):
-        views = list(_views(shape, element)) if _tile(shape, element) else []
-        for view in few.sample(views, min(len(views), 24)) if few else views:
-            tile = view.tile_type
-            variants = list(product(indices, (True, False)))
-            for index, there in few.sample(variants, 2) if few else variants:
-                listed: list[Attribute] = [TileType.get((), index)] * view.index_rank
-                if isinstance(view, GatherScatterViewType):
-                    rows = (view.tile_shape[view.sparse_dim],)
-                    listed[view.sparse_dim] = TileType.get(rows, index)
-                of: dict[str, tuple[Attribute, ...]] = {
-                    "view": (view,), "index": tuple(listed), "tile": (tile,), "value": (tile,),
-                    "token": (TokenType(),) * there}  # fmt: skip
-                operands = tuple(of[field.name] for field in op.facts.operands)
-                results = tuple(tile if field.name == "tile" else TokenType()
-                                for field in op.facts.results)  # fmt: skip
-                bounded = view.tensor_view.shape[0] != 2 * shape[0]
-                choices = [properties for properties in _properties(op, view.index_rank)
-                           if not (bounded and "inbounds" in properties)]  # fmt: skip
-                yield Point(op, operands, results), choices
+    for element in NUMBERS:
+        first, choices = _access(op, next(_views((16,), element))(), indices[0], True)
+        legal = [_scalars(some) for some in choices if _verified(first, some)]
+        for shape in SHAPES[1:] if legal else ():
+            views = list(_views(shape, element)) if _tile(shape, element) else []
+            for view in few.sample(views, min(len(views), 24)) if few else views:
+                variants = list(product(indices, (True, False)))
+                for index, there in few.sample(variants, 2) if few else variants:
+                    with suppress(VerifyException):
+                        point, choices = _access(op, view(), index, there)
+                        yield point, [some for some in choices if _scalars(some) in legal]
+
+
+def _scalars(properties: Properties) -> Properties:
+    """Those that have no element for each dimension."""
+    return {name: value for name, value in properties.items()
+            if not isinstance(value, DenseArrayBase)}  # fmt: skip
+
+
+def _access(op: type[CudaTileOp], view: TileView, index: Attribute, there: bool) -> Frame:
+    """An op on a view, with indices of a type and a token or none."""
+    tile = view.tile_type
+    listed: list[Attribute] = [TileType.get((), index)] * view.index_rank
+    if isinstance(view, GatherScatterViewType):
+        listed[view.sparse_dim] = TileType.get((view.tile_shape[view.sparse_dim],), index)
+    of: dict[str, tuple[Attribute, ...]] = {
+        "view": (view,), "index": tuple(listed), "tile": (tile,), "value": (tile,),
+        "token": (TokenType(),) * there}  # fmt: skip
+    operands = tuple(of[field.name] for field in op.facts.operands)
+    results = tuple(tile if field.name == "tile" else TokenType() for field in op.facts.results)
+    dynamic = view.tensor_view.shape[0] == DYNAMIC
+    bounded = dynamic or any(size % extent for size, extent in zip(
+        sorted(view.tensor_view.shape), sorted(view.tile_shape), strict=True))  # fmt: skip
+    choices = [properties for properties in _properties(op, view.index_rank)
+               if not (bounded and "inbounds" in properties)]  # fmt: skip
+    return Point(op, operands, results), choices
 
 
 def _frames(op: type[CudaTileOp], few: random.Random | None = None) -> Iterator[Frame]:
@@ -428,7 +452,8 @@ def pairs(name: str, seed: int = 0) -> list[Point]:
     rng = random.Random(f"{name} {seed}")
     frames = list(_frames(swept()[name], rng))
     rng.shuffle(frames)
-    seen: set[Any] = set()
+    numbers: dict[Any, int] = {}
+    seen: set[tuple[int, int]] = set()
     chosen, idle = list[Point](), 0
     for frame, choices in frames:
         idle += 1
@@ -436,7 +461,7 @@ def pairs(name: str, seed: int = 0) -> list[Point]:
             break
         for properties in rng.sample(choices, min(3, len(choices))):
             point = replace(frame, properties=tuple(properties.items()))
-            parts = point.features()
+            parts = [numbers.setdefault(part, len(numbers)) for part in point.features()]
             met = {(a, b) for i, a in enumerate(parts) for b in parts[: i + 1]}
             if not met <= seen and (whole := _verified(frame, properties)) is not None:
                 seen.update(met)
