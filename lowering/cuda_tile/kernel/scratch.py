@@ -205,8 +205,7 @@ class Scratch:
             bit is not None for bit in source.threads
         ):
             return [elements[0]] * target.count
-        size = address.bytes_of(elements[0].type)
-        return self._in_parts(source, elements, target, self._parted(source, target, size))
+        return self.told(source, elements, target)
 
     def _parted(self, source: TileLayout, target: TileLayout, size: int) -> list[int]:
         """The bits of an element's number by which a tile goes through memory part after part, as
@@ -218,52 +217,39 @@ class Scratch:
             parted.append(both.pop())
         return parted
 
-    def _in_parts(
+    def told(
         self,
         source: TileLayout,
         elements: Sequence[SSAValue],
         target: TileLayout,
-        parted: Sequence[int],
+        knows: SSAValue | None = None,
     ) -> list[SSAValue]:
+        """Elements that the threads know of which a condition holds, by default one of those that
+        are to hold the same, in another layout: part after part where all take too much memory."""
+        size = address.bytes_of(elements[0].type)
+        parted = self._parted(source, target, size)
         left, right = source.without(parted), target.without(parted)
-        order = converting(left, right, address.bytes_of(elements[0].type))
+        order = converting(left, right, size)
         results: dict[int, SSAValue] = {}
         for number in range(1 << len(parted)):
             part = spread(number, parted)
             own = [elements[source.register_at[place | part]] for place in left.places]
-            moved = self._through(order, left, own, right)
+            base = self.take(order.size << len(order.position))
+            self.store(base, left, own, order, knows)
+            self.written()
+            moved = self.load(base, right, own[0].type, order)
             for place, element in zip(right.places, moved, strict=True):
                 results[target.register_at[place | part]] = element
         return [results[register] for register in range(target.count)]
 
-    def told(
-        self, source: TileLayout, elements: Sequence[SSAValue], target: TileLayout, holders: int = 0
-    ) -> Sequence[SSAValue]:
-        """Elements that one of the threads that are to hold the same knows, whose bits among them
-        are those of `holders`, in another layout."""
-        order = converting(source, target, address.bytes_of(elements[0].type))
-        return self._through(order, source, elements, target, holders)
-
-    def _through(
-        self,
-        order: SharedOrder,
-        source: TileLayout,
-        elements: Sequence[SSAValue],
-        target: TileLayout,
-        holders: int = 0,
-    ) -> Sequence[SSAValue]:
-        base = self.take(order.size << len(order.position))
-        self.store(base, source, elements, order, holders)
-        self.written()
-        return self.load(base, target, elements[0].type, order)
-
     def store(
         self, base: SSAValue, layout: TileLayout, elements: Sequence[SSAValue], order: SharedOrder,
-        holders: int = 0,
+        knows: SSAValue | None = None,
     ) -> None:  # fmt: skip
-        """Write a tile from an address on, by those `holders` of threads that hold the same."""
+        """Write a tile from an address on, by the threads of which a condition holds, by default
+        the first of those that hold the same."""
         place = self.places(base, layout.threads, order)
-        own = self.threads.first_of(layout, holders)
+        own = self.threads.first_of(layout) if knows is None else knows
         for registers in _runs(layout, order):
             at, offset = place(layout.places[registers[0]])
             run = [elements[register] for register in registers]
