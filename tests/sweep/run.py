@@ -2,7 +2,8 @@
 
     --op mmaf --type f16    of these ops, of points with these types of elements
     --arch sm_90a           on this target, or on several
-    --level tile            at this level, or at several (ptx)
+    --level tile            at this level, or at several (ptx); chip: on the GPU of this machine,
+                            whose target --arch says
     --all                   the whole product, not points in which every two of its parts meet
     --sample 500            about so many points, as many of each op
     --part 2/5              every fifth point, from the second on
@@ -36,7 +37,7 @@ from points import Point, pairs, points, swept
 
 from tilewright.executors import add_executor_option, executor_of, in_order
 
-LEVELS = ("tile", "atom", "ptx")
+LEVELS = ("tile", "atom", "ptx", "chip")
 BATCH = 16
 """Points that a worker tries at once: a call of ptxas costs half a second."""
 
