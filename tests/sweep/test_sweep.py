@@ -28,10 +28,11 @@ def test_compiled_is_interpreted(name: str) -> None:
 
 
 def test_batches_of_large_products() -> None:
-    """Two CTAs shared them by rows of a tile whose pointers are numbered across batches."""
+    """Two CTAs shared them by rows of a tile whose pointers are numbered across batches; a batch
+    after the other leaves the MMAs of warpgroups registers."""
     large = [p for p in pairs("mmaf") if p.operands[0][0].shape == (2, 128, 64)]  # type: ignore[attr-defined]
     wide = [p for p in large if p.results[0].shape[-1] == 256 and "f16" in p.name]  # type: ignore[attr-defined]
-    assert not tried(wide[:1], ["sm_90a"], ["ptx"], assembles=False)
+    assert not tried(wide[:1], ["sm_90a"], ["ptx"], assembles=True)
 
 
 def test_no_op_is_left_out() -> None:
