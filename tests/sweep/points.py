@@ -38,16 +38,18 @@ from tilewright.dialects.cuda_tile.constraints import (
     NumberOf,
 )
 from tilewright.dialects.cuda_tile.dialect import CUDA_TILE
-from tilewright.dialects.cuda_tile.element_types import ELEMENTS, NUMBERS, types_of
+from tilewright.dialects.cuda_tile.element_types import ELEMENT_OF, ELEMENTS, NUMBERS, types_of
+from tilewright.dialects.cuda_tile.elements import ElementsAttr, dtype_of
 from tilewright.dialects.cuda_tile.enums import PaddingValue
 from tilewright.dialects.cuda_tile.ops.aggregate import Aggregate, ScanOp
 from tilewright.dialects.cuda_tile.ops.conversions import Reinterpretation
+from tilewright.dialects.cuda_tile.ops.core import ConstantOp
 from tilewright.dialects.cuda_tile.ops.elementwise import BinaryFloat, BinaryInteger
 from tilewright.dialects.cuda_tile.ops.facts import SEGMENTS, Arity
 from tilewright.dialects.cuda_tile.ops.matrix_multiply import Mma
 from tilewright.dialects.cuda_tile.ops.memory import MemoryOp
 from tilewright.dialects.cuda_tile.ops.operation import OPS, CudaTileOp
-from tilewright.dialects.cuda_tile.ops.views import MakeView, ViewAccess
+from tilewright.dialects.cuda_tile.ops.views import Extents, MakeView, ViewAccess
 from tilewright.dialects.cuda_tile.type_text import shown
 from tilewright.dialects.cuda_tile.types import (
     DYNAMIC,
@@ -102,9 +104,13 @@ class Point:
         return frozenset(shown(getattr(kind, "pointee_type", kind)) for kind in kinds if kind)
 
     def features(self) -> list[Any]:
-        """Everything that tells it from another point of its op, in parts."""
-        parts: list[Any] = [self.combine and self.combine.op, self.turned, *self.properties]
-        for place, types in enumerate((*self.operands, *((type_,) for type_ in self.results))):
+        """Everything that tells it from another point of its op, in parts; of a fold, the rest
+        follows."""
+        given = [(name, getattr(value, "is_splat", value)) for name, value in self.properties
+                 if name != "identities"]  # fmt: skip
+        parts: list[Any] = [self.combine and self.combine.op, self.turned, *given]
+        results = () if self.combine else self.results
+        for place, types in enumerate((*self.operands, *((type_,) for type_ in results))):
             parts += [(place, *part) for type_ in types[:1] for part in _parts(type_)]
             parts.append((place, len(types)))
         return parts
@@ -118,6 +124,8 @@ def _parts(type_: Attribute) -> list[tuple[Any, ...]]:
     """Everything that tells a type from others, in parts."""
     if isinstance(type_, TileType):
         return [("element", type_.element_type), ("shape", type_.shape)]
+    if isinstance(type_, TensorViewType):
+        return [(len(type_.shape), type_.shape[0] == DYNAMIC, type_.strides[-1] == 1)]
     if not isinstance(type_, TileView):
         return []
     tensor = type_.tensor_view
@@ -185,7 +193,7 @@ def _shapes(op: type[CudaTileOp], names: Sequence[str]) -> Iterator[dict[str, Sh
                and op.facts.place[name].accepts.words.startswith("a scalar")}  # fmt: skip
     free = sorted({head for name, head in heads.items() if name not in scalars}, key=names.index)
     for shape in SHAPES:
-        for some in product([shape], *(_related(shape) for _ in free[1:])):
+        for some in product(*([_related(shape), [shape]][name == free[0]] for name in free)):
             if op.SAME_RANKS and len({len(one) for one in some}) > 1:
                 continue
             of = dict(zip(free, some, strict=True))
@@ -199,6 +207,9 @@ def _typings(op: type[CudaTileOp]) -> Iterator[dict[str, TileType]]:
     """Types of all operands and results that are tiles, by name."""
     fields = [f for f in (*op.facts.operands, *op.facts.results) if "token" not in f.accepts.words]
     names = [field.name for field in fields]
+    if not names:
+        yield {}
+        return
     heads = _groups(names, op.SAME_TYPES, op.SAME_ELEMENTS)
     domains: dict[str, list[Attribute]] = {}
     for name in names:
@@ -226,7 +237,7 @@ def _fits(
     op: type[CudaTileOp], names: list[str], shapes: dict[str, Shape], elements: list[Attribute]
 ) -> bool:
     """True where some of the first types of elements have an op of these shapes."""
-    for element in elements[1:3]:
+    for element in elements[1:3] or elements:
         types = {name: _tile(shapes[name], element) for name in names}
         if all(types.values()):
             frames = _framed(op, {name: type_ for name, type_ in types.items() if type_})
@@ -298,7 +309,7 @@ def _framed(op: type[CudaTileOp], types: dict[str, TileType]) -> Iterator[Frame]
     """An op of tiles, whose optional operands are there or not."""
     missing = [field.name for field in op.facts.operands if field.arity is Arity.OPTIONAL]
     turns: Any = list(product((False, True), repeat=2)) if issubclass(op, Mma) else [()]
-    rank = max(type_.rank for type_ in types.values())
+    rank = max((type_.rank for type_ in types.values()), default=2)
     results = tuple(types.get(field.name, TokenType()) for field in op.facts.results)
     for flags, turned in product(product((True, False), repeat=len(missing)), turns):
         there = dict(zip(missing, flags, strict=True))
@@ -420,11 +431,35 @@ def _access(op: type[CudaTileOp], view: TileView, index: Attribute, there: bool)
     return Point(op, operands, results), choices
 
 
+def _extents(op: type[CudaTileOp], few: random.Random | None) -> Iterator[Frame]:
+    for shape, index in product(SHAPES[1:], types_of("i32", "i64", "i8", "i16")):
+        views = list(_views(shape, types_of("f32")[0]))
+        for made in few.sample(views, 12) if few else views:
+            with suppress(VerifyException):
+                view = made()
+                numbers = (TileType.get((), index),) * view.index_rank
+                for source in (view, view.tensor_view):
+                    yield Point(op, ((source,),), numbers), [{}]
+
+
+def _constants(op: type[CudaTileOp]) -> Iterator[Frame]:
+    rng = np.random.default_rng(3)
+    for shape, element in product(SHAPES, NUMBERS):
+        if (tile := _tile(shape, element)) is not None:
+            dtype, bits = dtype_of(element), ELEMENT_OF[element].bits
+            words = rng.integers(0, 256, (tile.elements, dtype.itemsize), np.uint8)
+            words &= (1 << min(bits, 8)) - 1
+            lists = [ElementsAttr.of_array(tile, some.view(dtype)) for some in (words, words[:1])]
+            yield Point(op, (), (tile,)), [{"value": elements} for elements in lists]
+
+
 def _frames(op: type[CudaTileOp], few: random.Random | None = None) -> Iterator[Frame]:
     if issubclass(op, Aggregate):
         return _folds(op)
-    if issubclass(op, ViewAccess):
-        return _accesses(op, few)
+    if issubclass(op, ViewAccess | Extents):
+        return (_accesses if issubclass(op, ViewAccess) else _extents)(op, few)
+    if op is ConstantOp:
+        return _constants(op)
     return (frame for types in _typings(op) for frame in _framed(op, types))
 
 

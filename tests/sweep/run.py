@@ -38,8 +38,9 @@ from points import Point, pairs, points, swept
 from tilewright.executors import add_executor_option, executor_of, in_order
 
 LEVELS = ("tile", "atom", "ptx", "chip")
-BATCH = 16
-"""Points that a worker tries at once: a call of ptxas costs half a second."""
+BATCH, PRODUCTS = 32, 2
+"""Points that a worker tries at once, and of products, of which each takes as long: ptxas is called
+once for all."""
 
 
 @dataclass(frozen=True)
@@ -65,10 +66,11 @@ def _points(options: argparse.Namespace, name: str) -> tuple[str, list[Point]]:
 def _batches(executor: Executor, options: argparse.Namespace) -> Iterator[Batch]:
     started = time.monotonic()
     for name, left in in_order(executor, partial(_points, options), options.op or swept()):
-        for number, start in enumerate(range(0, len(left), BATCH)):
+        size = PRODUCTS if "mma" in name else BATCH
+        for number, start in enumerate(range(0, len(left), size)):
             if options.seconds and time.monotonic() - started > options.seconds:
                 return
-            yield Batch(name, number, left[start : start + BATCH])
+            yield Batch(name, number, left[start : start + size])
 
 
 def _tried(options: argparse.Namespace, batch: Batch) -> tuple[Batch, float, list[Any]]:
