@@ -1,5 +1,5 @@
-"""The ops of Tile IR that the sweep makes no points of lower on every target: compiled, they compute
-what the interpreter of Tile IR says, and ptxas takes them as they are.
+"""The ops of Tile IR that the sweep makes no points of: on every target they compute what the
+interpreter of Tile IR says, and ptxas takes them as they are.
 
 A sample here; all of it, ptxas included, with TILEWRIGHT_THOROUGH=1.
 """
@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from xdsl.universe import Universe
 
 sys.path.append(str(Path(__file__).parent))
 sys.path.append(str(Path(__file__).parents[2] / "sampling"))
@@ -27,8 +26,6 @@ from tile_ir import entry
 import tilewright as tw
 from tilewright import ptxas
 from tilewright.dialects.cute_nvgpu.lattice.targets import target
-from tilewright.lowering.cuda_tile import convert_cuda_tile_to_cute
-from tilewright.lowering.cuda_tile.kernel.kernel import RULES
 
 CASES = cases()
 
