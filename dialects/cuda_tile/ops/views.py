@@ -31,7 +31,8 @@ from tilewright.dialects.cuda_tile.constraints import (
     list_of,
     number_of,
 )
-from tilewright.dialects.cuda_tile.enums import AtomicRMWMode, MemoryScope, PtrAttr
+from tilewright.dialects.cuda_tile.element_types import ELEMENT_OF
+from tilewright.dialects.cuda_tile.enums import AtomicRMWMode, MemoryScope, PaddingValue, PtrAttr
 from tilewright.dialects.cuda_tile.hints import verify_hints
 from tilewright.dialects.cuda_tile.ops.extents import parse_extents, print_extents, verify_extents
 from tilewright.dialects.cuda_tile.ops.format import Read, created
@@ -226,6 +227,8 @@ class GetTensorShapeOp(Extents):
 
 
 INBOUNDS = list_of(1)
+_PACKED_BITS = 4
+"""The bits of an element of which two are a byte."""
 
 
 class ViewAccess(MemoryOp):
@@ -261,8 +264,21 @@ class ViewAccess(MemoryOp):
             raise self.fail(wrong.removeprefix("expected "))
         if len(self.within) != view.index_rank:
             raise self.fail(f"{view.index_rank} inbounds as indices, got {len(self.within)}")
+        if ELEMENT_OF[view.tensor_view.element_type].bits == _PACKED_BITS:
+            self._verify_packing(view)
         super().verify_types()
         self.verify_memory()
+
+    def _verify_packing(self, view: TileView) -> None:
+        """Raise VerifyException where nothing says which elements of 4 bits share a byte."""
+        strides, element = view.tensor_view.strides, shown(view.tensor_view.element_type)
+        if strides.count(1) != 1:
+            raise self.fail(f"one stride of 1, along which two {element} are a byte, "
+                            f"got strides {list(strides)}")  # fmt: skip
+        axis = strides.index(1)
+        if isinstance(view, GatherScatterViewType) and view.sparse_dim == axis:
+            raise self.fail(f"sparse_dim to be no dimension of stride 1, along which two {element} "
+                            f"are a byte, got {axis}")  # fmt: skip
 
     def verify_memory(self) -> None:
         """Raise VerifyException where it is not for the view's memory."""
@@ -294,6 +310,13 @@ class LoadViewTkoOp(ViewAccess):
     result_token = result_def(TOKEN)
 
     traits = traits_def(MemoryReadEffect())
+
+    def _verify_packing(self, view: TileView) -> None:
+        super()._verify_packing(view)
+        padding = view.padding_value
+        if padding not in (None, PaddingValue.ZERO, PaddingValue.NEG_ZERO):
+            raise self.fail(f"padding_value zero or neg_zero, got {padding} (an f4E2M1FN is "
+                            "neither infinite nor NaN)")  # fmt: skip
 
     def verify_in_place(self) -> None:
         verify_hints(self, self.optimization_hints)
