@@ -248,7 +248,7 @@ def control() -> Iterator[Case]:
                 yield kernel(op, f"{op}{unsigned} {element}", body, ((element, 1),))
     body = (
         "    %z = constant <i32: 0> : tile<i32>\n    %o = constant <i32: 1> : tile<i32>\n"
-        "    %l = constant <i32: 5> : tile<i32>\n"
+        "    %l = constant <i32: 4> : tile<i32>\n"
         "    %r = loop iter_values(%acc = %z) : tile<i32> -> tile<i32> {\n"
         "      %n = addi %acc, %o : tile<i32>\n"
         "      %c = cmpi equal %n, %l, signed : tile<i32> -> tile<i1>\n"
@@ -257,7 +257,7 @@ def control() -> Iterator[Case]:
         "      continue %n : tile<i32>\n    }\n"
         "    %t = store_ptr_tko weak %p0, %r : tile<ptr<i32>>, tile<i32> -> token\n"
         "    if %true {\n      return\n    }\n"
-        "    %a = assume div_by<5>, %r : tile<i32>\n"
+        "    %a = assume div_by<4>, %r : tile<i32>\n"
         '    %k = print_tko "%d\\n", %a : tile<i32> -> token\n'
     )
     body = "    %true = constant <i1: true> : tile<i1>\n" + body
