@@ -22,7 +22,7 @@ import json
 import random
 import sys
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
@@ -106,7 +106,7 @@ def main() -> None:
     add_executor_option(parser, "processes:2")
     options = parser.parse_args()
     options.failures.parent.mkdir(parents=True, exist_ok=True)
-    counts, seconds = Counter[str](), Counter[str]()
+    counts, seconds = Counter[str](), defaultdict[str, float](float)
     failed, reasons = Counter[str](), Counter[tuple[str, str]]()
 
     def summary(name: str) -> None:
