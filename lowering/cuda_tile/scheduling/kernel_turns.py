@@ -26,7 +26,6 @@ from tilewright.lowering.cuda_tile.analysis.split_dimensions import SplitTiles, 
 from tilewright.lowering.cuda_tile.analysis.view_access import tensor_of
 from tilewright.lowering.cuda_tile.layouts.elements import shape_of
 from tilewright.lowering.cuda_tile.layouts.mma_layouts import Multiplication, multiplications
-from tilewright.lowering.cuda_tile.scheduling.slice_products import loaded_from
 from tilewright.lowering.cuda_tile.scheduling.split_blocks import (
     check_ops,
     rewrite_parts,
@@ -56,7 +55,7 @@ def turn_kernel(entry: EntryOp, arch: Target | None) -> None:
     while arch is not None and (is_full_of_sums(entry, arch) or lacks_columns(entry, arch)):
         axes = (_BATCHES,) if products_of(entry, arch) else (0, 1, _BATCHES)
         if not any(_turn(entry, _TURNS, partial(split_sums, axis=axis)) for axis in axes):
-            return
+            break
     while (parts := _most(entry) // _LARGE) > 1:
         while parts > 1 and not _turn(entry, parts, _split_stored):
             parts //= 2
@@ -65,9 +64,13 @@ def turn_kernel(entry: EntryOp, arch: Target | None) -> None:
 
 
 def _most(entry: EntryOp) -> int:
-    """The elements of the largest tile, but for what products load in slices."""
-    sliced = {part for op in multiplications(entry) for x in op.operands for part in loaded_from(x)}
-    values = [x for op in entry.walk() for x in op.results if x not in sliced]
+    """The elements of the largest tile, but for what products multiply, of which they have slices:
+    turns of rows would leave less than MMAs have."""
+    multiplied = {x for op in multiplications(entry) for x in op.operands if x is not op.acc}
+    for op in reversed(list(entry.walk())):
+        if not multiplied.isdisjoint(op.results):
+            multiplied.update(op.operands)
+    values = [x for op in entry.walk() for x in op.results if x not in multiplied]
     return max((x.type.elements for x in values if isinstance(x.type, TileType)), default=0)
 
 

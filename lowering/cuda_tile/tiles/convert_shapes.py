@@ -11,7 +11,6 @@ from xdsl.dialects import arith, gpu
 from xdsl.dialects.builtin import i8, i32
 from xdsl.ir import SSAValue
 
-from tilewright.diagnostic import OpError
 from tilewright.dialects.cuda_tile.ops import core
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, integer, lowers
 from tilewright.lowering.cuda_tile.kernel.shared_tiles import SharedTile, StageTile
@@ -27,10 +26,6 @@ from tilewright.lowering.cuda_tile.layouts.layouts import (
     spread,
 )
 from tilewright.lowering.cuda_tile.layouts.threads import scaled
-
-_TABLE = 4096
-"""The elements of a constant that are chosen among by the thread's number."""
-
 
 # --- constants ---
 
@@ -49,12 +44,6 @@ def _constant(op: core.ConstantOp, kernel: Kernel) -> None:
     if value.is_splat:
         kernel.give(op, lambda layout: [[kernel.constant(numbers[0], type_)] * layout.count])
         return
-    if len(numbers) > _TABLE:
-        raise OpError(
-            op,
-            f"'{op.name}' of {len(numbers)} different elements has no lowering to cute; nearest "
-            f"legal: {_TABLE} elements",
-        )
 
     def compute(layout: TileLayout) -> list[Sequence[SSAValue]]:
         return [[_chosen(kernel, layout, place, numbers, type_) for place in layout.places]]
@@ -177,8 +166,6 @@ def _half(op: core.CatOp) -> int:
 
 @lowers(core.CatOp)
 def _cat(op: core.CatOp, kernel: Kernel) -> None:
-    if shape_of(op.lhs) != shape_of(op.rhs):
-        raise OpError(op, f"'{op.name}' of tiles of different shapes has no lowering to cute")
     layout, bit = kernel.layout(op.result), _half(op)
     assert layout is not None
     own = layout.renumbered(
@@ -228,42 +215,15 @@ def _extract(op: core.ExtractOp, kernel: Kernel) -> None:
     if total is None:
         kernel.place(op.result, layout, kernel.scratch.converted(own, part, layout))
         return
-    mask = emitter.constant(sum(threads), 32)
-    if number is None:
+    mask = sum(threads)
+    if number is not None:
+        known = emitter.binary("and", number, emitter.constant(mask, 32))
+    else:
         assert fixed is not None
-        number = emitter.constant(sum(is_set << bit for bit, is_set in fixed.items()), 32)
-    knows = emitter.compare("eq", total, emitter.binary("and", number, mask))
+        known = emitter.constant(mask & sum(fixed[bit] << bit for bit in fixed), 32)
+    knows = emitter.compare("eq", total, known)
     knows = kernel.both(kernel.threads.first_of(source), knows)
     kernel.place(op.result, layout, kernel.scratch.told(own, part, layout, knows))
-
-
-@finds(core.InsertOp)
-def _inserted(op: core.InsertOp, table: LayoutTable) -> TileLayout:
-    return table.of(op.destination)
-
-
-@lowers(core.InsertOp)
-def _insert(op: core.InsertOp, kernel: Kernel) -> None:
-    """Each thread has the part as if it lay at its own elements, and takes it where it does."""
-    layout, emitter, whole = kernel.layout(op.result), kernel.emitter, shape_of(op.destination)
-    assert layout is not None
-    inner = _inner_bits(shape_of(op.source), whole)
-    own = layout.renumbered(inverse(inner))
-    inserted, elements = kernel.elements(op.source, own), kernel.elements(op.destination, layout)
-    number = _part_number(op.indices, inner, whole, kernel)
-    if number is None:
-        kernel.place(op.result, layout, inserted)
-        return
-    threads = [0 if bit is None or bit in inner.values() else 1 << bit for bit in layout.threads]
-    if (total := kernel.threads.total(threads)) is not None:
-        number = emitter.binary("sub", number, total)
-    wide, results = [*inner.values()], list[SSAValue]()
-    for place, element in zip(layout.places, elements, strict=True):
-        within = sum(1 << bit for bit in wide if place >> bit & 1)
-        lies = emitter.compare("eq", number, emitter.constant(place ^ within, 32))
-        at = own.register_at[_moved(within, inverse(inner))]
-        results.append(emitter.select(lies, inserted[at], element))
-    kernel.place(op.result, layout, results)
 
 
 def _part_number(
