@@ -22,11 +22,7 @@ def check(function: Operation) -> tuple[Hazard | None, dict[Operation, str]]:
         return None, {}
     unproven: dict[Operation, str] = {}
     for alternatives in launches(
-        function,
-        program.loops,
-        rings(program),
-        guesses=program.has_conditions,
-        blocks=program.parts_blocks,
+        function, program.loops, rings(program), guesses=program.has_conditions
     ):
         first: Hazard | None = None
         for launch in alternatives:

@@ -61,8 +61,6 @@ class Launch:
     leaves: Mapping[Leaf, int] = field(default_factory=dict["Leaf", int])
     guessed: bool = True
     is_kernel: bool = True
-    first: int = 0
-    """The cluster's number along each axis, the last one."""
     others: tuple[int, int] = (1, 0)
     """The values of arguments that say nothing of loops: a first number, and how far they are
     apart."""
@@ -125,10 +123,9 @@ class Launch:
             within = thread // before % self.block[axis]
             known["gpu.thread_id", axis] = within if self.block[axis] > 1 else 0
             above = rank // prod(self.cluster[:axis]) % self.cluster[axis]
-            own = above if self.cluster[axis] > 1 else 0
-            known["gpu.block_id", axis] = own + self.first * self.cluster[axis]
+            known["gpu.block_id", axis] = above if self.cluster[axis] > 1 else 0
             known["gpu.block_dim", axis] = self.block[axis]
-            known["gpu.grid_dim", axis] = (1 + self.first) * self.cluster[axis]
+            known["gpu.grid_dim", axis] = self.cluster[axis]
         return known
 
 
@@ -142,21 +139,19 @@ def is_kernel(function: Operation) -> bool:
 
 
 def launches(
-    function: Operation, loops: Sequence[Loop], rings: int, *, guesses: bool = False,
-    blocks: bool = False,
-) -> Iterator[list[Launch]]:  # fmt: skip
+    function: Operation, loops: Sequence[Loop], rings: int, *, guesses: bool = False
+) -> Iterator[list[Launch]]:
     """The launches to follow: lists of which one must be right (the threads of a block may not
-    be said); `rings` is the number of stages of the longest ring, with `guesses` there are
-    conditions that only a run decides, and with `blocks` some that not all blocks decide alike."""
+    be said); `rings` is the number of stages of the longest ring, and with `guesses` there are
+    conditions that only a run decides."""
     kernel = is_kernel(function)
     cluster = _extents(function, "gpu.known_cluster_size", "cluster") or (1, 1, 1)
     known = _extents(function, "gpu.known_block_size", "reqntid")
-    shapes = [known] if known else _blocks(function, kernel)
+    blocks = [known] if known else _blocks(function, kernel)
     dynamic = [loop for loop in loops if any(map(_leaves, (loop.lb, loop.ub, loop.step)))]
     for leaves in _lengths(dynamic, rings, empty=FROM_TILE_IR in function.attributes):
         for guessed in (True, False) if guesses else (True,):
-            for first in (0, 1) if blocks else (0,):
-                yield [Launch(shape, cluster, leaves, guessed, kernel, first) for shape in shapes]
+            yield [Launch(block, cluster, leaves, guessed, kernel) for block in blocks]
 
 
 def _extents(function: Operation, name: str, of_entry: str) -> tuple[int, int, int] | None:
