@@ -14,9 +14,10 @@ or what its attribute is of: a number, a string, a case of an enumeration. None 
 there, and neither is what a field says by itself.
 """
 
+import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import cache, lru_cache, partial
+from dataclasses import dataclass, field
+from functools import cache, lru_cache
 from inspect import getattr_static
 from typing import Any, TypeAlias, TypeVar
 
@@ -32,10 +33,13 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
     InferenceContext,
+    OperandDef,
     OptionalDef,
     PropertyDef,
+    RangeConstraint,
     ResultDef,
     VariadicDef,
+    irdl_to_attr_constraint,
 )
 
 from tilewright.dialects.definition import DefinedOp, define_op
@@ -53,18 +57,11 @@ class FieldsOp(DefinedOp):
 
     def __init__(self, *ordered: Field, **named: Field):
         shape = _shape(type(self))
+        if (given := (len(ordered), *named)) not in shape.legal:
+            self._check_given(shape, *given)
         fields: dict[str, Any] = {
-            **shape.known,
-            **dict(zip(shape.order, ordered, strict=False)),
-            **named,
-        }
-        given_twice = named and not named.keys().isdisjoint(shape.order[: len(ordered)])
-        if given_twice or len(ordered) > len(shape.order) or fields.keys() != shape.names:
-            raise TypeError(
-                f"'{self.name}' expected {', '.join(shape.order) or 'nothing'} in this order and "
-                f"{', '.join(shape.known) or 'nothing'} by name, got {len(ordered)} and "
-                f"{', '.join(named) or 'none'}"
-            )
+            **shape.known, **dict(zip(shape.order, ordered, strict=False)), **named,
+        }  # fmt: skip
         properties: dict[str, Attribute] = {}
         for name, attribute_of, default in shape.properties:
             value = fields[name]
@@ -87,19 +84,29 @@ class FieldsOp(DefinedOp):
             properties[AttrSizedOperandSegments.attribute_name] = segments(values[1])
         Operation.__init__(self, operands=values[0], result_types=several[0], properties=properties)
 
+    def _check_given(self, shape: "_Shape", count: int, *named: str) -> None:
+        """Raise TypeError unless the op is made of so many fields in order, and of those."""
+        first = shape.order[:count]
+        missing = shape.names.symmetric_difference((*first, *named, *shape.known))
+        if count > len(shape.order) or missing or not {*named}.isdisjoint(first):
+            raise TypeError(
+                f"'{self.name}' expected {', '.join(shape.order) or 'nothing'} in this order and "
+                f"{', '.join(shape.known) or 'nothing'} by name, got {count} and "
+                f"{', '.join(named) or 'none'}"
+            )
+        shape.legal.add((count, *named))
+
 
 _Op = TypeVar("_Op", bound=FieldsOp)
 
 
 def fields_op(name: str, row: Any = None) -> Callable[[type[_Op]], type[_Op]]:
-    """Define an op: its name, and the row of its instruction where one is that of all such ops. An
-    op without a text of its own says all by its name."""
+    """Define an op: its name, and the row of its instruction where one is that of all such ops."""
 
     def define(class_: type[_Op]) -> type[_Op]:
         class_.name = name
-        parses = getattr_static(class_, "parse") is not vars(Operation)["parse"]
-        if class_.assembly_format is None and not parses:
-            class_.assembly_format = "attr-dict"
+        if getattr_static(class_, "parse") is vars(Operation)["parse"]:
+            class_.assembly_format = _whole_format(class_)
         defined: Any = define_op(class_)
         if row is not None:
             defined.ROW = row
@@ -108,17 +115,59 @@ def fields_op(name: str, row: Any = None) -> Callable[[type[_Op]], type[_Op]]:
     return define
 
 
+def _whole_format(op: type[FieldsOp]) -> str:
+    """The format of an op that says how its text begins: with its fields in order where nothing is
+    said. What it may have follows by name, then the types that no constraint knows."""
+    begin = op.assembly_format
+    if begin is not None and "attr-dict" in begin:
+        return begin
+    fields: dict[str, Any] = {}
+    for base in op.mro():
+        fields = {**fields, **vars(base), **fields}
+    kinds = {name: kind for name, field in fields.items() if (kind := getattr(field, "cls", None))}
+    values = [name for name, kind in kinds.items() if issubclass(kind, OperandDef)]
+    values += [name for name, kind in kinds.items() if issubclass(kind, PropertyDef)]
+    optional = [name for name in values if issubclass(kinds[name], OptionalDef)]
+    if begin is None:
+        begin = " `,` ".join(f"${name}" for name in values if name not in optional)
+    said = set(re.findall(r"\$(\w+)", begin))
+    options = [f"(`{name}` ${name}^)?" for name in optional if name not in said]
+    operands, results = (
+        " `,` ".join(
+            f"type(${name})"
+            for name, kind in kinds.items()
+            if issubclass(kind, of) and name not in optional and not _is_known(fields[name].param)
+        )
+        for of in (OperandDef, ResultDef)
+    )
+    types = "`:` " + " `->` ".join(filter(None, (operands, results)))
+    return " ".join([begin, *options, "attr-dict", *[types] * bool(operands or results)])
+
+
+def _is_known(constraint: Any) -> bool:
+    """True of the constraint of values of which only one type is possible."""
+    if isinstance(constraint, RangeConstraint):
+        return constraint.can_infer(frozenset(), length_known=True)
+    return irdl_to_attr_constraint(constraint).can_infer(frozenset())
+
+
 @lru_cache(1 << 12, typed=True)
 def number(value: int) -> IntegerAttr[IntegerType]:
     """A number as a property."""
     return IntegerAttr(value, i64)
 
 
+@lru_cache(1 << 12)
+def _numbers(*values: int) -> DenseArrayBase:
+    return DenseArrayBase.from_list(i64, values)
+
+
 @dataclass(frozen=True, slots=True)
 class _Shape:
     """The fields of a class: all, those that come in order, what others are if left out; and how to
     make the op of them. It is plain if each operand and result is one value; else `counts` says how
-    many there are, where that is simple."""
+    many there are, where that is simple. What was given of them and `legal`: how many in order, and
+    which by name."""
 
     names: frozenset[str]
     order: tuple[str, ...]
@@ -128,6 +177,7 @@ class _Shape:
     properties: tuple[tuple[str, Callable[[Any], Attribute], Attribute | None], ...]
     is_plain: bool
     counts: FieldCounts | None
+    legal: set[tuple[int | str, ...]] = field(default_factory=set[Any])
 
 
 @cache
@@ -169,6 +219,6 @@ _OF: dict[type[Attribute], Any] = {
     UnitAttr: lambda _: UnitAttr(),  # pyright: ignore[reportUnknownLambdaType]
     IntegerAttr: number,
     StringAttr: lru_cache(1 << 12)(StringAttr),
-    DenseArrayBase: partial(DenseArrayBase.from_list, i64),
+    DenseArrayBase: lambda numbers: _numbers(*numbers),  # pyright: ignore[reportUnknownLambdaType, reportUnknownArgumentType]
 }
 """The makers of attributes that take more than their value."""

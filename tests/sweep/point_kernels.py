@@ -22,6 +22,7 @@ from tilewright.dialects.cuda_tile.types import (
     DYNAMIC,
     GatherScatterViewType,
     PointerType,
+    TensorViewType,
     TileType,
     TileView,
     TokenType,
@@ -110,6 +111,9 @@ class PointKernel:
             return self.emit("make_token : token")
         if isinstance(type_, TileView):
             return self.view(type_)
+        if isinstance(type_, TensorViewType):
+            sizes = enumerate(type_.shape)
+            return self.tensor(type_, [5 + n if size == DYNAMIC else size for n, size in sizes])
         if self.point.op.name.endswith("int_to_ptr"):
             pointer: Any = self.point.results[0]
             at = self.pointers(pointer)
@@ -184,9 +188,7 @@ class PointKernel:
         inside = step + extent <= size
         bounded = "inbounds" in dict(self.point.properties)
         place = (inside or not (open_ or bounded)) and step < size
-        # Two elements of 4 bits are a byte, at even places.
-        half = isinstance(view, GatherScatterViewType) and "f4E2M1FN" in shown(view)
-        return np.array([place * (1 + (half and extent > 1))], dtype)
+        return np.array([place], dtype)
 
     @property
     def view_type(self) -> TileView:
@@ -201,22 +203,24 @@ class PointKernel:
         shape = [0] * view.index_rank
         for extent, along in zip(view.tile_shape, mapped, strict=True):
             shape[along] = extent
-        more = 4 if shown(view.tensor_view.element_type) == "f4E2M1FN" else 3
-        return [extent + more if size == DYNAMIC else size
+        return [extent + 3 if size == DYNAMIC else size
                 for extent, size in zip(shape, view.tensor_view.shape, strict=True)]  # fmt: skip
 
     def view(self, view: TileView) -> str:
         """A view of a tensor of its own."""
-        tensor, sizes = view.tensor_view, self.sizes(view)
-        element, rank = shown(tensor.element_type), view.index_rank
-        given = tensor.strides
+        whole = self.tensor(view.tensor_view, self.sizes(view))
+        return self.emit(f"make_{view.name.removeprefix('cuda_tile.')} {whole} : {shown(view)}")
+
+    def tensor(self, tensor: TensorViewType, sizes: list[int]) -> str:
+        """A tensor of its own, of so many elements along each dimension."""
+        element, rank, given = shown(tensor.element_type), len(sizes), tensor.strides
         rows = rank < 2 or given[-1] == 1
         strides, step = [0] * rank, 1
         for axis in reversed(range(rank)) if rows else range(rank):
             strides[axis], step = step, step * sizes[axis]
         half = element == "f4E2M1FN"
         stored = "i8" if half else element
-        base = self.parameter(stored, drawn(self.rng, stored, step // (1 + half)))
+        base = self.parameter(stored, drawn(self.rng, stored, -(-step // (1 + half))))
         if half:
             base = self.emit(f"ptr_to_ptr {base} : tile<ptr<i8>> -> tile<ptr<f4E2M1FN>>")
         words: list[str] = []
@@ -225,9 +229,7 @@ class PointKernel:
                      for extent, actual in zip(known, shape, strict=True)]  # fmt: skip
             words.append(f"{what} = [{', '.join(texts)}]")
         dynamic = "tile<i32> -> " if DYNAMIC in (*tensor.shape, *given) else ""
-        whole = self.emit(f"make_tensor_view {base}, {', '.join(words)} : {dynamic}{shown(tensor)}")
-        kind = view.name.removeprefix("cuda_tile.")
-        return self.emit(f"make_{kind} {whole} : {shown(view)}")
+        return self.emit(f"make_tensor_view {base}, {', '.join(words)} : {dynamic}{shown(tensor)}")
 
     def pointers(self, type_: TileType) -> str:
         """Pointers to elements side by side."""

@@ -81,6 +81,17 @@ class SplitTiles:
                     if any(tile is value for tile, _ in relation):
                         waiting += self._follow(op, relation)
 
+    def spread_along(self, value: SSAValue, axes: Sequence[int]) -> None:
+        """Split a tile along the first of some dimensions along which it can be."""
+        why = UnsplitError("a scalar has no parts")
+        for axis in axes:
+            before = dict(self.axes), set(self.whole)
+            try:
+                return self.spread(value, axis)
+            except UnsplitError as error:
+                (self.axes, self.whole), why = before, error
+        raise why
+
     def _follow(self, op: Operation, relation: Relation) -> list[SSAValue]:
         """The tiles that are split because others of an op are."""
         labels = {along[self.axes[tile]] for tile, along in relation if tile in self.axes}
@@ -118,13 +129,15 @@ def relations(op: Operation) -> Iterator[Relation]:
                 (value, [None if mode == "k" else mode for mode in own[-len(shape_of(value)) :]])
                 for value, own in zip(tiles, modes, strict=True)
             ]
-        case ReduceOp() | ScanOp():
+        case ReduceOp() | ScanOp() | core.CatOp():
             along: list[object] = [*range(tile_type(op.operands[0]).rank)]
             dim = op.dim.value.data  # pyright: ignore
             left = [i for i in along if i != dim]
             along[dim] = None
             results = left if isinstance(op, ReduceOp) else along
             yield [*((x, along) for x in op.operands), *((x, results) for x in op.results)]
+        case core.PackOp() | core.UnpackOp():
+            yield [(op.source, [0]), (op.result, [0])]
         case core.PermuteOp():
             order: Any = op.permutation
             yield [(op.source, range(tile_type(op.source).rank)), (op.result, order.get_values())]
@@ -160,7 +173,7 @@ def _alike(op: Operation) -> Iterator[Relation]:
     """The relation of an op on elements; of what is none nothing is split."""
     tiles = [x for x in (*op.operands, *op.results) if isinstance(x.type, TileType)]
     pointwise = isinstance(op, PureOp | AssumeOp | LoadPtrTkoOp | StorePtrTkoOp | AssertOp)
-    same = len({shape_of(tile) for tile in tiles}) == 1 and not isinstance(op, core.PackOp)
+    same = len({shape_of(tile) for tile in tiles}) == 1
     for tile in tiles:
         if not (pointwise and same):
             yield [(tile, [None] * tile_type(tile).rank)]

@@ -6,11 +6,11 @@ registers, beside operands, tensor memory has so many columns, and PTX a line fo
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from xdsl.dialects.builtin import i32
-from xdsl.ir import Block, Region
+from xdsl.ir import Block, Operation, Region
 
 from tilewright.dialects.cuda_tile.builder import TileBuilder
 from tilewright.dialects.cuda_tile.ops import core
@@ -20,12 +20,12 @@ from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp, StoreViewTkoOp
 from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
-from tilewright.lowering.cuda_tile.analysis.cost_model import is_full_of_sums
+from tilewright.lowering.cuda_tile.analysis.cost_model import is_full_of_sums, products_of
 from tilewright.lowering.cuda_tile.analysis.place_accumulators import lacks_columns
 from tilewright.lowering.cuda_tile.analysis.split_dimensions import SplitTiles, UnsplitError
 from tilewright.lowering.cuda_tile.analysis.view_access import tensor_of
 from tilewright.lowering.cuda_tile.layouts.elements import shape_of
-from tilewright.lowering.cuda_tile.layouts.mma_layouts import Multiplication
+from tilewright.lowering.cuda_tile.layouts.mma_layouts import Multiplication, multiplications
 from tilewright.lowering.cuda_tile.scheduling.split_blocks import (
     check_ops,
     rewrite_parts,
@@ -34,39 +34,65 @@ from tilewright.lowering.cuda_tile.scheduling.split_blocks import (
 
 _TURNS, _LEAST = 2, 128
 """The turns, and the least rows or columns of each: all warps multiply."""
+_BATCHES = -1
+"""The dimension in front of rows and columns."""
 _LARGE = 1 << 17
 """The elements of a tile that are not too many for registers: 128 of each of 1024 threads."""
 _OTHERS = core.OffsetOp, LoadPtrTkoOp, StorePtrTkoOp, Multiplication
-"""Ops of kernels that large tiles do not split: products have slices of K."""
+"""Ops whose accesses nobody compares with others."""
 
 
 def turn_kernel(entry: EntryOp, arch: Target | None) -> None:
-    """Split the rows of an entry, or its columns, until there is room for sums."""
+    """Split the rows of an entry, its columns or its batches, until there is room for sums; those
+    of warpgroups are a CTA's own but for batches."""
 
     def split_sums(split: SplitTiles, axis: int) -> None:
         def legal(*extents: int) -> int | None:
-            return axis if extents[axis] >= _LEAST * _TURNS else None
+            return axis if axis == _BATCHES or extents[axis] >= _LEAST * _TURNS else None
 
         split_products(split, legal)
 
     while arch is not None and (is_full_of_sums(entry, arch) or lacks_columns(entry, arch)):
-        if not any(_turn(entry, _TURNS, partial(split_sums, axis=axis)) for axis in (0, 1)):
+        axes = (_BATCHES,) if products_of(entry, arch) else (0, 1, _BATCHES)
+        if not any(_turn(entry, _TURNS, partial(split_sums, axis=axis)) for axis in axes):
+            break
+    while (parts := _most(entry) // _LARGE) > 1:
+        while parts > 1 and not _turn(entry, parts, _split_stored):
+            parts //= 2
+        if parts == 1:
             return
-    values = [value for op in entry.walk() for value in op.results]
-    most = max((x.type.elements for x in values if isinstance(x.type, TileType)), default=0)
-    if most > _LARGE:
-        _turn(entry, most // _LARGE, _split_stored)
+
+
+def _most(entry: EntryOp) -> int:
+    """The elements of the largest tile, but for what products multiply, of which they have slices:
+    turns of rows would leave less than MMAs have."""
+    multiplied = {x for op in multiplications(entry) for x in op.operands if x is not op.acc}
+    for op in reversed(list(entry.walk())):
+        if not multiplied.isdisjoint(op.results):
+            multiplied.update(op.operands)
+    values = [x for op in entry.walk() for x in op.results if x not in multiplied]
+    return max((x.type.elements for x in values if isinstance(x.type, TileType)), default=0)
 
 
 def _split_stored(split: SplitTiles) -> None:
-    """Split every tile that is stored along its longest dimension. A turn may store where it loads,
-    and so its accesses are all to the same part."""
+    """Split every tile that is stored along its longest dimension that can be."""
     ops = list(split.entry.walk())
+    stored = [op.tile if isinstance(op, StoreViewTkoOp) else op.value
+              for op in ops if isinstance(op, StoreViewTkoOp | StorePtrTkoOp)]  # fmt: skip
+    for tile in stored:
+        if tile not in split.axes:
+            shape = shape_of(tile)
+            split.spread_along(tile, sorted(range(len(shape)), key=lambda i: -shape[i]))
+    try:
+        check_ops(split.entry, loads_first=False)
+    except UnsplitError:
+        _check_same_parts(split, ops)
+
+
+def _check_same_parts(split: SplitTiles, ops: Sequence[Operation]) -> None:
+    """Raise where a turn may store what a later one loads: accesses are not all to the same part
+    of one view of each tensor."""
     views = [op for op in ops if isinstance(op, LoadViewTkoOp | StoreViewTkoOp)]
-    for op in views:
-        if isinstance(op, StoreViewTkoOp) and op.tile not in split.axes:
-            shape = shape_of(op.tile)
-            split.spread(op.tile, shape.index(max(shape)))
     tensors = {tensor_of(op.view) for op in views}
     types = [op.view_type for op in views]
     orders = {(type_.tile_shape, getattr(type_, "dim_map", ())) for type_ in types}

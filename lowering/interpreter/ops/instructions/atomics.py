@@ -1,4 +1,5 @@
-"""Atomic operations of both levels: `memref.atomic_rmw` and `atom.acq_rel.gpu`."""
+"""Atomic operations of both levels, `memref.atomic_rmw` and `atom.acq_rel.gpu`, and fences between
+threads."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -11,11 +12,14 @@ from tilewright.diagnostic import OpError
 from tilewright.dialects.cute.types.memref import Space
 from tilewright.dialects.cute_nvgpu.lattice.atomics import ATOMICS, form_of
 from tilewright.dialects.cute_nvgpu.ops import address
-from tilewright.dialects.ptx.atomics import AtomOp
+from tilewright.dialects.cute_nvgpu.ops.sync import FenceOp
+from tilewright.dialects.ptx.atomics import AtomOp, RedOp
+from tilewright.dialects.ptx.synchronization import FenceOp as PtxFenceOp
 from tilewright.lowering.interpreter.builder import Builder, Step, effect, runs
 from tilewright.lowering.interpreter.errors import faults_of
 from tilewright.lowering.interpreter.machine.atomic_order import AccessOrder
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
+from tilewright.lowering.interpreter.numerics.flush import flushing
 from tilewright.lowering.interpreter.ops.base.memref import View
 from tilewright.lowering.interpreter.ops.instructions.ptx import moved
 from tilewright.lowering.interpreter.values import Bits, Lanes, spread
@@ -50,10 +54,13 @@ def _dtype(type_: str) -> np.dtype[Any]:
     return np.dtype(ml_dtypes.bfloat16 if type_ == "bf16" else f"{_LETTERS[type_[0]]}{type_[1:]}")
 
 
-def combine(form: str) -> Callable[..., Bits]:
-    """The new value, by a form, of the one that is there and others, as raw bits."""
+def combine(form: str, *, shared: bool = True) -> Callable[..., Bits]:
+    """The new value, by a form, of the one that is there and others, as raw bits. What adds f32 in
+    global memory has no subnormal numbers (PTX ISA 9.7.13, `atom`; H200)."""
     operation, *_, type_ = form.split(".")
     compute, dtype = _OPERATIONS[operation], _dtype(type_)
+    if form == "add.f32" and not shared:
+        compute = flushing(compute)
 
     def combined(old: Bits, *values: Bits) -> Bits:
         with np.errstate(all="ignore"):
@@ -78,21 +85,22 @@ def _atomic_rmw(op: memref.AtomicRMWOp, builder: Builder) -> Step:
     return effect(op, builder, run)
 
 
-@runs(AtomOp, address.AtomicOp)
-def _atom(op: AtomOp | address.AtomicOp, builder: Builder) -> Step:
+@runs(AtomOp, address.AtomicOp, RedOp)
+def _atom(op: AtomOp | address.AtomicOp | RedOp, builder: Builder) -> Step:
     form, number, offset = op.form.data, builder.number(op), op.offset.value.data
-    order = AccessOrder.of(f"acq_rel.{op.scope.data}", "atom")
-    shared = op.space.data == "shared" if isinstance(op, AtomOp) else op.is_shared
+    order = AccessOrder.of(op.semantics.data, "atom")
+    shared = op.is_shared if isinstance(op, address.AtomicOp) else op.space.data == "shared"
+    values = [op.value] if isinstance(op, RedOp) else op.values
 
     def run(
         machine: Machine, gang: Gang, at: Bits, values: list[Bits], chosen: Bits | None,
         otherwise: Bits | None,
     ) -> Bits:  # fmt: skip
         at = moved(at, offset)
-        if chosen is None or otherwise is None:
+        if chosen is None:
             return _perform(machine, gang.lanes, at, values, form, shared, number, order)
         threads = np.flatnonzero(spread(chosen, gang.count))
-        result = np.array(spread(otherwise, gang.count))
+        result = np.array(spread(values[0] if otherwise is None else otherwise, gang.count))
         if len(threads):
             at, *values = (spread(value, gang.count)[threads] for value in (at, *values))
             with faults_of(threads):
@@ -101,7 +109,16 @@ def _atom(op: AtomOp | address.AtomicOp, builder: Builder) -> Step:
                 )
         return result
 
-    return effect(op, builder, run, op.address, op.values, op.predicate, op.otherwise)
+    otherwise = None if isinstance(op, RedOp) else op.otherwise
+    return effect(op, builder, run, op.address, values, op.predicate, otherwise)
+
+
+@runs(FenceOp, PtxFenceOp)
+def _fence(op: FenceOp | PtxFenceOp, builder: Builder) -> Step:
+    order, number = AccessOrder.of(op.semantics.data, "fence"), builder.number(op)
+    return effect(
+        op, builder, lambda machine, gang: machine.atomics.fence(gang.lanes, order, number)
+    )
 
 
 def _perform(
@@ -111,5 +128,11 @@ def _perform(
     dtype, count = f"uint{8 * _dtype(form.rpartition('.')[2]).itemsize}", len(lanes)
     words = [np.ascontiguousarray(spread(value, count)).astype(dtype) for value in values]
     return machine.atomics.perform(
-        lanes, spread(address, count), words, combine(form), number, order, shared=shared
+        lanes,
+        spread(address, count),
+        words,
+        combine(form, shared=shared),
+        number,
+        order,
+        shared=shared,
     )
