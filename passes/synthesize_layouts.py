@@ -44,7 +44,7 @@ class SynthesizeLayoutsPass(ModulePass):
     name = "cute-nvgpu-synthesize-layouts"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        ops = list(op.walk())
+        ops = [inner for inner in op.walk() if inner.regions or _has_layouts(inner)]
         links = _links(ops)
         known: dict[SSAValue, _Source] = {}
         work: deque[SSAValue] = deque()
@@ -102,6 +102,14 @@ def _seeds(ops: Sequence[Operation]) -> Iterator[tuple[SSAValue, _Source]]:
             yield op.fragment, _Source(op, op.access.tv_layout)
         elif isinstance(op, TmemAccessOp):
             yield op.fragment, _Source(op, op.tv_layout)
+
+
+def _has_layouts(op: Operation) -> bool:
+    """An op that makes a fragment, keeps one where it is, or wants it in a layout."""
+    for value in op.results:
+        if value.type.__class__ is FragmentType:
+            return True
+    return type(op) in _KEEPING or _is_asked(type(op))
 
 
 @cache
