@@ -54,7 +54,7 @@ class SynthesizeLayoutsPass(ModulePass):
             value = work.popleft()
             for neighbour in links.get(value, ()):
                 _learn(neighbour, known[value], known, work)
-        made = dict[tuple[FragmentType, Layout], FragmentType]()
+        made = dict[tuple[int, int], FragmentType]()
         for value, source in known.items():
             _set_layout(value, source.layout, made)
         _set_signatures(ops)
@@ -191,15 +191,14 @@ def _yielded(terminator: Operation | None) -> tuple[SSAValue, ...]:
     return tuple(terminator.operands) if isinstance(terminator, scf.YieldOp) else ()
 
 
-def _set_layout(
-    value: SSAValue, layout: Layout, made: dict[tuple[FragmentType, Layout], FragmentType]
-) -> None:
+def _set_layout(value: SSAValue, layout: Layout, made: dict[tuple[int, int], FragmentType]) -> None:
     type_ = value.type
     assert isinstance(type_, FragmentType)
     if type_.tv_layout is None:
-        if (type_, layout) not in made:
-            made[type_, layout] = type_.with_layout(layout)
-        value._type = made[type_, layout]  # pyright: ignore[reportPrivateUsage]
+        key = id(type_), id(layout)  # quicker than their hashes
+        if key not in made:
+            made[key] = type_.with_layout(layout)
+        value._type = made[key]  # pyright: ignore[reportPrivateUsage]
 
 
 def _set_signatures(ops: Sequence[Operation]) -> None:
