@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import SSAValue
 
 from tilewright.diagnostic import OpError
 from tilewright.dialects.cute import ComposedLayout
@@ -63,9 +63,8 @@ def _make_smem_desc(op: MakeSmemDescOp, to: Conversion) -> None:
 
 
 @once_each
-def _descriptor(view: Attribute) -> int:
+def _descriptor(view: SmemDescViewType) -> int:
     """The word of a matrix at address 0."""
-    assert isinstance(view, SmemDescViewType)
     tile = view.tile
     return SmemDescriptor(
         0,
