@@ -44,7 +44,7 @@ class SynthesizeLayoutsPass(ModulePass):
     name = "cute-nvgpu-synthesize-layouts"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        ops = [inner for inner in op.walk() if inner.regions or _has_layouts(inner)]
+        ops = list(_with_layouts(op))
         links = _links(ops)
         known: dict[SSAValue, _Source] = {}
         work: deque[SSAValue] = deque()
@@ -104,12 +104,17 @@ def _seeds(ops: Sequence[Operation]) -> Iterator[tuple[SSAValue, _Source]]:
             yield op.fragment, _Source(op, op.tv_layout)
 
 
-def _has_layouts(op: Operation) -> bool:
-    """An op that makes a fragment, keeps one where it is, or wants it in a layout."""
-    for value in op.results:
-        if value.type.__class__ is FragmentType:
-            return True
-    return type(op) in _KEEPING or _is_asked(type(op))
+def _with_layouts(root: Operation) -> Iterator[Operation]:
+    """The ops that make a fragment, keep one where it is, or want it in a layout; and those with
+    regions."""
+    for op in root.walk():
+        if op.regions or type(op) in _KEEPING or _is_asked(type(op)):
+            yield op
+            continue
+        for value in op.results:
+            if value.type.__class__ is FragmentType:
+                yield op
+                break
 
 
 @cache

@@ -135,7 +135,7 @@ class KernelText:
             least = self.entry.attributes.get(MIN_CTAS)
             if isinstance(least, IntegerAttr):
                 bound += f"\n.minnctapersm {least.value.data}"
-            elif SetmaxnregOp in {type(op) for op in self.entry.walk()}:
+            elif any(type(op) is SetmaxnregOp for op in self.entry.walk()):
                 # Otherwise ptxas ignores setmaxnreg, not knowing the registers at entry (C7508).
                 bound += "\n.minnctapersm 1"
         if self.entry.cluster is not None:
