@@ -37,8 +37,11 @@ class _AccessOp(PtxOp):
 
     @property
     def row(self) -> rows.MemoryAccessRow:
-        """The row of its space: the first where none has it."""
-        return next((row for row in self.ROWS if self.space.data in row.spaces), self.ROW)
+        """The row of its space and order: the first where none has them."""
+        return next((row for row in self.ROWS if self._is_of(row)), self.ROW)
+
+    def _is_of(self, row: rows.MemoryAccessRow) -> bool:
+        return self.space.data in row.spaces and self.semantics.data in row.semantics
 
     @property
     def access_bytes(self) -> int:
@@ -67,7 +70,7 @@ class _AccessOp(PtxOp):
             raise self.fail(
                 f"a {space} address in {reg(spaces[space])}, got {self.operands[0].type}"
             )
-        legal = rows.SEMANTICS[self.ROW.name][: None if space == "global" else 1]
+        legal = [order for row in self.ROWS if space in row.spaces for order in row.semantics]
         if self.semantics.data not in legal:
             raise self.fail(
                 f"semantics {' or '.join(legal)} of {space} memory, got {self.semantics.data}"
@@ -80,7 +83,7 @@ class _AccessOp(PtxOp):
             )
 
 
-@fields_op("ptx.ld", rows.LD)
+@fields_op("ptx.ld", rows.LOADS[0])
 class LdOp(_AccessOp):
     """Load from memory; with a predicate where that holds, the result being other registers where
     it does not: `@p ld`, `@!p mov`. PTX ISA 9.7.9.8.
@@ -91,7 +94,7 @@ class LdOp(_AccessOp):
     ```
     """
 
-    ROWS: ClassVar = (rows.LD, rows.LD_CLUSTER)
+    ROWS: ClassVar = rows.LOADS
     OPERANDS: ClassVar = {"d": "result", "a": "address + offset"}
 
     T: ClassVar = VarConstraint("T", BaseAttr(RegType))
@@ -117,7 +120,7 @@ class LdOp(_AccessOp):
         self.verify_guard()
 
 
-@fields_op("ptx.st", rows.ST)
+@fields_op("ptx.st", rows.STORES[0])
 class StOp(_AccessOp):
     """Store to memory, with a predicate where that holds: `@p st`. PTX ISA 9.7.9.11.
 
@@ -127,7 +130,7 @@ class StOp(_AccessOp):
     ```
     """
 
-    ROWS: ClassVar = (rows.ST, rows.ST_CLUSTER)
+    ROWS: ClassVar = rows.STORES
     OPERANDS: ClassVar = {"a": "address + offset", "b": "value"}
 
     address = operand_def(RegType)

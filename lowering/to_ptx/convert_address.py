@@ -4,8 +4,9 @@ from collections.abc import Sequence
 
 from xdsl.ir import SSAValue
 
+from tilewright.dialects.cute_nvgpu.lattice.atomics import INSTRUCTIONS
 from tilewright.dialects.cute_nvgpu.ops import address
-from tilewright.dialects.ptx.atomics import AtomOp
+from tilewright.dialects.ptx.atomics import AtomOp, RedOp
 from tilewright.dialects.ptx.calls import FreeOp, MallocOp
 from tilewright.dialects.ptx.data_movement import CpAsyncOp, LdOp, StOp
 from tilewright.dialects.ptx.matrix_copy import LdmatrixOp
@@ -88,9 +89,17 @@ def _atomic(op: address.AtomicOp, to: Conversion) -> None:
         None if value is None else to[value] for value in (op.predicate, op.otherwise)
     )
     values, offset = [to[value] for value in op.values], op.offset.value.data
+    space, form, semantics = _space(op), op.form.data, op.semantics.data
+    if op.result.first_use is None and f"red.{semantics}.{space}.{form}" in INSTRUCTIONS:
+        (value,) = values
+        red = RedOp(
+            to[op.address], value, space, form, offset, semantics=semantics, predicate=predicate
+        )
+        to.add(red)
+        return
     atom = AtomOp(
-        _space(op), op.form.data, to[op.address], values, offset, predicate=predicate,
-        otherwise=otherwise, scope=op.scope.data,
+        space, form, to[op.address], values, offset, semantics, predicate=predicate,
+        otherwise=otherwise,
     )  # fmt: skip
     to[op.result] = to.emit(atom)
 

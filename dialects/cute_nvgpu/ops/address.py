@@ -24,8 +24,8 @@ from xdsl.traits import Pure
 from tilewright.dialects.cute.types.memref import Space, is_memref, space_of
 from tilewright.dialects.cute_nvgpu.atoms.matrix_copy import MatrixCopy, find_row
 from tilewright.dialects.cute_nvgpu.lattice import CP_ASYNC
-from tilewright.dialects.cute_nvgpu.lattice.atomics import ATOMICS, operand_count
-from tilewright.dialects.cute_nvgpu.lattice.data_movement import PREFETCH, SCOPES, SEMANTICS, WEAK
+from tilewright.dialects.cute_nvgpu.lattice.atomics import ATOMICS, INSTRUCTIONS, operand_count
+from tilewright.dialects.cute_nvgpu.lattice.data_movement import PREFETCH, SEMANTICS, WEAK, needs_of
 from tilewright.dialects.cute_nvgpu.lattice.nearest import closest
 from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement
 from tilewright.dialects.cute_nvgpu.ops.instruction import BaselineOp, NvgpuOp
@@ -136,12 +136,12 @@ class _ElementsOp(_AccessOp):
 
     def verify_semantics(self) -> None:
         """Raise VerifyException where the instruction is not ordered so."""
-        legal = SEMANTICS[self.INSTRUCTION][: 1 if self.is_shared else None]
+        legal = SEMANTICS[self.INSTRUCTION]
         if self.semantics.data not in legal:
-            raise self.fail(
-                f"semantics {' or '.join(legal)} of "
-                f"{'shared' if self.is_shared else 'global'} memory, got {self.semantics.data}"
-            )
+            raise self.fail(f"semantics {' or '.join(legal)}, got {self.semantics.data}")
+
+    def requirement(self) -> Requirement:
+        return needs_of(self.semantics.data)
 
 
 @fields_op("cute_nvgpu.address.load")
@@ -218,12 +218,12 @@ class AtomicOp(_AccessOp):
     %was = cute_nvgpu.address.atomic "cas.b32" %p + 0, %x, %y if %m else %x : i64, i32, i32 -> i32
     ```
 
-    It orders what the thread did before and does after it, as `atom.acq_rel` of the scope does.
-    PTX ISA 9.7.13.5.
+    It orders what the thread did before and does after it as its `semantics` say, `acq_rel.gpu`
+    where nothing else is said: `"relaxed.gpu"` nothing at all. PTX ISA 9.7.13.5.
     """
 
     form = prop_def(StringAttr)
-    scope = prop_def(StringAttr, default_value=StringAttr("gpu"))
+    semantics = opt_prop_def(StringAttr, StringAttr("acq_rel.gpu"))
     address = operand_def(IntegerType)
     values = var_operand_def()
     predicate = opt_operand_def(i1)
@@ -231,20 +231,20 @@ class AtomicOp(_AccessOp):
     result = result_def()
 
     assembly_format = (
-        "$form (`scope` $scope^)? $address `+` $offset `,` $values (`if` $predicate^)? (`else` "
-        "$otherwise^ `:` type($otherwise))?"
+        "(`semantics` $semantics^)? $form $address `+` $offset `,` $values (`if` $predicate^)? "
+        "(`else` $otherwise^ `:` type($otherwise))?"
     )
 
     def requirement(self) -> Requirement:
-        return Requirement.of(ATOMICS[self.form.data])
+        return Requirement.of(INSTRUCTIONS[f"atom.{self.semantics.data}.global.{self.form.data}"])
 
     def verify_(self) -> None:
         self.verify_address()
-        form = self.form.data
-        if form not in ATOMICS or self.scope.data not in SCOPES:
+        form, semantics = self.form.data, self.semantics.data
+        if form not in ATOMICS or semantics not in SEMANTICS["atom"]:
             raise self.fail(
-                f"a form of {', '.join(ATOMICS)} and a scope of {', '.join(SCOPES)}, got {form} "
-                f"and {self.scope.data}"
+                f"a form of {', '.join(ATOMICS)} and semantics of {', '.join(SEMANTICS['atom'])}, "
+                f"got {form} and {semantics}"
             )
         types = {self.result.type, *self.values.types}
         if self.otherwise is not None:

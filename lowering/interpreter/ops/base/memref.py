@@ -310,7 +310,7 @@ def load_words(
         words = np.zeros((gang.count, count), f"uint{8 * width}")
         if otherwise is not None:
             words[:] = otherwise
-        change_words(machine, gang, address, words, keep, number, chosen, order)
+        change_words(machine, gang, address, words, keep, number, chosen, order, shared)
         return words
 
     def load(lanes: Lanes, address: Bits) -> Bits:
@@ -336,7 +336,7 @@ def store_words(
     an order one after the other."""
     address = spread(address, gang.count)
     if order.strong:
-        change_words(machine, gang, address, words, exchange, number, chosen, order)
+        change_words(machine, gang, address, words, exchange, number, chosen, order, shared)
         return
 
     def store(lanes: Lanes, address: Bits, words: Bits) -> None:
@@ -364,9 +364,9 @@ def exchange(_: Bits, value: Bits) -> Bits:
 
 def change_words(
     machine: Machine, gang: Gang, address: Bits, words: Bits, change: Callable[..., Bits],
-    number: int, chosen: Bits | None, order: AccessOrder,
+    number: int, chosen: Bits | None, order: AccessOrder, shared: bool = False,
 ) -> None:  # fmt: skip
-    """Let words of global memory be changed by `words`, [threads, words], one after the other, in
+    """Let words of memory be changed by `words`, [threads, words], one after the other, in
     the `chosen` threads alone; `words` become those that were there."""
     everyone = np.ones(gang.count, bool) if chosen is None else spread(chosen, gang.count)
     if not len(threads := np.flatnonzero(everyone)):
@@ -377,7 +377,7 @@ def change_words(
             places = (at + i * words.itemsize).astype(address.dtype)
             values = [np.ascontiguousarray(words[threads, i])]
             words[threads, i] = machine.atomics.perform(
-                gang.lanes[threads], places, values, change, number, order, shared=False
+                gang.lanes[threads], places, values, change, number, order, shared=shared
             )
 
 

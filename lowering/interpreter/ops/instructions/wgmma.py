@@ -4,18 +4,17 @@ The arithmetic is in `wgmma`, the rules of memory in `async_proxy`. A result is 
 `InFlight` value, until a `wgmma.wait_group` completes it.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Operation
 
 from tilewright.dialects.cute_nvgpu.atoms.wgmma import WgmmaAtom
 from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import DescriptorError
 from tilewright.dialects.cute_nvgpu.ops import sm90, wgmma_sync
-from tilewright.dialects.cute_nvgpu.ops.fragment import register_sources
 from tilewright.dialects.ptx import wgmma as ptx
 from tilewright.lowering.interpreter.arithmetic.elements import elements_of
 from tilewright.lowering.interpreter.arithmetic.sparse import check_metadata
@@ -66,7 +65,8 @@ class IssuedMma:
     """One `wgmma.mma_async` of a program: its atom, and the registers of its operands.
 
     `elements` turns a register into elements of an operand, `register` a result back;
-    `a_sources` are all registers of which A is made, its own first.
+    `a_sources` are all registers of the text of which A is made: atoms have values, which get
+    registers of their own where one is in flight.
     """
 
     atom: WgmmaAtom
@@ -104,9 +104,8 @@ class IssuedMma:
         group = machine.shared.wgmmas.committed[gang.lanes]
         origin = machine.shared.op_names[self.number]
         if self.a_sources:
-            fragment = spread(regs[self.a], gang.count)
             machine.shared.wgmmas.fragments.issue(
-                AsyncFragment(self.a, self.a_sources, fragment, gang.lanes, group, self.number)
+                AsyncFragment(self.a_sources, gang.lanes, group, self.number)
             )
         self._overwrite(gang, origin)
         regs[self.d] = InFlight(origin, self.register(d).reshape(gang.count, -1), group, shape)
@@ -246,7 +245,6 @@ def _mma(op: sm90.WarpgroupMmaOp, builder: Builder) -> None:
         op.selector.value.data if sparse else 0,
         _same,
         lambda d: d,
-        _fragment_slots(builder, register_sources(op.multiplicands_and_c[0]), op.mma_atom),
     )
     _add(op, issue, builder)
 
@@ -280,7 +278,7 @@ def _wgmma(op: ptx.WgmmaOp, builder: Builder) -> None:
         0 if op.selector is None else op.selector.value.data,
         elements,
         words,
-        _fragment_slots(builder, [op.a], atom),
+        builder.sharing([op.a]) if atom.frag_kind == "rs" else frozenset(),
     )
     _add(op, issue, builder)
 
@@ -289,13 +287,6 @@ def _add(op: Operation, issue: IssuedMma, builder: Builder) -> None:
     """Note that what a wgmma writes needs no fence before another."""
     reads, writes = builder.slots(op.operands), builder.slots(op.results)
     builder.add(op, issue.run, reads, writes, fenced=True)
-
-
-def _fragment_slots(
-    builder: Builder, values: Sequence[SSAValue], atom: WgmmaAtom
-) -> frozenset[int]:
-    """The registers of which A is made; none where A is in shared memory."""
-    return builder.sharing(values) if atom.frag_kind == "rs" else frozenset()
 
 
 # What orders them
