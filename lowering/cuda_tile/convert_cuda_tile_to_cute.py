@@ -183,6 +183,9 @@ def convert_entry(entry: EntryOp, arch: Target | None = None) -> func.FuncOp:
                 lowered.attributes[TAKES_BLOCKS] = entry.attributes[TAKES_BLOCKS]
             if blocks.ctas > 1:
                 lowered.attributes[BLOCK_CTAS] = IntegerAttr(blocks.ctas, i32)
+            for state in (kernel.emitter, kernel):
+                # Tiles and rings know it: nothing is left to the garbage collector.
+                vars(state).clear()
             return lowered
         # Stages have taken what is needed to change layouts.
         beside = others
