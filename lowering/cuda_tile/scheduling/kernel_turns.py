@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from xdsl.dialects.builtin import i32
-from xdsl.ir import Block, Operation, Region
+from xdsl.ir import Block, Operation, Region, SSAValue
 
 from tilewright.dialects.cuda_tile.builder import TileBuilder
 from tilewright.dialects.cuda_tile.ops import core
@@ -24,19 +24,21 @@ from tilewright.lowering.cuda_tile.analysis.cost_model import is_full_of_sums
 from tilewright.lowering.cuda_tile.analysis.place_accumulators import lacks_columns
 from tilewright.lowering.cuda_tile.analysis.split_dimensions import SplitTiles, UnsplitError
 from tilewright.lowering.cuda_tile.analysis.view_access import tensor_of
-from tilewright.lowering.cuda_tile.layouts.elements import shape_of
+from tilewright.lowering.cuda_tile.layouts.elements import shape_of, tile_type
 from tilewright.lowering.cuda_tile.layouts.mma_layouts import Multiplication, multiplications
 from tilewright.lowering.cuda_tile.scheduling.split_blocks import (
+    Atomic,
     check_ops,
     rewrite_parts,
     split_products,
 )
+from tilewright.lowering.cuda_tile.scheduling.unfolded_rows import unfold_rows
 
 _TURNS, _LEAST = 2, 128
 """The turns, and the least rows or columns of each: all warps multiply."""
 _LARGE = 1 << 17
 """The elements of a tile that are not too many for registers: 128 of each of 1024 threads."""
-_OTHERS = core.OffsetOp, LoadPtrTkoOp, StorePtrTkoOp, Multiplication
+_OTHERS = Atomic, core.OffsetOp, LoadPtrTkoOp, StorePtrTkoOp, Multiplication
 """Ops whose accesses nobody compares with others."""
 
 
@@ -52,35 +54,40 @@ def turn_kernel(entry: EntryOp, arch: Target | None) -> None:
     while arch is not None and (is_full_of_sums(entry, arch) or lacks_columns(entry, arch)):
         if not any(_turn(entry, _TURNS, partial(split_sums, axis=axis)) for axis in (0, 1)):
             break
-    while (parts := _most(entry) // _LARGE) > 1:
+    if _large_tiles(entry):
+        unfold_rows(entry, _LARGE)
+    while large := _large_tiles(entry):
+        parts = max(tile_type(value).elements for value in large) // _LARGE
         while parts > 1 and not _turn(entry, parts, _split_stored):
             parts //= 2
         if parts == 1:
             return
 
 
-def _most(entry: EntryOp) -> int:
-    """The elements of the largest tile, but for what products multiply, of which they have slices:
+def _large_tiles(entry: EntryOp) -> list[SSAValue]:
+    """The tiles that are too large, but for what products multiply, of which they have slices:
     turns of rows would leave less than MMAs have."""
     multiplied = {x for op in multiplications(entry) for x in op.operands if x is not op.acc}
     for op in reversed(list(entry.walk())):
         if not multiplied.isdisjoint(op.results):
             multiplied.update(op.operands)
     values = [x for op in entry.walk() for x in op.results if x not in multiplied]
-    return max((x.type.elements for x in values if isinstance(x.type, TileType)), default=0)
+    return [x for x in values if isinstance(x.type, TileType) and x.type.elements > _LARGE]
 
 
 def _split_stored(split: SplitTiles) -> None:
     """Split every tile that is stored along its longest dimension that can be."""
     ops = list(split.entry.walk())
-    stored = [op.tile if isinstance(op, StoreViewTkoOp) else op.value
-              for op in ops if isinstance(op, StoreViewTkoOp | StorePtrTkoOp)]  # fmt: skip
-    for tile in stored:
-        if tile not in split.axes:
-            shape = shape_of(tile)
-            split.spread_along(tile, sorted(range(len(shape)), key=lambda i: -shape[i]))
+    for op in ops:
+        if isinstance(op, StoreViewTkoOp | StorePtrTkoOp | Atomic):
+            tile = op.operands[0]
+            if tile not in split.axes:
+                shape = shape_of(tile)
+                split.spread_along(tile, sorted(range(len(shape)), key=lambda i: -shape[i]))
+    if not all(tile in split.axes for tile in _large_tiles(split.entry)):
+        raise UnsplitError("a large tile is needed whole")
     try:
-        check_ops(split.entry, loads_first=False)
+        check_ops(split.entry, loads_first=False, by_turns=True)
     except UnsplitError:
         _check_same_parts(split, ops)
 
@@ -107,7 +114,7 @@ def _turn(entry: EntryOp, parts: int, split_tiles: Callable[[SplitTiles], None])
     returns = [op for op in entry.walk() if isinstance(op, ReturnOp)]
     split = SplitTiles(entry, parts)
     try:
-        check_ops(entry)
+        check_ops(entry, by_turns=True)
         split.copy_cheap()
         split_tiles(split)
     except UnsplitError:

@@ -16,7 +16,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from tilewright.dialects.cuda_tile.builder import TileBuilder
 from tilewright.dialects.cuda_tile.elements import ElementsAttr
-from tilewright.dialects.cuda_tile.enums import Signedness
+from tilewright.dialects.cuda_tile.enums import MemoryOrderingSemantics, Signedness
 from tilewright.dialects.cuda_tile.ops import core, integer
 from tilewright.dialects.cuda_tile.ops.aggregate import ReduceOp, ScanOp
 from tilewright.dialects.cuda_tile.ops.control_flow import (
@@ -30,6 +30,8 @@ from tilewright.dialects.cuda_tile.ops.control_flow import (
     YieldOp,
 )
 from tilewright.dialects.cuda_tile.ops.memory import (
+    AtomicCASTkoOp,
+    AtomicRMWTkoOp,
     JoinTokensOp,
     LoadPtrTkoOp,
     MakeTokenOp,
@@ -80,6 +82,7 @@ _KNOWN = (
     LoadPtrTkoOp, StorePtrTkoOp, AssertOp, BreakOp, ContinueOp, YieldOp, ReturnOp, EntryOp,
     GetIndexSpaceShapeOp, GetTensorShapeOp,
 )  # fmt: skip
+Atomic = AtomicRMWTkoOp | AtomicCASTkoOp
 
 
 def split_blocks(entry: EntryOp, arch: Target | None) -> SharedBlocks:
@@ -168,16 +171,18 @@ def _pair_axis(rows: int, columns: int, parts: int) -> int | None:
     return _axis(rows, columns, parts) if axis is None else axis
 
 
-def check_ops(entry: EntryOp, *, loads_first: bool = True) -> None:
+def check_ops(entry: EntryOp, *, loads_first: bool = True, by_turns: bool = False) -> None:
     """Raise where CTAs would do twice what is to be done once, or would need an order; stores may
-    come after loads or not."""
+    come after loads or not, and turns of one CTA have atomics."""
     stores = False
     for op in entry.walk():
-        if not isinstance(op, _KNOWN):
+        atomic = by_turns and isinstance(op, Atomic)
+        if not (atomic or isinstance(op, _KNOWN)):
             raise UnsplitError(f"'{op.name}' is for one CTA")
-        if isinstance(op, StoreViewTkoOp | StorePtrTkoOp):
+        if isinstance(op, StoreViewTkoOp | StorePtrTkoOp | Atomic):
             stores = True
-            if not is_weak(op) or not _follows_itself(op.token, op, set(), loads_first):
+            weak = op.ordering is MemoryOrderingSemantics.RELAXED if atomic else is_weak(op)
+            if not weak or not _follows_itself(op.token, op, set(), loads_first):
                 raise UnsplitError("a store comes after another access, or is not weak")
     for op in entry.walk():
         if isinstance(op, LoadViewTkoOp | LoadPtrTkoOp) and stores and (
@@ -245,7 +250,7 @@ def _follows_itself(
             return all(_follows_itself(one, store, seen, loads) for one in owner.tokens)
         case LoadViewTkoOp() | LoadPtrTkoOp():
             return loads and _follows_itself(owner.token, store, seen, loads)
-        case StoreViewTkoOp():
+        case StoreViewTkoOp() | AtomicRMWTkoOp() | AtomicCASTkoOp():
             return owner is store and _follows_itself(owner.token, store, seen, loads)
         case ForOp() | LoopOp() | IfOp():
             return all(
