@@ -187,11 +187,12 @@ def is_crowded(entry: EntryOp, arch: Target) -> bool:
 
 
 def is_full_of_sums(entry: EntryOp, arch: Target) -> bool:
-    """True where products of warps, of which one is not all that a loop carries, leave a thread too
-    few registers for fragments."""
-    if products_of(entry, arch) or all(map(_is_passed, tiled_products(entry, arch))):
+    """True where products of which one is not all that a loop carries leave a thread too few
+    registers, those of warps for fragments."""
+    if all(map(_is_passed, tiled_products(entry, arch))):
         return False
-    return _accumulators(entry, arch) + _WITH_FRAGMENTS > _MOST_REGISTERS
+    beside = _BESIDE if products_of(entry, arch) else _WITH_FRAGMENTS
+    return _accumulators(entry, arch) + beside > _MOST_REGISTERS
 
 
 def _is_passed(op: Multiplication) -> bool:

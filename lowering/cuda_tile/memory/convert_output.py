@@ -20,7 +20,7 @@ from tilewright.lowering.cuda_tile.arithmetic.convert_conversions import float_c
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, lowers
 from tilewright.lowering.cuda_tile.kernel.memory_order import Token
 from tilewright.lowering.cuda_tile.layouts.elements import element_of, shape_of
-from tilewright.lowering.cuda_tile.layouts.layouts import TileLayout, bits_of
+from tilewright.lowering.cuda_tile.layouts.layouts import TileLayout, bits_of, log2, spread
 from tilewright.lowering.cuda_tile.layouts.shared_order import SharedOrder, row_major
 from tilewright.lowering.cuda_tile.layouts.threads import scaled
 from tilewright.lowering.cuda_tile.memory.convert_pointers import token_of
@@ -28,6 +28,8 @@ from tilewright.lowering.cuda_tile.memory.convert_pointers import token_of
 _CONVERSION = re.compile(r"%([-+ #0]*\d*(?:\.\d*)?)(?:hh|h|ll|l|)([a-zA-Z%])")
 _MOST, _AT_ONCE = 256, 32
 """The elements of a tile that is printed without a loop, and the values that one call takes."""
+_ROOM = 1 << 15
+"""The bytes of shared memory from which a loop prints."""
 
 Piece = tuple[str, SSAValue | None]
 """Text, and the value that it prints."""
@@ -75,9 +77,16 @@ class _LargeTile:
         layout = kernel.layout(self.tile) or kernel.table.default(shape_of(self.tile))
         elements = kernel.elements(self.tile, layout)
         count, size = bits_of(shape_of(self.tile)), bytes_of(elements[0].type)
-        parted = kernel.scratch.too_many(range(count), size)
-        order = row_major(count - len(parted), size)
-        for first, base in kernel.scratch.laid_down(layout, elements, order, parted):
+        order, scratch = row_major(min(count, log2(_ROOM // size)), size), kernel.scratch
+        parted = range(len(order.position), count)
+        left = layout.without(parted)
+        for number in range(1 << len(parted)):
+            first = spread(number, parted)
+            own = [elements[layout.register_of(place | first)] for place in left.places]
+            base = scratch.take(size << len(order.position))
+            writes = kernel.threads.matches(left.idle, layout.thread_of(first))
+            scratch.store(base, left, own, order, writes)
+            scratch.written()
             _by_first(kernel, partial(self._loop, kernel, first, base, order, elements[0].type))
 
     def _loop(

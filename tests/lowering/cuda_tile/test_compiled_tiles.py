@@ -170,6 +170,36 @@ def test_a_scan_and_a_fold_of_pairs() -> None:
     assert where[0] == np.argmax(numbers)
 
 
+@pytest.mark.parametrize("level", ["program", "ptx"])
+@pytest.mark.parametrize("reverse", [False, True])
+def test_what_came_before_is_the_first_argument(reverse: bool, level: str) -> None:
+    """h = h a + b, a function that is not commutative, and the first and the last of a fold: as an
+    H200 has them of tileiras 13.5."""
+    body = f"""
+    %s, %h = scan %x0, %x1 dim=0 reverse={str(reverse).lower()} identities=[1 : i32, 0 : i32]
+        : tile<256xi32>, tile<256xi32> -> tile<256xi32>, tile<256xi32>
+        (%u0 : tile<i32>, %u1 : tile<i32>, %v0 : tile<i32>, %v1 : tile<i32>) {{
+      %u = muli %u0, %u1 : tile<i32>
+      %w = muli %v0, %u1 : tile<i32>
+      %v = addi %w, %v1 : tile<i32>
+      yield %u, %v : tile<i32>, tile<i32>
+    }}
+    %f = reduce %x1 dim=0 identities=[0 : i32] : tile<256xi32> -> tile<i32>
+        (%l : tile<i32>, %g : tile<i32>) {{ yield %l : tile<i32> }}
+    %f1 = reshape %f : tile<i32> -> tile<1xi32>
+    %first = broadcast %f1 : tile<1xi32> -> tile<256xi32>
+    %r = xori %h, %first : tile<256xi32>
+"""
+    parameters, body = elementwise(body, ["i32", "i32"], "i32", 256)
+    a, b = RNG.integers(-9, 9, (2, 256), dtype=np.int32)
+    got = run(parameters, body, [a, b, b.copy()], level=level)[2]
+    state, want = np.int32(0), np.zeros(256, np.int32)
+    with np.errstate(over="ignore"):
+        for i in reversed(range(256)) if reverse else range(256):
+            want[i] = state = state * a[i] + b[i]
+    assert (got == want ^ b[0]).all()
+
+
 def test_nothing_is_left_unproven() -> None:
     """A barrier under a condition that memory gives, which all threads share."""
     body = """
