@@ -93,7 +93,7 @@ class _LargeTile:
         self, kernel: Kernel, first: int, base: SSAValue, order: SharedOrder, element: Attribute
     ) -> None:
         emitter, block = kernel.emitter, Block(arg_types=[i32])
-        bounds = [emitter.constant(x, 32) for x in (0, 1 << len(order.position), 1)]
+        begin, end, step = (emitter.constant(x, 32) for x in (0, 1 << len(order.position), 1))
         outer = emitter.enter(block)
         number = block.args[0]
         at = emitter.binary("add", base, scaled(emitter, number, order.size))
@@ -107,7 +107,7 @@ class _LargeTile:
         emitter.when(more, lambda: emitter.add(PrintfOp(", ", [])))
         emitter.add(scf.YieldOp())
         emitter.leave(outer)
-        emitter.add(scf.ForOp(*bounds, [], Region(block)))
+        emitter.add(scf.ForOp(begin, end, step, [], Region(block)))
 
     def _brackets(self, kernel: Kernel, bracket: str, number: SSAValue) -> None:
         """Print a bracket for each dimension that begins or ends at an element."""
