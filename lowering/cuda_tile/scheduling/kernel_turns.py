@@ -6,29 +6,28 @@ registers, beside operands, tensor memory has so many columns, and PTX a line fo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 
 from xdsl.dialects.builtin import i32
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir import Block, Region, SSAValue
 
 from tilewright.dialects.cuda_tile.builder import TileBuilder
-from tilewright.dialects.cuda_tile.ops import core
 from tilewright.dialects.cuda_tile.ops.control_flow import ContinueOp, ForOp, ReturnOp
-from tilewright.dialects.cuda_tile.ops.memory import LoadPtrTkoOp, StorePtrTkoOp
+from tilewright.dialects.cuda_tile.ops.memory import StorePtrTkoOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
-from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp, StoreViewTkoOp
+from tilewright.dialects.cuda_tile.ops.views import StoreViewTkoOp
 from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
 from tilewright.lowering.cuda_tile.analysis.cost_model import is_full_of_sums, products_of
 from tilewright.lowering.cuda_tile.analysis.place_accumulators import lacks_columns
 from tilewright.lowering.cuda_tile.analysis.split_dimensions import SplitTiles, UnsplitError
-from tilewright.lowering.cuda_tile.analysis.view_access import tensor_of
 from tilewright.lowering.cuda_tile.layouts.elements import shape_of, tile_type
-from tilewright.lowering.cuda_tile.layouts.mma_layouts import Multiplication, multiplications
+from tilewright.lowering.cuda_tile.layouts.mma_layouts import multiplications
 from tilewright.lowering.cuda_tile.scheduling.split_blocks import (
     Atomic,
     check_ops,
+    check_parts,
     rewrite_parts,
     split_products,
 )
@@ -40,8 +39,6 @@ _BATCHES = -1
 """The dimension in front of rows and columns."""
 _LARGE = 1 << 17
 """The elements of a tile that are not too many for registers: 128 of each of 1024 threads."""
-_OTHERS = Atomic, core.OffsetOp, LoadPtrTkoOp, StorePtrTkoOp, Multiplication
-"""Ops whose accesses nobody compares with others."""
 
 
 def turn_kernel(entry: EntryOp, arch: Target | None) -> None:
@@ -90,27 +87,6 @@ def _split_stored(split: SplitTiles) -> None:
                 split.spread_along(tile, sorted(range(len(shape)), key=lambda i: -shape[i]))
     if not all(tile in split.axes for tile in _large_tiles(split.entry)):
         raise UnsplitError("a large tile is needed whole")
-    try:
-        check_ops(split.entry, loads_first=False, by_turns=True)
-    except UnsplitError:
-        _check_same_parts(split, ops)
-
-
-def _check_same_parts(split: SplitTiles, ops: Sequence[Operation]) -> None:
-    """Raise where a turn may store what a later one loads: accesses are not all to the same part
-    of one view of each tensor."""
-    views = [op for op in ops if isinstance(op, LoadViewTkoOp | StoreViewTkoOp)]
-    tensors = {tensor_of(op.view) for op in views}
-    types = [op.view_type for op in views]
-    orders = {(type_.tile_shape, getattr(type_, "dim_map", ())) for type_ in types}
-    parts = {split.axes.get(op.tile) for op in views}
-    elsewhere = any(isinstance(op, _OTHERS) for op in ops)
-    if (
-        elsewhere
-        or len(orders) * len(parts) != 1
-        or len(tensors) != len({tensor.base for tensor in tensors})
-    ):
-        raise UnsplitError("accesses are to other parts")
 
 
 def _turn(entry: EntryOp, parts: int, split_tiles: Callable[[SplitTiles], None]) -> bool:
@@ -121,6 +97,7 @@ def _turn(entry: EntryOp, parts: int, split_tiles: Callable[[SplitTiles], None])
         check_ops(entry, by_turns=True)
         split.copy_cheap()
         split_tiles(split)
+        check_parts(split)
     except UnsplitError:
         return False
     body, source, last = Block(arg_types=[TileType.get((), i32)]), entry.body.block, returns[0]
