@@ -29,6 +29,7 @@ from tilewright.dialects.cuda_tile.types import PointerType, TileType
 from tilewright.dialects.cute_nvgpu.lattice.shared_memory import shared_memory_limit
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target, target
 from tilewright.dialects.cute_nvgpu.lattice.tmem import DATACENTER_BLACKWELL
+from tilewright.dialects.once import once_each
 from tilewright.lowering.cuda_tile.analysis.hints import hint
 from tilewright.lowering.cuda_tile.analysis.remarks import remark
 from tilewright.lowering.cuda_tile.layouts.elements import shape_of
@@ -146,6 +147,7 @@ def thread_count(entry: EntryOp, arch: Target | None = None) -> int:
     return count
 
 
+@once_each
 def _bits(type_: TileType) -> int:
     element = type_.element_type
     return 64 if isinstance(element, PointerType) else ELEMENT_OF[element].bits
@@ -187,11 +189,12 @@ def is_crowded(entry: EntryOp, arch: Target) -> bool:
 
 
 def is_full_of_sums(entry: EntryOp, arch: Target) -> bool:
-    """True where products of warps, of which one is not all that a loop carries, leave a thread too
-    few registers for fragments."""
-    if products_of(entry, arch) or all(map(_is_passed, tiled_products(entry, arch))):
+    """True where products of which one is not all that a loop carries leave a thread too few
+    registers, those of warps for fragments."""
+    if all(map(_is_passed, tiled_products(entry, arch))):
         return False
-    return _accumulators(entry, arch) + _WITH_FRAGMENTS > _MOST_REGISTERS
+    beside = _BESIDE if products_of(entry, arch) else _WITH_FRAGMENTS
+    return _accumulators(entry, arch) + beside > _MOST_REGISTERS
 
 
 def _is_passed(op: Multiplication) -> bool:

@@ -208,40 +208,37 @@ class Scratch:
         return self.told(source, elements, target)
 
     def told(
-        self, source: TileLayout, elements: Sequence[SSAValue], target: TileLayout, holders: int = 0
+        self,
+        source: TileLayout,
+        elements: Sequence[SSAValue],
+        target: TileLayout,
+        knows: SSAValue | None = None,
     ) -> list[SSAValue]:
-        """Elements that one of the threads that are to hold the same knows, whose bits among them
-        are those of `holders`, in another layout: part after part, where a tile is too large, of
+        """Elements that the threads know of which a condition holds, by default the first of those
+        that are to hold the same, in another layout: part after part, where a tile is too large, of
         which those threads write and read that have some."""
         size = address.bytes_of(elements[0].type)
         parted = self._parted(source, target, size)
-        right = target.without(parted)
-        order = converting(source.without(parted), right, size)
-        readers = target.thread_of(spread(-1, parted))
+        left, right = source.without(parted), target.without(parted)
+        order = converting(left, right, size)
+        every, matches = spread(-1, parted), self.threads.matches
         results: dict[int, SSAValue] = {}
-        for part, base in self.laid_down(source, elements, order, parted, holders):
-            registers = [target.register_of(place | part) for place in right.places]
-            reads = self.threads.matches(readers, target.thread_of(part))
-            before = [results.get(r, elements[0]) for r in registers] if reads else ()
-            type_ = elements[0].type
-            moved = self.load(base, right, type_, order, condition=reads, otherwise=before)
-            results.update(zip(registers, moved, strict=True))
-        return [results[register] for register in range(target.count)]
-
-    def laid_down(
-        self, layout: TileLayout, elements: Sequence[SSAValue], order: SharedOrder,
-        parted: Sequence[int], holders: int = 0,
-    ) -> Generator[tuple[int, SSAValue]]:  # fmt: skip
-        """Parts of a tile by some bits of an element's number: the number of the first element, and
-        the address from which on a part is, until the next one."""
-        left = layout.without(parted)
         for number in range(1 << len(parted)):
             part = spread(number, parted)
-            own = [elements[layout.register_of(place | part)] for place in left.places]
+            own = [elements[source.register_of(place | part)] for place in left.places]
+            registers = [target.register_of(place | part) for place in right.places]
+            writers = left.idle if knows is None else source.thread_of(every)
+            writes = matches(writers, source.thread_of(part))
+            if writes is not None and knows is not None:
+                writes = self.emitter.binary("and", knows, writes)
+            reads = matches(target.thread_of(every), target.thread_of(part))
+            before = [results.get(register, own[0]) for register in registers] if reads else ()
             base = self.take(order.size << len(order.position))
-            self.store(base, left, own, order, holders | layout.thread_of(part))
+            self.store(base, left, own, order, knows if writes is None else writes)
             self.written()
-            yield part, base
+            moved = self.load(base, right, own[0].type, order, condition=reads, otherwise=before)
+            results.update(zip(registers, moved, strict=True))
+        return [results[register] for register in range(target.count)]
 
     def _parted(self, source: TileLayout, target: TileLayout, size: int) -> list[int]:
         """The bits of an element's number by which a tile goes through memory part after part, as
@@ -251,22 +248,19 @@ class Scratch:
             order.position,
             key=lambda bit: ((bit in source.registers) + (bit in target.registers), bit),
         )
-        return self.too_many(bits, size)
-
-    def too_many(self, bits: Sequence[int], size: int) -> list[int]:
-        """The last of the bits of an element's number for which there is no room at once."""
-        left = list(bits)
-        while left and size << len(left) > self.limit - self.reserved:
-            left.pop()
-        return list(bits[len(left) :])
+        parted: list[int] = []
+        while bits and order.size << len(bits) > self.limit - self.reserved:
+            parted.append(bits.pop())
+        return parted
 
     def store(
         self, base: SSAValue, layout: TileLayout, elements: Sequence[SSAValue], order: SharedOrder,
-        holders: int = 0,
+        knows: SSAValue | None = None,
     ) -> None:  # fmt: skip
-        """Write a tile from an address on, by those `holders` of threads that hold the same."""
+        """Write a tile from an address on, by the threads of which a condition holds, by default
+        the first of those that hold the same."""
         place = self.places(base, layout.threads, order)
-        own = self.threads.first_of(layout, holders)
+        own = self.threads.first_of(layout) if knows is None else knows
         for registers in _runs(layout, order):
             at, offset = place(layout.places[registers[0]])
             run = [elements[register] for register in registers]
@@ -274,19 +268,29 @@ class Scratch:
 
     def load(
         self, base: SSAValue, layout: TileLayout, element: Attribute, order: SharedOrder,
-        part: int = 0, condition: SSAValue | None = None, otherwise: Sequence[SSAValue] = (),
+        condition: SSAValue | None = None, otherwise: Sequence[SSAValue] = (),
     ) -> list[SSAValue]:  # fmt: skip
-        """The inverse of `store`; of the elements whose numbers have the bits of `part` too. Where
-        a condition does not hold, others."""
-        place = self.places(base, layout.threads, order)
-        loaded: dict[int, SSAValue] = {}
-        for registers in _runs(layout, order):
-            at, offset = place(layout.places[registers[0]] | part)
-            others = [otherwise[register] for register in registers] if otherwise else ()
-            types = [element] * len(registers)
-            load = address.LoadOp(at, others, types, offset, predicate=condition)
-            loaded.update(zip(registers, self.emitter.add(load).results, strict=True))
-        return [loaded[register] for register in range(layout.count)]
+        """The inverse of `store`. Where a condition does not hold, others."""
+        return self.loads(base, layout, element, order, condition, otherwise)(0)
+
+    def loads(
+        self, base: SSAValue, layout: TileLayout, element: Attribute, order: SharedOrder,
+        condition: SSAValue | None = None, otherwise: Sequence[SSAValue] = (),
+    ) -> Callable[[int], list[SSAValue]]:  # fmt: skip
+        """The elements whose numbers have the bits of a part too, by that."""
+        place, runs = self.places(base, layout.threads, order), _runs(layout, order)
+
+        def load(part: int) -> list[SSAValue]:
+            loaded: dict[int, SSAValue] = {}
+            for registers in runs:
+                at, offset = place(layout.places[registers[0]] | part)
+                others = [otherwise[register] for register in registers] if otherwise else ()
+                types = [element] * len(registers)
+                op = address.LoadOp(at, others, types, offset, predicate=condition)
+                loaded.update(zip(registers, self.emitter.add(op).results, strict=True))
+            return [loaded[register] for register in range(layout.count)]
+
+        return load
 
     def places(
         self, base: SSAValue, threads: Sequence[int | None], order: SharedOrder
