@@ -17,6 +17,7 @@ from typing import Any
 from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from tilewright.dialects.ancestors import ancestors
 from tilewright.dialects.cuda_tile.ops import core
 from tilewright.dialects.cuda_tile.ops.aggregate import ReduceOp, ScanOp
 from tilewright.dialects.cuda_tile.ops.control_flow import (
@@ -29,7 +30,7 @@ from tilewright.dialects.cuda_tile.ops.control_flow import (
     YieldOp,
 )
 from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFOp, MmaFScaledOp, MmaIOp
-from tilewright.dialects.cuda_tile.ops.memory import LoadPtrTkoOp, StorePtrTkoOp
+from tilewright.dialects.cuda_tile.ops.memory import MemoryOp
 from tilewright.dialects.cuda_tile.ops.miscellaneous import AssumeOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cuda_tile.ops.operation import PureOp
@@ -172,7 +173,7 @@ def relations(op: Operation) -> Iterator[Relation]:
 def _alike(op: Operation) -> Iterator[Relation]:
     """The relation of an op on elements; of what is none nothing is split."""
     tiles = [x for x in (*op.operands, *op.results) if isinstance(x.type, TileType)]
-    pointwise = isinstance(op, PureOp | AssumeOp | LoadPtrTkoOp | StorePtrTkoOp | AssertOp)
+    pointwise = isinstance(op, PureOp | AssumeOp | MemoryOp | AssertOp)
     same = len({shape_of(tile) for tile in tiles}) == 1
     for tile in tiles:
         if not (pointwise and same):
@@ -203,10 +204,7 @@ def region_of(op: Operation) -> Operation | None:
     """The loop or the branch that a terminator passes values to."""
     holder = op.parent_op()
     if isinstance(op, ContinueOp | BreakOp):
-        while not isinstance(holder, ForOp | LoopOp):
-            assert holder is not None
-            holder = holder.parent_op()
-        return holder
+        return next(loop for loop in ancestors(op) if isinstance(loop, ForOp | LoopOp))
     return holder if isinstance(op, YieldOp) and isinstance(holder, IfOp) else None
 
 

@@ -15,6 +15,7 @@ from xdsl.dialects import arith, gpu, memref, scf
 from xdsl.dialects.builtin import DenseArrayBase, IndexType, IntegerAttr, IntegerType, i1
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
+from tilewright.dialects.ancestors import ancestors
 from tilewright.dialects.ptx.control_flow import EntryOp
 from tilewright.dialects.ptx.registers import ConstOp, SregOp
 from tilewright.dialects.ptx.types import RegType
@@ -212,12 +213,7 @@ def _lengths(loops: list[Loop], rings: int, *, empty: bool) -> Iterator[dict[Lea
 def _around(loop: Loop, loops: list[Loop]) -> bool:
     if isinstance(loop, CountedLoop):
         return any(isinstance(other, CountedLoop) and loop.blocks < other.blocks for other in loops)
-    parent = loop.parent_op()
-    while parent is not None:
-        if parent in loops:
-            return True
-        parent = parent.parent_op()
-    return False
+    return any(parent in loops for parent in ancestors(loop))
 
 
 def _solve(loops: list[Loop], goals: Mapping[Loop, int]) -> dict[Leaf, int]:

@@ -8,6 +8,7 @@ from xdsl.dialects.builtin import IndexType, IntegerType, MemRefType, i1
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.traits import IsTerminator
 
+from tilewright.dialects.ancestors import ancestors
 from tilewright.dialects.cute.types.memref import Space
 from tilewright.dialects.cute_nvgpu.ops import tmem_access
 from tilewright.dialects.ptx import tcgen05_access, wgmma
@@ -106,10 +107,8 @@ class Slice:
                     if isinstance(op, NameOp):
                         continue
                     self._effects[op] = Effect("use")
-                parent = op.parent_op()
-                while parent is not None and parent is not self.function:
+                for parent in ancestors(op, self.function):
                     self._effects.setdefault(parent, None)
-                    parent = parent.parent_op()
 
     def _find_needed(self) -> None:
         work: list[SSAValue | Space] = []
