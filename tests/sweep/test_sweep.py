@@ -27,11 +27,13 @@ def test_compiled_is_interpreted(name: str) -> None:
         assert not tried([case_of(point)], [arch], ["ptx"], assembles=False)
 
 
-def test_batches_of_large_products() -> None:
-    """Two CTAs shared them by rows of a tile whose pointers are numbered across batches."""
-    large = [p for p in pairs("mmaf") if p.operands[0][0].shape == (2, 128, 64)]  # type: ignore[attr-defined]
-    wide = [p for p in large if p.results[0].shape[-1] == 256 and "f16" in p.name]  # type: ignore[attr-defined]
-    assert not tried([case_of(wide[0])], ["sm_90a"], ["ptx"], assembles=False)
+@pytest.mark.parametrize("name, element", [("mmaf", "f16"), ("mmai", "i8")])
+def test_batches_of_large_products(name: str, element: str) -> None:
+    """Two CTAs shared them by rows of a tile whose pointers are numbered across batches; one matrix
+    comes after the other where the sums of both are all registers."""
+    large = [p for p in pairs(name) if p.operands[0][0].shape == (2, 128, 64)]  # type: ignore[attr-defined]
+    wide = [p for p in large if p.results[0].shape[-1] == 256 and element in p.name]  # type: ignore[attr-defined]
+    assert not tried([case_of(wide[0])], ["sm_90a"], ["ptx"], assembles=True)
 
 
 def test_no_op_is_left_out() -> None:

@@ -152,16 +152,17 @@ def _bits(type_: TileType) -> int:
     return 64 if isinstance(element, PointerType) else ELEMENT_OF[element].bits
 
 
-def _accumulators(entry: EntryOp, arch: Target) -> int:
+def _accumulators(entry: EntryOp, arch: Target, turns: int = 1) -> int:
     """The accumulators of a thread: of products that add to nothing, which are done with one after
-    the other, the largest, beside those that add to something, or what a loop carries."""
+    the other, each in so many turns, the largest, beside those that add to something, or what a
+    loop carries."""
     threads, most = thread_count(entry, arch), 0
     for block, products in groupby(tiled_products(entry, arch), lambda op: op.parent):
         fresh = added = 0
         for op in products:
             own = _held_by(prod(shape_of(op.result)), threads, arch)
             if _is_splat(op.acc):
-                fresh = max(fresh, own)
+                fresh = max(fresh, own // turns)
             else:
                 added += own + (min(own, _ADDED) if is_added(op) else 0)
         types = (argument.type for argument in (block.args if block else ()))
@@ -192,11 +193,14 @@ def is_crowded(entry: EntryOp, arch: Target) -> bool:
 
 
 def is_full_of_sums(entry: EntryOp, arch: Target) -> bool:
-    """True where products of warps, of which one is not all that a loop carries, leave a thread too
-    few registers for fragments."""
-    if products_of(entry, arch) or all(map(_is_passed, tiled_products(entry, arch))):
-        return False
-    return _accumulators(entry, arch) + _WITH_FRAGMENTS > _MOST_REGISTERS
+    """True where the sums of products leave a thread too few registers, of warpgroups with the rows
+    of those that add to nothing in turns; for fragments, where warps multiply what is not all that
+    a loop carries."""
+    products, by_warpgroups = tiled_products(entry, arch), bool(products_of(entry, arch))
+    turns = 2 if by_warpgroups and are_tall(products) else 1
+    few = by_warpgroups or all(map(_is_passed, products))
+    beside = _BESIDE if few else _WITH_FRAGMENTS
+    return _accumulators(entry, arch, turns) + beside > _MOST_REGISTERS
 
 
 def _is_passed(op: Multiplication) -> bool:

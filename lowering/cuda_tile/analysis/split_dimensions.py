@@ -160,7 +160,9 @@ def _alike(op: Operation) -> Iterator[Relation]:
     """The relation of an op on elements; of what is none nothing is split."""
     tiles = [x for x in (*op.operands, *op.results) if isinstance(x.type, TileType)]
     pointwise = isinstance(op, PureOp | AssumeOp | LoadPtrTkoOp | StorePtrTkoOp | AssertOp)
-    same = len({shape_of(tile) for tile in tiles}) == 1 and not isinstance(op, core.PackOp)
+    same = len({shape_of(tile) for tile in tiles}) == 1 or isinstance(
+        op, core.PackOp | core.UnpackOp
+    )
     for tile in tiles:
         if not (pointwise and same):
             yield [(tile, [None] * tile_type(tile).rank)]

@@ -24,14 +24,16 @@ from tilewright.lowering.cuda_tile.analysis.cost_model import is_full_of_sums
 from tilewright.lowering.cuda_tile.analysis.place_accumulators import lacks_columns
 from tilewright.lowering.cuda_tile.analysis.split_dimensions import SplitTiles, UnsplitError
 from tilewright.lowering.cuda_tile.analysis.view_access import tensor_of
-from tilewright.lowering.cuda_tile.layouts.elements import shape_of
-from tilewright.lowering.cuda_tile.layouts.mma_layouts import Multiplication
+from tilewright.lowering.cuda_tile.layouts.elements import shape_of, tile_type
+from tilewright.lowering.cuda_tile.layouts.mma_layouts import Multiplication, multiplications
 from tilewright.lowering.cuda_tile.scheduling.split_blocks import (
     check_ops,
     rewrite_parts,
     split_products,
 )
 
+_MATRIX = 2
+"""The dimensions of a matrix; one more counts several."""
 _TURNS, _LEAST = 2, 128
 """The turns, and the least rows or columns of each: all warps multiply."""
 _LARGE = 1 << 17
@@ -41,16 +43,19 @@ _OTHERS = core.OffsetOp, LoadPtrTkoOp, StorePtrTkoOp, Multiplication
 
 
 def turn_kernel(entry: EntryOp, arch: Target | None) -> None:
-    """Split the rows of an entry, or its columns, until there is room for sums."""
+    """Split the matrices of an entry, their rows or columns, until there is room for sums."""
 
     def split_sums(split: SplitTiles, axis: int) -> None:
         def legal(*extents: int) -> int | None:
-            return axis if extents[axis] >= _LEAST * _TURNS else None
+            return axis if axis >= 0 and extents[axis] >= _LEAST * _TURNS else None
 
+        for op in multiplications(entry):
+            if axis < 0 and tile_type(op.result).rank > _MATRIX and op.result not in split.axes:
+                split.spread(op.result, 0)
         split_products(split, legal)
 
     while arch is not None and (is_full_of_sums(entry, arch) or lacks_columns(entry, arch)):
-        if not any(_turn(entry, _TURNS, partial(split_sums, axis=axis)) for axis in (0, 1)):
+        if not any(_turn(entry, _TURNS, partial(split_sums, axis=axis)) for axis in (-1, 0, 1)):
             return
     values = [value for op in entry.walk() for value in op.results]
     most = max((x.type.elements for x in values if isinstance(x.type, TileType)), default=0)
