@@ -18,7 +18,7 @@ from xdsl.dialects import memref
 from xdsl.dialects.builtin import IntegerAttr, MemRefType, NoneAttr, i32, i64
 from xdsl.ir import Operation, SSAValue
 
-from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
+from tilewright.dialects.cuda_tile.ops.control_flow import ForOp, LoopOp
 from tilewright.dialects.cute.types.memref import Space, SpaceAttr
 from tilewright.dialects.cute_nvgpu.ops import (
     cluster,
@@ -387,9 +387,21 @@ class Ring:
         """The MMAs in flight behind the loop, by product."""
         if self.produces and any(x.ctas > 1 and x.released_by_mma for x in self.pipeline.groups):
             self.kernel.emitter.when(self.copies(), self.drain)
+        if self.pipeline is self.pipelines[-1] and not self._is_repeated():
+            # Nobody fills a stage any more.
+            return self._flights(lambda _: lambda: None)
         before = self.before(self.place)
         ran = self.kernel.emitter.compare("lt", bounds.lower, bounds.upper)
         return self._flights(lambda group: partial(self.release, group, before, ran))
+
+    def _is_repeated(self) -> bool:
+        """True where there is a loop around that of the pipeline."""
+        holder = self.pipeline.loop
+        while holder is not None:
+            holder = holder.parent_op()
+            if isinstance(holder, ForOp | LoopOp):
+                return True
+        return False
 
 
 def at_iteration(
