@@ -1,8 +1,7 @@
 """`scf` and `cf` to the blocks and branches of `ptx`.
 
 A loop is a header that tests, a body, and an end; the loop-carried values are the header's block
-arguments, so the values after the loop are those arguments themselves. One that is known to run
-once is none: ptxas, where it finds that out, serialises the MMAs that turns leave in flight.
+arguments, so the values after the loop are those arguments themselves:
 
     bra for1(%lb, %init)
     for1(%iv, %acc):  setp.lt; @p bra for1_body, for1_end
@@ -16,7 +15,7 @@ from xdsl.ir import Block, Operation
 from tilewright.diagnostic import OpError
 from tilewright.dialects.ptx.control_flow import BraOp, CondBraOp
 from tilewright.dialects.ptx.scalars import AddOp, SetpOp
-from tilewright.lowering.to_ptx.conversion import Conversion, constant, lowers
+from tilewright.lowering.to_ptx.conversion import Conversion, lowers
 from tilewright.lowering.to_ptx.convert_arith import scalar
 from tilewright.lowering.to_ptx.convert_llvm import give, register_types, registers_of
 
@@ -35,13 +34,8 @@ def _for(op: scf.ForOp, to: Conversion) -> None:
             op, f"'{op.name}' over {op.lb.type} has no lowering to ptx; nearest legal: i16"
         )
     signed = f"s{storage.width}"
-    carried = [op.lb, *op.iter_args]
-    if _runs_once(op, to):
-        give(op.body.block.args, registers_of(carried, to), to)
-        to.lower_block(op.body.block)
-        give(op.results, registers_of(_terminator(op.body.block).operands, to), to)
-        return
     name = to.fresh("for")
+    carried = [op.lb, *op.iter_args]
     header = to.new_block(name, register_types(op, carried))
     body, end = to.new_block(f"{name}_body"), to.new_block(f"{name}_end")
     upper, step = to[op.ub], to[op.step]
@@ -61,13 +55,6 @@ def _for(op: scf.ForOp, to: Conversion) -> None:
     to.leave()
     to.proceed(end)
     give(op.results, header.args[1:], to)
-
-
-def _runs_once(op: scf.ForOp, to: Conversion) -> bool:
-    first, last, by = (constant(to[bound]) for bound in (op.lb, op.ub, op.step))
-    if first is None or last is None or by is None:
-        return False
-    return first < last <= first + by
 
 
 @lowers(scf.WhileOp)

@@ -31,25 +31,6 @@ func.func @for(%n: i32, %x: f32, %out: memref<1xf32>) attributes {gpu.kernel} {
   func.return
 }
 
-// A loop that runs once is none.
-// CHECK-LABEL: ptx.entry @once(%x: f32, %out: u64) {
-// CHECK-NEXT:    %0 = ptx.cvta to.global.u64 %out
-// CHECK-NEXT:    %1 = ptx.add rn.f32 %x, %x
-// CHECK-NEXT:    ptx.st "global" "f32" %0, 0, %1 : !ptx.reg<b64>, !ptx.reg<f32>
-// CHECK-NEXT:    ptx.ret
-// CHECK-NEXT:    }
-func.func @once(%x: f32, %out: memref<1xf32>) attributes {gpu.kernel} {
-  %c0 = arith.constant 0 : i32
-  %c4 = arith.constant 4 : i32
-  %sum = scf.for %i = %c0 to %c4 step %c4 iter_args(%acc = %x) -> (f32) : i32 {
-    %next = arith.addf %acc, %x : f32
-    scf.yield %next : f32
-  }
-  %i0 = arith.constant 0 : index
-  memref.store %sum, %out[%i0] : memref<1xf32>
-  func.return
-}
-
 // Two loops in each other, each carrying a value of the other; the inner header follows the outer
 // body.
 // CHECK-LABEL: ptx.entry @nested(%n: u64, %x: f32, %out: u64) {
