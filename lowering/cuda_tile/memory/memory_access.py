@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import IntegerType
@@ -16,7 +16,7 @@ from tilewright.dialects.cute_nvgpu.lattice.data_movement import WEAK
 from tilewright.dialects.cute_nvgpu.ops import address
 from tilewright.lowering.cuda_tile.arithmetic.convert_elementwise import on_floats
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
-from tilewright.lowering.cuda_tile.kernel.late_accumulators import load_in_turn
+from tilewright.lowering.cuda_tile.kernel.late_accumulators import InTurn
 from tilewright.lowering.cuda_tile.layouts.layouts import TileLayout
 from tilewright.lowering.cuda_tile.memory.access import Access
 from tilewright.lowering.cuda_tile.memory.narrow_atomics import updated
@@ -38,7 +38,7 @@ def semantics_of(op: MemoryOp) -> str:
 
 
 def load(
-    op: MemoryOp, accesses: Sequence[Access], layout: TileLayout, element: Attribute,
+    op: MemoryOp, accesses: Iterable[Access], layout: TileLayout, element: Attribute,
     padding: Sequence[SSAValue], kernel: Kernel,
 ) -> list[SSAValue]:  # fmt: skip
     """The elements that a thread loads; `padding` is what a register is that is not accessed. Of
@@ -63,13 +63,14 @@ def load(
 
 
 def store(
-    op: MemoryOp, accesses: Sequence[Access], layout: TileLayout, elements: Sequence[SSAValue],
+    op: MemoryOp, accesses: Iterable[Access], layout: TileLayout, elements: Sequence[SSAValue],
     kernel: Kernel,
 ) -> None:  # fmt: skip
     """Store the elements of a thread, of threads that hold the same by the first."""
-    first = kernel.threads.first_of(layout)
-    runs = [[elements[register] for register in access.registers] for access in accesses]
-    for access, run in zip(accesses, load_in_turn(runs, kernel), strict=True):
+    first, turns = kernel.threads.first_of(layout), InTurn(elements, kernel)
+    for access in accesses:
+        run = [elements[register] for register in access.registers]
+        turns.load(run)
         condition = kernel.both(first, access.condition)
         store = address.StoreOp(
             access.address, run, access.offset, predicate=condition, semantics=semantics_of(op)
@@ -78,7 +79,7 @@ def store(
 
 
 def atomically(
-    op: MemoryOp, form: str, accesses: Sequence[Access], layout: TileLayout,
+    op: MemoryOp, form: str, accesses: Iterable[Access], layout: TileLayout,
     columns: Sequence[Sequence[SSAValue]], kernel: Kernel,
     otherwise: Sequence[SSAValue] | None = None,
 ) -> list[SSAValue]:  # fmt: skip

@@ -3,7 +3,7 @@ swapping, again where another thread came between."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import IntegerType
@@ -24,7 +24,7 @@ Update = Callable[[int, SSAValue], SSAValue]
 
 
 def updated(
-    op: MemoryOp, accesses: Sequence[Access], layout: TileLayout, element: Attribute,
+    op: MemoryOp, accesses: Iterable[Access], layout: TileLayout, element: Attribute,
     otherwise: Sequence[SSAValue], kernel: Kernel, update: Update,
 ) -> list[SSAValue]:  # fmt: skip
     """The elements that memory has, which an update replaces; of registers that are not accessed
