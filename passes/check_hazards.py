@@ -43,8 +43,8 @@ class CheckHazardsPass(ModulePass):
     - an arrival, or bytes, more or less than a phase of an mbarrier waits for, or in the phase
       before; a wait that nothing ends, or that may miss its phase; an mbarrier not made;
     - what one thread or all of a warp should issue and others do;
-    - a wgmma's result, its C or its fragment A touched before its `wgmma.wait_group`, and one
-      without a `wgmma.fence` (PTX ISA 9.7.15.7).
+    - a wgmma's result or its C touched before its `wgmma.wait_group`, and one without a
+      `wgmma.fence` (PTX ISA 9.7.15.7).
 
     Kernels of `ptx` are looked at as those of ops are; registers that a wgmma gives are in flight
     there until its `wgmma.wait_group`.
@@ -96,6 +96,8 @@ def has_wgmma(function: Operation) -> bool:
 
 
 def _reject(hazard: WgmmaHazard) -> None:
+    if hazard.rule == "fragment":
+        return  # PTX has registers for two rounds: `ptx.rename_in_flight`.
     other = "the caller" if hazard.other is None else named(hazard.other)
     unfenced = hazard.rule == "fence" and hazard.value is None
     text = _MESSAGES["first" if unfenced else hazard.rule].format(other=other, wait=_WAIT)
@@ -115,7 +117,6 @@ _MESSAGES = messages("""
 result: expected an accumulator that is complete, got that of {other}, {wait}
 shape: expected an accumulator of the same shape, or complete, got that of {other}, {wait}
 memory: expected memory that no wgmma reads, got that of {other}, {wait}
-fragment: expected registers that no wgmma reads, got those of operand A of {other}, {wait}
 end: expected every wgmma to be complete, got {other}, {wait}
 first: expected a wgmma.fence before the first wgmma, got none; nearest legal:
     cute_nvgpu.wgmma.fence before it (PTX ISA 9.7.15.7.1)

@@ -1,101 +1,149 @@
-"""Atomic operations. PTX ISA 9.7.13.5."""
+"""Atomic operations. PTX ISA 9.7.13.5 and 9.7.13.6."""
 
 from collections.abc import Mapping, Sequence
+from typing import ClassVar
 
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import SSAValue
-from xdsl.irdl import operand_def, opt_operand_def, prop_def, result_def, var_operand_def
+from xdsl.irdl import (
+    operand_def,
+    opt_operand_def,
+    opt_prop_def,
+    prop_def,
+    result_def,
+    var_operand_def,
+)
 
-from tilewright.dialects.cute_nvgpu.lattice.atomics import ATOMICS, operand_count, register_of
-from tilewright.dialects.cute_nvgpu.lattice.data_movement import SCOPES, SPACES
+from tilewright.dialects.cute_nvgpu.lattice.atomics import (
+    ATOMICS,
+    INSTRUCTIONS,
+    operand_count,
+    register_of,
+)
+from tilewright.dialects.cute_nvgpu.lattice.data_movement import SEMANTICS, SPACES
 from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
-from tilewright.dialects.fields import NUMBER, fields_op
+from tilewright.dialects.fields import NUMBER, Field, fields_op
 from tilewright.dialects.ptx.instruction import Given, PtxOp
 from tilewright.dialects.ptx.types import RegType, reg
 
 
-@fields_op("ptx.atom")
-class AtomOp(PtxOp):
-    """`atom.acq_rel.SCOPE.SPACE.FORM d, [a], b`: combine a word with a value, return what was
-    there; of `cas` the value is stored where the word equals the first operand, `d, [a], b, c`.
+class _AtomicOp(PtxOp):
+    """An atomic operation of some order at an address plus a constant offset in bytes."""
 
-    What the thread did before is before whatever follows an atomic operation on that word that
-    comes later, in any CTA. With a predicate it happens where that holds. PTX ISA 9.7.13.5.
+    INSTRUCTION: ClassVar[str]
+
+    space = prop_def(StringAttr)
+    form = prop_def(StringAttr)
+    offset = prop_def(NUMBER)
+    semantics = opt_prop_def(StringAttr, StringAttr("acq_rel.gpu"))
+
+    @property
+    def mnemonic(self) -> str:
+        """`atom.acq_rel.gpu.global.add.u32`."""
+        words = (self.INSTRUCTION, self.semantics, self.space, self.form)
+        return ".".join(word if isinstance(word, str) else word.data for word in words)
+
+    @property
+    def row(self) -> InstructionRow:
+        return INSTRUCTIONS[self.mnemonic]
+
+    @property
+    def operand_forms(self) -> Sequence[OperandForm]:
+        return self.row.operands
+
+    def verify_(self) -> None:
+        space, form, semantics = self.space.data, self.form.data, self.semantics.data
+        if self.mnemonic not in INSTRUCTIONS:
+            forms = [
+                name for name in ATOMICS
+                if f"{self.INSTRUCTION}.relaxed.gpu.global.{name}" in INSTRUCTIONS
+            ]  # fmt: skip
+            raise self.fail(
+                f"a space of {', '.join(SPACES)}, a form of {', '.join(forms)} and semantics of "
+                f"{', '.join(SEMANTICS[self.INSTRUCTION])}, got {space}, {form} and {semantics}"
+            )
+        register = reg(register_of(form))
+        legal = reg(SPACES[space]), *(register,) * (operand_count(form) + len(self.results))
+        given = *(value.type for value in self.accessed), *self.result_types
+        if given != legal:
+            raise self.fail(
+                f"{', '.join(map(str, legal))} for {space} {form}, got {', '.join(map(str, given))}"
+            )
+
+    @property
+    def accessed(self) -> Sequence[SSAValue]:
+        """The address and what the word there is combined with."""
+        raise NotImplementedError
+
+
+@fields_op("ptx.atom")
+class AtomOp(_AtomicOp):
+    """`atom.SEMANTICS.SPACE.FORM d, [a], b`: combine a word with a value, return what was there; of
+    `cas` the value is stored where the word equals the first operand, `d, [a], b, c`.
+
+    With `acq_rel.gpu`, as it is if nothing else is said, what the thread did before is before
+    whatever follows an atomic operation on that word that comes later, in any CTA. With a predicate
+    it happens where that holds. PTX ISA 9.7.13.5.
 
     ```mlir
     %old = ptx.atom "shared" "add.u32" %a, 0, %v : !ptx.reg<b32>, !ptx.reg<b32> -> !ptx.reg<b32>
     ```
     """
 
+    INSTRUCTION: ClassVar = "atom"
+
     address = operand_def(RegType)
     values = var_operand_def(RegType)
     predicate = opt_operand_def(reg("pred"))
     otherwise = opt_operand_def(RegType)
     result = result_def(RegType)
-    space = prop_def(StringAttr)
-    form = prop_def(StringAttr)
-    offset = prop_def(NUMBER)
-    scope = prop_def(StringAttr, default_value=StringAttr("gpu"))
 
     assembly_format = (
-        "$space $form (`scope` $scope^)? $address `,` $offset `,` $values (`if` $predicate^)?"
-        " (`else` $otherwise^ `:` type($otherwise))? attr-dict"
-        " `:` type($address) `,` type($values) `->` type($result)"
+        "(`semantics` $semantics^)? $space $form $address `,` $offset `,` $values "
+        "(`if` $predicate^)? (`else` $otherwise^ `:` type($otherwise))?"
     )
 
     def __init__(
-        self,
-        space: str,
-        form: str,
-        address: SSAValue,
-        values: Sequence[SSAValue],
-        offset: int = 0,
-        predicate: SSAValue | None = None,
-        otherwise: SSAValue | None = None,
-        scope: str = "gpu",
-    ):
-        super().__init__(
-            address,
-            values,
-            reg(register_of(form)),
-            space,
-            form,
-            offset,
-            predicate=predicate,
-            otherwise=otherwise,
-            scope=scope,
-        )
+        self, space: str, form: str, address: SSAValue, values: Sequence[SSAValue],
+        offset: int = 0, semantics: str = "acq_rel.gpu", **named: Field,
+    ):  # fmt: skip
+        result = reg(register_of(form))
+        super().__init__(address, values, result, space, form, offset, semantics=semantics, **named)
 
     @property
-    def mnemonic(self) -> str:
-        """`atom.acq_rel.gpu.global.add.u32`."""
-        return f"atom.acq_rel.{self.scope.data}.{self.space.data}.{self.form.data}"
-
-    @property
-    def row(self) -> InstructionRow:
-        return ATOMICS[self.form.data]
-
-    @property
-    def operand_forms(self) -> Sequence[OperandForm]:
-        return self.row.operands
+    def accessed(self) -> Sequence[SSAValue]:
+        return self.address, *self.values
 
     def operand_values(self) -> Mapping[str, Given]:
         names = zip("bc", self.values, strict=False)
         return {"d": self.result, "a": (self.address, self.offset.value.data), **dict(names)}
 
     def verify_(self) -> None:
-        space, form, scope = self.space.data, self.form.data, self.scope.data
-        if space not in SPACES or form not in ATOMICS or scope not in SCOPES:
-            raise self.fail(
-                f"a space of {', '.join(SPACES)}, a form of {', '.join(ATOMICS)} and a scope of "
-                f"{', '.join(SCOPES)}, got {space}, {form} and {scope}"
-            )
-        register = reg(register_of(form))
-        legal = reg(SPACES[space]), *(register,) * operand_count(form), register
-        given = self.address.type, *self.values.types, self.result.type
-        if given != legal:
-            raise self.fail(
-                f"{', '.join(map(str, legal))} for {space} {form}, got {', '.join(map(str, given))}"
-            )
+        super().verify_()
         self.verify_guard()
+
+
+@fields_op("ptx.red")
+class RedOp(_AtomicOp):
+    """`red.SEMANTICS.SPACE.FORM [a], b`: an `atom` that returns nothing. PTX ISA 9.7.13.6.
+
+    ```mlir
+    ptx.red semantics "relaxed.gpu" "global" "add.f32" %a, 0, %v : !ptx.reg<b64>, !ptx.reg<f32>
+    ```
+    """
+
+    INSTRUCTION: ClassVar = "red"
+    OPERANDS: ClassVar = {"a": "address + offset", "b": "value"}
+
+    address = operand_def(RegType)
+    value = operand_def(RegType)
+    predicate = opt_operand_def(reg("pred"))
+
+    assembly_format = (
+        "`semantics` $semantics $space $form $address `,` $offset `,` $value (`if` $predicate^)?"
+    )
+
+    @property
+    def accessed(self) -> Sequence[SSAValue]:
+        return self.address, self.value

@@ -17,7 +17,7 @@ from xdsl.irdl import (
 
 from tilewright.dialects.cute_nvgpu.lattice import data_movement as rows
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
-from tilewright.dialects.fields import NUMBER, fields_op
+from tilewright.dialects.fields import NUMBER, Field, fields_op
 from tilewright.dialects.ptx.instruction import PtxOp, RowOp, row_op, verify_count_of_groups
 from tilewright.dialects.ptx.registers import ConstOp
 from tilewright.dialects.ptx.types import RegType, reg
@@ -37,12 +37,11 @@ class _AccessOp(PtxOp):
 
     @property
     def row(self) -> rows.MemoryAccessRow:
-        """The row of its space: the first where none has it."""
-        return next((row for row in self.ROWS if self.space.data in row.spaces), self.ROW)
+        """The row of its space and order: the first where none has them."""
+        return next((row for row in self.ROWS if self._is_of(row)), self.ROW)
 
-    def data_type(self) -> RegType:
-        """The register list that is loaded or stored."""
-        raise NotImplementedError
+    def _is_of(self, row: rows.MemoryAccessRow) -> bool:
+        return self.space.data in row.spaces and self.semantics.data in row.semantics
 
     @property
     def access_bytes(self) -> int:
@@ -52,15 +51,15 @@ class _AccessOp(PtxOp):
     @property
     def mnemonic(self) -> str:
         """`ld.global.v2.f32`."""
-        count, semantics = self.data_type().count.data, self.semantics.data
+        count, semantics = self.data.type.count.data, self.semantics.data
         return self.ROW.mnemonic(self.space.data, self.access.data, count, semantics)
 
     @property
     def operand_forms(self) -> Sequence[OperandForm]:
-        return self.ROW.operands(self.data_type().kind.data, self.data_type().count.data)
+        return self.ROW.operands(self.data.type.kind.data, self.data.type.count.data)
 
     def verify_(self) -> None:
-        space, access, data = self.space.data, self.access.data, self.data_type()
+        space, access, data = self.space.data, self.access.data, self.data.type
         spaces = {space: width for row in self.ROWS for space, width in row.spaces.items()}
         if space not in spaces or access not in rows.ACCESS_TYPES:
             raise self.fail(
@@ -71,7 +70,7 @@ class _AccessOp(PtxOp):
             raise self.fail(
                 f"a {space} address in {reg(spaces[space])}, got {self.operands[0].type}"
             )
-        legal = rows.SEMANTICS[self.ROW.name][: None if space == "global" else 1]
+        legal = [order for row in self.ROWS if space in row.spaces for order in row.semantics]
         if self.semantics.data not in legal:
             raise self.fail(
                 f"semantics {' or '.join(legal)} of {space} memory, got {self.semantics.data}"
@@ -84,7 +83,7 @@ class _AccessOp(PtxOp):
             )
 
 
-@fields_op("ptx.ld", rows.LD)
+@fields_op("ptx.ld", rows.LOADS[0])
 class LdOp(_AccessOp):
     """Load from memory; with a predicate where that holds, the result being other registers where
     it does not: `@p ld`, `@!p mov`. PTX ISA 9.7.9.8.
@@ -95,7 +94,7 @@ class LdOp(_AccessOp):
     ```
     """
 
-    ROWS: ClassVar = (rows.LD, rows.LD_CLUSTER)
+    ROWS: ClassVar = rows.LOADS
     OPERANDS: ClassVar = {"d": "result", "a": "address + offset"}
 
     T: ClassVar = VarConstraint("T", BaseAttr(RegType))
@@ -105,42 +104,23 @@ class LdOp(_AccessOp):
     result = result_def(T)
 
     assembly_format = (
-        "(`semantics` $semantics^)? $space $access $address `,` $offset (`if` $predicate^)?"
-        " (`else` $otherwise^)? attr-dict"
-        " `:` type($address) `->` type($result)"
+        "(`semantics` $semantics^)? $space $access $address `,` $offset (`if` $predicate^)? "
+        "(`else` $otherwise^)?"
     )
 
     def __init__(
-        self,
-        space: str,
-        access: str,
-        address: SSAValue,
-        offset: int = 0,
-        count: int = 1,
-        predicate: SSAValue | None = None,
-        otherwise: SSAValue | None = None,
-        semantics: str = rows.WEAK,
-    ):
-        super().__init__(
-            address,
-            reg(rows.ACCESS_TYPES[access], count),
-            space,
-            access,
-            offset,
-            predicate=predicate,
-            otherwise=otherwise,
-            semantics=semantics,
-        )
+        self, space: str, access: str, address: SSAValue, offset: int = 0, count: int = 1,
+        **named: Field,
+    ):  # fmt: skip
+        result = reg(rows.ACCESS_TYPES[access], count)
+        super().__init__(address, result, space, access, offset, **named)
 
     def verify_(self) -> None:
         super().verify_()
         self.verify_guard()
 
-    def data_type(self) -> RegType:
-        return self.result.type
 
-
-@fields_op("ptx.st", rows.ST)
+@fields_op("ptx.st", rows.STORES[0])
 class StOp(_AccessOp):
     """Store to memory, with a predicate where that holds: `@p st`. PTX ISA 9.7.9.11.
 
@@ -150,7 +130,7 @@ class StOp(_AccessOp):
     ```
     """
 
-    ROWS: ClassVar = (rows.ST, rows.ST_CLUSTER)
+    ROWS: ClassVar = rows.STORES
     OPERANDS: ClassVar = {"a": "address + offset", "b": "value"}
 
     address = operand_def(RegType)
@@ -158,28 +138,15 @@ class StOp(_AccessOp):
     predicate = opt_operand_def(reg("pred"))
 
     assembly_format = (
-        "(`semantics` $semantics^)? $space $access $address `,` $offset `,` $value"
-        " (`if` $predicate^)? attr-dict"
-        " `:` type($address) `,` type($value)"
+        "(`semantics` $semantics^)? $space $access $address `,` $offset `,` $value (`if` "
+        "$predicate^)?"
     )
 
     def __init__(
-        self,
-        space: str,
-        access: str,
-        address: SSAValue,
-        value: SSAValue,
-        offset: int = 0,
-        predicate: SSAValue | None = None,
-        semantics: str = rows.WEAK,
-    ):
-        super().__init__(
-            address, value, space, access, offset, predicate=predicate, semantics=semantics
-        )
-
-    def data_type(self) -> RegType:
-        assert isinstance(self.value.type, RegType)
-        return self.value.type
+        self, space: str, access: str, address: SSAValue, value: SSAValue, offset: int = 0,
+        **named: Field,
+    ):  # fmt: skip
+        super().__init__(address, value, space, access, offset, **named)
 
 
 @fields_op("ptx.cp.async", rows.CP_ASYNC)
@@ -197,7 +164,7 @@ class CpAsyncOp(PtxOp):
     cache = prop_def(StringAttr)
     size = prop_def(NUMBER)
 
-    assembly_format = "$cache $dest `,` $source `,` $size (`,` $source_size^)? attr-dict"
+    assembly_format = "$cache $dest `,` $source `,` $size (`,` $source_size^)?"
 
     @property
     def mnemonic(self) -> str:
@@ -232,8 +199,6 @@ class CpAsyncWaitGroupOp(RowOp):
 
     pending = prop_def(NUMBER)
 
-    assembly_format = "$pending attr-dict"
-
     def verify_(self) -> None:
         verify_count_of_groups(self, self.pending)
 
@@ -245,5 +210,3 @@ class PrefetchOp(RowOp):
     OPERANDS: ClassVar = {"a": "address"}
 
     address = operand_def(reg("b64"))
-
-    assembly_format = "$address attr-dict"

@@ -113,14 +113,16 @@ class WgmmaFlow(ForwardFlow[State]):
         self, state: State, dests: Sequence[SSAValue], sources: Sequence[SSAValue], op: Operation
     ) -> State:
         after = state.copy()
-        for dest, source in zip(dests, sources, strict=True):
-            if dest is not source:
-                self._define(after, dest, op)
+        renamed = {dest: source for dest, source in zip(dests, sources, strict=True)
+                   if dest is not source}  # fmt: skip
+        for dest in renamed:
+            self._define(after, dest, op)
         for dest, source in zip(dests, sources, strict=True):
             for mine, theirs in ((after.touched, state.touched), (after.in_flight, state.in_flight),
                                  (after.gone, state.gone)):  # fmt: skip
                 if source in theirs:
                     mine[dest] = theirs[source]  # type: ignore[assignment]
+        after.rename(renamed, state)
         return after
 
     def _define(self, state: State, value: SSAValue, op: Operation) -> None:

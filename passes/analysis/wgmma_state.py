@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple, TypeAlias, TypeVar
 
 from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects.cute_nvgpu.ops.sm90 import WarpgroupMmaOp
 
 Key = TypeVar("Key")
+Item = TypeVar("Item")
+_Sets: TypeAlias = Mapping[SSAValue, frozenset[Item]]
 
 
 class Issue(NamedTuple):
@@ -33,9 +35,9 @@ class State:
 
     `unfenced`: no `wgmma.fence` came yet. `touched`: fragments that something other than a wgmma
     wrote since the last fence, with the op that did. `pending`: wgmmas in flight. `in_flight`:
-    values whose registers one of these accumulates in, and its age. `gone`: values whose registers
-    have become those of a later wgmma's result. `writes`: writes of threads that no
-    `fence.proxy.async` has followed, each CURRENT, STALE, or either.
+    values whose registers one of these accumulates in, and its age; `names`: others of the same
+    registers. `gone`: values whose registers have become those of a later wgmma's result. `writes`:
+    writes of threads that no `fence.proxy.async` has followed, each CURRENT, STALE, or either.
     """
 
     unfenced: bool = True
@@ -46,6 +48,9 @@ class State:
     in_flight: dict[SSAValue, frozenset[tuple[WarpgroupMmaOp, int]]] = field(
         default_factory=dict[SSAValue, frozenset[tuple[WarpgroupMmaOp, int]]]
     )
+    names: dict[SSAValue, frozenset[SSAValue]] = field(
+        default_factory=dict[SSAValue, frozenset[SSAValue]]
+    )
     gone: dict[SSAValue, WarpgroupMmaOp] = field(default_factory=dict[SSAValue, WarpgroupMmaOp])
     writes: dict[Operation, int] = field(default_factory=dict[Operation, int])
 
@@ -55,21 +60,19 @@ class State:
             self,
             touched=dict(self.touched),
             in_flight=dict(self.in_flight),
+            names=dict(self.names),
             gone=dict(self.gone),
             writes=dict(self.writes),
         )
 
     def join(self, other: State) -> State:
         """The state after one of two ways."""
-        in_flight = {
-            value: self.in_flight.get(value, frozenset()) | other.in_flight.get(value, frozenset())
-            for value in {**self.in_flight, **other.in_flight}
-        }
         return State(
             self.unfenced or other.unfenced,
             {**other.touched, **self.touched},
             self.pending | other.pending,
-            in_flight,
+            _either(self.in_flight, other.in_flight),
+            _either(self.names, other.names),
             {**other.gone, **self.gone},
             {
                 op: self.writes.get(op, 0) | other.writes.get(op, 0)
@@ -85,10 +88,8 @@ class State:
             and all(self.writes.get(op, 0) & bits == bits for op, bits in other.writes.items())
             and _has(self.touched, other.touched)
             and _has(self.gone, other.gone)
-            and all(
-                issued <= self.in_flight.get(value, frozenset())
-                for value, issued in other.in_flight.items()
-            )
+            and _within(other.in_flight, self.in_flight)
+            and _within(other.names, self.names)
         )
 
     # What ops do
@@ -121,9 +122,8 @@ class State:
         """A wgmma: the registers of its C become its result's."""
         c = op.multiplicands_and_c[2]
         if c in self.in_flight:
-            mine = self.in_flight[c]
-            for value in [value for value, issued in self.in_flight.items() if issued & mine]:
-                del self.in_flight[value]
+            for value in (c, *self.names.get(c, ())):
+                self.in_flight.pop(value, None)
                 self.gone[value] = op
         self.pending |= {Issue(op, 0, True)}
         self.in_flight[op.d] = frozenset({(op, 0)})
@@ -133,6 +133,27 @@ class State:
         self.touched.pop(value, None)
         self.in_flight.pop(value, None)
         self.gone.pop(value, None)
+        for other in self.names.pop(value, ()):
+            self.names[other] -= {value}
+
+    def rename(self, values: Mapping[SSAValue, SSAValue], before: State) -> None:
+        """Values got the registers of others: those that name the same ones after it."""
+        for value, source in values.items():
+            if source in before.in_flight:
+                same = before.names.get(source, frozenset()) | {source}
+                others = {name for name in same if name not in values}
+                others |= {name for name, old in values.items() if old in same} - {value}
+                self.names[value] = frozenset(others)
+                for name in others - values.keys():
+                    self.names[name] = self.names.get(name, frozenset()) | {value}
+
+
+def _either(a: _Sets[Item], b: _Sets[Item]) -> dict[SSAValue, frozenset[Item]]:
+    return {value: a.get(value, frozenset()) | b.get(value, frozenset()) for value in {**a, **b}}
+
+
+def _within(a: _Sets[Item], b: _Sets[Item]) -> bool:
+    return all(items <= b.get(value, frozenset()) for value, items in a.items())
 
 
 def _has(mine: Mapping[Key, object], other: Mapping[Key, object]) -> bool:

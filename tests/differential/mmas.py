@@ -154,11 +154,13 @@ UMMA_TYPES = {
 
 
 def _umma(draw: Draw) -> Umma:
-    """One CTA or a pair, A in shared memory or tensor memory, dense or sparse."""
+    """One CTA or a pair, A in shared memory or tensor memory, dense or sparse: of rows of which it
+    is known where metadata lie."""
     types = draw.pick(tuple(UMMA_TYPES))
     pair, sparse = draw.chance(25), draw.chance(20)
     integer = types[2] == "s32"
-    m = draw.pick((128, 256)) if pair else draw.pick((128,) if sparse or integer else (128, 64))
+    rows = (128, 256) if pair else (64, 128)
+    m = draw.pick(rows[1:] if sparse or (integer and not pair) else rows)
     step = 32 if pair and integer else 16 if pair or m == 128 or integer else 8
     n = 32 * draw.number(1, 2) if pair else step * draw.number(1, 4)
     n = {48: 32}.get(n, n) if integer else n

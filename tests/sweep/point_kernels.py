@@ -184,9 +184,7 @@ class PointKernel:
         inside = step + extent <= size
         bounded = "inbounds" in dict(self.point.properties)
         place = (inside or not (open_ or bounded)) and step < size
-        # Two elements of 4 bits are a byte, at even places.
-        half = isinstance(view, GatherScatterViewType) and "f4E2M1FN" in shown(view)
-        return np.array([place * (1 + (half and extent > 1))], dtype)
+        return np.array([place], dtype)
 
     @property
     def view_type(self) -> TileView:
@@ -201,8 +199,7 @@ class PointKernel:
         shape = [0] * view.index_rank
         for extent, along in zip(view.tile_shape, mapped, strict=True):
             shape[along] = extent
-        more = 4 if shown(view.tensor_view.element_type) == "f4E2M1FN" else 3
-        return [extent + more if size == DYNAMIC else size
+        return [extent + 3 if size == DYNAMIC else size
                 for extent, size in zip(shape, view.tensor_view.shape, strict=True)]  # fmt: skip
 
     def view(self, view: TileView) -> str:
@@ -216,7 +213,7 @@ class PointKernel:
             strides[axis], step = step, step * sizes[axis]
         half = element == "f4E2M1FN"
         stored = "i8" if half else element
-        base = self.parameter(stored, drawn(self.rng, stored, step // (1 + half)))
+        base = self.parameter(stored, drawn(self.rng, stored, -(-step // (1 + half))))
         if half:
             base = self.emit(f"ptr_to_ptr {base} : tile<ptr<i8>> -> tile<ptr<f4E2M1FN>>")
         words: list[str] = []

@@ -350,9 +350,11 @@ def identity_of(combine: Point) -> Any:
 
 def _views(shape: Shape, element: Attribute) -> Iterator[TileView]:
     """Views of tiles of a shape: of every kind, of tensors of several orders and sizes."""
-    more, rank = 4 if shown(element) == "f4E2M1FN" else 3, len(shape)
+    rank, kinds = len(shape), ["twice", "odd", "dynamic"]
+    kinds += ["even"] * (shown(element) == "f4E2M1FN")
     orders = [tuple(range(rank)), tuple(reversed(range(rank)))][: 1 + (rank > 1)]
-    for kind, order, mapped in product(("twice", "odd", "dynamic"), orders, orders):
+    for kind, order, mapped in product(kinds, orders, orders):
+        more = 4 if kind == "even" else 3
         sizes = [extent * 2 if kind == "twice" else extent + more for extent in shape]
         strides, step = [0] * rank, 1
         for axis in reversed(order):

@@ -54,6 +54,9 @@ QUIRKS = (
     re.compile(r"shfl\.sync\..*, 0f3F800000, .*"),
     # `_` among the registers that a move puts together.
     re.compile(r"mov\.b\d+ %\w+, \{.*_.*\};"),
+    # Another value to atomic logic, as `cas` has it, and `_` for the address of `red`.
+    re.compile(r"atom\.\S+\.(?:and|or|xor|exch)\.b\d+ \S+, \S+, \S+, \S+;"),
+    re.compile(r"red\.\S+ _, \S+;"),
 )
 
 

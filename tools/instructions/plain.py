@@ -16,10 +16,8 @@ from tilewright.dialects.cute_nvgpu.lattice import (
     tma,
 )
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import (
-    LD,
-    LD_CLUSTER,
-    ST,
-    ST_CLUSTER,
+    LOADS,
+    STORES,
     MemoryAccessRow,
 )
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
@@ -53,7 +51,7 @@ def listings() -> Iterator[Listing]:
     yield _async_copy()
     yield from map(_row, ROWS)
     yield from map(_tensor_copy, TENSOR_COPIES)
-    yield from map(_memory_access, (LD, ST, LD_CLUSTER, ST_CLUSTER))
+    yield from map(_memory_access, (*LOADS, *STORES))
     for row in SCALARS.values():
         for requirement in dict.fromkeys(form.requirement for form in row.forms.values()):
             yield _scalar(row, requirement)

@@ -6,7 +6,6 @@ from xdsl.dialects.builtin import DictionaryAttr, NoneAttr
 from xdsl.ir import Attribute
 from xdsl.irdl import (
     operand_def,
-    opt_operand_def,
     opt_prop_def,
     prop_def,
     result_def,
@@ -16,7 +15,7 @@ from xdsl.irdl import (
 )
 from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.printer import Printer
-from xdsl.traits import MemoryReadEffect, MemoryWriteEffect, Pure
+from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
 
 from tilewright.dialects.cuda_tile.attributes import OptimizationHintsAttr
 from tilewright.dialects.cuda_tile.constraints import (
@@ -26,13 +25,12 @@ from tilewright.dialects.cuda_tile.constraints import (
     TENSOR_VIEW,
     TILE,
     TILE_VIEW,
-    TOKEN,
     Accepts,
     list_of,
     number_of,
 )
-from tilewright.dialects.cuda_tile.enums import AtomicRMWMode, MemoryScope, PtrAttr
-from tilewright.dialects.cuda_tile.hints import verify_hints
+from tilewright.dialects.cuda_tile.element_types import ELEMENT_OF
+from tilewright.dialects.cuda_tile.enums import AtomicRMWMode, MemoryScope, PaddingValue, PtrAttr
 from tilewright.dialects.cuda_tile.ops.extents import parse_extents, print_extents, verify_extents
 from tilewright.dialects.cuda_tile.ops.format import Read, created
 from tilewright.dialects.cuda_tile.ops.format_pieces import remaining_attributes, sort_attributes
@@ -40,10 +38,9 @@ from tilewright.dialects.cuda_tile.ops.memory import (
     ORDERING,
     SCOPE,
     MemoryOp,
-    choice_in,
     verify_rmw,
 )
-from tilewright.dialects.cuda_tile.ops.operation import CudaTileOp, PureOp, tile_op
+from tilewright.dialects.cuda_tile.ops.operation import PureOp, tile_op
 from tilewright.dialects.cuda_tile.type_text import parse_type, print_type, print_types, shown
 from tilewright.dialects.cuda_tile.types import (
     DYNAMIC,
@@ -147,6 +144,11 @@ class MakeTensorViewOp(PureOp):
                 )
 
 
+def accepting(view: type[TileView]) -> Accepts:
+    """A view of that kind."""
+    return Accepts(f"a {view.name.removeprefix('cuda_tile.')}", lambda x: isinstance(x, view))
+
+
 class MakeView(PureOp):
     """`$op %tensor : partition_view<tile=(4), tensor_view<64xf32, strides=[1]>>`."""
 
@@ -167,29 +169,29 @@ class MakeView(PureOp):
 class MakePartitionViewOp(MakeView):
     """A grid of tiles."""
 
-    result = result_def(
-        Accepts("a partition_view", lambda type_: isinstance(type_, PartitionViewType))
-    )
+    result = result_def(accepting(PartitionViewType))
 
 
 @tile_op("cuda_tile.make_strided_view", 0x74, V13_3)
 class MakeStridedViewOp(MakeView):
     """Tiles with gaps, or overlapping."""
 
-    result = result_def(Accepts("a strided_view", lambda type_: isinstance(type_, StridedViewType)))
+    result = result_def(accepting(StridedViewType))
 
 
 @tile_op("cuda_tile.make_gather_scatter_view", 0x73, V13_3)
 class MakeGatherScatterViewOp(MakeView):
     """Tiles of rows that are named one by one."""
 
-    result = result_def(
-        Accepts("a gather_scatter_view", lambda type_: isinstance(type_, GatherScatterViewType))
-    )
+    result = result_def(accepting(GatherScatterViewType))
 
 
-class Extents(CudaTileOp):
+class Extents(PureOp):
     """A number for each dimension of `src`."""
+
+    TEXT: ClassVar[str] = "$src attr-dict `:` type($src) `->` rank_types($result, $src)"
+
+    result = var_result_def(SCALAR_INT)
 
     def verify_types(self) -> None:
         type_ = self.operands[0].type
@@ -205,27 +207,19 @@ class GetIndexSpaceShapeOp(Extents):
     """How many tiles a view has: `%m, %n = get_index_space_shape %view : partition_view<...> ->
     tile<i32>`."""
 
-    TEXT: ClassVar[str] = "$src attr-dict `:` type($src) `->` rank_types($result, $src)"
-
     src = operand_def(TILE_VIEW)
-    result = var_result_def(SCALAR_INT)
-
-    traits = traits_def(Pure())
 
 
 @tile_op("cuda_tile.get_tensor_shape", 0x2F)
 class GetTensorShapeOp(Extents):
     """The sizes of a tensor: `%m, %n = get_tensor_shape %x : tensor_view<...> -> tile<i32>`."""
 
-    TEXT: ClassVar[str] = "$src attr-dict `:` type($src) `->` rank_types($result, $src)"
-
     src = operand_def(TENSOR_VIEW)
-    result = var_result_def(SCALAR_INT)
-
-    traits = traits_def(Pure())
 
 
 INBOUNDS = list_of(1)
+_PACKED_BITS = 4
+"""The bits of an element of which two are a byte."""
 
 
 class ViewAccess(MemoryOp):
@@ -261,8 +255,21 @@ class ViewAccess(MemoryOp):
             raise self.fail(wrong.removeprefix("expected "))
         if len(self.within) != view.index_rank:
             raise self.fail(f"{view.index_rank} inbounds as indices, got {len(self.within)}")
+        if ELEMENT_OF[view.tensor_view.element_type].bits == _PACKED_BITS:
+            self._verify_packing(view)
         super().verify_types()
         self.verify_memory()
+
+    def _verify_packing(self, view: TileView) -> None:
+        """Raise VerifyException where nothing says which elements of 4 bits share a byte."""
+        strides, element = view.tensor_view.strides, shown(view.tensor_view.element_type)
+        if strides.count(1) != 1:
+            raise self.fail(f"one stride of 1, along which two {element} are a byte, "
+                            f"got strides {list(strides)}")  # fmt: skip
+        axis = strides.index(1)
+        if isinstance(view, GatherScatterViewType) and view.sparse_dim == axis:
+            raise self.fail(f"sparse_dim to be no dimension of stride 1, along which two {element} "
+                            f"are a byte, got {axis}")  # fmt: skip
 
     def verify_memory(self) -> None:
         """Raise VerifyException where it is not for the view's memory."""
@@ -287,16 +294,18 @@ class LoadViewTkoOp(ViewAccess):
     memory_scope = opt_prop_def(SCOPE)
     view = operand_def(TILE_VIEW)
     index = var_operand_def(INT_TILE)
-    token = opt_operand_def(TOKEN)
     optimization_hints = opt_prop_def(OptimizationHintsAttr)
     inbounds = opt_prop_def(INBOUNDS)
     tile = result_def(TILE)
-    result_token = result_def(TOKEN)
 
     traits = traits_def(MemoryReadEffect())
 
-    def verify_in_place(self) -> None:
-        verify_hints(self, self.optimization_hints)
+    def _verify_packing(self, view: TileView) -> None:
+        super()._verify_packing(view)
+        padding = view.padding_value
+        if padding not in (None, PaddingValue.ZERO, PaddingValue.NEG_ZERO):
+            raise self.fail(f"padding_value zero or neg_zero, got {padding} (an f4E2M1FN is "
+                            "neither infinite nor NaN)")  # fmt: skip
 
 
 @tile_op("cuda_tile.store_view_tko", 0x66, inbounds=V13_4)
@@ -316,15 +325,10 @@ class StoreViewTkoOp(ViewAccess):
     tile = operand_def(TILE)
     view = operand_def(TILE_VIEW)
     index = var_operand_def(INT_TILE)
-    token = opt_operand_def(TOKEN)
     optimization_hints = opt_prop_def(OptimizationHintsAttr)
     inbounds = opt_prop_def(INBOUNDS)
-    result_token = result_def(TOKEN)
 
     traits = traits_def(MemoryWriteEffect())
-
-    def verify_in_place(self) -> None:
-        verify_hints(self, self.optimization_hints)
 
 
 @tile_op("cuda_tile.atomic_red_view_tko", 0x75, V13_3, inbounds=V13_5)
@@ -346,16 +350,9 @@ class AtomicRedViewTkoOp(ViewAccess):
     index = var_operand_def(INT_TILE)
     mode = prop_def(number_of(AtomicRMWMode))
     value = operand_def(TILE)
-    token = opt_operand_def(TOKEN)
     inbounds = opt_prop_def(INBOUNDS)
-    result_token = result_def(TOKEN)
 
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
-
-    @property
-    def rmw_mode(self) -> AtomicRMWMode:
-        """The operation on what memory holds."""
-        return choice_in(self, "mode", AtomicRMWMode)
 
     def verify_types(self) -> None:
         view, mode = self.view_type, self.rmw_mode

@@ -1,11 +1,11 @@
-"""Atomic operations on one word of memory, which order what a thread did before and does after
-them: `atom.acq_rel.gpu`. PTX ISA 9.7.13.5."""
+"""Atomic operations on one word of memory: `atom`, and `red`, which returns nothing. They may order
+what a thread did before and does after them. PTX ISA 9.7.13.5 and 9.7.13.6."""
 
-from tilewright.dialects.cute_nvgpu.lattice.data_movement import SCOPES, SPACES
+from tilewright.dialects.cute_nvgpu.lattice.data_movement import SEMANTICS, SPACES, needs_of
 from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import Address, Result, Scalar
 from tilewright.dialects.cute_nvgpu.lattice.scalar import REGISTER_OF
-from tilewright.dialects.cute_nvgpu.lattice.targets import BASELINE, needs
+from tilewright.dialects.cute_nvgpu.lattice.targets import BASELINE, Requirement, later, needs
 
 OPERATIONS: dict[str, tuple[str, ...]] = {
     "u32": ("add", "min", "max"),
@@ -37,37 +37,53 @@ def operand_count(form: str) -> int:
     return 2 if form.startswith("cas") else 1
 
 
-def _row(type_: str, compares: bool) -> InstructionRow:
-    requirement = _TARGETS.get(type_, BASELINE)
-    values = [Scalar(name, type_, plain=True) for name in ("bc" if compares else "b")]
+def _row(name: str, type_: str, compares: bool, requirement: Requirement) -> InstructionRow:
+    """That of the orders that need no less: those of a cluster, where they need more than types."""
+    own = _TARGETS.get(type_, BASELINE)
+    values = [Scalar(value, type_, plain=True) for value in ("bc" if compares else "b")]
+    result = Result("d", register_of(type_), ("r", "_"))
     return InstructionRow(
-        "ptx.atom",
-        "combine a word of memory with a value, no thread between, and return what was there"
-        if not compares
-        else "replace a word of memory that equals a value, and return what was there",
+        f"ptx.{name}",
+        _DOES[compares] + (", and return what was there" if name == "atom" else ""),
         tuple(
-            f"atom.acq_rel.{scope}.{space}.{operation}.{type_}"
-            for scope in SCOPES
+            f"{name}.{semantics}.{space}.{operation}.{type_}"
+            for semantics in SEMANTICS[name]
             for space in SPACES
             for operation in OPERATIONS[type_]
             if (operation == "cas") is compares
+            and (operation != "exch" or name == "atom")
+            and later(own, needs_of(semantics)) == requirement
         ),
         requirement.target,
         requirement.version,
-        "9.7.13.5",
-        (Result("d", register_of(type_), ("r", "_")), Address("a"), *values),
+        "9.7.13.5" if name == "atom" else "9.7.13.6",
+        (*((result,) if name == "atom" else ()), Address("a"), *values),
     )
 
 
-ROWS: dict[str, InstructionRow] = {
-    f"{'cas.' if compares else ''}{type_}": _row(type_, compares)
+_DOES = (
+    "combine a word of memory with a value, no thread between",
+    "replace a word of memory that equals a value",
+)
+
+ROWS: tuple[InstructionRow, ...] = tuple(
+    _row(name, type_, compares, requirement)
+    for name in ("atom", "red")
     for type_, operations in OPERATIONS.items()
     for compares in sorted({operation == "cas" for operation in operations})
+    if name == "atom" or not compares
+    for requirement in dict.fromkeys(
+        later(_TARGETS.get(type_, BASELINE), needs_of(semantics)) for semantics in SEMANTICS[name]
+    )
+)
+"""Rows by instruction, type and needs; those that compare have their own."""
+
+INSTRUCTIONS: dict[str, InstructionRow] = {
+    mnemonic: row for row in ROWS for mnemonic in row.mnemonics
 }
-"""Rows by type; those that compare have their own."""
 
 ATOMICS: dict[str, InstructionRow] = {
-    f"{operation}.{type_}": ROWS[f"cas.{type_}" if operation == "cas" else type_]
+    f"{operation}.{type_}": INSTRUCTIONS[f"atom.relaxed.gpu.global.{operation}.{type_}"]
     for type_, operations in OPERATIONS.items()
     for operation in operations
 }

@@ -14,7 +14,14 @@ from tilewright.dialects.cute_nvgpu.lattice.operand_forms import (
     Scalar,
     Vector,
 )
-from tilewright.dialects.cute_nvgpu.lattice.targets import BASELINE, Minimum, Target, target
+from tilewright.dialects.cute_nvgpu.lattice.targets import (
+    BASELINE,
+    Minimum,
+    Requirement,
+    Target,
+    needs,
+    target,
+)
 
 ACCESS_TYPES: dict[str, str] = {
     "b8": "b16",
@@ -49,14 +56,26 @@ CLUSTER_SPACE = "shared::cluster"
 WEAK = "weak"
 """Accesses that nobody else makes at the same time."""
 
-SCOPES = ("cta", "gpu", "sys")
+SCOPES: dict[str, Requirement] = {
+    "cta": BASELINE, "cluster": needs("sm_90", (7, 8)), "gpu": BASELINE, "sys": BASELINE,
+}  # fmt: skip
 """Whose threads see strong accesses in one order."""
 
 SEMANTICS: dict[str, tuple[str, ...]] = {
-    name: (WEAK, *(f"{word}.{scope}" for word in ("relaxed", ends) for scope in SCOPES))
-    for name, ends in (("ld", "acquire"), ("st", "release"))
+    name: (*weak, *(f"{word}.{scope}" for word in words for scope in SCOPES))
+    for name, weak, words in (
+        ("ld", (WEAK,), ("relaxed", "acquire")),
+        ("st", (WEAK,), ("relaxed", "release")),
+        ("atom", (), ("relaxed", "acquire", "release", "acq_rel")),
+        ("red", (), ("relaxed", "release")),
+    )
 }
-"""How accesses to global memory may be ordered, and for whom."""
+"""How accesses may be ordered, and for whom."""
+
+
+def needs_of(semantics: str) -> Requirement:
+    """The needs of an order: those of its scope."""
+    return SCOPES.get(semantics.rpartition(".")[2], BASELINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +86,7 @@ class MemoryAccessRow:
     does: str
     section: str
     spaces: Mapping[str, str]
+    semantics: tuple[str, ...] = (WEAK,)
     target: Minimum = BASELINE.target
     ptx_version: tuple[int, int] = BASELINE.version
 
@@ -86,11 +106,11 @@ class MemoryAccessRow:
         forms = {
             self.mnemonic(space, type_, count, semantics): self.operands(register, count)
             for space in self.spaces
-            for semantics in SEMANTICS[self.name][: None if space == "global" else 1]
+            for semantics in self.semantics
             for type_, register in ACCESS_TYPES.items()
             for count in vector_lengths(type_)
         }
-        if self.loads and self.spaces is SPACES:
+        if self.loads and self.spaces is SPACES and WEAK in self.semantics:
             for type_, register in PARAMETER_TYPES.items():
                 forms[self.mnemonic("param", type_)] = self.operands(register, 1)
         return forms
@@ -107,21 +127,31 @@ def vector_lengths(type_: str) -> tuple[int, ...]:
     return tuple(count for count in (1, 2, 4) if count * int(type_[1:]) <= VECTOR_BITS)
 
 
-LD = MemoryAccessRow("ld", "load from memory", "9.7.9.8", SPACES)
-ST = MemoryAccessRow("st", "store to memory", "9.7.9.11", SPACES)
-
 PREFETCH = InstructionRow(
     "address.prefetch", "bring a line of global memory to the L2", ("prefetch.global.L2",),
     BASELINE.target, BASELINE.version, "9.7.9.15", (Address("a"),),
 )  # fmt: skip
 
-_CLUSTERS = {CLUSTER_SPACE: "b32"}, target("sm_90"), (7, 8)
-LD_CLUSTER = MemoryAccessRow(
-    "ld", "load from the shared memory of a CTA of the cluster", "9.7.9.8", *_CLUSTERS
-)
-ST_CLUSTER = MemoryAccessRow(
-    "st", "store to the shared memory of a CTA of the cluster", "9.7.9.11", *_CLUSTERS
-)
+_IN_CLUSTERS = SCOPES["cluster"]
+
+
+def _accesses(name: str, does: str, section: str) -> tuple[MemoryAccessRow, ...]:
+    """Rows by what they need: those of memory of every target first."""
+    needs = _IN_CLUSTERS.target, _IN_CLUSTERS.version
+    wide = tuple(order for order in SEMANTICS[name] if needs_of(order) is _IN_CLUSTERS)
+    plain = tuple(order for order in SEMANTICS[name] if order not in wide)
+    return (
+        MemoryAccessRow(name, f"{does} memory", section, SPACES, plain),
+        MemoryAccessRow(name, f"{does} memory, ordered in clusters", section, SPACES, wide, *needs),
+        MemoryAccessRow(
+            name, f"{does} the shared memory of a CTA of the cluster", section,
+            {CLUSTER_SPACE: "b32"}, (WEAK,), *needs,
+        ),
+    )  # fmt: skip
+
+
+LOADS = _accesses("ld", "load from", "9.7.9.8")
+STORES = _accesses("st", "store to", "9.7.9.11")
 
 _MOVED = {"pred": "pred", "b16": "b16", "b32": "b32", "u32": "b32", "f32": "f32", "b64": "b64",
           "f64": "f64"}  # fmt: skip

@@ -1,7 +1,7 @@
 """Accesses to multicast objects: one address, behind which several GPUs hold a copy each.
 PTX ISA 9.7.9.14."""
 
-from tilewright.dialects.cute_nvgpu.lattice.data_movement import SCOPES
+from tilewright.dialects.cute_nvgpu.lattice.data_movement import SEMANTICS as ORDERS
 from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import (
     NO_LITERAL,
@@ -38,18 +38,7 @@ _VECTORS = ("f16x2", "bf16x2", "f32")
 _REGISTERS = {"u32": "b32", "s32": "b32", "b32": "b32", "f16x2": "b32", "bf16x2": "b32",
               "u64": "b64", "s64": "b64", "b64": "b64", "f32": "f32", "f64": "f64"}  # fmt: skip
 
-SEMANTICS: dict[str, tuple[str, ...]] = {
-    name: tuple(
-        word if word == "weak" else f"{word}.{scope}"
-        for word in words
-        for scope in (SCOPES if word != "weak" else SCOPES[:1])
-    )
-    for name, words in (
-        ("ld_reduce", ("weak", "relaxed", "acquire")),
-        ("st", ("weak", "relaxed", "release")),
-        ("red", ("relaxed", "release")),
-    )
-}
+SEMANTICS = {"ld_reduce": ORDERS["ld"], "st": ORDERS["st"], "red": ORDERS["red"]}
 """How each may be ordered, and for whom."""
 _DOES = {
     "ld_reduce": "load a word of every GPU's copy, combined",

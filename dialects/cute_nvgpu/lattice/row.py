@@ -43,6 +43,11 @@ def shape_text(shape: tuple[int, ...]) -> str:
     return "x".join(map(str, shape))
 
 
+def types_text(types: tuple[str, ...]) -> str:
+    """Element types as diagnostics list them: `(f16, f16, f32)`."""
+    return "(" + ", ".join(types) + ")"
+
+
 @dataclass(frozen=True, slots=True)
 class BlockScale:
     """How many scale factors each row of A and column of B has, and of which type."""

@@ -3,6 +3,7 @@ the fence between a thread and the async proxy. PTX ISA 9.7.13 and 9.7.15.7."""
 
 from dataclasses import dataclass
 
+from tilewright.dialects.cute_nvgpu.lattice.data_movement import SCOPES
 from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
 from tilewright.dialects.cute_nvgpu.lattice.nearest import closest
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import (
@@ -135,6 +136,23 @@ WGMMA_WAIT_GROUP = InstructionRow(
     (Constant("N", COUNTING),),
     threads="all of the warpgroup",
 )
+
+
+def _fence(*scopes: str) -> InstructionRow:
+    return InstructionRow(
+        "fence",
+        "order what the thread did to memory before what it does, for the threads of a scope",
+        tuple(f"fence.{order}.{scope}" for order in ("acq_rel", "sc") for scope in scopes),
+        SCOPES[scopes[0]].target,
+        SCOPES[scopes[0]].version,
+        "9.7.13.4",
+    )
+
+
+FENCE, FENCE_IN_CLUSTERS = _fence("cta", "gpu", "sys"), _fence("cluster")
+FENCES = {mnemonic: row for row in (FENCE, FENCE_IN_CLUSTERS) for mnemonic in row.mnemonics}
+"""The row of each fence between threads."""
+
 FENCE_PROXY_ASYNC = InstructionRow(
     "fence.proxy.async",
     "order what the thread wrote to memory before what the async proxy (wgmma, TMA) does with it",

@@ -194,6 +194,11 @@ def needs(minimum: str, version: Version) -> Requirement:
     return Requirement(target(minimum), version)
 
 
+def later(a: Requirement, b: Requirement) -> Requirement:
+    """The one of two that a later version of PTX brought, with the target it came for."""
+    return b if b.version > a.version else a
+
+
 @runtime_checkable
 class Requiring(Protocol):
     """An op, an atom or a type that says what it needs of its target."""

@@ -24,8 +24,8 @@ from xdsl.traits import Pure
 from tilewright.dialects.cute.types.memref import Space, is_memref, space_of
 from tilewright.dialects.cute_nvgpu.atoms.matrix_copy import MatrixCopy, find_row
 from tilewright.dialects.cute_nvgpu.lattice import CP_ASYNC
-from tilewright.dialects.cute_nvgpu.lattice.atomics import ATOMICS, operand_count
-from tilewright.dialects.cute_nvgpu.lattice.data_movement import PREFETCH, SCOPES, SEMANTICS, WEAK
+from tilewright.dialects.cute_nvgpu.lattice.atomics import ATOMICS, INSTRUCTIONS, operand_count
+from tilewright.dialects.cute_nvgpu.lattice.data_movement import PREFETCH, SEMANTICS, WEAK, needs_of
 from tilewright.dialects.cute_nvgpu.lattice.nearest import closest
 from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement
 from tilewright.dialects.cute_nvgpu.ops.instruction import BaselineOp, NvgpuOp
@@ -60,8 +60,6 @@ class AddressOp(BaselineOp):
 
     traits = traits_def(Pure())
 
-    assembly_format = "$memref attr-dict `:` type($memref) `->` type($result)"
-
     def __init__(self, memref: SSAValue):
         assert is_memref(memref.type)
         space = space_of(memref.type.memory_space)
@@ -90,8 +88,6 @@ class AllocateOp(BaselineOp):
     size = prop_def(NUMBER)
     result = result_def(i64)
 
-    assembly_format = "$size attr-dict"
-
 
 @fields_op("cute_nvgpu.address.free")
 class FreeOp(BaselineOp):
@@ -103,8 +99,6 @@ class FreeOp(BaselineOp):
     """
 
     address = operand_def(i64)
-
-    assembly_format = "$address attr-dict"
 
 
 class _AccessOp(BaselineOp):
@@ -142,12 +136,12 @@ class _ElementsOp(_AccessOp):
 
     def verify_semantics(self) -> None:
         """Raise VerifyException where the instruction is not ordered so."""
-        legal = SEMANTICS[self.INSTRUCTION][: 1 if self.is_shared else None]
+        legal = SEMANTICS[self.INSTRUCTION]
         if self.semantics.data not in legal:
-            raise self.fail(
-                f"semantics {' or '.join(legal)} of "
-                f"{'shared' if self.is_shared else 'global'} memory, got {self.semantics.data}"
-            )
+            raise self.fail(f"semantics {' or '.join(legal)}, got {self.semantics.data}")
+
+    def requirement(self) -> Requirement:
+        return needs_of(self.semantics.data)
 
 
 @fields_op("cute_nvgpu.address.load")
@@ -224,12 +218,12 @@ class AtomicOp(_AccessOp):
     %was = cute_nvgpu.address.atomic "cas.b32" %p + 0, %x, %y if %m else %x : i64, i32, i32 -> i32
     ```
 
-    It orders what the thread did before and does after it, as `atom.acq_rel` of the scope does.
-    PTX ISA 9.7.13.5.
+    It orders what the thread did before and does after it as its `semantics` say, `acq_rel.gpu`
+    where nothing else is said: `"relaxed.gpu"` nothing at all. PTX ISA 9.7.13.5.
     """
 
     form = prop_def(StringAttr)
-    scope = prop_def(StringAttr, default_value=StringAttr("gpu"))
+    semantics = opt_prop_def(StringAttr, StringAttr("acq_rel.gpu"))
     address = operand_def(IntegerType)
     values = var_operand_def()
     predicate = opt_operand_def(i1)
@@ -237,21 +231,20 @@ class AtomicOp(_AccessOp):
     result = result_def()
 
     assembly_format = (
-        "$form (`scope` $scope^)? $address `+` $offset `,` $values (`if` $predicate^)?"
-        " (`else` $otherwise^ `:` type($otherwise))? attr-dict"
-        " `:` type($address) `,` type($values) `->` type($result)"
+        "(`semantics` $semantics^)? $form $address `+` $offset `,` $values (`if` $predicate^)? "
+        "(`else` $otherwise^ `:` type($otherwise))?"
     )
 
     def requirement(self) -> Requirement:
-        return Requirement.of(ATOMICS[self.form.data])
+        return Requirement.of(INSTRUCTIONS[f"atom.{self.semantics.data}.global.{self.form.data}"])
 
     def verify_(self) -> None:
         self.verify_address()
-        form = self.form.data
-        if form not in ATOMICS or self.scope.data not in SCOPES:
+        form, semantics = self.form.data, self.semantics.data
+        if form not in ATOMICS or semantics not in SEMANTICS["atom"]:
             raise self.fail(
-                f"a form of {', '.join(ATOMICS)} and a scope of {', '.join(SCOPES)}, got {form} "
-                f"and {self.scope.data}"
+                f"a form of {', '.join(ATOMICS)} and semantics of {', '.join(SEMANTICS['atom'])}, "
+                f"got {form} and {semantics}"
             )
         types = {self.result.type, *self.values.types}
         if self.otherwise is not None:
@@ -284,7 +277,7 @@ class LdmatrixOp(_AccessOp):
     trans = opt_prop_def(UnitAttr)
     fragment = result_def(FragmentType)
 
-    assembly_format = "$address `+` $offset (`trans` $trans^)? attr-dict `:` type($fragment)"
+    assembly_format = "$address `+` $offset"
 
     @property
     def matrix_copy(self) -> MatrixCopy:
@@ -323,7 +316,6 @@ class CpAsyncOp(_AccessOp):
 
     assembly_format = (
         "$source `+` $source_offset `to` $dest `+` $offset `size` $size `cache` $cache"
-        " (`fill` $fill^)? attr-dict"
     )
 
     def requirement(self) -> Requirement:
@@ -351,5 +343,3 @@ class PrefetchOp(NvgpuOp):
     """
 
     address = operand_def(i64)
-
-    assembly_format = "$address attr-dict"

@@ -1,10 +1,13 @@
 """Barriers beyond `gpu.barrier`: named barriers of a CTA, and the barrier of a warp."""
 
+from xdsl.dialects.builtin import StringAttr
 from xdsl.irdl import prop_def
 
 from tilewright.dialects.cute_nvgpu.lattice import sync as rows
+from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
 from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp
 from tilewright.dialects.fields import NUMBER, fields_op
+from tilewright.dialects.illegal import Illegal
 
 
 class _NamedBarrierOp(NvgpuOp):
@@ -90,3 +93,37 @@ class FenceProxyAliasOp(NvgpuOp):
 
     PTX ISA 9.7.13.4.
     """
+
+
+@fields_op("cute_nvgpu.fence", rows.FENCE)
+class FenceOp(NvgpuOp):
+    """Order the thread's accesses to memory before it and after it, as seen by the threads of a
+    scope: strong stores after it release what was before it, it acquires what strong loads read.
+
+    ```mlir
+    cute_nvgpu.fence "acq_rel.gpu"
+    ```
+
+    Fences `sc` are in one order besides. PTX ISA 9.7.13.4.
+    """
+
+    semantics = prop_def(StringAttr)
+
+    assembly_format = "$semantics attr-dict"
+
+    @property
+    def row(self) -> InstructionRow:
+        return rows.FENCES[f"fence.{self.semantics.data}"]
+
+    def verify_(self) -> None:
+        verify_fence(self.semantics)
+
+
+def verify_fence(semantics: StringAttr) -> None:
+    """Raise Illegal for an order that no fence has."""
+    legal = [name.removeprefix("fence.") for name in rows.FENCES]
+    if semantics.data not in legal:
+        raise Illegal(
+            f"expected semantics {' or '.join(legal)}, got {semantics.data}; nearest legal: "
+            f"acq_rel.gpu (PTX ISA {rows.FENCE.section})"
+        )

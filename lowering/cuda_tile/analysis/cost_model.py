@@ -20,7 +20,6 @@ from collections.abc import Sequence
 from itertools import groupby
 from math import prod
 
-from xdsl.ir import SSAValue
 from xdsl.traits import IsTerminator
 
 from tilewright.dialects.cuda_tile.element_types import ELEMENT_OF
@@ -161,7 +160,7 @@ def _accumulators(entry: EntryOp, arch: Target, turns: int = 1) -> int:
         fresh = added = 0
         for op in products:
             own = _held_by(prod(shape_of(op.result)), threads, arch)
-            if _is_splat(op.acc):
+            if isinstance(op.acc.owner, ConstantOp) and op.acc.owner.elements.is_splat:
                 fresh = max(fresh, own // turns)
             else:
                 added += own + (min(own, _ADDED) if is_added(op) else 0)
@@ -179,10 +178,6 @@ def _held_by(elements: int, threads: int, arch: Target) -> int:
     """The elements of a tile that a thread has in registers."""
     own = elements // threads
     return min(own, MOST_AT_ONCE) if arch.supports(DATACENTER_BLACKWELL) else own
-
-
-def _is_splat(value: SSAValue) -> bool:
-    return isinstance(value.owner, ConstantOp) and value.owner.elements.is_splat
 
 
 def is_crowded(entry: EntryOp, arch: Target) -> bool:

@@ -246,7 +246,7 @@ def find_pipelines(
         for group in pipeline.groups:
             _find_readers(group, pipeline.loop)
     if any(is_asynchronous(product, arch) for product in products):
-        beside = max(beside, _beside(entry, stored) + _staged(plan))
+        beside = max(beside, max(_stored(entry, stored), default=0) + _staged(plan))
     _choose_stages(entry, arch, plan, beside, copied)
     ahead = [group for pipeline in plan.by_loop.values() for group in pipeline.groups]
     plan.cluster = max((max(group.ctas, 1 + group.paired) for group in ahead), default=1)
@@ -376,11 +376,6 @@ def _choose_stages(entry: EntryOp, arch: Target, plan: Pipelines, beside: int, c
 
 def _room(pipeline: LoadPipeline) -> int:
     return sum(load.order.bytes for group in pipeline.groups for load in group.loads)
-
-
-def _beside(entry: EntryOp, stored: Stores) -> int:
-    """The shared memory in which tiles change layout before they are stored."""
-    return max(_stored(entry, stored), default=0)
 
 
 def _staged(plan: Pipelines) -> int:

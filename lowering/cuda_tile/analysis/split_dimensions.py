@@ -81,6 +81,17 @@ class SplitTiles:
                     if any(tile is value for tile, _ in relation):
                         waiting += self._follow(op, relation)
 
+    def spread_along(self, value: SSAValue, axes: Sequence[int]) -> None:
+        """Split a tile along the first of some dimensions along which it can be."""
+        why = UnsplitError("a scalar has no parts")
+        for axis in axes:
+            before = dict(self.axes), set(self.whole)
+            try:
+                return self.spread(value, axis)
+            except UnsplitError as error:
+                (self.axes, self.whole), why = before, error
+        raise why
+
     def _follow(self, op: Operation, relation: Relation) -> list[SSAValue]:
         """The tiles that are split because others of an op are."""
         labels = {along[self.axes[tile]] for tile, along in relation if tile in self.axes}
@@ -118,7 +129,7 @@ def relations(op: Operation) -> Iterator[Relation]:
                 (value, [None if mode == "k" else mode for mode in own[-len(shape_of(value)) :]])
                 for value, own in zip(tiles, modes, strict=True)
             ]
-        case ReduceOp() | ScanOp():
+        case ReduceOp() | ScanOp() | core.CatOp():
             along: list[object] = [*range(tile_type(op.operands[0]).rank)]
             dim = op.dim.value.data  # pyright: ignore
             left = [i for i in along if i != dim]

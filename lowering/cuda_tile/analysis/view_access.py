@@ -50,6 +50,11 @@ class TileDimension:
         """A divisor of the tensor's size."""
         return _divisor(self.size)
 
+    @property
+    def stride_divisor(self) -> int:
+        """A divisor of its stride."""
+        return _divisor(self.stride)
+
 
 def _divisor(extent: Extent) -> int:
     if isinstance(extent, int):

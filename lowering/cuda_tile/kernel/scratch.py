@@ -205,57 +205,45 @@ class Scratch:
             bit is not None for bit in source.threads
         ):
             return [elements[0]] * target.count
-        size = address.bytes_of(elements[0].type)
-        return self._in_parts(source, elements, target, self._parted(source, target, size))
-
-    def _parted(self, source: TileLayout, target: TileLayout, size: int) -> list[int]:
-        """The bits of an element's number by which a tile goes through memory part after part, as
-        it is too large for it: registers have them on both sides."""
-        order = converting(source, target, size)
-        both = [bit for bit in source.registers if bit in target.registers]
-        parted: list[int] = []
-        while both and order.size << (len(order.position) - len(parted)) > self.limit:
-            parted.append(both.pop())
-        return parted
-
-    def _in_parts(
-        self,
-        source: TileLayout,
-        elements: Sequence[SSAValue],
-        target: TileLayout,
-        parted: Sequence[int],
-    ) -> list[SSAValue]:
-        left, right = source.without(parted), target.without(parted)
-        order = converting(left, right, address.bytes_of(elements[0].type))
-        results: dict[int, SSAValue] = {}
-        for number in range(1 << len(parted)):
-            part = spread(number, parted)
-            own = [elements[source.register_at[place | part]] for place in left.places]
-            moved = self._through(order, left, own, right)
-            for place, element in zip(right.places, moved, strict=True):
-                results[target.register_at[place | part]] = element
-        return [results[register] for register in range(target.count)]
+        return self.told(source, elements, target)
 
     def told(
         self, source: TileLayout, elements: Sequence[SSAValue], target: TileLayout, holders: int = 0
-    ) -> Sequence[SSAValue]:
+    ) -> list[SSAValue]:
         """Elements that one of the threads that are to hold the same knows, whose bits among them
-        are those of `holders`, in another layout."""
-        order = converting(source, target, address.bytes_of(elements[0].type))
-        return self._through(order, source, elements, target, holders)
+        are those of `holders`, in another layout: part after part, where a tile is too large, of
+        which those threads write and read that have some."""
+        size = address.bytes_of(elements[0].type)
+        parted = self._parted(source, target, size)
+        left, right = source.without(parted), target.without(parted)
+        order = converting(left, right, size)
+        readers = target.thread_of(spread(-1, parted))
+        results: dict[int, SSAValue] = {}
+        for number in range(1 << len(parted)):
+            part = spread(number, parted)
+            own = [elements[source.register_of(place | part)] for place in left.places]
+            registers = [target.register_of(place | part) for place in right.places]
+            reads = self.threads.matches(readers, target.thread_of(part))
+            before = [results.get(register, own[0]) for register in registers] if reads else ()
+            base = self.take(order.size << len(order.position))
+            self.store(base, left, own, order, holders | source.thread_of(part))
+            self.written()
+            moved = self.load(base, right, own[0].type, order, condition=reads, otherwise=before)
+            results.update(zip(registers, moved, strict=True))
+        return [results[register] for register in range(target.count)]
 
-    def _through(
-        self,
-        order: SharedOrder,
-        source: TileLayout,
-        elements: Sequence[SSAValue],
-        target: TileLayout,
-        holders: int = 0,
-    ) -> Sequence[SSAValue]:
-        base = self.take(order.size << len(order.position))
-        self.store(base, source, elements, order, holders)
-        self.written()
-        return self.load(base, target, elements[0].type, order)
+    def _parted(self, source: TileLayout, target: TileLayout, size: int) -> list[int]:
+        """The bits of an element's number by which a tile goes through memory part after part, as
+        it is too large for it: those that registers have on both sides, else on one."""
+        order = converting(source, target, size)
+        bits = sorted(
+            order.position,
+            key=lambda bit: ((bit in source.registers) + (bit in target.registers), bit),
+        )
+        parted: list[int] = []
+        while bits and order.size << len(bits) > self.limit - self.reserved:
+            parted.append(bits.pop())
+        return parted
 
     def store(
         self, base: SSAValue, layout: TileLayout, elements: Sequence[SSAValue], order: SharedOrder,
@@ -271,14 +259,17 @@ class Scratch:
 
     def load(
         self, base: SSAValue, layout: TileLayout, element: Attribute, order: SharedOrder,
-        part: int = 0,
+        part: int = 0, condition: SSAValue | None = None, otherwise: Sequence[SSAValue] = (),
     ) -> list[SSAValue]:  # fmt: skip
-        """The inverse of `store`; of the elements whose numbers have the bits of `part` too."""
+        """The inverse of `store`; of the elements whose numbers have the bits of `part` too. Where
+        a condition does not hold, others."""
         place = self.places(base, layout.threads, order)
         loaded: dict[int, SSAValue] = {}
         for registers in _runs(layout, order):
             at, offset = place(layout.places[registers[0]] | part)
-            load = address.LoadOp(at, (), [element] * len(registers), offset)
+            others = [otherwise[register] for register in registers] if otherwise else ()
+            types = [element] * len(registers)
+            load = address.LoadOp(at, others, types, offset, predicate=condition)
             loaded.update(zip(registers, self.emitter.add(load).results, strict=True))
         return [loaded[register] for register in range(layout.count)]
 

@@ -95,8 +95,20 @@ class TileLayout:
         )
 
     def without(self, bits: Sequence[int]) -> TileLayout:
-        """The layout of the registers in which some bits of the element's number are not set."""
-        return TileLayout(self.threads, tuple(bit for bit in self.registers if bit not in bits))
+        """The layout of the elements in whose numbers some bits are not set; threads that differ in
+        these hold the same."""
+        return TileLayout(
+            tuple(None if bit in bits else bit for bit in self.threads),
+            tuple(bit for bit in self.registers if bit not in bits),
+        )
+
+    def thread_of(self, number: int) -> int:
+        """The first thread that has an element."""
+        return gathered(number, self.threads)
+
+    def register_of(self, number: int) -> int:
+        """The register of an element in the threads that have it."""
+        return gathered(number, self.registers)
 
     def text(self) -> str:
         """The layout in CuTe's words, (thread, register) -> element's number."""
@@ -115,6 +127,11 @@ def mode_of(bits: Sequence[int | None]) -> Layout:
 def spread(number: int, bits: Sequence[int | None]) -> int:
     """The number whose bit `bits[i]` is bit i of a number."""
     return sum(1 << bit for i, bit in enumerate(bits) if bit is not None and number >> i & 1)
+
+
+def gathered(number: int, bits: Sequence[int | None]) -> int:
+    """The number of whose bits bit i is bit `bits[i]` of a number."""
+    return sum(1 << i for i, bit in enumerate(bits) if bit is not None and number >> bit & 1)
 
 
 def blocked(order: Sequence[int], thread_bits: int, run: int = 0) -> TileLayout:

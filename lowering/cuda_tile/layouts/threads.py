@@ -66,11 +66,13 @@ class ThreadNumber:
     def first_of(self, layout: TileLayout, bits: int = 0) -> SSAValue | None:
         """True where the thread is the first of those that hold the same, or the one whose bits
         among them are those; None where none do."""
-        if not layout.idle:
+        return self.matches(layout.idle, bits)
+
+    def matches(self, mask: int, bits: int) -> SSAValue | None:
+        """True where the bits of a mask are those; None where there are none."""
+        if not mask:
             return None
-        return self._emitter.compare(
-            "eq", self._masked(layout.idle), self._emitter.constant(bits, 32)
-        )
+        return self._emitter.compare("eq", self._masked(mask), self._emitter.constant(bits, 32))
 
     def _masked(self, mask: int) -> SSAValue:
         return self._emitter.binary("and", self.number, self._emitter.constant(mask, 32))

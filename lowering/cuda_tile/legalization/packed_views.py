@@ -8,20 +8,16 @@ dimension of a tile of bytes that is turned for it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
-from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, StringAttr, i1, i8, i32
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, i8, i32
+from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import Rewriter
 
-from tilewright.diagnostic import OpError
 from tilewright.dialects.cuda_tile.element_types import ELEMENT_OF
-from tilewright.dialects.cuda_tile.enums import IntegerOverflow, PaddingValue, Signedness
+from tilewright.dialects.cuda_tile.enums import PaddingValue, Signedness
 from tilewright.dialects.cuda_tile.ops import core, integer, views
-from tilewright.dialects.cuda_tile.ops.control_flow import AssertOp
-from tilewright.dialects.cuda_tile.ops.conversions import PtrToPtrOp, TruncIOp
-from tilewright.dialects.cuda_tile.type_text import shown
+from tilewright.dialects.cuda_tile.ops.conversions import PtrToPtrOp
 from tilewright.dialects.cuda_tile.types import (
     DYNAMIC,
     GatherScatterViewType,
@@ -41,9 +37,14 @@ from tilewright.lowering.cuda_tile.analysis.view_access import (
 )
 from tilewright.lowering.cuda_tile.layouts.elements import element_of, shape_of
 from tilewright.lowering.cuda_tile.legalization.before import Before
+from tilewright.lowering.cuda_tile.legalization.packed_elements import (
+    load_elements,
+    store_elements,
+)
 
 _PAIR = 2
-_NEG_ZEROS = 0x88 - 0x100
+_PADDING_BYTES = {PaddingValue.ZERO: 0, PaddingValue.NEG_ZERO: 0x88 - 0x100}
+"""Two elements outside of the tensor."""
 
 
 def is_packed(op: views.ViewAccess) -> bool:
@@ -54,79 +55,84 @@ def is_packed(op: views.ViewAccess) -> bool:
 
 def replace_load(op: views.LoadViewTkoOp, before: Before) -> None:
     """Load bytes, and take their halves."""
-    octets = _Octets.of(op, before)
-    loaded = before.insert(
-        views.LoadViewTkoOp.build(
-            operands=[octets.view, octets.index, [op.token] if op.token else []],
-            result_types=[octets.tile, TOKEN],
-            properties=_kept(op),
-            attributes=_padding(op),
+    padding = _PADDING_BYTES[op.view_type.padding_value or PaddingValue.ZERO]
+    if _shares_bytes(op):
+        tile, token = load_elements(op, padding, before)
+    else:
+        octets = _Octets(op, before)
+        loaded = before.insert(
+            views.LoadViewTkoOp.build(
+                operands=[octets.view, octets.index, [op.token] if op.token else []],
+                result_types=[octets.tile, TOKEN],
+                properties=_kept(op),
+                attributes={PADDING_WORD: IntegerAttr(padding, i8)} if padding else {},
+            )
         )
-    )
-    tile = octets.unpacked(loaded.results[0], op.tile.type)  # type: ignore[arg-type]
+        tile = octets.unpacked(loaded.results[0], op.tile.type)  # type: ignore[arg-type]
+        token = loaded.results[1]
     tile.name_hint = op.tile.name_hint
     op.tile.replace_all_uses_with(tile)
-    op.result_token.replace_all_uses_with(loaded.results[1])
+    op.result_token.replace_all_uses_with(token)
     Rewriter.erase_op(op)
 
 
 def replace_store(op: views.StoreViewTkoOp, before: Before) -> None:
     """Store the bytes of pairs."""
-    octets = _Octets.of(op, before)
-    stored = before.insert(
-        views.StoreViewTkoOp.build(
+    if _shares_bytes(op):
+        token = store_elements(op, before)
+    else:
+        octets = _Octets(op, before)
+        stored = views.StoreViewTkoOp.build(
             operands=[octets.packed(op.tile), octets.view, octets.index,
                       [op.token] if op.token else []],
             result_types=[TOKEN],
             properties=_kept(op),
-        )
-    )  # fmt: skip
-    op.result_token.replace_all_uses_with(stored.results[0])
+        )  # fmt: skip
+        token = before.insert(stored).results[0]
+    op.result_token.replace_all_uses_with(token)
     Rewriter.erase_op(op)
 
 
-def _padding(op: views.ViewAccess) -> dict[str, Attribute | None]:
-    """The byte of two elements outside of the tensor, where it is not zero."""
-    padding = op.view_type.padding_value
-    if padding in (None, PaddingValue.ZERO):
-        return {}
-    if padding is not PaddingValue.NEG_ZERO:
-        why = "an f4E2M1FN is neither infinite nor NaN"
-        raise _shared(op, f"padding_value zero or neg_zero, got {padding} ({why})")
-    return {PADDING_WORD: IntegerAttr(_NEG_ZEROS, i8)}
+def _shares_bytes(op: views.ViewAccess) -> bool:
+    """True where elements of another tile, or of none, may lie in a byte with those of the tile, or
+    those of two of its rows."""
+    dimensions, along = tile_dimensions(op), _along(op)
+    pairs = dimensions[along]
+    index: list[SSAValue] = list(op.index)  # type: ignore[attr-defined]
+    gathers = isinstance(op.view_type, GatherScatterViewType)
+    first = divisor(index[along]) if gathers else pairs.step
+    counts = [first, pairs.extent, pairs.size_divisor]
+    counts += [one.stride_divisor for one in dimensions if one is not pairs]
+    return any(count % _PAIR for count in counts)
+
+
+def _along(op: views.ViewAccess) -> int:
+    """The dimension of tiles along which elements lie two in a byte, as the verifier has seen."""
+    along = contiguous(tile_dimensions(op))
+    assert along is not None
+    return along
 
 
 def _kept(op: Operation) -> dict[str, Any]:
     return {key: value for key, value in op.properties.items() if key != "operandSegmentSizes"}
 
 
-@dataclass(frozen=True)
 class _Octets:
     """A view of the bytes that another one's elements lie in, where a tile is, and the dimension of
     its tiles along which they lie two in a byte."""
 
-    before: Before
-    view: SSAValue
-    index: list[SSAValue]
-    tile: TileType
-    along: int
-
-    @classmethod
-    def of(cls, op: views.ViewAccess, before: Before) -> _Octets:
-        """The bytes of what an access goes to. Raises OpError where a byte would be shared."""
-        type_, dimensions = op.view_type, tile_dimensions(op)
-        along, shape = contiguous(dimensions), list(type_.tile_shape)
-        if along is None or shape[along] < _PAIR:
-            raise _shared(op, "tiles of 2 or more elements along a dimension of stride 1")
+    def __init__(self, op: views.ViewAccess, before: Before) -> None:
+        type_, along = op.view_type, _along(op)
+        self.before, self.along, shape = before, along, list(type_.tile_shape)
         axis = getattr(type_, "dim_map", range(len(shape)))[along]
-        tensor = _Halved(op, axis, before).tensor()
+        tensor = _halved_tensor(op, axis, before)
         shape[along] //= _PAIR
-        view = _view_of(op, type_, tuple(shape), tensor.type, along)  # type: ignore[arg-type]
-        made = before.add(_MAKES[type(view)], [tensor], view)
-        index: list[SSAValue] = list(op.index)  # type: ignore[attr-defined]
+        view = _view_of(type_, tuple(shape), tensor.type, along)  # type: ignore[arg-type]
+        self.view = before.add(_MAKES[type(view)], [tensor], view)
+        self.index: list[SSAValue] = list(op.index)  # type: ignore[attr-defined]
         if isinstance(type_, GatherScatterViewType):
-            index[along] = _half(index[along], f"index {along} of {shown(type_)} is even", before)
-        return cls(before, made, index, TileType.get(tuple(shape), i8), along)
+            self.index[along] = _half(self.index[along], before)
+        self.tile = TileType.get(tuple(shape), i8)
 
     def unpacked(self, octets: SSAValue, type_: TileType) -> SSAValue:
         """The halves of the bytes of a tile."""
@@ -163,10 +169,6 @@ class _Octets:
         return self.before.add(core.PermuteOp, [tile], type_, permutation=permutation)
 
 
-def _shared(op: Operation, rule: str) -> OpError:
-    return OpError(op, f"'{op.name}' of elements of 4 bits expected {rule}")
-
-
 _MAKES: dict[type[TileView], type[Operation]] = {
     PartitionViewType: views.MakePartitionViewOp,
     StridedViewType: views.MakeStridedViewOp,
@@ -175,15 +177,13 @@ _MAKES: dict[type[TileView], type[Operation]] = {
 
 
 def _view_of(
-    op: Operation, type_: TileView, shape: tuple[int, ...], tensor: TensorViewType, along: int
+    type_: TileView, shape: tuple[int, ...], tensor: TensorViewType, along: int
 ) -> TileView:
     match type_:
         case PartitionViewType():
             return PartitionViewType.get(shape, tensor, type_.dim_map)
         case StridedViewType():
             steps = list(type_.traversal_strides)
-            if steps[along] % _PAIR:
-                raise _shared(op, f"traversal strides that are even, got {steps[along]}")
             steps[along] //= _PAIR
             return StridedViewType.get(shape, tuple(steps), tensor, type_.dim_map)
         case _:
@@ -191,48 +191,34 @@ def _view_of(
             return GatherScatterViewType.get(shape, tensor, type_.sparse_dim)
 
 
-class _Halved:
+def _halved_tensor(op: views.ViewAccess, axis: int, before: Before) -> SSAValue:
     """The tensor of bytes in place of one of elements, which lie two in a byte along an axis."""
-
-    def __init__(self, op: views.ViewAccess, axis: int, before: Before) -> None:
-        self.op, self.axis, self.before = op, axis, before
-        self.source: Any = tensor_of(op.view)  # type: ignore[attr-defined]
-
-    def tensor(self) -> SSAValue:
-        """A view of the bytes."""
-        type_ = self.source.result.type
-        sizes, rest = self._extents(type_.shape, self.source.dynamic_shape, [self.axis])
-        others = [i for i in range(len(type_.shape)) if i != self.axis]
-        steps, more = self._extents(type_.strides, self.source.dynamic_strides, others)
-        pointer = TileType.get((), PointerType.get(i8))
-        base = self.before.add(PtrToPtrOp, [self.source.base], pointer)
-        lies = TensorViewType.get(i8, sizes, steps, type_.ptr_attr)
-        made = views.MakeTensorViewOp.build(operands=[base, rest, more], result_types=[lies])
-        return self.before.insert(made).results[0]
-
-    def _extents(
-        self, static: Sequence[int], dynamic: Sequence[SSAValue], halved: Sequence[int]
-    ) -> tuple[tuple[int, ...], list[SSAValue]]:
-        """Sizes or strides, some of which are half of what they were."""
-        rest, known, values = iter(dynamic), list(static), list[SSAValue]()
-        rule = f"sizes and strides of {shown(self.source.result.type)} are even"
-        for i, extent in enumerate(static):
-            if extent == DYNAMIC:
-                value = next(rest)
-                values.append(_half(value, rule, self.before) if i in halved else value)
-            elif i in halved:
-                if extent % _PAIR:
-                    raise _shared(self.op, f"sizes and strides that are even, got {extent}")
-                known[i] = extent // _PAIR
-        return tuple(known), values
+    source = tensor_of(op.view)  # type: ignore[attr-defined]
+    type_: Any = source.result.type
+    sizes, rest = _extents(type_.shape, source.dynamic_shape, [axis], before)
+    others = [i for i in range(len(type_.shape)) if i != axis]
+    steps, more = _extents(type_.strides, source.dynamic_strides, others, before)
+    base = before.add(PtrToPtrOp, [source.base], TileType.get((), PointerType.get(i8)))
+    lies = TensorViewType.get(i8, sizes, steps, type_.ptr_attr)
+    made = views.MakeTensorViewOp.build(operands=[base, rest, more], result_types=[lies])
+    return before.insert(made).results[0]
 
 
-def _half(value: SSAValue, rule: str, before: Before) -> SSAValue:
-    """Half of a size, stride or index, which is even: a kernel that is given another one ends."""
-    if divisor(value) % _PAIR:
-        bit = TileType.get((), i1)
-        odd = before.add(TruncIOp, [value], bit, overflow=IntegerOverflow.NONE)
-        even = before.add(integer.XOrIOp, [odd, before.constant(1, i1)])
-        before.insert(AssertOp.build(operands=[even], properties={"message": StringAttr(rule)}))
+def _extents(
+    static: Sequence[int], dynamic: Sequence[SSAValue], halved: Sequence[int], before: Before
+) -> tuple[tuple[int, ...], list[SSAValue]]:
+    """Sizes or strides, some of which are half of what they were."""
+    rest, known, values = iter(dynamic), list(static), list[SSAValue]()
+    for i, extent in enumerate(static):
+        if extent == DYNAMIC:
+            value = next(rest)
+            values.append(_half(value, before) if i in halved else value)
+        elif i in halved:
+            known[i] = extent // _PAIR
+    return tuple(known), values
+
+
+def _half(value: SSAValue, before: Before) -> SSAValue:
+    """Half of a size, stride or index, which is even."""
     one = before.constant(1, element_of(value))
     return before.add(integer.ShRIOp, [value, one], signedness=Signedness.UNSIGNED)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Generator, Iterable, Sequence
+from contextlib import contextmanager
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import IntegerType
@@ -14,6 +15,7 @@ from tilewright.dialects.cuda_tile.ops.memory import MemoryOp
 from tilewright.dialects.cute_nvgpu.lattice.atomics import ATOMICS
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import WEAK
 from tilewright.dialects.cute_nvgpu.ops import address
+from tilewright.dialects.cute_nvgpu.ops.sync import FenceOp
 from tilewright.lowering.cuda_tile.arithmetic.convert_elementwise import on_floats
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
 from tilewright.lowering.cuda_tile.kernel.late_accumulators import InTurn
@@ -37,6 +39,21 @@ def semantics_of(op: MemoryOp) -> str:
     return WEAK if is_weak(op) else f"{op.ordering.value}.{scope_of(op)}"
 
 
+@contextmanager
+def ordered(op: MemoryOp, count: int, kernel: Kernel) -> Generator[str]:
+    """How each of so many accesses of a thread is ordered; of several fences in front of all and
+    behind all order what one after the other would wait for."""
+    ordering = op.ordering.value
+    if count == 1 or ordering in ("weak", "relaxed"):
+        yield semantics_of(op)
+        return
+    if ordering != "acquire":
+        kernel.emitter.add(FenceOp(f"acq_rel.{scope_of(op)}"))
+    yield f"relaxed.{scope_of(op)}"
+    if ordering != "release":
+        kernel.emitter.add(FenceOp(f"acq_rel.{scope_of(op)}"))
+
+
 def load(
     op: MemoryOp, accesses: Iterable[Access], layout: TileLayout, element: Attribute,
     padding: Sequence[SSAValue], kernel: Kernel,
@@ -46,16 +63,18 @@ def load(
     loaded: dict[int, SSAValue] = {}
     weak = is_weak(op)
     first = None if weak else kernel.threads.first_of(layout)
-    for access in accesses:
-        condition = kernel.both(first, access.condition)
-        otherwise = [padding[register] for register in access.registers]
-        load = address.LoadOp(
-            access.address, otherwise if condition is not None else (),
-            [element] * len(access.registers), access.offset, predicate=condition,
-            semantics=semantics_of(op),
-        )  # fmt: skip
-        results = kernel.emitter.add(load).results
-        loaded.update(zip(access.registers, results, strict=True))
+    listed = [] if weak else list(accesses)
+    with ordered(op, len(listed), kernel) as semantics:
+        for access in listed or accesses:
+            condition = kernel.both(first, access.condition)
+            otherwise = [padding[register] for register in access.registers]
+            load = address.LoadOp(
+                access.address, otherwise if condition is not None else (),
+                [element] * len(access.registers), access.offset, predicate=condition,
+                semantics=semantics,
+            )  # fmt: skip
+            results = kernel.emitter.add(load).results
+            loaded.update(zip(access.registers, results, strict=True))
     elements = [loaded[register] for register in range(layout.count)]
     return (
         elements if weak or not layout.idle else list(kernel.scratch.told(layout, elements, layout))
@@ -68,14 +87,16 @@ def store(
 ) -> None:  # fmt: skip
     """Store the elements of a thread, of threads that hold the same by the first."""
     first, turns = kernel.threads.first_of(layout), InTurn(elements, kernel)
-    for access in accesses:
-        run = [elements[register] for register in access.registers]
-        turns.load(run)
-        condition = kernel.both(first, access.condition)
-        store = address.StoreOp(
-            access.address, run, access.offset, predicate=condition, semantics=semantics_of(op)
-        )
-        kernel.emitter.add(store)
+    listed = [] if is_weak(op) else list(accesses)
+    with ordered(op, len(listed), kernel) as semantics:
+        for access in listed or accesses:
+            run = [elements[register] for register in access.registers]
+            turns.load(run)
+            condition = kernel.both(first, access.condition)
+            store = address.StoreOp(
+                access.address, run, access.offset, predicate=condition, semantics=semantics
+            )
+            kernel.emitter.add(store)
 
 
 def atomically(
@@ -87,37 +108,38 @@ def atomically(
     or others."""
     if form in ATOMICS and not _runs(form, kernel):
         (values,) = columns
-        return updated(
-            op, accesses, layout, values[0].type, otherwise or values, kernel,
-            lambda i, old: on_floats(kernel, arith.AddfOp, old, values[i]),
-        )  # fmt: skip
+        with ordered(op, 2, kernel) as semantics:
+            return updated(
+                semantics, accesses, layout, values[0].type, otherwise or values, kernel,
+                lambda i, old: on_floats(kernel, arith.AddfOp, old, values[i]),
+            )  # fmt: skip
     if form not in ATOMICS:
         raise OpError(op, f"'{op.name}' as {form} has no lowering to cute; nearest legal: "
                       "operations on i32, i64, f32 and f64")  # fmt: skip
-    own, scope = kernel.threads.first_of(layout), scope_of(op)
+    own = kernel.threads.first_of(layout)
     results: dict[int, SSAValue] = {}
-    for access in accesses:
-        condition = kernel.both(own, access.condition)
-        for i, register in enumerate(access.registers):
-            values = [column[register] for column in columns]
-            type_ = values[0].type
-            size = address.bytes_of(type_)
-            words = [_word(value, form, kernel) for value in values]
-            other = words[0] if otherwise is None else _word(otherwise[register], form, kernel)
-            atomic = address.AtomicOp(
-                access.address,
-                words,
-                words[0].type,
-                form,
-                scope,
-                access.offset + i * size,
-                predicate=condition,
-                otherwise=None if condition is None else other,
-            )
-            result = kernel.emitter.emit(atomic)
-            if result.type != type_:
-                result = kernel.emit(arith.BitcastOp, [result], type_)
-            results[register] = result
+    with ordered(op, layout.count, kernel) as semantics:
+        for access in accesses:
+            condition = kernel.both(own, access.condition)
+            for i, register in enumerate(access.registers):
+                values = [column[register] for column in columns]
+                type_ = values[0].type
+                words = [_word(value, form, kernel) for value in values]
+                other = words[0] if otherwise is None else _word(otherwise[register], form, kernel)
+                atomic = address.AtomicOp(
+                    access.address,
+                    words,
+                    words[0].type,
+                    form,
+                    access.offset + i * address.bytes_of(type_),
+                    predicate=condition,
+                    otherwise=None if condition is None else other,
+                    semantics=semantics,
+                )
+                result = kernel.emitter.emit(atomic)
+                if result.type != type_:
+                    result = kernel.emit(arith.BitcastOp, [result], type_)
+                results[register] = result
     return [results[register] for register in range(layout.count)]
 
 

@@ -9,8 +9,6 @@ from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import IntegerType
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
-from tilewright.dialects.cuda_tile.enums import MemoryScope
-from tilewright.dialects.cuda_tile.ops.memory import MemoryOp
 from tilewright.dialects.cute_nvgpu.ops import address
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
 from tilewright.lowering.cuda_tile.layouts.layouts import TileLayout
@@ -24,18 +22,17 @@ Update = Callable[[int, SSAValue], SSAValue]
 
 
 def updated(
-    op: MemoryOp, accesses: Iterable[Access], layout: TileLayout, element: Attribute,
+    semantics: str, accesses: Iterable[Access], layout: TileLayout, element: Attribute,
     otherwise: Sequence[SSAValue], kernel: Kernel, update: Update,
 ) -> list[SSAValue]:  # fmt: skip
     """The elements that memory has, which an update replaces; of registers that are not accessed
     others."""
-    own, scope = kernel.threads.first_of(layout), "sys" if op.scope is MemoryScope.SYS else "gpu"
-    size = address.bytes_of(element)
+    own, size = kernel.threads.first_of(layout), address.bytes_of(element)
     results: dict[int, SSAValue] = {}
     for access in accesses:
         condition = kernel.both(own, access.condition)
         for i, register in enumerate(access.registers):
-            place = _Place(access, access.offset + i * size, element, condition, scope, kernel)
+            place = _Place(access, access.offset + i * size, element, condition, semantics, kernel)
             word = place.swapped(None, None)
             word = place.loop(word, lambda old, register=register: update(register, old))
             old = place.as_type(word, element)
@@ -50,10 +47,10 @@ class _Place:
 
     def __init__(
         self, access: Access, offset: int, element: Attribute, condition: SSAValue | None,
-        scope: str, kernel: Kernel,
+        semantics: str, kernel: Kernel,
     ) -> None:  # fmt: skip
-        self.element, self.condition, self.scope, self.kernel = element, condition, scope, kernel
-        self.address, self.offset = access.address, offset
+        self.element, self.condition, self.kernel = element, condition, kernel
+        self.address, self.offset, self.semantics = access.address, offset, semantics
 
     def swapped(self, old: SSAValue | None, new: SSAValue | None) -> SSAValue:
         """The word that is there, replaced where it is the old one; without one, looked at."""
@@ -61,8 +58,8 @@ class _Place:
         words = [zero if old is None else old, zero if new is None else new]
         otherwise = None if self.condition is None else words[0]
         atomic = address.AtomicOp(
-            self.address, words, _I16, _FORM, self.scope, self.offset,
-            predicate=self.condition, otherwise=otherwise,
+            self.address, words, _I16, _FORM, self.offset, predicate=self.condition,
+            otherwise=otherwise, semantics=self.semantics,
         )  # fmt: skip
         return self.kernel.emitter.emit(atomic)
 

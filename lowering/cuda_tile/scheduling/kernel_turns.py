@@ -6,11 +6,11 @@ registers, beside operands, tensor memory has so many columns, and PTX a line fo
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from xdsl.dialects.builtin import i32
-from xdsl.ir import Block, Region
+from xdsl.ir import Block, Operation, Region
 
 from tilewright.dialects.cuda_tile.builder import TileBuilder
 from tilewright.dialects.cuda_tile.ops import core
@@ -26,6 +26,7 @@ from tilewright.lowering.cuda_tile.analysis.split_dimensions import SplitTiles, 
 from tilewright.lowering.cuda_tile.analysis.view_access import tensor_of
 from tilewright.lowering.cuda_tile.layouts.elements import shape_of, tile_type
 from tilewright.lowering.cuda_tile.layouts.mma_layouts import Multiplication, multiplications
+from tilewright.lowering.cuda_tile.scheduling.slice_products import loaded_from
 from tilewright.lowering.cuda_tile.scheduling.split_blocks import (
     check_ops,
     rewrite_parts,
@@ -39,7 +40,7 @@ _TURNS, _LEAST = 2, 128
 _LARGE = 1 << 17
 """The elements of a tile that are not too many for registers: 128 of each of 1024 threads."""
 _OTHERS = core.OffsetOp, LoadPtrTkoOp, StorePtrTkoOp, Multiplication
-"""Ops of kernels that large tiles do not split: products have slices of K."""
+"""Ops whose accesses nobody compares with others."""
 
 
 def turn_kernel(entry: EntryOp, arch: Target | None) -> None:
@@ -57,21 +58,39 @@ def turn_kernel(entry: EntryOp, arch: Target | None) -> None:
     while arch is not None and (is_full_of_sums(entry, arch) or lacks_columns(entry, arch)):
         if not any(_turn(entry, _TURNS, partial(split_sums, axis=axis)) for axis in (-1, 0, 1)):
             return
-    values = [value for op in entry.walk() for value in op.results]
-    most = max((x.type.elements for x in values if isinstance(x.type, TileType)), default=0)
-    if most > _LARGE:
-        _turn(entry, most // _LARGE, _split_stored)
+    while (parts := _most(entry) // _LARGE) > 1:
+        while parts > 1 and not _turn(entry, parts, _split_stored):
+            parts //= 2
+        if parts == 1:
+            return
+
+
+def _most(entry: EntryOp) -> int:
+    """The elements of the largest tile, but for what products load in slices."""
+    sliced = {part for op in multiplications(entry) for x in op.operands for part in loaded_from(x)}
+    values = [x for op in entry.walk() for x in op.results if x not in sliced]
+    return max((x.type.elements for x in values if isinstance(x.type, TileType)), default=0)
 
 
 def _split_stored(split: SplitTiles) -> None:
-    """Split every tile that is stored along its longest dimension. A turn may store where it loads,
-    and so its accesses are all to the same part."""
+    """Split every tile that is stored along its longest dimension that can be."""
     ops = list(split.entry.walk())
+    stored = [op.tile if isinstance(op, StoreViewTkoOp) else op.value
+              for op in ops if isinstance(op, StoreViewTkoOp | StorePtrTkoOp)]  # fmt: skip
+    for tile in stored:
+        if tile not in split.axes:
+            shape = shape_of(tile)
+            split.spread_along(tile, sorted(range(len(shape)), key=lambda i: -shape[i]))
+    try:
+        check_ops(split.entry, loads_first=False)
+    except UnsplitError:
+        _check_same_parts(split, ops)
+
+
+def _check_same_parts(split: SplitTiles, ops: Sequence[Operation]) -> None:
+    """Raise where a turn may store what a later one loads: accesses are not all to the same part
+    of one view of each tensor."""
     views = [op for op in ops if isinstance(op, LoadViewTkoOp | StoreViewTkoOp)]
-    for op in views:
-        if isinstance(op, StoreViewTkoOp) and op.tile not in split.axes:
-            shape = shape_of(op.tile)
-            split.spread(op.tile, shape.index(max(shape)))
     tensors = {tensor_of(op.view) for op in views}
     types = [op.view_type for op in views]
     orders = {(type_.tile_shape, getattr(type_, "dim_map", ())) for type_ in types}

@@ -9,6 +9,7 @@ else they are parts of the tiles that are there:
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from math import prod
 
 from xdsl.dialects.builtin import i32
@@ -92,6 +93,16 @@ def _is_loaded(value: SSAValue, beside: Operation | None = None) -> bool:
             return constant.elements.is_splat
         case _:
             return False
+
+
+def loaded_from(value: SSAValue) -> Iterator[SSAValue]:
+    """The tiles from which on slices are loaded in their place."""
+    while _is_loaded(value):
+        yield value
+        assert isinstance(value.owner, Operation)
+        if not isinstance(value.owner, core.PermuteOp | ConversionOp):
+            return
+        value = value.owner.operands[0]
 
 
 def _loop(op: Multiplication, slices: int) -> None:

@@ -168,15 +168,16 @@ def _pair_axis(rows: int, columns: int, parts: int) -> int | None:
     return _axis(rows, columns, parts) if axis is None else axis
 
 
-def check_ops(entry: EntryOp) -> None:
-    """Raise where CTAs would do twice what is to be done once, or would need an order."""
+def check_ops(entry: EntryOp, *, loads_first: bool = True) -> None:
+    """Raise where CTAs would do twice what is to be done once, or would need an order; stores may
+    come after loads or not."""
     stores = False
     for op in entry.walk():
         if not isinstance(op, _KNOWN):
             raise UnsplitError(f"'{op.name}' is for one CTA")
         if isinstance(op, StoreViewTkoOp | StorePtrTkoOp):
             stores = True
-            if not is_weak(op) or not _follows_itself(op.token, op, set()):
+            if not is_weak(op) or not _follows_itself(op.token, op, set(), loads_first):
                 raise UnsplitError("a store comes after another access, or is not weak")
     for op in entry.walk():
         if isinstance(op, LoadViewTkoOp | LoadPtrTkoOp) and stores and (
@@ -228,9 +229,11 @@ def _number(split: SplitTiles) -> SSAValue:
     return at.add(integer.AndIOp, [own.results[0], at.constant(split.parts - 1, i32)])
 
 
-def _follows_itself(token: SSAValue | None, store: Operation, seen: set[SSAValue]) -> bool:
-    """True where nothing but loads, and a store itself in an earlier turn of a loop, is before a
-    token: the parts of its tiles that a CTA stores are the same each time."""
+def _follows_itself(
+    token: SSAValue | None, store: Operation, seen: set[SSAValue], loads: bool
+) -> bool:
+    """True where nothing is before a token but a store itself in an earlier turn of a loop, and
+    loads or not: the parts of its tiles that a CTA stores are the same each time."""
     if token is None or token in seen:
         return True
     seen.add(token)
@@ -239,14 +242,14 @@ def _follows_itself(token: SSAValue | None, store: Operation, seen: set[SSAValue
         case MakeTokenOp():
             return True
         case JoinTokensOp():
-            return all(_follows_itself(one, store, seen) for one in owner.tokens)
+            return all(_follows_itself(one, store, seen, loads) for one in owner.tokens)
         case LoadViewTkoOp() | LoadPtrTkoOp():
-            return _follows_itself(owner.token, store, seen)
+            return loads and _follows_itself(owner.token, store, seen, loads)
         case StoreViewTkoOp():
-            return owner is store and _follows_itself(owner.token, store, seen)
+            return owner is store and _follows_itself(owner.token, store, seen, loads)
         case ForOp() | LoopOp() | IfOp():
             return all(
-                _follows_itself(value, store, seen)
+                _follows_itself(value, store, seen, loads)
                 for column in passed_on(owner) if token in column for value in column
             )  # fmt: skip
         case _:

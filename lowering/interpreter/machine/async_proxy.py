@@ -9,17 +9,15 @@ from numpy.typing import NDArray
 
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.clocks import Clocks, Known
-from tilewright.lowering.interpreter.values import Bits, Lanes, spread
+from tilewright.lowering.interpreter.values import Lanes
 
 
 @dataclass(eq=False)
 class AsyncFragment:
-    """The registers of A that one wgmma reads: `slots` of the program, the `first` of them holding
-    `value` in threads `lanes`, whose groups are `group`."""
+    """The registers of A that one wgmma reads: `slots` of the program, in threads `lanes`, whose
+    groups are `group`."""
 
-    first: int
     slots: frozenset[int]
-    value: Bits
     lanes: Lanes
     group: NDArray[np.int64]
     op: int
@@ -52,21 +50,11 @@ class AsyncFragments:
         """Raise Fault where threads are about to write registers that a wgmma in flight reads."""
         for fragment in self._fragments:
             if not fragment.slots.isdisjoint(slots):
-                self._check(fragment, lanes, None)
+                self._check(fragment, lanes)
 
-    def check_move(self, slot: int, lanes: Lanes, value: Bits) -> None:
-        """Raise Fault where a jump moves another value than A to where A is."""
-        for fragment in self._fragments:
-            if slot == fragment.first:
-                self._check(fragment, lanes, value)
-
-    def _check(self, fragment: AsyncFragment, lanes: Lanes, value: Bits | None) -> None:
+    def _check(self, fragment: AsyncFragment, lanes: Lanes) -> None:
         _, mine, theirs = np.intersect1d(lanes, fragment.lanes, return_indices=True)
-        reading = fragment.group[theirs] >= self._completed[fragment.lanes[theirs]]
-        mine, theirs = mine[reading], theirs[reading]
-        if value is not None:
-            changed = (spread(value, len(lanes))[mine] != fragment.value[theirs]).any(axis=-1)
-            mine = mine[changed]
+        mine = mine[fragment.group[theirs] >= self._completed[fragment.lanes[theirs]]]
         if len(mine):
             raise Fault(
                 f"overwrites registers of operand A of {self._op_names[fragment.op]}, "

@@ -35,7 +35,7 @@ class AccessOrder:
 
     @classmethod
     def of(cls, semantics: str, instruction: str) -> AccessOrder:
-        """That of `ld`, `st` or `atom`."""
+        """That of `ld`, `st`, `atom` or `fence`."""
         word, _, scope = semantics.partition(".")
         return cls(word, scope, instruction != "st", instruction != "ld")
 
@@ -56,51 +56,119 @@ class AccessOrder:
 
 
 WEAKLY = AccessOrder.of("weak", "ld")
+SCOPES = {"cta": 0, "cluster": 1, "gpu": 2, "sys": 2}
+"""How wide scopes are: CTA, cluster, grid."""
 
 
 class MissingLink(NamedTuple):
-    """The knowledge that a thread would have, were ops, by number, to release or acquire."""
+    """The knowledge that a thread would have, were ops, by number, to release or acquire, or of a
+    wider scope."""
 
     known: Elsewhere
     ops: tuple[tuple[str, int], ...]
 
 
+class Release(NamedTuple):
+    """The knowledge that threads of a CTA left for those of a scope, and the last op that did."""
+
+    cta: int
+    width: int
+    known: Elsewhere
+    op: int
+
+
+Releases = dict[tuple[int, int], Release]
+"""Those of a word, by CTA and width."""
+
+
 class AtomicOrder:
-    """The knowledge of those who come to each word of memory. `_withheld` is what a word would
-    tell, were it released by an op, `_links` what threads would know of those they read."""
+    """The knowledge of those who come to each word of memory. `_released` is what they left,
+    `_wide` that for the whole grid, `_withheld` what a word would tell, were it released by an op.
+
+    A fence releases with the strong writes of its thread behind it, and acquires what strong reads
+    before it, `_observed`, found released. `_links` is what threads would know of those they read.
+    """
 
     def __init__(self) -> None:
-        self._released: dict[int, Elsewhere] = {}
+        self._released: dict[int, Releases] = {}
+        self._wide: dict[int, Elsewhere] = {}
         self._withheld: dict[int, MissingLink] = {}
         self._links: dict[tuple[int, int], list[MissingLink]] = {}
+        self._fenced: dict[int, dict[int, Release]] = {}
+        self._observed: dict[int, dict[int, tuple[Releases, Elsewhere]]] = {}
         self._histories: dict[int, tuple[int, list[Elsewhere]]] = {}
         self._first = 0
+        self._slots = 1
 
-    def begin(self, first: int, clocks: Clocks) -> None:
-        """A wave of clusters begins, the first of that number."""
-        self._first, self._clocks = first, clocks
-        self._histories, self._links = {}, {}
+    def begin(self, first: int, clocks: Clocks, slots: int) -> None:
+        """A wave of clusters begins, the first of that number, of CTAs of so many `slots`."""
+        self._first, self._clocks, self._slots = first, clocks, slots
+        self._histories, self._links, self._fenced, self._observed = {}, {}, {}, {}
 
     def _cluster(self, lane: int) -> int:
         return self._first + lane // self._clocks.lanes
 
+    def _cta(self, lane: int) -> int:
+        return (self._first * self._clocks.lanes + lane) // self._slots
+
+    def meets(self, width: int, a: int, b: int) -> bool:
+        """True of two CTAs of the grid that are in one scope."""
+        size = (1, self._clocks.lanes // self._slots, 0)[width]
+        return size == 0 or a // size == b // size
+
     def come(self, lane: int, word: int, order: AccessOrder, op: int) -> None:
-        """A thread comes to a word: with an acquire it learns what was released there."""
+        """A thread comes to a word: with an acquire it learns what was released there, and may
+        with a fence later on."""
         if not order.reads:
             return
-        missing = () if order.acquires else (("acquire.gpu", op),)
         links: list[MissingLink] = []
+        missing = () if order.acquires else (("acquire.gpu", op),)
         if withheld := self._withheld.get(word):
             links.append(MissingLink(withheld.known, withheld.ops + missing))
-        if order.acquires:
-            self._acquire(lane, word)
-        elif word in self._released:
-            links.append(MissingLink(self._released[word], missing))
+        if released := self._released.get(word):
+            seen = released, self._wide.get(word, {})
+            if order.acquires:
+                links += self._acquire(lane, *seen, op, SCOPES[order.scope])
+            else:
+                self._observed.setdefault(lane, {})[word] = seen
+                links += [MissingLink(one.known, missing) for one in released.values()]
         if links:
             self._links[lane, word] = links
 
-    def _acquire(self, lane: int, word: int) -> None:
-        released, own = self._released.get(word, {}), self._cluster(lane)
+    def fence(self, lane: int, order: AccessOrder, op: int) -> None:
+        """A thread's fence: it learns what its reads found released, and releases what it knows
+        with its writes from now on."""
+        width = SCOPES[order.scope]
+        for word, seen in self._observed.pop(lane, {}).items():
+            self._links[lane, word] = self._acquire(lane, *seen, op, width)
+        _, known = self.known_by(np.array([lane]))
+        self._fenced.setdefault(lane, {})[width] = Release(self._cta(lane), width, known, op)
+
+    def _acquire(
+        self, lane: int, released: Releases, wide: Elsewhere, op: int, width: int
+    ) -> list[MissingLink]:
+        """A thread learns of what others released whose scopes have it in, as its own has them; the
+        rest is what wider ones would let it know."""
+        cta, known, links = self._cta(lane), Elsewhere(), list[MissingLink]()
+        if width == SCOPES["gpu"]:
+            known = wide
+        for one in released.values():
+            if one.width == width == SCOPES["gpu"]:
+                continue
+            narrow = [
+                ("the scope gpu", number)
+                for size, number in ((one.width, one.op), (width, op))
+                if not self.meets(size, one.cta, cta)
+            ]
+            if narrow:
+                links.append(MissingLink(one.known, tuple(narrow)))
+            else:
+                known = _merged(known, one.known)
+        self._learn(lane, known)
+        return links
+
+    def _learn(self, lane: int, released: Elsewhere) -> None:
+        own = self._cluster(lane)
         if own in released:
             self._clocks.learn(np.array([lane]), released[own][1])
         foreign = {cluster: known for cluster, known in released.items() if cluster != own}
@@ -117,18 +185,30 @@ class AtomicOrder:
 
     def leave(self, lane: int, word: int, order: AccessOrder, op: int) -> None:
         """The thread has written the word: with a release it leaves what it knows, of what it did
-        too, for those who come later."""
+        too, for those who come later; else what it knew at its last fences."""
         if not order.writes:
             return
         if not order.reads:
             self._released.pop(word, None)
+            self._wide.pop(word, None)
             self._withheld.pop(word, None)
         _, known = self.known_by(np.array([lane]))
+        for release in self._fenced.get(lane, {}).values():
+            self._release(word, release)
         if order.releases:
-            self._released[word] = _merged(self._released.get(word, {}), known)
+            width = SCOPES[order.scope]
+            self._release(word, Release(self._cta(lane), width, known, op))
         else:
             before = self._withheld[word].known if word in self._withheld else {}
             self._withheld[word] = MissingLink(_merged(before, known), (("release.gpu", op),))
+
+    def _release(self, word: int, release: Release) -> None:
+        key, others = (release.cta, release.width), self._released.get(word, {})
+        if key in others:
+            release = release._replace(known=_merged(others[key].known, release.known))
+        self._released[word] = {**others, key: release}
+        if release.width == SCOPES["gpu"]:
+            self._wide[word] = _merged(self._wide.get(word, {}), release.known)
 
     def known_by(self, lanes: Lanes) -> tuple[int, Elsewhere]:
         """The cluster of some threads, and what they know and did until now, of all clusters."""
@@ -160,12 +240,15 @@ class AtomicOrder:
     def missing(
         self, lane: int, cluster: int, who: NDArray[np.int32], stamps: NDArray[np.int32]
     ) -> tuple[tuple[str, int], ...]:
-        """The releases and acquires, by op, that would let a thread know of an access."""
-        for (reader, _), links in self._links.items():
-            for link in links if self._near(lane, reader) else ():
-                if knows(link.known, cluster, who, stamps).all():
-                    return link.ops
-        return ()
+        """The fewest releases and acquires, by op, that would let a thread know of an access."""
+        near = (links for (reader, _), links in self._links.items() if self._near(lane, reader))
+        enough = (
+            link.ops
+            for links in near
+            for link in links
+            if knows(link.known, cluster, who, stamps).all()
+        )
+        return min(enough, key=len, default=())
 
     @property
     def is_used(self) -> bool:

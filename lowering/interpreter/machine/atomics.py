@@ -9,7 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tilewright.lowering.interpreter.errors import faults_of
-from tilewright.lowering.interpreter.machine.atomic_order import AccessOrder, AtomicOrder
+from tilewright.lowering.interpreter.machine.atomic_order import (
+    SCOPES,
+    AccessOrder,
+    AtomicOrder,
+)
 from tilewright.lowering.interpreter.machine.clocks import Clocks
 from tilewright.lowering.interpreter.machine.global_accesses import GlobalAccesses
 from tilewright.lowering.interpreter.machine.schedule import Schedule
@@ -23,7 +27,12 @@ class Atomics:
     """The atomic operations of a wave of CTAs."""
 
     def __init__(
-        self, clocks: Clocks, shared: SharedMemory, accesses: GlobalAccesses, schedule: Schedule
+        self,
+        clocks: Clocks,
+        slots: int,
+        shared: SharedMemory,
+        accesses: GlobalAccesses,
+        schedule: Schedule,
     ):
         self._clocks = clocks
         self._shared = shared
@@ -31,7 +40,7 @@ class Atomics:
         self._schedule = schedule
         # Words of shared memory are those of this wave alone.
         self._shared_order = AtomicOrder()
-        self._shared_order.begin(0, clocks)
+        self._shared_order.begin(0, clocks, slots)
 
     def perform(
         self, lanes: Lanes, address: Bits, values: Sequence[Bits], combine: Combine, op: int,
@@ -44,8 +53,8 @@ class Atomics:
         places = address.astype(np.int64)
         if shared:
             places = self._shared.places(lanes, address, width, "atomic access")[:, 0]
-        elif order.scope == "cta":
-            self._accesses.narrow.add(op)
+        elif (width := SCOPES[order.scope]) < SCOPES["gpu"]:
+            self._accesses.widths[op] = width
         if order.writes:
             self._clocks.reserve(lanes)
         result = np.zeros_like(values[0])
@@ -61,6 +70,13 @@ class Atomics:
             for row in rows.tolist():
                 known.leave(int(lanes[row]), int(places[row]), order, op)
         return result
+
+    def fence(self, lanes: Lanes, order: AccessOrder, op: int) -> None:
+        """Threads execute a fence; that `sc` ones are in one order lets nobody know more."""
+        self._clocks.reserve(lanes)
+        for lane in lanes.tolist():
+            for known in (self._shared_order, self._accesses.order):
+                known.fence(lane, order, op)
 
     def _rounds(self, places: NDArray[np.int64]) -> list[NDArray[np.int64]]:
         """The threads, by index, in rounds in which each word is accessed once."""

@@ -48,8 +48,8 @@ class GlobalAccesses:
         self._shadows: dict[int, Shadow] = {}
         self._first = self._ctas = 0
         self.order = AtomicOrder()
-        self.narrow: set[int] = set()
-        """Ops of which threads of other CTAs see no order: those of scope `cta`."""
+        self.widths: dict[int, int] = {}
+        """The scopes of ops that not all threads see in one order."""
         self._fences = GlobalProxyFences(self.order)
         self._async: set[int] = set()
         self._reading: dict[int, list[GlobalRead]] = {}
@@ -62,7 +62,7 @@ class GlobalAccesses:
         self._first, self._ctas = self._first + self._ctas, ctas
         self._slots, self._cluster = slots, cluster
         self._clocks, self._op_names = clocks, op_names
-        self.order.begin(self._first // cluster, clocks)
+        self.order.begin(self._first // cluster, clocks, slots)
 
     def finish(self) -> None:
         """The wave is over, and with it whatever its threads started."""
@@ -424,7 +424,7 @@ class GlobalAccesses:
         chosen, cluster = slice(at, at + 1), int(other[at]) // (LOCAL + 1)
         missing = self.order.missing(int(lanes[at]), cluster, actor[chosen], stamps[chosen])
         if not weak:
-            missing = tuple(("the scope gpu", -n) for n in both if -n in self.narrow)
+            missing = tuple(("the scope gpu", -n) for n in both if -n in self.widths)
         elif len(weak) < len(both):
             missing = tuple((STRONG[verb], number) for number, verb in weak.items())
         named = [f"{word} in {self._op_names[number]}" for word, number in missing]
@@ -438,10 +438,15 @@ class GlobalAccesses:
     def _too_narrow(
         self, op: int, ops: NDArray[np.int32], others: NDArray[np.int64], mine: NDArray[np.int64]
     ) -> NDArray[np.bool_]:
-        """True of strong accesses of two CTAs of which one is of scope `cta`."""
-        narrow = np.isin(-ops, list(self.narrow)) | (-op in self.narrow)
-        cta, own = (who - (who & LOCAL) % self._slots for who in (others, mine))
-        return narrow & (cta != own)
+        """True of strong accesses of which one's scope does not have the other's thread in it."""
+        result = np.zeros(len(ops), dtype=np.bool_)
+        ctas = [who // (LOCAL + 1) * self._cluster + (who & LOCAL) // self._slots
+                for who in (others, mine)]  # fmt: skip
+        for number, width in self.widths.items():
+            size = 1 if width == 0 else self._cluster
+            apart = ctas[0] // size != ctas[1] // size
+            result |= apart & ((ops == -number) | (op == -number))
+        return result
 
     def _report(self, message: str, row: int) -> None:
         if self._races == "error":

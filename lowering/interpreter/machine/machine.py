@@ -57,7 +57,7 @@ from tilewright.lowering.interpreter.program import (
     Suspend,
 )
 from tilewright.lowering.interpreter.share import Share, print_text
-from tilewright.lowering.interpreter.values import Bits, Lanes, is_array, joined, take
+from tilewright.lowering.interpreter.values import Bits, Lanes, joined, take
 
 RESIDENT_THREADS = 8192
 """The threads that are resident at a time: CTAs are run in waves of about this many threads."""
@@ -205,7 +205,7 @@ class Machine:
         )
         accesses.begin(len(ctas), self.slots, cluster, self.clocks, self.shared.op_names)
         self.bulk_stores = BulkStores(self.shared, accesses, self.schedule)
-        self.atomics = Atomics(self.clocks, self.shared, accesses, self.schedule)
+        self.atomics = Atomics(self.clocks, self.slots, self.shared, accesses, self.schedule)
         self._special = SpecialRegisters(
             launch.block, launch.grid, launch.cluster, ctas, self.slots
         )
@@ -336,8 +336,6 @@ class Machine:
         regs, unfenced = gang.regs, gang.unfenced
         moved = [(regs[slot], slot in unfenced) for slot in jump.sources]
         for slot, (value, late) in zip(jump.dests, moved, strict=True):
-            if self._operands and is_array(value):
-                self._operands.check_move(slot, gang.lanes, value)
             regs[slot] = value
             (unfenced.add if late else unfenced.discard)(slot)
         gang.block = jump.target

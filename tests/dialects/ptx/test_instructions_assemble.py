@@ -20,12 +20,19 @@ from xdsl.dialects.builtin import StringAttr
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute_nvgpu.lattice import CP_ASYNC, NAMED_BARRIER
-from tilewright.dialects.cute_nvgpu.lattice.atomics import ATOMICS, operand_count, register_of
-from tilewright.dialects.cute_nvgpu.lattice.data_movement import ACCESS_TYPES, SCOPES, VECTOR_BITS
+from tilewright.dialects.cute_nvgpu.lattice.atomics import INSTRUCTIONS, operand_count, register_of
+from tilewright.dialects.cute_nvgpu.lattice.data_movement import (
+    ACCESS_TYPES,
+    SEMANTICS,
+    VECTOR_BITS,
+    WEAK,
+)
+from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
 from tilewright.dialects.cute_nvgpu.lattice.multimem import MULTIMEM
+from tilewright.dialects.cute_nvgpu.lattice.sync import FENCE, FENCE_IN_CLUSTERS
 from tilewright.dialects.ptx import data_movement as data
 from tilewright.dialects.ptx import multimem, registers, synchronization
-from tilewright.dialects.ptx.atomics import AtomOp
+from tilewright.dialects.ptx.atomics import AtomOp, RedOp
 from tilewright.dialects.ptx.control_flow import PARAMETER_TYPES, TENSORMAP
 from tilewright.dialects.ptx.registers import ListMakeOp
 from tilewright.dialects.ptx.types import KINDS, reg
@@ -57,7 +64,7 @@ def check_refused(text: str, mnemonic: str, target: str, version: tuple[int, int
         assert lines <= set(complaints(lowered, ptxas(lowered, arch)))
 
 
-@pytest.mark.parametrize("space", [space for row in data.LdOp.ROWS for space in row.spaces])
+@pytest.mark.parametrize("space", ["global", "shared", "shared::cluster"])
 @pytest.mark.parametrize("access", ACCESS_TYPES)
 def test_loads_and_stores(space: str, access: str, ptxas: Ptxas) -> None:
     kernel = Kernel(shared=4096)
@@ -183,19 +190,77 @@ def test_barriers(ptxas: Ptxas) -> None:
     check(kernel, ptxas)
 
 
+@pytest.mark.parametrize("wide", [False, True])
 @pytest.mark.parametrize("space", data.LdOp.ROW.spaces)
-def test_atomics(space: str, ptxas: Ptxas) -> None:
-    kernel = Kernel(shared=4096)
-    for form in ATOMICS:
-        for offset in OFFSETS:
+def test_orders_of_loads_and_stores(space: str, wide: bool, ptxas: Ptxas) -> None:
+    """Scope `cluster` asks for sm_90, and no other one does."""
+    kernel, orders = Kernel(shared=4096), set[str]()
+    for i, access in enumerate(ACCESS_TYPES):
+        address = kernel.pointer if space == "global" else kernel.shared_address(256)
+        for name in ("ld", "st"):
+            for order in SEMANTICS[name]:
+                if order == WEAK or order.endswith("cluster") is not wide:
+                    continue
+                orders.add(f"{name}.{order}.{space}")
+                count, offset = 1 + i % 2, OFFSETS[i % 3]
+                if name == "ld":
+                    load = data.LdOp(space, access, address, offset, count, semantics=order)
+                    kernel.output(kernel.add(load))
+                else:
+                    value = kernel.input(ACCESS_TYPES[access], count)
+                    kernel.add(data.StOp(space, access, address, value, offset, semantics=order))
+    text = check(kernel, ptxas, lowest=("sm_90", (7, 8)) if wide else None)
+    assert all(order in text for order in orders)
+    if wide:
+        refused_below(text, ".cluster", ptxas)
+
+
+def refused_below(text: str, words: str, ptxas: Ptxas) -> None:
+    """On sm_80, with its own version of PTX, every line with some words is refused."""
+    lines = {line.strip() for line in text.splitlines() if words in line} - {""}
+    older = with_target(with_version(text, (7, 7)), "sm_80")
+    assert lines and lines <= set(complaints(older, ptxas(older, "sm_80")))
+
+
+@pytest.mark.parametrize("name", ["atom", "red"])
+@pytest.mark.parametrize("space", data.LdOp.ROW.spaces)
+def test_atomics(space: str, name: str, ptxas: Ptxas) -> None:
+    """Every order of every form, by what it needs."""
+    forms: dict[tuple[str, tuple[int, int]], list[tuple[str, str]]] = {}
+    for mnemonic, row in INSTRUCTIONS.items():
+        instruction, order, scope, where, form = mnemonic.split(".", 4)
+        if (instruction, where) == (name, space):
+            needs = row.target.name, row.ptx_version
+            forms.setdefault(needs, []).append((f"{order}.{scope}", form))
+    assert set(forms) == {("sm_70", (6, 0)), ("sm_70", (6, 3)), ("sm_90", (7, 8))}
+    for needs, some in forms.items():
+        kernel = Kernel(shared=4096)
+        for i, (semantics, form) in enumerate(some):
             address = kernel.pointer if space == "global" else kernel.shared_address(256)
             values = [kernel.input(register_of(form)) for _ in range(operand_count(form))]
-            for scope in SCOPES:
-                atom = AtomOp(space, form, address, values, offset, scope=scope)
+            offset = OFFSETS[i % 3]
+            if name == "atom":
+                atom = AtomOp(space, form, address, values, offset, semantics=semantics)
                 kernel.output(kernel.add(atom))
-    text = check(kernel, ptxas, lowest=("sm_90", (7, 8)))  # as bf16 needs
-    for scope in SCOPES:
-        assert all(f"atom.acq_rel.{scope}.{space}.{form}" in text for form in ATOMICS)
+            else:
+                kernel.add(RedOp(address, *values, space, form, offset, semantics=semantics))
+        text = check(kernel, ptxas, lowest=needs)
+        assert all(f"{name}.{order}.{space}.{form}" in text for order, form in some)
+        if needs[0] == "sm_90":
+            refused_below(text, f"{name}.", ptxas)
+
+
+@pytest.mark.parametrize("row", [FENCE, FENCE_IN_CLUSTERS], ids=["", "cluster"])
+def test_fences(row: InstructionRow, ptxas: Ptxas) -> None:
+    kernel = Kernel()
+    for mnemonic in row.mnemonics:
+        kernel.add(synchronization.FenceOp(mnemonic.removeprefix("fence.")))
+    text = check(kernel, ptxas, lowest=(row.target.name, row.ptx_version))
+    assert all(f"\t{mnemonic};" in text for mnemonic in row.mnemonics)
+    if row is FENCE_IN_CLUSTERS:
+        refused_below(text, "\tfence", ptxas)
+    with pytest.raises(VerifyException, match=r"acq_rel.cta or .*, got acquire.gpu"):
+        synchronization.FenceOp("acquire.gpu").verify()
 
 
 def test_multicast_objects(ptxas: Ptxas) -> None:
@@ -239,9 +304,11 @@ def test_accesses_to_multicast_objects_that_there_are_not(form: str, kind: str, 
 def test_guarded_loads_and_atomics(ptxas: Ptxas) -> None:
     kernel = Kernel(shared=4096)
     predicate, other = kernel.input("pred"), kernel.input("b32")
-    load = data.LdOp("global", "b32", kernel.pointer, 4, 1, predicate, other)
+    load = data.LdOp("global", "b32", kernel.pointer, 4, 1, predicate=predicate, otherwise=other)
     kernel.output(kernel.add(load))
-    atom = AtomOp("global", "add.u32", kernel.pointer, [other], 0, predicate, load.result)
+    atom = AtomOp(
+        "global", "add.u32", kernel.pointer, [other], 0, predicate=predicate, otherwise=load.result
+    )
     kernel.output(kernel.add(atom))
     text = check(kernel, ptxas)
     for name in ("ld.global.b32", "atom"):

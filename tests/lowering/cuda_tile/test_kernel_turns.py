@@ -115,6 +115,34 @@ def test_large_tiles_in_turns(stored: str) -> None:
     assert ("bra" in tw.compile(text, "sm_80").ptx) == (stored == "A")
 
 
+@pytest.mark.parametrize("given, arch", [("", "sm_80"), (" token = %t", "sm_86")])
+def test_a_large_tile_is_turned(given: str, arch: str) -> None:
+    """In turns, to other places than those that are loaded; or as a whole, where it may come to
+    these, by threads that write or read a part of what shared memory has room for."""
+    tensor = "tensor_view<512x512xf32, strides=[512,1]>"
+    view, tile = f"partition_view<tile=(512x512), {tensor}>", "tile<512x512xf32>"
+    made = "\n".join(
+        f"    %{x} = make_tensor_view %{p}, shape = [512, 512], strides = [512, 1] : {tensor}\n"
+        f"    %{x}s = make_partition_view %{x} : {view}"
+        for x, p in (("A", "a"), ("B", "a" if given else "b"))
+    )
+    text = entry(
+        "%a: tile<ptr<f32>>, %b: tile<ptr<f32>>",
+        f"""
+    %o = constant <i32: 0> : tile<i32>
+{made}
+    %x, %t = load_view_tko weak %As[%o, %o] : {view}, tile<i32> -> {tile}, token
+    %y = permute %x [1, 0] : {tile} -> {tile}
+    %u = store_view_tko weak %y, %Bs[%o, %o]{given} : {tile}, {view}, tile<i32> -> token
+""",
+    )
+    a = np.arange(512 * 512, dtype=np.float32)
+    args = [a, np.zeros(1 if given else a.size, np.float32)]
+    got = tw.interpret(text, "k", level="ptx", grid=(1,), args=args, arch=arch)
+    assert (got[0 if given else 1].reshape(512, 512) == a.reshape(512, 512).T).all()
+    assert ("bra" in tw.compile(text, arch).ptx) == (not given)
+
+
 def test_the_largest_tile_of_tile_ir() -> None:
     """A line for each of its registers would be 49,000."""
     assert tw.compile(in_place(4096, "A"), "sm_90a").ptx.count("\n") < 1000

@@ -3,6 +3,7 @@ model. Each wrong kernel is one edit away from a correct one."""
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -77,6 +78,85 @@ def test_a_flag_that_orders_nothing(level: str, set_: str, get: str, legal: list
             f"{where[0].removesuffix(mark)}'{name}' at faults.mlir:{lines[mark]}" if where else ""
         )
         assert told in nearest and (f":{lines[mark]}" in nearest) is bool(where), message
+
+
+def fence(semantics: str) -> str:
+    return f'cute_nvgpu.fence "{semantics}" // FENCE'
+
+
+def add(semantics: str, value: str, result: str = "%flag", form: str = "or.b32") -> str:
+    """An atomic operation on the flag; one that nobody reads is a `red` of PTX."""
+    return (
+        f'{ADDRESS}{result} = cute_nvgpu.address.atomic semantics "{semantics}" "{form}" '
+        f"%flags + 0, {value} : i64, i32 -> i32 // {'SET' if value == '%one' else 'GET'}"
+    )
+
+
+def after(get: str, fence: str) -> str:
+    return f"{get}\n        {fence}"
+
+
+RELAXED = store("relaxed.gpu"), load("relaxed.gpu")
+FENCED = [
+    ("acq_rel.gpu", "acq_rel.gpu", *RELAXED),
+    ("sc.sys", "acq_rel.gpu", store("relaxed.sys"), load("relaxed.gpu")),
+    ("acq_rel.gpu", "sc.gpu", add("relaxed.gpu", "%one", "%was"), add("relaxed.gpu", "%zero")),
+    ("acq_rel.gpu", "", store("relaxed.gpu"), load("acquire.gpu")),
+    ("acq_rel.gpu", "", store("relaxed.gpu"), add("acquire.gpu", "%zero")),
+    ("", "acq_rel.sys", add("release.gpu", "%one", "%was"), load("relaxed.gpu")),
+]
+"""Fences of who sets a flag and of who waits for it, and how the flag is accessed."""
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("before, behind, set_, get", FENCED)
+def test_a_flag_between_fences(level: Any, before: str, behind: str, set_: str, get: str) -> None:
+    """Fences release and acquire with relaxed accesses; without one, or too late, it is a race."""
+    first, last = (fence(order) if order else "" for order in (before, behind))
+    text = flagged(set_=f"{first}\n      {set_}", get=after(get, last))
+    for seed in TURNS:
+        got = run(text, level, arrays(), grid=(2,), schedule=seed)
+        np.testing.assert_array_equal(got[2], np.arange(64)[::-1])
+    wrong = {
+        r"nearest legal: release\.gpu in ": flagged(set_=set_, get=after(get, last)),
+        r" ?release\.gpu in ": flagged(set_=f"{set_}\n      {first}", get=after(get, last)),
+        r"nearest legal: acquire\.gpu in ": flagged(set_=f"{first}\n      {set_}", get=get),
+    }
+    for (words, faulty), needed in zip(wrong.items(), (first, first, last), strict=True):
+        if needed:
+            assert re.search(words, raised(faulty, level))
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("narrow", ["cta", "cluster"])
+@pytest.mark.parametrize("setter", [True, False])
+def test_a_fence_for_too_few(level: Any, narrow: str, setter: bool) -> None:
+    """Its scope does not have the other CTA in it, whose line the error names."""
+    orders = [f"acq_rel.{scope}" for scope in ((narrow, "gpu") if setter else ("gpu", narrow))]
+    set_, get = RELAXED
+    text = flagged(set_=f"{fence(orders[0])}\n      {set_}", get=after(get, fence(orders[1])))
+    lines = [n for n, line in enumerate(text.splitlines(), 1) if "// FENCE" in line]
+    assert f"the scope gpu in 'cute_nvgpu.fence' at faults.mlir:{lines[not setter]}".replace(
+        "cute_nvgpu" if level == "ptx" else "-", "ptx" if level == "ptx" else "-"
+    ) in raised(text, level)
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_the_scope_of_a_cluster(level: Any) -> None:
+    """It has two CTAs of a cluster in it, and not those of two."""
+    for set_, get in (
+        (store("release.cluster"), load("acquire.cluster")),
+        (f"{fence('acq_rel.cluster')}\n      {store('relaxed.cluster')}",
+         after(load("relaxed.cluster"), fence("sc.cluster"))),
+    ):  # fmt: skip
+        text = flagged(set_=set_, get=get)
+        near = text.replace(
+            "{gpu.kernel", "{gpu.kernel, gpu.known_cluster_size = array<i32: 2, 1, 1>"
+        )
+        for seed in TURNS:
+            got = run(near, level, arrays(), grid=(2,), schedule=seed)
+            np.testing.assert_array_equal(got[2], np.arange(64)[::-1])
+        assert "nearest legal: the scope gpu in" in raised(text, level)
 
 
 @pytest.mark.parametrize("level", LEVELS)

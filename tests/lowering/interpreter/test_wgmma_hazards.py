@@ -126,6 +126,12 @@ GOOD = (
         + read("%d_1") + wait() + read("%f_1")),
     Row("a complete result goes on without a fence", FIRST + COMMIT + wait()
         + m(1, "%d_1", "%d_2") + COMMIT + wait() + read("%d_2")),
+    Row("two accumulators in turn", FENCE + f"""
+  %r:2 = scf.for %i = %c0 to %c3 step %c1
+      iter_args(%p = %d_0, %q = %f_0) -> ({CASE.c_type}, {CASE.c_type}) {{
+{m(0, "%q", "%n1")}    scf.yield %n1, %p : {CASE.c_type}, {CASE.c_type}
+  }}
+""" + COMMIT + wait() + read("%r#0").replace("e_r#0", "e_r")),
     Row("a loop with all in flight", FENCE + loop(ACCUMULATE) + COMMIT + wait() + read("%r")),
     Row("a loop that waits for the last round", FENCE
         + loop(ACCUMULATE + COMMIT + wait(1)) + wait() + read("%r")),

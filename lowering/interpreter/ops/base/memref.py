@@ -200,7 +200,7 @@ def _reinterpret(op: memref.ReinterpretCastOp, builder: Builder) -> Step:
     _check_space(op, op.source.type)
     _check(op, addressing_mismatch(op.result.type))
     source, dest = builder.slot(op.source), builder.slot(op.result)
-    layout = layout_of(op.result.type) if _is_static(op) else None
+    layout = layout_of(op.result.type) if not (op.sizes or op.strides) else None
     lists = [
         _mixed(static.get_values(), builder.slots(dynamic))
         for static, dynamic in (
@@ -225,10 +225,6 @@ def _reinterpret(op: memref.ReinterpretCastOp, builder: Builder) -> Step:
         )
 
     return step
-
-
-def _is_static(op: memref.ReinterpretCastOp) -> bool:
-    return not (op.sizes or op.strides)
 
 
 def _mixed(static: Sequence[int], slots: Sequence[int]) -> list[int | tuple[int]]:
@@ -314,7 +310,7 @@ def load_words(
         words = np.zeros((gang.count, count), f"uint{8 * width}")
         if otherwise is not None:
             words[:] = otherwise
-        change_words(machine, gang, address, words, keep, number, chosen, order)
+        change_words(machine, gang, address, words, keep, number, chosen, order, shared)
         return words
 
     def load(lanes: Lanes, address: Bits) -> Bits:
@@ -340,7 +336,7 @@ def store_words(
     an order one after the other."""
     address = spread(address, gang.count)
     if order.strong:
-        change_words(machine, gang, address, words, exchange, number, chosen, order)
+        change_words(machine, gang, address, words, exchange, number, chosen, order, shared)
         return
 
     def store(lanes: Lanes, address: Bits, words: Bits) -> None:
@@ -368,9 +364,9 @@ def exchange(_: Bits, value: Bits) -> Bits:
 
 def change_words(
     machine: Machine, gang: Gang, address: Bits, words: Bits, change: Callable[..., Bits],
-    number: int, chosen: Bits | None, order: AccessOrder,
+    number: int, chosen: Bits | None, order: AccessOrder, shared: bool = False,
 ) -> None:  # fmt: skip
-    """Let words of global memory be changed by `words`, [threads, words], one after the other, in
+    """Let words of memory be changed by `words`, [threads, words], one after the other, in
     the `chosen` threads alone; `words` become those that were there."""
     everyone = np.ones(gang.count, bool) if chosen is None else spread(chosen, gang.count)
     if not len(threads := np.flatnonzero(everyone)):
@@ -381,7 +377,7 @@ def change_words(
             places = (at + i * words.itemsize).astype(address.dtype)
             values = [np.ascontiguousarray(words[threads, i])]
             words[threads, i] = machine.atomics.perform(
-                gang.lanes[threads], places, values, change, number, order, shared=False
+                gang.lanes[threads], places, values, change, number, order, shared=shared
             )
 
 

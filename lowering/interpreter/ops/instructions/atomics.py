@@ -1,4 +1,5 @@
-"""Atomic operations of both levels: `memref.atomic_rmw` and `atom.acq_rel.gpu`."""
+"""Atomic operations of both levels, `memref.atomic_rmw` and `atom.acq_rel.gpu`, and fences between
+threads."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -11,7 +12,9 @@ from tilewright.diagnostic import OpError
 from tilewright.dialects.cute.types.memref import Space
 from tilewright.dialects.cute_nvgpu.lattice.atomics import ATOMICS, form_of
 from tilewright.dialects.cute_nvgpu.ops import address
-from tilewright.dialects.ptx.atomics import AtomOp
+from tilewright.dialects.cute_nvgpu.ops.sync import FenceOp
+from tilewright.dialects.ptx.atomics import AtomOp, RedOp
+from tilewright.dialects.ptx.synchronization import FenceOp as PtxFenceOp
 from tilewright.lowering.interpreter.builder import Builder, Step, effect, runs
 from tilewright.lowering.interpreter.errors import faults_of
 from tilewright.lowering.interpreter.machine.atomic_order import AccessOrder
@@ -78,21 +81,22 @@ def _atomic_rmw(op: memref.AtomicRMWOp, builder: Builder) -> Step:
     return effect(op, builder, run)
 
 
-@runs(AtomOp, address.AtomicOp)
-def _atom(op: AtomOp | address.AtomicOp, builder: Builder) -> Step:
+@runs(AtomOp, address.AtomicOp, RedOp)
+def _atom(op: AtomOp | address.AtomicOp | RedOp, builder: Builder) -> Step:
     form, number, offset = op.form.data, builder.number(op), op.offset.value.data
-    order = AccessOrder.of(f"acq_rel.{op.scope.data}", "atom")
-    shared = op.space.data == "shared" if isinstance(op, AtomOp) else op.is_shared
+    order = AccessOrder.of(op.semantics.data, "atom")
+    shared = op.is_shared if isinstance(op, address.AtomicOp) else op.space.data == "shared"
+    values = [op.value] if isinstance(op, RedOp) else op.values
 
     def run(
         machine: Machine, gang: Gang, at: Bits, values: list[Bits], chosen: Bits | None,
         otherwise: Bits | None,
     ) -> Bits:  # fmt: skip
         at = moved(at, offset)
-        if chosen is None or otherwise is None:
+        if chosen is None:
             return _perform(machine, gang.lanes, at, values, form, shared, number, order)
         threads = np.flatnonzero(spread(chosen, gang.count))
-        result = np.array(spread(otherwise, gang.count))
+        result = np.array(spread(values[0] if otherwise is None else otherwise, gang.count))
         if len(threads):
             at, *values = (spread(value, gang.count)[threads] for value in (at, *values))
             with faults_of(threads):
@@ -101,7 +105,16 @@ def _atom(op: AtomOp | address.AtomicOp, builder: Builder) -> Step:
                 )
         return result
 
-    return effect(op, builder, run, op.address, op.values, op.predicate, op.otherwise)
+    otherwise = None if isinstance(op, RedOp) else op.otherwise
+    return effect(op, builder, run, op.address, values, op.predicate, otherwise)
+
+
+@runs(FenceOp, PtxFenceOp)
+def _fence(op: FenceOp | PtxFenceOp, builder: Builder) -> Step:
+    order, number = AccessOrder.of(op.semantics.data, "fence"), builder.number(op)
+    return effect(
+        op, builder, lambda machine, gang: machine.atomics.fence(gang.lanes, order, number)
+    )
 
 
 def _perform(

@@ -4,18 +4,17 @@ The arithmetic is in `wgmma`, the rules of memory in `async_proxy`. A result is 
 `InFlight` value, until a `wgmma.wait_group` completes it.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Operation
 
 from tilewright.dialects.cute_nvgpu.atoms.wgmma import WgmmaAtom
 from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import DescriptorError
 from tilewright.dialects.cute_nvgpu.ops import sm90, wgmma_sync
-from tilewright.dialects.cute_nvgpu.ops.fragment import register_sources
 from tilewright.dialects.ptx import wgmma as ptx
 from tilewright.lowering.interpreter.arithmetic.elements import elements_of
 from tilewright.lowering.interpreter.arithmetic.sparse import check_metadata
@@ -30,7 +29,6 @@ from tilewright.lowering.interpreter.builder import Builder, Step, runs
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.async_proxy import AsyncFragment
 from tilewright.lowering.interpreter.machine.machine import WARP, Gang, Machine
-from tilewright.lowering.interpreter.numerics import NumericsError
 from tilewright.lowering.interpreter.values import (
     CONTAINERS,
     Bits,
@@ -67,7 +65,8 @@ class IssuedMma:
     """One `wgmma.mma_async` of a program: its atom, and the registers of its operands.
 
     `elements` turns a register into elements of an operand, `register` a result back;
-    `a_sources` are all registers of which A is made, its own first.
+    `a_sources` are all registers of the text of which A is made: atoms have values, which get
+    registers of their own where one is in flight.
     """
 
     atom: WgmmaAtom
@@ -88,7 +87,7 @@ class IssuedMma:
     def run(self, machine: Machine, gang: Gang) -> None:
         """Issue it for every warpgroup of the gang."""
         lanes, regs = warpgroups(machine, gang, self.atom.mnemonic), gang.regs
-        self._check_fenced(machine, gang)
+        machine.shared.wgmmas.check_fenced(gang.lanes, "the first")
         accumulates = self._accumulates(gang)
         c = self._accumulator(machine, gang, accumulates)
         if self.atom.frag_kind == "rs":
@@ -97,26 +96,19 @@ class IssuedMma:
         e = None if self.e is None else self._fragment(gang, "E", regs[self.e])
         if e is not None:
             check_metadata(self.atom, e, self.selector)
-        d = self._multiply(machine, a, b, c, e)
+        model = wgmma_model(self.atom, machine.launch.arch, machine.launch.numerics)
+        d = multiply_matrices(
+            self.atom, a, b, c, model, negated=self.negated, e=e, selector=self.selector
+        )
         shape = (self.atom.shape, self.atom.types[2])
         group = machine.shared.wgmmas.committed[gang.lanes]
         origin = machine.shared.op_names[self.number]
         if self.a_sources:
-            fragment = spread(regs[self.a], gang.count)
             machine.shared.wgmmas.fragments.issue(
-                AsyncFragment(self.a, self.a_sources, fragment, gang.lanes, group, self.number)
+                AsyncFragment(self.a_sources, gang.lanes, group, self.number)
             )
         self._overwrite(gang, origin)
         regs[self.d] = InFlight(origin, self.register(d).reshape(gang.count, -1), group, shape)
-
-    def _check_fenced(self, machine: Machine, gang: Gang) -> None:
-        fenced = machine.shared.wgmmas.fenced[gang.lanes]
-        if not fenced.all():
-            raise Fault(
-                "is the first of its warpgroup, and no wgmma.fence came before it "
-                "(PTX ISA 9.7.15.7.1)",
-                int(np.argmin(fenced)),
-            )
 
     def _accumulates(self, gang: Gang) -> NDArray[np.bool_]:
         """The warpgroups that add C: [warpgroups]."""
@@ -226,18 +218,6 @@ class IssuedMma:
         wide = spread(value, gang.count).reshape(gang.count // WARPGROUP, WARPGROUP, -1)
         return self.elements(operand, wide)
 
-    def _multiply(
-        self, machine: Machine, a: NDArray[Any], b: NDArray[Any], c: Bits, e: Bits | None
-    ) -> Bits:
-        launch = machine.launch
-        try:
-            model = wgmma_model(self.atom, launch.arch, launch.numerics)
-        except NumericsError as error:
-            raise Fault(str(error)) from error
-        return multiply_matrices(
-            self.atom, a, b, c, model, negated=self.negated, e=e, selector=self.selector
-        )
-
 
 # The atom level
 
@@ -265,7 +245,6 @@ def _mma(op: sm90.WarpgroupMmaOp, builder: Builder) -> None:
         op.selector.value.data if sparse else 0,
         _same,
         lambda d: d,
-        _fragment_slots(builder, register_sources(op.multiplicands_and_c[0]), op.mma_atom),
     )
     _add(op, issue, builder)
 
@@ -299,7 +278,7 @@ def _wgmma(op: ptx.WgmmaOp, builder: Builder) -> None:
         0 if op.selector is None else op.selector.value.data,
         elements,
         words,
-        _fragment_slots(builder, [op.a], atom),
+        builder.sharing([op.a]) if atom.frag_kind == "rs" else frozenset(),
     )
     _add(op, issue, builder)
 
@@ -308,13 +287,6 @@ def _add(op: Operation, issue: IssuedMma, builder: Builder) -> None:
     """Note that what a wgmma writes needs no fence before another."""
     reads, writes = builder.slots(op.operands), builder.slots(op.results)
     builder.add(op, issue.run, reads, writes, fenced=True)
-
-
-def _fragment_slots(
-    builder: Builder, values: Sequence[SSAValue], atom: WgmmaAtom
-) -> frozenset[int]:
-    """The registers of which A is made; none where A is in shared memory."""
-    return builder.sharing(values) if atom.frag_kind == "rs" else frozenset()
 
 
 # What orders them

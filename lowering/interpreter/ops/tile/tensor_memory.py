@@ -25,8 +25,9 @@ from tilewright.dialects.cute_nvgpu.atoms.umma import UmmaAtom
 from tilewright.dialects.cute_nvgpu.lattice.tmem import CELL_BITS
 from tilewright.lowering.interpreter.arithmetic.elements import packed, unpacked
 from tilewright.lowering.interpreter.arithmetic.lane_value import LaneInteger, LaneValue
-from tilewright.lowering.interpreter.arithmetic.umma import UmmaOptions, chunk_elements, umma_model
+from tilewright.lowering.interpreter.arithmetic.umma import UmmaOptions, umma_model
 from tilewright.lowering.interpreter.arithmetic.umma_issue import Memories, UmmaIssue
+from tilewright.lowering.interpreter.arithmetic.wgmma import chunk_elements
 from tilewright.lowering.interpreter.builder import Builder, runs
 from tilewright.lowering.interpreter.machine.machine import WARP, Gang, Machine
 from tilewright.lowering.interpreter.machine.tcgen05_streams import AsyncOperation

@@ -208,3 +208,41 @@ cuda_tile.module @kernels {
     return
   }
 }
+
+// -----
+
+cuda_tile.module @m {
+  entry @f(%p: tile<ptr<f4E2M1FN>>, %i: tile<i32>) {
+    %t = make_tensor_view %p, shape = [16, 2], strides = [1, 1] : tensor_view<16x2xf4E2M1FN, strides=[1,1]>
+    %v = make_partition_view %t : partition_view<tile=(4x2), tensor_view<16x2xf4E2M1FN, strides=[1,1]>>
+    // expected-error @+1 {{'cuda_tile.load_view_tko' expected one stride of 1, along which two f4E2M1FN are a byte, got strides [1, 1]}}
+    %x, %u = load_view_tko weak %v[%i, %i] : partition_view<tile=(4x2), tensor_view<16x2xf4E2M1FN, strides=[1,1]>>, tile<i32> -> tile<4x2xf4E2M1FN>, token
+    return
+  }
+}
+
+// -----
+
+cuda_tile.module @m {
+  entry @f(%p: tile<ptr<f4E2M1FN>>, %i: tile<i32>) {
+    %x = constant <f4E2M1FN: 0.0> : tile<4x2xf4E2M1FN>
+    %r = iota : tile<2xi32>
+    %t = make_tensor_view %p, shape = [16, 2], strides = [2, 1] : tensor_view<16x2xf4E2M1FN, strides=[2,1]>
+    %v = make_gather_scatter_view %t : gather_scatter_view<tile=(4x2), tensor_view<16x2xf4E2M1FN, strides=[2,1]>, sparse_dim=1>
+    // expected-error @+1 {{'cuda_tile.store_view_tko' expected sparse_dim to be no dimension of stride 1, along which two f4E2M1FN are a byte, got 1}}
+    %u = store_view_tko weak %x, %v[%i, %r] : tile<4x2xf4E2M1FN>, gather_scatter_view<tile=(4x2), tensor_view<16x2xf4E2M1FN, strides=[2,1]>, sparse_dim=1>, tile<i32>, tile<2xi32> -> token
+    return
+  }
+}
+
+// -----
+
+cuda_tile.module @m {
+  entry @f(%p: tile<ptr<f4E2M1FN>>, %i: tile<i32>) {
+    %t = make_tensor_view %p, shape = [16], strides = [1] : tensor_view<16xf4E2M1FN, strides=[1]>
+    %v = make_partition_view %t : partition_view<tile=(4), padding_value = nan, tensor_view<16xf4E2M1FN, strides=[1]>>
+    // expected-error @+1 {{'cuda_tile.load_view_tko' expected padding_value zero or neg_zero, got nan (an f4E2M1FN is neither infinite nor NaN)}}
+    %x, %u = load_view_tko weak %v[%i] : partition_view<tile=(4), padding_value = nan, tensor_view<16xf4E2M1FN, strides=[1]>>, tile<i32> -> tile<4xf4E2M1FN>, token
+    return
+  }
+}

@@ -37,3 +37,11 @@ ptx.entry @f() {
   ptx.bar.arrive 1
   ptx.ret
 }
+
+// -----
+
+ptx.entry @f() {
+  // expected-error @+1 {{'ptx.fence' expected semantics acq_rel.cta or acq_rel.gpu or acq_rel.sys or sc.cta or sc.gpu or sc.sys or acq_rel.cluster or sc.cluster, got sc.cgpu; nearest legal: acq_rel.gpu}}
+  ptx.fence "sc.cgpu"
+  ptx.ret
+}
