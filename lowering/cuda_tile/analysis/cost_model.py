@@ -270,6 +270,12 @@ def bounded_ctas(entry: EntryOp, arch: Target, threads: int, ctas: int) -> bool:
     return ctas > 1 and _held(threads, registers_of(entry, arch) + _SPARE) >= ctas
 
 
+def is_alone(arch: Target, memory: int) -> bool:
+    """True where so much shared memory is that of one CTA of a multiprocessor: ptxas, if nobody
+    tells it, spills a little where registers would then do for two."""
+    return 2 * (memory + _OWN) > shared_memory_limit(arch) + _OWN
+
+
 def stages_and_ctas(
     entry: EntryOp, arch: Target, stage: int, beside: int, *, alone: bool,
     latency: int | None = None, copied: int = 0,
