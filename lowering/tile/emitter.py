@@ -26,8 +26,8 @@ _TYPES: dict[int | None, Attribute] = {
 }
 """The type of integers of a width; None is `index`."""
 
-_COMPARED = {"eq": 0, "ne": 1, "lt": 2, "gt": 4, "ult": 6}
-"""arith.cmpi's numbers of relations."""
+_COMPARED = {"eq": 0, "ne": 1, "lt": 2, "gt": 4}
+"""arith.cmpi's numbers of the signed relations."""
 
 _OPS: dict[str, type[Operation]] = {
     "add": arith.AddiOp,
@@ -207,7 +207,7 @@ class Emitter:
         )
 
     def compare(self, name: str, a: SSAValue, b: SSAValue) -> SSAValue:
-        """A signed comparison, eq, ne, lt or gt, or ult."""
+        """A signed comparison: eq, ne, lt or gt."""
         predicate = {"predicate": _number(_COMPARED[name], 64)}
         return self.once(
             (name, a, b),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import IntegerAttr, IntegerType, i1, i32, i64
+from xdsl.dialects.builtin import IntegerAttr, IntegerType, i1, i64
 from xdsl.ir import SSAValue
 from xdsl.utils.hints import isa
 
@@ -20,7 +20,7 @@ def is_counted(op: ForOp) -> bool:
 
 def loop_bounds(op: ForOp, kernel: Kernel) -> tuple[SSAValue, SSAValue, SSAValue]:
     """The bounds and the step, in 64 bits where the number behind the last one may be none of its
-    type, or is unsigned; what counts by one from zero, or a constant behind it, to no less."""
+    type, or is unsigned."""
     lower, upper, step = (
         kernel.scalar(bound) for bound in (op.lower_bound, op.upper_bound, op.step)
     )
@@ -28,13 +28,10 @@ def loop_bounds(op: ForOp, kernel: Kernel) -> tuple[SSAValue, SSAValue, SSAValue
         return _iterations(kernel, lower, upper, step)
     assert isa(lower.type, IntegerType)
     width = lower.type.bitwidth
-    first, last, by = known_integer(lower), known_integer(upper), known_integer(step)
-    unsigned = op.unsigned_cmp is not None
+    unsigned, last, by = op.unsigned_cmp is not None, known_integer(upper), known_integer(step)
     small = last is not None and by is not None and last + by < 1 << (width - 1)
     if (small and not unsigned) or width == 64:
         return lower, upper, step
-    if not unsigned and by == 1 and width == 32 and first is not None and first >= 0:
-        return lower, on_integers(kernel, arith.MaxSIOp, upper, kernel.constant(0, i32)), step
     cast = arith.ExtUIOp if unsigned else arith.ExtSIOp
     wide = [kernel.emit(cast, [bound], i64) for bound in (lower, upper, step)]
     return wide[0], wide[1], wide[2]

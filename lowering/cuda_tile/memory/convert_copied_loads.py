@@ -116,7 +116,7 @@ class CopyRing:
         """Copy what the iteration of a number loads to a stage: zeros where there is none."""
         kernel, emitter, bounds = self.kernel, self.kernel.emitter, self.bounds
         assert bounds is not None
-        runs = bounds.has(number, emitter)
+        runs = emitter.compare("lt", number, bounds.upper)
 
         def build() -> None:
             for load in self.plan.loads:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from xdsl.dialects import memref
-from xdsl.dialects.builtin import IntegerAttr, MemRefType, NoneAttr, i32, i64
+from xdsl.dialects.builtin import IntegerAttr, MemRefType, NoneAttr, i64
 from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp, LoopOp
@@ -34,12 +34,11 @@ from tilewright.lowering.cuda_tile.analysis.find_pipelines import (
 )
 from tilewright.lowering.cuda_tile.analysis.tensor_maps import BoxedAccess
 from tilewright.lowering.cuda_tile.kernel.coordinates import boxes
-from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, known_integer
+from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
 from tilewright.lowering.cuda_tile.kernel.shared_tiles import SharedTile
 from tilewright.lowering.cuda_tile.kernel.warpgroup_groups import MmaGroup
 from tilewright.lowering.cuda_tile.layouts.shared_matrices import ALIGNMENT
 from tilewright.lowering.cuda_tile.layouts.threads import scaled
-from tilewright.lowering.tile.emitter import Emitter
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,12 +57,6 @@ class Range:
     upper: SSAValue
     step: SSAValue
     number: SSAValue | None = None
-
-    def has(self, number: SSAValue, emitter: Emitter) -> SSAValue:
-        """True where there is an iteration of a number, a few behind one that there is: of 32 bits
-        and a bound that is not negative (`loop_bounds`) it may be one as an unsigned number."""
-        counted = self.upper.type == i32 and known_integer(self.upper) is None
-        return emitter.compare("ult" if counted else "lt", number, self.upper)
 
 
 class Ring:
@@ -220,7 +213,7 @@ class Ring:
         if by:
             far = kernel.constant(by, type_)
             number = emitter.binary("add", number, emitter.binary("mul", bounds.step, far))
-        copies = kernel.both(self.copies(), bounds.has(number, emitter))
+        copies = kernel.both(self.copies(), emitter.compare("lt", number, bounds.upper))
         assert copies is not None
         emitter.when(copies, partial(self._copy_of, groups, place, number, fresh))
 
