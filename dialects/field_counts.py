@@ -14,7 +14,7 @@ from xdsl.irdl import (
     VariadicDef,
 )
 
-_LISTS = (list, tuple, SSAValues)
+_LISTS = frozenset((list, tuple, SSAValues))
 
 Counts = Sequence[tuple[int, int]]
 """How many values each field may have at least and at most."""
@@ -56,7 +56,8 @@ def flattened(
     given: Sequence[Any], counts: Counts, kind: type
 ) -> tuple[list[Any], tuple[int, ...]] | None:
     """The values of fields and how many each has; None where they are not as they should be."""
-    values, sizes = list[Any](), list[int]()
+    values: list[Any] = []
+    sizes: list[int] = []
     if len(given) != len(counts):
         return None
     for one, (least, most) in zip(given, counts, strict=True):
@@ -72,9 +73,10 @@ def flattened(
             sizes.append(0)
         else:
             return None
-    if all([issubclass(own, kind) for own in set(map(type, values))]):
-        return values, tuple(sizes)
-    return None
+    for own in {*map(type, values)}:
+        if not issubclass(own, kind):
+            return None
+    return values, tuple(sizes)
 
 
 @cache

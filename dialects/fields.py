@@ -16,8 +16,8 @@ there, and neither is what a field says by itself.
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import cache, lru_cache, partial
+from dataclasses import dataclass, field
+from functools import cache, lru_cache
 from inspect import getattr_static
 from typing import Any, TypeAlias, TypeVar
 
@@ -57,18 +57,11 @@ class FieldsOp(DefinedOp):
 
     def __init__(self, *ordered: Field, **named: Field):
         shape = _shape(type(self))
+        if (given := (len(ordered), *named)) not in shape.legal:
+            self._check_given(shape, *given)
         fields: dict[str, Any] = {
-            **shape.known,
-            **dict(zip(shape.order, ordered, strict=False)),
-            **named,
-        }
-        given_twice = named and not named.keys().isdisjoint(shape.order[: len(ordered)])
-        if given_twice or len(ordered) > len(shape.order) or fields.keys() != shape.names:
-            raise TypeError(
-                f"'{self.name}' expected {', '.join(shape.order) or 'nothing'} in this order and "
-                f"{', '.join(shape.known) or 'nothing'} by name, got {len(ordered)} and "
-                f"{', '.join(named) or 'none'}"
-            )
+            **shape.known, **dict(zip(shape.order, ordered, strict=False)), **named,
+        }  # fmt: skip
         properties: dict[str, Attribute] = {}
         for name, attribute_of, default in shape.properties:
             value = fields[name]
@@ -90,6 +83,18 @@ class FieldsOp(DefinedOp):
         if counts.sizes:
             properties[AttrSizedOperandSegments.attribute_name] = segments(values[1])
         Operation.__init__(self, operands=values[0], result_types=several[0], properties=properties)
+
+    def _check_given(self, shape: "_Shape", count: int, *named: str) -> None:
+        """Raise TypeError unless the op is made of so many fields in order, and of those."""
+        first = shape.order[:count]
+        missing = shape.names.symmetric_difference((*first, *named, *shape.known))
+        if count > len(shape.order) or missing or not {*named}.isdisjoint(first):
+            raise TypeError(
+                f"'{self.name}' expected {', '.join(shape.order) or 'nothing'} in this order and "
+                f"{', '.join(shape.known) or 'nothing'} by name, got {count} and "
+                f"{', '.join(named) or 'none'}"
+            )
+        shape.legal.add((count, *named))
 
 
 _Op = TypeVar("_Op", bound=FieldsOp)
@@ -152,11 +157,17 @@ def number(value: int) -> IntegerAttr[IntegerType]:
     return IntegerAttr(value, i64)
 
 
+@lru_cache(1 << 12)
+def _numbers(*values: int) -> DenseArrayBase:
+    return DenseArrayBase.from_list(i64, values)
+
+
 @dataclass(frozen=True, slots=True)
 class _Shape:
     """The fields of a class: all, those that come in order, what others are if left out; and how to
     make the op of them. It is plain if each operand and result is one value; else `counts` says how
-    many there are, where that is simple."""
+    many there are, where that is simple. What was given of them and `legal`: how many in order, and
+    which by name."""
 
     names: frozenset[str]
     order: tuple[str, ...]
@@ -166,6 +177,7 @@ class _Shape:
     properties: tuple[tuple[str, Callable[[Any], Attribute], Attribute | None], ...]
     is_plain: bool
     counts: FieldCounts | None
+    legal: set[tuple[int | str, ...]] = field(default_factory=set[Any])
 
 
 @cache
@@ -207,6 +219,6 @@ _OF: dict[type[Attribute], Any] = {
     UnitAttr: lambda _: UnitAttr(),  # pyright: ignore[reportUnknownLambdaType]
     IntegerAttr: number,
     StringAttr: lru_cache(1 << 12)(StringAttr),
-    DenseArrayBase: partial(DenseArrayBase.from_list, i64),
+    DenseArrayBase: lambda numbers: _numbers(*numbers),  # pyright: ignore[reportUnknownLambdaType, reportUnknownArgumentType]
 }
 """The makers of attributes that take more than their value."""

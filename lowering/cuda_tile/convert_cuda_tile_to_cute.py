@@ -186,6 +186,9 @@ def convert_entry(entry: EntryOp, arch: Target | None = None) -> func.FuncOp:
                 lowered.attributes[BLOCK_CTAS] = IntegerAttr(blocks.ctas, i32)
             if arch is not None and is_alone(arch, plan.bytes + scratch):
                 lowered.attributes.setdefault(MIN_CTAS, IntegerAttr(1, i32))
+            for state in (kernel.emitter, kernel):
+                # Tiles and rings know it: nothing is left to the garbage collector.
+                vars(state).clear()
             return lowered
         # Stages have taken what is needed to change layouts.
         beside = others

@@ -6,7 +6,7 @@ is made and verified once for all of them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -157,19 +157,19 @@ class InstructionPrinter:
     """Instructions of one kernel: `names` are those of the registers of a value, `shared` the
     symbol of the kernel's shared memory."""
 
-    names: Callable[[SSAValue], Sequence[str]]
+    names: Mapping[SSAValue, Sequence[str]]
     shared: str
 
     def text(self, op: PtxOp, shape: Shape) -> str:
         """The instruction, without what guards it. Raises OpError for a constant that it does not
         take in the place of a register."""
-        words = list[str]()
+        words: list[str] = []
         values = (*op._operands, *op.results)  # pyright: ignore[reportPrivateUsage]
         for index, form, literal in shape.places:
             if index < 0:
                 words.append(self.shared)
             elif literal is None or type(owner := values[index].owner) is not ConstOp:
-                words += self.names(values[index])
+                words += self.names[values[index]]
             elif form.takes(owner.unsigned):
                 words.append(immediate(owner, literal))
             else:

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 from xdsl.ir import Block
 
+from tilewright.dialects.ptx.registers import ConstOp
+
 Interval = tuple[int, int]
 """Live from after the first position to the second; -1 is the start of the block."""
 
@@ -24,20 +26,25 @@ Uses = dict[Block, int]
 @dataclass(eq=False, slots=True)
 class Slot:
     """One register before joining: where it is defined, the uses of each value that it is part of,
-    and while in flight."""
+    and while in flight; the register that it became part of, where that is live, what it is called,
+    and the constant that it is."""
 
     kind: str
     block: Block
     position: int
-    uses: list[Uses]
+    uses: tuple[Uses, ...]
     spans: tuple[tuple[Block, Interval], ...] = ()
     joined: Slot | None = None
-    """The register that it became part of, or None."""
+    ranges: RegisterRanges | None = None
+    name: str | None = None
+    constant: ConstOp | None = None
 
     @property
     def root(self) -> Slot:
         """The register that all joined with it have become."""
-        root = self
+        if self.joined is None:
+            return self
+        root = self.joined
         while root.joined is not None:
             root = root.joined
         slot = self
@@ -76,7 +83,7 @@ class Slot:
         return flying
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@dataclass(eq=False, slots=True)
 class RegisterRanges:
     """Where a register has a value that is read later, and where it is in flight."""
 

@@ -8,7 +8,7 @@ there has no such choice (`in_flight`): that is joined first, and where it overl
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, cached_property
 from typing import Any, NamedTuple
 
@@ -58,16 +58,28 @@ class RegisterMove(NamedTuple):
     source: str
 
 
-class _NamesOfValues(dict[SSAValue, list[str]]):
-    """The registers of values, named on first asking."""
+class NamesOfValues(dict[SSAValue, list[str]]):
+    """The registers of values, named on first asking, and how many of each kind there are."""
 
-    def __init__(self, named: Callable[[SSAValue], list[str]]):
+    def __init__(self, slots: Mapping[SSAValue, Sequence[Slot]]):
         super().__init__()
-        self._named = named
+        self._slots = slots
+        self.counts: dict[str, int] = dict.fromkeys(PREFIXES, 0)
 
     def __missing__(self, value: SSAValue) -> list[str]:
-        names = self[value] = self._named(value)
+        names = self[value] = [slot.root.name or self.of(slot.root) for slot in self._slots[value]]
         return names
+
+    def of(self, root: Slot) -> str:
+        """The name of a register."""
+        if root.name is None:
+            root.name = self.scratch(root.kind)
+        return root.name
+
+    def scratch(self, kind: str) -> str:
+        """A register that no value has, to break a cycle of moves."""
+        self.counts[kind] += 1
+        return f"{PREFIXES[kind]}{self.counts[kind]}"
 
 
 class RegisterNames:
@@ -79,18 +91,14 @@ class RegisterNames:
         self._region = region
         self._slots: dict[SSAValue, list[Slot]] = {}
         self._uses: defaultdict[SSAValue, Uses] = defaultdict(dict)
-        self._known: dict[tuple[object, ...], RegisterRanges] = {}
-        self._ranges: dict[Slot, RegisterRanges] = {}
+        self._known: dict[tuple[int, object], RegisterRanges] = {}
         self._unions: dict[tuple[RegisterRanges, RegisterRanges], RegisterRanges | None] = {}
         self._predecessors: dict[Block, list[Block]] = defaultdict(list)
-        self._constants: dict[Slot, ConstOp] = {}
         self._mmas: list[WgmmaOp | WarpMmaOp] = []
-        self._names: dict[Slot, str] = {}
-        self.names = _NamesOfValues(self.named).__getitem__
-        self.counts: dict[str, int] = dict.fromkeys(PREFIXES, 0)
         self._define(region)
         self.in_flight = InFlightRegisters(region, self._slots.__getitem__)
-        self.conflicts = [*self._apart(self.in_flight.ties, unite=True), *self.in_flight.conflicts]
+        self._unite([(tie.second, tie.first) for tie in self.in_flight.ties])
+        self.conflicts = [*self._apart(self.in_flight.ties), *self.in_flight.conflicts]
 
     @cached_property
     def meetings(self) -> list[RegisterConflict]:
@@ -116,7 +124,7 @@ class RegisterNames:
                 for result in op.results:
                     self._slots[result] = self._fresh(result, block, position)
                 if role == "constant":
-                    self._constants[self._slots[op.results[0]][0]] = op  # type: ignore[assignment]
+                    self._slots[op.results[0]][0].constant = op  # type: ignore[assignment]
                 elif role == "mma":
                     self._mmas.append(op)  # type: ignore[arg-type]
                 elif role == "guarded" and op.unguarded is not None:  # type: ignore[attr-defined]
@@ -131,8 +139,10 @@ class RegisterNames:
 
     def _fresh(self, value: SSAValue, block: Block, position: int) -> list[Slot]:
         type_: Any = value.type
-        kind, uses = type_.kind.data, self._uses[value]
-        return [Slot(kind, block, position, [uses]) for _ in range(type_.count.data)]
+        kind, uses = type_.kind.data, (self._uses[value],)
+        if (count := type_.count.data) == 1:
+            return [Slot(kind, block, position, uses)]
+        return [Slot(kind, block, position, uses) for _ in range(count)]
 
     def _named(self, op: ListMakeOp | ListGetOp) -> bool:
         """True where the registers that it names are known."""
@@ -143,29 +153,29 @@ class RegisterNames:
         if isinstance(op, ListGetOp):
             named = [[slot] for slot in parts[0][op.position.value.data :]]
         for result, slots in zip(op.results, named, strict=False):
-            self._slots[result], uses = slots, self._uses[result]
+            self._slots[result], uses, before, after = slots, self._uses[result], None, ()
             for slot in slots:
-                slot.uses.append(uses)
+                if slot.uses is not before:
+                    before, after = slot.uses, (*slot.uses, uses)
+                slot.uses = after
         return True
 
     # Live ranges
 
     def _ranges_of(self, root: Slot) -> RegisterRanges:
         # The registers of a list are mostly read together.
-        key = (root.block, root.position, root.spans, *map(id, root.uses))
+        key = id(root.uses), root.spans
         if (ranges := self._known.get(key)) is None:
             ranges = RegisterRanges(root.live(self._predecessors), root.flying())
             self._known[key] = ranges
-        self._ranges[root] = ranges
+        root.ranges = ranges
         return ranges
 
     # Joining
 
-    def _apart(self, ties: Sequence[Tie], *, unite: bool = False) -> Iterator[RegisterConflict]:
-        """The pairs of registers that are not one, or cannot be made one."""
+    def _apart(self, ties: Sequence[Tie]) -> Iterator[RegisterConflict]:
+        """The pairs of registers that are not one."""
         for first, second, flight, op, edge in ties:
-            if unite and self._unite(second, first):
-                continue
             if first.root is not second.root:
                 yield RegisterConflict(flight, op, edge, first)
 
@@ -186,44 +196,38 @@ class RegisterNames:
         edges.sort(key=lambda edge: order[edge.dest] > order[edge.source])
         for edge in edges:
             for argument, value in zip(edge.dest.args, edge.values, strict=True):
-                for a, b in zip(self._slots[argument], self._slots[value], strict=True):
-                    self._unite(a, b)
+                self._unite(zip(self._slots[argument], self._slots[value], strict=True))
         self._join_accumulators(WarpMmaOp)
         return True
 
     def _join_accumulators(self, op_type: type[WarpMmaOp] | type[WgmmaOp]) -> None:
         for op in self._mmas:
             if isinstance(op, op_type) and op.c.type == op.d.type:
-                for a, b in zip(self._slots[op.c], self._slots[op.d], strict=True):
-                    self._unite(a, b)
+                self._unite(zip(self._slots[op.c], self._slots[op.d], strict=True))
 
-    def _unite(self, a: Slot, b: Slot) -> bool:
-        """Join two registers if they may be one: True if they are. A constant has its own: moves
-        take it as it is, and ptxas would wait for an accumulator where what is read is the constant
+    def _unite(self, pairs: Iterable[tuple[Slot, Slot]]) -> None:
+        """Join the registers of each pair that may be one. A constant has its own: moves take it
+        as it is, and ptxas would wait for an accumulator where what is read is the constant
         (C7517)."""
-        if a in self._constants or b in self._constants:
-            return a is b
-        a, b = a if a.joined is None else a.root, b if b.joined is None else b.root
-        if a is b or a.kind != b.kind:
-            return a is b
-        known = self._ranges
-        both = known.get(a) or self._ranges_of(a), known.get(b) or self._ranges_of(b)
-        if both not in self._unions:
-            # So are those of the lists that they are joined with.
-            self._unions[both] = both[0].union(both[1])
-        if (union := self._unions[both]) is None:
-            return False
-        known[a], b.joined = union, a
-        return True
+        unions = self._unions
+        for a, b in pairs:
+            a, b = a if a.joined is None else a.root, b if b.joined is None else b.root
+            if a is b or a.kind != b.kind or a.constant or b.constant:
+                continue
+            both = a.ranges or self._ranges_of(a), b.ranges or self._ranges_of(b)
+            if both not in unions:
+                # So are those of the lists that they are joined with.
+                unions[both] = both[0].union(both[1])
+            if (union := unions[both]) is not None:
+                a.ranges, b.joined = union, a
 
     # Names
 
-    def named(self, value: SSAValue) -> list[str]:
-        """The registers of a value, which have their names from here on."""
+    @cached_property
+    def names(self) -> NamesOfValues:
+        """The registers of values, which have their names from here on."""
         assert self._is_joined
-        return [
-            self._name(slot if slot.joined is None else slot.root) for slot in self._slots[value]
-        ]
+        return NamesOfValues(self._slots)
 
     def registers(self, value: SSAValue) -> tuple[Slot, ...]:
         """The registers of a value, each as the one of all that it was joined with."""
@@ -232,32 +236,16 @@ class RegisterNames:
 
     def moves(self, into: SSAValue, source: SSAValue) -> list[RegisterMove]:
         """The moves that give one value the registers of another, constants as immediates."""
-        assert self._is_joined
         moves: list[RegisterMove] = []
         for dest, slot in zip(self._slots[into], self._slots[source], strict=True):
             if dest is slot:
                 continue
-            root, kind = dest.root, dest.kind
-            if root is not slot.root:
-                constant = self._constants.get(slot)
-                word = self._name(slot.root) if constant is None else immediate(constant, kind)
-                moves.append(RegisterMove(kind, self._name(root), word))
+            kind, root, other = dest.kind, dest.root, slot.root
+            if root is not other:
+                name = self.names.of
+                word = name(other) if slot.constant is None else immediate(slot.constant, kind)
+                moves.append(RegisterMove(kind, name(root), word))
         return moves
-
-    def _name(self, root: Slot) -> str:
-        if (name := self._names.get(root)) is None:
-            self.counts[root.kind] += 1
-            name = self._names[root] = f"{PREFIXES[root.kind]}{self.counts[root.kind]}"
-        return name
-
-    def prefix(self, kind: str) -> str:
-        """How names of that kind begin."""
-        return PREFIXES[kind]
-
-    def scratch(self, kind: str) -> str:
-        """A register of its own, to break a cycle of moves."""
-        self.counts[kind] += 1
-        return f"{PREFIXES[kind]}{self.counts[kind]}"
 
 
 def names_of(region: Region) -> RegisterNames:

@@ -30,7 +30,7 @@ from tilewright.dialects.ptx.wgmma import WgmmaFenceOp, WgmmaOp
 from tilewright.lowering.ptx.check_loadable import check_loadable
 from tilewright.lowering.ptx.edges import Edge, edges_of
 from tilewright.lowering.ptx.instructions import InstructionPrinter, Shapes
-from tilewright.lowering.ptx.registers import RegisterMove, names_of, needs_register
+from tilewright.lowering.ptx.registers import PREFIXES, RegisterMove, names_of, needs_register
 
 _PARAMETER_SPELLINGS = {TENSORMAP: ".align 64 .b8 {}[128]"}
 """Parameters that are no scalar, by their type; all others are `.TYPE NAME`."""
@@ -144,8 +144,8 @@ class KernelText:
 
     def _declarations(self) -> str:
         return "".join(
-            f"\t.reg .{kind} {self.registers.prefix(kind)}<{count + 1}>;\n"
-            for kind, count in self.registers.counts.items()
+            f"\t.reg .{kind} {PREFIXES[kind]}<{count + 1}>;\n"
+            for kind, count in self.registers.names.counts.items()
             if count
         )
 
@@ -228,7 +228,7 @@ class KernelText:
             if ready is None:
                 # A cycle: keep one source aside, then the rest unwinds.
                 kind, destination, source = waiting[0]
-                spare = self.registers.scratch(kind)
+                spare = self.registers.names.scratch(kind)
                 self.line(f"mov.{kind} {spare}, {source};")
                 waiting[0] = RegisterMove(kind, destination, spare)
                 continue
@@ -247,8 +247,8 @@ class KernelText:
                 if type(op) is WgmmaFenceOp:
                     break
                 if type(op) is WgmmaOp:
-                    accessed.update(self.registers.names(op.c))
-                    accessed.update(self.registers.names(op.a) if op.a.type != reg("b64") else ())
+                    accessed.update(self.registers.names[op.c])
+                    accessed.update(self.registers.names[op.a] if op.a.type != reg("b64") else ())
         return accessed
 
     # Instructions
@@ -317,7 +317,7 @@ class KernelText:
 
     def register(self, value: SSAValue) -> str:
         """The name of a single register."""
-        return self.registers.names(value)[0]
+        return self.registers.names[value][0]
 
 
 @cache

@@ -106,12 +106,23 @@ class Emitter:
         properties: dict[str, Attribute],
     ) -> SSAValue:  # fmt: skip
         """The result of a pure op; an earlier one of the same operands where there is one."""
-        key = (self.kind(kind, result, *properties.values()), *operands)
-        if (values := self._known.get(key)) is None:
-            op = kind.create(operands=operands, result_types=(result,), properties=properties)
-            values = self._known[key] = self.add(op).results
-            self._keys[-1].append(key)
-        return values[0]
+        return self.emits(kind, result, properties)(*operands)
+
+    def emits(
+        self, kind: type[Operation], result: Attribute, properties: dict[str, Attribute]
+    ) -> Callable[..., SSAValue]:
+        """The results of pure ops of a kind, by their operands."""
+        number, types = self.kind(kind, result, *properties.values()), (result,)
+
+        def emit(*operands: SSAValue) -> SSAValue:
+            key = (number, *operands)
+            if (values := self._known.get(key)) is None:
+                op = kind.create(operands=operands, result_types=types, properties=properties)
+                values = self._known[key] = self.add(op).results
+                self._keys[-1].append(key)
+            return values[0]
+
+        return emit
 
     def remembered(
         self, key: tuple[Any, ...], build: Callable[[], Sequence[SSAValue]]

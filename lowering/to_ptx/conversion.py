@@ -108,7 +108,8 @@ class Conversion:
         self.blocks: dict[Block, Block] = {}
         self.known_bits: dict[tuple[SSAValue, int], int] = {}
         self._numbering: dict[tuple[Any, ...], SSAValue] = {}
-        self._home: dict[SSAValue, Scope] = {}
+        self._depth: dict[SSAValue, int] = {}
+        """How many scopes are around a register."""
         self._location: LocationAttr | None = None
         self._places: dict[tuple[str, int], NameLoc] = {}
         self._blocks = 0
@@ -132,7 +133,7 @@ class Conversion:
 
     def bind_argument(self, argument: SSAValue) -> None:
         """Say that a block argument of the region is defined in the current scope."""
-        self._home[argument] = self.scope
+        self._depth[argument] = self.scope.depth
 
     # Walking
 
@@ -215,7 +216,7 @@ class Conversion:
         else:
             block.add_op(op)
         for result in op.results:
-            self._home[result] = scope
+            self._depth[result] = scope.depth
 
     def pure(self, key: tuple[Any, ...], inputs: Sequence[SSAValue], build: Any) -> SSAValue:
         """The value of a pure instruction: an earlier one of the same key, or a new one."""
@@ -225,16 +226,21 @@ class Conversion:
 
     def _number(self, key: tuple[Any, ...], inputs: Sequence[SSAValue], op: Operation) -> SSAValue:
         """The result of a new pure instruction, which its key identifies from here on."""
-        target = self._outermost(inputs) if self.scope.loop else self.scope
-        self._place(op, target)
+        scope = self.scope
+        if scope.loop:
+            scope = self._outermost(inputs)
+        self._place(op, scope)
         result = self._numbering[key] = op.results[0]
-        target.keys.append(key)
+        scope.keys.append(key)
         return result
 
     def _outermost(self, inputs: Sequence[SSAValue]) -> Scope:
         """The outermost scope that loops alone separate from here, with all inputs defined."""
         scope = best = self.scope
-        depth = max([self._home[value].depth for value in inputs], default=0)
+        depth = 0
+        for value in inputs:
+            if (own := self._depth[value]) > depth:
+                depth = own
         while scope.loop and scope.depth > depth and scope.parent is not None:
             scope = scope.parent
             # What moves goes before a loop, not into the header that every round runs.

@@ -1,6 +1,7 @@
 """`cute_nvgpu.sm90` to `ptx`: descriptors as arithmetic on addresses, and the order of wgmma."""
 
 from dataclasses import replace
+from functools import cache
 
 from xdsl.ir import SSAValue
 
@@ -49,14 +50,7 @@ def _make_smem_desc(op: MakeSmemDescOp, to: Conversion) -> None:
             f"'{op.name}' expected a matrix that starts at a multiple of {CHUNK} bytes, "
             f"got byte {known}; nearest legal: byte {round(known / CHUNK) * CHUNK}",
         )
-    word = SmemDescriptor(
-        0,
-        smem_tile.leading_byte_offset,
-        smem_tile.stride_byte_offset,
-        smem_tile.swizzle,
-        swizzle_atom=smem_tile.swizzle_atom,
-        format=smem_tile.format,
-    ).encode()
+    word = _descriptor(smem_tile)
     low_bits = (word & 0xFFFFFFFF) + (known >> _START_SHIFT)
     # In a cluster the bits above the window are the CTA's rank, which other fields would take.
     place = to.scalar(AndOp, "b32", start, to.const(_WINDOW, "b32"))
@@ -65,6 +59,19 @@ def _make_smem_desc(op: MakeSmemDescOp, to: Conversion) -> None:
     low = to.emit(AddOp.of("u32", (address, to.const(low_bits, "b32"))))
     high = _high_half(word >> _HALF, tile, smem_tile, to)
     to[op.result] = to.emit(PackOp(low, high, "b64"))
+
+
+@cache
+def _descriptor(tile: SmemTile) -> int:
+    """The word of a matrix at address 0."""
+    return SmemDescriptor(
+        0,
+        tile.leading_byte_offset,
+        tile.stride_byte_offset,
+        tile.swizzle,
+        swizzle_atom=tile.swizzle_atom,
+        format=tile.format,
+    ).encode()
 
 
 def _high_half(bits: int, tile: Tile, smem_tile: SmemTile, to: Conversion) -> SSAValue:

@@ -136,6 +136,8 @@ def relations(op: Operation) -> Iterator[Relation]:
             along[dim] = None
             results = left if isinstance(op, ReduceOp) else along
             yield [*((x, along) for x in op.operands), *((x, results) for x in op.results)]
+        case core.PackOp() | core.UnpackOp():
+            yield [(op.source, [0]), (op.result, [0])]
         case core.PermuteOp():
             order: Any = op.permutation
             yield [(op.source, range(tile_type(op.source).rank)), (op.result, order.get_values())]
@@ -171,9 +173,7 @@ def _alike(op: Operation) -> Iterator[Relation]:
     """The relation of an op on elements; of what is none nothing is split."""
     tiles = [x for x in (*op.operands, *op.results) if isinstance(x.type, TileType)]
     pointwise = isinstance(op, PureOp | AssumeOp | LoadPtrTkoOp | StorePtrTkoOp | AssertOp)
-    same = len({shape_of(tile) for tile in tiles}) == 1 or isinstance(
-        op, core.PackOp | core.UnpackOp
-    )
+    same = len({shape_of(tile) for tile in tiles}) == 1
     for tile in tiles:
         if not (pointwise and same):
             yield [(tile, [None] * tile_type(tile).rank)]

@@ -143,7 +143,13 @@ def _float_to_float(op: conversions.FToFOp, kernel: Kernel) -> None:
     if rounds and _is_multiplied_alone(op, rounding):
         elementwise(op, kernel, lambda x: _for_products(kernel, x))
         return
-    elementwise(op, kernel, lambda x: float_converted(kernel, x, source, to, rounding))
+    width, wanted = (x.bitwidth if x in WIDE_FLOATS else 0 for x in (source, to))  # type: ignore[attr-defined]
+    if 0 < width < wanted:
+        elementwise(op, kernel, kernel.emits(arith.ExtFOp, to))
+    elif width > wanted > 0 and rounding not in DIRECTIONS:
+        elementwise(op, kernel, kernel.emits(arith.TruncFOp, to))
+    else:
+        elementwise(op, kernel, lambda x: float_converted(kernel, x, source, to, rounding))
 
 
 def _is_multiplied_alone(op: conversions.FToFOp, rounding: str) -> bool:

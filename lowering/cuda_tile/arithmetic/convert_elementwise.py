@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 from xdsl.dialects import arith
 from xdsl.dialects.arith import FastMathFlagsAttr, IntegerOverflowAttr
-from xdsl.dialects.builtin import Float8E4M3FNType, Float8E5M2Type, IntegerAttr, i1, i8, i64
+from xdsl.dialects.builtin import IntegerAttr, i1, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tilewright.dialects.cuda_tile.ops import core, integer
@@ -34,14 +34,13 @@ def elementwise(op: Operation, kernel: Kernel, compute: Compute, equal: int = 0)
     """Say that an op's result is computed element by element; of 2^equal neighbours, which are the
     same, once."""
     operands = [operand for operand in op.operands if isinstance(operand.type, TileType)]
-    function: Callable[..., SSAValue] = compute
 
     def whole(layout: TileLayout) -> list[Sequence[SSAValue]]:
         columns = [kernel.elements(operand, layout) for operand in operands]
         if equal:
             first = [layout.register_at[place >> equal << equal] for place in layout.places]
             columns = [[column[register] for register in first] for column in columns]
-        return [[function(*row) for row in zip(*columns, strict=True)]]
+        return [list(map(compute, *columns))]
 
     kernel.give(op, whole)
 
@@ -88,16 +87,17 @@ def on_integers(kernel: Kernel, kind: type[Operation], *operands: SSAValue) -> S
 
 @lowers(*_INTEGER, *_BY_SIGN)
 def _integers(op: Operation, kernel: Kernel) -> None:
-    kernel.scalar_type(op, op.results[0])
-    kind = _INTEGER.get(type(op))
+    elementwise(op, kernel, integer_function(op, kernel))
+
+
+def integer_function(op: Operation, kernel: Kernel) -> Callable[..., SSAValue]:
+    """The element of a result that is one op of `arith`."""
+    type_, kind = kernel.scalar_type(op, op.results[0]), _INTEGER.get(type(op))
     if kind is None:
         kind = _BY_SIGN[type(op)][word(op, "signedness") == "signed"]
-    chosen = kind
-
-    def compute(*operands: SSAValue) -> SSAValue:
-        return on_integers(kernel, chosen, *operands)
-
-    elementwise(op, kernel, compute)
+    if kind in _OVERFLOWING:
+        return kernel.emits(kind, type_, overflowFlags=_WRAPS)
+    return kernel.emits(kind, type_)
 
 
 @lowers(integer.DivIOp, integer.RemIOp)
@@ -182,12 +182,8 @@ RELATIONS = {
 def _compare(op: integer.CmpIOp, kernel: Kernel) -> None:
     signed, unsigned, _ = RELATIONS[word(op, "comparison_predicate")]
     number = IntegerAttr(signed if word(op, "signedness") == "signed" else unsigned, i64)
-    elementwise(
-        op,
-        kernel,
-        lambda x, y: kernel.emit(arith.CmpiOp, [x, y], i1, predicate=number),
-        run_of(op.result).equal,
-    )
+    compare = kernel.emits(arith.CmpiOp, i1, predicate=number)
+    elementwise(op, kernel, compare, run_of(op.result).equal)
 
 
 def on_floats(kernel: Kernel, kind: type[Operation], *operands: SSAValue) -> SSAValue:
@@ -207,18 +203,8 @@ def resized(kernel: Kernel, kind: type[Operation], value: SSAValue, type_: Attri
 
 @lowers(core.SelectOp)
 def _select(op: core.SelectOp, kernel: Kernel) -> None:
-    type_ = kernel.scalar_type(op, op.result)
-    octets = type_ if isinstance(type_, Float8E4M3FNType | Float8E5M2Type) else None
-
     def compute(condition: SSAValue, x: SSAValue, y: SSAValue) -> SSAValue:
-        if x is y:
-            return x
-        if octets is None:
-            return kernel.emitter.select(condition, x, y)
-        # No register holds one alone: the bits are chosen.
-        x, y = (kernel.emit(arith.BitcastOp, [value], i8) for value in (x, y))
-        chosen = kernel.emitter.select(condition, x, y)
-        return kernel.emit(arith.BitcastOp, [chosen], octets)
+        return x if x is y else kernel.emitter.select(condition, x, y)
 
     elementwise(op, kernel, compute)
 

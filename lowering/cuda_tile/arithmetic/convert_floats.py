@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 from xdsl.dialects import arith, math
 from xdsl.dialects.arith import FastMathFlagsAttr
 from xdsl.dialects.builtin import IntegerAttr, IntegerType, StringAttr, f32, i1, i64
@@ -67,13 +70,18 @@ _FREE: dict[type[Operation], FastMathFlagsAttr] = {
 @lowers(*_FLOAT, *_EXTREMES)
 def _floats(op: Operation, kernel: Kernel) -> None:
     rounding = word(op, "rounding_mode")
-    directed = rounding in DIRECTIONS
-    plainly = rounding != "approx" and not directed and "flush_to_zero" not in op.properties
+    plainly = rounding not in ("approx", *DIRECTIONS) and "flush_to_zero" not in op.properties
     if isinstance(op, floating_point.DivFOp) and plainly and element_of(op.lhs) == f32:
         kernel.give(op, lambda layout: [
             quotients(kernel, *(kernel.elements(x, layout) for x in op.operands))
         ])  # fmt: skip
         return
+    elementwise(op, kernel, float_function(op, kernel))
+
+
+def float_function(op: Operation, kernel: Kernel) -> Callable[..., SSAValue]:
+    """The element of a result of floats, of the elements of the operands."""
+    rounding, type_ = word(op, "rounding_mode"), kernel.scalar_type(op, op.results[0])
     extremes = _EXTREMES.get(type(op))
     kind = _FLOAT[type(op)] if extremes is None else extremes["propagate_nan" in op.properties]
     flags, flushes = EXACT, "flush_to_zero" in op.properties
@@ -82,28 +90,21 @@ def _floats(op: Operation, kernel: Kernel) -> None:
     elif flushes and isinstance(op, floating_point.Exp2Op):
         # The chip's own function flushes.
         flags, flushes = _APPROXIMATE, False
+    plain = kernel.emits(kind, type_, fastmath=flags)
+    if rounding in DIRECTIONS:
+        plain = partial(rounded_to, op, kernel, rounding)
+    if not flushes:
+        return plain
+    if flags is RECIPROCAL:
+        product = kernel.emits(RoundedOp, type_, form=StringAttr(f"mul.rn{FLUSHING}f32"))
 
-    def plain(*operands: SSAValue) -> SSAValue:
-        if directed:
-            return rounded_to(op, operands, rounding, kernel)
-        return kernel.emit(kind, operands, operands[0].type, fastmath=flags)
+        def quotient(x: SSAValue, y: SSAValue) -> SSAValue:
+            return product(x, plain(kernel.constant(1.0, type_), y))
 
-    form = flushed_form(op, rounding) if flushes else None
-
-    def compute(*operands: SSAValue) -> SSAValue:
-        type_ = operands[0].type
-        if not flushes:
-            return plain(*operands)
-        if flags is RECIPROCAL:
-            one = kernel.constant(1.0, type_)
-            inverse = kernel.emit(kind, [one, operands[1]], type_, fastmath=flags)
-            product = StringAttr(f"mul.rn{FLUSHING}f32")
-            return kernel.emit(RoundedOp, [operands[0], inverse], type_, form=product)
-        if form is not None:
-            return kernel.emit(RoundedOp, operands, type_, form=StringAttr(form))
-        return _flushed(kernel, plain(*(_flushed(kernel, operand) for operand in operands)))
-
-    elementwise(op, kernel, compute)
+        return quotient
+    if (form := flushed_form(op, rounding)) is not None:
+        return kernel.emits(RoundedOp, type_, form=StringAttr(form))
+    return lambda *operands: _flushed(kernel, plain(*(_flushed(kernel, x) for x in operands)))
 
 
 def _flushed(kernel: Kernel, value: SSAValue) -> SSAValue:
@@ -126,8 +127,4 @@ def _compare_floats(op: floating_point.CmpFOp, kernel: Kernel) -> None:
     *_, ordered = RELATIONS[word(op, "comparison_predicate")]
     above = 0 if word(op, "comparison_ordering") == "ordered" else _UNORDERED
     number = IntegerAttr(ordered + above, i64)
-    elementwise(
-        op,
-        kernel,
-        lambda x, y: kernel.emit(arith.CmpfOp, [x, y], i1, predicate=number, fastmath=EXACT),
-    )
+    elementwise(op, kernel, kernel.emits(arith.CmpfOp, i1, predicate=number, fastmath=EXACT))

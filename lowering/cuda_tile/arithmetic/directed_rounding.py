@@ -33,9 +33,7 @@ def flushed_form(op: Operation, rounding: str) -> str | None:
     return None if name is None or direction is None else f"{name}.{direction}{FLUSHING}f32"
 
 
-def rounded_to(
-    op: Operation, operands: tuple[SSAValue, ...], rounding: str, kernel: Kernel
-) -> SSAValue:
+def rounded_to(op: Operation, kernel: Kernel, rounding: str, *operands: SSAValue) -> SSAValue:
     """The result of addf, subf, mulf, divf, sqrt or fma in a directed rounding."""
     type_ = operands[0].type
     wide = type_ if type_ == Float64Type() else Float32Type()

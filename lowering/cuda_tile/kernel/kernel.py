@@ -262,6 +262,12 @@ class Kernel:
         """The result of a pure op; an earlier one of the same operands where there is one."""
         return self.emitter.pure(kind, operands, result, properties)
 
+    def emits(
+        self, kind: type[Operation], result: Attribute, **properties: Attribute
+    ) -> Callable[..., SSAValue]:
+        """The results of pure ops of a kind, by their operands."""
+        return self.emitter.emits(kind, result, properties)
+
     def constant(self, number: Any, type_: Attribute) -> SSAValue:
         """A constant of a scalar type."""
         attribute: Any = number_attribute(number, type_)

@@ -21,6 +21,7 @@ from tilewright.lowering.cuda_tile.arithmetic.convert_conversions import (
     float_resized,
 )
 from tilewright.lowering.cuda_tile.arithmetic.convert_elementwise import (
+    EXACT,
     on_floats,
     on_integers,
     word,
@@ -189,11 +190,11 @@ def _integer_step(kernel: Kernel, type_: Attribute, signs: Sequence[str]) -> Ste
 def _float_step(kernel: Kernel, type_: Attribute) -> Step:
     wide = type_ if type_ == Float64Type() else Float32Type()
     widened = cache(partial(float_resized, kernel, type_=wide))
+    multiply_add = kernel.emits(math.FmaOp, wide, fastmath=EXACT)
 
     def step(x: SSAValue, y: SSAValue, total: SSAValue | None) -> SSAValue:
         x, y = widened(x), widened(y)
-        total = kernel.constant(0.0, wide) if total is None else total
-        return on_floats(kernel, math.FmaOp, x, y, total)
+        return multiply_add(x, y, kernel.constant(0.0, wide) if total is None else total)
 
     return step
 

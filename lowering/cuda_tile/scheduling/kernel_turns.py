@@ -24,17 +24,16 @@ from tilewright.lowering.cuda_tile.analysis.cost_model import is_full_of_sums
 from tilewright.lowering.cuda_tile.analysis.place_accumulators import lacks_columns
 from tilewright.lowering.cuda_tile.analysis.split_dimensions import SplitTiles, UnsplitError
 from tilewright.lowering.cuda_tile.analysis.view_access import tensor_of
-from tilewright.lowering.cuda_tile.layouts.elements import shape_of, tile_type
+from tilewright.lowering.cuda_tile.layouts.elements import shape_of
 from tilewright.lowering.cuda_tile.layouts.mma_layouts import Multiplication, multiplications
-from tilewright.lowering.cuda_tile.scheduling.slice_products import loaded_from
 from tilewright.lowering.cuda_tile.scheduling.split_blocks import (
     check_ops,
     rewrite_parts,
     split_products,
 )
 
-_MATRIX = 2
-"""The dimensions of a matrix; one more counts several."""
+_MATRICES = -1
+"""The dimension in front of rows and columns."""
 _TURNS, _LEAST = 2, 128
 """The turns, and the least rows or columns of each: all warps multiply."""
 _LARGE = 1 << 17
@@ -48,16 +47,14 @@ def turn_kernel(entry: EntryOp, arch: Target | None) -> None:
 
     def split_sums(split: SplitTiles, axis: int) -> None:
         def legal(*extents: int) -> int | None:
-            return axis if axis >= 0 and extents[axis] >= _LEAST * _TURNS else None
+            return axis if axis == _MATRICES or extents[axis] >= _LEAST * _TURNS else None
 
-        for op in multiplications(entry):
-            if axis < 0 and tile_type(op.result).rank > _MATRIX and op.result not in split.axes:
-                split.spread(op.result, 0)
         split_products(split, legal)
 
+    axes = _MATRICES, 0, 1
     while arch is not None and (is_full_of_sums(entry, arch) or lacks_columns(entry, arch)):
-        if not any(_turn(entry, _TURNS, partial(split_sums, axis=axis)) for axis in (-1, 0, 1)):
-            return
+        if not any(_turn(entry, _TURNS, partial(split_sums, axis=axis)) for axis in axes):
+            break
     while (parts := _most(entry) // _LARGE) > 1:
         while parts > 1 and not _turn(entry, parts, _split_stored):
             parts //= 2
@@ -66,9 +63,13 @@ def turn_kernel(entry: EntryOp, arch: Target | None) -> None:
 
 
 def _most(entry: EntryOp) -> int:
-    """The elements of the largest tile, but for what products load in slices."""
-    sliced = {part for op in multiplications(entry) for x in op.operands for part in loaded_from(x)}
-    values = [x for op in entry.walk() for x in op.results if x not in sliced]
+    """The elements of the largest tile, but for what products multiply, of which they have slices:
+    turns of rows would leave less than MMAs have."""
+    multiplied = {x for op in multiplications(entry) for x in op.operands if x is not op.acc}
+    for op in reversed(list(entry.walk())):
+        if not multiplied.isdisjoint(op.results):
+            multiplied.update(op.operands)
+    values = [x for op in entry.walk() for x in op.results if x not in multiplied]
     return max((x.type.elements for x in values if isinstance(x.type, TileType)), default=0)
 
 

@@ -14,10 +14,13 @@ from typing import Any
 
 from xdsl.ir import SSAValue
 
+from tilewright.diagnostic import file_location
 from tilewright.dialects.cuda_tile.ops import integer as integers
 from tilewright.dialects.cuda_tile.ops.aggregate import ReduceOp, ScanOp
 from tilewright.dialects.cuda_tile.ops.control_flow import YieldOp
 from tilewright.dialects.cuda_tile.ops.floating_point import AddFOp, MaxFOp, MinFOp, MulFOp
+from tilewright.lowering.cuda_tile.arithmetic.convert_elementwise import integer_function
+from tilewright.lowering.cuda_tile.arithmetic.convert_floats import float_function
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, integer, lowers
 from tilewright.lowering.cuda_tile.layouts.elements import shape_of
 from tilewright.lowering.cuda_tile.layouts.find_layouts import LayoutTable, finds
@@ -27,9 +30,10 @@ from tilewright.lowering.tile.convert_reduce import shuffled
 Columns = list[list[SSAValue]]
 """The registers of each of the tiles that are folded together."""
 
+_FLOATS = (AddFOp, MulFOp, MaxFOp, MinFOp)
 _COMMUTATIVE = (
-    AddFOp, MulFOp, MaxFOp, MinFOp, integers.AddIOp, integers.MulIOp, integers.AndIOp,
-    integers.OrIOp, integers.XOrIOp, integers.MaxIOp, integers.MinIOp,
+    *_FLOATS, integers.AddIOp, integers.MulIOp, integers.AndIOp, integers.OrIOp, integers.XOrIOp,
+    integers.MaxIOp, integers.MinIOp,
 )  # fmt: skip
 
 
@@ -63,15 +67,26 @@ class _Fold:
             and isinstance(inner[0], _COMMUTATIVE)
             and set(inner[0].operands) == set(block.args)
         )
+        if self.commutes:
+            [only] = inner
+            function_of = float_function if isinstance(only, _FLOATS) else integer_function
+            self.compute, self.location = function_of(only, kernel), file_location(only.location)
+            self.swaps = only.operands[0] is not block.args[0]
 
     def combined(
         self, elements: Sequence[SSAValue], accumulators: Sequence[SSAValue]
     ) -> list[SSAValue]:
         """The region's values for elements and what was folded before."""
         kernel, block, scalar = self.kernel, self.op.body.block, self.kernel.table.scalar
+        if self.commutes:
+            pair = (accumulators[0], elements[0]) if self.swaps else (elements[0], accumulators[0])
+            outer, kernel.emitter.location = kernel.emitter.location, self.location
+            value = self.compute(*pair)
+            kernel.emitter.location = outer
+            return [value]
         for i, (element, accumulator) in enumerate(zip(elements, accumulators, strict=True)):
-            kernel.place(block.args[2 * i], scalar, [element])
-            kernel.place(block.args[2 * i + 1], scalar, [accumulator])
+            kernel.place(block.args[2 * i], scalar, [accumulator])
+            kernel.place(block.args[2 * i + 1], scalar, [element])
         kernel.lower_block(block)
         last = block.last_op
         assert last is not None
