@@ -224,9 +224,8 @@ def test_no_warnings_no_spills(persistent: bool) -> None:
     assert kernel.entry().block == (288, 1, 1)
 
 
-def test_nothing_is_released_behind_the_last_loop() -> None:
-    """Nobody fills the stage again; ptxas, which knew how often the loop runs, let its MMAs wait
-    for one another."""
+def test_a_stage_is_released_behind_the_wait() -> None:
+    """ptxas, which knows how often the loop runs, let its MMAs wait for one another."""
     view = "partition_view<tile=({}), padding_value = zero, tensor_view<?x?x{}, strides=[?,1]>>"
     a, b, c = (view.format(*of) for of in (("64x32", "bf16"), ("32x16", "bf16"), ("64x16", "f16")))
     body = f"""
