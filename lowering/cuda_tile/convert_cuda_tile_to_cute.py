@@ -38,6 +38,7 @@ from tilewright.lowering.cuda_tile.analysis.cost_model import (
     WARP,
     WARPGROUP,
     bounded_ctas,
+    is_alone,
     is_crowded,
     producer_pays,
     products_of,
@@ -184,6 +185,8 @@ def convert_entry(entry: EntryOp, arch: Target | None = None) -> func.FuncOp:
                 lowered.attributes[TAKES_BLOCKS] = entry.attributes[TAKES_BLOCKS]
             if blocks.ctas > 1:
                 lowered.attributes[BLOCK_CTAS] = IntegerAttr(blocks.ctas, i32)
+            if arch is not None and is_alone(arch, plan.bytes + scratch):
+                lowered.attributes.setdefault(MIN_CTAS, IntegerAttr(1, i32))
             for state in (kernel.emitter, kernel):
                 # Tiles and rings know it: nothing is left to the garbage collector.
                 vars(state).clear()

@@ -27,11 +27,12 @@ def test_compiled_is_interpreted(name: str) -> None:
         assert not tried([point], [arch], ["ptx"], assembles=bool(THOROUGH))
 
 
-def test_batches_of_large_products() -> None:
-    """Two CTAs shared them by rows of a tile whose pointers are numbered across batches; a batch
-    after the other leaves the MMAs of warpgroups registers."""
-    large = [p for p in pairs("mmaf") if p.operands[0][0].shape == (2, 128, 64)]  # type: ignore[attr-defined]
-    wide = [p for p in large if p.results[0].shape[-1] == 256 and "f16" in p.name]  # type: ignore[attr-defined]
+@pytest.mark.parametrize("name, element", [("mmaf", "f16"), ("mmai", "i8")])
+def test_batches_of_large_products(name: str, element: str) -> None:
+    """Two CTAs shared them by rows of a tile whose pointers are numbered across batches; one matrix
+    comes after the other where the sums of both are all registers."""
+    large = [p for p in pairs(name) if p.operands[0][0].shape == (2, 128, 64)]  # type: ignore[attr-defined]
+    wide = [p for p in large if p.results[0].shape[-1] == 256 and element in p.name]  # type: ignore[attr-defined]
     assert not tried(wide[:1], ["sm_90a"], ["ptx"], assembles=True)
 
 

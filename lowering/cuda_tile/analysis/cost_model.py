@@ -153,16 +153,17 @@ def _bits(type_: TileType) -> int:
     return 64 if isinstance(element, PointerType) else ELEMENT_OF[element].bits
 
 
-def _accumulators(entry: EntryOp, arch: Target) -> int:
+def _accumulators(entry: EntryOp, arch: Target, turns: int = 1) -> int:
     """The accumulators of a thread: of products that add to nothing, which are done with one after
-    the other, the largest, beside those that add to something, or what a loop carries."""
+    the other, each in so many turns, the largest, beside those that add to something, or what a
+    loop carries."""
     threads, most = thread_count(entry, arch), 0
     for block, products in groupby(tiled_products(entry, arch), lambda op: op.parent):
         fresh = added = 0
         for op in products:
             own = _held_by(prod(shape_of(op.result)), threads, arch)
             if isinstance(op.acc.owner, ConstantOp) and op.acc.owner.elements.is_splat:
-                fresh = max(fresh, own)
+                fresh = max(fresh, own // turns)
             else:
                 added += own + (min(own, _ADDED) if is_added(op) else 0)
         types = (argument.type for argument in (block.args if block else ()))
@@ -189,12 +190,14 @@ def is_crowded(entry: EntryOp, arch: Target) -> bool:
 
 
 def is_full_of_sums(entry: EntryOp, arch: Target) -> bool:
-    """True where products of which one is not all that a loop carries leave a thread too few
-    registers, those of warps for fragments."""
-    if all(map(_is_passed, tiled_products(entry, arch))):
-        return False
-    beside = _BESIDE if products_of(entry, arch) else _WITH_FRAGMENTS
-    return _accumulators(entry, arch) + beside > _MOST_REGISTERS
+    """True where the sums of products leave a thread too few registers, of warpgroups with the rows
+    of those that add to nothing in turns; for fragments, where warps multiply what is not all that
+    a loop carries."""
+    products, by_warpgroups = tiled_products(entry, arch), bool(products_of(entry, arch))
+    turns = 2 if by_warpgroups and are_tall(products) else 1
+    few = by_warpgroups or all(map(_is_passed, products))
+    beside = _BESIDE if few else _WITH_FRAGMENTS
+    return _accumulators(entry, arch, turns) + beside > _MOST_REGISTERS
 
 
 def _is_passed(op: Multiplication) -> bool:
@@ -267,6 +270,12 @@ def late_registers(
 def bounded_ctas(entry: EntryOp, arch: Target, threads: int, ctas: int) -> bool:
     """True where so many CTAs of a multiprocessor leave each thread registers enough."""
     return ctas > 1 and _held(threads, registers_of(entry, arch) + _SPARE) >= ctas
+
+
+def is_alone(arch: Target, memory: int) -> bool:
+    """True where so much shared memory is that of one CTA of a multiprocessor: ptxas, if nobody
+    tells it, spills a little where registers would then do for two."""
+    return 2 * (memory + _OWN) > shared_memory_limit(arch) + _OWN
 
 
 def stages_and_ctas(

@@ -6,7 +6,7 @@ all of them at once have too few registers.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from xdsl.ir import Operation, SSAValue
 from xdsl.traits import is_side_effect_free
@@ -15,17 +15,23 @@ from tilewright.lowering.cuda_tile.analysis.cost_model import MOST_AT_ONCE
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
 
 
-def load_in_turn(parts: Sequence[list[SSAValue]], kernel: Kernel) -> Iterator[list[SSAValue]]:
-    """Parts of a tile, one after the other; where they are too many for registers, each is loaded
-    when its turn comes, and what is left as soon as it fits: MMAs wait for the last load."""
-    left = sum(map(len, parts))
-    late = left > MOST_AT_ONCE
-    for i, part in enumerate(parts):
-        if late:
-            late = left > MOST_AT_ONCE
-            _load_late(part if late else [x for rest in parts[i:] for x in rest], kernel)
-        left -= len(part)
-        yield part
+class InTurn:
+    """Elements of a tile that are stored part after part; where they are too many for registers,
+    each part is loaded when its turn comes, and what is left as soon as it fits: MMAs wait for the
+    last load."""
+
+    def __init__(self, elements: Sequence[SSAValue], kernel: Kernel) -> None:
+        self._left, self._kernel = dict.fromkeys(elements), kernel
+        self._late = len(self._left) > MOST_AT_ONCE
+
+    def load(self, part: Sequence[SSAValue]) -> None:
+        """Load the next part."""
+        if not self._late:
+            return
+        self._late = len(self._left) > MOST_AT_ONCE
+        _load_late(part if self._late else [*self._left], self._kernel)
+        for element in part:
+            self._left.pop(element, None)
 
 
 def _load_late(elements: Sequence[SSAValue], kernel: Kernel) -> None:

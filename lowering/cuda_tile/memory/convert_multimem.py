@@ -5,7 +5,7 @@ Two halves move in one word, so that where they lie side by side has to be prove
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from xdsl.ir import SSAValue
 
@@ -53,7 +53,7 @@ def _check_target(op: MultimemAccess, kernel: Kernel) -> None:
 
 
 def _words(
-    op: MultimemAccess, element: str, accesses: Sequence[Access]
+    op: MultimemAccess, element: str, accesses: Iterable[Access]
 ) -> Iterator[tuple[Access, Sequence[int], int]]:
     """The registers that one instruction moves, and how far behind its access's address."""
     size, pair = bytes_of(op.view_type.tensor_view.element_type), element in ("f16", "bf16")  # type: ignore[attr-defined]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from xdsl.dialects import arith
@@ -218,10 +219,10 @@ def neighbours(op: views.ViewAccess, layout: TileLayout) -> int:
 def tile_accesses(
     op: views.ViewAccess, layout: TileLayout, kernel: Kernel, run: int | None = None,
     *, stepwise: bool = False,
-) -> list[Access]:  # fmt: skip
-    """The accesses of each thread to a tile of a view, in a layout; in runs of so many bits, they
-    may lie within the tensor in part. Where addresses go `stepwise` by powers of two, loops keep
-    few distances in registers."""
+) -> Iterator[Access]:  # fmt: skip
+    """The accesses of each thread to a tile of a view, in a layout, whose addresses are computed as
+    they come; in runs of so many bits, they may lie within the tensor in part. Where addresses go
+    `stepwise` by powers of two, loops keep few distances in registers."""
     return _TileAddresses(op, layout, kernel, run, stepwise=stepwise).accesses()
 
 
@@ -289,9 +290,9 @@ class _TileAddresses:
             offset = kernel.emitter.binary("mul", coordinate, by)
         return kernel.emitter.binary("add", base, offset)
 
-    def accesses(self) -> list[Access]:
+    def accesses(self) -> Iterator[Access]:
         """Each run of registers, its address, and whether it lies within the tensor."""
-        return [self._access(list(registers)) for registers in self._runs()]
+        return (self._access(list(registers)) for registers in self._runs())
 
     def _runs(self) -> list[tuple[int, ...]]:
         """Registers that are neighbours along the contiguous dimension."""

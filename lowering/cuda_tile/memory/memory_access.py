@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from contextlib import contextmanager
 
 from xdsl.dialects import arith
@@ -17,7 +17,7 @@ from tilewright.dialects.cute_nvgpu.ops import address
 from tilewright.dialects.cute_nvgpu.ops.sync import FenceOp
 from tilewright.lowering.cuda_tile.arithmetic.convert_elementwise import on_floats
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
-from tilewright.lowering.cuda_tile.kernel.late_accumulators import load_in_turn
+from tilewright.lowering.cuda_tile.kernel.late_accumulators import InTurn
 from tilewright.lowering.cuda_tile.layouts.layouts import TileLayout
 from tilewright.lowering.cuda_tile.memory.access import Access
 from tilewright.lowering.cuda_tile.memory.narrow_atomics import updated
@@ -54,7 +54,7 @@ def ordered(op: MemoryOp, count: int, kernel: Kernel) -> Generator[str]:
 
 
 def load(
-    op: MemoryOp, accesses: Sequence[Access], layout: TileLayout, element: Attribute,
+    op: MemoryOp, accesses: Iterable[Access], layout: TileLayout, element: Attribute,
     padding: Sequence[SSAValue], kernel: Kernel,
 ) -> list[SSAValue]:  # fmt: skip
     """The elements that a thread loads; `padding` is what a register is that is not accessed. Of
@@ -62,8 +62,9 @@ def load(
     loaded: dict[int, SSAValue] = {}
     weak = is_weak(op)
     first = None if weak else kernel.threads.first_of(layout)
-    with ordered(op, len(accesses), kernel) as semantics:
-        for access in accesses:
+    listed = [] if weak else list(accesses)
+    with ordered(op, len(listed), kernel) as semantics:
+        for access in listed or accesses:
             condition = kernel.both(first, access.condition)
             otherwise = [padding[register] for register in access.registers]
             load = address.LoadOp(
@@ -80,14 +81,16 @@ def load(
 
 
 def store(
-    op: MemoryOp, accesses: Sequence[Access], layout: TileLayout, elements: Sequence[SSAValue],
+    op: MemoryOp, accesses: Iterable[Access], layout: TileLayout, elements: Sequence[SSAValue],
     kernel: Kernel,
 ) -> None:  # fmt: skip
     """Store the elements of a thread, of threads that hold the same by the first."""
-    first = kernel.threads.first_of(layout)
-    runs = [[elements[register] for register in access.registers] for access in accesses]
-    with ordered(op, len(accesses), kernel) as semantics:
-        for access, run in zip(accesses, load_in_turn(runs, kernel), strict=True):
+    first, turns = kernel.threads.first_of(layout), InTurn(elements, kernel)
+    listed = [] if is_weak(op) else list(accesses)
+    with ordered(op, len(listed), kernel) as semantics:
+        for access in listed or accesses:
+            run = [elements[register] for register in access.registers]
+            turns.load(run)
             condition = kernel.both(first, access.condition)
             store = address.StoreOp(
                 access.address, run, access.offset, predicate=condition, semantics=semantics
@@ -96,7 +99,7 @@ def store(
 
 
 def atomically(
-    op: MemoryOp, form: str, accesses: Sequence[Access], layout: TileLayout,
+    op: MemoryOp, form: str, accesses: Iterable[Access], layout: TileLayout,
     columns: Sequence[Sequence[SSAValue]], kernel: Kernel,
     otherwise: Sequence[SSAValue] | None = None,
 ) -> list[SSAValue]:  # fmt: skip
@@ -109,9 +112,9 @@ def atomically(
                 semantics, accesses, layout, values[0].type, otherwise or values, kernel,
                 lambda i, old: on_floats(kernel, arith.AddfOp, old, values[i]),
             )  # fmt: skip
-    own, count = kernel.threads.first_of(layout), sum(len(access.registers) for access in accesses)
+    own = kernel.threads.first_of(layout)
     results: dict[int, SSAValue] = {}
-    with ordered(op, count, kernel) as semantics:
+    with ordered(op, layout.count, kernel) as semantics:
         for access in accesses:
             condition = kernel.both(own, access.condition)
             for i, register in enumerate(access.registers):

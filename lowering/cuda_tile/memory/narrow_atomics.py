@@ -3,7 +3,7 @@ swapping, again where another thread came between."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import IntegerType
@@ -22,7 +22,7 @@ Update = Callable[[int, SSAValue], SSAValue]
 
 
 def updated(
-    semantics: str, accesses: Sequence[Access], layout: TileLayout, element: Attribute,
+    semantics: str, accesses: Iterable[Access], layout: TileLayout, element: Attribute,
     otherwise: Sequence[SSAValue], kernel: Kernel, update: Update,
 ) -> list[SSAValue]:  # fmt: skip
     """The elements that memory has, which an update replaces; of registers that are not accessed

@@ -20,7 +20,7 @@ from tilewright.lowering.cuda_tile.analysis.remarks import remark
 from tilewright.lowering.cuda_tile.analysis.tensor_maps import BoxedAccess, boxed_store
 from tilewright.lowering.cuda_tile.kernel.coordinates import box_corners
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
-from tilewright.lowering.cuda_tile.kernel.late_accumulators import load_in_turn
+from tilewright.lowering.cuda_tile.kernel.late_accumulators import InTurn
 from tilewright.lowering.cuda_tile.layouts.layouts import TileLayout
 from tilewright.lowering.cuda_tile.layouts.shared_order import SharedOrder
 
@@ -83,7 +83,9 @@ class _BoxedStore:
             place = sum(1 << bit for i, bit in enumerate(self.rounds) if number >> i & 1)
             at = [self.layout.register_at[place | other] for other in kept.places]
             rounds.append([elements[register] for register in at])
-        for number, own in enumerate(load_in_turn(rounds, kernel)):
+        turns = InTurn(elements, kernel)
+        for number, own in enumerate(rounds):
+            turns.load(own)
             kernel.scratch.free_store_line(read=self.alone or number > 0)
             kernel.scratch.store(base, kept, own, inside)
             kernel.emitter.add(wgmma_sync.FenceProxyAsyncOp(space="shared::cta"))

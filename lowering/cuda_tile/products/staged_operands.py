@@ -31,11 +31,12 @@ Words = Callable[[int, int], SSAValue]
 
 @dataclass(frozen=True)
 class StagedOperand:
-    """An operand, of whose fragments each has so many `values`; `by_matrices` if ldmatrix loads it,
-    transposed if `trans`."""
+    """An operand, of whose fragments each has so many `values`, and the bits of its `depth`;
+    `by_matrices` if ldmatrix loads it, transposed if `trans`."""
 
     operand: str
     values: int
+    depth: Sequence[int]
     layout: TileLayout
     element: Attribute
     order: SharedOrder
@@ -48,6 +49,7 @@ class StagedOperand:
     ) -> StagedOperand:
         """The best order for an operand that threads write in a layout."""
         size, layout = address.bytes_of(element), layouts.layout(operand)
+        values = layouts.values(operand)
         depth, rows, batch = _bits(layouts, operand)
         first = source.registers[0] if source.registers else -1
         chunk = log2(max(CHUNK // size, 1))
@@ -55,12 +57,12 @@ class StagedOperand:
         if size <= _WORD and (trans or len(depth) >= chunk):
             run, above = (rows, depth) if trans else (depth, rows)
             order = rows_of_chunks(run, [*above, *batch], size)
-            return cls(operand, layouts.values(operand), layout, element, order, True, trans)
+            return cls(operand, values, depth, layout, element, order, True, trans)
         low = depth[: log2(max(_WORD // size, 1))]
         count = len(depth) + len(rows) + len(batch)
         rest = [bit for bit in range(count) if bit not in low]
         order = SharedOrder({bit: i for i, bit in enumerate([*low, *rest])}, size)
-        return cls(operand, layouts.values(operand), layout, element, order, False, False)
+        return cls(operand, values, depth, layout, element, order, False, False)
 
     @classmethod
     def lying(
@@ -80,7 +82,7 @@ class StagedOperand:
         if not by_matrices and not is_lowest(depth, word):
             return None
         values = layouts.values(operand)
-        return cls(operand, values, layout, element, order, by_matrices, trans)
+        return cls(operand, values, depth, layout, element, order, by_matrices, trans)
 
     @property
     def low(self) -> int:
@@ -114,19 +116,22 @@ class StagedOperand:
         rows: Sequence[int | None] = layout.threads[2:WARP_BITS]
         if self.trans:
             rows = (layout.registers[0], *layout.threads[:2])
-        matrices = registers[:_MATRIX_BITS]
+        # What one MMA multiplies, then what the next one does.
+        own = log2(self.values >> low)
+        above = sorted(registers[own:], key=lambda bit: bit in self.depth)
+        matrices = (*registers[:own], *above)[:_MATRIX_BITS]
         idle = (None,) * (_MATRIX_BITS - len(matrices))
         threads = (*rows, *matrices, *idle, *layout.threads[WARP_BITS:])
         place = kernel.scratch.places(base, threads, self.order)
-        count = 1 << len(matrices)
-        type_ = FragmentType.get(count, i32)
-        others = registers[_MATRIX_BITS:]
+        type_ = FragmentType.get(1 << len(matrices), i32)
         loads: dict[int, SSAValue] = {}
 
         def run(first: int, width: int) -> SSAValue:
-            number, inside = divmod(first, count)
+            number = spread(first, registers)
+            inside = sum((number >> bit & 1) << i for i, bit in enumerate(matrices))
+            number -= spread(inside, matrices)
             if number not in loads:
-                at, offset = place(spread(number, others))
+                at, offset = place(number)
                 load = address.LdmatrixOp(at, type_, offset, trans=self.trans or None)
                 loads[number] = emitter.emit(load)
             return sliced(loads[number], inside, width, FragmentType.get(width, i32), emitter)

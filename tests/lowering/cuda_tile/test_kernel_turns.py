@@ -26,9 +26,10 @@ from tilewright import ptxas
 def test_rows_in_turns(arch: str) -> None:
     """Attention by 256 rows, whose sums and scores are the registers of 256 threads: 128 after the
     other 128, and nothing is spilled."""
-    kernel = tw.compile(attention(256, 128, 64, GIVEN), arch)
-    report = ptxas.assemble(kernel.ptx, arch)
-    assert report.clean and report.kernels["k"].spill_stores == 0
+    for depth in (64, 128):
+        kernel = tw.compile(attention(256, 128, depth, GIVEN), arch)
+        report = ptxas.assemble(kernel.ptx, arch)
+        assert report.clean and report.kernels["k"].spill_stores == 0
     text = attention(256, 128, 16, GIVEN)
     args = arguments(operands(256, 256, 16, 1), 2)
     options: dict[str, Any] = {"grid": (1, 1), "args": args, "arch": arch}

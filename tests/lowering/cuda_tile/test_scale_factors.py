@@ -176,7 +176,7 @@ def test_pairs_scale() -> None:
     check(text, "f8E8M0FNU", 32, 256)
 
 
-@pytest.mark.parametrize("arch, spilled", [(ARCH, 0), ("sm_120a", 200)])
+@pytest.mark.parametrize("arch, spilled", [(ARCH, 0), ("sm_90a", 8), ("sm_120a", 200)])
 def test_a_tile_of_cutiles_sample_is_computed_in_turns(arch: str, spilled: int) -> None:
     """256x256 sums and their factors are more than the columns, or the registers, of one CTA: one
     half of the tile after the other, as the hint allows one CTA alone."""

@@ -224,6 +224,37 @@ def test_no_warnings_no_spills(persistent: bool) -> None:
     assert kernel.entry().block == (288, 1, 1)
 
 
+def test_a_stage_is_released_behind_the_wait() -> None:
+    """ptxas, which knows how often the loop runs, let its MMAs wait for one another."""
+    view = "partition_view<tile=({}), padding_value = zero, tensor_view<?x?x{}, strides=[?,1]>>"
+    a, b, c = (view.format(*of) for of in (("64x32", "bf16"), ("32x16", "bf16"), ("64x16", "f16")))
+    body = f"""
+    %i, %j, %bz = get_tile_block_id : tile<i32>
+    %sums = constant <f32: 0.0> : tile<64x16xf32>
+    %o = constant <i32: 0> : tile<i32>
+    %one = constant <i32: 1> : tile<i32>
+    %four = constant <i32: 4> : tile<i32>
+    %sum = for %q in (%o to %four, step %one) : tile<i32> iter_values(%acc = %sums)
+        -> (tile<64x16xf32>) {{
+      %x, %t0 = load_view_tko weak %A[%i, %q] : {a}, tile<i32> -> tile<64x32xbf16>, token
+      %y, %t1 = load_view_tko weak %B[%q, %j] : {b}, tile<i32> -> tile<32x16xbf16>, token
+      %w = negf %y : tile<32x16xbf16>
+      %next = mmaf %x, %w, %acc : tile<64x32xbf16>, tile<32x16xbf16>, tile<64x16xf32>
+      continue %next : tile<64x16xf32>
+    }}
+    %r = ftof %sum : tile<64x16xf32> -> tile<64x16xf16>
+    %t = store_view_tko weak %r, %C[%i, %j] : tile<64x16xf16>, {c}, tile<i32> -> token
+"""
+    shapes = {"A": ("bf16", "64x32"), "B": ("bf16", "32x16"), "C": ("f16", "64x16")}
+    tensors = "".join(matrix(x, "%m", "%n", *shape) for x, shape in shapes.items())
+    names = ", ".join(
+        f"%{x}_p: tile<ptr<{element}>>, %{x}_l: tile<i32>" for x, (element, _) in shapes.items()
+    )
+    text = entry(f"{names}, %m: tile<i32>, %n: tile<i32>", tensors + body)
+    kernel = tw.compile(text, "sm_90a")
+    assert "cp.async.bulk" in kernel.ptx and ptxas.assemble(kernel.ptx, "sm_90a").clean
+
+
 def test_a_tensor_without_elements_has_a_map() -> None:
     """K = 0: nothing is loaded, the sums are zeros."""
     text = product(("bf16", "f32"), (64, 32, 32))
