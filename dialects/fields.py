@@ -14,6 +14,7 @@ or what its attribute is of: a number, a string, a case of an enumeration. None 
 there, and neither is what a field says by itself.
 """
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
@@ -32,10 +33,13 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
     InferenceContext,
+    OperandDef,
     OptionalDef,
     PropertyDef,
+    RangeConstraint,
     ResultDef,
     VariadicDef,
+    irdl_to_attr_constraint,
 )
 
 from tilewright.dialects.definition import DefinedOp, define_op
@@ -96,20 +100,54 @@ _Op = TypeVar("_Op", bound=FieldsOp)
 
 
 def fields_op(name: str, row: Any = None) -> Callable[[type[_Op]], type[_Op]]:
-    """Define an op: its name, and the row of its instruction where one is that of all such ops. An
-    op without a text of its own says all by its name."""
+    """Define an op: its name, and the row of its instruction where one is that of all such ops."""
 
     def define(class_: type[_Op]) -> type[_Op]:
         class_.name = name
-        parses = getattr_static(class_, "parse") is not vars(Operation)["parse"]
-        if class_.assembly_format is None and not parses:
-            class_.assembly_format = "attr-dict"
+        if getattr_static(class_, "parse") is vars(Operation)["parse"]:
+            class_.assembly_format = _whole_format(class_)
         defined: Any = define_op(class_)
         if row is not None:
             defined.ROW = row
         return defined
 
     return define
+
+
+def _whole_format(op: type[FieldsOp]) -> str:
+    """The format of an op that says how its text begins: with its fields in order where nothing is
+    said. What it may have follows by name, then the types that no constraint knows."""
+    begin = op.assembly_format
+    if begin is not None and "attr-dict" in begin:
+        return begin
+    fields: dict[str, Any] = {}
+    for base in op.mro():
+        fields = {**fields, **vars(base), **fields}
+    kinds = {name: kind for name, field in fields.items() if (kind := getattr(field, "cls", None))}
+    values = [name for name, kind in kinds.items() if issubclass(kind, OperandDef)]
+    values += [name for name, kind in kinds.items() if issubclass(kind, PropertyDef)]
+    optional = [name for name in values if issubclass(kinds[name], OptionalDef)]
+    if begin is None:
+        begin = " `,` ".join(f"${name}" for name in values if name not in optional)
+    said = set(re.findall(r"\$(\w+)", begin))
+    options = [f"(`{name}` ${name}^)?" for name in optional if name not in said]
+    operands, results = (
+        " `,` ".join(
+            f"type(${name})"
+            for name, kind in kinds.items()
+            if issubclass(kind, of) and name not in optional and not _is_known(fields[name].param)
+        )
+        for of in (OperandDef, ResultDef)
+    )
+    types = "`:` " + " `->` ".join(filter(None, (operands, results)))
+    return " ".join([begin, *options, "attr-dict", *[types] * bool(operands or results)])
+
+
+def _is_known(constraint: Any) -> bool:
+    """True of the constraint of values of which only one type is possible."""
+    if isinstance(constraint, RangeConstraint):
+        return constraint.can_infer(frozenset(), length_known=True)
+    return irdl_to_attr_constraint(constraint).can_infer(frozenset())
 
 
 @lru_cache(1 << 12, typed=True)

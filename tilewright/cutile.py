@@ -28,7 +28,7 @@ from xdsl.dialects.builtin import ModuleOp
 from tilewright.arguments.arrays import ArrayArgument
 from tilewright.arguments.binding import checked_arguments
 from tilewright.arguments.extents import checked_extents
-from tilewright.cutile_parameters import CutileParameter, as_array, parameters_of
+from tilewright.cutile_parameters import CutileParameter, as_array, parameters_of, write
 from tilewright.diagnostic import CompileError, Diagnostic, ExecutionError
 from tilewright.kernel import Extents, Kernel
 from tilewright.lowering.interpreter.cuda_tile.machine import Launch, Races
@@ -89,7 +89,8 @@ def launch(
     flat = [part for parameter in parameters for part in parameter.flat()]
     names, values = [name for name, _ in flat], [value for _, value in flat]
     here = Launch(extents, numerics, arch or DEFAULT_ARCH, races)
-    run_entry(entry, here, values, names).write_back()
+    for name, array, content in run_entry(entry, here, values, names).left():
+        write(name, array, content)
 
 
 def compile(kernel: Any, args: Sequence[Any], arch: str | None = None) -> Kernel:

@@ -15,7 +15,7 @@ from tilewright import launcher
 from tilewright.arguments.arrays import ArrayArgument
 from tilewright.arguments.binding import Binding
 from tilewright.arguments.extents import check_launch, checked_extents
-from tilewright.cutile_parameters import CutileParameter
+from tilewright.cutile_parameters import CutileParameter, write
 from tilewright.diagnostic import ExecutionError
 from tilewright.dialects.cute_nvgpu.lattice.shared_memory import shared_memory_limit
 from tilewright.dialects.cute_nvgpu.lattice.targets import target
@@ -116,17 +116,18 @@ def start(
     function = kernel.load(entry)
     _check_apart(parameters)
     with launcher.device_memory() as memory, launcher.device_memory() as tables:
-        flat = [part for parameter in parameters for _, part in parameter.flat()]
-        args = [_table(part, tables) if isinstance(part, ArrayTable) else part for part in flat]
+        flat = [part for parameter in parameters for part in parameter.flat()]
+        args = [_table(part, tables) if isinstance(part, ArrayTable) else part for _, part in flat]
         args += told
         binding = Binding(entry.arguments, args, memory, on_gpu=True)
         values = entry.values(binding)
         function.start(values, grid, block, handle, programmatic=programmatic)
         if binding.placed:
             launcher.call("cuStreamSynchronize", handle)
-            arrays: list[Any] = [part for part in flat if isinstance(part, np.ndarray)]
-            for array, content in zip(arrays, binding.results(memory.contents()), strict=True):
-                np.copyto(array, content)
+            arrays: list[Any] = [part for part in flat if isinstance(part[1], np.ndarray)]
+            contents = binding.results(memory.contents())
+            for (name, array), content in zip(arrays, contents, strict=True):
+                write(name, array, content)
 
 
 def _check_apart(parameters: Sequence[CutileParameter]) -> None:

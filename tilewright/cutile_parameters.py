@@ -12,7 +12,7 @@ import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
 
-from tilewright.arguments.arrays import ArrayArgument
+from tilewright.arguments.arrays import ArrayArgument, dtype_name
 from tilewright.arguments.binding import checked_arguments
 from tilewright.diagnostic import ExecutionError
 from tilewright.lowering.interpreter.cuda_tile.allocations import ArrayTable
@@ -144,7 +144,17 @@ class CutileParameter:
         assume: bool = True,
     ) -> Any:
         ct, compilation = import_module("cuda.tile"), import_module("cuda.tile.compilation")
-        strides = strides_of(array)
+        dtype = self._dtype(ct, _name(array))
+        try:
+            known = array if isinstance(array, ArrayArgument) else ArrayArgument.of(array)
+        except ValueError as error:
+            raise ExecutionError(f"'{self.name}' expected {error}") from None
+        strides, index = known.strides, getattr(annotation, "index_dtype", None) or ct.int32
+        if index == ct.int32 and max((*array.shape, *strides), default=0) >= 1 << 31:
+            raise ExecutionError(
+                f"'{self.name}' expected sizes and strides of 32 bits, got shape {array.shape} and "
+                f"strides {strides}; nearest legal: annotated as ct.IndexedWithInt64"
+            )
         # The array itself is one of them.
         aliased = sum(_share(array, other) for other in arrays) > 1
         fixed = _dims(annotation, "static_stride_dims", array.ndim)
@@ -152,9 +162,9 @@ class CutileParameter:
         shape = _dims(annotation, "static_shape_dims", array.ndim)
         alignment = _alignment(array) if aligned else {}
         return compilation.ArrayConstraint(
-            self._dtype(ct, _name(array)),
+            dtype,
             array.ndim,
-            index_dtype=getattr(annotation, "index_dtype", None) or ct.int32,
+            index_dtype=index,
             stride_lower_bound_incl=0,
             alias_groups=("shared",) if aliased else (),
             may_alias_internally=0 in strides,
@@ -173,6 +183,11 @@ class CutileParameter:
             return compilation.ScalarConstraint(dtype)
         for kind, default in ((bool, ct.bool_), (int, ct.int32), (float, ct.float32)):
             if isinstance(self.argument, kind):
+                if default == ct.int32 and not -(1 << 31) <= self.argument < 1 << 32:
+                    raise ExecutionError(
+                        f"'{self.name}' expected a number of 32 bits, got {self.argument}; nearest "
+                        "legal: annotated as ct.ScalarInt64"
+                    )
                 return compilation.ScalarConstraint(default)
         raise ExecutionError(
             f"'{self.name}' expected an array, a number, a tuple of them or a list of arrays, got "
@@ -190,7 +205,7 @@ class CutileParameter:
 
 def _name(array: AnyArray) -> str:
     """NumPy's name of the element type."""
-    return array.dtype if isinstance(array, ArrayArgument) else array.dtype.name
+    return array.dtype if isinstance(array, ArrayArgument) else dtype_name(array.dtype)
 
 
 def _share(a: AnyArray, b: AnyArray) -> bool:
@@ -240,12 +255,14 @@ def parameters_of(kernel: Any, args: Sequence[Any]) -> list[CutileParameter]:
 
 def as_array(argument: Any) -> Any:
     """A NumPy array in place of a torch tensor, sharing its memory, and where an array is that is
-    on the GPU; in tuples and lists too."""
+    on the GPU; a number in place of NumPy's own; in tuples and lists too."""
     if isinstance(argument, tuple | list):
         items = [as_array(item) for item in cast("Sequence[Any]", argument)]
         return items if isinstance(argument, list) else tuple(items)
-    if isinstance(argument, np.ndarray | np.generic):
+    if isinstance(argument, np.ndarray):
         return cast("Any", argument)
+    if isinstance(argument, np.generic):
+        return cast("Any", argument.item())
     of_torch = type(argument).__module__.startswith("torch") and hasattr(argument, "device")
     if not of_torch or argument.device.type != "cpu":
         try:
@@ -269,6 +286,15 @@ def strides_of(array: AnyArray) -> list[int]:
     if isinstance(array, ArrayArgument):
         return list(array.strides)
     return [stride // array.itemsize for stride in array.strides]
+
+
+def write(name: str, array: NDArray[Any], content: NDArray[Any]) -> None:
+    """Let an array be what a kernel left of it. Raises ExecutionError for one that is read-only and
+    would change."""
+    if array.flags.writeable:
+        np.copyto(array, content)
+    elif array.tobytes() != content.tobytes():
+        raise ExecutionError(f"'{name}' expected an array that can be written, got a read-only one")
 
 
 def _dims(annotation: Any, field: str, ndim: int) -> set[int]:

@@ -185,7 +185,7 @@ def _matrix(atom: SparseAtom, operand: _Stored, data: NDArray[Any], selector: in
     element, extents = atom.element(operand), atom.extents(operand)
     dtype = dtype_of_element(element.mlir) if operand == "A" else np.dtype(np.uint8)
     if isinstance(atom, FragmentAtom) and _in_registers(atom, operand):
-        _check(atom, operand, data, np.dtype(np.uint32), _fragment_shape(atom, operand))
+        _check(atom, operand, data, np.dtype(np.uint32), (atom.threads, atom.registers(operand)[1]))
         every = list(range(atom.threads))
         threads = contributing_threads(atom, selector) if operand == "E" else every
         row, column = np.moveaxis(atom.coords(operand)[threads], -1, 0)
@@ -211,10 +211,6 @@ def _check(
             f"'{atom.op}' expected {operand} of {dtype} [..., {', '.join(map(str, shape))}], "
             f"got {data.dtype} {list(data.shape)}"
         )
-
-
-def _fragment_shape(atom: FragmentAtom[Any], operand: _Stored) -> tuple[int, int]:
-    return atom.threads, atom.registers(operand)[1]
 
 
 def _padded(matrix: NDArray[Any], element: ElementType) -> NDArray[Any]:

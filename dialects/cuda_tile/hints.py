@@ -63,9 +63,10 @@ def hints_checked() -> Generator[None]:
         _CHECKED.reset(before)
 
 
-def verify_hints(op: Operation, hints: OptimizationHintsAttr | None) -> None:
-    """Raise VerifyException where hints are wrong, if they are checked."""
-    if hints is None or not _CHECKED.get():
+def verify_hints(op: Operation) -> None:
+    """Raise VerifyException where the hints of an op are wrong, if they are checked."""
+    hints = op.properties.get("optimization_hints")
+    if not isinstance(hints, OptimizationHintsAttr) or not _CHECKED.get():
         return
     if (wrong := next(iter(wrong_hints(op, hints)), None)) is not None:
         raise VerifyException(f"'{op.name}' {wrong}")

@@ -93,12 +93,21 @@ def expm1(x: Value) -> Value:
     return choice(x.compare("eq", 0.0), x, result)
 
 
+def _quotient(x: Value, y: Value) -> Value:
+    """x / y, of f32 within an ulp, where neither y nor its reciprocal is infinite or subnormal."""
+    if x.type_ == "f64":
+        return x / y
+    reciprocal = _fast(y, "rcp")
+    quotient = x * reciprocal
+    return (-quotient).fma(y, x).fma(reciprocal, quotient)
+
+
 def sinh(x: Value) -> Value:
     """(e^x - e^-x) / 2."""
     a = abs(x)
     t = expm1(clamped(a, 0.0, _DEEP[x.type_]))
     one_more = t + 1.0
-    small = choice(t < 1.0, t + t - t * t / one_more, t + t / one_more) * 0.5
+    small = choice(t < 1.0, t + t - _quotient(t * t, one_more), t + _quotient(t, one_more)) * 0.5
     return choice(a > _DEEP[x.type_], _exp(a, -1), small).signed_as(x)
 
 
@@ -106,15 +115,16 @@ def cosh(x: Value) -> Value:
     """(e^x + e^-x) / 2."""
     a = abs(x)
     power = _exp(clamped(a, 0.0, _DEEP[x.type_]))
-    return choice(a > _DEEP[x.type_], _exp(a, -1), power.fma(0.5, x.number(0.5) / power))
+    return choice(a > _DEEP[x.type_], _exp(a, -1), power.fma(0.5, _quotient(x.number(0.5), power)))
 
 
 def tanh(x: Value) -> Value:
     """sinh(x) / cosh(x)."""
     a = clamped(abs(x), 0.0, _DEEP[x.type_])
     t = expm1(a + a)
-    small, large = t / (t + 2.0), x.number(1.0) - x.number(2.0) / (t + 2.0)
-    return choice(a < 0.5, small, large).signed_as(x)
+    small = a < 0.5
+    quotient = _quotient(choice(small, t, 2.0), t + 2.0)
+    return choice(small, quotient, x.number(1.0) - quotient).signed_as(x)
 
 
 # Logarithms

@@ -23,7 +23,7 @@ from tilewright.dialects.cute_nvgpu.lattice.atomics import (
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import SEMANTICS, SPACES
 from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
-from tilewright.dialects.fields import NUMBER, fields_op
+from tilewright.dialects.fields import NUMBER, Field, fields_op
 from tilewright.dialects.ptx.instruction import Given, PtxOp
 from tilewright.dialects.ptx.types import RegType, reg
 
@@ -100,34 +100,16 @@ class AtomOp(_AtomicOp):
     result = result_def(RegType)
 
     assembly_format = (
-        "(`semantics` $semantics^)? $space $form $address `,` $offset `,` $values"
-        " (`if` $predicate^)?"
-        " (`else` $otherwise^ `:` type($otherwise))? attr-dict"
-        " `:` type($address) `,` type($values) `->` type($result)"
+        "(`semantics` $semantics^)? $space $form $address `,` $offset `,` $values "
+        "(`if` $predicate^)? (`else` $otherwise^ `:` type($otherwise))?"
     )
 
     def __init__(
-        self,
-        space: str,
-        form: str,
-        address: SSAValue,
-        values: Sequence[SSAValue],
-        offset: int = 0,
-        predicate: SSAValue | None = None,
-        otherwise: SSAValue | None = None,
-        semantics: str = "acq_rel.gpu",
-    ):
-        super().__init__(
-            address,
-            values,
-            reg(register_of(form)),
-            space,
-            form,
-            offset,
-            predicate=predicate,
-            otherwise=otherwise,
-            semantics=semantics,
-        )
+        self, space: str, form: str, address: SSAValue, values: Sequence[SSAValue],
+        offset: int = 0, semantics: str = "acq_rel.gpu", **named: Field,
+    ):  # fmt: skip
+        result = reg(register_of(form))
+        super().__init__(address, values, result, space, form, offset, semantics=semantics, **named)
 
     @property
     def accessed(self) -> Sequence[SSAValue]:
@@ -160,7 +142,6 @@ class RedOp(_AtomicOp):
 
     assembly_format = (
         "`semantics` $semantics $space $form $address `,` $offset `,` $value (`if` $predicate^)?"
-        " attr-dict `:` type($address) `,` type($value)"
     )
 
     @property

@@ -68,8 +68,8 @@ class TensorLoadOp(TensorCopyOp):
     cache_hint = opt_operand_def(reg("b64"))
 
     assembly_format = (
-        "$dest `,` $map `,` `[` $coordinates `]` `,` $barrier (`multicast` $mask^)?"
-        " (`pair` $pair^)? (`cache_hint` $cache_hint^)? attr-dict"
+        "$dest `,` $map `,` `[` $coordinates `]` `,` $barrier (`multicast` $mask^)? (`pair` "
+        "$pair^)?"
     )
 
     @property
@@ -102,9 +102,7 @@ class TensorStoreOp(TensorFromSharedOp):
     ```
     """
 
-    assembly_format = (
-        "$map `,` `[` $coordinates `]` `,` $source (`cache_hint` $cache_hint^)? attr-dict"
-    )
+    assembly_format = "$map `,` `[` $coordinates `]` `,` $source"
 
 
 @fields_op("ptx.cp.reduce.async.bulk.tensor")
@@ -118,9 +116,7 @@ class TensorReduceOp(TensorFromSharedOp):
 
     kind = prop_def(StringAttr)
 
-    assembly_format = (
-        "$kind $map `,` `[` $coordinates `]` `,` $source (`cache_hint` $cache_hint^)? attr-dict"
-    )
+    assembly_format = "$kind $map `,` `[` $coordinates `]` `,` $source"
 
     @property
     def row(self) -> rows.TensorCopyRow:
@@ -144,8 +140,6 @@ class BulkWaitGroupOp(RowOp):
     pending = prop_def(NUMBER)
     read = opt_prop_def(UnitAttr)
 
-    assembly_format = "$pending (`read` $read^)? attr-dict"
-
     @property
     def mnemonic(self) -> str:
         return rows.BULK_WAIT_GROUP.mnemonics[self.read is not None]
@@ -161,5 +155,3 @@ class PrefetchTensormapOp(RowOp):
     OPERANDS: ClassVar = {"a": "map"}
 
     map = operand_def(reg("b64"))
-
-    assembly_format = "$map attr-dict"

@@ -91,8 +91,6 @@ class MallocOp(DriverCallOp):
     size = prop_def(NUMBER)
     result = result_def(reg("b64"))
 
-    assembly_format = "$size attr-dict"
-
     def text(self, registers: Sequence[str]) -> Iterator[str]:
         (place,) = registers
         yield "{ .param .b64 size; .param .b64 place; .reg .pred none;"
@@ -114,8 +112,6 @@ class FreeOp(DriverCallOp):
     DECLARATION: ClassVar[str] = ".extern .func free(.param .b64 place);"
 
     place = operand_def(reg("b64"))
-
-    assembly_format = "$place attr-dict"
 
     def text(self, registers: Sequence[str]) -> Iterator[str]:
         (place,) = registers

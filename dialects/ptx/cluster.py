@@ -44,8 +44,6 @@ class MapaOp(RowOp):
 
     traits = traits_def(Pure())
 
-    assembly_format = "$address `,` $rank attr-dict"
-
 
 @fields_op("ptx.mbarrier.arrive.cluster", rows.MBARRIER_ARRIVE_CLUSTER)
 class MbarrierArriveOp(RowOp):
@@ -62,8 +60,6 @@ class MbarrierArriveOp(RowOp):
     address = operand_def(reg("b32"))
     offset = prop_def(NUMBER)
     reads = opt_prop_def(UnitAttr)
-
-    assembly_format = "$address `,` $offset (`reads` $reads^)? attr-dict"
 
     @property
     def mnemonic(self) -> str:

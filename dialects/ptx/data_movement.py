@@ -17,7 +17,7 @@ from xdsl.irdl import (
 
 from tilewright.dialects.cute_nvgpu.lattice import data_movement as rows
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
-from tilewright.dialects.fields import NUMBER, fields_op
+from tilewright.dialects.fields import NUMBER, Field, fields_op
 from tilewright.dialects.ptx.instruction import PtxOp, RowOp, row_op, verify_count_of_groups
 from tilewright.dialects.ptx.registers import ConstOp
 from tilewright.dialects.ptx.types import RegType, reg
@@ -43,10 +43,6 @@ class _AccessOp(PtxOp):
     def _is_of(self, row: rows.MemoryAccessRow) -> bool:
         return self.space.data in row.spaces and self.semantics.data in row.semantics
 
-    def data_type(self) -> RegType:
-        """The register list that is loaded or stored."""
-        raise NotImplementedError
-
     @property
     def access_bytes(self) -> int:
         """The bytes of one element in memory."""
@@ -55,15 +51,15 @@ class _AccessOp(PtxOp):
     @property
     def mnemonic(self) -> str:
         """`ld.global.v2.f32`."""
-        count, semantics = self.data_type().count.data, self.semantics.data
+        count, semantics = self.data.type.count.data, self.semantics.data
         return self.ROW.mnemonic(self.space.data, self.access.data, count, semantics)
 
     @property
     def operand_forms(self) -> Sequence[OperandForm]:
-        return self.ROW.operands(self.data_type().kind.data, self.data_type().count.data)
+        return self.ROW.operands(self.data.type.kind.data, self.data.type.count.data)
 
     def verify_(self) -> None:
-        space, access, data = self.space.data, self.access.data, self.data_type()
+        space, access, data = self.space.data, self.access.data, self.data.type
         spaces = {space: width for row in self.ROWS for space, width in row.spaces.items()}
         if space not in spaces or access not in rows.ACCESS_TYPES:
             raise self.fail(
@@ -108,39 +104,20 @@ class LdOp(_AccessOp):
     result = result_def(T)
 
     assembly_format = (
-        "(`semantics` $semantics^)? $space $access $address `,` $offset (`if` $predicate^)?"
-        " (`else` $otherwise^)? attr-dict"
-        " `:` type($address) `->` type($result)"
+        "(`semantics` $semantics^)? $space $access $address `,` $offset (`if` $predicate^)? "
+        "(`else` $otherwise^)?"
     )
 
     def __init__(
-        self,
-        space: str,
-        access: str,
-        address: SSAValue,
-        offset: int = 0,
-        count: int = 1,
-        predicate: SSAValue | None = None,
-        otherwise: SSAValue | None = None,
-        semantics: str = rows.WEAK,
-    ):
-        super().__init__(
-            address,
-            reg(rows.ACCESS_TYPES[access], count),
-            space,
-            access,
-            offset,
-            predicate=predicate,
-            otherwise=otherwise,
-            semantics=semantics,
-        )
+        self, space: str, access: str, address: SSAValue, offset: int = 0, count: int = 1,
+        **named: Field,
+    ):  # fmt: skip
+        result = reg(rows.ACCESS_TYPES[access], count)
+        super().__init__(address, result, space, access, offset, **named)
 
     def verify_(self) -> None:
         super().verify_()
         self.verify_guard()
-
-    def data_type(self) -> RegType:
-        return self.result.type
 
 
 @fields_op("ptx.st", rows.STORES[0])
@@ -161,28 +138,15 @@ class StOp(_AccessOp):
     predicate = opt_operand_def(reg("pred"))
 
     assembly_format = (
-        "(`semantics` $semantics^)? $space $access $address `,` $offset `,` $value"
-        " (`if` $predicate^)? attr-dict"
-        " `:` type($address) `,` type($value)"
+        "(`semantics` $semantics^)? $space $access $address `,` $offset `,` $value (`if` "
+        "$predicate^)?"
     )
 
     def __init__(
-        self,
-        space: str,
-        access: str,
-        address: SSAValue,
-        value: SSAValue,
-        offset: int = 0,
-        predicate: SSAValue | None = None,
-        semantics: str = rows.WEAK,
-    ):
-        super().__init__(
-            address, value, space, access, offset, predicate=predicate, semantics=semantics
-        )
-
-    def data_type(self) -> RegType:
-        assert isinstance(self.value.type, RegType)
-        return self.value.type
+        self, space: str, access: str, address: SSAValue, value: SSAValue, offset: int = 0,
+        **named: Field,
+    ):  # fmt: skip
+        super().__init__(address, value, space, access, offset, **named)
 
 
 @fields_op("ptx.cp.async", rows.CP_ASYNC)
@@ -200,7 +164,7 @@ class CpAsyncOp(PtxOp):
     cache = prop_def(StringAttr)
     size = prop_def(NUMBER)
 
-    assembly_format = "$cache $dest `,` $source `,` $size (`,` $source_size^)? attr-dict"
+    assembly_format = "$cache $dest `,` $source `,` $size (`,` $source_size^)?"
 
     @property
     def mnemonic(self) -> str:
@@ -235,8 +199,6 @@ class CpAsyncWaitGroupOp(RowOp):
 
     pending = prop_def(NUMBER)
 
-    assembly_format = "$pending attr-dict"
-
     def verify_(self) -> None:
         verify_count_of_groups(self, self.pending)
 
@@ -248,5 +210,3 @@ class PrefetchOp(RowOp):
     OPERANDS: ClassVar = {"a": "address"}
 
     address = operand_def(reg("b64"))
-
-    assembly_format = "$address attr-dict"

@@ -88,6 +88,12 @@ class PtxOp(FieldsOp):
         return items
 
     @property
+    def data(self) -> SSAValue[RegType]:
+        """The registers that it loads or stores: its field `value`, or its first result."""
+        registers: Any = getattr(self, "value", None) or self.results[0]
+        return registers
+
+    @property
     def guard(self) -> SSAValue | None:
         """The predicate without which it is not executed."""
         return getattr(self, "predicate", None)

@@ -40,15 +40,10 @@ class MatrixCopyOp(PtxOp):
         return find_form(self.MNEMONIC, self.form.data)
 
     @property
-    def data(self) -> RegType:
-        """The registers that are loaded or stored."""
-        raise NotImplementedError
-
-    @property
     def matrix_copy(self) -> MatrixCopy:
         """The copy that it is."""
         row = self.row
-        return MatrixCopy(row, self.data.count.data // row.registers, self.trans is not None)
+        return MatrixCopy(row, self.data.type.count.data // row.registers, self.trans is not None)
 
     @property
     def mnemonic(self) -> str:
@@ -62,8 +57,8 @@ class MatrixCopyOp(PtxOp):
         row = self.row
         check_trans(row, self.trans is not None)
         counts = [number * row.registers for number in row.numbers]
-        if self.data not in [reg("b32", count) for count in counts]:
-            raise self.fail(f"{' or '.join(map(str, counts))} registers b32, got {self.data}")
+        if self.data.type not in [reg("b32", count) for count in counts]:
+            raise self.fail(f"{' or '.join(map(str, counts))} registers b32, got {self.data.type}")
 
 
 @fields_op("ptx.ldmatrix")
@@ -82,17 +77,11 @@ class LdmatrixOp(MatrixCopyOp):
     address = operand_def(reg("b32"))
     result = result_def(RegType)
 
-    assembly_format = (
-        "($form^)? (`trans` $trans^)? $address `,` $offset attr-dict `:` type($result)"
-    )
+    assembly_format = "($form^)? (`trans` $trans^)? $address `,` $offset"
 
     def __init__(self, address: SSAValue, copy: MatrixCopy, offset: int = 0):
         result = reg("b32", copy.registers)
         super().__init__(address, result, offset, form=copy.row.form, trans=copy.trans)
-
-    @property
-    def data(self) -> RegType:
-        return self.result.type
 
 
 @fields_op("ptx.stmatrix")
@@ -111,17 +100,10 @@ class StmatrixOp(MatrixCopyOp):
     address = operand_def(reg("b32"))
     value = operand_def(RegType)
 
-    assembly_format = (
-        "($form^)? (`trans` $trans^)? $address `,` $offset `,` $value attr-dict `:` type($value)"
-    )
+    assembly_format = "($form^)? (`trans` $trans^)? $address `,` $offset `,` $value"
 
     def __init__(self, address: SSAValue, value: SSAValue, copy: MatrixCopy, offset: int = 0):
         super().__init__(address, value, offset, form=copy.row.form, trans=copy.trans)
-
-    @property
-    def data(self) -> RegType:
-        assert isinstance(self.value.type, RegType)
-        return self.value.type
 
 
 @fields_op("ptx.movmatrix", MOVMATRIX)
@@ -137,5 +119,3 @@ class MovmatrixOp(RowOp):
     d = result_def(reg("b32"))
 
     traits = traits_def(NoMemoryEffect())
-
-    assembly_format = "$a attr-dict"

@@ -56,7 +56,7 @@ class ArriveOp(MbarrierOp):
 
     count = opt_prop_def(NUMBER)
 
-    assembly_format = "$address `,` $offset (`,` $count^)? attr-dict"
+    assembly_format = "$address `,` $offset (`,` $count^)?"
 
     @property
     def row(self) -> InstructionRow:
@@ -83,7 +83,7 @@ class TryWaitParityOp(MbarrierOp):
     address = operand_def(reg("b32"))
     parity = operand_def(reg("b32"))
 
-    assembly_format = "$address `,` $offset `,` $parity attr-dict"
+    assembly_format = "$address `,` $offset `,` $parity"
 
 
 FenceMbarrierInitOp = row_op("ptx.fence.mbarrier_init", rows.FENCE_MBARRIER_INIT)

@@ -38,7 +38,7 @@ class GlobalOp(FieldsOp):
 
     traits = traits_def(SymbolOpInterface())
 
-    assembly_format = "$sym_name `align` $align $octets attr-dict"
+    assembly_format = "$sym_name `align` $align $octets"
 
     @property
     def content(self) -> bytes:
@@ -68,5 +68,3 @@ class GlobalAddressOp(MoveOp):
 
     variable = prop_def(StringAttr)
     result = result_def(reg("b64"))
-
-    assembly_format = "$variable attr-dict"

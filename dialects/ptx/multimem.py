@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 
 from xdsl.dialects.builtin import StringAttr
-from xdsl.ir import SSAValue
 from xdsl.irdl import operand_def, opt_operand_def, prop_def, result_def
 
 from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
@@ -41,11 +40,6 @@ class MultimemOp(PtxOp):
         return MULTIMEM[self.row_form]
 
     @property
-    def data(self) -> SSAValue:
-        """The registers that it loads or stores."""
-        raise NotImplementedError
-
-    @property
     def operand_forms(self) -> Sequence[OperandForm]:
         return self.row.operands
 
@@ -79,12 +73,7 @@ class MultimemLoadReduceOp(MultimemOp):
 
     assembly_format = (
         "$form $address `,` $offset (`if` $predicate^)? (`else` $otherwise^ `:` type($otherwise))?"
-        " attr-dict `:` type($result)"
     )
-
-    @property
-    def data(self) -> SSAValue:
-        return self.result
 
     def verify_(self) -> None:
         super().verify_()
@@ -100,10 +89,6 @@ class MultimemWriteOp(MultimemOp):
     assembly_format = (
         "$form $address `,` $offset `,` $value (`if` $predicate^)? attr-dict `:` type($value)"
     )
-
-    @property
-    def data(self) -> SSAValue:
-        return self.value
 
 
 @fields_op("ptx.multimem.st")

@@ -113,8 +113,6 @@ class UndefOp(NameOp):
 
     result = result_def(RegType)
 
-    assembly_format = "attr-dict `:` type($result)"
-
 
 @fields_op("ptx.sreg", MOV["u32"])
 class SregOp(MoveOp):
@@ -127,8 +125,6 @@ class SregOp(MoveOp):
 
     register = prop_def(StringAttr)
     result = result_def(reg("b32"))
-
-    assembly_format = "$register attr-dict"
 
     def operand_values(self) -> Mapping[str, Given]:
         return {"d": self.result, "a": f"%{self.register.data}"}
@@ -170,8 +166,6 @@ class MovOp(MoveOp):
 
     source = operand_def(RegType)
     result = result_def(RegType)
-
-    assembly_format = "$source attr-dict `:` type($source) `->` type($result)"
 
     @property
     def row(self) -> InstructionRow:
@@ -304,8 +298,6 @@ class ListMakeOp(NameOp):
     parts = var_operand_def(RegType)
     result = result_def(RegType)
 
-    assembly_format = "$parts attr-dict `:` type($parts) `->` type($result)"
-
     def verify_(self) -> None:
         types = [part.type for part in self.parts if isinstance(part.type, RegType)]
         result = self.result.type
@@ -324,7 +316,7 @@ class ListGetOp(NameOp):
     position = prop_def(NUMBER)
     registers = var_result_def(RegType)
 
-    assembly_format = "$source `[` $position `]` attr-dict `:` type($source) `->` type($registers)"
+    assembly_format = "$source `[` $position `]`"
 
     def __init__(self, source: SSAValue, position: int, count: int = 1):
         assert isinstance(source.type, RegType)

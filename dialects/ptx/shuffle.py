@@ -27,7 +27,7 @@ class ShflSyncOp(RowOp):
     lane = prop_def(NUMBER)
     result = result_def(RegType)
 
-    assembly_format = "$mode $value `,` $lane attr-dict `:` type($value) `->` type($result)"
+    assembly_format = "$mode $value `,` $lane"
 
     def __init__(self, mode: str, value: SSAValue, lane: int):
         super().__init__(value, value.type, mode, lane)

@@ -38,11 +38,6 @@ class AccessOp(PtxOp):
     OPERANDS: ClassVar = {"r": "result", "taddr": "address + offset", "immHalfSplitoff": "half"}
 
     @property
-    def data(self) -> RegType:
-        """The registers that are loaded or stored."""
-        raise NotImplementedError
-
-    @property
     def is_packed(self) -> bool:
         """True where a register holds the low halves of two cells."""
         return "packed" in self.properties
@@ -60,14 +55,14 @@ class AccessOp(PtxOp):
         """The access. Raises AtomError where there is none."""
         return find_access(
             find_tmem_shape(self.shape.data),
-            self.data.count.data,
+            self.data.type.count.data,
             packed=self.is_packed,
             half=None if self.half is None else self.half.value.data,
         )
 
     def verify_(self) -> None:
         _ = self.access
-        if (kind := self.data.kind.data) not in ("b32", "f32"):
+        if (kind := self.data.type.kind.data) not in ("b32", "f32"):
             raise self.fail(f"registers b32 or f32, got {kind}")
         if self.half is not None and self.half.value.data < 0:
             raise self.fail(
@@ -95,17 +90,10 @@ class LdOp(AccessOp):
     address = operand_def(reg("b32"))
     result = result_def(RegType)
 
-    assembly_format = (
-        "$shape (`packed` $packed^)? (`half` $half^)? $address `,` $offset attr-dict"
-        " `:` type($result)"
-    )
+    assembly_format = "$shape (`packed` $packed^)? (`half` $half^)? $address `,` $offset"
 
     def __init__(self, address: SSAValue, result: RegType, access: TmemAccess, offset: int = 0):
         super().__init__(address, result, packed=access.packed, **_form(access, offset))
-
-    @property
-    def data(self) -> RegType:
-        return self.result.type
 
 
 @fields_op("ptx.tcgen05.st", rows.TMEM_STORE)
@@ -123,18 +111,10 @@ class StOp(AccessOp):
     address = operand_def(reg("b32"))
     value = operand_def(RegType)
 
-    assembly_format = (
-        "$shape (`packed` $packed^)? (`half` $half^)? $address `,` $offset `,` $value attr-dict"
-        " `:` type($value)"
-    )
+    assembly_format = "$shape (`packed` $packed^)? (`half` $half^)? $address `,` $offset `,` $value"
 
     def __init__(self, address: SSAValue, value: SSAValue, access: TmemAccess, offset: int = 0):
         super().__init__(address, value, packed=access.packed, **_form(access, offset))
-
-    @property
-    def data(self) -> RegType:
-        assert isinstance(self.value.type, RegType)
-        return self.value.type
 
     def verify_(self) -> None:
         super().verify_()
@@ -157,20 +137,13 @@ class LdRedOp(AccessOp):
     result = result_def(RegType)
     reduced = result_def(RegType)
 
-    assembly_format = (
-        "$shape $form (`half` $half^)? $address `,` $offset attr-dict"
-        " `:` type($result) `,` type($reduced)"
-    )
+    assembly_format = "$shape $form (`half` $half^)? $address `,` $offset"
 
     def __init__(
         self, address: SSAValue, result: RegType, access: TmemAccess, form: str, offset: int = 0
     ):
         reduced = reg(result.kind.data)
         super().__init__(address, result, reduced, form=form, **_form(access, offset))
-
-    @property
-    def data(self) -> RegType:
-        return self.result.type
 
     @property
     def operand_forms(self) -> Sequence[OperandForm]:
@@ -195,8 +168,8 @@ class LdRedOp(AccessOp):
                 f"shape 32x32b or 16x32bx2, 2 registers or more, got {access.shape.name} and "
                 f"{access.number}"
             )
-        if self.reduced.type != reg(self.data.kind.data):
-            raise self.fail(f"a result of {reg(self.data.kind.data)}, got {self.reduced.type}")
+        if self.reduced.type != reg(self.data.type.kind.data):
+            raise self.fail(f"a result of {reg(self.data.type.kind.data)}, got {self.reduced.type}")
 
 
 REDUCE_FORMS = tuple(

@@ -49,7 +49,7 @@ class AllocOp(GroupOp):
     offset = prop_def(NUMBER)
     columns = prop_def(NUMBER)
 
-    assembly_format = "`group` $cta_group $slot `,` $offset `,` $columns attr-dict"
+    assembly_format = "`group` $cta_group $slot `,` $offset `,` $columns"
 
     def verify_(self) -> None:
         super().verify_()
@@ -70,7 +70,7 @@ class DeallocOp(GroupOp):
     address = operand_def(reg("b32"))
     columns = prop_def(NUMBER)
 
-    assembly_format = "`group` $cta_group $address `,` $columns attr-dict"
+    assembly_format = "`group` $cta_group $address `,` $columns"
 
     def verify_(self) -> None:
         super().verify_()
@@ -81,7 +81,7 @@ class DeallocOp(GroupOp):
 class RelinquishAllocPermitOp(GroupOp):
     """`tcgen05.relinquish_alloc_permit.cta_group::G.sync.aligned`."""
 
-    assembly_format = "`group` $cta_group attr-dict"
+    assembly_format = "`group` $cta_group"
 
 
 # Copies and shifts
@@ -107,7 +107,6 @@ class CpOp(GroupOp):
 
     assembly_format = (
         "`group` $cta_group $shape ($source_format^)? $address `,` $offset `,` $descriptor"
-        " attr-dict"
     )
 
     @property
@@ -144,4 +143,4 @@ class ShiftOp(GroupOp):
     address = operand_def(reg("b32"))
     offset = prop_def(NUMBER)
 
-    assembly_format = "`group` $cta_group $address `,` $offset attr-dict"
+    assembly_format = "`group` $cta_group $address `,` $offset"

@@ -62,11 +62,9 @@ class Tcgen05MmaOp(PtxOp, CtaGroupOp):
     scale_input_d = opt_prop_def(NUMBER)
 
     assembly_format = (
-        "$form $d `,` $a `,` $b `,` $idesc (`metadata` $metadata^)?"
-        " (`lanes` $lanes^ `:` type($lanes))? (`scales` $sfa^ `,` $sfb)?"
-        " (`enable_input_d` $enable_input_d^)? (`zero` $zero^)?"
-        " (`scale_input_d` $scale_input_d^)? (`zero_column_mask` $zero_column_mask^)?"
-        " attr-dict `:` type($a)"
+        "$form $d `,` $a `,` $b `,` $idesc (`metadata` $metadata^)? (`lanes` $lanes^ `:` "
+        "type($lanes))? (`scales` $sfa^ `,` $sfb)? (`enable_input_d` $enable_input_d^)? (`zero` "
+        "$zero^)? (`scale_input_d` $scale_input_d^)?"
     )
 
     def __init__(

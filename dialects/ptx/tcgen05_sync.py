@@ -32,7 +32,7 @@ class CommitOp(GroupOp):
     mask = opt_operand_def(reg("b16"))
     offset = prop_def(NUMBER)
 
-    assembly_format = "`group` $cta_group $address `,` $offset (`multicast` $mask^)? attr-dict"
+    assembly_format = "`group` $cta_group $address `,` $offset (`multicast` $mask^)?"
 
     @property
     def row(self) -> rows.TmemRow:

@@ -40,7 +40,7 @@ class SetmaxnregOp(RowOp):
     action = prop_def(StringAttr)
     registers = prop_def(NUMBER)
 
-    assembly_format = "$action $registers attr-dict"
+    assembly_format = "$action $registers"
 
     @property
     def mnemonic(self) -> str:

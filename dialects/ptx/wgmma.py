@@ -63,11 +63,7 @@ class WgmmaOp(PtxOp):
     zero = opt_prop_def(UnitAttr)
     immediates = opt_prop_def(DenseArrayBase.constr(i64))
 
-    assembly_format = (
-        "$form $a `,` $b `,` $c (`,` $metadata^ `[` $selector `]`)? (`scale_d` $scale_d^)?"
-        " (`zero` $zero^)? (`immediates` $immediates^)? attr-dict"
-        " `:` type($a) `,` type($c) `->` type($d)"
-    )
+    assembly_format = "$form $a `,` $b `,` $c (`,` $metadata^ `[` $selector `]`)?"
 
     def __init__(
         self,
@@ -186,8 +182,6 @@ class WgmmaWaitGroupOp(RowOp):
 
     pending = prop_def(NUMBER)
 
-    assembly_format = "$pending attr-dict"
-
     def verify_(self) -> None:
         if self.pending.value.data < 0:
             raise self.fail(
@@ -203,7 +197,7 @@ class FenceProxyAsyncOp(RowOp):
 
     space = opt_prop_def(StringAttr)
 
-    assembly_format = "(`in` $space^)? attr-dict"
+    assembly_format = "(`in` $space^)?"
 
     @property
     def mnemonic(self) -> str:

@@ -87,8 +87,7 @@ class WmmaAccessOp(PtxOp):
     def row(self) -> WmmaAccessRow:
         return self.access.row
 
-    def verify_access(self, data: SSAValue) -> None:
-        """Raise VerifyException unless mnemonic, registers and stride fit together."""
+    def verify_(self) -> None:
         access, space = parse_access(self.mnemonic)
         if space is None:
             raise self.fail(
@@ -98,10 +97,8 @@ class WmmaAccessOp(PtxOp):
         address = self.operands[0].type
         if address != reg(SPACES[space]):
             raise self.fail(f"a {space} address in {reg(SPACES[space])}, got {address}")
-        if data.type != reg(*access.row.registers):
-            raise self.fail(
-                f"a fragment in {reg(*access.row.registers)}, got {data.type} ({self.mnemonic})"
-            )
+        if self.data.type != (legal := reg(*access.row.registers)):
+            raise self.fail(f"a fragment in {legal}, got {self.data.type} ({self.mnemonic})")
         self._verify_stride(access)
 
     def _verify_stride(self, access: WmmaAccess) -> None:
@@ -132,9 +129,7 @@ class LoadOp(WmmaAccessOp):
     elements = operand_def(reg("b32"))
     result = result_def(RegType)
 
-    assembly_format = (
-        "$form $address `,` $offset `,` $elements attr-dict `:` type($address) `->` type($result)"
-    )
+    assembly_format = "$form $address `,` $offset `,` $elements"
 
     def __init__(
         self, access: WmmaAccess, space: WmmaSpace, address: SSAValue, stride: SSAValue,
@@ -142,9 +137,6 @@ class LoadOp(WmmaAccessOp):
     ):  # fmt: skip
         result = reg(*access.row.registers)
         super().__init__(address, stride, result, form_of(access, space), offset)
-
-    def verify_(self) -> None:
-        self.verify_access(self.result)
 
 
 @fields_op("ptx.wmma.store")
@@ -163,16 +155,10 @@ class StoreOp(WmmaAccessOp):
     value = operand_def(RegType)
     elements = operand_def(reg("b32"))
 
-    assembly_format = (
-        "$form $address `,` $offset `,` $value `,` $elements attr-dict"
-        " `:` type($address) `,` type($value)"
-    )
+    assembly_format = "$form $address `,` $offset `,` $value `,` $elements"
 
     def __init__(
         self, access: WmmaAccess, space: WmmaSpace, address: SSAValue, value: SSAValue,
         stride: SSAValue, offset: int = 0,
     ):  # fmt: skip
         super().__init__(address, value, stride, form_of(access, space), offset)
-
-    def verify_(self) -> None:
-        self.verify_access(self.value)

@@ -32,7 +32,7 @@ _REASONS: tuple[tuple[tuple[type[Operation], ...], str], ...] = (
     ((aggregate.ReduceOp,), "that of its source, the dimension left out"),
     ((core.ReshapeOp, core.PermuteOp, aggregate.ScanOp), "that of its source"),
     ((core.ExtractOp,), "row-major order, dealt to the threads"),
-    ((core.CatOp, core.InsertOp), "that of its first operand"),
+    ((core.CatOp,), "that of its first operand"),
     ((ForOp, LoopOp, IfOp), "that of what comes first"),
 )
 _ANYWHERE = "none: computed in the layout of whoever reads it"

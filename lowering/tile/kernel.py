@@ -30,7 +30,7 @@ from tilewright.lowering.op_rules import OpRules
 from tilewright.lowering.tile.arguments import Arguments
 from tilewright.lowering.tile.emitter import Emitter
 from tilewright.lowering.tile.facts import Facts
-from tilewright.lowering.tile.leaves import Leaf, index, sized
+from tilewright.lowering.tile.leaves import Leaf, sized
 from tilewright.lowering.tile.places import Memory, Places, per_item
 from tilewright.lowering.tile.registers import NeverWritten, RegisterTensor
 from tilewright.lowering.tile.vectors import (
@@ -106,7 +106,7 @@ class Kernel:
 
     def index(self, x: Scalar) -> SSAValue:
         """A leaf as an `index`."""
-        return index(self.emitter, x)
+        return sized(self.emitter, x, None)
 
     # --- tensors ---
 

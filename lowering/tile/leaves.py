@@ -76,8 +76,9 @@ _FIELDS = ("value", "addend", "factor", "bound", "emitter")
 _SETTERS = {name: slot_setter(Leaf, name) for name in _FIELDS}
 
 
-def sized(emitter: Emitter, x: Scalar, width: int) -> SSAValue:
-    """A leaf as one SSA value of some width."""
+def sized(emitter: Emitter, x: Scalar, width: int | None) -> SSAValue:
+    """A leaf as one SSA value of some width, or an `index`. The constant is added last, so that
+    addresses that differ by a constant share the rest."""
     if isinstance(x, int):
         return emitter.constant(x, width)
     assert isinstance(x, Leaf)
@@ -91,18 +92,6 @@ def whole(x: Scalar) -> SSAValue:
     """A leaf as one SSA value of its own width."""
     assert isinstance(x, Leaf)
     return sized(x.emitter, x, x.width)
-
-
-def index(emitter: Emitter, x: Scalar) -> SSAValue:
-    """A leaf as an `index`: the constant is added last, so that addresses that differ by a constant
-    share the rest."""
-    if isinstance(x, int):
-        return emitter.constant(x, None)
-    assert isinstance(x, Leaf)
-    value = emitter.resized(x.value, x.width, None)
-    return (
-        value if x.addend == 0 else emitter.binary("add", value, emitter.constant(x.addend, None))
-    )
 
 
 # --- what emits nothing ---------------------------------------------------------------------------

@@ -57,13 +57,13 @@ def _space(op: address.LoadOp | address.StoreOp | address.AtomicOp) -> str:
 def _load(op: address.LoadOp, to: Conversion) -> None:
     storage, count = storage_of(op, op.elements[0].type), len(op.elements)
     access, per_word = _access(storage, count)
-    otherwise = None
-    predicate = None if op.predicate is None else to[op.predicate]
+    guard: dict[str, SSAValue] = {}
     if op.predicate is not None:
         otherwise = to_words([to[x] for x in op.otherwise], storage, per_word, to)
+        guard = {"predicate": to[op.predicate], "otherwise": otherwise}
     load = LdOp(
-        _space(op), access, to[op.address], op.offset.value.data, count // per_word, predicate,
-        otherwise, op.semantics.data,
+        _space(op), access, to[op.address], op.offset.value.data, count // per_word,
+        semantics=op.semantics.data, **guard,
     )  # fmt: skip
     elements = from_words(to.emit(load), count, storage, per_word, to)
     for result, value in zip(op.elements, elements, strict=True):
@@ -76,12 +76,11 @@ def _store(op: address.StoreOp, to: Conversion) -> None:
     access, per_word = _access(storage, count)
     value = to_words([to[x] for x in op.elements], storage, per_word, to)
     predicate = None if op.predicate is None else to[op.predicate]
-    to.add(
-        StOp(
-            _space(op), access, to[op.address], value, op.offset.value.data, predicate,
-            op.semantics.data,
-        )
+    store = StOp(
+        _space(op), access, to[op.address], value, op.offset.value.data, predicate=predicate,
+        semantics=op.semantics.data,
     )  # fmt: skip
+    to.add(store)
 
 
 @lowers(address.AtomicOp)
@@ -99,7 +98,8 @@ def _atomic(op: address.AtomicOp, to: Conversion) -> None:
         to.add(red)
         return
     atom = AtomOp(
-        space, form, to[op.address], values, offset, predicate, otherwise, semantics
+        space, form, to[op.address], values, offset, semantics, predicate=predicate,
+        otherwise=otherwise,
     )  # fmt: skip
     to[op.result] = to.emit(atom)
 

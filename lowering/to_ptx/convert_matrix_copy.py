@@ -47,4 +47,4 @@ def _store(op: fragment_memory.StoreOp, to: Conversion) -> None:
     address, offset = locate(op, tile, op.indices, to)
     predicate = None if op.predicate is None else to[op.predicate]
     access, value = fragment.element.register, to[op.fragment]
-    to.add(StOp(tile.ptx_space, access, address, value, offset, predicate))
+    to.add(StOp(tile.ptx_space, access, address, value, offset, predicate=predicate))

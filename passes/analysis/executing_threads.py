@@ -20,7 +20,7 @@ from tilewright.dialects.cute.ops.elements import LoadOp, LoadVecOp
 from tilewright.dialects.cute.types.tensors import MemRefType
 from tilewright.dialects.cute_nvgpu.ops.warp_specialization import ElectSyncOp
 from tilewright.passes.analysis.hazards.scalars import BINARY, COMPARISONS
-from tilewright.passes.analysis.thread_dependence import sources_of
+from tilewright.passes.analysis.thread_dependence import reached
 
 WARP = 32
 Numbers = NDArray[np.int64]
@@ -197,18 +197,8 @@ _SAME = (gpu.BlockIdOp, gpu.GridDimOp, gpu.BlockDimOp)
 
 def _varies(value: SSAValue) -> bool:
     """A value may differ between the threads of a CTA."""
-    seen: set[SSAValue] = set()
-    work = [value]
-    while work:
-        value = work.pop()
-        if value in seen:
-            continue
-        seen.add(value)
-        owner = value.owner
-        if isinstance(owner, Operation) and _by_thread(owner):
-            return True
-        work += sources_of(value)
-    return False
+    owners = (source.owner for source in reached(value, lambda _: True))
+    return any(isinstance(owner, Operation) and _by_thread(owner) for owner in owners)
 
 
 def _by_thread(op: Operation) -> bool:

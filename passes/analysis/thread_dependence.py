@@ -1,5 +1,7 @@
 """Values that differ between the threads of a CTA."""
 
+from collections.abc import Callable, Iterator
+
 from xdsl.dialects import gpu, scf
 from xdsl.dialects.builtin import IndexType, IntegerType
 from xdsl.ir import Block, Operation, SSAValue
@@ -13,17 +15,19 @@ _OF_THREADS = (gpu.ThreadIdOp, gpu.LaneIdOp, gpu.SubgroupIdOp, gpu.GlobalIdOp, E
 def depends_on_thread(value: SSAValue) -> bool:
     """The number of the thread has a part in an integer value. What lies in memory has not, only
     where it lies."""
+    sources = reached(value, lambda source: isinstance(source.type, IndexType | IntegerType))
+    return any(isinstance(source.owner, _OF_THREADS) for source in sources)
+
+
+def reached(value: SSAValue, follow: Callable[[SSAValue], bool]) -> Iterator[SSAValue]:
+    """A value, and all that it is computed from through values that are followed."""
     seen: set[SSAValue] = set()
     work = [value]
     while work:
-        value = work.pop()
-        if value in seen or not isinstance(value.type, IndexType | IntegerType):
-            continue
-        seen.add(value)
-        if isinstance(value.owner, _OF_THREADS):
-            return True
-        work += sources_of(value)
-    return False
+        if (value := work.pop()) not in seen and follow(value):
+            seen.add(value)
+            yield value
+            work += sources_of(value)
 
 
 def sources_of(value: SSAValue) -> list[SSAValue]:

@@ -15,6 +15,7 @@ from points import Point
 
 import tilewright as tw
 from tilewright import ptxas
+from tilewright.kernel import Kernel
 
 TARGETS = (
     "sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_110a", "sm_120a", "sm_121a",
@@ -76,8 +77,12 @@ def general(error: str) -> str:
     return re.sub(r"^\S+?:\d+:\d+: ", "", error.splitlines()[0] if error else "")
 
 
-def _tried(case: Case, arch: str, level: str, wanted: Any) -> str | None:
-    got = tw.interpret(case.text, "k", grid=(1,), args=case.args, level=level, arch=arch)  # type: ignore[arg-type]
+def _tried(case: Case, kernel: Kernel, level: str, wanted: Any) -> str | None:
+    if level == "chip":
+        got = kernel.launch(*case.args, grid=(1,), block=kernel.entry("k").block or (1,))
+    else:
+        options: Any = {"level": level, "arch": kernel.arch}
+        got = tw.interpret(case.text, "k", grid=(1,), args=case.args, **options)
     for number, (a, b) in enumerate(zip(got, wanted, strict=True)):
         if (why := differs(a, b, case.ulps)) is not None:
             return f"{level} differs, argument {number}: {why}"
@@ -85,19 +90,22 @@ def _tried(case: Case, arch: str, level: str, wanted: Any) -> str | None:
 
 
 def tried(
-    cases: Sequence[Case], archs: Sequence[str], levels: Sequence[str], assembles: bool
+    points: Sequence[Point], archs: Sequence[str], levels: Sequence[str], assembles: bool
 ) -> list[tuple[Case, str, str]]:
-    """What is wrong with which case on which target; equal PTX is tried once."""
+    """What is wrong with which point on which target; PTX that is equal but for its target is
+    tried once, and assembled for the first target."""
     wrong: list[tuple[Case, str, str]] = []
     texts: dict[str, list[tuple[Case, str]]] = {arch: [] for arch in archs}
-    for case in cases:
+    for case in map(case_of, points):
         seen: set[str] = set()
         wanted: dict[str, Any] = {}
         for arch in archs:
             try:
-                ptx = tw.compile(case.text, arch).ptx
+                compiled = tw.compile(case.text, arch)
+                ptx = compiled.ptx
                 body = re.sub(r"(?m)^(\.version|\.target).*$|//.*$", "", ptx)
-                if body in seen and not case.products:
+                body += arch * case.products
+                if body in seen:
                     continue
                 seen.add(body)
                 key = arch if case.products else ""
@@ -106,7 +114,7 @@ def tried(
                         case.text, "k", grid=(1,), args=case.args, arch=arch,
                         numerics="hardware" if case.products else "exact",
                     )  # fmt: skip
-                reasons = [_tried(case, arch, level, wanted[key]) for level in levels]
+                reasons = [_tried(case, compiled, level, wanted[key]) for level in levels]
                 wrong += [(case, arch, reason) for reason in reasons if reason]
                 texts[arch].append((case, ptx))
             except tw.CompileError as error:

@@ -22,6 +22,7 @@ from tilewright.dialects.cuda_tile.types import (
     DYNAMIC,
     GatherScatterViewType,
     PointerType,
+    TensorViewType,
     TileType,
     TileView,
     TokenType,
@@ -110,6 +111,9 @@ class PointKernel:
             return self.emit("make_token : token")
         if isinstance(type_, TileView):
             return self.view(type_)
+        if isinstance(type_, TensorViewType):
+            sizes = enumerate(type_.shape)
+            return self.tensor(type_, [5 + n if size == DYNAMIC else size for n, size in sizes])
         if self.point.op.name.endswith("int_to_ptr"):
             pointer: Any = self.point.results[0]
             at = self.pointers(pointer)
@@ -204,9 +208,12 @@ class PointKernel:
 
     def view(self, view: TileView) -> str:
         """A view of a tensor of its own."""
-        tensor, sizes = view.tensor_view, self.sizes(view)
-        element, rank = shown(tensor.element_type), view.index_rank
-        given = tensor.strides
+        whole = self.tensor(view.tensor_view, self.sizes(view))
+        return self.emit(f"make_{view.name.removeprefix('cuda_tile.')} {whole} : {shown(view)}")
+
+    def tensor(self, tensor: TensorViewType, sizes: list[int]) -> str:
+        """A tensor of its own, of so many elements along each dimension."""
+        element, rank, given = shown(tensor.element_type), len(sizes), tensor.strides
         rows = rank < 2 or given[-1] == 1
         strides, step = [0] * rank, 1
         for axis in reversed(range(rank)) if rows else range(rank):
@@ -222,9 +229,7 @@ class PointKernel:
                      for extent, actual in zip(known, shape, strict=True)]  # fmt: skip
             words.append(f"{what} = [{', '.join(texts)}]")
         dynamic = "tile<i32> -> " if DYNAMIC in (*tensor.shape, *given) else ""
-        whole = self.emit(f"make_tensor_view {base}, {', '.join(words)} : {dynamic}{shown(tensor)}")
-        kind = view.name.removeprefix("cuda_tile.")
-        return self.emit(f"make_{kind} {whole} : {shown(view)}")
+        return self.emit(f"make_tensor_view {base}, {', '.join(words)} : {dynamic}{shown(tensor)}")
 
     def pointers(self, type_: TileType) -> str:
         """Pointers to elements side by side."""

@@ -7,11 +7,12 @@ definition; what these leave open is asked of the op's verifier. What it takes i
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from itertools import permutations, product
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -38,16 +39,18 @@ from tilewright.dialects.cuda_tile.constraints import (
     NumberOf,
 )
 from tilewright.dialects.cuda_tile.dialect import CUDA_TILE
-from tilewright.dialects.cuda_tile.element_types import ELEMENTS, NUMBERS, types_of
+from tilewright.dialects.cuda_tile.element_types import ELEMENT_OF, ELEMENTS, NUMBERS, types_of
+from tilewright.dialects.cuda_tile.elements import ElementsAttr, dtype_of
 from tilewright.dialects.cuda_tile.enums import PaddingValue
 from tilewright.dialects.cuda_tile.ops.aggregate import Aggregate, ScanOp
 from tilewright.dialects.cuda_tile.ops.conversions import Reinterpretation
+from tilewright.dialects.cuda_tile.ops.core import ConstantOp
 from tilewright.dialects.cuda_tile.ops.elementwise import BinaryFloat, BinaryInteger
 from tilewright.dialects.cuda_tile.ops.facts import SEGMENTS, Arity
 from tilewright.dialects.cuda_tile.ops.matrix_multiply import Mma
 from tilewright.dialects.cuda_tile.ops.memory import MemoryOp
 from tilewright.dialects.cuda_tile.ops.operation import OPS, CudaTileOp
-from tilewright.dialects.cuda_tile.ops.views import MakeView, ViewAccess
+from tilewright.dialects.cuda_tile.ops.views import Extents, MakeView, ViewAccess
 from tilewright.dialects.cuda_tile.type_text import shown
 from tilewright.dialects.cuda_tile.types import (
     DYNAMIC,
@@ -77,6 +80,11 @@ class Point:
     combine: Point | None = None
     turned: tuple[bool, ...] = ()
 
+    def __reduce__(self) -> Any:
+        # Pickle does not find the classes of ops in their modules.
+        parts = self.operands, self.results, self.properties, self.combine, self.turned
+        return _point, (self.op.name, *parts)
+
     @property
     def name(self) -> str:
         """The op and what tells the point from others."""
@@ -97,27 +105,51 @@ class Point:
         return frozenset(shown(getattr(kind, "pointee_type", kind)) for kind in kinds if kind)
 
     def features(self) -> list[Any]:
-        """Everything that tells it from another point of its op, in parts."""
-        parts: list[Any] = [self.combine and self.combine.op, self.turned, *self.properties]
-        for place, types in enumerate((*self.operands, *((type_,) for type_ in self.results))):
-            parts += [(place, *part) for type_ in types[:1] for part in _parts(type_)]
+        """Everything that tells it from another point of its op, in parts; of a fold, the rest
+        follows."""
+        given = [(name, getattr(value, "is_splat", value)) for name, value in self.properties
+                 if name != "identities"]  # fmt: skip
+        parts: list[Any] = [self.combine and self.combine.op, self.turned, *given]
+        results, first = () if self.combine else self.results, None
+        for place, types in enumerate((*self.operands, *((type_,) for type_ in results))):
             parts.append((place, len(types)))
+            for type_ in types[:1]:
+                parts += [(place, *part) for part in _parts(type_)]
+                shape = getattr(type_, "tile_shape", getattr(type_, "shape", None))
+                if shape is not None:
+                    first = first or shape
+                    parts.append((place, "shape", _beside(first, shape)))
         return parts
+
+
+def _beside(first: Shape, shape: Shape) -> Any:
+    """How a shape differs from the first of an op: in rank, or from which dimension on, and by how
+    much; that as it is."""
+    if shape is first or len(shape) != len(first):
+        return shape if shape is first else len(shape) - len(first)
+    changes = [extent / own for own, extent in zip(first, shape, strict=True)]
+    others = [axis for axis, change in enumerate(changes) if change != 1]
+    return (*others[:1], "by", prod(changes))
+
+
+def _point(name: str, *parts: Any) -> Point:
+    return Point({op.name: op for op in OPS}[name], *parts)
 
 
 def _parts(type_: Attribute) -> list[tuple[Any, ...]]:
     """Everything that tells a type from others, in parts."""
     if isinstance(type_, TileType):
-        return [("element", type_.element_type), ("shape", type_.shape)]
+        return [("element", type_.element_type)]
+    if isinstance(type_, TensorViewType):
+        return [(type_.shape[0] == DYNAMIC, type_.strides[-1] == 1)]
     if not isinstance(type_, TileView):
         return []
-    tensor = type_.tensor_view
-    kind = "dynamic" if tensor.shape[0] == DYNAMIC else tensor.shape[0] == 2 * type_.tile_shape[0]
-    steps = getattr(type_, "traversal_strides", type_.tile_shape)[0] / type_.tile_shape[0]
-    more = getattr(type_, "dim_map", (0,))[0], getattr(type_, "sparse_dim", -1)
+    tensor, by = type_.tensor_view, getattr(type_, "traversal_strides", (0,))[0]
+    kind = "dynamic" if tensor.shape[0] == DYNAMIC else tensor.shape[0] % 2
+    order = getattr(type_, "dim_map", (0,))[0], getattr(type_, "sparse_dim", -1)
     return [
-        ("element", tensor.element_type), ("shape", type_.tile_shape),
-        (type_.name, type_.padding_value, *more), (kind, tensor.strides[-1] == 1, steps),
+        ("element", tensor.element_type), (type_.name, type_.padding_value), (type_.name, *order),
+        (kind, tensor.strides[-1] == 1), ("by", by if by == 3 else by / type_.tile_shape[0]),
     ]  # fmt: skip
 
 
@@ -176,7 +208,7 @@ def _shapes(op: type[CudaTileOp], names: Sequence[str]) -> Iterator[dict[str, Sh
                and op.facts.place[name].accepts.words.startswith("a scalar")}  # fmt: skip
     free = sorted({head for name, head in heads.items() if name not in scalars}, key=names.index)
     for shape in SHAPES:
-        for some in product([shape], *(_related(shape) for _ in free[1:])):
+        for some in product(*([_related(shape), [shape]][name == free[0]] for name in free)):
             if op.SAME_RANKS and len({len(one) for one in some}) > 1:
                 continue
             of = dict(zip(free, some, strict=True))
@@ -190,6 +222,9 @@ def _typings(op: type[CudaTileOp]) -> Iterator[dict[str, TileType]]:
     """Types of all operands and results that are tiles, by name."""
     fields = [f for f in (*op.facts.operands, *op.facts.results) if "token" not in f.accepts.words]
     names = [field.name for field in fields]
+    if not names:
+        yield {}
+        return
     heads = _groups(names, op.SAME_TYPES, op.SAME_ELEMENTS)
     domains: dict[str, list[Attribute]] = {}
     for name in names:
@@ -217,7 +252,7 @@ def _fits(
     op: type[CudaTileOp], names: list[str], shapes: dict[str, Shape], elements: list[Attribute]
 ) -> bool:
     """True where some of the first types of elements have an op of these shapes."""
-    for element in elements[1:3]:
+    for element in elements[1:3] or elements:
         types = {name: _tile(shapes[name], element) for name in names}
         if all(types.values()):
             frames = _framed(op, {name: type_ for name, type_ in types.items() if type_})
@@ -289,7 +324,7 @@ def _framed(op: type[CudaTileOp], types: dict[str, TileType]) -> Iterator[Frame]
     """An op of tiles, whose optional operands are there or not."""
     missing = [field.name for field in op.facts.operands if field.arity is Arity.OPTIONAL]
     turns: Any = list(product((False, True), repeat=2)) if issubclass(op, Mma) else [()]
-    rank = max(type_.rank for type_ in types.values())
+    rank = max((type_.rank for type_ in types.values()), default=2)
     results = tuple(types.get(field.name, TokenType()) for field in op.facts.results)
     for flags, turned in product(product((True, False), repeat=len(missing)), turns):
         there = dict(zip(missing, flags, strict=True))
@@ -348,7 +383,7 @@ def identity_of(combine: Point) -> Any:
     return known.get(combine.op.name[10:], 0 if bits else 0.0)
 
 
-def _views(shape: Shape, element: Attribute) -> Iterator[TileView]:
+def _views(shape: Shape, element: Attribute) -> Iterator[Callable[[], TileView]]:
     """Views of tiles of a shape: of every kind, of tensors of several orders and sizes."""
     rank, kinds = len(shape), ["twice", "odd", "dynamic"]
     kinds += ["even"] * (shown(element) == "f4E2M1FN")
@@ -366,43 +401,89 @@ def _views(shape: Shape, element: Attribute) -> Iterator[TileView]:
         traversals = [tuple(by) for by in ([max(e // 2, 1) for e in tile], [e * 2 for e in tile],
                                            [3] * rank)]  # fmt: skip
         for padding in (None, *PaddingValue):
-            with suppress(VerifyException):
-                yield PartitionViewType.get(tile, tensor, mapped, padding)
-                for by in traversals:
-                    yield StridedViewType.get(tile, by, tensor, mapped, padding)
-                for axis in range(rank):
-                    yield GatherScatterViewType.get(shape, tensor, axis, padding)
+            yield partial(PartitionViewType.get, tile, tensor, mapped, padding)
+            for by in traversals:
+                yield partial(StridedViewType.get, tile, by, tensor, mapped, padding)
+            for axis in range(rank):
+                yield partial(GatherScatterViewType.get, shape, tensor, axis, padding)
 
 
 def _accesses(op: type[CudaTileOp], few: random.Random | None) -> Iterator[Frame]:
     indices = types_of("i32", "i64", "i8", "i16")
-    for shape, element in product(SHAPES[1:], NUMBERS):
-        views = list(_views(shape, element)) if _tile(shape, element) else []
-        for view in few.sample(views, min(len(views), 24)) if few else views:
-            tile = view.tile_type
-            variants = list(product(indices, (True, False)))
-            for index, there in few.sample(variants, 2) if few else variants:
-                listed: list[Attribute] = [TileType.get((), index)] * view.index_rank
-                if isinstance(view, GatherScatterViewType):
-                    rows = (view.tile_shape[view.sparse_dim],)
-                    listed[view.sparse_dim] = TileType.get(rows, index)
-                of: dict[str, tuple[Attribute, ...]] = {
-                    "view": (view,), "index": tuple(listed), "tile": (tile,), "value": (tile,),
-                    "token": (TokenType(),) * there}  # fmt: skip
-                operands = tuple(of[field.name] for field in op.facts.operands)
-                results = tuple(tile if field.name == "tile" else TokenType()
-                                for field in op.facts.results)  # fmt: skip
-                bounded = view.tensor_view.shape[0] != 2 * shape[0]
-                choices = [properties for properties in _properties(op, view.index_rank)
-                           if not (bounded and "inbounds" in properties)]  # fmt: skip
-                yield Point(op, operands, results), choices
+    for element in NUMBERS:
+        first, choices = _access(op, next(_views((16,), element))(), indices[0], True)
+        legal = [_scalars(some) for some in choices if _verified(first, some)]
+        for shape in SHAPES[1:] if legal else ():
+            views = list(_views(shape, element)) if _tile(shape, element) else []
+            for view in few.sample(views, min(len(views), 24)) if few else views:
+                variants = list(product(indices, (True, False)))
+                for index, there in few.sample(variants, 2) if few else variants:
+                    with suppress(VerifyException):
+                        point, choices = _access(op, view(), index, there)
+                        # Rows that are named one by one want so many numbers.
+                        if _rows(point) <= 1 << ELEMENT_OF[index].bits - 1:
+                            yield point, [some for some in choices if _scalars(some) in legal]
+
+
+def _rows(point: Point) -> int:
+    place = [field.name for field in point.op.facts.operands].index("index")
+    return max(prod(getattr(type_, "shape", ())) for type_ in point.operands[place])
+
+
+def _scalars(properties: Properties) -> Properties:
+    """Those that have no element for each dimension."""
+    return {name: value for name, value in properties.items()
+            if not isinstance(value, DenseArrayBase)}  # fmt: skip
+
+
+def _access(op: type[CudaTileOp], view: TileView, index: Attribute, there: bool) -> Frame:
+    """An op on a view, with indices of a type and a token or none."""
+    tile = view.tile_type
+    listed: list[Attribute] = [TileType.get((), index)] * view.index_rank
+    if isinstance(view, GatherScatterViewType):
+        listed[view.sparse_dim] = TileType.get((view.tile_shape[view.sparse_dim],), index)
+    of: dict[str, tuple[Attribute, ...]] = {
+        "view": (view,), "index": tuple(listed), "tile": (tile,), "value": (tile,),
+        "token": (TokenType(),) * there}  # fmt: skip
+    operands = tuple(of[field.name] for field in op.facts.operands)
+    results = tuple(tile if field.name == "tile" else TokenType() for field in op.facts.results)
+    dynamic = view.tensor_view.shape[0] == DYNAMIC
+    bounded = dynamic or any(size % extent for size, extent in zip(
+        sorted(view.tensor_view.shape), sorted(view.tile_shape), strict=True))  # fmt: skip
+    choices = [properties for properties in _properties(op, view.index_rank)
+               if not (bounded and "inbounds" in properties)]  # fmt: skip
+    return Point(op, operands, results), choices
+
+
+def _extents(op: type[CudaTileOp], few: random.Random | None) -> Iterator[Frame]:
+    for shape, index in product(SHAPES[1:], types_of("i32", "i64", "i8", "i16")):
+        views = list(_views(shape, types_of("f32")[0]))
+        for made in few.sample(views, 12) if few else views:
+            with suppress(VerifyException):
+                view = made()
+                numbers = (TileType.get((), index),) * view.index_rank
+                for source in (view, view.tensor_view):
+                    yield Point(op, ((source,),), numbers), [{}]
+
+
+def _constants(op: type[CudaTileOp]) -> Iterator[Frame]:
+    rng = np.random.default_rng(3)
+    for shape, element in product(SHAPES, NUMBERS):
+        if (tile := _tile(shape, element)) is not None:
+            dtype, bits = dtype_of(element), ELEMENT_OF[element].bits
+            words = rng.integers(0, 256, (tile.elements, dtype.itemsize), np.uint8)
+            words &= (1 << min(bits, 8)) - 1
+            lists = [ElementsAttr.of_array(tile, some.view(dtype)) for some in (words, words[:1])]
+            yield Point(op, (), (tile,)), [{"value": elements} for elements in lists]
 
 
 def _frames(op: type[CudaTileOp], few: random.Random | None = None) -> Iterator[Frame]:
     if issubclass(op, Aggregate):
         return _folds(op)
-    if issubclass(op, ViewAccess):
-        return _accesses(op, few)
+    if issubclass(op, ViewAccess | Extents):
+        return (_accesses if issubclass(op, ViewAccess) else _extents)(op, few)
+    if op is ConstantOp:
+        return _constants(op)
     return (frame for types in _typings(op) for frame in _framed(op, types))
 
 
@@ -430,7 +511,8 @@ def pairs(name: str, seed: int = 0) -> list[Point]:
     rng = random.Random(f"{name} {seed}")
     frames = list(_frames(swept()[name], rng))
     rng.shuffle(frames)
-    seen: set[Any] = set()
+    numbers: dict[Any, int] = {}
+    seen: set[tuple[int, int]] = set()
     chosen, idle = list[Point](), 0
     for frame, choices in frames:
         idle += 1
@@ -438,7 +520,7 @@ def pairs(name: str, seed: int = 0) -> list[Point]:
             break
         for properties in rng.sample(choices, min(3, len(choices))):
             point = replace(frame, properties=tuple(properties.items()))
-            parts = point.features()
+            parts = [numbers.setdefault(part, len(numbers)) for part in point.features()]
             met = {(a, b) for i, a in enumerate(parts) for b in parts[: i + 1]}
             if not met <= seen and (whole := _verified(frame, properties)) is not None:
                 seen.update(met)

@@ -14,15 +14,9 @@ PRODUCTS = (
 )  # fmt: skip
 """M, N and K: too small for an MMA, of a warp, of a warpgroup, of 128 rows and more."""
 BY_HAND = (
-    "module", "entry", "global", "get_global",
-    "alloca", "assert", "assume", "print_tko",
-    "for", "loop", "if", "break",
-    "continue", "return", "yield", "get_tile_block_id",
-    "get_num_tile_blocks", "make_tensor_view", "get_tensor_shape", "get_index_space_shape",
-    "make_token", "join_tokens", "memory_fence_alias_tko", "gdc_wait_tko",
-    "gdc_launch_dependents_tko", "constant", "multimem_load_reduce_view_tko",
-    "multimem_reduce_view_tko",
-    "multimem_store_view_tko",
+    "module", "entry", "global", "get_global", "alloca", "assert", "assume", "print_tko", "for",
+    "loop", "if", "break", "continue", "return", "yield", "make_tensor_view",
+    "multimem_load_reduce_view_tko", "multimem_reduce_view_tko", "multimem_store_view_tko",
 )  # fmt: skip
-"""What has no tile of numbers for an operand or a result, regions of any ops, or memory of its own:
+"""What has regions of any ops, memory of its own, or memory that every op of a view is given:
 `every_op` has kernels of these."""

@@ -12,6 +12,16 @@ from bridge_kernels import add, everywhere_at_once, of_list, of_pair, of_static_
 
 import tilewright as tw
 
+READ_ONLY = np.broadcast_to(0.0, 4)
+
+
+def test_numbers_and_arrays_of_numpy() -> None:
+    """Numbers are what Python's are; what is only read may be read-only."""
+    a = np.broadcast_to(np.float32(2), 16)
+    c = np.zeros(16, np.float32)
+    tw.cutile.launch((np.int64(1),), of_pair, ((a, a), c, (np.float32(0.5), np.int64(3))))
+    assert (c == 5).all()
+
 
 def test_arrays_are_written_in_place() -> None:
     for dtype in (np.float32, np.int64, np.float16, ml_dtypes.bfloat16):
@@ -70,6 +80,11 @@ def test_a_race_is_shown_at_its_line() -> None:
         (of_list, ([], np.zeros((4, 8))), "'arrays' expected a list of arrays, got one of nothing"),
         (of_list, ([np.ones(3), np.ones((3, 3))], np.zeros((4, 8))), "of one dtype and rank"),
         (of_pair, ((np.ones(16),) * 2, np.ones(16), (1.0, 2, 3)), "'scale' expected 2 items"),
+        (of_pair, ((np.ones(16),) * 2, np.ones(16), (1 << 32, 2)), "'scale[0]' expected a number"),
+        (add, (np.ones(4, ">f4"),) * 3 + (4,), "'a' expected an array of a type that cuTile has, "),
+        (add, (np.ones(4)[::-1],) * 3 + (4,), "'a' expected an array with strides of whole"),
+        (add, (np.broadcast_to(0.0, 1 << 31),) * 3 + (4,), "'a' expected sizes and strides of 32"),
+        (add, (np.ones(4), np.ones(4), READ_ONLY, 4), "'c' expected an array that can be written"),
     ],
 )
 def test_refused(kernel: Any, args: tuple[Any, ...], message: str) -> None:

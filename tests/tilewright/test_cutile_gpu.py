@@ -92,6 +92,20 @@ def test_a_script_on_the_gpu_with_arrays_of_numpy(monkeypatch: pytest.MonkeyPatc
     assert driver.synchronized == [0]
 
 
+def test_arrays_of_numpy_lie_as_they_do_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Views of larger arrays, and one that is read-only, which is read alone."""
+    a, b = np.arange(64, dtype=np.float32)[::2], np.ones(32, np.float32)
+    whole = np.zeros((32, 3), np.float32)
+    c = whole[:, 1]
+    b.flags.writeable = False
+    stand_in(monkeypatch, add, (a, b, c, 32))
+    with cutile.on_gpu():
+        ct.launch(None, (1,), add, (a, b, c, 32))
+        assert (c == a + 1).all() and not whole[:, ::2].any()
+        with pytest.raises(tw.ExecutionError, match="'c' expected an array that can be written"):
+            ct.launch(None, (1,), add, (a, a.copy(), b, 32))
+
+
 def test_lists_are_tables_on_the_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     arrays = [np.full((4, 8), 2.0**i, np.float32) for i in range(3)]
     total = np.zeros((4, 8), np.float32)

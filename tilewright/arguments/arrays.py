@@ -52,7 +52,7 @@ class ArrayArgument:
             raise ValueError(f"an array with strides of whole elements forwards, got {strides}")
         count = 1 + _reach(array.shape, strides) if array.size else 0
         flat = _as_strided(array, (count,), (1,))
-        return cls(array.shape, strides, _name(array.dtype), width, flat)
+        return cls(array.shape, strides, dtype_name(array.dtype), width, flat)
 
     @classmethod
     def on_gpu(cls, array: Any) -> ArrayArgument | None:
@@ -70,7 +70,7 @@ class ArrayArgument:
         steps = interface.get("strides")
         strides = _dense(shape) if steps is None else tuple(d // dtype.itemsize for d in steps)
         address = int(interface["data"][0])
-        return cls(shape, strides, _name(dtype), dtype.itemsize, address=address)
+        return cls(shape, strides, dtype_name(dtype), dtype.itemsize, address=address)
 
     @classmethod
     def _by_dlpack(cls, array: Any) -> ArrayArgument:
@@ -174,7 +174,7 @@ class ArrayArgument:
         return None
 
 
-def _name(dtype: np.dtype[Any]) -> str:
+def dtype_name(dtype: np.dtype[Any]) -> str:
     """NumPy's name of a dtype, its byte order too where that is not the machine's."""
     return dtype.name if dtype.isnative else str(dtype)
 

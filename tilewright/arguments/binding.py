@@ -138,13 +138,14 @@ class Binding:
     # --- arrays ---
 
     def _array(self, parameter: Parameter, arg: Any) -> ArrayArgument | None:
-        """An array, contiguous where the parameter is a bare pointer; or None."""
+        """An array, contiguous where the parameter is a bare pointer, and nobody says how else the
+        array lies; or None."""
         if not is_array(arg):
             array = ArrayArgument.on_gpu(arg)
             if array is not None and not self._on_gpu:
                 raise _error(parameter, "expected an array of NumPy, got one on the GPU")
             return array
-        if not isinstance(parameter.type, TensorMemRefType):
+        if not isinstance(parameter.type, TensorMemRefType | PointerType):
             arg = np.ascontiguousarray(arg).reshape(arg.shape)
         try:
             return ArrayArgument.of(arg)

@@ -135,12 +135,7 @@ def table(tallies: Tallies) -> Iterator[str]:
                     target,
                     tally.points,
                     tally.legal,
-                    _percent(tally.agreement),
+                    f"{floor(tally.agreement * 100) / 100:.2f}",
                     tally.undocumented,
                     len(tally.disagreements),
                 )
-
-
-def _percent(share: float) -> str:
-    """Cut, not rounded: 100.00 is all."""
-    return f"{floor(share * 100) / 100:.2f}"

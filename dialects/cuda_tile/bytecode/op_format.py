@@ -24,7 +24,6 @@ from xdsl.irdl import (
     OptOperandDef,
     OptPropertyDef,
     PropertyDef,
-    RegionDef,
     SingleBlockRegionDef,
     VarResultDef,
 )
@@ -208,9 +207,5 @@ def _format(op: type[CudaTileOp], version: Version) -> Encoding:
         operands,
         segments,
         not segments and any(operand.arity is not Arity.ONE for operand in operands),
-        tuple(_may_be_empty(d) for _, d in definition.regions),
+        tuple(not isinstance(d, SingleBlockRegionDef) for _, d in definition.regions),
     )
-
-
-def _may_be_empty(definition: RegionDef) -> bool:
-    return not isinstance(definition, SingleBlockRegionDef)

@@ -114,8 +114,9 @@ class Aggregate(CudaTileOp):
 
 @tile_op("cuda_tile.reduce", 0x58)
 class ReduceOp(Aggregate):
-    """A dimension reduced by a function of two values: `reduce %x dim=0 identities=[0.0 : f32] :
-    tile<4xf32> -> tile<f32> (%a: tile<f32>, %b: tile<f32>) { ... }`."""
+    """A dimension reduced by a function of what was before and of what comes: `reduce %x
+    dim=0 identities=[0.0 : f32] : tile<4xf32> -> tile<f32> (%a: tile<f32>, %b: tile<f32>) { ... }`.
+    """
 
     TEXT: ClassVar[str] = (
         "$arguments attr-dict `dim=` $dim `identities=` $identities `:` type($arguments) `->` "
@@ -134,8 +135,8 @@ class ReduceOp(Aggregate):
 
 @tile_op("cuda_tile.scan", 0x5E)
 class ScanOp(Aggregate):
-    """Prefixes along a dimension, combined by a function of two values: `scan %x dim=0
-    reverse=false identities=[0.0 : f32] : tile<4xf32> -> tile<4xf32> (...) { ... }`."""
+    """Prefixes along a dimension, by a function of what was before and of what comes: `scan %x
+    dim=0 reverse=false identities=[0.0 : f32] : tile<4xf32> -> tile<4xf32> (...) { ... }`."""
 
     TEXT: ClassVar[str] = (
         "$arguments attr-dict `dim=` $dim `reverse=` $reverse `identities=` $identities `:` "

@@ -52,7 +52,7 @@ from tilewright.dialects.cuda_tile.versions import V13_2
 class AssertOp(CudaTileOp):
     """The kernel ends with a message where an element is false: `assert %c, "no" : tile<4xi1>`."""
 
-    TEXT: ClassVar[str] = "$condition `,` $message attr-dict `:` type($condition)"
+    TEXT: ClassVar[str] = "$condition `,` $message"
 
     condition = operand_def(I1_TILE)
     message = prop_def(StringAttr)

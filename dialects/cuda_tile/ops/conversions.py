@@ -52,7 +52,6 @@ def ftof_roundings(from_: ElementRow, to: ElementRow) -> tuple[RoundingMode, ...
 class Reinterpretation(PureOp):
     """`$op %x : tile<4xi32> -> tile<4xf32>`."""
 
-    TEXT: ClassVar[str] = "$source attr-dict `:` type($source) `->` type($result)"
     SAME_SHAPES: ClassVar = (("source", "result"),)
 
 
@@ -107,7 +106,7 @@ class ConversionOp(PureOp):
 class ExtIOp(ConversionOp):
     """Wider integers: `exti %x signed : tile<i8> -> tile<i32>`."""
 
-    TEXT: ClassVar[str] = "$from_ word($signedness) attr-dict `:` type($from_) `->` type($to)"
+    TEXT: ClassVar[str] = "$from_ word($signedness)"
 
     from_ = operand_def(ANY_INT_TILE)
     signedness = prop_def(SignednessAttr)
@@ -123,9 +122,7 @@ class ExtIOp(ConversionOp):
 class TruncIOp(ConversionOp):
     """Narrower integers: `trunci %x overflow<no_wrap> : tile<i32> -> tile<i8>`."""
 
-    TEXT: ClassVar[str] = (
-        "$from_ choice(overflow, $overflow) attr-dict `:` type($from_) `->` type($to)"
-    )
+    TEXT: ClassVar[str] = "$from_ choice(overflow, $overflow)"
 
     from_ = operand_def(ANY_INT_TILE)
     overflow = opt_prop_def(IntegerOverflowAttr, NO_OVERFLOW_RULE)
@@ -141,9 +138,7 @@ class TruncIOp(ConversionOp):
 class FToFOp(ConversionOp):
     """Other floats: `ftof %x rounding<zero> : tile<f32> -> tile<f16>`."""
 
-    TEXT: ClassVar[str] = (
-        "$from_ choice(rounding, $rounding_mode) attr-dict `:` type($from_) `->` type($to)"
-    )
+    TEXT: ClassVar[str] = "$from_ choice(rounding, $rounding_mode)"
 
     from_ = operand_def(ANY_FLOAT_TILE)
     rounding_mode = opt_prop_def(RoundingModeAttr, RoundingModeAttr(RoundingMode.NEAREST_EVEN))
@@ -161,8 +156,7 @@ class FToIOp(ConversionOp):
     """Integers, towards zero: `ftoi %x signed saturating : tile<f32> -> tile<i32>`."""
 
     TEXT: ClassVar[str] = (
-        "$from_ word($signedness) choice(rounding, $rounding_mode) flags(saturating) "
-        "attr-dict `:` type($from_) `->` type($to)"
+        "$from_ word($signedness) choice(rounding, $rounding_mode) flags(saturating)"
     )
 
     ROUNDINGS: ClassVar = (RoundingMode.NEAREST_INT_TO_ZERO,)
@@ -181,10 +175,7 @@ class FToIOp(ConversionOp):
 class IToFOp(ConversionOp):
     """Floats: `itof %x signed : tile<i32> -> tile<f32>`."""
 
-    TEXT: ClassVar[str] = (
-        "$from_ word($signedness) choice(rounding, $rounding_mode) attr-dict `:` type($from_) "
-        "`->` type($to)"
-    )
+    TEXT: ClassVar[str] = "$from_ word($signedness) choice(rounding, $rounding_mode)"
     ROUNDINGS: ClassVar = (RoundingMode.NEAREST_EVEN,)
 
     from_ = operand_def(INT_TILE)

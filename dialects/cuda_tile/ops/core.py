@@ -53,26 +53,10 @@ def verify_parts(op: CudaTileOp, small: str, part: SSAValue, large: str, whole: 
         raise op.fail(f"{all_.rank} indices as {large} has dimensions, got {indices}")
 
 
-def verify_same_bytes(op: CudaTileOp) -> None:
-    """Raise VerifyException where source and result have not the same bytes."""
-    source, result = tiles(op.operands[0], op.results[0])
-    if source.rank != 1:
-        raise op.fail(f"source and result of rank 1, got {shown(source)}")
-    bits = [ELEMENT_OF[tile.element_type].bits for tile in (source, result)]
-    if bits[0] == bits[1]:
-        raise op.fail(f"elements of two widths, got {bits[0]} bits both")
-    if source.elements * bits[0] != result.elements * bits[1]:
-        raise op.fail(
-            f"source and result of as many bits, got {source.elements * bits[0]} and "
-            f"{result.elements * bits[1]}"
-        )
-
-
 @tile_op("cuda_tile.broadcast", 0x0B)
 class BroadcastOp(PureOp):
     """Dimensions of 1 repeated: `broadcast %x : tile<1x4xf32> -> tile<8x4xf32>`."""
 
-    TEXT: ClassVar[str] = "$source attr-dict `:` type($source) `->` type($result)"
     SAME_ELEMENTS: ClassVar = (("source", "result"),)
     SAME_RANKS: ClassVar = (("source", "result"),)
 
@@ -93,9 +77,7 @@ class BroadcastOp(PureOp):
 class CatOp(PureOp):
     """Two tiles as one: `cat %x, %y dim = 0 : tile<2x4xf32>, tile<2x4xf32> -> tile<4x4xf32>`."""
 
-    TEXT: ClassVar[str] = (
-        "$lhs `,` $rhs `dim` `=` $dim attr-dict `:` type($lhs) `,` type($rhs) `->` type($result)"
-    )
+    TEXT: ClassVar[str] = "$lhs `,` $rhs `dim` `=` $dim"
     SAME_ELEMENTS: ClassVar = (("lhs", "rhs", "result"),)
     SAME_RANKS: ClassVar = (("lhs", "rhs", "result"),)
 
@@ -160,7 +142,7 @@ class ExtractOp(PureOp):
     """A tile of a tile, in units of its own shape: `extract %x[%i, %j] : tile<4x8xf32> ->
     tile<2x2xf32>`."""
 
-    TEXT: ClassVar[str] = "$source `[` $indices `]` attr-dict `:` type($source) `->` type($result)"
+    TEXT: ClassVar[str] = "$source `[` $indices `]`"
     SAME_ELEMENTS: ClassVar = (("source", "result"),)
     SAME_RANKS: ClassVar = (("source", "result"),)
 
@@ -177,10 +159,7 @@ class InsertOp(PureOp):
     """A tile with a part replaced, in units of the part's shape: `insert %x, %y[%i, %j] :
     tile<2x2xf32>, tile<4x8xf32>`. Since 13.4."""
 
-    TEXT: ClassVar[str] = (
-        "$source `,` $destination `[` $indices `]` attr-dict `:` type($source) `,` "
-        "type($destination)"
-    )
+    TEXT: ClassVar[str] = "$source `,` $destination `[` $indices `]`"
     SAME_TYPES: ClassVar = (("destination", "result"),)
     SAME_ELEMENTS: ClassVar = (("source", "destination"),)
     SAME_RANKS: ClassVar = (("source", "destination"),)
@@ -198,7 +177,6 @@ class InsertOp(PureOp):
 class GetTileBlockIdOp(PureOp):
     """Which block this is: `%x, %y, %z = get_tile_block_id : tile<i32>`."""
 
-    TEXT: ClassVar[str] = "attr-dict `:` type($block_id_x)"
     SAME_TYPES: ClassVar = (("block_id_x", "block_id_y", "block_id_z"),)
 
     block_id_x = result_def(SCALAR_I32)
@@ -210,7 +188,6 @@ class GetTileBlockIdOp(PureOp):
 class GetNumTileBlocksOp(PureOp):
     """How many blocks there are: `%x, %y, %z = get_num_tile_blocks : tile<i32>`."""
 
-    TEXT: ClassVar[str] = "attr-dict `:` type($grid_size_x)"
     SAME_TYPES: ClassVar = (("grid_size_x", "grid_size_y", "grid_size_z"),)
 
     grid_size_x = result_def(SCALAR_I32)
@@ -221,8 +198,6 @@ class GetNumTileBlocksOp(PureOp):
 @tile_op("cuda_tile.iota", 0x3A)
 class IotaOp(PureOp):
     """0, 1, 2 and so on: `iota : tile<4xi32>`."""
-
-    TEXT: ClassVar[str] = "attr-dict `:` type($result)"
 
     result = result_def(INT_TILE)
 
@@ -254,39 +229,46 @@ class OffsetOp(PureOp):
     result = result_def(POINTER_TILE)
 
 
-@tile_op("cuda_tile.pack", 0x6F, V13_3)
-class PackOp(PureOp):
-    """The bytes of a tile: `pack %x : tile<8xf4E2M1FN> -> tile<4xi8>`."""
+class SameBytesOp(PureOp):
+    """The same bytes as numbers of another width."""
 
-    TEXT: ClassVar[str] = "$source attr-dict `:` type($source) `->` type($result)"
     SAME_RANKS: ClassVar = (("source", "result"),)
+
+    def verify_types(self) -> None:
+        source, result = tiles(self.operands[0], self.results[0])
+        if source.rank != 1:
+            raise self.fail(f"source and result of rank 1, got {shown(source)}")
+        bits = [ELEMENT_OF[tile.element_type].bits for tile in (source, result)]
+        if bits[0] == bits[1]:
+            raise self.fail(f"elements of two widths, got {bits[0]} bits both")
+        if source.elements * bits[0] != result.elements * bits[1]:
+            raise self.fail(
+                f"source and result of as many bits, got {source.elements * bits[0]} and "
+                f"{result.elements * bits[1]}"
+            )
+
+
+@tile_op("cuda_tile.pack", 0x6F, V13_3)
+class PackOp(SameBytesOp):
+    """The bytes of a tile: `pack %x : tile<8xf4E2M1FN> -> tile<4xi8>`."""
 
     source = operand_def(ANY_NUMBER_TILE)
     result = result_def(I8_TILE)
 
-    def verify_types(self) -> None:
-        verify_same_bytes(self)
-
 
 @tile_op("cuda_tile.unpack", 0x70, V13_3)
-class UnpackOp(PureOp):
+class UnpackOp(SameBytesOp):
     """The numbers of bytes: `unpack %x : tile<4xi8> -> tile<8xf4E2M1FN>`."""
-
-    TEXT: ClassVar[str] = "$source attr-dict `:` type($source) `->` type($result)"
-    SAME_RANKS: ClassVar = (("source", "result"),)
 
     source = operand_def(I8_TILE)
     result = result_def(ANY_NUMBER_TILE)
-
-    def verify_types(self) -> None:
-        verify_same_bytes(self)
 
 
 @tile_op("cuda_tile.permute", 0x53)
 class PermuteOp(PureOp):
     """Dimensions in another order: `permute %x [1, 0] : tile<4x8xf32> -> tile<8x4xf32>`."""
 
-    TEXT: ClassVar[str] = "$source $permutation attr-dict `:` type($source) `->` type($result)"
+    TEXT: ClassVar[str] = "$source $permutation"
     SAME_ELEMENTS: ClassVar = (("source", "result"),)
     SAME_RANKS: ClassVar = (("source", "result"),)
 
@@ -314,7 +296,6 @@ class PermuteOp(PureOp):
 class ReshapeOp(PureOp):
     """The same elements in another shape: `reshape %x : tile<4x2xf32> -> tile<8xf32>`."""
 
-    TEXT: ClassVar[str] = "$source attr-dict `:` type($source) `->` type($result)"
     SAME_ELEMENTS: ClassVar = (("source", "result"),)
 
     source = operand_def(TILE)
@@ -334,9 +315,6 @@ class SelectOp(PureOp):
     """One tile where a condition holds, else the other: `select %c, %x, %y : tile<4xi1>,
     tile<4xf32>`."""
 
-    TEXT: ClassVar[str] = (
-        "$cond `,` $val_if_true `,` $val_if_false attr-dict `:` type($cond) `,` type($result)"
-    )
     SAME_TYPES: ClassVar = (("val_if_true", "val_if_false", "result"),)
     SAME_SHAPES: ClassVar = (("cond", "result"),)
 

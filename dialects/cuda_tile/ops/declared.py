@@ -18,9 +18,9 @@ Names = tuple[tuple[str, ...], ...]
 class DeclaredOp(DefinedOp):
     """An op by its declaration.
 
-    TEXT is its format. SAME_TYPES, SAME_SHAPES, SAME_ELEMENTS and SAME_RANKS name operands and
-    results that agree with each other, all of a group. ROUNDINGS are the legal rounding modes, the
-    one that text leaves out first.
+    TEXT is how its format begins (`format_of`). SAME_TYPES, SAME_SHAPES, SAME_ELEMENTS and
+    SAME_RANKS name operands and results that agree with each other, all of a group. ROUNDINGS are
+    the legal rounding modes, the one that text leaves out first.
     """
 
     if TYPE_CHECKING:

@@ -70,7 +70,6 @@ def verify_rounding(
 class UnaryFloat(FloatOp):
     """`$op %x : tile<f32>`."""
 
-    TEXT: ClassVar[str] = "$source attr-dict `:` type($result)"
     SAME_TYPES: ClassVar = (("source", "result"),)
 
     source = operand_def(FLOAT_TILE)
@@ -80,7 +79,6 @@ class UnaryFloat(FloatOp):
 class UnaryInteger(PureOp):
     """`$op %x : tile<i32>`."""
 
-    TEXT: ClassVar[str] = "$source attr-dict `:` type($result)"
     SAME_TYPES: ClassVar = (("source", "result"),)
 
     source = operand_def(INT_TILE)
@@ -90,7 +88,6 @@ class UnaryInteger(PureOp):
 class BinaryFloat(FloatOp):
     """`$op %x, %y : tile<f32>`."""
 
-    TEXT: ClassVar[str] = "$lhs `,` $rhs attr-dict `:` type($result)"
     SAME_TYPES: ClassVar = (("lhs", "rhs", "result"),)
 
     lhs = operand_def(FLOAT_TILE)
@@ -101,7 +98,6 @@ class BinaryFloat(FloatOp):
 class BinaryInteger(PureOp):
     """`$op %x, %y : tile<i32>`."""
 
-    TEXT: ClassVar[str] = "$lhs `,` $rhs attr-dict `:` type($result)"
     SAME_TYPES: ClassVar = (("lhs", "rhs", "result"),)
 
     lhs = operand_def(INT_TILE)
@@ -112,7 +108,7 @@ class BinaryInteger(PureOp):
 class OverflowingInteger(BinaryInteger):
     """`$op %x, %y overflow<no_wrap> : tile<i32>`."""
 
-    TEXT: ClassVar[str] = "$lhs `,` $rhs choice(overflow, $overflow) attr-dict `:` type($result)"
+    TEXT: ClassVar[str] = "$lhs `,` $rhs choice(overflow, $overflow)"
 
     overflow = opt_prop_def(IntegerOverflowAttr, NO_OVERFLOW_RULE)
 
@@ -120,7 +116,7 @@ class OverflowingInteger(BinaryInteger):
 class SignedInteger(BinaryInteger):
     """`$op %x, %y signed : tile<i32>`."""
 
-    TEXT: ClassVar[str] = "$lhs `,` $rhs word($signedness) attr-dict `:` type($result)"
+    TEXT: ClassVar[str] = "$lhs `,` $rhs word($signedness)"
 
     signedness = prop_def(SignednessAttr)
 
@@ -128,10 +124,7 @@ class SignedInteger(BinaryInteger):
 class RoundedFloat(BinaryFloat):
     """`$op %x, %y rounding<zero> flush_to_zero : tile<f32>`."""
 
-    TEXT: ClassVar[str] = (
-        "$lhs `,` $rhs choice(rounding, $rounding_mode) flags(flush_to_zero) "
-        "attr-dict `:` type($result)"
-    )
+    TEXT: ClassVar[str] = "$lhs `,` $rhs choice(rounding, $rounding_mode) flags(flush_to_zero)"
 
     ROUNDINGS: ClassVar = IEEE
 
@@ -142,9 +135,7 @@ class RoundedFloat(BinaryFloat):
 class ExtremeFloat(BinaryFloat):
     """`$op %x, %y flush_to_zero propagate_nan : tile<f32>`."""
 
-    TEXT: ClassVar[str] = (
-        "$lhs `,` $rhs flags(flush_to_zero, propagate_nan) attr-dict `:` type($result)"
-    )
+    TEXT: ClassVar[str] = "$lhs `,` $rhs flags(flush_to_zero, propagate_nan)"
 
     propagate_nan = opt_prop_def(UnitAttr)
     flush_to_zero = opt_prop_def(UnitAttr)

@@ -34,7 +34,6 @@ FULL = RoundingModeAttr(RoundingMode.FULL)
 class Atan2Op(PureOp):
     """The angle of the point (y, x): `atan2 %x, %y` is atan(x / y) in the right quadrant."""
 
-    TEXT: ClassVar[str] = "$x `,` $y attr-dict `:` type($result)"
     SAME_TYPES: ClassVar = (("x", "y", "result"),)
 
     x = operand_def(FLOAT_TILE)
@@ -46,10 +45,7 @@ class Atan2Op(PureOp):
 class CmpFOp(PureOp):
     """`cmpf less_than ordered %x, %y : tile<4xf32> -> tile<4xi1>`."""
 
-    TEXT: ClassVar[str] = (
-        "word($comparison_predicate) word($comparison_ordering) $lhs `,` $rhs attr-dict `:` "
-        "type($lhs) `->` type($result)"
-    )
+    TEXT: ClassVar[str] = "word($comparison_predicate) word($comparison_ordering) $lhs `,` $rhs"
     SAME_TYPES: ClassVar = (("lhs", "rhs"),)
     SAME_SHAPES: ClassVar = (("lhs", "result"),)
 
@@ -71,7 +67,7 @@ class DivFOp(RoundedFloat):
 class FullOrApprox(UnaryFloat):
     """`$op %x rounding<approx> : tile<f32>`, `full` where nothing is said."""
 
-    TEXT: ClassVar[str] = "$source choice(rounding, $rounding_mode) attr-dict `:` type($result)"
+    TEXT: ClassVar[str] = "$source choice(rounding, $rounding_mode)"
 
     ROUNDINGS: ClassVar = (RoundingMode.FULL, RoundingMode.APPROX)
 
@@ -81,7 +77,7 @@ class FullOrApprox(UnaryFloat):
 class FlushingUnary(UnaryFloat):
     """`$op %x flush_to_zero : tile<f32>`."""
 
-    TEXT: ClassVar[str] = "$source flags(flush_to_zero) attr-dict `:` type($result)"
+    TEXT: ClassVar[str] = "$source flags(flush_to_zero)"
 
     flush_to_zero = opt_prop_def(UnitAttr)
 
@@ -91,8 +87,7 @@ class FmaOp(FloatOp):
     """x * y + z, rounded once: `fma %x, %y, %z : tile<f32>`."""
 
     TEXT: ClassVar[str] = (
-        "$lhs `,` $rhs `,` $acc choice(rounding, $rounding_mode) flags(flush_to_zero) "
-        "attr-dict `:` type($result)"
+        "$lhs `,` $rhs `,` $acc choice(rounding, $rounding_mode) flags(flush_to_zero)"
     )
     SAME_TYPES: ClassVar = (("lhs", "rhs", "acc", "result"),)
     ROUNDINGS: ClassVar = IEEE
@@ -109,7 +104,6 @@ class FmaOp(FloatOp):
 class PowOp(PureOp):
     """x to the y: `pow %x, %y : tile<f32>`."""
 
-    TEXT: ClassVar[str] = "$source `,` $exponent attr-dict `:` type($result)"
     SAME_TYPES: ClassVar = (("source", "exponent", "result"),)
 
     source = operand_def(FLOAT_TILE)
@@ -131,7 +125,6 @@ class FPowFOp(PowOp):
 class FPowIOp(PureOp):
     """x to an integer: `fpowi %x, %n : tile<f32>, tile<i32>`. Since 13.4."""
 
-    TEXT: ClassVar[str] = "$source `,` $exponent attr-dict `:` type($source) `,` type($exponent)"
     SAME_TYPES: ClassVar = (("source", "result"),)
     SAME_SHAPES: ClassVar = (("source", "exponent"),)
 
@@ -144,9 +137,7 @@ class FPowIOp(PureOp):
 class SqrtOp(UnaryFloat):
     """The square root: `sqrt %x rounding<approx> flush_to_zero : tile<f32>`."""
 
-    TEXT: ClassVar[str] = (
-        "$source choice(rounding, $rounding_mode) flags(flush_to_zero) attr-dict `:` type($result)"
-    )
+    TEXT: ClassVar[str] = "$source choice(rounding, $rounding_mode) flags(flush_to_zero)"
     ROUNDINGS: ClassVar = (*IEEE, RoundingMode.APPROX)
 
     rounding_mode = prop_def(RoundingModeAttr)

@@ -77,8 +77,13 @@ class Format:
 
 
 def format_of(op: type[DeclaredOp]) -> Format:
-    """The format that an op's TEXT says."""
-    pieces = _pieces(op, iter(_TOKEN.findall(op.TEXT)))
+    """The format that an op's TEXT begins: its operands, where that says nothing. Attributes and
+    types follow where it says none: of one type for all that one, else those of operands, and of
+    results that are none of theirs."""
+    text = op.TEXT or " `,` ".join(f"${place.name}" for place in op.facts.operands)
+    if "attr" not in text:
+        text += f" attr-dict {_types_text(op)}"
+    pieces = _pieces(op, iter(_TOKEN.findall(text)))
     named = frozenset(name for piece in pieces for name in piece.fields())
     return Format(
         tuple(
@@ -86,6 +91,18 @@ def format_of(op: type[DeclaredOp]) -> Format:
             for piece in pieces
         )
     )
+
+
+def _types_text(op: type[DeclaredOp]) -> str:
+    operands = [place.name for place in op.facts.operands if place.accepts not in UNIQUE]
+    results = [place.name for place in op.facts.results]
+    shared = {name: group for group in op.SAME_TYPES for name in group}
+    types = {shared.get(name, name): name for name in reversed(operands)}
+    given = [f"type(${name})" for name in reversed(types.values())]
+    others = [f"type(${name})" for name in results if shared.get(name, name) not in types]
+    if len(types) < 2 and not (given and others):
+        given, others = [f"type(${name})" for name in (*results, *operands)[:1]], []
+    return "`:` " + " `->` ".join(" `,` ".join(part) for part in (given, others) if part)
 
 
 def _pieces(op: type[DeclaredOp], tokens: Iterator[str]) -> tuple[Piece, ...]:

@@ -32,10 +32,7 @@ from tilewright.dialects.cuda_tile.versions import V13_2
 class CmpIOp(PureOp):
     """`cmpi less_than %x, %y, signed : tile<4xi32> -> tile<4xi1>`."""
 
-    TEXT: ClassVar[str] = (
-        "word($comparison_predicate) $lhs `,` $rhs `,` word($signedness) attr-dict `:` "
-        "type($lhs) `->` type($result)"
-    )
+    TEXT: ClassVar[str] = "word($comparison_predicate) $lhs `,` $rhs `,` word($signedness)"
     SAME_TYPES: ClassVar = (("lhs", "rhs"),)
     SAME_SHAPES: ClassVar = (("lhs", "result"),)
 
@@ -50,9 +47,7 @@ class CmpIOp(PureOp):
 class DivIOp(BinaryInteger):
     """x / y, towards zero or as said: `divi %x, %y signed rounding<negative_inf> : tile<i32>`."""
 
-    TEXT: ClassVar[str] = (
-        "$lhs `,` $rhs word($signedness) choice(rounding, $rounding) attr-dict `:` type($result)"
-    )
+    TEXT: ClassVar[str] = "$lhs `,` $rhs word($signedness) choice(rounding, $rounding)"
     ROUNDINGS: ClassVar = (RoundingMode.ZERO, RoundingMode.NEGATIVE_INF, RoundingMode.POSITIVE_INF)
 
     signedness = prop_def(SignednessAttr)
@@ -68,7 +63,6 @@ class DivIOp(BinaryInteger):
 class MulhiIOp(PureOp):
     """The upper half of x * y, unsigned: `mulhii %x, %y : tile<i32>`."""
 
-    TEXT: ClassVar[str] = "$x `,` $y attr-dict `:` type($result)"
     SAME_TYPES: ClassVar = (("x", "y", "result"),)
 
     x = operand_def(INT_TILE)
@@ -80,7 +74,7 @@ class MulhiIOp(PureOp):
 class NegIOp(UnaryInteger):
     """-x: `negi %x overflow<no_signed_wrap> : tile<i32>`."""
 
-    TEXT: ClassVar[str] = "$source choice(overflow, $overflow) attr-dict `:` type($result)"
+    TEXT: ClassVar[str] = "$source choice(overflow, $overflow)"
 
     overflow = opt_prop_def(IntegerOverflowAttr, NO_OVERFLOW_RULE)
 

@@ -82,10 +82,7 @@ class MmaFOp(Mma):
     """A B + C, of (batches of) matrices: `mmaf %a, %b, %c : tile<4x8xf16>, tile<8x2xf16>,
     tile<4x2xf32>`. `fast_acc` lets Hopper accumulate fp8 as its tensor cores do."""
 
-    TEXT: ClassVar[str] = (
-        "$lhs `,` $rhs `,` $acc flags(fast_acc) attr-dict `:` "
-        "type($lhs) `,` type($rhs) `,` type($acc)"
-    )
+    TEXT: ClassVar[str] = "$lhs `,` $rhs `,` $acc flags(fast_acc)"
 
     lhs = operand_def(MMAF_OPERAND)
     rhs = operand_def(MMAF_OPERAND)
@@ -113,10 +110,6 @@ SCALED_RESULT = tiles_of(types_of("f32"))
 class MmaFScaledOp(Mma):
     """(A scaled) (B scaled) + C: each scale factor is that of 16 or 32 elements along k."""
 
-    TEXT: ClassVar[str] = (
-        "$lhs `,` $rhs `,` $acc `,` $lhs_scale `,` $rhs_scale attr-dict `:` "
-        "type($lhs) `,` type($rhs) `,` type($acc) `,` type($lhs_scale) `,` type($rhs_scale)"
-    )
     SAME_ELEMENTS: ClassVar = (("lhs", "rhs"), ("lhs_scale", "rhs_scale"))
     SAME_RANKS: ClassVar = (("lhs", "rhs", "acc", "lhs_scale", "rhs_scale"),)
 
@@ -166,10 +159,7 @@ class MmaIOp(Mma):
     """A B + C, of (batches of) matrices: `mmai %a, %b, %c signed unsigned : tile<4x8xi8>,
     tile<8x2xi8>, tile<4x2xi32>`."""
 
-    TEXT: ClassVar[str] = (
-        "$lhs `,` $rhs `,` $acc word($signedness_lhs) word($signedness_rhs) attr-dict `:` "
-        "type($lhs) `,` type($rhs) `,` type($acc)"
-    )
+    TEXT: ClassVar[str] = "$lhs `,` $rhs `,` $acc word($signedness_lhs) word($signedness_rhs)"
 
     lhs = operand_def(I8_TILE)
     rhs = operand_def(I8_TILE)

@@ -6,7 +6,7 @@ Nothing but tokens orders these operations: each may take one and gives one.
 from typing import Any, ClassVar, TypeVar
 
 from xdsl.dialects.builtin import IntegerAttr, UnitAttr
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute
 from xdsl.irdl import (
     operand_def,
     opt_operand_def,
@@ -55,10 +55,19 @@ RMW_ELEMENTS = {
 """The elements that atomic operations are for; those not named here for i32 and i64."""
 
 
-class MemoryOp(CudaTileOp):
-    """An access to memory: ORDERINGS are how it may be ordered. `weak` ones have no scope."""
+class TokenOp(CudaTileOp):
+    """An op between a token and the next one."""
+
+    token = opt_operand_def(TOKEN)
+    result_token = result_def(TOKEN)
+
+
+class MemoryOp(TokenOp):
+    """An access to memory: ORDERINGS are how it may be ordered. `weak` ones have no scope. POINTERS
+    name operands, and the tile whose elements they point to."""
 
     ORDERINGS: ClassVar[tuple[str, ...]] = ATOMIC
+    POINTERS: ClassVar[tuple[str, str] | None] = None
 
     @property
     def ordering(self) -> MemoryOrderingSemantics:
@@ -69,6 +78,11 @@ class MemoryOp(CudaTileOp):
     def scope(self) -> MemoryScope | None:
         """Who else may access the memory at the same time."""
         return choice_in(self, "memory_scope", MemoryScope) if self._scoped else None
+
+    @property
+    def rmw_mode(self) -> AtomicRMWMode:
+        """The operation of an atomic one on what memory holds."""
+        return choice_in(self, "mode", AtomicRMWMode)
 
     @property
     def _scoped(self) -> bool:
@@ -85,15 +99,16 @@ class MemoryOp(CudaTileOp):
             raise self.fail(f"no memory scope where weak is, got {self.scope}")
         if ordering != "weak" and not self._scoped:
             raise self.fail(f"a memory scope where {ordering} is, got none")
+        if self.POINTERS is not None:
+            pointers, tile = (getattr(self, name).type for name in self.POINTERS)
+            if pointers.element_type.pointee_type != (element := tile.element_type):
+                raise self.fail(
+                    f"pointers to {shown(element)} as {self.POINTERS[1]} has them, "
+                    f"got {shown(pointers)}"
+                )
 
-    def verify_pointee(self, pointers: SSAValue, name: str, value: SSAValue) -> None:
-        """Raise VerifyException where pointers are not to the elements of a value."""
-        pointee: Any = pointers.type.element_type.pointee_type  # pyright: ignore
-        element: Any = value.type.element_type  # pyright: ignore
-        if pointee != element:
-            raise self.fail(
-                f"pointers to {shown(element)} as {name} has them, got {shown(pointers.type)}"  # pyright: ignore
-            )
+    def verify_in_place(self) -> None:
+        verify_hints(self)
 
 
 def choice_in(op: CudaTileOp, name: str, words: type[Choice]) -> Choice:
@@ -120,10 +135,7 @@ SCOPE = number_of(MemoryScope)
 class AllocaOp(CudaTileOp):
     """Memory of its own: `alloca num_elem = 64, alignment = 16 : tile<ptr<f32>>`."""
 
-    TEXT: ClassVar[str] = (
-        "`num_elem` `=` $num_elem `,` `alignment` `=` $alignment flags(global) "
-        "attr-dict `:` type($result)"
-    )
+    TEXT: ClassVar[str] = "`num_elem` `=` $num_elem `,` `alignment` `=` $alignment flags(global)"
 
     num_elem = prop_def(integer(64, least=0))
     alignment = prop_def(integer(64, least=0))
@@ -147,16 +159,12 @@ class AllocaOp(CudaTileOp):
 class MakeTokenOp(PureOp):
     """A token that nothing comes before: `make_token : token`."""
 
-    TEXT: ClassVar[str] = "attr-dict `:` type($result)"
-
     result = result_def(TOKEN)
 
 
 @tile_op("cuda_tile.join_tokens", 0x3C)
 class JoinTokensOp(PureOp):
     """A token behind several: `join_tokens %a, %b : token`."""
-
-    TEXT: ClassVar[str] = "$tokens attr-dict `:` type($result)"
 
     tokens = var_operand_def(TOKEN)
     result = result_def(TOKEN)
@@ -184,16 +192,15 @@ class LoadPtrTkoOp(MemoryOp):
     SAME_SHAPES: ClassVar = (("source", "result", "mask"),)
     ORDERINGS: ClassVar = ("weak", "relaxed", "acquire")
     SAME_TYPES: ClassVar = (("result", "padding_value"),)
+    POINTERS: ClassVar = ("source", "result")
 
     memory_ordering_semantics = prop_def(ORDERING)
     memory_scope = opt_prop_def(SCOPE)
     source = operand_def(POINTER_TILE)
     mask = opt_operand_def(I1_TILE)
     padding_value = opt_operand_def(NUMBER_TILE)
-    token = opt_operand_def(TOKEN)
     optimization_hints = opt_prop_def(OptimizationHintsAttr)
     result = result_def(TILE)
-    result_token = result_def(TOKEN)
 
     traits = traits_def(MemoryReadEffect())
 
@@ -203,13 +210,6 @@ class LoadPtrTkoOp(MemoryOp):
         if mask and "padding_value" not in read.operands and not I1_TILE.takes(mask[0]):
             read.operands["padding_value"] = read.operands.pop("mask")
             read.types["padding_value"] = read.types.pop("mask")
-
-    def verify_types(self) -> None:
-        super().verify_types()
-        self.verify_pointee(self.source, "result", self.result)
-
-    def verify_in_place(self) -> None:
-        verify_hints(self, self.optimization_hints)
 
 
 @tile_op("cuda_tile.store_ptr_tko", 0x65)
@@ -228,24 +228,16 @@ class StorePtrTkoOp(MemoryOp):
     )
     SAME_SHAPES: ClassVar = (("destination", "value", "mask"),)
     ORDERINGS: ClassVar = ("weak", "relaxed", "release")
+    POINTERS: ClassVar = ("destination", "value")
 
     memory_ordering_semantics = prop_def(ORDERING)
     memory_scope = opt_prop_def(SCOPE)
     destination = operand_def(POINTER_TILE)
     value = operand_def(TILE)
     mask = opt_operand_def(I1_TILE)
-    token = opt_operand_def(TOKEN)
     optimization_hints = opt_prop_def(OptimizationHintsAttr)
-    result_token = result_def(TOKEN)
 
     traits = traits_def(MemoryWriteEffect())
-
-    def verify_types(self) -> None:
-        super().verify_types()
-        self.verify_pointee(self.destination, "value", self.value)
-
-    def verify_in_place(self) -> None:
-        verify_hints(self, self.optimization_hints)
 
 
 @tile_op("cuda_tile.atomic_cas_tko", 0x07)
@@ -263,6 +255,7 @@ class AtomicCASTkoOp(MemoryOp):
     )
     SAME_TYPES: ClassVar = (("cmp", "val", "result"),)
     SAME_SHAPES: ClassVar = (("pointers", "val", "mask"),)
+    POINTERS: ClassVar = ("pointers", "val")
 
     memory_ordering_semantics = prop_def(ORDERING)
     memory_scope = prop_def(SCOPE)
@@ -270,15 +263,12 @@ class AtomicCASTkoOp(MemoryOp):
     cmp = operand_def(TILE)
     val = operand_def(TILE)
     mask = opt_operand_def(I1_TILE)
-    token = opt_operand_def(TOKEN)
     result = result_def(TILE)
-    result_token = result_def(TOKEN)
 
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
 
     def verify_types(self) -> None:
         super().verify_types()
-        self.verify_pointee(self.pointers, "val", self.val)
         verify_rmw(self, AtomicRMWMode.XCHG, self.val.type.element_type)  # pyright: ignore
 
 
@@ -297,6 +287,7 @@ class AtomicRMWTkoOp(MemoryOp):
     )
     SAME_TYPES: ClassVar = (("arg", "result"),)
     SAME_SHAPES: ClassVar = (("pointers", "arg", "mask"),)
+    POINTERS: ClassVar = ("pointers", "arg")
 
     memory_ordering_semantics = prop_def(ORDERING)
     memory_scope = prop_def(SCOPE)
@@ -304,30 +295,19 @@ class AtomicRMWTkoOp(MemoryOp):
     mode = prop_def(number_of(AtomicRMWMode))
     arg = operand_def(TILE)
     mask = opt_operand_def(I1_TILE)
-    token = opt_operand_def(TOKEN)
     result = result_def(TILE)
-    result_token = result_def(TOKEN)
 
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
 
-    @property
-    def rmw_mode(self) -> AtomicRMWMode:
-        """The operation on what memory holds."""
-        return choice_in(self, "mode", AtomicRMWMode)
-
     def verify_types(self) -> None:
         super().verify_types()
-        self.verify_pointee(self.pointers, "arg", self.arg)
         verify_rmw(self, self.rmw_mode, self.arg.type.element_type)  # pyright: ignore
 
 
-class GridDependency(CudaTileOp):
+class GridDependency(TokenOp):
     """`%t = $op token = %t0 -> token`. Since 13.4."""
 
     TEXT: ClassVar[str] = "(`token =` $token^)? attr-dict `->` type($result_token)"
-
-    token = opt_operand_def(TOKEN)
-    result_token = result_def(TOKEN)
 
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
 

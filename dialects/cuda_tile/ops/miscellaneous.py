@@ -28,7 +28,7 @@ CONVERSION = re.compile(r"%[^diuoxXeEfFgGaAcsSpn%]*(?P<end>[diuoxXeEfFgGaAcsSpn%
 class AssumeOp(CudaTileOp):
     """A value of which something is known: `assume div_by<16>, %p : tile<ptr<f32>>`."""
 
-    TEXT: ClassVar[str] = "predicate($predicate) `,` $value attr-dict `:` type($value)"
+    TEXT: ClassVar[str] = "predicate($predicate) `,` $value"
     SAME_TYPES: ClassVar = (("value", "result"),)
 
     value = operand_def(ANY)

@@ -193,7 +193,7 @@ class EntryOp(CudaTileOp):
     def verify_in_place(self) -> None:
         verify_signature(self)
         verify_function_scope(self)
-        verify_hints(self, self.optimization_hints)
+        verify_hints(self)
 
 
 @tile_op("cuda_tile.global", 0x31, constant=V13_3, symbol_visibility=V13_3)
@@ -248,7 +248,7 @@ class GlobalOp(CudaTileOp):
 class GetGlobalOp(PureOp):
     """The address of a global: `get_global @g : tile<ptr<f32>>`."""
 
-    TEXT: ClassVar[str] = "$name_ attr-dict `:` type($result)"
+    TEXT: ClassVar[str] = "$name_"
 
     name_ = prop_def(FlatSymbolRefAttr, prop_name="name")
     result = result_def(SCALAR_POINTER)

@@ -4,7 +4,6 @@ from typing import ClassVar
 
 from xdsl.irdl import (
     operand_def,
-    opt_operand_def,
     opt_prop_def,
     prop_def,
     result_def,
@@ -14,7 +13,7 @@ from xdsl.irdl import (
 from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
 
 from tilewright.dialects.cuda_tile.attributes import MultimemReductionKindAttr, chosen
-from tilewright.dialects.cuda_tile.constraints import INT_TILE, TILE, TILE_VIEW, TOKEN, one_of
+from tilewright.dialects.cuda_tile.constraints import INT_TILE, TILE, TILE_VIEW, one_of
 from tilewright.dialects.cuda_tile.enums import MultimemReductionKind, PtrAttr
 from tilewright.dialects.cuda_tile.ops.memory import ORDERING, SCOPE
 from tilewright.dialects.cuda_tile.ops.operation import tile_op
@@ -81,59 +80,51 @@ class MultimemLoadReduceViewTkoOp(MultimemAccess):
     memory_scope = opt_prop_def(SCOPE)
     view = operand_def(TILE_VIEW)
     index = var_operand_def(INT_TILE)
-    token = opt_operand_def(TOKEN)
     reduction = opt_prop_def(MultimemReductionKindAttr, ADD)
     inbounds = opt_prop_def(INBOUNDS)
     reduced_values = result_def(TILE)
-    result_token = result_def(TOKEN)
 
     traits = traits_def(MemoryReadEffect())
 
 
+class MultimemWrite(MultimemAccess):
+    """An access that gives memory a tile."""
+
+    TEXT: ClassVar[str] = (
+        "word($memory_ordering_semantics) (word($memory_scope)^)? $view `,` $tile `[` $index `]` "
+        "(`token =` $token^)? inbounds attributes `:` type($view) `,` type($tile) "
+        "index_types($index, $token) `->` type($result_token)"
+    )
+
+    view = operand_def(TILE_VIEW)
+    tile = operand_def(TILE)
+    index = var_operand_def(INT_TILE)
+
+
 @tile_op("cuda_tile.multimem_reduce_view_tko", 0x7C, V13_5)
-class MultimemReduceViewTkoOp(MultimemAccess):
+class MultimemReduceViewTkoOp(MultimemWrite):
     """All copies of a tile of a multicast object get `reduction` of what they hold and a tile.
     Since 13.5."""
 
     ORDERINGS: ClassVar = ("relaxed", "release")
     ADDS_FLOATS: ClassVar = True
-    TEXT: ClassVar[str] = (
-        "word($memory_ordering_semantics) (word($memory_scope)^)? $view `,` $tile `[` $index `]` "
-        "(`token =` $token^)? inbounds attributes `:` type($view) `,` type($tile) "
-        "index_types($index, $token) `->` type($result_token)"
-    )
 
     memory_ordering_semantics = prop_def(ORDERING)
     memory_scope = prop_def(SCOPE)
-    view = operand_def(TILE_VIEW)
-    tile = operand_def(TILE)
-    index = var_operand_def(INT_TILE)
-    token = opt_operand_def(TOKEN)
     reduction = opt_prop_def(MultimemReductionKindAttr, ADD)
     inbounds = opt_prop_def(INBOUNDS)
-    result_token = result_def(TOKEN)
 
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
 
 
 @tile_op("cuda_tile.multimem_store_view_tko", 0x7D, V13_5)
-class MultimemStoreViewTkoOp(MultimemAccess):
+class MultimemStoreViewTkoOp(MultimemWrite):
     """All copies of a tile of a multicast object get a tile. Since 13.5."""
 
     ORDERINGS: ClassVar = ("weak", "relaxed", "release")
-    TEXT: ClassVar[str] = (
-        "word($memory_ordering_semantics) (word($memory_scope)^)? $view `,` $tile `[` $index `]` "
-        "(`token =` $token^)? inbounds attributes `:` type($view) `,` type($tile) "
-        "index_types($index, $token) `->` type($result_token)"
-    )
 
     memory_ordering_semantics = prop_def(ORDERING)
     memory_scope = opt_prop_def(SCOPE)
-    view = operand_def(TILE_VIEW)
-    tile = operand_def(TILE)
-    index = var_operand_def(INT_TILE)
-    token = opt_operand_def(TOKEN)
     inbounds = opt_prop_def(INBOUNDS)
-    result_token = result_def(TOKEN)
 
     traits = traits_def(MemoryWriteEffect())

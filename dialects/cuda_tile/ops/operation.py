@@ -2,7 +2,7 @@
 
     @tile_op("cuda_tile.mmaf", 0x49, fast_acc=V13_3)
     class MmaFOp(CudaTileOp):
-        TEXT: ClassVar[str] = "$lhs `,` $rhs `,` $acc flags(fast_acc) attr-dict `:` ..."
+        TEXT: ClassVar[str] = "$lhs `,` $rhs `,` $acc flags(fast_acc)"
         SAME_TYPES: ClassVar = (("acc", "result"),)
 
         lhs = operand_def(OPERAND)

@@ -6,7 +6,6 @@ from xdsl.dialects.builtin import DictionaryAttr, NoneAttr
 from xdsl.ir import Attribute
 from xdsl.irdl import (
     operand_def,
-    opt_operand_def,
     opt_prop_def,
     prop_def,
     result_def,
@@ -16,7 +15,7 @@ from xdsl.irdl import (
 )
 from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.printer import Printer
-from xdsl.traits import MemoryReadEffect, MemoryWriteEffect, Pure
+from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
 
 from tilewright.dialects.cuda_tile.attributes import OptimizationHintsAttr
 from tilewright.dialects.cuda_tile.constraints import (
@@ -26,14 +25,12 @@ from tilewright.dialects.cuda_tile.constraints import (
     TENSOR_VIEW,
     TILE,
     TILE_VIEW,
-    TOKEN,
     Accepts,
     list_of,
     number_of,
 )
 from tilewright.dialects.cuda_tile.element_types import ELEMENT_OF
 from tilewright.dialects.cuda_tile.enums import AtomicRMWMode, MemoryScope, PaddingValue, PtrAttr
-from tilewright.dialects.cuda_tile.hints import verify_hints
 from tilewright.dialects.cuda_tile.ops.extents import parse_extents, print_extents, verify_extents
 from tilewright.dialects.cuda_tile.ops.format import Read, created
 from tilewright.dialects.cuda_tile.ops.format_pieces import remaining_attributes, sort_attributes
@@ -41,10 +38,9 @@ from tilewright.dialects.cuda_tile.ops.memory import (
     ORDERING,
     SCOPE,
     MemoryOp,
-    choice_in,
     verify_rmw,
 )
-from tilewright.dialects.cuda_tile.ops.operation import CudaTileOp, PureOp, tile_op
+from tilewright.dialects.cuda_tile.ops.operation import PureOp, tile_op
 from tilewright.dialects.cuda_tile.type_text import parse_type, print_type, print_types, shown
 from tilewright.dialects.cuda_tile.types import (
     DYNAMIC,
@@ -148,6 +144,11 @@ class MakeTensorViewOp(PureOp):
                 )
 
 
+def accepting(view: type[TileView]) -> Accepts:
+    """A view of that kind."""
+    return Accepts(f"a {view.name.removeprefix('cuda_tile.')}", lambda x: isinstance(x, view))
+
+
 class MakeView(PureOp):
     """`$op %tensor : partition_view<tile=(4), tensor_view<64xf32, strides=[1]>>`."""
 
@@ -168,29 +169,29 @@ class MakeView(PureOp):
 class MakePartitionViewOp(MakeView):
     """A grid of tiles."""
 
-    result = result_def(
-        Accepts("a partition_view", lambda type_: isinstance(type_, PartitionViewType))
-    )
+    result = result_def(accepting(PartitionViewType))
 
 
 @tile_op("cuda_tile.make_strided_view", 0x74, V13_3)
 class MakeStridedViewOp(MakeView):
     """Tiles with gaps, or overlapping."""
 
-    result = result_def(Accepts("a strided_view", lambda type_: isinstance(type_, StridedViewType)))
+    result = result_def(accepting(StridedViewType))
 
 
 @tile_op("cuda_tile.make_gather_scatter_view", 0x73, V13_3)
 class MakeGatherScatterViewOp(MakeView):
     """Tiles of rows that are named one by one."""
 
-    result = result_def(
-        Accepts("a gather_scatter_view", lambda type_: isinstance(type_, GatherScatterViewType))
-    )
+    result = result_def(accepting(GatherScatterViewType))
 
 
-class Extents(CudaTileOp):
+class Extents(PureOp):
     """A number for each dimension of `src`."""
+
+    TEXT: ClassVar[str] = "$src attr-dict `:` type($src) `->` rank_types($result, $src)"
+
+    result = var_result_def(SCALAR_INT)
 
     def verify_types(self) -> None:
         type_ = self.operands[0].type
@@ -206,24 +207,14 @@ class GetIndexSpaceShapeOp(Extents):
     """How many tiles a view has: `%m, %n = get_index_space_shape %view : partition_view<...> ->
     tile<i32>`."""
 
-    TEXT: ClassVar[str] = "$src attr-dict `:` type($src) `->` rank_types($result, $src)"
-
     src = operand_def(TILE_VIEW)
-    result = var_result_def(SCALAR_INT)
-
-    traits = traits_def(Pure())
 
 
 @tile_op("cuda_tile.get_tensor_shape", 0x2F)
 class GetTensorShapeOp(Extents):
     """The sizes of a tensor: `%m, %n = get_tensor_shape %x : tensor_view<...> -> tile<i32>`."""
 
-    TEXT: ClassVar[str] = "$src attr-dict `:` type($src) `->` rank_types($result, $src)"
-
     src = operand_def(TENSOR_VIEW)
-    result = var_result_def(SCALAR_INT)
-
-    traits = traits_def(Pure())
 
 
 INBOUNDS = list_of(1)
@@ -303,11 +294,9 @@ class LoadViewTkoOp(ViewAccess):
     memory_scope = opt_prop_def(SCOPE)
     view = operand_def(TILE_VIEW)
     index = var_operand_def(INT_TILE)
-    token = opt_operand_def(TOKEN)
     optimization_hints = opt_prop_def(OptimizationHintsAttr)
     inbounds = opt_prop_def(INBOUNDS)
     tile = result_def(TILE)
-    result_token = result_def(TOKEN)
 
     traits = traits_def(MemoryReadEffect())
 
@@ -317,9 +306,6 @@ class LoadViewTkoOp(ViewAccess):
         if padding not in (None, PaddingValue.ZERO, PaddingValue.NEG_ZERO):
             raise self.fail(f"padding_value zero or neg_zero, got {padding} (an f4E2M1FN is "
                             "neither infinite nor NaN)")  # fmt: skip
-
-    def verify_in_place(self) -> None:
-        verify_hints(self, self.optimization_hints)
 
 
 @tile_op("cuda_tile.store_view_tko", 0x66, inbounds=V13_4)
@@ -339,15 +325,10 @@ class StoreViewTkoOp(ViewAccess):
     tile = operand_def(TILE)
     view = operand_def(TILE_VIEW)
     index = var_operand_def(INT_TILE)
-    token = opt_operand_def(TOKEN)
     optimization_hints = opt_prop_def(OptimizationHintsAttr)
     inbounds = opt_prop_def(INBOUNDS)
-    result_token = result_def(TOKEN)
 
     traits = traits_def(MemoryWriteEffect())
-
-    def verify_in_place(self) -> None:
-        verify_hints(self, self.optimization_hints)
 
 
 @tile_op("cuda_tile.atomic_red_view_tko", 0x75, V13_3, inbounds=V13_5)
@@ -369,16 +350,9 @@ class AtomicRedViewTkoOp(ViewAccess):
     index = var_operand_def(INT_TILE)
     mode = prop_def(number_of(AtomicRMWMode))
     value = operand_def(TILE)
-    token = opt_operand_def(TOKEN)
     inbounds = opt_prop_def(INBOUNDS)
-    result_token = result_def(TOKEN)
 
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
-
-    @property
-    def rmw_mode(self) -> AtomicRMWMode:
-        """The operation on what memory holds."""
-        return choice_in(self, "mode", AtomicRMWMode)
 
     def verify_types(self) -> None:
         view, mode = self.view_type, self.rmw_mode

@@ -125,7 +125,7 @@ class CuteOp(DefinedOp, ABC):
             operand_types, result_types = types_above(parser, unresolved), None
         else:
             operand_types, result_types = cls._parse_types(parser)
-        operands = _resolved(parser, unresolved, operand_types)
+        operands = parser.resolve_operands(unresolved, operand_types, parser.pos)
         if result_types is None:
             result_types = cls._infer_when_parsing(parser, start, operand_types, properties)
         return cls.create(
@@ -331,12 +331,6 @@ def types_above(parser: Parser, unresolved: Sequence[UnresolvedOperand]) -> list
 
 def _cannot_infer(name: str, reason: str) -> str:
     return f"'{name}' op failed to infer returned types: {reason}"
-
-
-def _resolved(
-    parser: Parser, unresolved: Sequence[UnresolvedOperand], types: Sequence[Attribute]
-) -> Sequence[SSAValue]:
-    return parser.resolve_operands(unresolved, types, parser.pos)
 
 
 def _nth(accepted: tuple[Accepts, ...], i: int) -> Accepts:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -46,6 +47,18 @@ class AtomAttr(ABC):
     @abstractmethod
     def requirement(self) -> Requirement:
         """The lowest target and PTX version that run the instruction."""
+
+
+@dataclass(frozen=True, init=False)
+class AtomType(ParametrizedAttribute, TypeAttribute, TypedAttribute, ABC):
+    """A type whose values issue the instruction of an atom."""
+
+    atom: Attribute
+
+    def requirement(self) -> Requirement:
+        """That of its atom."""
+        assert isinstance(self.atom, AtomAttr)
+        return self.atom.requirement()
 
 
 class MmaAtomAttr(AtomAttr):
@@ -91,7 +104,7 @@ def _assigned(parser: AttrParser, name: str, kind: str) -> Any:
 
 
 @irdl_attr_definition
-class TiledMmaType(ParametrizedAttribute, TypeAttribute, TypedAttribute):
+class TiledMmaType(AtomType):
     """An MMA atom tiled over threads and values: CuTe's TiledMMA.
 
     `!cute.tiled_mma<!cute_nvgpu.sm80.mma<16x8x16, elem_type = (f16, f16, f32)>,
@@ -102,7 +115,6 @@ class TiledMmaType(ParametrizedAttribute, TypeAttribute, TypedAttribute):
 
     name = "cute.tiled_mma"
 
-    atom: Attribute
     atom_layout: StringAttr
     permutation: StringAttr
 
@@ -121,11 +133,6 @@ class TiledMmaType(ParametrizedAttribute, TypeAttribute, TypedAttribute):
     @property
     def typed(self) -> Typed:
         return Typed("tiled_mma", self.tiled)
-
-    def requirement(self) -> Requirement:
-        """That of its atom."""
-        assert isinstance(self.atom, MmaAtomAttr)
-        return self.atom.requirement()
 
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
@@ -163,7 +170,7 @@ def _tiled_mma_type(atom: Attribute, atom_layout: str, permutation: str) -> Tile
 
 
 @irdl_attr_definition
-class TiledCopyType(ParametrizedAttribute, TypeAttribute, TypedAttribute):
+class TiledCopyType(AtomType):
     """A copy atom tiled over threads and values: CuTe's TiledCopy.
 
     `!cute.tiled_copy<#cute_nvgpu.copy<cp_async, f16, 128, cache = cg>, layout_tv =
@@ -173,7 +180,6 @@ class TiledCopyType(ParametrizedAttribute, TypeAttribute, TypedAttribute):
 
     name = "cute.tiled_copy"
 
-    atom: Attribute
     layout_tv: StringAttr
     tiler: StringAttr
 
@@ -192,11 +198,6 @@ class TiledCopyType(ParametrizedAttribute, TypeAttribute, TypedAttribute):
     @property
     def typed(self) -> Typed:
         return Typed("tiled_copy", self.tiled)
-
-    def requirement(self) -> Requirement:
-        """That of its atom."""
-        assert isinstance(self.atom, CopyAtomAttr)
-        return self.atom.requirement()
 
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:

@@ -13,7 +13,7 @@ from functools import cache
 from typing import Any
 
 from xdsl.dialects.builtin import ArrayAttr, IntAttr, StringAttr
-from xdsl.ir import Attribute, ParametrizedAttribute, TypeAttribute
+from xdsl.ir import Attribute
 from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
@@ -22,10 +22,9 @@ from xdsl.utils.exceptions import VerifyException
 from tilewright.dialects.cute.atoms import TmaBox, TmaCopy
 from tilewright.dialects.cute.layout import Layout
 from tilewright.dialects.cute.symbolic.composed import AnyLayout
-from tilewright.dialects.cute.types.algebra import TypedAttribute, built_by
-from tilewright.dialects.cute.types.tiled import AtomAttr
+from tilewright.dialects.cute.types.algebra import built_by
+from tilewright.dialects.cute.types.tiled import AtomAttr, AtomType
 from tilewright.dialects.cute.values import Typed
-from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement
 
 
 class TmaAtomAttr(AtomAttr):
@@ -58,7 +57,7 @@ class TmaAtomAttr(AtomAttr):
 
 
 @irdl_attr_definition
-class TmaCopyType(ParametrizedAttribute, TypeAttribute, TypedAttribute):
+class TmaCopyType(AtomType):
     """A copy of boxes of a tensor in global memory.
 
     `!cute.tma_copy<#cute_nvgpu.tma<load>, 128x64xbf16, swizzle = 128>`: each instruction copies
@@ -68,7 +67,6 @@ class TmaCopyType(ParametrizedAttribute, TypeAttribute, TypedAttribute):
 
     name = "cute.tma_copy"
 
-    atom: Attribute
     extents: ArrayAttr[IntAttr]
     element: StringAttr
     swizzle: IntAttr
@@ -95,11 +93,6 @@ class TmaCopyType(ParametrizedAttribute, TypeAttribute, TypedAttribute):
     def typed(self) -> Typed:
         atom: Any = self.atom
         return Typed("tma_copy", TmaCopy(atom, self.box))
-
-    def requirement(self) -> Requirement:
-        """That of its atom."""
-        assert isinstance(self.atom, TmaAtomAttr)
-        return self.atom.requirement()
 
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:

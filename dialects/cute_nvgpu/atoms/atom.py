@@ -19,7 +19,6 @@ from tilewright.dialects.cute_nvgpu.lattice.elements import ELEMENT_TYPES, SCALE
 from tilewright.dialects.cute_nvgpu.lattice.nearest import closest
 from tilewright.dialects.cute_nvgpu.lattice.row import (
     OPERANDS,
-    BlockScale,
     ElementTypes,
     Majors,
     MmaRow,
@@ -351,16 +350,11 @@ def _mnemonic(atom: MmaAtom) -> str:
     parts = ["mma", row.sparsity, f"sync.aligned.m{m}n{n}k{k}", *atom.majors]
     if row.kind is not None:
         parts.append(f"kind::{row.kind}")
-    parts += scale_words(row.scale)
+    parts += [] if row.scale is None else ["block_scale", f"scale_vec::{row.scale.vector}X"]
     if atom.satfinite:
         parts.append("satfinite")
     parts += [atom.rounding, d, a, b, c, row.scale_type, row.counting]
     return ".".join(part for part in parts if part)
-
-
-def scale_words(scale: BlockScale | None) -> list[str]:
-    """How a mnemonic says block scaling."""
-    return [] if scale is None else ["block_scale", f"scale_vec::{scale.vector}X"]
 
 
 AXES: dict[Operand, tuple[str, str]] = {"A": ("m", "k"), "B": ("k", "n"), "C": ("m", "n")}

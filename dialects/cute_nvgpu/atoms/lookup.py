@@ -10,7 +10,13 @@ from tilewright.dialects.cute_nvgpu.atoms.wmma import canonical_wmma, read_wmma
 from tilewright.dialects.cute_nvgpu.lattice import MMA_ROWS, UMMA_ROWS, WGMMA_ROWS, WMMA_MMA, MmaRow
 from tilewright.dialects.cute_nvgpu.lattice.elements import ELEMENT_TYPES, SCALE_TYPES
 from tilewright.dialects.cute_nvgpu.lattice.nearest import Nearest, distance
-from tilewright.dialects.cute_nvgpu.lattice.row import ElementTypes, Majors, Shape, shape_text
+from tilewright.dialects.cute_nvgpu.lattice.row import (
+    ElementTypes,
+    Majors,
+    Shape,
+    shape_text,
+    types_text,
+)
 
 
 class Modifiers(TypedDict, total=False):
@@ -55,7 +61,7 @@ def find(
         ranked = sorted(typed, key=lambda row: distance(row.shape, shape))
         near = dict.fromkeys(shape_text(row.shape) for row in ranked)
         raise AtomError(
-            f"'{ranked[0].op}' expected a shape that {_types_text(types)} has, "
+            f"'{ranked[0].op}' expected a shape that {types_text(types)} has, "
             f"got {shape_text(shape)}; nearest legal: {', '.join(near)}"
         )
     for field, what in _CHOICES.items():
@@ -113,7 +119,7 @@ def _choose(
     chosen = [row for row in rows if getattr(row, field) == wanted]
     if not chosen:
         raise AtomError(
-            f"'{rows[0].op}' expected {what} that {_types_text(types)} has, "
+            f"'{rows[0].op}' expected {what} that {types_text(types)} has, "
             f"got {wanted or 'none'}; legal: {' or '.join(str(value or 'none') for value in legal)}"
         )
     return chosen
@@ -123,13 +129,13 @@ def _with_modifiers(row: MmaRow, types: ElementTypes, modifiers: Modifiers) -> M
     satfinite, rounding = modifiers.get("satfinite", False), modifiers.get("rounding")
     if satfinite and not row.satfinite:
         raise AtomError(
-            f"'{row.op}' expected no satfinite for {_types_text(types)}, got satfinite "
+            f"'{row.op}' expected no satfinite for {types_text(types)}, got satfinite "
             "(only integer accumulators saturate)"
         )
     if rounding is not None and rounding not in row.rounding:
         legal = ", ".join(row.rounding) or "none"
         raise AtomError(
-            f"'{row.op}' expected a rounding modifier that {_types_text(types)} has, "
+            f"'{row.op}' expected a rounding modifier that {types_text(types)} has, "
             f"got {rounding}; legal: {legal}"
         )
     majors = modifiers.get("majors", ("row", "col"))
@@ -149,16 +155,12 @@ _WHY_LAYOUTS = {"wmma.mma": "elements of less than a byte lie along K in memory"
 """Why an op does not have all layouts of A and B."""
 
 
-def _types_text(types: ElementTypes) -> str:
-    return "(" + ", ".join(types) + ")"
-
-
 def _explain_types(types: ElementTypes, given: _Given) -> str:
     """Why no row takes these element types: the nearest legal tuple differs least."""
     near, op = _nearest_types(*given).find(enumerate(types))[0]
     return (
-        f"'{op}' expected element types (a, b, c, d) of the lattice, got {_types_text(types)}; "
-        f"nearest legal: {_types_text(near)}"
+        f"'{op}' expected element types (a, b, c, d) of the lattice, got {types_text(types)}; "
+        f"nearest legal: {types_text(near)}"
     )
 
 

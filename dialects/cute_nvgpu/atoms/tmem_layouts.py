@@ -10,6 +10,7 @@ operand's address. PTX ISA, tcgen05 data path layouts.
 from dataclasses import dataclass
 
 from tilewright.dialects.cute import Layout, flatten, make_layout
+from tilewright.dialects.cute.tensor_memory import extents
 from tilewright.dialects.cute_nvgpu.lattice.tmem import CELL_BITS, LANE_STRIDE, LANES, WINDOW
 
 PAIR_STRIDE = 1 << 32
@@ -38,15 +39,9 @@ def span(layout: Layout, bits: int) -> tuple[int, int]:
 
     Raises ValueError for a layout that is none of one CTA's tensor memory.
     """
-    lanes = columns = 0
-    for extent, stride in zip(flatten(layout.shape), flatten(layout.stride), strict=True):
-        assert isinstance(extent, int)
-        if not isinstance(stride, int) or stride < 0:
-            raise ValueError(f"expected a layout of strides of 0 or more, got {layout}")
-        lane, rest = divmod(stride, lane_stride(bits))
-        lanes += (extent - 1) * lane
-        columns += (extent - 1) * rest
-    return lanes + 1, columns * bits // CELL_BITS + 1
+    if any(not isinstance(stride, int) or stride < 0 for stride in flatten(layout.stride)):
+        raise ValueError(f"expected a layout of strides of 0 or more, got {layout}")
+    return extents(layout, bits)
 
 
 @dataclass(frozen=True, slots=True)

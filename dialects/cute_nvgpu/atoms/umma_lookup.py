@@ -12,8 +12,8 @@ from tilewright.dialects.cute_nvgpu.descriptors.instruction_descriptor import In
 from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import MajorMode
 from tilewright.dialects.cute_nvgpu.lattice import UMMA_ROWS, UmmaRow
 from tilewright.dialects.cute_nvgpu.lattice.nearest import closest
-from tilewright.dialects.cute_nvgpu.lattice.row import Shape, shape_text
-from tilewright.dialects.cute_nvgpu.lattice.sm100 import LONG_K, SM100_MMA_BS, Tiles, UmmaTypes
+from tilewright.dialects.cute_nvgpu.lattice.row import Shape, shape_text, types_text
+from tilewright.dialects.cute_nvgpu.lattice.sm100 import LONG_K, Tiles, UmmaTypes
 
 UMMA_OPS: tuple[str, ...] = tuple(dict.fromkeys(row.op for row in UMMA_ROWS))
 """The ops that issue a `tcgen05.mma`, without their dialect."""
@@ -44,7 +44,7 @@ def find_umma(
     row = _row(op, shape[2], types, (kind, scale_vector, scale_type), rows)
     if satfinite and not row.saturates:
         raise AtomError(
-            f"'{op}' expected no satfinite for {_text(types)}, got satfinite "
+            f"'{op}' expected no satfinite for {types_text(types)}, got satfinite "
             "(only sums of s8 and u8 saturate)"
         )
     atom = UmmaAtom(row, shape[0], shape[1], types, cta_group, majors, frag_kind, satfinite)
@@ -70,7 +70,7 @@ def _row(op: str, k: int, types: UmmaTypes, scaling: _Scaling, rows: list[UmmaRo
             return row
     legal = sorted({row.k for row in scaled})
     raise AtomError(
-        f"'{op}' expected K of {' or '.join(map(str, legal))} for {_text(types)}, got {k}; "
+        f"'{op}' expected K of {' or '.join(map(str, legal))} for {types_text(types)}, got {k}; "
         f"nearest legal: {closest(k, legal)} (PTX ISA {_SHAPES})"
     )
 
@@ -86,15 +86,13 @@ def _scaling(row: UmmaRow) -> _Scaling:
 
 def _why_types(op: str, types: UmmaTypes, rows: list[UmmaRow]) -> str:
     legal = [legal_types for row in rows for legal_types in row.element_types()]
-    nearest = closest(types, legal)
+    nearest = types_text(closest(types, legal))
     if rows[0].scale is not None and types[2] != "f32":
         # The accumulator of block scaling is locked: seed diagnostics say it in these words.
-        return (
-            f"'{op}' expects c type to be Float32, got {types[2]}; nearest legal: {_text(nearest)}"
-        )
+        return f"'{op}' expects c type to be Float32, got {types[2]}; nearest legal: {nearest}"
     return (
-        f"'{op}' expected element types (a, b, d) that tcgen05.mma has, got {_text(types)}; "
-        f"nearest legal: {_text(nearest)}"
+        f"'{op}' expected element types (a, b, d) that tcgen05.mma has, got {types_text(types)}; "
+        f"nearest legal: {nearest}"
     )
 
 
@@ -102,7 +100,7 @@ def _why_scaling(op: str, types: UmmaTypes, scaling: _Scaling, rows: list[UmmaRo
     legal = list(dict.fromkeys(_scaling(row) for row in rows))
     nearest = closest(scaling, legal)
     return (
-        f"'{op}' expected a kind, scale_vec and scale_type that {_text(types)} has, got "
+        f"'{op}' expected a kind, scale_vec and scale_type that {types_text(types)} has, got "
         f"{_words(scaling)}; nearest legal: {_words(nearest)}"
     )
 
@@ -140,12 +138,15 @@ def _check_tile(atom: UmmaAtom) -> None:
     fitting = [(tile, _ns(atom, tile)) for tile in tiles]
     fitting = [(tile, ns) for tile, ns in fitting if ns]
     if not fitting:
-        raise AtomError(_why_no_tile(atom))
+        raise AtomError(
+            f"'{atom.op}' expected other operands for {types_text(atom.types)}, "
+            f"got {atom.parameters}"
+        )
     tile, ns = min(fitting, key=lambda pair: abs(pair[0].m - atom.m))
     nearest = closest(atom.n, ns)
     if (atom.m, atom.n) == (tile.m, nearest):
         return
-    where = f"cta_group {atom.cta_group}, {_text(atom.types)}"
+    where = f"cta_group {atom.cta_group}, {types_text(atom.types)}"
     if atom.frag_kind == "ts":
         where += ", A in tensor memory"
     if _transposed(atom):
@@ -155,10 +156,6 @@ def _check_tile(atom: UmmaAtom) -> None:
         f"{_listed(ns)} for M = {tile.m} ({where}), got {shape_text(atom.shape)}; nearest legal: "
         f"{shape_text(atom.row.shape(tile.m, nearest))} (PTX ISA {_SHAPES})"
     )
-
-
-def _why_no_tile(atom: UmmaAtom) -> str:
-    return f"'{atom.op}' expected other operands for {_text(atom.types)}, got {atom.parameters}"
 
 
 def _transposed(atom: UmmaAtom) -> bool:
@@ -183,10 +180,6 @@ def _listed(ns: tuple[int, ...]) -> str:
     if len(ns) > 3:
         return f"{ns[0]}, then {_listed(ns[1:])}"
     return ", ".join(map(str, ns))
-
-
-def _text(types: UmmaTypes) -> str:
-    return "(" + ", ".join(types) + ")"
 
 
 def ummas_of(row: UmmaRow) -> Iterator[UmmaAtom]:
@@ -248,47 +241,6 @@ def _described(
             return row
     raise AtomError(
         f"{mnemonic} expected an instruction descriptor of types and scale factors that it takes, "
-        f"got {_text(types)}, scale factors {fields.scale_type}, "
+        f"got {types_text(types)}, scale factors {fields.scale_type}, "
         f"K = {LONG_K if fields.long_k else 64}"
     )
-
-
-# The (K, block size, scale type) triples of block-scaled MMAs, and their packed encoding
-
-Triple = tuple[int, int, str]
-"""K of a dense MMA, how many elements share a scale factor, and the type of the factors."""
-
-TRIPLES: dict[Triple, tuple[tuple[str, str], ...]] = {
-    (row.k, row.scale_block, row.scale.type): row.multiplicands
-    for row in SM100_MMA_BS
-    if row.scale is not None and row.scale_block is not None and row.k != LONG_K
-}
-"""The element types (a, b) that each goes with."""
-
-
-def packed_block_scale(
-    k: int, block: int, *, a_type: str, b_type: str, c_type: str, sfa_type: str, sfb_type: str
-) -> int:
-    """`k << 32 | block`, for the triples that `sm100.mma_bs` takes: 0x2000000020, 0x4000000010 and
-    0x4000000020. Types are PTX names. Raises AtomError for every other combination."""
-    if c_type != "f32":
-        raise AtomError(f"expects c type to be Float32, got {c_type}; nearest legal: f32")
-    if sfa_type != sfb_type:
-        raise AtomError(
-            f"expects sfa/sfb element types to be the same, got {sfa_type} and {sfb_type}; "
-            f"nearest legal: {sfa_type} and {sfa_type}"
-        )
-    pairs_of = TRIPLES.get((k, block, sfa_type))
-    if pairs_of is None or (a_type, b_type) not in pairs_of:
-        legal = [triple for triple, pairs in TRIPLES.items() if (a_type, b_type) in pairs]
-        listed = ", ".join(map(_triple_text, legal or TRIPLES))
-        raise AtomError(
-            f"expects (K, block size, scale type) of {listed} for ({a_type}, {b_type}), got "
-            f"{_triple_text((k, block, sfa_type))}; nearest legal: "
-            f"{_triple_text(closest((k, block, sfa_type), legal or TRIPLES))}"
-        )
-    return k << 32 | block
-
-
-def _triple_text(triple: Triple) -> str:
-    return f"({', '.join(map(str, triple))})"

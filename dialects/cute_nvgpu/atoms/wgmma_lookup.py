@@ -10,7 +10,7 @@ from tilewright.dialects.cute_nvgpu.atoms.wgmma import FragmentKind, WgmmaAtom
 from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import MajorMode
 from tilewright.dialects.cute_nvgpu.lattice.elements import ELEMENT_TYPES
 from tilewright.dialects.cute_nvgpu.lattice.nearest import closest
-from tilewright.dialects.cute_nvgpu.lattice.row import Shape, shape_text
+from tilewright.dialects.cute_nvgpu.lattice.row import Shape, shape_text, types_text
 from tilewright.dialects.cute_nvgpu.lattice.sm90 import (
     SM90_MMA,
     SM90_SPARSE_MMA,
@@ -44,7 +44,7 @@ def find_wgmma(
     _check_shape(fitting, shape, types)
     if satfinite and not fitting.satfinite:
         raise AtomError(
-            f"'{op}' expected no satfinite for {_text(types)}, got satfinite "
+            f"'{op}' expected no satfinite for {types_text(types)}, got satfinite "
             "(only sums of s8 and u8 saturate)"
         )
     atom = WgmmaAtom(fitting, shape[1], types, satfinite, majors, frag_kind)
@@ -59,7 +59,7 @@ def _check_shape(row: WgmmaRow, shape: Shape, types: WgmmaTypes) -> None:
         if len(row.ns) < 32:
             steps = "8, 16, 24, 32, then 48 to 256 in steps of 16"
         raise AtomError(
-            f"'{row.op}' expected a shape 64xNx{row.k} for {_text(types)}, N {steps}, "
+            f"'{row.op}' expected a shape 64xNx{row.k} for {types_text(types)}, N {steps}, "
             f"got {shape_text(shape)}; nearest legal: {shape_text(nearest)} "
             f"(PTX ISA 9.7.15.2)"
         )
@@ -81,16 +81,12 @@ def _check_majors(atom: WgmmaAtom) -> None:
             )
 
 
-def _text(types: WgmmaTypes) -> str:
-    return "(" + ", ".join(types) + ")"
-
-
 def _why_types(op: str, types: WgmmaTypes) -> str:
     legal = [legal_types for row in _ROWS[op] for legal_types in row.element_types()]
     nearest = closest(types, legal)
     return (
-        f"'{op}' expected element types (a, b, d) that wgmma has, got {_text(types)}; "
-        f"nearest legal: {_text(nearest)}"
+        f"'{op}' expected element types (a, b, d) that wgmma has, got {types_text(types)}; "
+        f"nearest legal: {types_text(nearest)}"
     )
 
 
@@ -143,7 +139,7 @@ def parse_wgmma(mnemonic: str) -> WgmmaAtom:
     if match["bit_op"] != atom.row.bit_op:
         expected = f".{atom.row.bit_op}.popc" if atom.row.bit_op else "no bit operation"
         raise AtomError(
-            f"'{atom.op}' expected {expected} for {_text(types)}, got '{mnemonic}'; "
+            f"'{atom.op}' expected {expected} for {types_text(types)}, got '{mnemonic}'; "
             f"nearest legal: {atom.mnemonic}"
         )
     return atom

@@ -60,8 +60,6 @@ class AddressOp(BaselineOp):
 
     traits = traits_def(Pure())
 
-    assembly_format = "$memref attr-dict `:` type($memref) `->` type($result)"
-
     def __init__(self, memref: SSAValue):
         assert is_memref(memref.type)
         space = space_of(memref.type.memory_space)
@@ -90,8 +88,6 @@ class AllocateOp(BaselineOp):
     size = prop_def(NUMBER)
     result = result_def(i64)
 
-    assembly_format = "$size attr-dict"
-
 
 @fields_op("cute_nvgpu.address.free")
 class FreeOp(BaselineOp):
@@ -103,8 +99,6 @@ class FreeOp(BaselineOp):
     """
 
     address = operand_def(i64)
-
-    assembly_format = "$address attr-dict"
 
 
 class _AccessOp(BaselineOp):
@@ -237,9 +231,8 @@ class AtomicOp(_AccessOp):
     result = result_def()
 
     assembly_format = (
-        "(`semantics` $semantics^)? $form $address `+` $offset `,` $values (`if` $predicate^)?"
-        " (`else` $otherwise^ `:` type($otherwise))? attr-dict"
-        " `:` type($address) `,` type($values) `->` type($result)"
+        "(`semantics` $semantics^)? $form $address `+` $offset `,` $values (`if` $predicate^)? "
+        "(`else` $otherwise^ `:` type($otherwise))?"
     )
 
     def requirement(self) -> Requirement:
@@ -284,7 +277,7 @@ class LdmatrixOp(_AccessOp):
     trans = opt_prop_def(UnitAttr)
     fragment = result_def(FragmentType)
 
-    assembly_format = "$address `+` $offset (`trans` $trans^)? attr-dict `:` type($fragment)"
+    assembly_format = "$address `+` $offset"
 
     @property
     def matrix_copy(self) -> MatrixCopy:
@@ -323,7 +316,6 @@ class CpAsyncOp(_AccessOp):
 
     assembly_format = (
         "$source `+` $source_offset `to` $dest `+` $offset `size` $size `cache` $cache"
-        " (`fill` $fill^)? attr-dict"
     )
 
     def requirement(self) -> Requirement:
@@ -351,5 +343,3 @@ class PrefetchOp(NvgpuOp):
     """
 
     address = operand_def(i64)
-
-    assembly_format = "$address attr-dict"

@@ -72,7 +72,7 @@ class MapOp(NvgpuOp):
 
     traits = traits_def(Pure())
 
-    assembly_format = "$memory `rank` $rank attr-dict `:` type($memory) `->` type($result)"
+    assembly_format = "$memory `rank` $rank"
 
     def __init__(self, memory: SSAValue, rank: SSAValue):
         assert is_memref(memory.type)
@@ -110,9 +110,7 @@ class MbarrierArriveOp(NvgpuOp):
     rank = operand_def(i32)
     reads = opt_prop_def(UnitAttr)
 
-    assembly_format = (
-        "$barrier `[` $indices `]` `rank` $rank (`reads` $reads^)? attr-dict `:` type($barrier)"
-    )
+    assembly_format = "$barrier `[` $indices `]` `rank` $rank"
 
     def verify_(self) -> None:
         verify_mbarrier(self.barrier.type, len(self.indices))

@@ -83,8 +83,6 @@ class CpAsyncWaitGroupOp(NvgpuOp):
 
     pending = prop_def(NUMBER)
 
-    assembly_format = "$pending attr-dict"
-
     def verify_(self) -> None:
         if self.pending.value.data < 0:
             raise self.fail(f"a count of groups, got {self.pending.value.data}; nearest legal: 0")

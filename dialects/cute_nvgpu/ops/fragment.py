@@ -44,8 +44,6 @@ class SplatOp(RegistersOp):
     scalar = operand_def()
     fragment = result_def(FragmentType)
 
-    assembly_format = "$scalar attr-dict `:` type($scalar) `->` type($fragment)"
-
     def verify_(self) -> None:
         _verify_element(self.fragment.type, self.scalar.type)
 
@@ -61,8 +59,6 @@ class FromElementsOp(RegistersOp):
 
     elements = var_operand_def()
     fragment = result_def(FragmentType)
-
-    assembly_format = "$elements attr-dict `:` type($elements) `->` type($fragment)"
 
     def verify_(self) -> None:
         count = self.fragment.type.count.data
@@ -98,9 +94,7 @@ class ExtractOp(_IndexedOp):
     fragment = operand_def(FragmentType)
     scalars = var_result_def()
 
-    assembly_format = (
-        "$fragment `[` $position `]` attr-dict `:` type($fragment) `->` type($scalars)"
-    )
+    assembly_format = "$fragment `[` $position `]`"
 
     def __init__(self, fragment: SSAValue[FragmentType], position: int, count: int = 1):
         super().__init__(fragment, [fragment.type.element_type] * count, position)
@@ -128,10 +122,7 @@ class InsertOp(_IndexedOp):
     fragment = operand_def(FragmentType)
     result = result_def(FragmentType)
 
-    assembly_format = (
-        "$scalar `,` $fragment `[` $position `]` attr-dict `:`"
-        " type($scalar) `,` type($fragment) `->` type($result)"
-    )
+    assembly_format = "$scalar `,` $fragment `[` $position `]`"
 
     def __init__(self, scalar: SSAValue, fragment: SSAValue[FragmentType], position: int):
         super().__init__(scalar, fragment, fragment.type, position)
@@ -159,7 +150,7 @@ class SliceOp(_IndexedOp):
     fragment = operand_def(FragmentType)
     result = result_def(FragmentType)
 
-    assembly_format = "$fragment `[` $position `]` attr-dict `:` type($fragment) `->` type($result)"
+    assembly_format = "$fragment `[` $position `]`"
 
     def verify_(self) -> None:
         whole, part = self.fragment.type, self.result.type
@@ -188,8 +179,6 @@ class ConcatOp(RegistersOp):
     fragments = var_operand_def(FragmentType)
     result = result_def(FragmentType)
 
-    assembly_format = "$fragments attr-dict `:` type($fragments) `->` type($result)"
-
     def verify_(self) -> None:
         whole, count = self.result.type, 0
         for fragment in self.fragments:
@@ -213,8 +202,6 @@ class CastOp(RegistersOp):
 
     source = operand_def(FragmentType)
     result = result_def(FragmentType)
-
-    assembly_format = "$source attr-dict `:` type($source) `->` type($result)"
 
     def verify_(self) -> None:
         assert isinstance(self.source.type, FragmentType)

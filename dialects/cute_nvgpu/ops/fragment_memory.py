@@ -49,7 +49,7 @@ class LoadOp(_AccessOp):
     indices = var_operand_def(IndexType())
     fragment = result_def(FragmentType)
 
-    assembly_format = "$source `[` $indices `]` attr-dict `:` type($source) `->` type($fragment)"
+    assembly_format = "$source `[` $indices `]`"
 
 
 @fields_op("cute_nvgpu.fragment.store")
@@ -70,10 +70,7 @@ class StoreOp(_AccessOp):
     indices = var_operand_def(IndexType())
     predicate = opt_operand_def(i1)
 
-    assembly_format = (
-        "$fragment `,` $dest `[` $indices `]` (`if` $predicate^)? attr-dict `:`"
-        " type($fragment) `,` type($dest)"
-    )
+    assembly_format = "$fragment `,` $dest `[` $indices `]` (`if` $predicate^)?"
 
 
 def fragment_bytes(fragment: FragmentType) -> int:

@@ -190,10 +190,7 @@ class LdmatrixOp(MatrixCopyOp):
     src_fmt = opt_prop_def(SrcFmtAttr)
     fragment = result_def(FragmentType)
 
-    assembly_format = (
-        "$source `[` $indices `]` (`trans` $trans^)? (`shape` $shape^)? (`src_fmt` $src_fmt^)?"
-        " attr-dict `:` type($source) `->` type($fragment)"
-    )
+    assembly_format = "$source `[` $indices `]` (`trans` $trans^)? (`shape` $shape^)?"
 
     @property
     def source_format(self) -> str | None:
@@ -219,10 +216,7 @@ class StmatrixOp(MatrixCopyOp):
     dest = operand_def()
     indices = var_operand_def(IndexType)
 
-    assembly_format = (
-        "$fragment `,` $dest `[` $indices `]` (`trans` $trans^)? (`shape` $shape^)? attr-dict"
-        " `:` type($fragment) `,` type($dest)"
-    )
+    assembly_format = "$fragment `,` $dest `[` $indices `]`"
 
 
 @fields_op("cute_nvgpu.movmatrix", MOVMATRIX)
@@ -241,8 +235,6 @@ class MovmatrixOp(NvgpuOp):
     result = result_def(FragmentType)
 
     traits = traits_def(NoMemoryEffect())
-
-    assembly_format = "$fragment attr-dict `:` type($fragment) `->` type($result)"
 
     def verify_(self) -> None:
         source, result = self.fragment.type, self.result.type

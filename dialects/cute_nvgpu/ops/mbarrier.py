@@ -6,19 +6,15 @@ from xdsl.dialects.builtin import IndexType, IntegerAttr, MemRefType, i32, i64
 from xdsl.ir import Attribute
 from xdsl.irdl import operand_def, opt_prop_def, prop_def, var_operand_def
 
-from tilewright.dialects.cute.types.memref import Space
 from tilewright.dialects.cute_nvgpu.lattice import mbarrier as rows
 from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp
-from tilewright.dialects.cute_nvgpu.ops.memory_operand import verify_memref
+from tilewright.dialects.cute_nvgpu.ops.memory_operand import verify_words
 from tilewright.dialects.fields import NUMBER, fields_op
-from tilewright.dialects.illegal import Illegal
 
 
 def verify_mbarrier(type_: Attribute, indices: int) -> None:
     """Raise Illegal unless the type is a memref of mbarriers: i64 in shared memory."""
-    memref = verify_memref("mbarrier", type_, indices, Space.SMEM)
-    if memref.element_type != i64:
-        raise Illegal(f"mbarrier expected a memref of i64, got {memref} (an mbarrier has 64 bits)")
+    verify_words("mbarrier", type_, indices, i64, "an mbarrier has 64 bits")
 
 
 class MbarrierOp(NvgpuOp):
@@ -62,7 +58,7 @@ class InitOp(_CountedOp):
 
     count = prop_def(NUMBER)
 
-    assembly_format = "$barrier `[` $indices `]` `count` $count attr-dict `:` type($barrier)"
+    assembly_format = "$barrier `[` $indices `]` `count` $count"
 
 
 @fields_op("cute_nvgpu.mbarrier.inval", rows.MBARRIER_INVAL)
@@ -94,7 +90,7 @@ class ArriveOp(_CountedOp):
 
     count = opt_prop_def(NUMBER)
 
-    assembly_format = "$barrier `[` $indices `]` (`count` $count^)? attr-dict `:` type($barrier)"
+    assembly_format = "$barrier `[` $indices `]`"
 
     @property
     def row(self) -> rows.InstructionRow:
@@ -118,7 +114,7 @@ class ArriveExpectTxOp(_CountedOp):
 
     count = prop_def(NUMBER)
 
-    assembly_format = "$barrier `[` $indices `]` `bytes` $count attr-dict `:` type($barrier)"
+    assembly_format = "$barrier `[` $indices `]` `bytes` $count"
 
 
 @fields_op("cute_nvgpu.mbarrier.wait", rows.MBARRIER_TRY_WAIT)
@@ -138,7 +134,7 @@ class WaitOp(MbarrierOp):
     indices = var_operand_def(IndexType())
     parity = operand_def(i32)
 
-    assembly_format = "$barrier `[` $indices `]` `parity` $parity attr-dict `:` type($barrier)"
+    assembly_format = "$barrier `[` $indices `]` `parity` $parity"
 
 
 @fields_op("cute_nvgpu.fence.mbarrier_init", rows.FENCE_MBARRIER_INIT)

@@ -43,6 +43,13 @@ def verify_memref(what: str, type_: Attribute, indices: int, space: Space) -> Me
     return type_
 
 
+def verify_words(what: str, type_: Attribute, indices: int, word: Attribute, why: str) -> None:
+    """Raise Illegal unless the type is a memref of such words in shared memory."""
+    memref = verify_memref(what, type_, indices, Space.SMEM)
+    if memref.element_type != word:
+        raise Illegal(f"{what} expected a memref of {word}, got {memref} ({why})")
+
+
 def verify_tmem(what: str, type_: Attribute, indices: int) -> MemRefType[Attribute]:
     """The type of an operand that must be a memref of that many dimensions in tensor memory.
 

@@ -126,10 +126,7 @@ class MultimemStoreOp(MultimemOp):
     elements = var_operand_def()
     predicate = opt_operand_def(i1)
 
-    assembly_format = (
-        "$semantics $elements `to` $address `+` $offset (`if` $predicate^)? attr-dict"
-        " `:` type($elements)"
-    )
+    assembly_format = "$semantics $elements `to` $address `+` $offset (`if` $predicate^)?"
 
 
 @fields_op("cute_nvgpu.multimem.reduce")
@@ -147,8 +144,7 @@ class MultimemReduceOp(_CombiningOp):
     predicate = opt_operand_def(i1)
 
     assembly_format = (
-        "$semantics $operation $elements `to` $address `+` $offset (`if` $predicate^)? attr-dict"
-        " `:` type($elements)"
+        "$semantics $operation $elements `to` $address `+` $offset (`if` $predicate^)?"
     )
 
 

@@ -15,7 +15,7 @@ from tilewright.dialects.cute_nvgpu.ops.register_mma import verify_fragment
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
 from tilewright.dialects.cute_nvgpu.types.shared_atoms import WGMMA_ATOM_TYPES, WgmmaAtomType
 from tilewright.dialects.cute_nvgpu.types.smem_desc_view import SmemDescViewType
-from tilewright.dialects.fields import NUMBER
+from tilewright.dialects.fields import NUMBER, Field
 
 
 class WarpgroupMmaOp(NvgpuOp):
@@ -36,25 +36,13 @@ class WarpgroupMmaOp(NvgpuOp):
     d = result_def(FragmentType)
 
     def __init__(
-        self,
-        inputs: Sequence[SSAValue],
-        atom: WgmmaAtom,
-        *,
-        scale_d: SSAValue | None = None,
-        selector: int = 0,
-        negate_a: bool = False,
-        negate_b: bool = False,
+        self, inputs: Sequence[SSAValue], atom: WgmmaAtom, *, selector: int = 0, **named: Field
     ):
         """The MMA of A, B, C and, where it is sparse, the metadata."""
-        super().__init__(
-            *inputs,
-            inputs[2].type,
-            atom=WGMMA_ATOM_TYPES[atom.op](atom),
-            scale_d=scale_d,
-            negate_a=negate_a,
-            negate_b=negate_b,
-            **({"selector": selector} if atom.row.sparse else {}),
-        )
+        if atom.row.sparse:
+            named["selector"] = selector
+        issued = WGMMA_ATOM_TYPES[atom.op](atom)
+        super().__init__(*inputs, inputs[2].type, atom=issued, **named)
 
     @property
     def multiplicands_and_c(self) -> tuple[SSAValue, SSAValue, SSAValue]:

@@ -56,9 +56,7 @@ class MakeSmemDescOp(BaselineOp):
 
     traits = traits_def(Pure())
 
-    assembly_format = (
-        "$source `[` $indices `]` (`modes` $modes^)? attr-dict `:` type($source) `->` type($result)"
-    )
+    assembly_format = "$source `[` $indices `]`"
 
     @property
     def matrix_modes(self) -> tuple[int, int]:

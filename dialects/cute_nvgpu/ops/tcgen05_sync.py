@@ -30,10 +30,7 @@ class CommitOp(TmemOp):
     indices = var_operand_def(IndexType())
     mask = opt_operand_def(i16)
 
-    assembly_format = (
-        "$barrier `[` $indices `]` (`multicast` $mask^)? (`cta_group` $cta_group^)? attr-dict"
-        " `:` type($barrier)"
-    )
+    assembly_format = "$barrier `[` $indices `]` (`multicast` $mask^)?"
 
     @property
     def row(self) -> rows.TmemRow:

@@ -211,8 +211,6 @@ class BulkWaitGroupOp(NvgpuOp):
     pending = prop_def(NUMBER)
     read = opt_prop_def(UnitAttr)
 
-    assembly_format = "$pending (`read` $read^)? attr-dict"
-
     def verify_(self) -> None:
         if (pending := self.pending.value.data) < 0:
             raise self.fail(f"a count of groups, got {pending}; nearest legal: 0")
@@ -230,5 +228,3 @@ class PrefetchTensormapOp(NvgpuOp):
     """
 
     map = operand_def(TmaDescriptorType)
-
-    assembly_format = "$map attr-dict `:` type($map)"

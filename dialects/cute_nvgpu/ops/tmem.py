@@ -21,8 +21,8 @@ from tilewright.dialects.cute_nvgpu.ops.memory_operand import (
     bits_of,
     constant_index,
     tmem_span,
-    verify_memref,
     verify_tmem,
+    verify_words,
 )
 from tilewright.dialects.fields import NUMBER, fields_op
 from tilewright.dialects.illegal import Illegal
@@ -58,11 +58,7 @@ def _same(one: MemRefType[Attribute], other: MemRefType[Attribute]) -> bool:
 
 def verify_slot(type_: Attribute, indices: int) -> None:
     """Raise Illegal unless the type is a memref of addresses: i32 in shared memory."""
-    memref = verify_memref("slot", type_, indices, Space.SMEM)
-    if memref.element_type != i32:
-        raise Illegal(
-            f"slot expected a memref of i32, got {memref} (an address of tensor memory has 32 bits)"
-        )
+    verify_words("slot", type_, indices, i32, "an address of tensor memory has 32 bits")
 
 
 class TmemOp(CtaGroupOp, NvgpuOp):
@@ -100,10 +96,7 @@ class AllocOp(TmemOp):
     indices = var_operand_def(IndexType())
     columns = prop_def(NUMBER)
 
-    assembly_format = (
-        "$slot `[` $indices `]` `columns` $columns (`cta_group` $cta_group^)? attr-dict"
-        " `:` type($slot)"
-    )
+    assembly_format = "$slot `[` $indices `]` `columns` $columns"
 
     def verify_(self) -> None:
         super().verify_()
@@ -127,7 +120,7 @@ class RetrieveOp(BaselineOp):
     indices = var_operand_def(IndexType())
     result = result_def(MemRefType)
 
-    assembly_format = "$slot `[` $indices `]` attr-dict `:` type($slot) `->` type($result)"
+    assembly_format = "$slot `[` $indices `]`"
 
     def verify_(self) -> None:
         verify_slot(self.slot.type, len(self.indices))
@@ -148,8 +141,6 @@ class DeallocOp(TmemOp):
     """
 
     source = operand_def(MemRefType)
-
-    assembly_format = "$source (`cta_group` $cta_group^)? attr-dict `:` type($source)"
 
     @property
     def columns(self) -> int:
@@ -173,8 +164,6 @@ class RelinquishAllocPermitOp(TmemOp):
     tcgen05.relinquish_alloc_permit.
     """
 
-    assembly_format = "(`cta_group` $cta_group^)? attr-dict"
-
 
 @fields_op("cute_nvgpu.tmem.slice")
 class SliceOp(BaselineOp):
@@ -196,7 +185,7 @@ class SliceOp(BaselineOp):
 
     traits = traits_def(Pure())
 
-    assembly_format = "$source `[` $indices `]` attr-dict `:` type($source) `->` type($result)"
+    assembly_format = "$source `[` $indices `]`"
 
     def verify_(self) -> None:
         source = verify_tmem("source", self.source.type, len(self.indices))

@@ -214,10 +214,7 @@ class LoadOp(TmemAccessOp):
     pack = opt_prop_def(UnitAttr)
     fragment = result_def(FragmentType)
 
-    assembly_format = (
-        "$source `[` $indices `]` `shape` $shape (`pack` $pack^)? (`half` $half^)? attr-dict"
-        " `:` type($source) `->` type($fragment)"
-    )
+    assembly_format = "$source `[` $indices `]` `shape` $shape"
 
 
 @fields_op("cute_nvgpu.tmem.store", TMEM_STORE)
@@ -240,10 +237,7 @@ class StoreOp(TmemAccessOp):
     indices = var_operand_def(IndexType())
     unpack = opt_prop_def(UnitAttr)
 
-    assembly_format = (
-        "$fragment `,` $dest `[` $indices `]` `shape` $shape (`unpack` $unpack^)? (`half` $half^)?"
-        " attr-dict `:` type($fragment) `,` type($dest)"
-    )
+    assembly_format = "$fragment `,` $dest `[` $indices `]` `shape` $shape"
 
     def verify_(self) -> None:
         super().verify_()

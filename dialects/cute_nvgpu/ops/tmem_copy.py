@@ -149,9 +149,7 @@ class ShiftOp(TmemOp):
     source = operand_def(MemRefType)
     indices = var_operand_def(IndexType())
 
-    assembly_format = (
-        "$source `[` $indices `]` (`cta_group` $cta_group^)? attr-dict `:` type($source)"
-    )
+    assembly_format = "$source `[` $indices `]`"
 
     def verify_(self) -> None:
         super().verify_()

@@ -19,7 +19,7 @@ from xdsl.utils.str_enum import StrEnum
 from tilewright.dialects.cute_nvgpu.lattice.tmem_access import TMEM_LOAD_REDUCE
 from tilewright.dialects.cute_nvgpu.ops.tmem_access import TmemAccessOp
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
-from tilewright.dialects.fields import fields_op
+from tilewright.dialects.fields import Field, fields_op
 
 
 class Reduction(StrEnum):
@@ -65,29 +65,16 @@ class LoadReduceOp(TmemAccessOp):
     fragment = result_def(FragmentType)
     reduced = result_def()
 
-    assembly_format = (
-        "$source `[` $indices `]` $reduction `shape` $shape (`half` $half^)? (`abs` $abs^)?"
-        " (`nan` $nan^)? (`unsigned` $unsigned^)? attr-dict"
-        " `:` type($source) `->` type($fragment) `,` type($reduced)"
-    )
+    assembly_format = "$source `[` $indices `]` $reduction `shape` $shape (`half` $half^)?"
 
     def __init__(
-        self,
-        source: SSAValue,
-        indices: Sequence[SSAValue],
-        fragment: FragmentType,
-        shape: str,
-        reduction: Reduction,
-        *,
-        half: int | None = None,
-        abs: bool = False,
-        nan: bool = False,
-        unsigned: bool = False,
-    ):
+        self, source: SSAValue, indices: Sequence[SSAValue], fragment: FragmentType, shape: str,
+        reduction: Reduction, **named: Field,
+    ):  # fmt: skip
+        reduced = fragment.element_type
         super().__init__(
-            source, indices, fragment, fragment.element_type, reduction=reduction, shape=shape,
-            half=half, abs=abs, nan=nan, unsigned=unsigned,
-        )  # fmt: skip
+            source, indices, fragment, reduced, reduction=reduction, shape=shape, **named
+        )
 
     @property
     def ptx_type(self) -> str:

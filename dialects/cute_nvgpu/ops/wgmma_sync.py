@@ -48,8 +48,6 @@ class WgmmaWaitGroupOp(NvgpuOp):
 
     pending = prop_def(NUMBER)
 
-    assembly_format = "$pending attr-dict"
-
     def verify_(self) -> None:
         if (pending := self.pending.value.data) < 0:
             raise self.fail(
@@ -72,7 +70,7 @@ class FenceProxyAsyncOp(NvgpuOp):
 
     space = opt_prop_def(StringAttr)
 
-    assembly_format = "(`in` $space^)? attr-dict"
+    assembly_format = "(`in` $space^)?"
 
     def verify_(self) -> None:
         verify_fenced_space(self.space)

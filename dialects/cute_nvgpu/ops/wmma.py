@@ -119,9 +119,7 @@ class LoadOp(WmmaAccessOp):
     atom = prop_def(WMMA_ACCESS_TYPES["wmma.load"])
     fragment = result_def(FragmentType)
 
-    assembly_format = (
-        "$source `[` $indices `]` $atom attr-dict `:` type($source) `->` type($fragment)"
-    )
+    assembly_format = "$source `[` $indices `]` $atom"
 
     def __init__(self, source: SSAValue, indices: Sequence[SSAValue], access: WmmaAccess):
         result = FragmentType.of(access.element, access.row.values)
@@ -145,6 +143,4 @@ class StoreOp(WmmaAccessOp):
     dest = operand_def()
     atom = prop_def(WMMA_ACCESS_TYPES["wmma.store"])
 
-    assembly_format = (
-        "$fragment `,` $dest `[` $indices `]` $atom attr-dict `:` type($fragment) `,` type($dest)"
-    )
+    assembly_format = "$fragment `,` $dest `[` $indices `]` $atom"

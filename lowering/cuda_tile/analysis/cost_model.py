@@ -20,7 +20,6 @@ from collections.abc import Sequence
 from itertools import groupby
 from math import prod
 
-from xdsl.ir import SSAValue
 from xdsl.traits import IsTerminator
 
 from tilewright.dialects.cuda_tile.element_types import ELEMENT_OF
@@ -162,7 +161,7 @@ def _accumulators(entry: EntryOp, arch: Target) -> int:
         fresh = added = 0
         for op in products:
             own = _held_by(prod(shape_of(op.result)), threads, arch)
-            if _is_splat(op.acc):
+            if isinstance(op.acc.owner, ConstantOp) and op.acc.owner.elements.is_splat:
                 fresh = max(fresh, own)
             else:
                 added += own + (min(own, _ADDED) if is_added(op) else 0)
@@ -182,10 +181,6 @@ def _held_by(elements: int, threads: int, arch: Target) -> int:
     return min(own, MOST_AT_ONCE) if arch.supports(DATACENTER_BLACKWELL) else own
 
 
-def _is_splat(value: SSAValue) -> bool:
-    return isinstance(value.owner, ConstantOp) and value.owner.elements.is_splat
-
-
 def is_crowded(entry: EntryOp, arch: Target) -> bool:
     """True where the accumulators of products side by side, not all of which a loop carries, leave
     a thread too few registers."""
@@ -194,11 +189,12 @@ def is_crowded(entry: EntryOp, arch: Target) -> bool:
 
 
 def is_full_of_sums(entry: EntryOp, arch: Target) -> bool:
-    """True where products of warps, of which one is not all that a loop carries, leave a thread too
-    few registers for fragments."""
-    if products_of(entry, arch) or all(map(_is_passed, tiled_products(entry, arch))):
+    """True where products of which one is not all that a loop carries leave a thread too few
+    registers, those of warps for fragments."""
+    if all(map(_is_passed, tiled_products(entry, arch))):
         return False
-    return _accumulators(entry, arch) + _WITH_FRAGMENTS > _MOST_REGISTERS
+    beside = _BESIDE if products_of(entry, arch) else _WITH_FRAGMENTS
+    return _accumulators(entry, arch) + beside > _MOST_REGISTERS
 
 
 def _is_passed(op: Multiplication) -> bool:

@@ -14,6 +14,7 @@ from typing import ClassVar
 from xdsl.dialects.builtin import i64
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 
+from tilewright.dialects.ancestors import ancestors
 from tilewright.dialects.cuda_tile.ops import core
 from tilewright.dialects.cuda_tile.ops.control_flow import ContinueOp, ForOp
 from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFOp
@@ -246,7 +247,7 @@ def find_pipelines(
         for group in pipeline.groups:
             _find_readers(group, pipeline.loop)
     if any(is_asynchronous(product, arch) for product in products):
-        beside = max(beside, _beside(entry, stored) + _staged(plan))
+        beside = max(beside, max(_stored(entry, stored), default=0) + _staged(plan))
     _choose_stages(entry, arch, plan, beside, copied)
     ahead = [group for pipeline in plan.by_loop.values() for group in pipeline.groups]
     plan.cluster = max((max(group.ctas, 1 + group.paired) for group in ahead), default=1)
@@ -315,12 +316,7 @@ def _add(
 def _has_simple_way(loop: ForOp, entry: EntryOp) -> bool:
     """True where all that is around a loop are loops over ranges, whose variables count its uses,
     or where no loop is around it."""
-    around: list[Operation] = []
-    parent = loop.parent_op()
-    while parent is not None and parent is not entry:
-        around.append(parent)
-        parent = parent.parent_op()
-    return all(isinstance(op, ForOp) for op in around)
+    return all(isinstance(op, ForOp) for op in ancestors(loop, entry))
 
 
 def is_trailing(product: Operation, loop: ForOp) -> bool:
@@ -376,11 +372,6 @@ def _choose_stages(entry: EntryOp, arch: Target, plan: Pipelines, beside: int, c
 
 def _room(pipeline: LoadPipeline) -> int:
     return sum(load.order.bytes for group in pipeline.groups for load in group.loads)
-
-
-def _beside(entry: EntryOp, stored: Stores) -> int:
-    """The shared memory in which tiles change layout before they are stored."""
-    return max(_stored(entry, stored), default=0)
 
 
 def _staged(plan: Pipelines) -> int:

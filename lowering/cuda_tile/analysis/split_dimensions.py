@@ -17,6 +17,7 @@ from typing import Any
 from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from tilewright.dialects.ancestors import ancestors
 from tilewright.dialects.cuda_tile.ops import core
 from tilewright.dialects.cuda_tile.ops.aggregate import ReduceOp, ScanOp
 from tilewright.dialects.cuda_tile.ops.control_flow import (
@@ -136,6 +137,8 @@ def relations(op: Operation) -> Iterator[Relation]:
             along[dim] = None
             results = left if isinstance(op, ReduceOp) else along
             yield [*((x, along) for x in op.operands), *((x, results) for x in op.results)]
+        case core.PackOp() | core.UnpackOp():
+            yield [(op.source, [0]), (op.result, [0])]
         case core.PermuteOp():
             order: Any = op.permutation
             yield [(op.source, range(tile_type(op.source).rank)), (op.result, order.get_values())]
@@ -171,7 +174,7 @@ def _alike(op: Operation) -> Iterator[Relation]:
     """The relation of an op on elements; of what is none nothing is split."""
     tiles = [x for x in (*op.operands, *op.results) if isinstance(x.type, TileType)]
     pointwise = isinstance(op, PureOp | AssumeOp | LoadPtrTkoOp | StorePtrTkoOp | AssertOp)
-    same = len({shape_of(tile) for tile in tiles}) == 1 and not isinstance(op, core.PackOp)
+    same = len({shape_of(tile) for tile in tiles}) == 1
     for tile in tiles:
         if not (pointwise and same):
             yield [(tile, [None] * tile_type(tile).rank)]
@@ -201,10 +204,7 @@ def region_of(op: Operation) -> Operation | None:
     """The loop or the branch that a terminator passes values to."""
     holder = op.parent_op()
     if isinstance(op, ContinueOp | BreakOp):
-        while not isinstance(holder, ForOp | LoopOp):
-            assert holder is not None
-            holder = holder.parent_op()
-        return holder
+        return next(loop for loop in ancestors(op) if isinstance(loop, ForOp | LoopOp))
     return holder if isinstance(op, YieldOp) and isinstance(holder, IfOp) else None
 
 

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 from xdsl.dialects import arith
 from xdsl.dialects.arith import FastMathFlagsAttr, IntegerOverflowAttr
-from xdsl.dialects.builtin import Float8E4M3FNType, Float8E5M2Type, IntegerAttr, i1, i8, i64
+from xdsl.dialects.builtin import IntegerAttr, i1, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tilewright.dialects.cuda_tile.ops import core, integer
@@ -203,18 +203,8 @@ def resized(kernel: Kernel, kind: type[Operation], value: SSAValue, type_: Attri
 
 @lowers(core.SelectOp)
 def _select(op: core.SelectOp, kernel: Kernel) -> None:
-    type_ = kernel.scalar_type(op, op.result)
-    octets = type_ if isinstance(type_, Float8E4M3FNType | Float8E5M2Type) else None
-
     def compute(condition: SSAValue, x: SSAValue, y: SSAValue) -> SSAValue:
-        if x is y:
-            return x
-        if octets is None:
-            return kernel.emitter.select(condition, x, y)
-        # No register holds one alone: the bits are chosen.
-        x, y = (kernel.emit(arith.BitcastOp, [value], i8) for value in (x, y))
-        chosen = kernel.emitter.select(condition, x, y)
-        return kernel.emit(arith.BitcastOp, [chosen], octets)
+        return x if x is y else kernel.emitter.select(condition, x, y)
 
     elementwise(op, kernel, compute)
 

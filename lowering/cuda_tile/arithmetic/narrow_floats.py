@@ -155,12 +155,15 @@ def encoded(kernel: Kernel, value: SSAValue, element: Attribute, *, up: bool = F
     small = bits.on("sub", _as(kernel, total, type_), (lowest + shift + bias) << mantissa)
     normal = bits.select(bits.above(magnitude, ((lowest + bias) << mantissa) - 1), normal, small)
     code = bits.on("min", normal, row.largest)
-    last = row.largest if row.nan is None else row.nan
-    code = bits.select(bits.above(magnitude, endless), last, code)
+    is_nan = bits.above(magnitude, endless)
+    if row.nan is not None:
+        code = bits.select(is_nan, row.nan, code)
     sign_at = row.magnitude.bit_length()
     sign = bits.on("shr", word, type_.bitwidth - 1)
     if row.signed:
         code = bits.on("or", code, bits.on("shl", sign, sign_at))
+    if row.nan is None:
+        code = bits.select(is_nan, row.largest, code)
     return kernel.emit(arith.TruncIOp, [code], i8)
 
 

@@ -208,25 +208,33 @@ class Scratch:
         return self.told(source, elements, target)
 
     def told(
-        self, source: TileLayout, elements: Sequence[SSAValue], target: TileLayout, holders: int = 0
+        self,
+        source: TileLayout,
+        elements: Sequence[SSAValue],
+        target: TileLayout,
+        knows: SSAValue | None = None,
     ) -> list[SSAValue]:
-        """Elements that one of the threads that are to hold the same knows, whose bits among them
-        are those of `holders`, in another layout: part after part, where a tile is too large, of
+        """Elements that the threads know of which a condition holds, by default the first of those
+        that are to hold the same, in another layout: part after part, where a tile is too large, of
         which those threads write and read that have some."""
         size = address.bytes_of(elements[0].type)
         parted = self._parted(source, target, size)
         left, right = source.without(parted), target.without(parted)
         order = converting(left, right, size)
-        readers = target.thread_of(spread(-1, parted))
+        every, matches = spread(-1, parted), self.threads.matches
         results: dict[int, SSAValue] = {}
         for number in range(1 << len(parted)):
             part = spread(number, parted)
             own = [elements[source.register_of(place | part)] for place in left.places]
             registers = [target.register_of(place | part) for place in right.places]
-            reads = self.threads.matches(readers, target.thread_of(part))
+            writers = left.idle if knows is None else source.thread_of(every)
+            writes = matches(writers, source.thread_of(part))
+            if writes is not None and knows is not None:
+                writes = self.emitter.binary("and", knows, writes)
+            reads = matches(target.thread_of(every), target.thread_of(part))
             before = [results.get(register, own[0]) for register in registers] if reads else ()
             base = self.take(order.size << len(order.position))
-            self.store(base, left, own, order, holders | source.thread_of(part))
+            self.store(base, left, own, order, knows if writes is None else writes)
             self.written()
             moved = self.load(base, right, own[0].type, order, condition=reads, otherwise=before)
             results.update(zip(registers, moved, strict=True))
@@ -247,11 +255,12 @@ class Scratch:
 
     def store(
         self, base: SSAValue, layout: TileLayout, elements: Sequence[SSAValue], order: SharedOrder,
-        holders: int = 0,
+        knows: SSAValue | None = None,
     ) -> None:  # fmt: skip
-        """Write a tile from an address on, by those `holders` of threads that hold the same."""
+        """Write a tile from an address on, by the threads of which a condition holds, by default
+        the first of those that hold the same."""
         place = self.places(base, layout.threads, order)
-        own = self.threads.first_of(layout, holders)
+        own = self.threads.first_of(layout) if knows is None else knows
         for registers in _runs(layout, order):
             at, offset = place(layout.places[registers[0]])
             run = [elements[register] for register in registers]

@@ -63,10 +63,9 @@ class ThreadNumber:
         """True where a bit of the number is set."""
         return self._emitter.compare("ne", self._masked(1 << bit), self._emitter.constant(0, 32))
 
-    def first_of(self, layout: TileLayout, bits: int = 0) -> SSAValue | None:
-        """True where the thread is the first of those that hold the same, or the one whose bits
-        among them are those; None where none do."""
-        return self.matches(layout.idle, bits)
+    def first_of(self, layout: TileLayout) -> SSAValue | None:
+        """True where the thread is the first of those that hold the same; None where none do."""
+        return self.matches(layout.idle, 0)
 
     def matches(self, mask: int, bits: int) -> SSAValue | None:
         """True where the bits of a mask are those; None where there are none."""

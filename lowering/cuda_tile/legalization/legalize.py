@@ -11,19 +11,23 @@ from xdsl.dialects.builtin import (
     Float16Type,
     Float32Type,
     Float64Type,
+    i1,
+    i32,
 )
 from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import Rewriter
 
-from tilewright.dialects.cuda_tile.enums import Signedness
-from tilewright.dialects.cuda_tile.ops import core
+from tilewright.dialects.cuda_tile.enums import ComparisonPredicate, Signedness
+from tilewright.dialects.cuda_tile.ops import core, integer
 from tilewright.dialects.cuda_tile.ops.conversions import IToFOp
 from tilewright.dialects.cuda_tile.ops.floating_point import FPowIOp, MulFOp, PowOp
 from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFOp, MmaFScaledOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp, StoreViewTkoOp
+from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
-from tilewright.lowering.cuda_tile.layouts.elements import element_of, tile_type
+from tilewright.lowering.cuda_tile.layouts.elements import element_of, shape_of, tile_type
+from tilewright.lowering.cuda_tile.layouts.layouts import log2
 from tilewright.lowering.cuda_tile.layouts.tensor_memory_layouts import (
     in_tensor_memory,
     tensor_core_atom,
@@ -55,8 +59,8 @@ def legalize(entry: EntryOp, arch: Target | None, *, placed: bool = False) -> No
         match op:
             case FPowIOp():
                 _replace(op, _whole_power(op, Before(op)))
-            case MmaFOp() if _is_fp8(op) and arch is not None and arch.number < _FP8_SINCE:
-                _replace(op, _fp8_product(op, Before(op)))
+            case MmaFOp() if _is_fp8(op):
+                _fp8_product(op, arch)
             case MmaFScaledOp() if placed or tensor_core_atom(op, arch) is None:
                 if in_tensor_memory(op):
                     continue
@@ -65,6 +69,8 @@ def legalize(entry: EntryOp, arch: Target | None, *, placed: bool = False) -> No
                 replace_load(op, Before(op))
             case StoreViewTkoOp() if is_packed(op):
                 replace_store(op, Before(op))
+            case core.InsertOp():
+                _replace(op, _inserted(op, Before(op)))
             case core.BroadcastOp() if op.source.type == op.result.type:
                 _replace(op, op.source)
             case core.ConstantOp() if is_large(op):
@@ -100,12 +106,47 @@ def _whole_power(op: FPowIOp, before: Before) -> SSAValue:
     return before.float(power, element_of(op.result))
 
 
+def _inserted(op: core.InsertOp, before: Before) -> SSAValue:
+    """A tile where the part is not, and the part, repeated, where it is."""
+    whole, part = shape_of(op.destination), shape_of(op.source)
+    pairs = [(x // own, own) for x, own in zip(whole, part, strict=True)]
+    element, result = element_of(op.source), op.source
+    for kind, shape in (
+        (core.ReshapeOp, [x for _, own in pairs for x in (1, own)]),
+        (core.BroadcastOp, [x for pair in pairs for x in pair]),
+        (core.ReshapeOp, whole),
+    ):
+        result = before.add(kind, [result], TileType.get(tuple(shape), element))
+    for axis, (index, (_, own)) in enumerate(zip(op.indices, pairs, strict=True)):
+        ones = [x if i == axis else 1 for i, x in enumerate(whole)]
+        row = TileType.get((whole[axis],), i32)
+        place = before.insert(core.IotaOp.create(result_types=[row])).result
+        place = before.add(integer.ShRIOp, [place, before.constant(log2(own), row)],
+                           signedness=Signedness.UNSIGNED)  # fmt: skip
+        index = before.add(core.ReshapeOp, [index], TileType.get((1,), i32))
+        index = before.broadcast(index, (whole[axis],))
+        inside = before.add(
+            integer.CmpIOp, [place, index], row.with_element(i1),
+            comparison_predicate=ComparisonPredicate.EQUAL, signedness=Signedness.UNSIGNED,
+        )  # fmt: skip
+        inside = before.add(core.ReshapeOp, [inside], TileType.get(tuple(ones), i1))
+        inside = before.broadcast(inside, whole)
+        result = before.add(core.SelectOp, [inside, result, op.destination], op.result.type)
+    return result
+
+
 def _is_fp8(op: MmaFOp) -> bool:
     return isinstance(element_of(op.lhs), Float8E4M3FNType | Float8E5M2Type)
 
 
-def _fp8_product(op: MmaFOp, before: Before) -> SSAValue:
-    """A product of floats of 8 bits, each of which is an f16."""
-    a, b = (before.float(operand, _F16) for operand in (op.lhs, op.rhs))
+def _fp8_product(op: MmaFOp, arch: Target | None) -> None:
+    """A product of floats of 8 bits: summed up in f32; of f16, which each of them is, where no MMA
+    multiplies them."""
+    before, operands = Before(op), [op.lhs, op.rhs]
+    if arch is not None and arch.number < _FP8_SINCE:
+        operands = [before.float(operand, _F16) for operand in operands]
+    elif element_of(op.acc) == _F32:
+        return
     acc = before.float(op.acc, _F32)
-    return before.float(before.add(MmaFOp, [a, b, acc], acc.type), element_of(op.result))
+    product = before.add(MmaFOp, [*operands, acc], acc.type)
+    _replace(op, before.float(product, element_of(op.result)))

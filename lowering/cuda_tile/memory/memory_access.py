@@ -9,7 +9,6 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import IntegerType
 from xdsl.ir import Attribute, SSAValue
 
-from tilewright.diagnostic import OpError
 from tilewright.dialects.cuda_tile.enums import MemoryOrderingSemantics, MemoryScope
 from tilewright.dialects.cuda_tile.ops.memory import MemoryOp
 from tilewright.dialects.cute_nvgpu.lattice.atomics import ATOMICS
@@ -103,16 +102,13 @@ def atomically(
 ) -> list[SSAValue]:  # fmt: skip
     """The words that an atomic operation finds; of registers that are not accessed the first value,
     or others."""
-    if form in ATOMICS and not _runs(form, kernel):
+    if not _runs(form, kernel):
         (values,) = columns
         with ordered(op, 2, kernel) as semantics:
             return updated(
                 semantics, accesses, layout, values[0].type, otherwise or values, kernel,
                 lambda i, old: on_floats(kernel, arith.AddfOp, old, values[i]),
             )  # fmt: skip
-    if form not in ATOMICS:
-        raise OpError(op, f"'{op.name}' as {form} has no lowering to cute; nearest legal: "
-                      "operations on i32, i64, f32 and f64")  # fmt: skip
     own, count = kernel.threads.first_of(layout), sum(len(access.registers) for access in accesses)
     results: dict[int, SSAValue] = {}
     with ordered(op, count, kernel) as semantics:

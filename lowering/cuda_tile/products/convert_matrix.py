@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from xdsl.dialects.builtin import Float32Type
 from xdsl.ir import SSAValue
 
 from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFOp, MmaIOp
@@ -13,10 +12,6 @@ from tilewright.dialects.cute_nvgpu.atoms.atom import MmaAtom
 from tilewright.dialects.cute_nvgpu.ops import fragment
 from tilewright.dialects.cute_nvgpu.ops.mma import MMA_OPS
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
-from tilewright.lowering.cuda_tile.arithmetic.convert_conversions import (
-    float_or_same,
-    float_resized,
-)
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, PlacedTile, lowers
 from tilewright.lowering.cuda_tile.kernel.shared_tiles import SharedTile, StageTile
 from tilewright.lowering.cuda_tile.kernel.warpgroup_groups import MmaGroup
@@ -90,13 +85,8 @@ class AtomProduct:
         """Emit it."""
         kernel, emitter = self.kernel, self.kernel.emitter
         c_layout = self.layouts.layout("C")
-        element = self.atom.element("C")
-        wide = Float32Type() if element.name == "f32" else None
         elements = kernel.elements(self.op.acc, c_layout)
         a, b = self.operands()
-        own = elements[0].type
-        if wide is not None and own != wide:
-            elements = tuple(float_resized(kernel, x, wide) for x in elements)
         width = self.layouts.values("C")
         type_ = FragmentType.get(width, elements[0].type)
         places = self.layouts.fragments("C")
@@ -110,7 +100,7 @@ class AtomProduct:
                 sums[batch, m, n, 0] = emitter.emit(MMA_OPS[self.atom.op](inputs, self.atom))
         kernel.ahead.read(self.op, MmaGroup())
         results = [extracted(sums[place], i, emitter) for place in places for i in range(width)]
-        kernel.place(self.op.result, c_layout, [float_or_same(kernel, x, own) for x in results])
+        kernel.place(self.op.result, c_layout, results)
 
     # --- operands ---
 

@@ -14,7 +14,6 @@ from tilewright.dialects.cute_nvgpu.atoms.umma import UmmaAtom, UmmaFragmentKind
 from tilewright.dialects.cute_nvgpu.ops.sm100 import MmaBsOp, MmaOp
 from tilewright.lowering.cuda_tile.analysis.facts import is_zero
 from tilewright.lowering.cuda_tile.analysis.loaded_operands import loaded_by
-from tilewright.lowering.cuda_tile.arithmetic.convert_conversions import float_or_same
 from tilewright.lowering.cuda_tile.kernel.issued_products import IssuedProduct
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, lowers
 from tilewright.lowering.cuda_tile.kernel.tensor_tiles import is_there, make_room, placed
@@ -46,9 +45,7 @@ def brought(value: SSAValue, accumulators: Accumulators, kernel: Kernel) -> None
     """Have a tile in the columns of some accumulators."""
     if is_there(kernel.values[value], accumulators, kernel):
         return
-    elements = kernel.elements(value, accumulators.layout())
-    wide = accumulators.element
-    kernel.tensor.store(accumulators, [float_or_same(kernel, x, wide) for x in elements])
+    kernel.tensor.store(accumulators, kernel.elements(value, accumulators.layout()))
 
 
 @finds(MmaFScaledOp)
@@ -112,13 +109,7 @@ class TensorCoreProduct:
         issued = IssuedProduct(op, {name: operands[name] for name in staged})
         tensor.issue(issued, lambda: self.issue(operands))
         kernel.ahead.issued(op)
-        tile = placed(accumulators, kernel)
-        kernel[op.result] = tile
-        wanted = kernel.scalar_type(op, op.result)
-        if wanted != accumulators.element:
-            own = accumulators.layout()
-            narrow = [float_or_same(kernel, x, wanted) for x in tile.elements_in(own, kernel)]
-            kernel.place(op.result, own, narrow)
+        kernel[op.result] = placed(accumulators, kernel)
 
     def issue(self, operands: Mapping[str, OperandMatrices]) -> None:
         """The MMAs, by one thread, once the operands are there; what they free when complete."""

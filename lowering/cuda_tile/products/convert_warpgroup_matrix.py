@@ -16,10 +16,6 @@ from tilewright.dialects.cute_nvgpu.ops.fragment import CastOp
 from tilewright.dialects.cute_nvgpu.ops.sm90 import WGMMA_OPS
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
 from tilewright.lowering.cuda_tile.analysis.facts import is_zero
-from tilewright.lowering.cuda_tile.arithmetic.convert_conversions import (
-    float_or_same,
-    float_resized,
-)
 from tilewright.lowering.cuda_tile.arithmetic.convert_elementwise import on_floats
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, PlacedTile
 from tilewright.lowering.cuda_tile.kernel.warpgroup_groups import MmaGroup
@@ -72,9 +68,6 @@ def accumulators(value: SSAValue, layouts: WarpgroupLayouts, kernel: Kernel) -> 
         return tile.fragments
     elements = kernel.elements(value, layouts.layout("C"))
     type_, width = accumulator_type(layouts), layouts.values("C")
-    if elements[0].type != type_.element_type:
-        wide = type_.element_type
-        elements = tuple(float_resized(kernel, x, wide) for x in elements)  # type: ignore[arg-type]
     return tuple(
         from_elements(elements[i : i + width], type_, kernel.emitter)
         for i in range(0, len(elements), width)
@@ -98,13 +91,8 @@ class WarpgroupProduct:
             return
         if kernel.groups.one_by_one:
             kernel.groups.wait()
-        result = self._multiplied(accumulators(op.acc, layouts, kernel), fresh=is_zero(op.acc))
-        own, wanted = layouts.layout("C"), kernel.scalar_type(op, op.result)
-        if wanted != accumulator_type(layouts).element_type:
-            narrow = [float_resized(kernel, x, wanted) for x in result.elements_in(own, kernel)]  # type: ignore[arg-type]
-            kernel.place(op.result, own, narrow)
-            return
-        kernel[op.result] = result
+        sums = accumulators(op.acc, layouts, kernel)
+        kernel[op.result] = self._multiplied(sums, fresh=is_zero(op.acc))
         kernel.groups.wait(1)
 
     def multiplied(self, registers: Registers, sums: Fragments) -> AccumulatorTile:
@@ -154,7 +142,7 @@ class WarpgroupProduct:
         kernel, op, layouts = self.kernel, self.op, self.layouts
         own, type_ = layouts.layout("C"), accumulator_type(layouts)
         wide, width = type_.element_type, layouts.values("C")
-        totals = [float_or_same(kernel, x, wide) for x in kernel.elements(op.acc, own)]
+        totals = [*kernel.elements(op.acc, own)]
         zero = from_elements([kernel.constant(0, wide)] * width, type_, kernel.emitter)
         depth, step = layouts.extents["k"], self.atom.shape[2]
         rounds = [
@@ -173,8 +161,7 @@ class WarpgroupProduct:
             for j in range(width):
                 part, at = extracted(acc, j, kernel.emitter), i * width + j
                 totals[at] = on_floats(kernel, arith.AddfOp, totals[at], part)
-        wanted = kernel.scalar_type(op, op.result)
-        kernel.place(op.result, own, [float_or_same(kernel, x, wanted) for x in totals])
+        kernel.place(op.result, own, totals)
 
     # --- A in registers ---
 

@@ -20,13 +20,12 @@ from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp, StoreViewTkoOp
 from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
-from tilewright.lowering.cuda_tile.analysis.cost_model import is_full_of_sums
+from tilewright.lowering.cuda_tile.analysis.cost_model import is_full_of_sums, products_of
 from tilewright.lowering.cuda_tile.analysis.place_accumulators import lacks_columns
 from tilewright.lowering.cuda_tile.analysis.split_dimensions import SplitTiles, UnsplitError
 from tilewright.lowering.cuda_tile.analysis.view_access import tensor_of
 from tilewright.lowering.cuda_tile.layouts.elements import shape_of
 from tilewright.lowering.cuda_tile.layouts.mma_layouts import Multiplication, multiplications
-from tilewright.lowering.cuda_tile.scheduling.slice_products import loaded_from
 from tilewright.lowering.cuda_tile.scheduling.split_blocks import (
     check_ops,
     rewrite_parts,
@@ -35,6 +34,8 @@ from tilewright.lowering.cuda_tile.scheduling.split_blocks import (
 
 _TURNS, _LEAST = 2, 128
 """The turns, and the least rows or columns of each: all warps multiply."""
+_BATCHES = -1
+"""The dimension in front of rows and columns."""
 _LARGE = 1 << 17
 """The elements of a tile that are not too many for registers: 128 of each of 1024 threads."""
 _OTHERS = core.OffsetOp, LoadPtrTkoOp, StorePtrTkoOp, Multiplication
@@ -42,17 +43,19 @@ _OTHERS = core.OffsetOp, LoadPtrTkoOp, StorePtrTkoOp, Multiplication
 
 
 def turn_kernel(entry: EntryOp, arch: Target | None) -> None:
-    """Split the rows of an entry, or its columns, until there is room for sums."""
+    """Split the rows of an entry, its columns or its batches, until there is room for sums; those
+    of warpgroups are a CTA's own but for batches."""
 
     def split_sums(split: SplitTiles, axis: int) -> None:
         def legal(*extents: int) -> int | None:
-            return axis if extents[axis] >= _LEAST * _TURNS else None
+            return axis if axis == _BATCHES or extents[axis] >= _LEAST * _TURNS else None
 
         split_products(split, legal)
 
     while arch is not None and (is_full_of_sums(entry, arch) or lacks_columns(entry, arch)):
-        if not any(_turn(entry, _TURNS, partial(split_sums, axis=axis)) for axis in (0, 1)):
-            return
+        axes = (_BATCHES,) if products_of(entry, arch) else (0, 1, _BATCHES)
+        if not any(_turn(entry, _TURNS, partial(split_sums, axis=axis)) for axis in axes):
+            break
     while (parts := _most(entry) // _LARGE) > 1:
         while parts > 1 and not _turn(entry, parts, _split_stored):
             parts //= 2
@@ -61,9 +64,13 @@ def turn_kernel(entry: EntryOp, arch: Target | None) -> None:
 
 
 def _most(entry: EntryOp) -> int:
-    """The elements of the largest tile, but for what products load in slices."""
-    sliced = {part for op in multiplications(entry) for x in op.operands for part in loaded_from(x)}
-    values = [x for op in entry.walk() for x in op.results if x not in sliced]
+    """The elements of the largest tile, but for what products multiply, of which they have slices:
+    turns of rows would leave less than MMAs have."""
+    multiplied = {x for op in multiplications(entry) for x in op.operands if x is not op.acc}
+    for op in reversed(list(entry.walk())):
+        if not multiplied.isdisjoint(op.results):
+            multiplied.update(op.operands)
+    values = [x for op in entry.walk() for x in op.results if x not in multiplied]
     return max((x.type.elements for x in values if isinstance(x.type, TileType)), default=0)
 
 

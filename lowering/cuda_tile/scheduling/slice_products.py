@@ -5,14 +5,17 @@ else they are parts of the tiles that are there:
 
     mmaf a, b, c        for s: c = mmaf load(a, s), load(b, s), c
                         mmaf part(a, 1), part(b, 1), mmaf part(a, 0), part(b, 0), c
+
+Where slices have no room either, half of the rows, columns or matrices are multiplied after the
+other half:
+                        cat (mmaf part(a, 0), b, part(c, 0)), (mmaf part(a, 1), b, part(c, 1))
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from math import prod
 
-from xdsl.dialects.builtin import i32
+from xdsl.dialects.builtin import IntegerAttr, i32
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
@@ -29,13 +32,18 @@ from tilewright.dialects.cute_nvgpu.lattice.shared_memory import shared_memory_l
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
 from tilewright.dialects.cute_nvgpu.ops.address import bytes_of
 from tilewright.lowering.cuda_tile.analysis.remarks import remark
+from tilewright.lowering.cuda_tile.analysis.split_dimensions import relations
 from tilewright.lowering.cuda_tile.analysis.tensor_maps import is_weak, reads_only
 from tilewright.lowering.cuda_tile.layouts.elements import (
     element_of,
     scalar_type,
     shape_of,
 )
-from tilewright.lowering.cuda_tile.layouts.mma_layouts import Multiplication, multiplications
+from tilewright.lowering.cuda_tile.layouts.mma_layouts import (
+    Multiplication,
+    atom_of,
+    multiplications,
+)
 from tilewright.lowering.cuda_tile.scheduling.part_accesses import access_part
 
 _SHALLOW, _STAGES = 64, 3
@@ -48,7 +56,9 @@ def slice_products(entry: EntryOp, arch: Target | None) -> None:
     if arch is None:
         return
     room = shared_memory_limit(arch)
-    for op in multiplications(entry):
+    waiting = [*multiplications(entry)]
+    while waiting:
+        op = waiting.pop()
         size = _bytes(op, op.lhs) + _bytes(op, op.rhs)
         loaded = all(_is_loaded(value) for value, _ in _sliced(op))
         if size <= room // 2 if loaded and _is_loaded(op.lhs, op) else size <= room:
@@ -56,7 +66,9 @@ def slice_products(entry: EntryOp, arch: Target | None) -> None:
         depth, slices = _bytes(op, op.lhs) // prod(shape_of(op.lhs)[:-1]), 1
         while _STAGES * size > room * slices and depth > _SHALLOW * slices:
             slices *= 2
-        if slices > 1:
+        if size > room * slices and atom_of(op) is not None:
+            waiting += _halve(op)
+        elif slices > 1:
             remark(op, "pipeline", f"'{op.name}' multiplies {slices} slices of K one after the "
                    f"other: its operands take {size} of {room} bytes of shared memory")  # fmt: skip
             (_loop if loaded else _unrolled)(op, slices)
@@ -95,16 +107,6 @@ def _is_loaded(value: SSAValue, beside: Operation | None = None) -> bool:
             return False
 
 
-def loaded_from(value: SSAValue) -> Iterator[SSAValue]:
-    """The tiles from which on slices are loaded in their place."""
-    while _is_loaded(value):
-        yield value
-        assert isinstance(value.owner, Operation)
-        if not isinstance(value.owner, core.PermuteOp | ConversionOp):
-            return
-        value = value.owner.operands[0]
-
-
 def _loop(op: Multiplication, slices: int) -> None:
     """The product as a loop over slices."""
     at, type_ = TileBuilder(op), TileType.get((), i32)
@@ -136,6 +138,30 @@ def _product(
         new.operands[list(op.operands).index(value)] = _slice(value, axis, slices, number, at)
     new.operands[list(op.operands).index(op.acc)] = acc
     return at.insert(new).results[0]
+
+
+def _halve(op: Multiplication) -> list[Multiplication]:
+    """The halves of a product: along batches, else along M or N, whose operand is larger."""
+    at, two = TileBuilder(op), 2
+    (relation,) = relations(op)
+    shape = list(shape_of(op.result))
+    larger = len(shape) - 2 + (_bytes(op, op.lhs) < _bytes(op, op.rhs))
+    axis = 0 if shape[0] > 1 and len(shape) > two else larger
+    label = relation[-1][1][axis]
+    shape[axis] //= two
+    halves: list[Multiplication] = []
+    for number in range(two):
+        new = op.clone()
+        for i, (value, along) in enumerate(relation[:-1]):
+            if label in along:
+                part = at.constant(number, i32)
+                new.operands[i] = _slice(value, list(along).index(label), two, part, at)
+        type_ = TileType.get(tuple(shape), element_of(op.result))
+        Rewriter.replace_value_with_new_type(new.result, type_)
+        halves.append(at.insert(new))
+    joined = [half.result for half in halves]
+    _replace(op, at.add(core.CatOp, joined, op.result.type, dim=IntegerAttr(axis, 64)))
+    return halves
 
 
 def _slice(value: SSAValue, axis: int, slices: int, number: SSAValue, at: TileBuilder) -> SSAValue:

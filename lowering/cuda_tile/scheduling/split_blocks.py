@@ -145,9 +145,10 @@ def split_products(split: SplitTiles, axis_of: Callable[[int, int, int], int | N
             continue
         *_, rows, columns = shape_of(product)
         axis = axis_of(rows, columns, split.parts)
-        if axis is None:
+        place = -1 if axis is None else tile_type(product).rank - 2 + axis
+        if place < 0:
             raise UnsplitError(f"a product of {rows}x{columns} is too small")
-        split.spread(product, tile_type(product).rank - 2 + axis)
+        split.spread(product, place)
     for op in ops:
         if isinstance(op, StoreViewTkoOp | StorePtrTkoOp):
             stored = op.tile if isinstance(op, StoreViewTkoOp) else op.value

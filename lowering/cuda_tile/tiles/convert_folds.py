@@ -85,8 +85,8 @@ class _Fold:
             kernel.emitter.location = outer
             return [value]
         for i, (element, accumulator) in enumerate(zip(elements, accumulators, strict=True)):
-            kernel.place(block.args[2 * i], scalar, [element])
-            kernel.place(block.args[2 * i + 1], scalar, [accumulator])
+            kernel.place(block.args[2 * i], scalar, [accumulator])
+            kernel.place(block.args[2 * i + 1], scalar, [element])
         kernel.lower_block(block)
         last = block.last_op
         assert last is not None

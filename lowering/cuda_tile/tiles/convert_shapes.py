@@ -3,8 +3,7 @@ reshaped, broadcast, permuted, joined, taken out."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from math import prod
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,9 +11,7 @@ from xdsl.dialects import arith, gpu
 from xdsl.dialects.builtin import i8, i32
 from xdsl.ir import SSAValue
 
-from tilewright.diagnostic import OpError
 from tilewright.dialects.cuda_tile.ops import core
-from tilewright.dialects.cute_nvgpu.ops.address import bytes_of
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, integer, lowers
 from tilewright.lowering.cuda_tile.kernel.shared_tiles import SharedTile, StageTile
 from tilewright.lowering.cuda_tile.layouts.elements import shape_of
@@ -28,12 +25,7 @@ from tilewright.lowering.cuda_tile.layouts.layouts import (
     permutation_of,
     spread,
 )
-from tilewright.lowering.cuda_tile.layouts.shared_order import SharedOrder, row_major
 from tilewright.lowering.cuda_tile.layouts.threads import scaled
-
-_TABLE = 4096
-"""The elements of a constant that are chosen among by the thread's number."""
-
 
 # --- constants ---
 
@@ -52,12 +44,6 @@ def _constant(op: core.ConstantOp, kernel: Kernel) -> None:
     if value.is_splat:
         kernel.give(op, lambda layout: [[kernel.constant(numbers[0], type_)] * layout.count])
         return
-    if len(numbers) > _TABLE:
-        raise OpError(
-            op,
-            f"'{op.name}' of {len(numbers)} different elements has no lowering to cute; nearest "
-            f"legal: {_TABLE} elements",
-        )
 
     def compute(layout: TileLayout) -> list[Sequence[SSAValue]]:
         return [[_chosen(kernel, layout, place, numbers, type_) for place in layout.places]]
@@ -180,8 +166,6 @@ def _half(op: core.CatOp) -> int:
 
 @lowers(core.CatOp)
 def _cat(op: core.CatOp, kernel: Kernel) -> None:
-    if shape_of(op.lhs) != shape_of(op.rhs):
-        raise OpError(op, f"'{op.name}' of tiles of different shapes has no lowering to cute")
     layout, bit = kernel.layout(op.result), _half(op)
     assert layout is not None
     own = layout.renumbered(
@@ -194,76 +178,64 @@ def _cat(op: core.CatOp, kernel: Kernel) -> None:
 @finds(core.ExtractOp)
 def _extracted(op: core.ExtractOp, table: LayoutTable) -> TileLayout:
     """That of the source, where registers alone say which part it is."""
-    own, fixed = table.of(op.source), part_bits(op)
-    if fixed is None or not set(fixed) <= set(own.registers):
-        return table.default(shape_of(op.result))
+    own = table.of(op.source)
     inner = _inner_bits(shape_of(op.result), shape_of(op.source))
-    return own.renumbered({wide: bit for bit, wide in inner.items()})
+    if not {bit for bit in own.threads if bit is not None} <= {*inner.values()}:
+        return table.default(shape_of(op.result))
+    return own.renumbered(inverse(inner))
 
 
 @lowers(core.ExtractOp)
 def _extract(op: core.ExtractOp, kernel: Kernel) -> None:
-    layout = kernel.layout(op.result)
+    """Each thread chooses among its own elements; where other threads have some of the parts, those
+    that have the one tell the rest."""
+    layout, source = kernel.layout(op.result), kernel.table.of(op.source)
     assert layout is not None
-    emitter, scratch, whole = kernel.emitter, kernel.scratch, shape_of(op.source)
-    source = kernel.table.of(op.source)
-    elements, fixed = kernel.elements(op.source, source), part_bits(op)
-    if fixed is not None:
-        bits = _inner_bits(shape_of(op.result), whole)
-        own = source.renumbered({wide: bit for bit, wide in bits.items()})
-        place = sum(1 << bit for bit in source.registers if fixed.get(bit))
-        inner = [bits[bit] for bit in range(len(bits))]
-        part = [elements[source.register_at[place | spread(at, inner)]] for at in own.places]
-        if not set(fixed) <= set(source.registers):
-            known = [bit is not None and fixed.get(bit, False) for bit in source.threads]
-            holders = sum(1 << i for i, is_set in enumerate(known) if is_set)
-            part = scratch.told(own, part, layout, holders)
-        kernel.place(op.result, layout, part)
+    emitter, elements = kernel.emitter, kernel.elements(op.source, source)
+    inner = _inner_bits(shape_of(op.result), shape_of(op.source))
+    outer = [bit for bit in source.registers if bit not in inner.values()]
+    own, fixed = source.renumbered(inverse(inner)), part_bits(op)
+    number = _part_number(op.indices, inner, shape_of(op.source), kernel) if fixed is None else None
+
+    def chosen(place: int, bits: Sequence[int]) -> SSAValue:
+        if not bits:
+            return elements[source.register_at[place]]
+        (*rest, bit) = bits
+        if number is None:
+            assert fixed is not None
+            return chosen(place | fixed[bit] << bit, rest)
+        mask = emitter.binary("and", number, emitter.constant(1 << bit, 32))
+        is_set = emitter.compare("ne", mask, emitter.constant(0, 32))
+        return emitter.select(is_set, chosen(place | 1 << bit, rest), chosen(place, rest))
+
+    wide = [inner[bit] for bit in range(len(inner))]
+    part = [chosen(spread(at, wide), outer) for at in own.places]
+    threads = [0 if bit is None or bit in inner.values() else 1 << bit for bit in source.threads]
+    total = kernel.threads.total(threads)
+    if total is None:
+        kernel.place(op.result, layout, kernel.scratch.converted(own, part, layout))
         return
-    order = row_major(bits_of(whole), bytes_of(elements[0].type))
-    base = scratch.take(prod(whole) * bytes_of(elements[0].type))
-    scratch.store(base, source, elements, order)
-    scratch.written()
-    start = _corner(op.indices, whole, shape_of(op.result), elements[0].type, kernel)
-    base = base if start is None else emitter.binary("add", base, start)
-    inner = SharedOrder(_inner_bits(shape_of(op.result), whole), order.size)
-    kernel.place(op.result, layout, scratch.load(base, layout, elements[0].type, inner))
+    mask = sum(threads)
+    if number is not None:
+        known = emitter.binary("and", number, emitter.constant(mask, 32))
+    else:
+        assert fixed is not None
+        known = emitter.constant(mask & sum(fixed[bit] << bit for bit in fixed), 32)
+    knows = emitter.compare("eq", total, known)
+    knows = kernel.both(kernel.threads.first_of(source), knows)
+    kernel.place(op.result, layout, kernel.scratch.told(own, part, layout, knows))
 
 
-@finds(core.InsertOp)
-def _inserted(op: core.InsertOp, table: LayoutTable) -> TileLayout:
-    return table.of(op.destination)
-
-
-@lowers(core.InsertOp)
-def _insert(op: core.InsertOp, kernel: Kernel) -> None:
-    layout = kernel.layout(op.result)
-    assert layout is not None
-    emitter, scratch, whole = kernel.emitter, kernel.scratch, shape_of(op.destination)
-    part = kernel.table.of(op.source)
-    elements, inserted = kernel.elements(op.destination, layout), kernel.elements(op.source, part)
-    order = row_major(bits_of(whole), bytes_of(elements[0].type))
-    base = scratch.take(prod(whole) * bytes_of(elements[0].type))
-    scratch.store(base, layout, elements, order)
-    scratch.barrier()
-    start = _corner(op.indices, whole, shape_of(op.source), elements[0].type, kernel)
-    corner = base if start is None else emitter.binary("add", base, start)
-    inner = SharedOrder(_inner_bits(shape_of(op.source), whole), order.size)
-    scratch.store(corner, part, inserted, inner)
-    scratch.written()
-    kernel.place(op.result, layout, scratch.load(base, layout, elements[0].type, order))
-
-
-def _corner(
-    indices: Sequence[SSAValue], whole: Sequence[int], part: Sequence[int], element: Any,
-    kernel: Kernel,
-) -> SSAValue | None:  # fmt: skip
-    """The bytes from the start of a tile to that of a part, in units of which indices count."""
-    total, size = None, bytes_of(element)
-    for index, bits, extent in zip(indices, dim_bits(whole), part, strict=True):
-        factor = (extent << bits.start) * size
-        step = scaled(kernel.emitter, kernel.scalar(index), factor)
-        total = step if total is None else kernel.emitter.binary("add", total, step)
+def _part_number(
+    indices: Sequence[SSAValue], inner: Mapping[int, int], whole: Sequence[int], kernel: Kernel
+) -> SSAValue | None:
+    """The number of the first element of a part in the whole; None for the only part."""
+    total = None
+    for index, bits in zip(indices, dim_bits(whole), strict=True):
+        left = [bit for bit in bits if bit not in inner.values()]
+        if left:
+            step = scaled(kernel.emitter, kernel.scalar(index), 1 << left[0])
+            total = step if total is None else kernel.emitter.binary("add", total, step)
     return total
 
 

@@ -18,7 +18,7 @@ from tilewright.dialects.cute_nvgpu.descriptors.instruction_descriptor import In
 from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import TCGEN05
 from tilewright.dialects.cute_nvgpu.descriptors.zero_column_mask import ZeroColumnMask
 from tilewright.dialects.cute_nvgpu.lattice.elements import ElementType
-from tilewright.lowering.interpreter.arithmetic.elements import elements_of, values_of
+from tilewright.lowering.interpreter.arithmetic.elements import values_of
 from tilewright.lowering.interpreter.arithmetic.sparse import select_rows
 from tilewright.lowering.interpreter.arithmetic.wgmma import chunk_addresses
 from tilewright.lowering.interpreter.errors import Fault
@@ -66,27 +66,6 @@ def matrix_addresses(atom: UmmaAtom, operand: Literal["A", "B"], word: int) -> N
     extents = atom.shared_extents(operand)
     major = atom.majors["AB".index(operand)]
     return chunk_addresses(word, major, extents, atom.element(operand).bits, TCGEN05)
-
-
-def matrix_of_chunks(
-    atom: UmmaAtom, operand: Literal["A", "B"], data: NDArray[np.uint8]
-) -> NDArray[Any]:
-    """The matrix that the bytes at its `matrix_addresses` are, [..., 16]: elements in containers,
-    A [rows, stored K], B [columns, K]."""
-    values = chunk_elements(data, atom.element(operand))
-    matrix = values.reshape(values.shape[0], -1)
-    k_major = atom.majors["AB".index(operand)] == "k"
-    return matrix if k_major else np.ascontiguousarray(matrix.T)
-
-
-def chunk_elements(data: NDArray[np.uint8], element: ElementType) -> NDArray[Any]:
-    """The elements of chunks [..., 16] in containers: [..., elements]. Of elements that take a byte
-    and have 4 or 6 bits, sixteen lie in the first 8 or 12 bytes of a chunk."""
-    if not element.padded:
-        return elements_of(data, element)
-    bits = np.unpackbits(data[..., : 2 * element.width], axis=-1, bitorder="little")
-    wide = bits.reshape(*data.shape[:-1], 16, element.width)
-    return np.packbits(wide, axis=-1, bitorder="little")[..., 0]
 
 
 # Tensor memory
@@ -221,7 +200,7 @@ def _addend(
     atom: UmmaAtom, d: NDArray[Any] | None, a: NDArray[Any], b: NDArray[Any], options: UmmaOptions
 ) -> NDArray[Any]:
     """The addend: D before, scaled down, or zeros."""
-    container = accumulator_container(atom)
+    container = np.dtype(atom.element("D").container)
     if d is None:
         return np.zeros((len(a), len(b)), dtype=container)
     words = d.astype(container)
@@ -242,11 +221,6 @@ def _row_by_row(
         scale_b = np.broadcast_to(extra["scale_b"][:, None], shape)
         extra = {**extra, "scale_a": scale_a, "scale_b": scale_b}
     return [rows[:, :, None, :], met, addend[:, :, None, :]], extra
-
-
-def accumulator_container(atom: UmmaAtom) -> np.dtype[Any]:
-    """The dtype of the words of D."""
-    return np.dtype(atom.element("D").container)
 
 
 def _negated(a: NDArray[Any], element: ElementType, negative: bool) -> NDArray[Any]:

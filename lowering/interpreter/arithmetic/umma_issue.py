@@ -14,10 +14,10 @@ from tilewright.lowering.interpreter.arithmetic.umma import (
     check_halves,
     elements_of_cells,
     matrix_addresses,
-    matrix_of_chunks,
     multiply,
     tensor_addresses,
 )
+from tilewright.lowering.interpreter.arithmetic.wgmma import matrix_of_chunks
 from tilewright.lowering.interpreter.numerics import Model
 
 

@@ -11,6 +11,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from tilewright.dialects.cute_nvgpu.atoms.umma import UmmaAtom
 from tilewright.dialects.cute_nvgpu.atoms.wgmma import WgmmaAtom
 from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import (
     CHUNK,
@@ -21,6 +22,7 @@ from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import (
 )
 from tilewright.dialects.cute_nvgpu.lattice.elements import ElementType
 from tilewright.dialects.cute_nvgpu.lattice.row import Operand
+from tilewright.lowering.interpreter.arithmetic.elements import elements_of
 from tilewright.lowering.interpreter.arithmetic.mma import Elements
 from tilewright.lowering.interpreter.arithmetic.sparse import select
 from tilewright.lowering.interpreter.numerics import Model, dot_add, model_for
@@ -48,14 +50,24 @@ def read_matrix(
 
 
 def matrix_of_chunks(
-    atom: WgmmaAtom, operand: Literal["A", "B"], data: NDArray[np.uint8]
+    atom: WgmmaAtom | UmmaAtom, operand: Literal["A", "B"], data: NDArray[np.uint8]
 ) -> NDArray[Any]:
     """The matrix that the bytes at its `chunk_addresses` are, [..., 16]: elements in containers."""
-    values = _elements(data, atom.element(operand))
+    values = chunk_elements(data, atom.element(operand))
     # K-major: [mn, chunks, elements]; MN-major: [k, chunks, elements].
     matrix = values.reshape(values.shape[0], -1)
     k_major = atom.majors["AB".index(operand)] == "k"
     return matrix if k_major else np.ascontiguousarray(matrix.T)
+
+
+def chunk_elements(data: NDArray[np.uint8], element: ElementType) -> NDArray[Any]:
+    """The elements of chunks [..., 16] in containers: [..., elements]. Of elements that take a byte
+    and have 4 or 6 bits, sixteen lie in the first 8 or 12 bytes of a chunk."""
+    if not element.padded:
+        return elements_of(data, element)
+    bits = np.unpackbits(data[..., : 2 * element.width], axis=-1, bitorder="little")
+    wide = bits.reshape(*data.shape[:-1], 16, element.width)
+    return np.packbits(wide, axis=-1, bitorder="little")[..., 0]
 
 
 def chunk_addresses(
@@ -85,13 +97,6 @@ def _chunk_offsets(
     rows = np.arange(extents[across], dtype=np.int64)
     offsets = layout[across](rows)[:, None] + layout[along](chunks)[None, :]
     return offsets * bits // 8
-
-
-def _elements(data: NDArray[np.uint8], element: ElementType) -> NDArray[Any]:
-    """The elements of chunks [..., 16] in containers: [..., elements]."""
-    if element.bits == 1:
-        return np.unpackbits(data, axis=-1, bitorder="little")
-    return np.ascontiguousarray(data).view(element.container)
 
 
 def multiply_matrices(

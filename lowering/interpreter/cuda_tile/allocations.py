@@ -4,7 +4,7 @@ An allocation owns a window of 2^40 addresses and lies in its middle, so an addr
 allocation however far an offset strays, and address arithmetic is plain int64 arithmetic.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -87,7 +87,7 @@ class PlacedArguments:
         names: Sequence[str],
         memory: Allocations,
     ):
-        self.arrays = arrays
+        self.arrays, self.names = arrays, names
         self.addresses: list[int] = []
         self._spans: list[tuple[Allocation, int]] = []
         bounds = [np.lib.array_utils.byte_bounds(array) for array in arrays]
@@ -151,11 +151,11 @@ class PlacedArguments:
         sharing = sum(other is allocation for other, _ in self._spans)
         return allocation.copied and sharing == 1
 
-    def write_back(self) -> None:
-        """Copy what the run left into the argument arrays themselves."""
+    def left(self) -> Iterator[tuple[str, NDArray[Any], NDArray[Any]]]:
+        """Each array that the kernel may have written, with its name, and what it is now."""
         for i, array in enumerate(self.arrays):
             if self._spans[i][0].written:
-                array[...] = self._image(i)
+                yield self.names[i], array, self._image(i)
 
 
 def _own_octets(array: NDArray[Any]) -> NDArray[np.uint8] | None:

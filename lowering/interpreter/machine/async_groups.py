@@ -67,6 +67,15 @@ class AsyncGroups:
         stream.ops[places // CHUNK] = op
         self._in_flight.append((leader, group, op))
 
+    def check_fenced(self, lanes: Lanes, which: str) -> None:
+        """Raise Fault where threads issue a wgmma, the first, before any fence."""
+        if not (fenced := self.fenced[lanes]).all():
+            raise Fault(
+                f"is {which} of its warpgroup, and no wgmma.fence came before it "
+                "(PTX ISA 9.7.15.7.1)",
+                int(np.argmin(fenced)),
+            )
+
     def commit(self, lanes: Lanes) -> None:
         """Close the threads' groups."""
         self.committed[lanes] += 1

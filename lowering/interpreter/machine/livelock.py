@@ -78,7 +78,7 @@ class Livelock:
             memory = self._fingerprint()
             if self._state.memory != memory:
                 self._take(gang, others, memory)
-            elif self._all_ran(others):
+            elif all(int(gang.lanes[0]) in self._ran for gang in others if gang.awaited is None):
                 return self._forks.get(first, gang.block)
             else:
                 self.stuck = True
@@ -115,9 +115,6 @@ class Livelock:
             a[:3] == b[:3] and all(map(_equal, a[3], b[3]))
             for a, b in zip(before, now, strict=True)
         )
-
-    def _all_ran(self, others: Sequence[GangPlace]) -> bool:
-        return all(int(gang.lanes[0]) in self._ran for gang in others if gang.awaited is None)
 
     def _fingerprint(self) -> int:
         result = 0

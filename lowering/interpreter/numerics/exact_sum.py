@@ -104,14 +104,10 @@ def _digit_block(
         products[~np.isfinite(products)] = 0.0
         addend = np.where(np.isfinite(addend), addend, 0.0)
     top = np.maximum(np.abs(products).max(axis=0), np.abs(addend))
-    exponent = np.maximum(_exponent(top), _LOWEST)
+    exponent = np.maximum((top.view(np.int64) >> 52) - 1023, _LOWEST)
     digits = _digits(products, addend, exponent)
     total = np.where(finite, _to_odd_float(digits, exponent), rough)
     return encode(total, formats[3], rounding)
-
-
-def _exponent(values: Floats) -> NDArray[np.int64]:
-    return (values.view(np.int64) >> 52) - 1023
 
 
 def _digits(products: Floats, addend: Floats, exponent: NDArray[np.int64]) -> Digits:

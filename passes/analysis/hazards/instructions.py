@@ -111,7 +111,7 @@ def _access(op: data_movement.LdOp | data_movement.StOp) -> Effect | None:
     if op.space.data != "shared":
         return None
     stores = isinstance(op, data_movement.StOp)
-    size = op.access_bytes * op.data_type().count.data
+    size = op.access_bytes * op.data.type.count.data
     place = run_at(op.address, size, offset=op.offset.value.data, writes=stores)
     value = op.value if stores else None
     return Effect("access", places=(place,), predicate=op.guard, constant=value)

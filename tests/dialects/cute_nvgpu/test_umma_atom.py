@@ -13,7 +13,6 @@ from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
 from tilewright.dialects.cute_nvgpu.atoms.umma import UmmaAtom
 from tilewright.dialects.cute_nvgpu.atoms.umma_lookup import (
     find_umma,
-    packed_block_scale,
     umma_of,
     ummas_of,
 )
@@ -211,30 +210,3 @@ def test_availability() -> None:
                        (integer, "sm_100f"), (long, "sm_100a")):  # fmt: skip
         with pytest.raises(AtomError, match=f"requires .*, got {arch}"):
             atom.check(arch)
-
-
-SCALES = {"c_type": "f32", "sfa_type": "ue8m0", "sfb_type": "ue8m0"}
-E2M1 = {"a_type": "e2m1", "b_type": "e2m1"}
-
-
-def test_the_packed_encoding_of_block_scaling() -> None:
-    assert packed_block_scale(32, 32, a_type="e4m3", b_type="e5m2", **SCALES) == 0x2000000020
-    assert packed_block_scale(64, 32, **E2M1, **SCALES) == 0x4000000020
-    assert packed_block_scale(64, 16, **E2M1, **SCALES) == 0x4000000010
-    fours = SCALES | {"sfa_type": "ue4m3", "sfb_type": "ue4m3"}
-    assert packed_block_scale(64, 16, **E2M1, **fours) == 0x4000000010
-
-
-@pytest.mark.parametrize(
-    "k, block, types, message",
-    [
-        (64, 32, {"c_type": "f16"}, "expects c type to be Float32, got f16; nearest legal: f32"),
-        (64, 32, {"sfb_type": "ue4m3"}, "expects sfa/sfb element types to be the same"),
-        (64, 32, {"sfa_type": "ue4m3", "sfb_type": "ue4m3"}, r"got \(64, 32, ue4m3\); nearest"),
-        (32, 16, {}, r"expects \(K, block size, scale type\) of .*got \(32, 16, ue8m0\)"),
-        (32, 32, {"a_type": "f16"}, r"for \(f16, e2m1\)"),
-    ],
-)
-def test_triples_that_do_not_exist(k: int, block: int, types: dict[str, str], message: str) -> None:
-    with pytest.raises(AtomError, match=message):
-        packed_block_scale(k, block, **(E2M1 | SCALES | types))  # type: ignore[arg-type]

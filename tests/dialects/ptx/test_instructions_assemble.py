@@ -304,9 +304,11 @@ def test_accesses_to_multicast_objects_that_there_are_not(form: str, kind: str, 
 def test_guarded_loads_and_atomics(ptxas: Ptxas) -> None:
     kernel = Kernel(shared=4096)
     predicate, other = kernel.input("pred"), kernel.input("b32")
-    load = data.LdOp("global", "b32", kernel.pointer, 4, 1, predicate, other)
+    load = data.LdOp("global", "b32", kernel.pointer, 4, 1, predicate=predicate, otherwise=other)
     kernel.output(kernel.add(load))
-    atom = AtomOp("global", "add.u32", kernel.pointer, [other], 0, predicate, load.result)
+    atom = AtomOp(
+        "global", "add.u32", kernel.pointer, [other], 0, predicate=predicate, otherwise=load.result
+    )
     kernel.output(kernel.add(atom))
     text = check(kernel, ptxas)
     for name in ("ld.global.b32", "atom"):

@@ -170,6 +170,36 @@ def test_a_scan_and_a_fold_of_pairs() -> None:
     assert where[0] == np.argmax(numbers)
 
 
+@pytest.mark.parametrize("level", ["program", "ptx"])
+@pytest.mark.parametrize("reverse", [False, True])
+def test_what_came_before_is_the_first_argument(reverse: bool, level: str) -> None:
+    """h = h a + b, a function that is not commutative, and the first and the last of a fold: as an
+    H200 has them of tileiras 13.5."""
+    body = f"""
+    %s, %h = scan %x0, %x1 dim=0 reverse={str(reverse).lower()} identities=[1 : i32, 0 : i32]
+        : tile<256xi32>, tile<256xi32> -> tile<256xi32>, tile<256xi32>
+        (%u0 : tile<i32>, %u1 : tile<i32>, %v0 : tile<i32>, %v1 : tile<i32>) {{
+      %u = muli %u0, %u1 : tile<i32>
+      %w = muli %v0, %u1 : tile<i32>
+      %v = addi %w, %v1 : tile<i32>
+      yield %u, %v : tile<i32>, tile<i32>
+    }}
+    %f = reduce %x1 dim=0 identities=[0 : i32] : tile<256xi32> -> tile<i32>
+        (%l : tile<i32>, %g : tile<i32>) {{ yield %l : tile<i32> }}
+    %f1 = reshape %f : tile<i32> -> tile<1xi32>
+    %first = broadcast %f1 : tile<1xi32> -> tile<256xi32>
+    %r = xori %h, %first : tile<256xi32>
+"""
+    parameters, body = elementwise(body, ["i32", "i32"], "i32", 256)
+    a, b = RNG.integers(-9, 9, (2, 256), dtype=np.int32)
+    got = run(parameters, body, [a, b, b.copy()], level=level)[2]
+    state, want = np.int32(0), np.zeros(256, np.int32)
+    with np.errstate(over="ignore"):
+        for i in reversed(range(256)) if reverse else range(256):
+            want[i] = state = state * a[i] + b[i]
+    assert (got == want ^ b[0]).all()
+
+
 def test_nothing_is_left_unproven() -> None:
     """A barrier under a condition that memory gives, which all threads share."""
     body = """
@@ -258,22 +288,44 @@ def product(m: int, n: int, k: int) -> str:
                            for name in sizes), body)  # fmt: skip
 
 
-def test_a_tile_larger_than_shared_memory_changes_layout_in_parts() -> None:
-    text = product(128, 256, 16)
-    a, b = (RNG.integers(-3, 4, 16 * n).astype(np.float16) for n in (128, 256))
-    assert tw.compile(text, "sm_120a").shared_bytes < 128 * 256 * 4
+@pytest.mark.parametrize("m, n, k", [(128, 256, 16), (2048, 16, 32)])
+def test_a_tile_larger_than_shared_memory(m: int, n: int, k: int) -> None:
+    """One changes layout in parts; an operand is multiplied by halves of its rows."""
+    text = product(m, n, k)
+    a, b = (RNG.integers(-3, 4, k * x).astype(np.float16) for x in (m, n))
+    assert tw.compile(text, "sm_120a").shared_bytes < max(m * n * 4, m * k * 2)
     got = tw.interpret(
-        text, "k", grid=(1,), args=[a, b, np.zeros(128 * 256, np.float32)], level="ptx",
+        text, "k", grid=(1,), args=[a, b, np.zeros(m * n, np.float32)], level="ptx",
         arch="sm_120a",
     )[2]  # fmt: skip
-    want = a.reshape(128, 16).astype(np.float32) @ b.reshape(16, 256).astype(np.float32)
-    assert (got.reshape(128, 256) == want).all()
+    want = a.reshape(m, k).astype(np.float32) @ b.reshape(k, n).astype(np.float32)
+    assert (got.reshape(m, n) == want).all()
 
 
-def test_what_does_not_fit_is_said_at_its_place() -> None:
-    with pytest.raises(tw.CompileError, match="mmaf' expected tiles that fit") as raised:
-        tw.compile(product(2048, 16, 32), "sm_120a")
-    assert raised.value.diagnostic.line is not None
+def test_parts_of_a_tile_larger_than_shared_memory() -> None:
+    """Taken out, and put in, at places that the kernel is given."""
+    tile, part = "tile<512x256xf32>", "tile<64x64xf32>"
+    whole, small = (
+        f"partition_view<tile=({m}x{n}), padding_value = zero, "
+        f"tensor_view<{m}x{n}xf32, strides=[{n},1]>>, tile<i32>"
+        for m, n in ((512, 256), (64, 64))
+    )
+    body = view("a", "p", (512, 256), (512, 256)) + view("b", "q", (64, 64), (64, 64))
+    body += f"""
+    %o = constant <i32: 0> : tile<i32>
+    %x, %t = load_view_tko weak %a[%o, %o] : {whole} -> {tile}, token
+    %y = extract %x[%i, %j] : {tile} -> {part}
+    %z = insert %y, %x[%j, %i] : {part}, {tile}
+    %u = store_view_tko weak %z, %a[%o, %o] token = %t : {tile}, {whole} -> token
+    %v = store_view_tko weak %y, %b[%o, %o] : {part}, {small} -> token
+"""
+    a, b = words(512 * 256).reshape(512, 256), np.zeros((64, 64), np.float32)
+    parameters = "%p: tile<ptr<f32>>, %q: tile<ptr<f32>>, %i: tile<i32>, %j: tile<i32>"
+    got = compiled(parameters, body, [a, b, 3, 2], arch="sm_86")
+    wanted, bits = a.copy(), np.uint32
+    wanted[128:192, 192:256] = want = a[192:256, 128:192]
+    assert (got[0].view(bits) == wanted.view(bits)).all()
+    assert (got[1].view(bits) == want.view(bits)).all()
 
 
 def test_rows_of_packed_elements_that_begin_inside_a_byte() -> None:

@@ -1,6 +1,17 @@
-"""Makes faults.py importable, which --import-mode=importlib does not."""
+"""Makes faults.py importable, which --import-mode=importlib does not; patience that ends soon."""
 
 import sys
 from pathlib import Path
 
+import pytest
+
+from tilewright.lowering.interpreter.machine import livelock, schedule
+
 sys.path.append(str(Path(__file__).parent))
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who spins lets others run, and is looked at, ten times as soon."""
+    monkeypatch.setattr(livelock, "FIRST", livelock.FIRST // 10)
+    monkeypatch.setattr(schedule, "PATIENCE", schedule.PATIENCE // 10)

@@ -162,6 +162,7 @@ def test_a_flag_without_one_of_its_parts(level: Any, change: dict[str, str], wor
             run(flagged(**change), level, arrays(), grid=(2,), schedule=seed)
 
 
+@pytest.mark.usefixtures("impatient")
 @pytest.mark.parametrize("level", LEVELS)
 def test_a_flag_that_nobody_sets(level: Any) -> None:
     text = flagged(set_=atomic("%was", 2, "%one", "%p[%c1]"))
@@ -170,13 +171,14 @@ def test_a_flag_that_nobody_sets(level: Any) -> None:
         run(text, level, args, grid=(2,))
 
 
+@pytest.mark.usefixtures("impatient")
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("seed", [None, 0])
 def test_a_flag_that_is_set_late(level: Any, seed: int | None) -> None:
     """A warp waits together for its thread that spins, however long."""
     work = f"""{BARRIER}
-    %c1500 = arith.constant 1500 : index
-    %y = scf.for %i = %c0 to %c1500 step %c1 iter_args(%x = %one) -> (i32) {{
+    %c150 = arith.constant 150 : index
+    %y = scf.for %i = %c0 to %c150 step %c1 iter_args(%x = %one) -> (i32) {{
       %z = arith.addi %x, %x : i32
       scf.yield %z : i32
     }}"""

@@ -108,6 +108,7 @@ def test_a_spin_that_no_other_thread_ends(level: str, seed: int | None) -> None:
     assert "block (0,0,0), thread (0,0,0)" in str(caught.value) and "// HERE" in str(caught.value)
 
 
+@pytest.mark.usefixtures("impatient")
 def test_spins_that_end_each_other() -> None:
     """Three threads at three places, each of which waits for the next: the last one ends it."""
     loop = """
@@ -131,9 +132,10 @@ def test_spins_that_end_each_other() -> None:
             assert found[0][:3].tolist() == [1, 1, 1]
 
 
+@pytest.mark.usefixtures("impatient")
 def test_a_loop_that_takes_long_is_no_livelock() -> None:
-    body = """  %c20000 = arith.constant 20000 : index
-  %sum = scf.for %i = %c0 to %c20000 step %c1 iter_args(%x = %one) -> (i32) {
+    body = """  %c2000 = arith.constant 2000 : index
+  %sum = scf.for %i = %c0 to %c2000 step %c1 iter_args(%x = %one) -> (i32) {
     %odd = arith.index_cast %i : index to i32
     %y = arith.xori %x, %odd : i32
     scf.yield %y : i32

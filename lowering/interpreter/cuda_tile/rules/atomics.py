@@ -35,9 +35,10 @@ Combine = Callable[[Tile, Tile], Tile]
 
 
 def combination(mode: str, element: Element) -> Combine:
-    """The new value, by an atomic mode, of the old one and the operand."""
+    """The new value, by an atomic mode, of the old one and the operand. Where f32 are added there
+    are no subnormal numbers, as in PTX."""
     if mode == "addf" or (mode == "add" and element.kind == "float"):
-        return arithmetic("add", element, "nearest_even")
+        return arithmetic("add", element, "nearest_even", flush=element.name == "f32")
     if element.kind == "float" and mode in ("min", "max"):
         return np.fmin if mode == "min" else np.fmax
     return _INTEGER[mode]

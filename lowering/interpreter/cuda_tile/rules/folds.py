@@ -2,7 +2,8 @@
 
 The order is stated, since Tile IR leaves it open. `reduce` folds the upper half of the dimension
 onto the lower one until one element is left; the lower one is the accumulator. `scan` goes
-through the dimension index by index, beginning with the identity.
+through the dimension index by index, beginning with the identity. The region's first argument is
+the accumulator, as an H200 and tileiras 13.5 have it of functions that are not commutative.
 """
 
 from collections.abc import Callable
@@ -40,22 +41,22 @@ goes in front first."""
 
 
 def _combination(body: Prepared) -> Combine:
-    """The region as a function of elements and accumulators, both [blocks, ...]."""
+    """The region as a function of accumulators and elements, both [blocks, ...]."""
 
-    def pointwise(frame: Frame, elements: Tiles, accumulators: Tiles) -> Tiles:
+    def pointwise(frame: Frame, accumulators: Tiles, elements: Tiles) -> Tiles:
         inner = Frame(frame.gang, frame.rows)
-        return _run(body, inner, elements, accumulators)
+        return _run(body, inner, accumulators, elements)
 
-    def lane_by_lane(frame: Frame, elements: Tiles, accumulators: Tiles) -> Tiles:
+    def lane_by_lane(frame: Frame, accumulators: Tiles, elements: Tiles) -> Tiles:
         # What the region takes from outside belongs to a block: every lane becomes a row.
-        shape = np.broadcast_shapes(*(tile.shape for tile in (*elements, *accumulators)))
+        shape = np.broadcast_shapes(*(tile.shape for tile in (*accumulators, *elements)))
         shape = (frame.count, *shape[1:])
         lanes = int(np.prod(shape[1:]))
         gang = Gang(frame.gang.machine, np.repeat(frame.blocks, lanes), frame.gang.order)
         inner = LaneFrame(gang, frame, np.repeat(np.arange(frame.count), lanes))
         flat = [
             [np.broadcast_to(tile, shape).reshape(-1) for tile in tiles]
-            for tiles in (elements, accumulators)
+            for tiles in (accumulators, elements)
         ]
         return [
             np.broadcast_to(tile, inner.count).reshape(shape) for tile in _run(body, inner, *flat)
@@ -79,11 +80,11 @@ class LaneFrame(Frame):
         return known
 
 
-def _run(body: Prepared, inner: Frame, elements: Tiles, accumulators: Tiles) -> Tiles:
-    pairs = zip(elements, accumulators, strict=True)
-    for i, (element, accumulator) in enumerate(pairs):
-        inner[body.arguments[2 * i]] = element
-        inner[body.arguments[2 * i + 1]] = accumulator
+def _run(body: Prepared, inner: Frame, accumulators: Tiles, elements: Tiles) -> Tiles:
+    pairs = zip(accumulators, elements, strict=True)
+    for i, (accumulator, element) in enumerate(pairs):
+        inner[body.arguments[2 * i]] = accumulator
+        inner[body.arguments[2 * i + 1]] = element
     running = run(body, inner)
     try:
         while True:
@@ -103,14 +104,14 @@ def _reduce(op: ReduceOp, preparation: Preparation) -> Step:
     combine = _combination(body)
 
     def act(frame: Frame, *tiles: Tile) -> Any:
-        results = _folded(lambda upper, lower: combine(frame, upper, lower), list(tiles), axis)
+        results = _folded(lambda lower, upper: combine(frame, lower, upper), list(tiles), axis)
         return tuple(results) if len(tiles) > 1 else next(iter(results))
 
     return acting(op, act)
 
 
 def _single_function(body: Prepared) -> Binary | None:
-    """The region as a function of an element and an accumulator, where it is one operation."""
+    """The region as a function of an accumulator and an element, where it is one operation."""
     if len(body.steps) != 1 or len(body.arguments) != 2 or not body.pointwise:
         return None
     step = body.steps[0]
@@ -124,8 +125,8 @@ def _single_function(body: Prepared) -> Binary | None:
     return None
 
 
-def _exchanged(function: Binary, element: Tile, accumulator: Tile) -> Tile:
-    return function(accumulator, element)
+def _exchanged(function: Binary, accumulator: Tile, element: Tile) -> Tile:
+    return function(element, accumulator)
 
 
 def _folded_in_cache(function: Binary, tile: Tile, axis: int) -> Tile:
@@ -148,14 +149,14 @@ def _folded_in_cache(function: Binary, tile: Tile, axis: int) -> Tile:
     columns = np.moveaxis(folded if short < size else rows, 1, 0).reshape(short, -1)
     while len(columns) > 1:
         half = len(columns) // 2
-        columns = function(columns[half:], columns[:half])
+        columns = function(columns[:half], columns[half:])
     return columns.reshape(shape)
 
 
 def _halved(function: Binary, rows: Tile) -> Tile:
     """The upper halves of rows on the lower ones."""
     half = rows.shape[1] // 2
-    return function(rows[:, half:], rows[:, :half])
+    return function(rows[:, :half], rows[:, half:])
 
 
 def _halved_in_one(function: Binary, rows: Tile) -> Tile:
@@ -164,7 +165,7 @@ def _halved_in_one(function: Binary, rows: Tile) -> Tile:
     half = rows.shape[1] // 2
     distance, flat = half * rows.shape[2], rows.reshape(-1)
     sums = np.empty_like(flat)
-    function(flat[distance:], flat[:-distance], out=sums[:-distance])
+    function(flat[:-distance], flat[distance:], out=sums[:-distance])
     return sums.reshape(rows.shape)[:, :half]
 
 
@@ -177,7 +178,7 @@ def _folded(combine: Callable[[Tiles, Tiles], Tiles], folded: Tiles, axis: int) 
             axis = 1
         lower = [_part(tile, axis, slice(0, size // 2)) for tile in folded]
         upper = [_part(tile, axis, slice(size // 2, size)) for tile in folded]
-        folded = combine(upper, lower)
+        folded = combine(lower, upper)
     return [np.take(tile, 0, axis=axis) for tile in folded]
 
 
@@ -202,7 +203,7 @@ def _scan(op: ScanOp, preparation: Preparation) -> Step:
         ]
         count = len(slices[0])
         for i in reversed(range(count)) if backwards else range(count):
-            before = combine(frame, [values[i] for values in slices], before)
+            before = combine(frame, before, [values[i] for values in slices])
             for result, tile in zip(results, before, strict=True):
                 result[i] = tile
         scanned = tuple(np.moveaxis(result, 0, axis) for result in results)

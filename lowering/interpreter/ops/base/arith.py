@@ -17,7 +17,6 @@ from xdsl.utils.hints import isa
 
 from tilewright.diagnostic import OpError, at
 from tilewright.dialects.cute.types.algebra import CuteType
-from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
 from tilewright.dialects.math_functions.code import Value
 from tilewright.dialects.math_functions.rounded_once import (
     EXTREMES,
@@ -331,8 +330,6 @@ def _compare_floats(op: arith.CmpfOp, builder: Builder) -> Step:
 def _select(op: arith.SelectOp, builder: Builder) -> Step:
     if isinstance(op.result.type, CuteType):
         return pure(op, builder, chosen)
-    if not isinstance(op.result.type, FragmentType):
-        type_name(op, op.result.type)
 
     def compute(condition: Bits, a: Bits, b: Bits) -> Bits:
         if a.ndim > condition.ndim:

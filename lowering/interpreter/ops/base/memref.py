@@ -200,7 +200,7 @@ def _reinterpret(op: memref.ReinterpretCastOp, builder: Builder) -> Step:
     _check_space(op, op.source.type)
     _check(op, addressing_mismatch(op.result.type))
     source, dest = builder.slot(op.source), builder.slot(op.result)
-    layout = layout_of(op.result.type) if _is_static(op) else None
+    layout = layout_of(op.result.type) if not (op.sizes or op.strides) else None
     lists = [
         _mixed(static.get_values(), builder.slots(dynamic))
         for static, dynamic in (
@@ -225,10 +225,6 @@ def _reinterpret(op: memref.ReinterpretCastOp, builder: Builder) -> Step:
         )
 
     return step
-
-
-def _is_static(op: memref.ReinterpretCastOp) -> bool:
-    return not (op.sizes or op.strides)
 
 
 def _mixed(static: Sequence[int], slots: Sequence[int]) -> list[int | tuple[int]]:

@@ -19,6 +19,7 @@ from tilewright.lowering.interpreter.builder import Builder, Step, effect, runs
 from tilewright.lowering.interpreter.errors import faults_of
 from tilewright.lowering.interpreter.machine.atomic_order import AccessOrder
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
+from tilewright.lowering.interpreter.numerics.flush import flushing
 from tilewright.lowering.interpreter.ops.base.memref import View
 from tilewright.lowering.interpreter.ops.instructions.ptx import moved
 from tilewright.lowering.interpreter.values import Bits, Lanes, spread
@@ -53,10 +54,13 @@ def _dtype(type_: str) -> np.dtype[Any]:
     return np.dtype(ml_dtypes.bfloat16 if type_ == "bf16" else f"{_LETTERS[type_[0]]}{type_[1:]}")
 
 
-def combine(form: str) -> Callable[..., Bits]:
-    """The new value, by a form, of the one that is there and others, as raw bits."""
+def combine(form: str, *, shared: bool = True) -> Callable[..., Bits]:
+    """The new value, by a form, of the one that is there and others, as raw bits. What adds f32 in
+    global memory has no subnormal numbers (PTX ISA 9.7.13, `atom`; H200)."""
     operation, *_, type_ = form.split(".")
     compute, dtype = _OPERATIONS[operation], _dtype(type_)
+    if form == "add.f32" and not shared:
+        compute = flushing(compute)
 
     def combined(old: Bits, *values: Bits) -> Bits:
         with np.errstate(all="ignore"):
@@ -124,5 +128,11 @@ def _perform(
     dtype, count = f"uint{8 * _dtype(form.rpartition('.')[2]).itemsize}", len(lanes)
     words = [np.ascontiguousarray(spread(value, count)).astype(dtype) for value in values]
     return machine.atomics.perform(
-        lanes, spread(address, count), words, combine(form), number, order, shared=shared
+        lanes,
+        spread(address, count),
+        words,
+        combine(form, shared=shared),
+        number,
+        order,
+        shared=shared,
     )

@@ -30,7 +30,6 @@ from tilewright.lowering.interpreter.arithmetic.sparse import check_metadata
 from tilewright.lowering.interpreter.builder import Builder, Step, effect, nothing, runs
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.machine import WARP, Gang, Machine
-from tilewright.lowering.interpreter.numerics import NumericsError
 from tilewright.lowering.interpreter.ops.base.arith import pure, split, unary
 from tilewright.lowering.interpreter.ops.base.gpu import arrive_at, wait_at
 from tilewright.lowering.interpreter.values import Bits, Lanes, spread
@@ -112,10 +111,7 @@ def multiply(
     """
     if atom.row.sparsity is not None:
         check_metadata(atom, inputs[3], selectors[0])
-    try:
-        model = numerics_model(atom, machine.launch.arch, machine.launch.numerics)
-    except NumericsError as error:
-        raise Fault(str(error)) from error
+    model = numerics_model(atom, machine.launch.arch, machine.launch.numerics)
     return multiply_fragments(atom, inputs, model, selectors)
 
 

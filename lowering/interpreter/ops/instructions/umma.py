@@ -21,7 +21,6 @@ from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.machine.tcgen05_streams import AsyncOperation
 from tilewright.lowering.interpreter.machine.tensor_memory import TensorAccess
-from tilewright.lowering.interpreter.numerics import NumericsError
 from tilewright.lowering.interpreter.ops.instructions.tcgen05_sync import each_thread, group_ctas
 from tilewright.lowering.interpreter.values import Bits, spread
 
@@ -135,7 +134,7 @@ def faulting(run: Callable[[], None]) -> None:
     """Run it; what is wrong with its operands is a Fault."""
     try:
         run()
-    except (AtomError, DescriptorError, NumericsError) as error:
+    except (AtomError, DescriptorError) as error:
         raise Fault(str(error)) from None
 
 

@@ -29,7 +29,6 @@ from tilewright.lowering.interpreter.builder import Builder, Step, runs
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.async_proxy import AsyncFragment
 from tilewright.lowering.interpreter.machine.machine import WARP, Gang, Machine
-from tilewright.lowering.interpreter.numerics import NumericsError
 from tilewright.lowering.interpreter.values import (
     CONTAINERS,
     Bits,
@@ -88,7 +87,7 @@ class IssuedMma:
     def run(self, machine: Machine, gang: Gang) -> None:
         """Issue it for every warpgroup of the gang."""
         lanes, regs = warpgroups(machine, gang, self.atom.mnemonic), gang.regs
-        self._check_fenced(machine, gang)
+        machine.shared.wgmmas.check_fenced(gang.lanes, "the first")
         accumulates = self._accumulates(gang)
         c = self._accumulator(machine, gang, accumulates)
         if self.atom.frag_kind == "rs":
@@ -97,7 +96,10 @@ class IssuedMma:
         e = None if self.e is None else self._fragment(gang, "E", regs[self.e])
         if e is not None:
             check_metadata(self.atom, e, self.selector)
-        d = self._multiply(machine, a, b, c, e)
+        model = wgmma_model(self.atom, machine.launch.arch, machine.launch.numerics)
+        d = multiply_matrices(
+            self.atom, a, b, c, model, negated=self.negated, e=e, selector=self.selector
+        )
         shape = (self.atom.shape, self.atom.types[2])
         group = machine.shared.wgmmas.committed[gang.lanes]
         origin = machine.shared.op_names[self.number]
@@ -107,15 +109,6 @@ class IssuedMma:
             )
         self._overwrite(gang, origin)
         regs[self.d] = InFlight(origin, self.register(d).reshape(gang.count, -1), group, shape)
-
-    def _check_fenced(self, machine: Machine, gang: Gang) -> None:
-        fenced = machine.shared.wgmmas.fenced[gang.lanes]
-        if not fenced.all():
-            raise Fault(
-                "is the first of its warpgroup, and no wgmma.fence came before it "
-                "(PTX ISA 9.7.15.7.1)",
-                int(np.argmin(fenced)),
-            )
 
     def _accumulates(self, gang: Gang) -> NDArray[np.bool_]:
         """The warpgroups that add C: [warpgroups]."""
@@ -224,18 +217,6 @@ class IssuedMma:
         """Elements in containers: [warpgroups, threads, values]."""
         wide = spread(value, gang.count).reshape(gang.count // WARPGROUP, WARPGROUP, -1)
         return self.elements(operand, wide)
-
-    def _multiply(
-        self, machine: Machine, a: NDArray[Any], b: NDArray[Any], c: Bits, e: Bits | None
-    ) -> Bits:
-        launch = machine.launch
-        try:
-            model = wgmma_model(self.atom, launch.arch, launch.numerics)
-        except NumericsError as error:
-            raise Fault(str(error)) from error
-        return multiply_matrices(
-            self.atom, a, b, c, model, negated=self.negated, e=e, selector=self.selector
-        )
 
 
 # The atom level

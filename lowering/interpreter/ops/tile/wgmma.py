@@ -28,7 +28,6 @@ from tilewright.lowering.interpreter.arithmetic.wgmma import (
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.machine.register_tensor import OPERAND
-from tilewright.lowering.interpreter.numerics import NumericsError
 from tilewright.lowering.interpreter.ops.instructions.wgmma import WARPGROUP, warpgroups
 from tilewright.lowering.interpreter.ops.tile.gemm import extents, registers
 from tilewright.lowering.interpreter.ops.tile.tensor_access import bit_offsets, container, offsets
@@ -114,7 +113,7 @@ class WarpgroupGemm:
     def run(self, machine: Machine, gang: Gang) -> None:
         """Issue them for every warpgroup of the gang."""
         lanes = warpgroups(machine, gang, self.atom.mnemonic)
-        self._check_fenced(machine, gang)
+        machine.shared.wgmmas.check_fenced(gang.lanes, "the first wgmma")
         a, b = self.tensors["A"], self.tensors["B"]
         _, m, steps = extents(a)
         _, n, _ = extents(b)
@@ -125,15 +124,6 @@ class WarpgroupGemm:
             for column in range(n):
                 for row in range(m):
                     self._issue(machine, gang, lanes, shared, (row, column, k))
-
-    def _check_fenced(self, machine: Machine, gang: Gang) -> None:
-        fenced = machine.shared.wgmmas.fenced[gang.lanes]
-        if not fenced.all():
-            raise Fault(
-                "is the first wgmma of its warpgroup, and no wgmma.fence came before it "
-                "(PTX ISA 9.7.15.7.1)",
-                int(np.argmin(fenced)),
-            )
 
     def _issue(
         self,
@@ -155,7 +145,10 @@ class WarpgroupGemm:
             a, b = self._matrices(machine, lanes, shared, where)
         e = self._metadata(gang, row, k)
         e = None if e is None else e.reshape(shape)
-        values = self._multiply(machine, a, b, c.reshape(shape), e)
+        if e is not None:
+            check_metadata(self.atom, e, 0)
+        model = wgmma_model(self.atom, machine.launch.arch, machine.launch.numerics)
+        values = multiply_matrices(self.atom, a, b, c.reshape(shape), model, e=e)
         places = offsets(self.d)[:, chosen(self.d, row, column)]
         kind = (self.atom.shape, self.atom.types[2])
         registers(self.d).write_result(
@@ -212,14 +205,3 @@ class WarpgroupGemm:
                 for operand, places, begin, chunks in zip(shared, where, starts, data, strict=True)
             ])  # fmt: skip
         return [np.stack(matrices) for matrices in zip(*by_warpgroup, strict=True)]
-
-    def _multiply(
-        self, machine: Machine, a: NDArray[Any], b: NDArray[Any], c: Bits, e: Bits | None
-    ) -> Bits:
-        if e is not None:
-            check_metadata(self.atom, e, 0)
-        try:
-            model = wgmma_model(self.atom, machine.launch.arch, machine.launch.numerics)
-        except NumericsError as error:
-            raise Fault(str(error)) from error
-        return multiply_matrices(self.atom, a, b, c, model, e=e)

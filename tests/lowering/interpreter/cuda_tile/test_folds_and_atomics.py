@@ -33,7 +33,7 @@ def folded(fold: str, shape: str, result: str, array: np.ndarray, count: int) ->
 def reduce(dim: int, shape: str, result: str, body: str, identity: str = "0.0") -> str:
     return f"""
     %r = reduce %a dim={dim} identities=[{identity} : f32] : tile<{shape}xf32> -> tile<{result}>
-    (%e: tile<f32>, %acc: tile<f32>) {{
+    (%acc: tile<f32>, %e: tile<f32>) {{
 {body}
       yield %s : tile<f32>
     }}"""
@@ -91,7 +91,7 @@ def test_several_tiles_fold_together() -> None:
     %i = itof %i0 signed : tile<16xi32> -> tile<16xf32>
     %m, %r = reduce %a, %i dim=0 identities=[0xFF800000 : f32, 0.0 : f32]
         : tile<16xf32>, tile<16xf32> -> tile<f32>, tile<f32>
-    (%v: tile<f32>, %va: tile<f32>, %j: tile<f32>, %ja: tile<f32>) {
+    (%va: tile<f32>, %v: tile<f32>, %ja: tile<f32>, %j: tile<f32>) {
       %gt = cmpf greater_than ordered %v, %va : tile<f32> -> tile<i1>
       %eq = cmpf equal ordered %v, %va : tile<f32> -> tile<i1>
       %lt = cmpf less_than ordered %j, %ja : tile<f32> -> tile<i1>
@@ -112,7 +112,7 @@ def test_scans_go_index_by_index(dim: int, reverse: bool) -> None:
     fold = f"""
     %r = scan %a dim={dim} reverse={str(reverse).lower()} identities=[0.0 : f32]
         : tile<8x16xf32> -> tile<8x16xf32>
-    (%e: tile<f32>, %acc: tile<f32>) {{
+    (%acc: tile<f32>, %e: tile<f32>) {{
 {SUM}
       yield %s : tile<f32>
     }}"""
