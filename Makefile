@@ -17,6 +17,8 @@ test: lint typed
 	$(MAKE) --no-print-directory -j2 -o typed types suite
 
 # lit's first process compiles the package to bytecode; the workers of pytest would do so each.
+# The workers take the cores: threads of BLAS would only spin beside them.
+suite: export OPENBLAS_NUM_THREADS := 1
 suite: $(VENV)/test.stamp
 	$(BIN)/lit -j $(JOBS) tests/filecheck
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal

@@ -49,7 +49,7 @@ def events(module: ModuleOp) -> int:
     """How many events are followed, in all launches."""
     kernel = next(op for op in module.walk() if isinstance(op, func.FuncOp))
     program = Program(kernel)
-    followed = (launch[0] for launch in launches(kernel, program.loops, 4, guesses=False))
+    followed = (launch[0] for launch in launches(kernel, program.loops, 4))
     return sum(len(program.run(launch).events) for launch in followed)
 
 

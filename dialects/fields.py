@@ -59,9 +59,8 @@ class FieldsOp(DefinedOp):
         shape = _shape(type(self))
         if (given := (len(ordered), *named)) not in shape.legal:
             self._check_given(shape, *given)
-        fields: dict[str, Any] = {
-            **shape.known, **dict(zip(shape.order, ordered, strict=False)), **named,
-        }  # fmt: skip
+        fields: dict[str, Any] = {**shape.known, **named}
+        fields.update(zip(shape.order, ordered, strict=False))
         properties: dict[str, Attribute] = {}
         for name, attribute_of, default in shape.properties:
             value = fields[name]

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from xdsl.ir import Attribute
 
+_Attribute = TypeVar("_Attribute", bound=Attribute)
 _Result = TypeVar("_Result")
 _MOST = 1 << 12
 
@@ -28,12 +29,12 @@ else:
             return kept[self._key]
 
 
-def once_each(function: Callable[[Attribute], _Result]) -> Callable[[Attribute], _Result]:
+def once_each(function: Callable[[_Attribute], _Result]) -> Callable[[_Attribute], _Result]:
     """A function that keeps its results by the identity of the attribute: most have but few, and
     the hash of one is dear."""
-    known: dict[int, tuple[Attribute, _Result]] = {}
+    known: dict[int, tuple[_Attribute, _Result]] = {}
 
-    def asked(attribute: Attribute) -> _Result:
+    def asked(attribute: _Attribute) -> _Result:
         entry = known.get(id(attribute))
         if entry is None:
             if len(known) >= _MOST:

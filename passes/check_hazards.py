@@ -14,12 +14,8 @@ from tilewright.diagnostic import OpError, messages, named
 from tilewright.dialects.cute_nvgpu.ops.sm90 import WarpgroupMmaOp
 from tilewright.passes.analysis.functions import functions
 from tilewright.passes.analysis.hazards.check import check
-from tilewright.passes.analysis.hazards.launches import is_kernel
+from tilewright.passes.analysis.hazards.launches import FROM_TILE_IR, is_kernel
 from tilewright.passes.analysis.wgmma_flow import WgmmaFlow, WgmmaHazard
-
-FROM_TILE_IR = "cuda_tile.entry"
-"""The attribute of kernels that were entries of Tile IR, which tests look at, not compilations:
-what orders their threads nobody wrote."""
 
 Unproven = Literal["warn", "error", "ignore"]
 """The fate of what cannot be decided."""
@@ -69,7 +65,7 @@ class CheckHazardsPass(ModulePass):
             )
         for function in functions(op):
             if FROM_TILE_IR in function.attributes:
-                continue
+                continue  # Tests look at those: what orders their threads nobody wrote.
             if has_wgmma(function):
                 report = _reject_registers if is_kernel(function) else _reject
                 WgmmaFlow(function, report).follow(function.body)

@@ -10,6 +10,7 @@ from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
 from tilewright.diagnostic import OpError, messages, named
+from tilewright.dialects.ancestors import ancestors
 from tilewright.dialects.cute_nvgpu.lattice.tmem import COLUMNS
 from tilewright.dialects.cute_nvgpu.ops.cta_group import CtaGroupOp
 from tilewright.dialects.cute_nvgpu.ops.tmem import AllocOp, DeallocOp, RetrieveOp
@@ -107,13 +108,10 @@ def _check_warps(function: func.FuncOp | gpu.FuncOp, op: AllocOp | DeallocOp) ->
 
 def _asks_for_threads(op: Operation) -> bool:
     """A condition, or the bounds of a loop, around an op depend on the thread."""
-    while (parent := op.parent_op()) is not None and not isinstance(
-        parent, func.FuncOp | gpu.FuncOp
-    ):
-        if any(map(depends_on_thread, parent.operands)) or isinstance(parent, scf.WhileOp):
-            return True
-        op = parent
-    return False
+    return any(
+        any(map(depends_on_thread, parent.operands)) or isinstance(parent, scf.WhileOp)
+        for parent in ancestors(op)
+    )
 
 
 def _check_cluster(function: func.FuncOp | gpu.FuncOp, op: CtaGroupOp) -> None:

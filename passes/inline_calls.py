@@ -12,6 +12,7 @@ from xdsl.rewriter import BlockInsertPoint, InsertPoint, Rewriter
 from xdsl.traits import SymbolTable
 
 from tilewright.diagnostic import OpError
+from tilewright.dialects.ancestors import ancestors
 
 Function = func.FuncOp | gpu.FuncOp
 _RETURNS = (func.ReturnOp, gpu.ReturnOp)
@@ -28,7 +29,7 @@ class InlineCallsPass(ModulePass):
         calls = _calls(op)
         callees = {callee_of(call) for call in calls}
         for call in calls:
-            if _function(call) not in callees:
+            if callees.isdisjoint(ancestors(call)):
                 _inline(call, ())
         for callee in callees:
             callee.detach()
@@ -50,14 +51,6 @@ def callee_of(call: func.CallOp) -> Function:
 
 def _calls(inside: Operation | Region) -> list[func.CallOp]:
     return [op for op in inside.walk() if type(op) is func.CallOp]
-
-
-def _function(op: Operation) -> Operation | None:
-    """The function around an op."""
-    ancestor = op.parent_op()
-    while ancestor is not None and not isinstance(ancestor, Function):
-        ancestor = ancestor.parent_op()
-    return ancestor
 
 
 def _inline(call: func.CallOp, path: tuple[Function, ...]) -> None:

@@ -44,7 +44,7 @@ class SynthesizeLayoutsPass(ModulePass):
     name = "cute-nvgpu-synthesize-layouts"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        ops = list(op.walk())
+        ops = list(_with_layouts(op))
         links = _links(ops)
         known: dict[SSAValue, _Source] = {}
         work: deque[SSAValue] = deque()
@@ -54,7 +54,7 @@ class SynthesizeLayoutsPass(ModulePass):
             value = work.popleft()
             for neighbour in links.get(value, ()):
                 _learn(neighbour, known[value], known, work)
-        made = dict[tuple[FragmentType, Layout], FragmentType]()
+        made = dict[tuple[int, int], FragmentType]()
         for value, source in known.items():
             _set_layout(value, source.layout, made)
         _set_signatures(ops)
@@ -102,6 +102,19 @@ def _seeds(ops: Sequence[Operation]) -> Iterator[tuple[SSAValue, _Source]]:
             yield op.fragment, _Source(op, op.access.tv_layout)
         elif isinstance(op, TmemAccessOp):
             yield op.fragment, _Source(op, op.tv_layout)
+
+
+def _with_layouts(root: Operation) -> Iterator[Operation]:
+    """The ops that make a fragment, keep one where it is, or want it in a layout; and those with
+    regions."""
+    for op in root.walk():
+        if op.regions or type(op) in _KEEPING or _is_asked(type(op)):
+            yield op
+            continue
+        for value in op.results:
+            if value.type.__class__ is FragmentType:
+                yield op
+                break
 
 
 @cache
@@ -183,15 +196,14 @@ def _yielded(terminator: Operation | None) -> tuple[SSAValue, ...]:
     return tuple(terminator.operands) if isinstance(terminator, scf.YieldOp) else ()
 
 
-def _set_layout(
-    value: SSAValue, layout: Layout, made: dict[tuple[FragmentType, Layout], FragmentType]
-) -> None:
+def _set_layout(value: SSAValue, layout: Layout, made: dict[tuple[int, int], FragmentType]) -> None:
     type_ = value.type
     assert isinstance(type_, FragmentType)
     if type_.tv_layout is None:
-        if (type_, layout) not in made:
-            made[type_, layout] = type_.with_layout(layout)
-        value._type = made[type_, layout]  # pyright: ignore[reportPrivateUsage]
+        key = id(type_), id(layout)  # quicker than their hashes
+        if key not in made:
+            made[key] = type_.with_layout(layout)
+        value._type = made[key]  # pyright: ignore[reportPrivateUsage]
 
 
 def _set_signatures(ops: Sequence[Operation]) -> None:

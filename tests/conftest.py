@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 from _pytest.runner import runtestprotocol
+from covering import THOROUGH
 from hypothesis import HealthCheck, settings
+from hypothesis.internal.conjecture import providers
 from without_checks import without_checks
 
 from tilewright import execution
@@ -22,6 +24,9 @@ for _name, _examples in (("each-run", 15), ("thorough", 500)):
         _name, max_examples=_examples, deadline=None, suppress_health_check=_LENIENT
     )
 settings.load_profile("each-run")
+if not THOROUGH:
+    # Not tried: the numbers that 800 modules are written with, which each worker would parse.
+    providers._get_local_constants = lambda: providers._local_constants
 gc.disable()  # until all is loaded
 
 

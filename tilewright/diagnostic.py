@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from xdsl.dialects.builtin import CallSiteLoc, FileLineColLoc, NameLoc
+from xdsl.dialects.builtin import CallSiteLoc, FileLineColLoc, IntAttr, NameLoc
 from xdsl.utils.exceptions import PassFailedException, VerifyException
 
 from tilewright.dialects.once import once_each
@@ -103,31 +103,38 @@ class Diagnostic:
         return f"{head}\n{left}{'...' * bool(end)}\n{indent}^"
 
 
+_LIBRARY = "/cuda/tile/_stub.py"
+"""Where cuTile's own methods are: of a call of one it is the call that a user wants to see."""
+
+
 @once_each
 def file_location(location: Attribute) -> FileLineColLoc | None:
     """The place in a file that a location names, looking through names, calls (at what is called)
     and debug info (`cuda_tile.di_loc`); None where it is none."""
+    described = False
     while not isinstance(location, FileLineColLoc):
         if isinstance(location, NameLoc):
             location = location.location
         elif isinstance(location, CallSiteLoc):
-            location = location.callee
+            called = file_location(location.callee)
+            if called is not None and not called.filename.data.endswith(_LIBRARY):
+                return called
+            location = location.caller
         elif (source := getattr(location, "source", None)) is not None:
-            location = source
+            location, described = source, True
         else:
             return None
+    if described and location.filename.data.endswith(".py"):
+        # cuTile's debug info counts columns from 0, as Python's `ast` does.
+        column = IntAttr(location.column.data + 1)
+        return FileLineColLoc(location.filename, location.line, column)
     return location
 
 
 def place_of(location: Attribute) -> tuple[str, int, int] | None:
     """File, line and column (from 1) of a location; None where it is none of a file."""
     place = file_location(location)
-    if place is None:
-        return None
-    file, line, column = place.filename.data, place.line.data, place.column.data
-    if place is not location and file.endswith(".py") and hasattr(location, "source"):
-        column += 1  # cuTile's debug info counts columns from 0, as Python's `ast` does
-    return file, line, column
+    return place and (place.filename.data, place.line.data, place.column.data)
 
 
 def at(location: Attribute, message: str, source: str | None = None) -> Diagnostic:

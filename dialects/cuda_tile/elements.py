@@ -7,7 +7,6 @@ They are held as bytes, little-endian and row-major; each element takes the whol
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import ml_dtypes
@@ -22,6 +21,7 @@ from xdsl.utils.exceptions import VerifyException
 from tilewright.dialects.cuda_tile.element_types import ELEMENT_OF
 from tilewright.dialects.cuda_tile.type_text import shown
 from tilewright.dialects.cuda_tile.types import TileType
+from tilewright.dialects.once import once_each
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -87,7 +87,7 @@ _DTYPES: dict[str, Any] = {
 }
 
 
-@cache
+@once_each
 def dtype_of(element_type: Attribute) -> np.dtype[Any]:
     """NumPy's type for an element of a constant: i1 as 0 or 1, tf32 as f32, unsigned
     fnv8E5M3FNU as its bits, integers signed."""

@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Callable, Sequence
-from functools import lru_cache
 
 from xdsl.ir import Attribute
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
+
+from tilewright.dialects.once import once_each
 
 PREFIX = "cuda_tile."
 
@@ -71,7 +72,7 @@ def print_types(printer: Printer, types: Sequence[Attribute]) -> None:
     printer.print_list(types, lambda type_: print_type(printer, type_))
 
 
-@lru_cache(_REMEMBERED)
+@once_each
 def shown(type_: Attribute) -> str:
     """A type as diagnostics name it."""
     return str(type_).removeprefix(f"!{PREFIX}")

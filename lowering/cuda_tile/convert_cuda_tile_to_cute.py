@@ -105,7 +105,7 @@ from tilewright.lowering.cuda_tile.scheduling.split_blocks import split_blocks
 from tilewright.lowering.cuda_tile.scheduling.split_turns import split_turns
 from tilewright.lowering.cuda_tile.tiles import convert_folds, convert_shapes
 from tilewright.lowering.tile.kernel import erase_unused
-from tilewright.passes.check_hazards import FROM_TILE_IR
+from tilewright.passes.analysis.hazards.launches import FROM_TILE_IR
 
 # Importing them fills the table of rules.
 _RULE_MODULES = (
@@ -177,6 +177,7 @@ def convert_entry(entry: EntryOp, arch: Target | None = None) -> func.FuncOp:
                 stored, beside = stored_boxes(entry, arch), 0
                 continue
             kernel.check_room()
+            kernel.tensor.trust()
             for load, why in copies.refused.items():
                 remark(load, "pipeline", f"'{load.name}' is not loaded ahead by cp.async: {why}")
             if TAKES_BLOCKS in entry.attributes:

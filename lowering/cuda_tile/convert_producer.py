@@ -17,6 +17,7 @@ from itertools import chain
 from xdsl.dialects import scf
 from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
 
+from tilewright.dialects.ancestors import ancestors
 from tilewright.dialects.cuda_tile.ops import core, views
 from tilewright.dialects.cuda_tile.ops.control_flow import ContinueOp, ForOp, IfOp, ReturnOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
@@ -68,11 +69,7 @@ def _leaves(op: Operation, loops: set[ForOp]) -> bool:
 
 def around(op: Operation) -> Iterator[ForOp]:
     """The loops over ranges that an op is in."""
-    parent = op.parent_op()
-    while parent is not None:
-        if isinstance(parent, ForOp):
-            yield parent
-        parent = parent.parent_op()
+    return (parent for parent in ancestors(op) if isinstance(parent, ForOp))
 
 
 def _add(value: SSAValue, loops: set[ForOp], needed: set[Operation]) -> bool:

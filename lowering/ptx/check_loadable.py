@@ -56,7 +56,8 @@ def _check_body(entry: EntryOp, shapes: Shapes) -> None:
             if not isinstance(argument.type, RegType):
                 raise OpError(entry, f"a block argument of {argument.type} has no PTX text")
     own = kept(Shapes, entry.body) or shapes_of(entry)
+    last = {block.last_op for block in entry.body.blocks}
     for op, shape in own.items():
-        if shape.ends_block or op.next_op is None:
+        if shape.ends_block or op in last:
             _check_verified(op)  # type: ignore[arg-type]  # where it stands
     shapes.update(own)

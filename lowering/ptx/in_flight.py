@@ -91,8 +91,7 @@ class RegisterConflict(NamedTuple):
 
 def has_flights(region: Region) -> bool:
     """True where an instruction accesses registers behind the ones after it."""
-    types = {type(op) for block in region.blocks for op in block.ops}
-    return not types.isdisjoint(_FLIGHT_TYPES)
+    return any(type(op) in _FLIGHT_TYPES for block in region.blocks for op in block.ops)
 
 
 class InFlightRegisters:
@@ -106,11 +105,11 @@ class InFlightRegisters:
         self.conflicts: list[RegisterConflict] = []
         self.meetings: list[Tie] = []
         self.at: dict[Block, State] = {}
-        if not has_flights(region):
-            return
         self._events = {
             block: [op for op in block.ops if type(op) in _EVENT_TYPES] for block in region.blocks
         }
+        if not any(type(op) in _FLIGHT_TYPES for ops in self._events.values() for op in ops):
+            return
         events = (op for events in self._events.values() for op in events)
         waits = (op for op in events if isinstance(op, WgmmaWaitGroupOp))
         self._limit = 1 + max((op.pending.value.data for op in waits), default=0)
@@ -147,8 +146,8 @@ class InFlightRegisters:
                     state.update(dict.fromkeys(self._slots(result), Flight(op)))
             case WgmmaCommitGroupOp():
                 for slot, flight in state.items():
-                    commits = min(flight.commits + 1, self._limit)
-                    state[slot] = flight._replace(commits=commits)
+                    if flight.commits < self._limit:
+                        state[slot] = Flight(flight.op, flight.reads, flight.commits + 1)
             case WgmmaWaitGroupOp():
                 pending = op.pending.value.data
                 _keep(state, lambda f: f.commits <= pending or isinstance(f.op, LOADS))

@@ -142,11 +142,6 @@ def _constant(value: SSAValue) -> int | None:
     return value.owner.unsigned if isinstance(value.owner, ConstOp) else None
 
 
-def takes_immediate(op: Operation, index: int) -> bool:
-    """True where operand `index` of the op may be written as a constant."""
-    return isinstance(op, PtxOp) and shape_of(op).immediates[index]
-
-
 def immediate(op: ConstOp, type_: str) -> str:
     """The constant as an operand of an instruction type."""
     return constant(op.bits.value.data, type_)

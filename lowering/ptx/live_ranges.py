@@ -79,7 +79,7 @@ class Slot:
         """Where it is in flight."""
         flying: Ranges = {}
         for block, span in self.spans:
-            flying[block] = _union([*flying.get(block, ()), span])
+            flying[block] = _union([*flying[block], span]) if block in flying else [span]
         return flying
 
 
@@ -109,7 +109,9 @@ class RegisterRanges:
             for interval in intervals:
                 _insert(live[block], interval)
         for block, intervals in other.flying.items():
-            flying[block] = _union([*flying.get(block, ()), *intervals])
+            if (own := flying.get(block, intervals)) != intervals:
+                intervals = _union([*own, *intervals])
+            flying[block] = intervals
         return RegisterRanges(live, flying)
 
 

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable
 from functools import cache, cached_property
 from io import StringIO
 
-from xdsl.dialects.builtin import IntegerAttr, ModuleOp, NameLoc
+from xdsl.dialects.builtin import IntegerAttr, LocationAttr, ModuleOp, NameLoc
 from xdsl.ir import Block, Operation, SSAValue
 
 from tilewright.diagnostic import OpError, file_location
@@ -98,6 +98,7 @@ class KernelText:
         self._trampolines: list[tuple[str, Edge]] = []
         self._body = StringIO()
         self._comment: str | None = None
+        self._location: LocationAttr | None = None
         self._sources: dict[int, str | None] = {}  # by the identities of locations
 
     @property
@@ -134,7 +135,7 @@ class KernelText:
             least = self.entry.attributes.get(MIN_CTAS)
             if isinstance(least, IntegerAttr):
                 bound += f"\n.minnctapersm {least.value.data}"
-            elif SetmaxnregOp in {type(op) for op in self.entry.walk()}:
+            elif any(type(op) is SetmaxnregOp for op in self.entry.walk()):
                 # Otherwise ptxas ignores setmaxnreg, not knowing the registers at entry (C7508).
                 bound += "\n.minnctapersm 1"
         if self.entry.cluster is not None:
@@ -305,11 +306,10 @@ class KernelText:
 
     def line(self, text: str, op: Operation | None = None) -> None:
         """One line of the body, after a comment that names the source op where it changes."""
-        if op is not None:
-            place = id(op.location)
-            if place not in self._sources:
-                self._sources[place] = _source(op)
-            comment = self._sources[place]
+        if op is not None and (location := op.location) is not self._location:
+            self._location = location
+            if (comment := self._sources.get(id(location), "")) == "":
+                comment = self._sources[id(location)] = _source(op)
             if comment is not None and comment != self._comment:
                 self._body.write(f"\t// {comment}\n")
                 self._comment = comment

@@ -29,6 +29,7 @@ from tilewright.dialects.cute_nvgpu.ops import (
     warp_specialization,
 )
 from tilewright.lowering.tile.convert_memory import SMEM
+from tilewright.lowering.tile.emitter import Emitter
 from tilewright.lowering.tile.kernel import Kernel, lowers
 from tilewright.lowering.tile.leaves import Leaf, sized
 
@@ -231,17 +232,20 @@ def _release(op: ConsumerReleaseOp, kernel: Kernel) -> None:
         return
     if pipeline.kind == "umma_async":
         emitter.add(tcgen05_sync.FenceBeforeThreadSyncOp())
-    # One arrival for the warp, after what all of its threads have read.
+    release_stage(empty, at, pipeline.type.ctas.data, emitter)
+
+
+def release_stage(empty: SSAValue, at: SSAValue, ctas: int, emitter: Emitter) -> None:
+    """Tell every CTA that copies to a stage, once for the warp, after what all of its threads have
+    read."""
+
+    def arrive() -> None:
+        if ctas == 1:
+            emitter.add(mbarrier.ArriveOp(empty, [at]))
+            return
+        for number in range(ctas):
+            rank = emitter.constant(number, 32)
+            emitter.add(cluster.MbarrierArriveOp(empty, [at], rank, reads=True))
+
     emitter.add(sync.WarpSyncOp())
-    leader = emitter.emit(warp_specialization.ElectSyncOp())
-    kernel.emitter.when(leader, lambda: _arrive(empty, at, pipeline.type.ctas.data, kernel))
-
-
-def _arrive(barriers: SSAValue, at: SSAValue, ctas: int, kernel: Kernel) -> None:
-    emitter = kernel.emitter
-    if ctas == 1:
-        emitter.add(mbarrier.ArriveOp(barriers, [at]))
-        return
-    for number in range(ctas):
-        rank = emitter.constant(number, 32)
-        emitter.add(cluster.MbarrierArriveOp(barriers, [at], rank, reads=True))
+    emitter.when(emitter.emit(warp_specialization.ElectSyncOp()), arrive)

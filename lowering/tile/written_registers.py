@@ -5,6 +5,7 @@ from typing import Any
 
 from xdsl.ir import Block, Operation, Region, SSAValue
 
+from tilewright.dialects.ancestors import ancestors
 from tilewright.dialects.cute.ops.operation import InferredOp
 from tilewright.dialects.cute.types.tensors import MemRefType
 from tilewright.lowering.tile.kernel import Kernel
@@ -60,19 +61,12 @@ def _uses(made: SSAValue) -> Iterator[Operation]:
 
 def _is_behind(use: Operation, op: Operation) -> bool:
     """`use` comes after `op` and everything in it."""
-    path = list(_ancestors(use))
+    path = [use, *ancestors(use)]
     if op in path:
         return False
-    for place in _ancestors(op):
+    for place in (op, *ancestors(op)):
         block = place.parent
         same = next((ancestor for ancestor in path if ancestor.parent is block), None)
         if same is not None and isinstance(block, Block):
             return place.is_before_in_block(same)
     return False
-
-
-def _ancestors(op: Operation) -> Iterator[Operation]:
-    ancestor: Operation | None = op
-    while ancestor is not None:
-        yield ancestor
-        ancestor = ancestor.parent_op()

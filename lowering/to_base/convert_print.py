@@ -5,7 +5,7 @@ becomes, in a kernel,
     gpu.printf "(%d,4)\\0A", %n : i32
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import count
 
 from xdsl.builder import Builder
@@ -27,6 +27,7 @@ from xdsl.rewriter import InsertPoint
 from xdsl.traits import SymbolOpInterface, SymbolTable
 
 from tilewright.diagnostic import OpError
+from tilewright.dialects.ancestors import ancestors
 from tilewright.dialects.gpu import PrintfOp
 from tilewright.lowering.to_ptx.convert_cute_nvgpu_to_ptx import is_kernel
 
@@ -42,23 +43,15 @@ class Prints:
 
     def emit(self, op: Operation, format_: str, values: Sequence[SSAValue]) -> None:
         """Emit, before `op`, what prints the values. Raises OpError where @printf is another."""
-        ancestors = list(_ancestors(op))
-        if any(map(_is_on_gpu, ancestors)):
+        if any(map(_is_on_gpu, ancestors(op))):
             printf = PrintfOp(format_, values)
             printf.location = op.location
             Builder(InsertPoint.before(op)).insert(printf)
             return
-        module = next(ancestor for ancestor in ancestors if isinstance(ancestor, ModuleOp))
+        module = next(holder for holder in ancestors(op) if isinstance(holder, ModuleOp))
         if module not in self._hosts:
             self._hosts[module] = _HostPrintf(op, module)
         self._hosts[module].call(op, format_, values)
-
-
-def _ancestors(op: Operation) -> Iterator[Operation]:
-    parent = op.parent_op()
-    while parent is not None:
-        yield parent
-        parent = parent.parent_op()
 
 
 def _is_on_gpu(op: Operation) -> bool:

@@ -5,6 +5,7 @@ from xdsl.dialects.builtin import BFloat16Type, Float16Type, IndexType, IntegerA
 
 from tilewright.diagnostic import OpError
 from tilewright.dialects.math_functions.rounded_once import odd_single, odd_whole
+from tilewright.dialects.once import once_each
 from tilewright.dialects.ptx import scalars
 from tilewright.dialects.ptx.registers import MovOp, UnpackOp
 from tilewright.dialects.ptx.scalar_types import NARROW_FLOATS, scalar_type
@@ -27,6 +28,8 @@ from tilewright.lowering.to_ptx.convert_arith_floats import (
     widened,
 )
 from tilewright.lowering.to_ptx.programs import emitted
+
+_narrow = once_each(NARROW_FLOATS.get)
 
 
 @lowers(arith.IndexCastOp, arith.ExtSIOp, arith.ExtUIOp, arith.TruncIOp)
@@ -91,7 +94,7 @@ def _extend_float(op: arith.ExtFOp, to: Conversion) -> None:
     scalar(op, op.result.type)
     wide = op.result.type == F64
     value, source = to[op.input], op.input.type
-    if (narrow := NARROW_FLOATS.get(source)) is not None:
+    if (narrow := _narrow(source)) is not None:
         pair = to.scalar(CvtOp, f"rn.f16x2.{narrow}x2", value)
         halves = to.pure((UnpackOp, pair), (pair,), lambda: UnpackOp(pair))
         value = element(halves, 0, to)
@@ -112,10 +115,11 @@ def _truncate_float(op: arith.TruncFOp, to: Conversion) -> None:
     source, type_ = op.input.type, op.result.type
     scalar(op, source)
     storage_of(op, type_)
-    value, narrow = to[op.input], NARROW_FLOATS.get(type_)
-    if source == F64 and (type_ == BF16 or narrow is not None):
+    value, narrow = to[op.input], _narrow(type_)
+    wide = float_type(source) == "f64"
+    if wide and (type_ == BF16 or narrow is not None):
         value = emitted(odd_single, "f64", (value,), to)
-    elif source == F64:
+    elif wide:
         to[op.result] = to.scalar(CvtOp, f"rn.{type_}.f64", value)
         return
     else:

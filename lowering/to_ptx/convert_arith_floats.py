@@ -24,6 +24,8 @@ from tilewright.lowering.to_ptx.convert_arith import known_predicate, scalar
 from tilewright.lowering.to_ptx.programs import emitted
 
 F16, BF16, F64 = Float16Type(), BFloat16Type(), Float64Type()
+_FORMATS: dict[Attribute, str] = {F16: "f16", BF16: "bf16", Float32Type(): "f32", F64: "f64"}
+_format = once_each(_FORMATS.get)
 _ONE = 0x3F800000
 """1.0 as f32."""
 
@@ -41,9 +43,10 @@ _FLOAT: dict[type[Operation], tuple[type[ScalarOp], str]] = {
 
 def widened(value: SSAValue, type_: Attribute, to: Conversion) -> SSAValue:
     """An f16 or bf16 value as f32, exactly; any other value as it is."""
-    if type_ == F16:
+    name = _format(type_)
+    if name == "f16":
         return to.scalar(CvtOp, "f32.f16", value)
-    if type_ == BF16:
+    if name == "bf16":
         # A bf16 is the upper half of the f32 of the same value.
         high = to.pure(
             (PackOp, value), (value, zero := to.const(0, "b16")), lambda: PackOp(zero, value)
@@ -54,9 +57,8 @@ def widened(value: SSAValue, type_: Attribute, to: Conversion) -> SSAValue:
 
 def narrowed(value: SSAValue, type_: Attribute, to: Conversion) -> SSAValue:
     """An f32 value rounded to nearest even to f16 or bf16; for any other type as it is."""
-    if type_ == F16:
-        return to.scalar(CvtOp, "rn.f16.f32", value)
-    return to.scalar(CvtOp, "rn.bf16.f32", value) if type_ == BF16 else value
+    name = _format(type_)
+    return to.scalar(CvtOp, f"rn.{name}.f32", value) if name in ("f16", "bf16") else value
 
 
 @once_each
@@ -65,16 +67,11 @@ def float_type(type_: Attribute) -> str:
     return "f64" if type_ == F64 else "f32"
 
 
-_FORMATS: dict[Attribute, str] = {F16: "f16", BF16: "bf16", Float32Type(): "f32", F64: "f64"}
-_format = once_each(_FORMATS.get)
-
-
 def _format_of(op: Operation, type_: Attribute) -> str:
     """PTX's name of a type of floats. Raises OpError for one that does not lower."""
-    name = _format(type_)
-    if name is None:
+    if (name := _format(type_)) is None:
         scalar(op, type_)
-    return str(name)
+    return name or str(type_)
 
 
 @lowers(*_FLOAT)
@@ -85,7 +82,7 @@ def _float(op: arith.AddfOp, to: Conversion) -> None:
         to[result] = _times_reciprocal(a, b, to)
         return
     instruction, prefix = _FLOAT[type(op)]
-    form = f"{prefix}{_format_of(op, type_)}"
+    form = prefix + _format_of(op, type_)
     if form in instruction.ROW.forms:
         to[result] = to.scalar(instruction, form, a, b)
         return

@@ -8,6 +8,7 @@ from xdsl.dialects.builtin import UnitAttr
 from xdsl.ir import Operation, SSAValue
 
 from tilewright.diagnostic import OpError
+from tilewright.dialects.ancestors import ancestors
 from tilewright.dialects.cute import ComposedLayout
 from tilewright.dialects.cute_nvgpu.lattice.tma import SMEM_ALIGN
 from tilewright.dialects.cute_nvgpu.ops import mbarrier, tma, warp_specialization
@@ -94,7 +95,7 @@ def _reduce(op: tma.TmaReduceOp, to: Conversion) -> None:
 
 @lowers(warp_specialization.SetmaxnregOp)
 def _setmaxnreg(op: warp_specialization.SetmaxnregOp, to: Conversion) -> None:
-    kernel = _kernel(op)
+    kernel = next(x for x in ancestors(op) if isinstance(x, func.FuncOp | gpu.FuncOp))
     if "gpu.known_block_size" not in kernel.attributes:
         raise OpError(
             op,
@@ -102,13 +103,3 @@ def _setmaxnreg(op: warp_specialization.SetmaxnregOp, to: Conversion) -> None:
             "where it does not know the registers at entry)",
         )
     to.add(ptx_warps.SetmaxnregOp(op.action.data, op.registers.value.data))
-
-
-def _kernel(op: Operation) -> Operation:
-    """The function around an op."""
-    function = op
-    while not isinstance(function, func.FuncOp | gpu.FuncOp):
-        parent = function.parent_op()
-        assert parent is not None
-        function = parent
-    return function

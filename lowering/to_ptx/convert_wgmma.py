@@ -1,7 +1,6 @@
 """`cute_nvgpu.sm90` to `ptx`: descriptors as arithmetic on addresses, and the order of wgmma."""
 
 from dataclasses import replace
-from functools import cache
 
 from xdsl.ir import SSAValue
 
@@ -15,6 +14,8 @@ from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import (
 from tilewright.dialects.cute_nvgpu.descriptors.solve_descriptor import SmemTile
 from tilewright.dialects.cute_nvgpu.ops.sm90 import MmaOp, SparseMmaOp
 from tilewright.dialects.cute_nvgpu.ops.smem_desc import MakeSmemDescOp
+from tilewright.dialects.cute_nvgpu.types.smem_desc_view import SmemDescViewType
+from tilewright.dialects.once import once_each
 from tilewright.dialects.ptx import wgmma
 from tilewright.dialects.ptx.registers import PackOp
 from tilewright.dialects.ptx.scalars import AddOp, AndOp, OrOp, ShlOp, ShrOp
@@ -50,7 +51,7 @@ def _make_smem_desc(op: MakeSmemDescOp, to: Conversion) -> None:
             f"'{op.name}' expected a matrix that starts at a multiple of {CHUNK} bytes, "
             f"got byte {known}; nearest legal: byte {round(known / CHUNK) * CHUNK}",
         )
-    word = _descriptor(smem_tile)
+    word = _descriptor(op.result.type)
     low_bits = (word & 0xFFFFFFFF) + (known >> _START_SHIFT)
     # In a cluster the bits above the window are the CTA's rank, which other fields would take.
     place = to.scalar(AndOp, "b32", start, to.const(_WINDOW, "b32"))
@@ -61,9 +62,10 @@ def _make_smem_desc(op: MakeSmemDescOp, to: Conversion) -> None:
     to[op.result] = to.emit(PackOp(low, high, "b64"))
 
 
-@cache
-def _descriptor(tile: SmemTile) -> int:
+@once_each
+def _descriptor(view: SmemDescViewType) -> int:
     """The word of a matrix at address 0."""
+    tile = view.tile
     return SmemDescriptor(
         0,
         tile.leading_byte_offset,

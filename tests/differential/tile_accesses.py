@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
 from tile_writer import FLOATS, INTEGERS, STORED, Value, Writer, size_of, tile
 
 
 class Accesses(Writer):
-    """Ops that access memory of their own."""
+    """Ops that access memory of their own. `left`: some blocks may have ended."""
+
+    left, depth = False, 0
 
     def atomic(self) -> None:
         """An atomic operation on a place of every element's own."""
@@ -19,7 +22,8 @@ class Accesses(Writer):
             if element[0] == "f"
             else draw.pick(("add", "and", "or", "xor", "max", "min", "umax", "umin", "xchg"))
         )
-        order = draw.pick(("relaxed device", "acq_rel sys", "release device", "acquire device"))
+        order = draw.pick(("relaxed device", "acq_rel sys", "release device", "acquire device",
+                           "acq_rel tl_blk"))  # fmt: skip
         result, token = self.fresh(), self.fresh()
         mask, types = self.maybe_masked(x.shape, 30)
         self.emit(f"{result}, {token} = atomic_rmw_tko {order} {at}, {mode}, {x.name}{mask} : "
@@ -63,9 +67,50 @@ class Accesses(Writer):
             x = self.same(f"minf {least.name}, {many.name}", x)
         mask, types = self.maybe_masked(x.shape, 30)
         self.emit(
-            f"{self.fresh()}, {self.fresh()} = atomic_rmw_tko relaxed device {at}, {mode}, "
+            f"{self.fresh()}, {self.fresh()} = atomic_rmw_tko "
+            f"{draw.pick(('relaxed device', 'acq_rel device', 'release sys'))} {at}, {mode}, "
             f"{x.name}{mask} : {type_}, {x.type}{types} -> {x.type}, token"
         )
+
+    def hand_on(self) -> None:
+        """A tile of each block to the next one, which waits until all are there."""
+        draw = self.draw
+        if self.left or self.depth:
+            return
+        x = self.of((*INTEGERS, *FLOATS))
+        name, flag = (
+            self.parameter(x.element, size_of(x.shape) * self.blocks),
+            self.parameter("i32", 1),
+        )
+        self.args[-1] = np.zeros(1, np.int32)
+        at, type_ = self.pointers(name, x.element, x.shape)
+        written, came, known, seen, token, stop, got = (self.fresh() for _ in range(7))
+        release = draw.pick(("release device", "acq_rel sys"))
+        acquire = draw.pick(("acquire device", "acquire sys"))
+        one, all_, zero = self.constant(1), self.constant(self.blocks), self.constant(0)
+        self.emit(f"{written} = store_ptr_tko weak {at}, {x.name} : {type_}, {x.type} -> token")
+        self.emit(
+            f"{came}, {token}a = atomic_rmw_tko {release} {flag}, add, {one.name} token = {written}"
+            " : tile<ptr<i32>>, tile<i32> -> tile<i32>, token"
+        )
+        self.emit(f"{known} = loop iter_values({got} = {token}a) : token -> token {{")
+        look = (f"load_ptr_tko {acquire} {flag} token = {got} : tile<ptr<i32>>" if draw.chance(60)
+                else f"atomic_rmw_tko {acquire} {flag}, or, {zero.name} token = {got} : "
+                "tile<ptr<i32>>, tile<i32>")  # fmt: skip
+        self.emit(f"  {seen}, {token} = {look} -> tile<i32>, token")
+        self.emit(f"  {stop} = cmpi equal {seen}, {all_.name}, signed : tile<i32> -> tile<i1>")
+        self.emit(f"  if {stop} {{\n{self.indent}    break {token} : token\n{self.indent}  }}")
+        self.emit(f"  continue {token} : token\n{self.indent}}}")
+        last = self.same(f"subi {all_.name}, %bx", all_)
+        other = self.same(f"subi {last.name}, {one.name}", one)
+        first = self.same(f"muli {other.name}, {self.constant(size_of(x.shape)).name}", other)
+        index = self.numbers_of(x.shape)
+        index = self.same(f"addi {index.name}, {self.splat(first, x.shape).name}", index)
+        at, type_ = self.moved(name, x.element, index)
+        value = self.fresh()
+        self.emit(f"{value}, {self.fresh()} = load_ptr_tko weak {at} token = {known} : {type_} -> "
+                  f"{x.type}, token")  # fmt: skip
+        self.values.append(Value(value, x.shape, x.element))
 
     def store_view(self) -> None:
         """A tile to a view, of which a part is outside, or added to what is there."""

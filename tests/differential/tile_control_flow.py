@@ -10,7 +10,7 @@ from tile_writer import FLOATS, INTEGERS, Value, Writer
 class ControlFlow(Writer):
     """Ops with regions."""
 
-    depth = 0
+    left, depth = False, 0
 
     @abstractmethod
     def inner(self) -> None:
@@ -20,6 +20,7 @@ class ControlFlow(Writer):
         """Some blocks end here."""
         if not self.draw.chance(40):
             return
+        self.left = True
         low = self.same(f"andi %bx, {self.constant(1).name}", self.constant(1))
         y = self.constant(self.draw.number(0, 2))
         condition = self.fresh()
@@ -71,6 +72,11 @@ class ControlFlow(Writer):
             self.emit(f"{r}, {s} = for {k} in ({zero.name} to {most.name}, step {one.name}) : "
                       f"tile<i32> iter_values({a} = {x.name}, {b} = {y.name}) -> "
                       f"({x.type}, {y.type}) {{")  # fmt: skip
+            if draw.chance(30):
+                odd = self.fresh()
+                self.emit(f"  {odd} = trunci {k} : tile<i32> -> tile<i1>")
+                on = f"continue {a}, {b} : {x.type}, {y.type}"
+                self.emit(f"  if {odd} {{\n{self.indent}    {on}\n{self.indent}  }}")
             new, other = self._turned(*carried, k)
             self.emit(f"  continue {new.name}, {other.name} : {x.type}, {y.type}")
         else:

@@ -128,7 +128,10 @@ class TileOps(Accesses, ControlFlow):
                        (size_of(x.shape),), x.element)  # fmt: skip
         size = size_of(x.shape) * np.dtype(DTYPES[x.element]).itemsize
         octets = flat
-        if x.element != "i8":
+        if x.element in STORED:
+            octets = self.op(f"bitcast {flat.name} : {flat.type} -> {tile((size,), 'i8')}",
+                             (size,), "i8")  # fmt: skip
+        elif x.element != "i8":
             octets = self.op(f"pack {flat.name} : {flat.type} -> {tile((size,), 'i8')}",
                              (size,), "i8")  # fmt: skip
         if size > 4096:
@@ -368,7 +371,7 @@ SIMPLE: tuple[Callable[[TileOps], None], ...] = (
 OPS = (
     *SIMPLE, TileOps.fold, TileOps.product, TileOps.atomic, TileOps.branch, TileOps.repeat,
     TileOps.repeat, TileOps.exchange, TileOps.collide, TileOps.store_view, TileOps.gather,
-    TileOps.leave,
+    TileOps.leave, TileOps.hand_on,
 )  # fmt: skip
 
 
@@ -385,6 +388,7 @@ def tiles(draw: Draw) -> TileKernel:
         kernel.store(value)
     lines = "\n".join(kernel.lines)
     parameters = ", ".join(kernel.parameters)
-    text = f"cuda_tile.module @m {{\n  entry @k({parameters}) {{\n{lines}\n  }}\n}}\n"
+    hints = " optimization_hints = <default = {num_cta_in_cga = 2}>" if draw.chance(15) else ""
+    text = f"cuda_tile.module @m {{\n  entry @k({parameters}){hints} {{\n{lines}\n  }}\n}}\n"
     numerics = "hardware" if "mma" in text else "exact"
     return TileKernel(text, kernel.args, (blocks,), draw.pick(ARCHS), numerics)

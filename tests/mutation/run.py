@@ -164,8 +164,10 @@ of copies are not mutated: they synchronise nothing.
 
 The static check (`passes/analysis/hazards`) follows the kernel once for all threads of a cluster,
 without its data: loops of unknown length go round every stage of the longest ring twice and once
-more, and once only. Threads of a warp that do the same are a role, wherever in the text; roles run
-against each other under vector clocks. An access is over for those who know its completion event:
+more, and once only, those of Tile IR not at all too; where a branch asks for the block, the first
+and another one are followed. Threads of a warp that do the same are a role, wherever in the text;
+roles run against each other under vector clocks. An access is over for those who know its
+completion event:
 an arrival or a barrier of its thread, the phase of an mbarrier that a copy or a `tcgen05.commit`
 arrives at, the wait for its group. A wait for a parity learns of the least that any schedule would
 tell it, an arrival must be behind the phase before, and a phase may not complete before all who

@@ -110,11 +110,26 @@ class Point:
         given = [(name, getattr(value, "is_splat", value)) for name, value in self.properties
                  if name != "identities"]  # fmt: skip
         parts: list[Any] = [self.combine and self.combine.op, self.turned, *given]
-        results = () if self.combine else self.results
+        results, first = () if self.combine else self.results, None
         for place, types in enumerate((*self.operands, *((type_,) for type_ in results))):
-            parts += [(place, *part) for type_ in types[:1] for part in _parts(type_)]
             parts.append((place, len(types)))
+            for type_ in types[:1]:
+                parts += [(place, *part) for part in _parts(type_)]
+                shape = getattr(type_, "tile_shape", getattr(type_, "shape", None))
+                if shape is not None:
+                    first = first or shape
+                    parts.append((place, "shape", _beside(first, shape)))
         return parts
+
+
+def _beside(first: Shape, shape: Shape) -> Any:
+    """How a shape differs from the first of an op: in rank, or from which dimension on, and by how
+    much; that as it is."""
+    if shape is first or len(shape) != len(first):
+        return shape if shape is first else len(shape) - len(first)
+    changes = [extent / own for own, extent in zip(first, shape, strict=True)]
+    others = [axis for axis, change in enumerate(changes) if change != 1]
+    return (*others[:1], "by", prod(changes))
 
 
 def _point(name: str, *parts: Any) -> Point:
@@ -124,18 +139,17 @@ def _point(name: str, *parts: Any) -> Point:
 def _parts(type_: Attribute) -> list[tuple[Any, ...]]:
     """Everything that tells a type from others, in parts."""
     if isinstance(type_, TileType):
-        return [("element", type_.element_type), ("shape", type_.shape)]
+        return [("element", type_.element_type)]
     if isinstance(type_, TensorViewType):
-        return [(len(type_.shape), type_.shape[0] == DYNAMIC, type_.strides[-1] == 1)]
+        return [(type_.shape[0] == DYNAMIC, type_.strides[-1] == 1)]
     if not isinstance(type_, TileView):
         return []
-    tensor = type_.tensor_view
-    kind = "dynamic" if tensor.shape[0] == DYNAMIC else tensor.shape[0] == 2 * type_.tile_shape[0]
-    steps = getattr(type_, "traversal_strides", type_.tile_shape)[0] / type_.tile_shape[0]
-    more = getattr(type_, "dim_map", (0,))[0], getattr(type_, "sparse_dim", -1)
+    tensor, by = type_.tensor_view, getattr(type_, "traversal_strides", (0,))[0]
+    kind = "dynamic" if tensor.shape[0] == DYNAMIC else tensor.shape[0] % 2
+    order = getattr(type_, "dim_map", (0,))[0], getattr(type_, "sparse_dim", -1)
     return [
-        ("element", tensor.element_type), ("shape", type_.tile_shape),
-        (type_.name, type_.padding_value, *more), (kind, tensor.strides[-1] == 1, steps),
+        ("element", tensor.element_type), (type_.name, type_.padding_value), (type_.name, *order),
+        (kind, tensor.strides[-1] == 1), ("by", by if by == 3 else by / type_.tile_shape[0]),
     ]  # fmt: skip
 
 

@@ -65,7 +65,9 @@ def _points(options: argparse.Namespace, name: str) -> tuple[str, list[Point]]:
 
 def _batches(executor: Executor, options: argparse.Namespace) -> Iterator[Batch]:
     started = time.monotonic()
-    for name, left in in_order(executor, partial(_points, options), options.op or swept()):
+    # Products take longest.
+    names = sorted(options.op or swept(), key=lambda name: "mma" in name)
+    for name, left in in_order(executor, partial(_points, options), names):
         size = PRODUCTS if "mma" in name else BATCH
         for number, start in enumerate(range(0, len(left), size)):
             if options.seconds and time.monotonic() - started > options.seconds:

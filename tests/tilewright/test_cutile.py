@@ -11,6 +11,7 @@ import pytest
 from bridge_kernels import add, everywhere_at_once, of_list, of_pair, of_static_shape
 
 import tilewright as tw
+from tilewright.diagnostic import at
 
 READ_ONLY = np.broadcast_to(0.0, 4)
 
@@ -106,6 +107,19 @@ def test_wrong_launches(settings: dict[str, Any], message: str) -> None:
     assert message in str(caught.value)
     with pytest.raises(tw.TargetError, match="unknown target 'sm_1'"):
         tw.cutile.launch((1,), add, (np.ones(4),) * 3 + (4,), arch="sm_1")
+
+
+@ct.kernel
+def halves(a, c):
+    ct.store(c, (0,), ct.load(a, (0,), (16,)).astype(ct.float16))
+
+
+def test_a_method_of_cutile_is_where_it_is_called() -> None:
+    module = tw.cutile.module(halves, (np.ones(16, np.float32), np.ones(16, np.float16)))
+    (op,) = [op for op in module.walk() if op.name == "cuda_tile.ftof"]
+    place = at(op.location, "")
+    assert place.file == __file__ and place.text and place.column
+    assert place.text[place.column - 1 :].startswith("ct.load(a, (0,)")
 
 
 def test_what_cutile_rejects() -> None:

@@ -20,6 +20,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import operand_def, result_def, traits_def
 from xdsl.traits import MemoryReadEffect, MemoryWriteEffect, Pure
 
+from tilewright.dialects.ancestors import ancestors
 from tilewright.dialects.cute.ops.operands import PIPELINE, USE
 from tilewright.dialects.cute.ops.operation import CuteOp, Syntax, cute_op
 from tilewright.dialects.cute.ops.tiled import TypedConstantOp
@@ -57,9 +58,7 @@ class PipelineCreateOp(TypedConstantOp):
 
 def _cluster_of(op: Operation) -> int | None:
     """How many CTAs a cluster of the kernel around an op has, or None outside of functions."""
-    parent = op.parent_op()
-    while parent is not None and "function_type" not in parent.properties:
-        parent = parent.parent_op()
+    parent = next((x for x in ancestors(op) if "function_type" in x.properties), None)
     if parent is None:
         return None
     known = parent.attributes.get("gpu.known_cluster_size")

@@ -6,8 +6,9 @@ first: a register of a cell of 32 bits, or, `packed`, of the low halves of two n
 """
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import TypeVar
 
 from tilewright.dialects.cute import Layout, make_layout
 from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
@@ -15,6 +16,8 @@ from tilewright.dialects.cute_nvgpu.atoms.tmem_layouts import column_stride, lan
 from tilewright.dialects.cute_nvgpu.lattice import tmem_access as rows
 from tilewright.dialects.cute_nvgpu.lattice.nearest import closest
 from tilewright.dialects.cute_nvgpu.lattice.tmem import CELL_BITS
+
+_Shape = TypeVar("_Shape")
 
 PACKED_BITS = 16
 """The width of the elements that lie unpacked, each in the low half of a cell."""
@@ -119,25 +122,20 @@ REDUCE_FORMS: tuple[tuple[str, str, str], ...] = tuple(
 
 def find_tmem_shape(name: str) -> rows.TmemShape:
     """The shape of that name. Raises AtomError, naming the nearest, where there is none."""
-    if (shape := rows.TMEM_SHAPES.get(name)) is not None:
-        return shape
-    raise AtomError(f"expected shape {_nearest(name, rows.TMEM_SHAPES)}")
+    return _named(name, rows.TMEM_SHAPES)
 
 
 def find_copy_shape(spelled: str) -> rows.TmemCopyShape:
     """The shape of `tcgen05.cp` that PTX spells so, multicast included. Raises AtomError."""
-    if (shape := rows.TMEM_COPY_SHAPES.get(spelled)) is not None:
-        return shape
-    raise AtomError(f"expected shape {_nearest(spelled, rows.TMEM_COPY_SHAPES)}")
+    return _named(spelled, rows.TMEM_COPY_SHAPES)
 
 
-def _nearest(name: str, legal: Iterable[str]) -> str:
-    names = list(legal)
-    begun = [candidate for candidate in names if candidate.startswith(name)]
-    if begun:
-        return f"{', '.join(names)}, got {name}; nearest legal: {begun[0]}"
-    [near] = difflib.get_close_matches(name, names, n=1, cutoff=0.0)
-    return f"{', '.join(names)}, got {name}; nearest legal: {near}"
+def _named(name: str, shapes: Mapping[str, _Shape]) -> _Shape:
+    if name in shapes:
+        return shapes[name]
+    begun = [candidate for candidate in shapes if candidate.startswith(name)]
+    near, *_ = begun or difflib.get_close_matches(name, shapes, n=1, cutoff=0.0)
+    raise AtomError(f"expected shape {', '.join(shapes)}, got {name}; nearest legal: {near}")
 
 
 def find_access(

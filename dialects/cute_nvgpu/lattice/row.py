@@ -1,9 +1,10 @@
 """The form of a row of the MMA lattice."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from itertools import product as cartesian
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from tilewright.dialects.cute import Layout
 from tilewright.dialects.cute_nvgpu.fragments import mma as fragments
@@ -35,7 +36,9 @@ ROW_COL: tuple[Majors, ...] = (("row", "col"),)
 Sparsity = Literal["sp", "sp::ordered_metadata"]
 Kind = Literal["f8f6f4", "mxf8f6f4", "mxf4", "mxf4nvf4"]
 
-_UNPACKED_KINDS: tuple[Kind, ...] = ("f8f6f4", "mxf8f6f4")
+_UNPACKING_KINDS = ("f8f6f4", "mxf8f6f4")
+"""The kinds to which every element is a byte: sixteen of 6 or 4 bits lie in 16 bytes of shared
+memory, those of e2m1 in the first 8, the others in the first 12."""
 
 
 def shape_text(shape: tuple[int, ...]) -> str:
@@ -59,6 +62,19 @@ class BlockScale:
     def byte_ids(self) -> tuple[int, ...]:
         """Where in a word the scale factors may start. PTX ISA 9.7.14.3, table 37."""
         return tuple(range(0, 4, self.vector))
+
+
+def element_of(
+    operand: str, types: Mapping[Any, str], kind: str | None, scale: BlockScale | None
+) -> ElementType:
+    """The element type of an operand of an MMA of a kind, with matrices of these types."""
+    if operand == "E":
+        return METADATA
+    if operand in ("SFA", "SFB"):
+        assert scale is not None
+        return SCALE_TYPES[scale.type]
+    table = ELEMENT_TYPES | UNPACKED if kind in _UNPACKING_KINDS else ELEMENT_TYPES
+    return table[types[operand]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,15 +185,7 @@ class MmaRow:
 
     def element(self, operand: Operand, types: ElementTypes) -> ElementType:
         """The element type of the operand, as its fragment holds it."""
-        if operand == "E":
-            return METADATA
-        if operand in ("SFA", "SFB"):
-            assert self.scale is not None
-            return SCALE_TYPES[self.scale.type]
-        name = types[OPERANDS.index(operand)]
-        if self.kind in _UNPACKED_KINDS and name in UNPACKED:
-            return UNPACKED[name]
-        return ELEMENT_TYPES[name]
+        return element_of(operand, dict(zip(OPERANDS, types, strict=True)), self.kind, self.scale)
 
     def tv_layout(self, operand: Operand, types: ElementTypes, majors: Majors) -> Layout:
         """The operand's canonical layout `(thread, value) -> index`."""

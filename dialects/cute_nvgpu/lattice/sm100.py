@@ -11,13 +11,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from tilewright.dialects.cute_nvgpu.lattice.elements import (
-    ELEMENT_TYPES,
-    METADATA,
-    SCALE_TYPES,
-    UNPACKED,
     ElementType,
 )
-from tilewright.dialects.cute_nvgpu.lattice.row import BlockScale, Shape
+from tilewright.dialects.cute_nvgpu.lattice.row import BlockScale, Shape, element_of
 from tilewright.dialects.cute_nvgpu.lattice.targets import Minimum, any_of, target
 
 UmmaKind = Literal["f16", "tf32", "f8f6f4", "i8", "mxf8f6f4", "mxf4", "mxf4nvf4"]
@@ -40,10 +36,6 @@ LANE_MASK_WORDS = {1: 4, 2: 8}
 _EACH = any_of("sm_100a", "sm_103a", "sm_110a")
 _INTEGER = any_of("sm_100a", "sm_110a")
 _LONG_K = target("sm_103a")
-
-UNPACKING_KINDS: tuple[UmmaKind, ...] = ("f8f6f4", "mxf8f6f4")
-"""The kinds to which every element is a byte: sixteen of 6 or 4 bits lie in 16 bytes of shared
-memory, those of e2m1 in the first 8, the others in the first 12."""
 
 LONG_K = 96
 """K of a dense kind::mxf4 or kind::mxf4nvf4 where it is not 64."""
@@ -170,15 +162,7 @@ class UmmaRow:
     def element(self, operand: str, types: UmmaTypes) -> ElementType:
         """The element type of operand "A", "B", "D", "E", "SFA" or "SFB", in shared memory or in
         tensor memory."""
-        if operand == "E":
-            return METADATA
-        if operand in ("SFA", "SFB"):
-            assert self.scale is not None
-            return SCALE_TYPES[self.scale.type]
-        name = types["ABD".index(operand)]
-        if self.kind in UNPACKING_KINDS and name in UNPACKED:
-            return UNPACKED[name]
-        return ELEMENT_TYPES[name]
+        return element_of(operand, dict(zip("ABD", types, strict=True)), self.kind, self.scale)
 
 
 # N

@@ -25,7 +25,7 @@ from tilewright.dialects.cute_nvgpu.lattice.elements import (
     UNPACKED,
     ElementType,
 )
-from tilewright.dialects.once import once
+from tilewright.dialects.once import once, once_each
 from tilewright.dialects.reading import legal_text
 
 _THREADS = (32, 128)
@@ -51,6 +51,7 @@ LEGAL_ELEMENTS = ", ".join(dict.fromkeys(row.mlir for row in _MATRIX_TYPES))
 LEGAL_HELD = ", ".join(dict.fromkeys(row.mlir for row in _FRAGMENT_TYPES))
 
 
+@once_each
 def element_of(type_: Attribute) -> ElementType | None:
     """The row of an MLIR element type, or None where no MMA takes it."""
     return _ELEMENT_OF.get(type_)

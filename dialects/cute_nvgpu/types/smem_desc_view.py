@@ -29,6 +29,7 @@ from tilewright.dialects.cute_nvgpu.types.fragments import (
     element_of,
     unpacked_of,
 )
+from tilewright.dialects.once import once
 from tilewright.dialects.reading import legal_text
 
 
@@ -103,7 +104,7 @@ class SmemDescViewType(ParametrizedAttribute, TypeAttribute):
         """(M or N, K)."""
         return self.rows.data, self.columns.data
 
-    @property
+    @once
     def tile(self) -> SmemTile:
         """Its major-ness, offsets and swizzle."""
         return _solved(self.layout.data, self.element.bits, self.format)

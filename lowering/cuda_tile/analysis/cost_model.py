@@ -29,6 +29,7 @@ from tilewright.dialects.cuda_tile.types import PointerType, TileType
 from tilewright.dialects.cute_nvgpu.lattice.shared_memory import shared_memory_limit
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target, target
 from tilewright.dialects.cute_nvgpu.lattice.tmem import DATACENTER_BLACKWELL
+from tilewright.dialects.once import once_each
 from tilewright.lowering.cuda_tile.analysis.hints import hint
 from tilewright.lowering.cuda_tile.analysis.remarks import remark
 from tilewright.lowering.cuda_tile.layouts.elements import shape_of
@@ -146,6 +147,7 @@ def thread_count(entry: EntryOp, arch: Target | None = None) -> int:
     return count
 
 
+@once_each
 def _bits(type_: TileType) -> int:
     element = type_.element_type
     return 64 if isinstance(element, PointerType) else ELEMENT_OF[element].bits

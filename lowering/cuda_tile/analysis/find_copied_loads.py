@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from xdsl.dialects.builtin import i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from tilewright.dialects.ancestors import ancestors
 from tilewright.dialects.cuda_tile.enums import MemoryOrderingSemantics
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp, LoopOp
 from tilewright.dialects.cuda_tile.ops.memory import LoadPtrTkoOp
@@ -118,7 +119,7 @@ class CopiedLoop:
 
     def line(self, load: CopiedLoad) -> LineKey:
         """The memory of such a load, which loops that do not run within one another share."""
-        around = [op for op in _around(self.loop) if isinstance(op, ForOp)]
+        around = [op for op in ancestors(self.loop) if isinstance(op, ForOp)]
         number = self.matrices.index(load)
         return (
             number,
@@ -130,12 +131,6 @@ class CopiedLoop:
 
 
 LineKey = tuple[int, int, int, int, Attribute]
-
-
-def _around(op: Operation) -> Iterator[Operation]:
-    while (parent := op.parent_op()) is not None:
-        yield parent
-        op = parent
 
 
 @dataclass(eq=False)

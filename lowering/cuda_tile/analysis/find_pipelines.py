@@ -14,6 +14,7 @@ from typing import ClassVar
 from xdsl.dialects.builtin import i64
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 
+from tilewright.dialects.ancestors import ancestors
 from tilewright.dialects.cuda_tile.ops import core
 from tilewright.dialects.cuda_tile.ops.control_flow import ContinueOp, ForOp
 from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFOp
@@ -315,12 +316,7 @@ def _add(
 def _has_simple_way(loop: ForOp, entry: EntryOp) -> bool:
     """True where all that is around a loop are loops over ranges, whose variables count its uses,
     or where no loop is around it."""
-    around: list[Operation] = []
-    parent = loop.parent_op()
-    while parent is not None and parent is not entry:
-        around.append(parent)
-        parent = parent.parent_op()
-    return all(isinstance(op, ForOp) for op in around)
+    return all(isinstance(op, ForOp) for op in ancestors(loop, entry))
 
 
 def is_trailing(product: Operation, loop: ForOp) -> bool:

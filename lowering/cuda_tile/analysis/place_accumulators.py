@@ -8,12 +8,12 @@ columns have been written anew is loaded before (`kernel.tensor_memory`).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from xdsl.dialects.builtin import IntegerAttr, i32
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
+from tilewright.dialects.ancestors import ancestors
 from tilewright.dialects.cuda_tile.ops.control_flow import (
     ContinueOp,
     ForOp,
@@ -181,7 +181,7 @@ class _AccumulatorPlace:
         if any(member.owner is block for member in self.members):
             return 0, len(order)  # carried by the loop
         users = [use.operation for member in self.members for use in member.uses]
-        inner = [_within(op, block) for op in (*self.products, *users)]
+        inner = [block.find_ancestor_op_in_block(op) for op in (*self.products, *users)]
         places = [len(order) if op is None else order[op] for op in inner]
         return min(places), max(places)
 
@@ -207,19 +207,11 @@ def _common_block(products: list[Multiplication], entry: EntryOp) -> Block:
     """The innermost block that all products are in."""
     block, inner = entry.body.block, products[0].parent
     while inner is not None and inner is not block:
-        if all(_within(op, inner) is not None for op in products):
+        if all(map(inner.find_ancestor_op_in_block, products)):
             return inner
         holder = inner.parent_op()
         inner = None if holder is None else holder.parent
     return block
-
-
-def _within(op: Operation, block: Block) -> Operation | None:
-    """The op of a block that an op is in."""
-    holder: Operation | None = op
-    while holder is not None and holder.parent is not block:
-        holder = holder.parent_op()
-    return holder
 
 
 def accumulator_columns(entry: EntryOp) -> int:
@@ -289,16 +281,9 @@ def _why_none(op: Multiplication, entry: EntryOp, arch: Target, leaves: bool) ->
         return "tcgen05.mma multiplies no such types, or no tiles as small"
     if leaves:
         return "a branch leaves a loop, or the kernel behind a multiplication"
-    if not all(isinstance(holder, ForOp) for holder in _around(op, entry)):
+    if not all(isinstance(holder, ForOp) for holder in ancestors(op, entry)):
         return "it is in a branch, or in a loop of unknown length"
     return None
-
-
-def _around(op: Operation, entry: EntryOp) -> Iterator[Operation]:
-    holder = op.parent_op()
-    while holder is not None and holder is not entry:
-        yield holder
-        holder = holder.parent_op()
 
 
 def _leaves_late(entry: EntryOp) -> bool:

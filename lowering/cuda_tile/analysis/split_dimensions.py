@@ -17,6 +17,7 @@ from typing import Any
 from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from tilewright.dialects.ancestors import ancestors
 from tilewright.dialects.cuda_tile.ops import core
 from tilewright.dialects.cuda_tile.ops.aggregate import ReduceOp, ScanOp
 from tilewright.dialects.cuda_tile.ops.control_flow import (
@@ -203,10 +204,7 @@ def region_of(op: Operation) -> Operation | None:
     """The loop or the branch that a terminator passes values to."""
     holder = op.parent_op()
     if isinstance(op, ContinueOp | BreakOp):
-        while not isinstance(holder, ForOp | LoopOp):
-            assert holder is not None
-            holder = holder.parent_op()
-        return holder
+        return next(loop for loop in ancestors(op) if isinstance(loop, ForOp | LoopOp))
     return holder if isinstance(op, YieldOp) and isinstance(holder, IfOp) else None
 
 

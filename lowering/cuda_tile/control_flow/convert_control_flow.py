@@ -268,12 +268,13 @@ def _for(op: ForOp, kernel: Kernel) -> None:
     results.bind_again(op.init_values, op)
     place_rings(rings, passed[end - 1 :])
     kernel.tensor.carry(passed[ordered - 1 : ordered - 1 + len(order)])
-    if copies is not None:
-        copies.after_loop()
     kept.release()
     fresh.after_loop()
     if own is not None:
         _fly(own.after_loop(bounds), op, op.results, kernel)
+    if copies is not None:
+        kernel.groups.wait()  # ptxas keeps no MMAs in flight where other waits come first.
+        copies.after_loop()
     if late is not None:
         late.weights = list(passed[-len(late.types) :])
         _last_product(op, late, bounds, kernel)

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import partial
 from math import inf
+from struct import pack
 from typing import Any, Protocol
 
 from xdsl.dialects import arith
@@ -271,9 +272,11 @@ class Kernel:
     def constant(self, number: Any, type_: Attribute) -> SSAValue:
         """A constant of a scalar type."""
         attribute: Any = number_attribute(number, type_)
-        key = attribute
+        # Quicker than its hash.
         if isinstance(type_, IntegerType):
-            key = attribute.value.data, type_.bitwidth  # quicker than its hash
+            key = attribute.value.data, type_.bitwidth
+        else:
+            key = pack("d", attribute.value.data), type_.name
         return self.emitter.once(
             ("scalar", key),
             lambda: arith.ConstantOp.create(

@@ -268,19 +268,29 @@ class Scratch:
 
     def load(
         self, base: SSAValue, layout: TileLayout, element: Attribute, order: SharedOrder,
-        part: int = 0, condition: SSAValue | None = None, otherwise: Sequence[SSAValue] = (),
+        condition: SSAValue | None = None, otherwise: Sequence[SSAValue] = (),
     ) -> list[SSAValue]:  # fmt: skip
-        """The inverse of `store`; of the elements whose numbers have the bits of `part` too. Where
-        a condition does not hold, others."""
-        place = self.places(base, layout.threads, order)
-        loaded: dict[int, SSAValue] = {}
-        for registers in _runs(layout, order):
-            at, offset = place(layout.places[registers[0]] | part)
-            others = [otherwise[register] for register in registers] if otherwise else ()
-            types = [element] * len(registers)
-            load = address.LoadOp(at, others, types, offset, predicate=condition)
-            loaded.update(zip(registers, self.emitter.add(load).results, strict=True))
-        return [loaded[register] for register in range(layout.count)]
+        """The inverse of `store`. Where a condition does not hold, others."""
+        return self.loads(base, layout, element, order, condition, otherwise)(0)
+
+    def loads(
+        self, base: SSAValue, layout: TileLayout, element: Attribute, order: SharedOrder,
+        condition: SSAValue | None = None, otherwise: Sequence[SSAValue] = (),
+    ) -> Callable[[int], list[SSAValue]]:  # fmt: skip
+        """The elements whose numbers have the bits of a part too, by that."""
+        place, runs = self.places(base, layout.threads, order), _runs(layout, order)
+
+        def load(part: int) -> list[SSAValue]:
+            loaded: dict[int, SSAValue] = {}
+            for registers in runs:
+                at, offset = place(layout.places[registers[0]] | part)
+                others = [otherwise[register] for register in registers] if otherwise else ()
+                types = [element] * len(registers)
+                op = address.LoadOp(at, others, types, offset, predicate=condition)
+                loaded.update(zip(registers, self.emitter.add(op).results, strict=True))
+            return [loaded[register] for register in range(layout.count)]
+
+        return load
 
     def places(
         self, base: SSAValue, threads: Sequence[int | None], order: SharedOrder

@@ -84,6 +84,8 @@ class AccumulatorMemory(TensorColumns):
         self.given: SSAValue
         self._touch: Operation | None = None
         """Behind which op threads have done what MMAs come after."""
+        self._doubts: list[Operation] = []
+        """The waits for the phase before of what threads give."""
         self.loads: list[Operation] = []
         """The loads before which MMAs may not overwrite what they load."""
         scratch.before_reuse.append(self._leave_scratch)
@@ -173,6 +175,13 @@ class AccumulatorMemory(TensorColumns):
             return self.ctas == 1 or (record is not None and record.answers())
         return record is not None and record.takes_turns()
 
+    def trust(self) -> None:
+        """Wait for no phase before that is over because MMAs are done that came after it."""
+        if self.record is not None and self.record.answers():
+            for wait in self._doubts:
+                wait.detach()
+                wait.erase()
+
     # --- order ---
 
     def wait(self) -> None:
@@ -237,7 +246,7 @@ class AccumulatorMemory(TensorColumns):
         emitter.add(tcgen05_sync.FenceBeforeThreadSyncOp())
         arrive: Operation = mbarrier.ArriveOp(self.given, [at])
         if self.ctas == 1:
-            emitter.add(mbarrier.WaitOp(self.given, [at], self.parities[1]))
+            self._doubts.append(emitter.add(mbarrier.WaitOp(self.given, [at], self.parities[1])))
         else:
             first = emitter.emit(arith.ConstantOp(IntegerAttr(0, i32)))
             arrive = cluster.MbarrierArriveOp(self.given, [at], first, reads=True)

@@ -105,11 +105,10 @@ def _goes_on(value: SSAValue, loop: Operation) -> bool:
 def _is_used_later(value: SSAValue, writer: Operation, column: int, kernel: Kernel) -> bool:
     """True where somebody reads a value behind an op, or in it, other than as what it adds to."""
     block = value.owner if isinstance(value.owner, Block) else value.owner.parent
-    holder = _ancestor(writer, block)
-    if holder is None:
+    if block is None or (holder := block.find_ancestor_op_in_block(writer)) is None:
         return False
     for use in value.uses:
-        user, own = use.operation, _ancestor(use.operation, block)
+        user, own = use.operation, block.find_ancestor_op_in_block(use.operation)
         if own is not None and own.is_before_in_block(holder):
             if _is_lazily_used_later(user, writer, column, kernel):
                 return True
@@ -134,11 +133,3 @@ def _is_addend(writer: Operation, index: int, column: int, kernel: Kernel) -> bo
         return index == 2
     product = kernel.table.products.get(writer.region.block.args[index - 2])
     return isinstance(product, Accumulators) and product.column == column
-
-
-def _ancestor(op: Operation, block: Block | None) -> Operation | None:
-    """The op of a block that an op is in."""
-    holder: Operation | None = op
-    while holder is not None and holder.parent is not block:
-        holder = holder.parent_op()
-    return holder

@@ -31,6 +31,7 @@ from tilewright.dialects.cuda_tile.element_types import (
 from tilewright.dialects.cuda_tile.elements import dtype_of
 from tilewright.dialects.cuda_tile.type_text import shown
 from tilewright.dialects.cuda_tile.types import PointerType, TileType
+from tilewright.dialects.once import once_each
 
 _HELD: dict[Attribute, Attribute] = {
     **{type_: type_ for type_ in WIDE_FLOATS},
@@ -44,18 +45,21 @@ _HELD: dict[Attribute, Attribute] = {
 instruction of every target converts the word in 8 bits."""
 
 
+_element = once_each(_HELD.get)
+
+
 def scalar_type(op: Operation, element: Attribute) -> Attribute:
     """The type that holds an element: of tf32 f32, of a pointer its address. Raises OpError where
     there is none yet."""
     if isinstance(element, PointerType):
         return i64
-    if element not in _HELD:
+    if (scalar := _element(element)) is None:
         raise OpError(
             op,
             f"'{op.name}' of {shown(element)} has no lowering to cute; nearest legal: "
             f"{', '.join(map(shown, _HELD))}",
         )
-    return _HELD[element]
+    return scalar
 
 
 def tile_type(value: SSAValue) -> TileType:

@@ -17,12 +17,13 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from tilewright.dialects.cuda_tile.enums import IntegerOverflow, Signedness
 from tilewright.dialects.cuda_tile.ops import core
-from tilewright.dialects.cuda_tile.ops.control_flow import BreakOp, ContinueOp, ForOp, LoopOp
+from tilewright.dialects.cuda_tile.ops.control_flow import BreakOp, ContinueOp, ForOp
 from tilewright.dialects.cuda_tile.ops.conversions import ExtIOp
 from tilewright.dialects.cuda_tile.ops.integer import DivIOp, MulIOp, SubIOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.lowering.cuda_tile.analysis.facts import is_zero
+from tilewright.lowering.cuda_tile.analysis.split_dimensions import region_of
 from tilewright.lowering.cuda_tile.layouts.elements import element_of, shape_of
 from tilewright.lowering.cuda_tile.legalization.before import Before
 
@@ -42,14 +43,7 @@ def _ends_once(loop: ForOp) -> bool:
     """True where every iteration ends at the end of the body."""
     last = loop.region.block.last_op
     leaving = [op for op in loop.walk() if isinstance(op, ContinueOp | BreakOp)]
-    return all(op is last or _loop_of(op) is not loop for op in leaving)
-
-
-def _loop_of(op: Operation) -> Operation | None:
-    outer = op.parent_op()
-    while outer is not None and not isinstance(outer, ForOp | LoopOp):
-        outer = outer.parent_op()
-    return outer
+    return all(op is last or region_of(op) is not loop for op in leaving)
 
 
 def _rewrite(loop: ForOp) -> None:

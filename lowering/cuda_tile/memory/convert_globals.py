@@ -49,10 +49,8 @@ def _alignment(op: GlobalOp) -> int:
 
 @lowers(GetGlobalOp)
 def _address(op: GetGlobalOp, kernel: Kernel) -> None:
-    name, table = op.name_.string_value(), op.parent_op()
-    while table is not None and not table.has_trait(SymbolTable):
-        table = table.parent_op()
-    symbol = None if table is None else SymbolTable.lookup_symbol(table, name)
+    name = op.name_.string_value()
+    symbol = SymbolTable.lookup_symbol(op, name)
     assert isinstance(symbol, GlobalOp)
     type_ = module_variable(symbol).type
     variable = kernel.emitter.once(("global", name), lambda: memref.GetGlobalOp(name, type_))

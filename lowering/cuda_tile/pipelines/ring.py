@@ -21,12 +21,9 @@ from xdsl.ir import Operation, SSAValue
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
 from tilewright.dialects.cute.types.memref import Space, SpaceAttr
 from tilewright.dialects.cute_nvgpu.ops import (
-    cluster,
     mbarrier,
-    sync,
     tcgen05_sync,
     tma,
-    warp_specialization,
 )
 from tilewright.lowering.cuda_tile.analysis.find_pipelines import (
     LoadGroup,
@@ -39,6 +36,7 @@ from tilewright.lowering.cuda_tile.kernel.shared_tiles import SharedTile
 from tilewright.lowering.cuda_tile.kernel.warpgroup_groups import MmaGroup
 from tilewright.lowering.cuda_tile.layouts.shared_matrices import ALIGNMENT
 from tilewright.lowering.cuda_tile.layouts.threads import scaled
+from tilewright.lowering.tile.convert_pipeline import release_stage
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,19 +260,7 @@ class Ring:
             self.kernel.emitter.when(condition, partial(self.release, group, place))
             return
         emitter, (_, empty) = self.kernel.emitter, self._barriers[group]
-        emitter.add(sync.WarpSyncOp())
-        leader = emitter.emit(warp_specialization.ElectSyncOp())
-        emitter.when(leader, partial(self._arrive, empty, self._index(place.stage), group.ctas))
-
-    def _arrive(self, empty: SSAValue, at: SSAValue, ctas: int) -> None:
-        """Tell every CTA that copies to the stage."""
-        emitter = self.kernel.emitter
-        if ctas == 1:
-            emitter.add(mbarrier.ArriveOp(empty, [at]))
-            return
-        for number in range(ctas):
-            rank = emitter.constant(number, 32)
-            emitter.add(cluster.MbarrierArriveOp(empty, [at], rank, reads=True))
+        release_stage(empty, self._index(place.stage), group.ctas, emitter)
 
     # --- the loop ---
 
@@ -380,9 +366,15 @@ class Ring:
         """The MMAs in flight behind the loop, by product."""
         if self.produces and any(x.ctas > 1 and x.released_by_mma for x in self.pipeline.groups):
             self.kernel.emitter.when(self.copies(), self.drain)
-        before = self.before(self.place)
-        ran = self.kernel.emitter.compare("lt", bounds.lower, bounds.upper)
-        return self._flights(lambda group: partial(self.release, group, before, ran))
+        emitter, place = self.kernel.emitter, self.place
+        ran = emitter.compare("lt", bounds.lower, bounds.upper)
+
+        def release(group: LoadGroup) -> None:
+            """Number and all, behind the wait: ptxas waits for MMAs where the loop surely ran and
+            anything is computed in front of it."""
+            emitter.when(ran, lambda: self.release(group, self.before(place)))
+
+        return self._flights(lambda group: partial(release, group))
 
 
 def at_iteration(

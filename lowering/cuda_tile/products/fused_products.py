@@ -159,15 +159,13 @@ class _InParts:
     ) -> None:  # fmt: skip
         self.layout = operand.part(_AT_ONCE)
         self.above = sum(1 << bit for bit in operand.depth[_AT_ONCE:])
-        self.element, self.order, self.base, self.kernel = element, order, base, kernel
+        self.loads = cache(partial(kernel.scratch.loads, base, self.layout, element, order))
         self.part, self.elements = -1, list[SSAValue]()
 
     def __call__(self, number: int) -> SSAValue:
         part = number & self.above
         if part != self.part:
-            scratch = self.kernel.scratch
-            self.part = part
-            self.elements = scratch.load(self.base, self.layout, self.element, self.order, part)
+            self.part, self.elements = part, self.loads()(part)
         return self.elements[self.layout.register_at[number ^ part]]
 
 
@@ -190,10 +188,12 @@ def _integer_step(kernel: Kernel, type_: Attribute, signs: Sequence[str]) -> Ste
 def _float_step(kernel: Kernel, type_: Attribute) -> Step:
     wide = type_ if type_ == Float64Type() else Float32Type()
     widened = cache(partial(float_resized, kernel, type_=wide))
+    own = type(wide)
     multiply_add = kernel.emits(math.FmaOp, wide, fastmath=EXACT)
 
     def step(x: SSAValue, y: SSAValue, total: SSAValue | None) -> SSAValue:
-        x, y = widened(x), widened(y)
+        x = x if type(x.type) is own else widened(x)
+        y = y if type(y.type) is own else widened(y)
         return multiply_add(x, y, kernel.constant(0.0, wide) if total is None else total)
 
     return step

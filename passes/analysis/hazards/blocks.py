@@ -35,6 +35,18 @@ def edges_of(op: Operation | None) -> tuple[Edge, ...]:
             return ()
 
 
+def between(block: Block, join: Block) -> set[Block]:
+    """The blocks on the ways from one to where they meet; none where one of them leads back."""
+    inside, work = set[Block](), [dest for dest, _ in edges_of(block.last_op)]
+    while work:
+        if (other := work.pop()) is block:
+            return set()
+        if other is not join and other not in inside:
+            inside.add(other)
+            work += (dest for dest, _ in edges_of(other.last_op))
+    return inside
+
+
 def joins(region: Region) -> dict[Block, Block | None]:
     """The block where all ways on from a block meet: its immediate post-dominator, or None."""
     blocks = list(region.blocks)

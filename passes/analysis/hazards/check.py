@@ -22,7 +22,11 @@ def check(function: Operation) -> tuple[Hazard | None, dict[Operation, str]]:
         return None, {}
     unproven: dict[Operation, str] = {}
     for alternatives in launches(
-        function, program.loops, rings(program), guesses=program.has_conditions
+        function,
+        program.loops,
+        rings(program),
+        guesses=program.has_conditions,
+        blocks=program.parts_blocks,
     ):
         first: Hazard | None = None
         for launch in alternatives:

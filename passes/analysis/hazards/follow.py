@@ -11,7 +11,7 @@ from typing import Any
 from xdsl.dialects import scf
 from xdsl.ir import Block, Operation, SSAValue
 
-from tilewright.passes.analysis.hazards.blocks import Edge, condition_of, edges_of, joins
+from tilewright.passes.analysis.hazards.blocks import Edge, between, condition_of, edges_of, joins
 from tilewright.passes.analysis.hazards.launches import Launch
 from tilewright.passes.analysis.hazards.recording import Recording
 from tilewright.passes.analysis.hazards.scalars import UNKNOWN, select
@@ -26,6 +26,13 @@ class Program(Recording):
         super().__init__(function)
         self._blocks = {block: self._compile(block) for block in self._body.blocks}
         self._joins = joins(self._body) if len(self._blocks) > 1 else {}
+        self._quiet = {
+            block: join
+            for block, join in self._joins.items()
+            if join is not None
+            and (inside := between(block, join))
+            and not any(op in self._effects for other in inside for op in other.ops)
+        }
 
     def run(self, launch: Launch) -> Trace:
         """The events of a launch. Raises Hazard, OutOfBounds and TooLong."""
@@ -49,7 +56,15 @@ class Program(Recording):
             (dest, values), *other_way = edges
             self._tick()
             if condition is not None:
-                then, other = self.parted(last, self.env[self.slot(condition)], mask)
+                decided = self.env[self.slot(condition)]
+                if decided is UNKNOWN and block in self._quiet:
+                    # Which way threads go says nothing of events.
+                    block = self._quiet[block]
+                    for argument in block.args:
+                        if argument in self._slots:
+                            self.env[self._slots[argument]] = UNKNOWN
+                    continue
+                then, other = self.parted(last, decided, mask)
                 if then is not None and other is not None:
                     join = self._joins[block]
                     if (met := self._part(edges, (then, other), join)) is None or join is None:

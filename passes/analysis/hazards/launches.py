@@ -15,6 +15,7 @@ from xdsl.dialects import arith, gpu, memref, scf
 from xdsl.dialects.builtin import DenseArrayBase, IndexType, IntegerAttr, IntegerType, i1
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
+from tilewright.dialects.ancestors import ancestors
 from tilewright.dialects.ptx.control_flow import EntryOp
 from tilewright.dialects.ptx.registers import ConstOp, SregOp
 from tilewright.dialects.ptx.types import RegType
@@ -23,6 +24,9 @@ from tilewright.passes.analysis.hazards.registers import computed
 from tilewright.passes.analysis.hazards.scalars import BINARY, CASTS, COMPARISONS, UNKNOWN
 
 WARP = 32
+
+FROM_TILE_IR = "cuda_tile.entry"
+"""The attribute of kernels that were entries of Tile IR: they take any arguments."""
 
 _LADDER = (
     1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 16, 20, 24, 32, 40, 48, 64, 80, 96, 128, 160, 192, 224, 256,
@@ -58,6 +62,8 @@ class Launch:
     leaves: Mapping[Leaf, int] = field(default_factory=dict["Leaf", int])
     guessed: bool = True
     is_kernel: bool = True
+    first: int = 0
+    """The cluster's number along each axis, the last one."""
     others: tuple[int, int] = (1, 0)
     """The values of arguments that say nothing of loops: a first number, and how far they are
     apart."""
@@ -120,9 +126,10 @@ class Launch:
             within = thread // before % self.block[axis]
             known["gpu.thread_id", axis] = within if self.block[axis] > 1 else 0
             above = rank // prod(self.cluster[:axis]) % self.cluster[axis]
-            known["gpu.block_id", axis] = above if self.cluster[axis] > 1 else 0
+            own = above if self.cluster[axis] > 1 else 0
+            known["gpu.block_id", axis] = own + self.first * self.cluster[axis]
             known["gpu.block_dim", axis] = self.block[axis]
-            known["gpu.grid_dim", axis] = self.cluster[axis]
+            known["gpu.grid_dim", axis] = (1 + self.first) * self.cluster[axis]
         return known
 
 
@@ -136,19 +143,21 @@ def is_kernel(function: Operation) -> bool:
 
 
 def launches(
-    function: Operation, loops: Sequence[Loop], rings: int, *, guesses: bool
-) -> Iterator[list[Launch]]:
+    function: Operation, loops: Sequence[Loop], rings: int, *, guesses: bool = False,
+    blocks: bool = False,
+) -> Iterator[list[Launch]]:  # fmt: skip
     """The launches to follow: lists of which one must be right (the threads of a block may not
-    be said); `rings` is the number of stages of the longest ring, and with `guesses` there are
-    conditions that only a run decides."""
+    be said); `rings` is the number of stages of the longest ring, with `guesses` there are
+    conditions that only a run decides, and with `blocks` some that not all blocks decide alike."""
     kernel = is_kernel(function)
     cluster = _extents(function, "gpu.known_cluster_size", "cluster") or (1, 1, 1)
     known = _extents(function, "gpu.known_block_size", "reqntid")
-    blocks = [known] if known else _blocks(function, kernel)
+    shapes = [known] if known else _blocks(function, kernel)
     dynamic = [loop for loop in loops if any(map(_leaves, (loop.lb, loop.ub, loop.step)))]
-    for leaves in _lengths(dynamic, rings):
+    for leaves in _lengths(dynamic, rings, empty=FROM_TILE_IR in function.attributes):
         for guessed in (True, False) if guesses else (True,):
-            yield [Launch(block, cluster, leaves, guessed, kernel) for block in blocks]
+            for first in (0, 1) if blocks else (0,):
+                yield [Launch(shape, cluster, leaves, guessed, kernel, first) for shape in shapes]
 
 
 def _extents(function: Operation, name: str, of_entry: str) -> tuple[int, int, int] | None:
@@ -186,8 +195,9 @@ def _threads(function: Operation, kernel: bool) -> list[int]:
 # How often loops go round
 
 
-def _lengths(loops: list[Loop], rings: int) -> Iterator[dict[Leaf, int]]:
-    """Arguments by which loops are long, and by which they go round once."""
+def _lengths(loops: list[Loop], rings: int, *, empty: bool) -> Iterator[dict[Leaf, int]]:
+    """Arguments by which loops are long, by which they go round once, and not at all where it may
+    be `empty`: nobody says so of kernels that are written."""
     if not loops:
         yield {}
         return
@@ -198,17 +208,17 @@ def _lengths(loops: list[Loop], rings: int) -> Iterator[dict[Leaf, int]]:
     goals = {loop: inner if loop in nested else outer for loop in loops}
     yield _solve(loops, goals)
     yield _solve(loops, dict.fromkeys(loops, 1))
+    if empty:
+        yield {
+            leaf: 0 for loop in loops for bound in (loop.lb, loop.ub, loop.step)
+            for leaf in _leaves(bound)
+        }  # fmt: skip
 
 
 def _around(loop: Loop, loops: list[Loop]) -> bool:
     if isinstance(loop, CountedLoop):
         return any(isinstance(other, CountedLoop) and loop.blocks < other.blocks for other in loops)
-    parent = loop.parent_op()
-    while parent is not None:
-        if parent in loops:
-            return True
-        parent = parent.parent_op()
-    return False
+    return any(parent in loops for parent in ancestors(loop))
 
 
 def _solve(loops: list[Loop], goals: Mapping[Loop, int]) -> dict[Leaf, int]:

@@ -3,16 +3,17 @@
 from collections.abc import Sequence
 from typing import Any
 
-from xdsl.dialects import memref, scf
+from xdsl.dialects import gpu, memref, scf
 from xdsl.dialects.builtin import IndexType, IntegerType, MemRefType, i1
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.traits import IsTerminator
 
+from tilewright.dialects.ancestors import ancestors
 from tilewright.dialects.cute.types.memref import Space
 from tilewright.dialects.cute_nvgpu.ops import tmem_access
 from tilewright.dialects.ptx import tcgen05_access, wgmma
 from tilewright.dialects.ptx.control_flow import BraOp, CondBraOp, EntryOp
-from tilewright.dialects.ptx.registers import NameOp
+from tilewright.dialects.ptx.registers import NameOp, SregOp
 from tilewright.dialects.ptx.types import RegType
 from tilewright.passes.analysis.hazards.blocks import CountedLoop, condition_of, edges_of, loops_of
 from tilewright.passes.analysis.hazards.effects import Effect
@@ -67,6 +68,28 @@ class Slice:
         )
 
     @property
+    def parts_blocks(self) -> bool:
+        """Some branch around events is not that of every block."""
+        work = [op.cond for op in self._effects if isinstance(op, scf.IfOp)]
+        bounds, seen = {loop.ub for loop in self.loops}, set[SSAValue]()
+        for block in self._body.blocks if len(self._body.blocks) > 1 else ():
+            condition = condition_of(block.last_op)
+            compared = condition.owner if condition is not None else None
+            if isinstance(compared, Operation) and bounds.isdisjoint(compared.operands):
+                work += compared.operands
+        while work:
+            if (value := work.pop()) in seen:
+                continue
+            seen.add(value)
+            if isinstance(op := value.owner, gpu.BlockIdOp) or (
+                isinstance(op, SregOp) and op.register.data.startswith("ctaid")
+            ):
+                return True
+            if isinstance(op, Operation):
+                work += op.operands
+        return False
+
+    @property
     def arguments(self) -> set[Leaf]:
         """The numbers among the function's arguments that anything depends on."""
         return {
@@ -106,10 +129,8 @@ class Slice:
                     if isinstance(op, NameOp):
                         continue
                     self._effects[op] = Effect("use")
-                parent = op.parent_op()
-                while parent is not None and parent is not self.function:
+                for parent in ancestors(op, self.function):
                     self._effects.setdefault(parent, None)
-                    parent = parent.parent_op()
 
     def _find_needed(self) -> None:
         work: list[SSAValue | Space] = []

@@ -23,7 +23,7 @@ from tilewright.dialects.cute_nvgpu.lattice.targets import TARGETS, alternatives
 from tilewright.dialects.ptx.dialect import PTX
 from tilewright.dialects.ptx.instruction import BASELINE, REGISTER_OF, Form, Requirement, ScalarOp
 from tilewright.dialects.ptx.types import KINDS
-from tilewright.lowering.ptx.instructions import takes_immediate
+from tilewright.lowering.ptx.instructions import shape_of
 from tilewright.ptxas import PtxasReport
 
 SCALAR_OPS = [op for op in PTX.operations if issubclass(op, ScalarOp)]
@@ -45,7 +45,7 @@ def use(kernel: Kernel, op_type: type[ScalarOp], row: Form) -> str:
     registers = [kernel.input(REGISTER_OF[type_]) for type_ in row.types]
     op = op_type(row.suffix, registers)
     kernel.output(kernel.add(op))
-    open_ = [i for i in range(len(registers)) if takes_immediate(op, i)]
+    open_ = [i for i, taken in enumerate(shape_of(op).immediates) if taken]
     for chosen in (*([i] for i in open_), open_):
         for values in _choices(kernel, row, chosen):
             inputs = [values.get(i, register) for i, register in enumerate(registers)]

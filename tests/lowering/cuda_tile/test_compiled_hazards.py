@@ -20,18 +20,41 @@ from test_copied_loads import chained
 from test_pairs import paired
 from test_scale_factors import scaled
 from test_warpgroups import product
+from tile_ir import entry
 from xdsl.dialects.builtin import ModuleOp
 
 from tilewright.diagnostic import OpError
 from tilewright.parsing import default_context
 from tilewright.passes.analysis.functions import functions
-from tilewright.passes.check_hazards import FROM_TILE_IR, CheckHazardsPass
+from tilewright.passes.analysis.hazards.check import check
+from tilewright.passes.analysis.hazards.launches import FROM_TILE_IR
+from tilewright.passes.check_hazards import CheckHazardsPass
 from tilewright.passes.check_tmem import CheckTmemPass
 
 PRODUCT = product(("f16", "f16"), (128, 64, 64), persistent=True)
 WIDE = product(("tf32", "f32"), (128, 64, 32), convert="f32")
 CHAIN = chained(64, 32, "f16")
+SHARES = entry(
+    "%p: tile<ptr<f32>>",
+    """
+    %i = iota : tile<1024xi32>
+    %r = reshape %p : tile<ptr<f32>> -> tile<1xptr<f32>>
+    %b = broadcast %r : tile<1xptr<f32>> -> tile<1024xptr<f32>>
+    %at = offset %b, %i : tile<1024xptr<f32>>, tile<1024xi32> -> tile<1024xptr<f32>>
+    %x, %t = load_ptr_tko weak %at : tile<1024xptr<f32>> -> tile<1024xf32>, token
+    %y = reduce %x dim = 0 identities = [0.0 : f32] : tile<1024xf32> -> tile<f32>
+      (%c : tile<f32>, %d : tile<f32>) {
+      %e = addf %c, %d : tile<f32>
+      yield %e : tile<f32>
+    }
+    %s = reshape %y : tile<f32> -> tile<1xf32>
+    %w = broadcast %s : tile<1xf32> -> tile<1024xf32>
+    %q = divf %x, %w : tile<1024xf32>
+    %v = store_ptr_tko weak %at, %q token=%t : tile<1024xptr<f32>>, tile<1024xf32> -> token
+""",
+)
 KERNELS = {
+    "shares": (SHARES, ("sm_80", "sm_100a")),
     "product": (PRODUCT, ("sm_80", "sm_90a", "sm_100a")),
     "converted": (WIDE, ("sm_90a",)),
     "chain": (CHAIN, ("sm_80", "sm_120a", "sm_90a", "sm_100a")),
@@ -55,7 +78,6 @@ NEEDLESS = ("needless warp barrier", "another fence")
 REDUNDANT = {
     "product/atom/2:fence.mbarrier_init/remove",
     "product/atom/2:tcgen05.fence.after_thread_sync/remove",
-    "product/atom/33:tmem.wait_store/remove",
     "product/atom/45:bar.warp.sync/remove",
     "product/atom/30:mbarrier.wait/remove",
     "product/atom/30:bar.warp.sync/remove",
@@ -65,6 +87,8 @@ REDUNDANT = {
 
 
 def caught(module: ModuleOp) -> bool:
+    if any(check(function)[0] for function in functions(module)):
+        return True
     for function in functions(module):
         function.attributes.pop(FROM_TILE_IR, None)
     try:

@@ -60,8 +60,8 @@ UMMAS = [
     for types in row.element_types()
     for tile in row.tiles
     for kind, ns in (("ss", tile.ns), ("ts", tile.tmem_ns))
-    for n in (32, 64)
-    if n in ns and (row.scale is None or row.scale.vector <= 4)
+    for n in [n for n in (32, 64) if n in ns][:1]
+    if row.scale is None or row.scale.vector <= 4
 ]
 
 

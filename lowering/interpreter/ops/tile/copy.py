@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from tilewright.dialects.cute.atoms import CopyTraits
 from tilewright.dialects.cute.layout import Layout
 from tilewright.dialects.cute.tensor import Tensor
+from tilewright.dialects.cute_nvgpu.atoms.copy import CopyInstruction
 from tilewright.lowering.interpreter.arithmetic.elements import packed, unpacked
 from tilewright.lowering.interpreter.errors import faults_of
 from tilewright.lowering.interpreter.machine.machine import WARP, Gang, Machine
@@ -32,35 +33,47 @@ Chosen = NDArray[np.bool_]
 """Elements within bounds: [threads or 1, elements]."""
 
 
-def copy_threads(
-    machine: Machine,
-    gang: Gang,
-    source: Tensor,
-    dest: Tensor,
-    op: int,
-    width: int = 1,
-    chosen: Chosen | None = None,
-) -> None:
-    """Every thread copies for itself, `width` elements at a time. In global memory only chosen
-    elements are accessed; zeros arrive in place of those that are not read."""
-    values = read(machine, gang, source, op, width=width, chosen=_of(source, chosen))
-    write(machine, gang, dest, values, op, width=width, chosen=_of(dest, chosen))
+@dataclass(frozen=True, slots=True)
+class Copying:
+    """One `cute.copy` of a running kernel: by an instruction, or None where each thread moves its
+    elements one by one. `chosen` are those within bounds, `op` is the number of the op."""
+
+    machine: Machine
+    gang: Gang
+    source: Tensor
+    dest: Tensor
+    op: int
+    instruction: CopyInstruction | None
+    chosen: Chosen | None
+
+    @property
+    def traits(self) -> CopyTraits:
+        """The parts of source and destination that threads hold."""
+        assert self.instruction is not None
+        return self.instruction.traits
+
+    def read(self, width: int = 1) -> Bits:
+        """The elements of the source, `width` at each access; of global memory the chosen ones."""
+        chosen = self.chosen if self.source.space == "gmem" else None
+        return read(self.machine, self.gang, self.source, self.op, width=width, chosen=chosen)
+
+    def write(self, values: Bits, width: int = 1) -> None:
+        """The inverse for the destination."""
+        chosen = self.chosen if self.dest.space == "gmem" else None
+        write(self.machine, self.gang, self.dest, values, self.op, width=width, chosen=chosen)
 
 
-def _of(tensor: Tensor, chosen: Chosen | None) -> Chosen | None:
-    return chosen if tensor.space == "gmem" else None
+def copy_threads(copying: Copying) -> None:
+    """Every thread copies for itself, so many elements at a time. Zeros arrive in place of those
+    that are not read."""
+    width = 1 if copying.instruction is None else copying.traits.values
+    copying.write(copying.read(width), width)
 
 
-def copy_async(
-    machine: Machine,
-    gang: Gang,
-    source: Tensor,
-    dest: Tensor,
-    op: int,
-    width: int,
-    chosen: Chosen | None = None,
-) -> None:
+def copy_async(copying: Copying) -> None:
     """`cp.async` by every thread: what it writes is there when its group is waited for."""
+    gang, source, dest, chosen = copying.gang, copying.source, copying.dest, copying.chosen
+    width = copying.traits.values
     elements = spread(offsets(dest), gang.count).size
     filled = np.ones((elements // width, width), dtype=np.bool_)
     if chosen is not None:
@@ -77,45 +90,39 @@ def copy_async(
     counts = filled.sum(axis=1, dtype=np.int64) * source.bits // 8
     size = width * source.bits // 8
     with faults_of(threads):
-        start_copy(machine, gang.lanes[threads], below, above, counts, size, op)
+        start_copy(copying.machine, gang.lanes[threads], below, above, counts, size, copying.op)
 
 
 # Atoms of a warp
 
 
-def load_matrices(
-    machine: Machine, gang: Gang, source: Tensor, dest: Tensor, op: int, traits: CopyTraits
-) -> None:
+def load_matrices(copying: Copying) -> None:
     """`ldmatrix`: threads name runs of the matrices, and get elements of all of them."""
-    runs = _Runs.of(gang, source, traits.source, "ldmatrix")
+    gang, traits, shared = copying.gang, copying.traits, copying.machine.shared
+    runs = _Runs.of(gang, copying.source, traits.source, "ldmatrix")
     with faults_of(runs.threads):
-        data = machine.shared.load(gang.lanes[runs.threads], runs.address, runs.bytes, op)
-    elements = unpacked(data, source.bits).reshape(runs.warps, runs.named, runs.atoms, -1)
+        data = shared.load(gang.lanes[runs.threads], runs.address, runs.bytes, copying.op)
+    elements = unpacked(data, copying.source.bits).reshape(runs.warps, runs.named, runs.atoms, -1)
     numbered = elements.swapaxes(1, 2).reshape(runs.warps, runs.atoms, -1)[
         ..., _order(traits.source)
     ]
     values = numbered[..., _numbers(traits.destination)]
-    write(machine, gang, dest, values.swapaxes(1, 2).reshape(gang.count, -1), op)
+    copying.write(values.swapaxes(1, 2).reshape(gang.count, -1))
 
 
-def store_matrices(
-    machine: Machine, gang: Gang, source: Tensor, dest: Tensor, op: int, traits: CopyTraits
-) -> None:
+def store_matrices(copying: Copying) -> None:
     """`stmatrix`: the inverse of `load_matrices`."""
-    runs = _Runs.of(gang, dest, traits.destination, "stmatrix")
-    values = read(machine, gang, source, op)
-    by_atom = values.reshape(runs.warps, WARP, runs.atoms, -1).swapaxes(1, 2)
+    gang, traits = copying.gang, copying.traits
+    runs = _Runs.of(gang, copying.dest, traits.destination, "stmatrix")
+    by_atom = copying.read().reshape(runs.warps, WARP, runs.atoms, -1).swapaxes(1, 2)
     numbered = by_atom.reshape(runs.warps, runs.atoms, -1)[..., _order(traits.source)]
     # The elements of each run side by side, the runs as the threads name them.
     places = _numbers(traits.destination)[: runs.named]
     data = np.ascontiguousarray(numbered[..., places].swapaxes(1, 2))
+    raw = packed(data.reshape(len(runs.threads), -1), copying.dest.bits)
     with faults_of(runs.threads):
-        machine.shared.store(
-            gang.lanes[runs.threads],
-            runs.address,
-            packed(data.reshape(len(runs.threads), -1), dest.bits),
-            op,
-        )
+        lanes = gang.lanes[runs.threads]
+        copying.machine.shared.store(lanes, runs.address, raw, copying.op)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from xdsl.ir import Operation
 
-from tilewright.dialects.cute.atoms import OPERAND_MODES, Operand
+from tilewright.dialects.cute.atoms import OPERAND_MODES, CopyTraits, Operand
 from tilewright.dialects.cute.ops.memory import AllocOp, DeallocOp
 from tilewright.dialects.cute.tensor import Tensor
 from tilewright.dialects.cute.tensor_memory import allocated_columns
@@ -41,17 +41,16 @@ from tilewright.lowering.interpreter.ops.instructions.tcgen05_sync import (
 )
 from tilewright.lowering.interpreter.ops.instructions.tensor_memory import load_tensor, store_tensor
 from tilewright.lowering.interpreter.ops.instructions.umma import faulting, memories_of
+from tilewright.lowering.interpreter.ops.tile.copy import Copying
 from tilewright.lowering.interpreter.ops.tile.gemm import extents
 from tilewright.lowering.interpreter.ops.tile.tensor_access import (
     bit_offsets,
     images,
     numbers,
     offsets,
-    read,
-    write,
 )
 from tilewright.lowering.interpreter.ops.tile.wgmma import CHUNK, chosen, chunks_at, elements_at
-from tilewright.lowering.interpreter.values import Bits, spread
+from tilewright.lowering.interpreter.values import spread
 
 # Allocations
 
@@ -131,56 +130,44 @@ def _addresses(tensor: Tensor, named: int) -> NDArray[np.uint64]:
     return (starts * tensor.bits // CELL_BITS).astype(np.uint64)
 
 
-def load_cells(
-    machine: Machine,
-    gang: Gang,
-    source: Tensor,
-    dest: Tensor,
-    op: int,
-    instruction: CopyInstruction,
-) -> None:
+def _parts(copying: Copying) -> tuple[Machine, Gang, CopyTraits, CopyInstruction]:
+    assert copying.instruction is not None
+    return copying.machine, copying.gang, copying.traits, copying.instruction
+
+
+def load_cells(copying: Copying) -> None:
     """`tcgen05.ld` by whole warps, and the wait for it."""
-    traits = instruction.traits
+    machine, gang, traits, instruction = _parts(copying)
     named, kept = traits.source[1].size(), traits.destination[1].size()
-    words: list[Bits] = []
-    for address in _addresses(source, named).T:
-        words.append(load_tensor(machine, gang, address, instruction.access, op, "tcgen05.ld"))
-    write(machine, gang, dest, unpacked(np.concatenate(words, axis=1), dest.bits), op)
-    assert len(words) * kept == dest.modes.size()
+    words = [
+        load_tensor(machine, gang, address, instruction.access, copying.op, "tcgen05.ld")
+        for address in _addresses(copying.source, named).T
+    ]
+    copying.write(unpacked(np.concatenate(words, axis=1), copying.dest.bits))
+    assert len(words) * kept == copying.dest.modes.size()
     for warp in gang.lanes.reshape(-1, WARP):
         machine.tensor.wait(LOAD, warp)
 
 
-def store_cells(
-    machine: Machine,
-    gang: Gang,
-    source: Tensor,
-    dest: Tensor,
-    op: int,
-    instruction: CopyInstruction,
-) -> None:
+def store_cells(copying: Copying) -> None:
     """`tcgen05.st` by whole warps, and the wait for it."""
+    machine, gang, traits, instruction = _parts(copying)
     access = instruction.access
-    words = packed(read(machine, gang, source, op), source.bits).view(np.uint32)
-    addresses = _addresses(dest, instruction.traits.destination[1].size())
+    words = packed(copying.read(), copying.source.bits).view(np.uint32)
+    addresses = _addresses(copying.dest, traits.destination[1].size())
     for i, address in enumerate(addresses.T):
         part = words[:, i * access.registers : (i + 1) * access.registers]
-        store_tensor(machine, gang, address, part, access, op, "tcgen05.st")
+        store_tensor(machine, gang, address, part, access, copying.op, "tcgen05.st")
     for warp in gang.lanes.reshape(-1, WARP):
         machine.tensor.wait(STORE, warp)
 
 
-def copy_cells(
-    machine: Machine,
-    gang: Gang,
-    source: Tensor,
-    dest: Tensor,
-    op: int,
-    instruction: CopyInstruction,
-) -> None:
+def copy_cells(copying: Copying) -> None:
     """`tcgen05.cp` by each thread that executes it."""
-    shape, count = instruction.copy_shape, instruction.traits.source[1].size()
-    addresses = spread(_addresses(dest, count), gang.count)
+    machine, gang, traits, instruction = _parts(copying)
+    source, op = copying.source, copying.op
+    shape, count = instruction.copy_shape, traits.source[1].size()
+    addresses = spread(_addresses(copying.dest, count), gang.count)
     places = spread(bit_offsets(source), gang.count)
 
     def run(index: int, lane: int) -> None:

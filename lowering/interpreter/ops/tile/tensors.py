@@ -4,7 +4,6 @@ Views of tensors are values of the algebra, which `cute` evaluates; here they ge
 them.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,7 @@ from xdsl.ir import Operation, SSAValue
 
 from tilewright.diagnostic import OpError
 from tilewright.dialects.cute import ComposedLayout, Layout, Swizzle
-from tilewright.dialects.cute.atoms import CopyTraits, Operand
+from tilewright.dialects.cute.atoms import Operand
 from tilewright.dialects.cute.int_tuple import flatten
 from tilewright.dialects.cute.ops.copy import CopyOp
 from tilewright.dialects.cute.ops.gemm import GemmOp
@@ -33,7 +32,6 @@ from tilewright.dialects.cute.types.tensors import MemRefType
 from tilewright.dialects.cute.types.tiled import TiledCopyType, TiledMmaType
 from tilewright.dialects.cute.types.tma import TmaCopyType
 from tilewright.dialects.cute.values import Typed
-from tilewright.dialects.cute_nvgpu.atoms.copy import CopyInstruction
 from tilewright.dialects.cute_nvgpu.types.atoms import MmaAtomType
 from tilewright.dialects.cute_nvgpu.types.copies import CopyInstructionAttr
 from tilewright.dialects.cute_nvgpu.types.shared_atoms import UmmaAtomType, WgmmaAtomType
@@ -48,6 +46,7 @@ from tilewright.lowering.interpreter.ops.tile import tma as tile_tma
 from tilewright.lowering.interpreter.ops.tile.algebra import typed_value
 from tilewright.lowering.interpreter.ops.tile.copy import (
     Chosen,
+    Copying,
     copy_async,
     copy_threads,
     load_matrices,
@@ -169,68 +168,36 @@ def _typed_constant(op: TypedConstantOp, builder: Builder) -> Step:
 # Copies
 
 
+_BY_THREADS = {"universal": copy_threads, "cp_async": copy_async}
+_BY_WARPS = {
+    "ldmatrix": load_matrices, "stmatrix": store_matrices,
+    "tmem_load": load_cells, "tmem_store": store_cells, "tmem_copy": copy_cells,
+}  # fmt: skip
+
+
 @runs(CopyOp)
 def _copy(op: CopyOp, builder: Builder) -> Step:
     if op.tiled is not None and isinstance(op.tiled.type, TmaCopyType):
         return tile_tma.copy_step(op, builder)
-    number, instruction = builder.number(op), _instruction(op)
+    number, instruction = builder.number(op), None
+    if op.tiled is not None:
+        assert isinstance(op.tiled.type, TiledCopyType)
+        atom = op.tiled.type.atom
+        assert isinstance(atom, CopyInstructionAttr)
+        instruction = atom.data
+    kind = "universal" if instruction is None else instruction.kind
+    if op.coords is not None and kind in _BY_WARPS:
+        raise OpError(op, f"'{op.name}' of whole warps expected no bounds")
+    copy = {**_BY_THREADS, **_BY_WARPS}[kind]
 
     def run(machine: Machine, gang: Gang, source: Any, dest: Any, coords: Any, limits: Any) -> None:
         chosen = None
         if coords is not None and limits is not None:
             chosen = within(coords.typed.value, limits.typed.value)
-        instruction(machine, gang, source.typed.value, dest.typed.value, number, chosen)
+        tensors = source.typed.value, dest.typed.value
+        copy(Copying(machine, gang, *tensors, number, instruction, chosen))
 
     return effect(op, builder, run, op.source, op.destination, op.coords, op.limits)
-
-
-Run = Callable[[Machine, Gang, Tensor, Tensor, int, Chosen | None], None]
-"""Copies of source, destination: what the op's number is, and which elements are within bounds."""
-
-
-def _instruction(op: CopyOp) -> Run:
-    """The function that runs the copy's instruction."""
-    if op.tiled is None:
-        return _thread_by_thread(copy_threads, 1)
-    assert isinstance(op.tiled.type, TiledCopyType)
-    atom = op.tiled.type.atom
-    assert isinstance(atom, CopyInstructionAttr)
-    match atom.data.kind:
-        case "universal":
-            return _thread_by_thread(copy_threads, atom.copy_traits.values)
-        case "cp_async":
-            return _thread_by_thread(copy_async, atom.copy_traits.values)
-        case "ldmatrix":
-            return _warp_by_warp(op, load_matrices, atom.copy_traits)
-        case "stmatrix":
-            return _warp_by_warp(op, store_matrices, atom.copy_traits)
-        case "tmem_load":
-            return _warp_by_warp(op, load_cells, atom.data)
-        case "tmem_store":
-            return _warp_by_warp(op, store_cells, atom.data)
-        case "tmem_copy":
-            return _warp_by_warp(op, copy_cells, atom.data)
-
-
-def _thread_by_thread(copy: Callable[..., None], width: int) -> Run:
-    def run(
-        machine: Machine, gang: Gang, source: Tensor, dest: Tensor, op: int, chosen: Chosen | None
-    ) -> None:
-        copy(machine, gang, source, dest, op, width, chosen)
-
-    return run
-
-
-def _warp_by_warp(op: CopyOp, copy: Callable[..., None], how: CopyTraits | CopyInstruction) -> Run:
-    if op.coords is not None:
-        raise OpError(op, f"'{op.name}' of whole warps expected no bounds")
-
-    def run(
-        machine: Machine, gang: Gang, source: Tensor, dest: Tensor, op: int, chosen: Chosen | None
-    ) -> None:
-        copy(machine, gang, source, dest, op, how)
-
-    return run
 
 
 def within(coords: CoordTensor, limits: Any) -> Chosen:
