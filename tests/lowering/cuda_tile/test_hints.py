@@ -101,7 +101,8 @@ def test_a_block_that_is_stored_where_it_was_loaded() -> None:
     tensor = "tensor_view<256x256xf16, strides=[256,1]>"
     view, tile = f"partition_view<tile=(256x256), {tensor}>, tile<i32>", "tile<256x256xf16>"
     text = f"""cuda_tile.module @m {{
-  entry @k(%a: tile<ptr<f16>>, %b: tile<ptr<f16>>) optimization_hints=<sm_90 = {{num_cta_in_cga = 2}}> {{
+  entry @k(%a: tile<ptr<f16>>, %b: tile<ptr<f16>>)
+      optimization_hints=<sm_90 = {{num_cta_in_cga = 2}}> {{
     %o = constant <i32: 0> : tile<i32>
     %z = constant <f32: 0.0> : tile<256x256xf32>
     %v = make_tensor_view %a, shape = [256, 256], strides = [256, 1] : {tensor}
