@@ -25,7 +25,7 @@ for _name, _examples in (("each-run", 15), ("thorough", 500)):
     )
 settings.load_profile("each-run")
 if not THOROUGH:
-    # Not among the numbers tried: those that 800 modules are written with, which each worker parses.
+    # Not tried: the numbers that 800 modules are written with, which each worker would parse.
     providers._get_local_constants = lambda: providers._local_constants
 gc.disable()  # until all is loaded
 

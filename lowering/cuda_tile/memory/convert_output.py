@@ -3,27 +3,33 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
 from math import prod
 
-from xdsl.dialects import arith
+from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import Float32Type, IntegerType, i1, i32
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Region, SSAValue
 
-from tilewright.diagnostic import OpError
 from tilewright.dialects.cuda_tile.ops.miscellaneous import PrintTkoOp
 from tilewright.dialects.cuda_tile.types import PointerType
+from tilewright.dialects.cute_nvgpu.ops.address import LoadOp, bytes_of
 from tilewright.dialects.gpu import PrintfOp
 from tilewright.lowering.cuda_tile.arithmetic.convert_conversions import float_converted
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, lowers
 from tilewright.lowering.cuda_tile.kernel.memory_order import Token
 from tilewright.lowering.cuda_tile.layouts.elements import element_of, shape_of
-from tilewright.lowering.cuda_tile.layouts.layouts import TileLayout, bits_of
+from tilewright.lowering.cuda_tile.layouts.layouts import TileLayout, bits_of, log2, spread
+from tilewright.lowering.cuda_tile.layouts.shared_order import SharedOrder, row_major
+from tilewright.lowering.cuda_tile.layouts.threads import scaled
 from tilewright.lowering.cuda_tile.memory.convert_pointers import token_of
 
 _CONVERSION = re.compile(r"%([-+ #0]*\d*(?:\.\d*)?)(?:hh|h|ll|l|)([a-zA-Z%])")
-_MOST, _AT_ONCE = 1024, 32
-"""The elements of a tile that is printed, and the values that one call of vprintf takes."""
+_MOST, _AT_ONCE = 256, 32
+"""The elements of a tile that is printed without a loop, and the values that one call takes."""
+_ROOM = 1 << 15
+"""The bytes of shared memory from which a loop prints."""
 
 Piece = tuple[str, SSAValue | None]
 """Text, and the value that it prints."""
@@ -31,12 +37,22 @@ Piece = tuple[str, SSAValue | None]
 
 @lowers(PrintTkoOp)
 def _print(op: PrintTkoOp, kernel: Kernel) -> None:
-    pieces = list(_pieces(op, kernel))
-    everyone = TileLayout((None,) * kernel.table.thread_bits, ())
-    first = kernel.threads.first_of(everyone)
-    assert first is not None
-    kernel.emitter.when(first, lambda: _say(pieces, kernel))
+    pieces: list[Piece] = []
+    for piece in _pieces(op, kernel):
+        if isinstance(piece, _LargeTile):
+            _by_first(kernel, partial(_say, pieces, kernel))
+            piece.say(kernel)
+            pieces = []
+        else:
+            pieces.append(piece)
+    _by_first(kernel, partial(_say, pieces, kernel))
     kernel[op.result_token] = token_of(op.token, kernel) or Token()
+
+
+def _by_first(kernel: Kernel, body: Callable[[], object]) -> None:
+    first = kernel.threads.matches((1 << kernel.table.thread_bits) - 1, 0)
+    assert first is not None
+    kernel.emitter.when(first, body)
 
 
 def _say(pieces: Sequence[Piece], kernel: Kernel) -> None:
@@ -49,7 +65,61 @@ def _say(pieces: Sequence[Piece], kernel: Kernel) -> None:
             text, values = "", []
 
 
-def _pieces(op: PrintTkoOp, kernel: Kernel) -> Iterator[Piece]:
+@dataclass(frozen=True)
+class _LargeTile:
+    """A tile that a loop prints, from shared memory, and its conversion."""
+
+    tile: SSAValue
+    conversion: re.Match[str]
+
+    def say(self, kernel: Kernel) -> None:
+        """Print the tile, part after part."""
+        layout = kernel.layout(self.tile) or kernel.table.default(shape_of(self.tile))
+        elements = kernel.elements(self.tile, layout)
+        count, size = bits_of(shape_of(self.tile)), bytes_of(elements[0].type)
+        order, scratch = row_major(min(count, log2(_ROOM // size)), size), kernel.scratch
+        parted = range(len(order.position), count)
+        left = layout.without(parted)
+        for number in range(1 << len(parted)):
+            first = spread(number, parted)
+            own = [elements[layout.register_of(place | first)] for place in left.places]
+            base = scratch.take(size << len(order.position))
+            writes = kernel.threads.matches(left.idle, layout.thread_of(first))
+            scratch.store(base, left, own, order, writes)
+            scratch.written()
+            _by_first(kernel, partial(self._loop, kernel, first, base, order, elements[0].type))
+
+    def _loop(
+        self, kernel: Kernel, first: int, base: SSAValue, order: SharedOrder, element: Attribute
+    ) -> None:
+        emitter, block = kernel.emitter, Block(arg_types=[i32])
+        begin, end, step = (emitter.constant(x, 32) for x in (0, 1 << len(order.position), 1))
+        outer = emitter.enter(block)
+        number = block.args[0]
+        at = emitter.binary("add", base, scaled(emitter, number, order.size))
+        value = emitter.add(LoadOp(at, (), [element], 0)).results[0]
+        number = emitter.binary("add", number, emitter.constant(first, 32))
+        after = emitter.binary("add", number, emitter.constant(1, 32))
+        self._brackets(kernel, "[", number)
+        _say([*_nested(self.tile, (), iter([value]), self.conversion, kernel)], kernel)
+        self._brackets(kernel, "]", after)
+        more = emitter.compare("ne", after, emitter.constant(prod(shape_of(self.tile)), 32))
+        emitter.when(more, lambda: emitter.add(PrintfOp(", ", [])))
+        emitter.add(scf.YieldOp())
+        emitter.leave(outer)
+        emitter.add(scf.ForOp(begin, end, step, [], Region(block)))
+
+    def _brackets(self, kernel: Kernel, bracket: str, number: SSAValue) -> None:
+        """Print a bracket for each dimension that begins or ends at an element."""
+        emitter, shape = kernel.emitter, shape_of(self.tile)
+        for axis in range(len(shape)):
+            mask = emitter.constant(prod(shape[axis:]) - 1, 32)
+            rest = emitter.binary("and", number, mask)
+            ends = emitter.compare("eq", rest, emitter.constant(0, 32))
+            emitter.when(ends, lambda: emitter.add(PrintfOp(bracket, [])))
+
+
+def _pieces(op: PrintTkoOp, kernel: Kernel) -> Iterator[Piece | _LargeTile]:
     text, args, end = op.str_.data, iter(op.args), 0
     for match in _CONVERSION.finditer(text):
         yield text[end : match.start()], None
@@ -59,20 +129,18 @@ def _pieces(op: PrintTkoOp, kernel: Kernel) -> Iterator[Piece]:
             continue
         value = next(args)
         if prod(shape_of(value)) > _MOST:
-            raise OpError(
-                op, f"'{op.name}' of {prod(shape_of(value))} elements has no lowering to cute; "
-                f"nearest legal: {_MOST} elements, as extract takes them",
-            )  # fmt: skip
+            yield _LargeTile(value, match)
+            continue
         layout = TileLayout(
             (None,) * kernel.table.thread_bits, tuple(range(bits_of(shape_of(value))))
         )
         elements = iter(kernel.elements(value, layout))
-        yield from _nested(op, value, shape_of(value), elements, match, kernel)
+        yield from _nested(value, shape_of(value), elements, match, kernel)
     yield text[end:], None
 
 
 def _nested(
-    op: Operation, tile: SSAValue, shape: Sequence[int], elements: Iterator[SSAValue],
+    tile: SSAValue, shape: Sequence[int], elements: Iterator[SSAValue],
     conversion: re.Match[str], kernel: Kernel,
 ) -> Iterator[Piece]:  # fmt: skip
     """Every element of a tile in a conversion, in brackets for each dimension."""
@@ -84,7 +152,7 @@ def _nested(
     yield "[", None
     for i in range(shape[0]):
         yield ", " * (i > 0), None
-        yield from _nested(op, tile, shape[1:], elements, conversion, kernel)
+        yield from _nested(tile, shape[1:], elements, conversion, kernel)
     yield "]", None
 
 

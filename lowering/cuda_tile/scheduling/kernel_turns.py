@@ -6,31 +6,32 @@ registers, beside operands, tensor memory has so many columns, and PTX a line fo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 
 from xdsl.dialects.builtin import i32
-from xdsl.ir import Block, Operation, Region
+from xdsl.ir import Block, Region, SSAValue
 
 from tilewright.dialects.cuda_tile.builder import TileBuilder
-from tilewright.dialects.cuda_tile.ops import core
 from tilewright.dialects.cuda_tile.ops.control_flow import ContinueOp, ForOp, ReturnOp
-from tilewright.dialects.cuda_tile.ops.memory import LoadPtrTkoOp, StorePtrTkoOp
+from tilewright.dialects.cuda_tile.ops.memory import StorePtrTkoOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
-from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp, StoreViewTkoOp
+from tilewright.dialects.cuda_tile.ops.views import StoreViewTkoOp
 from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
 from tilewright.lowering.cuda_tile.analysis.cost_model import is_full_of_sums, products_of
 from tilewright.lowering.cuda_tile.analysis.place_accumulators import lacks_columns
 from tilewright.lowering.cuda_tile.analysis.split_dimensions import SplitTiles, UnsplitError
-from tilewright.lowering.cuda_tile.analysis.view_access import tensor_of
-from tilewright.lowering.cuda_tile.layouts.elements import shape_of
-from tilewright.lowering.cuda_tile.layouts.mma_layouts import Multiplication, multiplications
+from tilewright.lowering.cuda_tile.layouts.elements import shape_of, tile_type
+from tilewright.lowering.cuda_tile.layouts.mma_layouts import multiplications
 from tilewright.lowering.cuda_tile.scheduling.split_blocks import (
+    Atomic,
     check_ops,
+    check_parts,
     rewrite_parts,
     split_products,
 )
+from tilewright.lowering.cuda_tile.scheduling.unfolded_rows import unfold_rows
 
 _TURNS, _LEAST = 2, 128
 """The turns, and the least rows or columns of each: all warps multiply."""
@@ -38,8 +39,6 @@ _BATCHES = -1
 """The dimension in front of rows and columns."""
 _LARGE = 1 << 17
 """The elements of a tile that are not too many for registers: 128 of each of 1024 threads."""
-_OTHERS = core.OffsetOp, LoadPtrTkoOp, StorePtrTkoOp, Multiplication
-"""Ops whose accesses nobody compares with others."""
 
 
 def turn_kernel(entry: EntryOp, arch: Target | None) -> None:
@@ -56,54 +55,38 @@ def turn_kernel(entry: EntryOp, arch: Target | None) -> None:
         axes = (_BATCHES,) if products_of(entry, arch) else (0, 1, _BATCHES)
         if not any(_turn(entry, _TURNS, partial(split_sums, axis=axis)) for axis in axes):
             break
-    while (parts := _most(entry) // _LARGE) > 1:
+    if _large_tiles(entry):
+        unfold_rows(entry, _LARGE)
+    while large := _large_tiles(entry):
+        parts = max(tile_type(value).elements for value in large) // _LARGE
         while parts > 1 and not _turn(entry, parts, _split_stored):
             parts //= 2
         if parts == 1:
             return
 
 
-def _most(entry: EntryOp) -> int:
-    """The elements of the largest tile, but for what products multiply, of which they have slices:
+def _large_tiles(entry: EntryOp) -> list[SSAValue]:
+    """The tiles that are too large, but for what products multiply, of which they have slices:
     turns of rows would leave less than MMAs have."""
     multiplied = {x for op in multiplications(entry) for x in op.operands if x is not op.acc}
     for op in reversed(list(entry.walk())):
         if not multiplied.isdisjoint(op.results):
             multiplied.update(op.operands)
     values = [x for op in entry.walk() for x in op.results if x not in multiplied]
-    return max((x.type.elements for x in values if isinstance(x.type, TileType)), default=0)
+    return [x for x in values if isinstance(x.type, TileType) and x.type.elements > _LARGE]
 
 
 def _split_stored(split: SplitTiles) -> None:
     """Split every tile that is stored along its longest dimension that can be."""
     ops = list(split.entry.walk())
-    stored = [op.tile if isinstance(op, StoreViewTkoOp) else op.value
-              for op in ops if isinstance(op, StoreViewTkoOp | StorePtrTkoOp)]  # fmt: skip
-    for tile in stored:
-        if tile not in split.axes:
-            shape = shape_of(tile)
-            split.spread_along(tile, sorted(range(len(shape)), key=lambda i: -shape[i]))
-    try:
-        check_ops(split.entry, loads_first=False)
-    except UnsplitError:
-        _check_same_parts(split, ops)
-
-
-def _check_same_parts(split: SplitTiles, ops: Sequence[Operation]) -> None:
-    """Raise where a turn may store what a later one loads: accesses are not all to the same part
-    of one view of each tensor."""
-    views = [op for op in ops if isinstance(op, LoadViewTkoOp | StoreViewTkoOp)]
-    tensors = {tensor_of(op.view) for op in views}
-    types = [op.view_type for op in views]
-    orders = {(type_.tile_shape, getattr(type_, "dim_map", ())) for type_ in types}
-    parts = {split.axes.get(op.tile) for op in views}
-    elsewhere = any(isinstance(op, _OTHERS) for op in ops)
-    if (
-        elsewhere
-        or len(orders) * len(parts) != 1
-        or len(tensors) != len({tensor.base for tensor in tensors})
-    ):
-        raise UnsplitError("accesses are to other parts")
+    for op in ops:
+        if isinstance(op, StoreViewTkoOp | StorePtrTkoOp | Atomic):
+            tile = op.operands[0]
+            if tile not in split.axes:
+                shape = shape_of(tile)
+                split.spread_along(tile, sorted(range(len(shape)), key=lambda i: -shape[i]))
+    if not all(tile in split.axes for tile in _large_tiles(split.entry)):
+        raise UnsplitError("a large tile is needed whole")
 
 
 def _turn(entry: EntryOp, parts: int, split_tiles: Callable[[SplitTiles], None]) -> bool:
@@ -111,9 +94,10 @@ def _turn(entry: EntryOp, parts: int, split_tiles: Callable[[SplitTiles], None])
     returns = [op for op in entry.walk() if isinstance(op, ReturnOp)]
     split = SplitTiles(entry, parts)
     try:
-        check_ops(entry)
+        check_ops(entry, by_turns=True)
         split.copy_cheap()
         split_tiles(split)
+        check_parts(split)
     except UnsplitError:
         return False
     body, source, last = Block(arg_types=[TileType.get((), i32)]), entry.body.block, returns[0]

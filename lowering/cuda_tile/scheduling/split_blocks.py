@@ -16,7 +16,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from tilewright.dialects.cuda_tile.builder import TileBuilder
 from tilewright.dialects.cuda_tile.elements import ElementsAttr
-from tilewright.dialects.cuda_tile.enums import Signedness
+from tilewright.dialects.cuda_tile.enums import MemoryOrderingSemantics, Signedness
 from tilewright.dialects.cuda_tile.ops import core, integer
 from tilewright.dialects.cuda_tile.ops.aggregate import ReduceOp, ScanOp
 from tilewright.dialects.cuda_tile.ops.control_flow import (
@@ -30,9 +30,12 @@ from tilewright.dialects.cuda_tile.ops.control_flow import (
     YieldOp,
 )
 from tilewright.dialects.cuda_tile.ops.memory import (
+    AtomicCASTkoOp,
+    AtomicRMWTkoOp,
     JoinTokensOp,
     LoadPtrTkoOp,
     MakeTokenOp,
+    MemoryOp,
     StorePtrTkoOp,
 )
 from tilewright.dialects.cuda_tile.ops.miscellaneous import AssumeOp
@@ -63,6 +66,7 @@ from tilewright.lowering.cuda_tile.analysis.split_dimensions import (
     passed_on,
 )
 from tilewright.lowering.cuda_tile.analysis.tensor_maps import is_weak, reads_only
+from tilewright.lowering.cuda_tile.analysis.view_access import tensor_of
 from tilewright.lowering.cuda_tile.layouts.elements import shape_of, tile_type
 from tilewright.lowering.cuda_tile.layouts.layouts import log2
 from tilewright.lowering.cuda_tile.layouts.mma_layouts import Multiplication, multiplications
@@ -80,6 +84,7 @@ _KNOWN = (
     LoadPtrTkoOp, StorePtrTkoOp, AssertOp, BreakOp, ContinueOp, YieldOp, ReturnOp, EntryOp,
     GetIndexSpaceShapeOp, GetTensorShapeOp,
 )  # fmt: skip
+Atomic = AtomicRMWTkoOp | AtomicCASTkoOp
 
 
 def split_blocks(entry: EntryOp, arch: Target | None) -> SharedBlocks:
@@ -113,6 +118,7 @@ def _split(entry: EntryOp, arch: Target, ctas: int) -> SharedBlocks:
     split.copy_cheap()
     products = multiplications(entry)
     split_products(split, _pair_axis if pairs and may_be_folded(products) else _axis)
+    check_parts(split)
     _rewrite(split)
     return SharedBlocks(ctas)
 
@@ -126,6 +132,7 @@ def _shared(entry: EntryOp, arch: Target) -> SharedBlocks:
             check_ops(entry)
             split.copy_cheap()
             split_products(split, small_axis)
+            check_parts(split)
         except UnsplitError:
             ctas //= 2
             continue
@@ -169,22 +176,47 @@ def _pair_axis(rows: int, columns: int, parts: int) -> int | None:
     return _axis(rows, columns, parts) if axis is None else axis
 
 
-def check_ops(entry: EntryOp, *, loads_first: bool = True) -> None:
-    """Raise where CTAs would do twice what is to be done once, or would need an order; stores may
-    come after loads or not."""
+def check_ops(entry: EntryOp, *, by_turns: bool = False) -> None:
+    """Raise where CTAs would do twice what is to be done once, or would need an order; turns of one
+    CTA have atomics."""
     stores = False
     for op in entry.walk():
-        if not isinstance(op, _KNOWN):
+        atomic = by_turns and isinstance(op, Atomic)
+        if not (atomic or isinstance(op, _KNOWN)):
             raise UnsplitError(f"'{op.name}' is for one CTA")
-        if isinstance(op, StoreViewTkoOp | StorePtrTkoOp):
+        if isinstance(op, StoreViewTkoOp | StorePtrTkoOp | Atomic):
             stores = True
-            if not is_weak(op) or not _follows_itself(op.token, op, set(), loads_first):
+            weak = op.ordering is MemoryOrderingSemantics.RELAXED if atomic else is_weak(op)
+            if not weak or not _follows_itself(op.token, op, set()):
                 raise UnsplitError("a store comes after another access, or is not weak")
     for op in entry.walk():
         if isinstance(op, LoadViewTkoOp | LoadPtrTkoOp) and stores and (
             not is_weak(op) or not reads_only(op.token)
         ):  # fmt: skip
             raise UnsplitError("a load comes after a write, or is not weak")
+
+
+def check_parts(split: SplitTiles) -> None:
+    """Raise where one part may be stored to where another one has yet to be loaded from: a store
+    comes after loads, but not of the same part."""
+    for op in split.entry.walk():
+        if isinstance(op, StoreViewTkoOp | StorePtrTkoOp | Atomic):
+            seen: set[SSAValue] = set()
+            _follows_itself(op.token, op, seen)
+            for load in {token.owner for token in seen if isinstance(token.owner, MemoryOp)}:
+                if load is not op and _place(load, split) != _place(op, split):
+                    raise UnsplitError("a store comes after a load of another part")
+
+
+def _place(op: Operation, split: SplitTiles) -> tuple[object, ...]:
+    """Where the part of a tile is that an op accesses."""
+    if not isinstance(op, LoadViewTkoOp | StoreViewTkoOp):
+        return op.operands[0], split.axes.get(op.operands[0])
+    type_ = op.view_type
+    order = type_.tile_shape, getattr(type_, "dim_map", ())
+    # Each reader of a constant has one of its own.
+    index = [x.owner.elements if isinstance(x.owner, core.ConstantOp) else x for x in op.index]
+    return tensor_of(op.view), order, *index, split.axes.get(op.tile)
 
 
 def _rewrite(split: SplitTiles) -> None:
@@ -230,11 +262,9 @@ def _number(split: SplitTiles) -> SSAValue:
     return at.add(integer.AndIOp, [own.results[0], at.constant(split.parts - 1, i32)])
 
 
-def _follows_itself(
-    token: SSAValue | None, store: Operation, seen: set[SSAValue], loads: bool
-) -> bool:
-    """True where nothing is before a token but a store itself in an earlier turn of a loop, and
-    loads or not: the parts of its tiles that a CTA stores are the same each time."""
+def _follows_itself(token: SSAValue | None, store: Operation, seen: set[SSAValue]) -> bool:
+    """True where nothing but loads, and a store itself in an earlier turn of a loop, is before a
+    token: the parts of its tiles that a CTA stores are the same each time."""
     if token is None or token in seen:
         return True
     seen.add(token)
@@ -243,14 +273,14 @@ def _follows_itself(
         case MakeTokenOp():
             return True
         case JoinTokensOp():
-            return all(_follows_itself(one, store, seen, loads) for one in owner.tokens)
+            return all(_follows_itself(one, store, seen) for one in owner.tokens)
         case LoadViewTkoOp() | LoadPtrTkoOp():
-            return loads and _follows_itself(owner.token, store, seen, loads)
-        case StoreViewTkoOp():
-            return owner is store and _follows_itself(owner.token, store, seen, loads)
+            return _follows_itself(owner.token, store, seen)
+        case StoreViewTkoOp() | AtomicRMWTkoOp() | AtomicCASTkoOp():
+            return owner is store and _follows_itself(owner.token, store, seen)
         case ForOp() | LoopOp() | IfOp():
             return all(
-                _follows_itself(value, store, seen, loads)
+                _follows_itself(value, store, seen)
                 for column in passed_on(owner) if token in column for value in column
             )  # fmt: skip
         case _:

@@ -36,6 +36,7 @@ from tilewright.lowering.cuda_tile.analysis.split_dimensions import (
 from tilewright.lowering.cuda_tile.layouts.elements import tile_type
 from tilewright.lowering.cuda_tile.layouts.mma_layouts import multiplications
 from tilewright.lowering.cuda_tile.scheduling.part_accesses import access_part, counted_part
+from tilewright.lowering.cuda_tile.scheduling.split_blocks import check_parts
 
 _TURNS = 2
 
@@ -58,6 +59,7 @@ def split_turns(entry: EntryOp, arch: Target | None) -> None:
             result = op.results[0]
             if result not in split.axes:
                 split.spread(result, tile_type(result).rank - 2)
+        check_parts(split)
     except UnsplitError:
         return
     turns = _Turns(split)

@@ -240,6 +240,19 @@ def test_tiles_are_printed_whole(capsys: pytest.CaptureFixture[str]) -> None:
     assert said[0] == f"a [{rows}] % [ 0.00,  1.00] b -7\n"
 
 
+def test_a_large_tile_is_printed_by_a_loop(capsys: pytest.CaptureFixture[str]) -> None:
+    body = """
+    %i = iota : tile<512xi32>
+    %h = reshape %i : tile<512xi32> -> tile<2x1x256xi32>
+    %t = print_tko "a %d b %3i\\n", %h, %i : tile<2x1x256xi32>, tile<512xi32> -> token
+"""
+    said: list[str] = []
+    for level in ("program", "ptx"):
+        run("%p: tile<ptr<i32>>", body, [np.zeros(1, np.int32)], level=level)
+        said.append(capsys.readouterr().out)
+    assert said[0] == said[1] and "[[[0, 1," in said[0]
+
+
 def test_unsigned_loops_of_64_bits_count_to_the_end() -> None:
     body = """
     %lower = constant <i64: -20> : tile<i64>

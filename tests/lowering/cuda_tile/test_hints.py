@@ -96,6 +96,32 @@ def test_blocks_that_one_cta_computes(old: str, new: str, why: str) -> None:
     assert kernel.entry().ctas == 1 and kernel.entry().cluster is None
 
 
+def test_a_block_that_is_stored_where_it_was_loaded() -> None:
+    """One CTA would store, turned, where the other one has yet to load."""
+    tensor = "tensor_view<256x256xf16, strides=[256,1]>"
+    view, tile = f"partition_view<tile=(256x256), {tensor}>, tile<i32>", "tile<256x256xf16>"
+    text = f"""cuda_tile.module @m {{
+  entry @k(%a: tile<ptr<f16>>, %b: tile<ptr<f16>>) optimization_hints=<sm_90 = {{num_cta_in_cga = 2}}> {{
+    %o = constant <i32: 0> : tile<i32>
+    %z = constant <f32: 0.0> : tile<256x256xf32>
+    %v = make_tensor_view %a, shape = [256, 256], strides = [256, 1] : {tensor}
+    %w = make_partition_view %v : {view.removesuffix(", tile<i32>")}
+    %x, %t = load_view_tko weak %w[%o, %o] : {view} -> {tile}, token
+    %bv = make_tensor_view %b, shape = [256, 256], strides = [256, 1] : {tensor}
+    %bw = make_partition_view %bv : {view.removesuffix(", tile<i32>")}
+    %y, %s = load_view_tko weak %bw[%o, %o] : {view} -> {tile}, token
+    %m = mmaf %x, %y, %z : {tile}, {tile}, tile<256x256xf32>
+    %h = ftof %m : tile<256x256xf32> -> {tile}
+    %p = permute %h [1, 0] : {tile} -> {tile}
+    %u = store_view_tko weak %p, %w[%o, %o] token = %t : {tile}, {view} -> token
+    return
+  }}
+}}"""
+    kernel = tw.compile(text, "sm_90a")
+    assert ["a load of another part" in text for text in hints_of(kernel)] == [True]
+    assert kernel.entry().ctas == 1
+
+
 def test_other_targets_have_hints_of_their_own() -> None:
     text = hinted(product(TYPES, (256, 64, 16)), "num_cta_in_cga = 2")
     assert tw.compile(text, "sm_80").entry().ctas == 1

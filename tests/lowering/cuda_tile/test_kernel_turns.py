@@ -3,6 +3,7 @@ PTX equals the program level."""
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -141,6 +142,39 @@ def test_a_large_tile_is_turned(given: str, arch: str) -> None:
     got = tw.interpret(text, "k", level="ptx", grid=(1,), args=args, arch=arch)
     assert (got[0 if given else 1].reshape(512, 512) == a.reshape(512, 512).T).all()
     assert ("bra" in tw.compile(text, arch).ptx) == (not given)
+
+
+def pointed(stored: str) -> str:
+    """A @k of 512x512 elements in a row, of which others are stored, or added to others."""
+    tile, flat = "tile<512x512xi32>", "tile<262144x{}>"
+    many = flat.format("ptr<i32>")
+    rows = "\n".join(
+        f"""    %{x}1 = reshape %{x} : tile<ptr<i32>> -> tile<1xptr<i32>>
+    %{x}2 = broadcast %{x}1 : tile<1xptr<i32>> -> {many}
+    %{x}3 = offset %{x}2, %i : {many}, {flat.format("i32")} -> {many}
+    %{x}4 = reshape %{x}3 : {many} -> tile<512x512xptr<i32>>"""
+        for x in "ab"
+    )
+    return entry(
+        "%a: tile<ptr<i32>>, %b: tile<ptr<i32>>",
+        f"""
+    %i = iota : {flat.format("i32")}
+{rows}
+    %x, %t = load_ptr_tko weak %a4 : tile<512x512xptr<i32>> -> {tile}, token
+    %y = permute %x [1, 0] : {tile} -> {tile}
+    {stored} : tile<512x512xptr<i32>>, {tile} -> """,
+    )
+
+
+def test_pointers_in_turns() -> None:
+    """A row has parts along any dimension of the tile that it becomes."""
+    text = pointed("%u = store_ptr_tko weak %b4, %y").replace("-> \n", "-> token\n")
+    a = np.arange(512 * 512, dtype=np.int32)
+    got = tw.interpret(text, "k", level="ptx", grid=(1,), args=[a, 0 * a], arch="sm_86")[1]
+    assert (got.reshape(512, 512) == a.reshape(512, 512).T).all()
+    added = pointed("%u, %v = atomic_rmw_tko relaxed device %b4, add, %y")
+    kernel = tw.compile(added.replace("-> \n", "-> tile<512x512xi32>, token\n"), "sm_86")
+    assert "bra" in kernel.ptx and len(re.findall(r"\b(red|atom)\.", kernel.ptx)) == 128
 
 
 def test_the_largest_tile_of_tile_ir() -> None:
