@@ -123,7 +123,7 @@ def tanh(x: Value) -> Value:
     a = clamped(abs(x), 0.0, _DEEP[x.type_])
     t = expm1(a + a)
     small = a < 0.5
-    quotient = _quotient(choice(small, t, 2.0), t + 2.0)
+    quotient = _quotient(choice(small, t, x.number(2.0)), t + 2.0)
     return choice(small, quotient, x.number(1.0) - quotient).signed_as(x)
 
 
