@@ -45,11 +45,7 @@ _HELD: dict[Attribute, Attribute] = {
 instruction of every target converts the word in 8 bits."""
 
 
-<<<<<<< HEAD
 _HOLDING = once_each(_HELD.get)
-=======
-_scalar_of = once_each(_HELD.get)
->>>>>>> h-lines
 
 
 def scalar_type(op: Operation, element: Attribute) -> Attribute:
@@ -57,21 +53,13 @@ def scalar_type(op: Operation, element: Attribute) -> Attribute:
     there is none yet."""
     if isinstance(element, PointerType):
         return i64
-<<<<<<< HEAD
     if (type_ := _HOLDING(element)) is None:
-=======
-    if (scalar := _scalar_of(element)) is None:
->>>>>>> h-lines
         raise OpError(
             op,
             f"'{op.name}' of {shown(element)} has no lowering to cute; nearest legal: "
             f"{', '.join(map(shown, _HELD))}",
         )
-<<<<<<< HEAD
     return type_
-=======
-    return scalar
->>>>>>> h-lines
 
 
 def tile_type(value: SSAValue) -> TileType:
