@@ -45,7 +45,7 @@ _HELD: dict[Attribute, Attribute] = {
 instruction of every target converts the word in 8 bits."""
 
 
-_scalar_of = once_each(_HELD.get)
+_HOLDING = once_each(_HELD.get)
 
 
 def scalar_type(op: Operation, element: Attribute) -> Attribute:
@@ -53,13 +53,13 @@ def scalar_type(op: Operation, element: Attribute) -> Attribute:
     there is none yet."""
     if isinstance(element, PointerType):
         return i64
-    if (scalar := _scalar_of(element)) is None:
+    if (type_ := _HOLDING(element)) is None:
         raise OpError(
             op,
             f"'{op.name}' of {shown(element)} has no lowering to cute; nearest legal: "
             f"{', '.join(map(shown, _HELD))}",
         )
-    return scalar
+    return type_
 
 
 def tile_type(value: SSAValue) -> TileType:
