@@ -14,12 +14,12 @@ KERNEL = Path(__file__).parents[3] / "lowering/interpreter/cuda_tile/fixtures/sa
 
 
 def test_a_module_is_collected() -> None:
-    frozen = gc.get_freeze_count()
+    frozen = gc.get_freeze_count() > 0
     module = read_bytecode(KERNEL.read_bytes())
     gone = weakref.ref(module)
     del module
     gc.collect()
-    assert gone() is None and gc.get_freeze_count() == frozen
+    assert gone() is None and (gc.get_freeze_count() > 0) == frozen
 
 
 @pytest.mark.parametrize("enabled", [True, False])
