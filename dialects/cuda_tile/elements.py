@@ -56,8 +56,9 @@ def number_text(number: NDArray[Any], type_: Attribute) -> str:
     bits = int(number.view(f"uint{8 * dtype.itemsize}"))
     digits = -(-ELEMENT_OF[type_].bits // 4)
     in_hex = f"0x{bits:0{digits}X}"
-    if dtype.kind == "u" or not np.isfinite(number.astype(np.float64)):
-        return in_hex
+    with np.errstate(invalid="ignore"):  # a signaling NaN
+        if dtype.kind == "u" or not np.isfinite(number.astype(np.float64)):
+            return in_hex
     value = float(number)
     mantissa, _, exponent = f"{float(_SIX_DIGITS.create_decimal(value)):.5e}".partition("e")
     for text in (f"{mantissa}0e{exponent}", f"{value:.9g}", f"{value:.17g}"):

@@ -19,7 +19,9 @@ import tilewright as tw
 from tilewright import cutile, launcher, ptxas
 from tilewright.cutile_gpu import BlockSchedule, launched
 from tilewright.cutile_parameters import parameters_of
+from tilewright.dialects.cuda_tile.ops.miscellaneous import PrintTkoOp
 from tilewright.kernel import Entry, Extents, Kernel
+from tilewright.lowering.cuda_tile.kernel.kernel import RULES
 
 
 @pytest.fixture(autouse=True)
@@ -151,12 +153,14 @@ def prints_much(a):
     ct.printf("%d", x)
 
 
-def test_what_does_not_compile_is_shown_at_its_line() -> None:
+def test_what_does_not_compile_is_shown_at_its_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of an op that has no rule: all of them have."""
+    monkeypatch.delitem(RULES, PrintTkoOp)
     a = np.zeros((64, 64), np.int32)
     with pytest.raises(tw.CompileError) as caught:
         cutile.compile(prints_much, (a,), ARCH)
     head, line, caret = str(caught.value).split("\n")
-    assert "test_cutile_gpu.py:" in head and "of 4096 elements has no lowering" in head
+    assert "test_cutile_gpu.py:" in head and "'cuda_tile.print_tko' has no lowering to cute" in head
     assert line[len(caret) - 1 :].startswith("ct.printf(")
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import IntegerAttr, i1, i32, i64
+from xdsl.dialects.builtin import IntegerAttr, IntegerType, i1, i32, i64
 from xdsl.ir import Attribute, SSAValue
 
 from tilewright.dialects.cuda_tile.enums import PaddingValue
@@ -27,6 +27,7 @@ from tilewright.lowering.cuda_tile.analysis.view_access import (
     tensor_of,
     tile_dimensions,
 )
+from tilewright.lowering.cuda_tile.arithmetic.convert_elementwise import resized
 from tilewright.lowering.cuda_tile.kernel.coordinates import wide
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, lowers
 from tilewright.lowering.cuda_tile.kernel.memory_order import Token
@@ -74,8 +75,7 @@ def _scalars(op: views.Extents, table: LayoutTable) -> TileLayout:
 def _tensor_shape(op: views.GetTensorShapeOp, kernel: Kernel) -> None:
     sizes, _ = extents_of(tensor_of(op.src))
     for result, size in zip(op.result, sizes, strict=True):
-        type_ = kernel.scalar_type(op, result)
-        kernel.place(result, kernel.table.scalar, [wide(kernel, size, type_)])
+        _give(op, result, wide(kernel, size, _width_of(op, result, size, kernel)), kernel)
 
 
 @lowers(views.GetIndexSpaceShapeOp)
@@ -83,10 +83,23 @@ def _index_space(op: views.GetIndexSpaceShapeOp, kernel: Kernel) -> None:
     view = op.src.type
     dimensions = dimensions_of(view, tensor_of(op.src), (False,) * view.index_rank)  # type: ignore[attr-defined]
     for result, dimension in zip(op.result, dimensions, strict=True):
-        type_ = kernel.scalar_type(op, result)
+        type_ = _width_of(op, result, dimension.size, kernel)
         size, step = (wide(kernel, x, type_) for x in (dimension.size, dimension.step))
-        count = kernel.emit(arith.CeilDivUIOp, [size, step], type_)
-        kernel.place(result, kernel.table.scalar, [count])
+        _give(op, result, kernel.emit(arith.CeilDivUIOp, [size, step], type_), kernel)
+
+
+def _width_of(op: views.Extents, result: SSAValue, size: Extent, kernel: Kernel) -> IntegerType:
+    """The type that a size is taken in: it may be one that the result has no bits for."""
+    static = isinstance(size, int)
+    types = kernel.scalar_type(op, result), i32 if static else kernel.scalar(size).type
+    widths: list[int] = [type_.bitwidth for type_ in types]  # type: ignore[attr-defined]
+    return IntegerType(max(*widths, 64 if static and size >> 32 else 32))
+
+
+def _give(op: views.Extents, result: SSAValue, number: SSAValue, kernel: Kernel) -> None:
+    """The low bits of a number as a result."""
+    type_ = kernel.scalar_type(op, result)
+    kernel.place(result, kernel.table.scalar, [resized(kernel, arith.TruncIOp, number, type_)])
 
 
 # --- accesses ---

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 from xdsl.dialects import arith, math, ub
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, VectorType
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, MemRefType, VectorType
 from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Attribute, Operation
 from xdsl.utils.hints import isa
@@ -330,6 +330,8 @@ def _compare_floats(op: arith.CmpfOp, builder: Builder) -> Step:
 def _select(op: arith.SelectOp, builder: Builder) -> Step:
     if isinstance(op.result.type, CuteType):
         return pure(op, builder, chosen)
+    if isinstance(op.result.type, MemRefType):
+        raise OpError(op, f"'{op.name}' on {op.results[0].type} cannot be interpreted")
 
     def compute(condition: Bits, a: Bits, b: Bits) -> Bits:
         if a.ndim > condition.ndim:
