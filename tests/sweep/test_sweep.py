@@ -36,6 +36,13 @@ def test_batches_of_large_products(name: str, element: str) -> None:
     assert not tried(wide[:1], ["sm_90a"], ["ptx"], assembles=True)
 
 
+def test_extents_that_their_type_has_no_bits_for() -> None:
+    """256 in 8 bits is 0; a quotient of it is not."""
+    name = "get_index_space_shape"
+    some = (p for p in points(name) if "tensor_view<256x128" in p.name and "-> tile<i8>" in p.name)
+    assert not tried([next(some)], ["sm_80"], ["ptx"], assembles=False)
+
+
 def test_no_op_is_left_out() -> None:
     views = {op.name for op in OPS if issubclass(op, MakeView)}
     assert {op.name for op in OPS} - views == {f"cuda_tile.{n}" for n in (*BY_HAND, *swept())}
