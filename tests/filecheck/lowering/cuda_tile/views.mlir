@@ -22,7 +22,7 @@ cuda_tile.module @m {
 // CHECK: func.func @add(%x: memref<?xf32>, %y: memref<?xf32>, %n: i32) attributes {gpu.kernel = "", cuda_tile.entry, gpu.known_block_size = array<i32: 32, 1, 1>}
 // CHECK-NOT: memref.alloc
 // CHECK: [[M:%[0-9]+]] = arith.cmpi ult
-// CHECK-NEXT: [[A:%[0-9]+]], {{.*}} = cute_nvgpu.address.load [[P:%[0-9]+]] + 0 if [[M]] else {{.*}} : i64 -> f32, f32, f32, f32
+// CHECK: [[A:%[0-9]+]], {{.*}} = cute_nvgpu.address.load [[P:%[0-9]+]] + 0 if [[M]] else {{.*}} : i64 -> f32, f32, f32, f32
 // CHECK: [[N:%[0-9]+]] = arith.cmpi ult
 // CHECK-NEXT: {{.*}} = cute_nvgpu.address.load [[P]] + 512 if [[N]] else {{.*}} : i64 -> f32, f32, f32, f32
 // CHECK-NEXT: [[S:%[0-9]+]] = arith.addf [[A]], [[A]] : f32
