@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from point import Point
 from point_kernels import DTYPES, FLOATS, PointKernel
-from points import Point
 
 import tilewright as tw
 from tilewright import ptxas

@@ -9,7 +9,7 @@ from typing import Any
 
 import ml_dtypes
 import numpy as np
-from points import Point
+from point import Point
 from xdsl.dialects.builtin import IntegerType
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "lowering" / "interpreter" / "cuda_tile"))

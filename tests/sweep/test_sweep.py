@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from covering import THOROUGH
 from judge import TARGETS, differs, tried
-from points import BY_HAND, pairs, points, swept
+from points import pairs, points, swept
+from swept_shapes import BY_HAND
 
 from tilewright.dialects.cuda_tile.ops.operation import OPS
 from tilewright.dialects.cuda_tile.ops.views import MakeView
