@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from math import prod
 from typing import Any
 
+from surroundings import NOTHING, Surroundings
 from swept_shapes import Shape
 from xdsl.dialects.builtin import DenseArrayBase, IntegerType
 from xdsl.ir import Attribute
@@ -26,7 +27,7 @@ assert CUDA_TILE  # whose import registers OPS
 class Point:
     """An op with the types of its operands, none where an optional one is missing, of its
     results, and its properties; of a fold the op that combines; `turned` operands lie in memory
-    with their last dimensions exchanged."""
+    with their last dimensions exchanged; what is around the op in its kernel."""
 
     op: type[CudaTileOp]
     operands: tuple[tuple[Attribute, ...], ...]
@@ -34,11 +35,11 @@ class Point:
     properties: tuple[tuple[str, Attribute], ...] = ()
     combine: Point | None = None
     turned: tuple[bool, ...] = ()
+    around: Surroundings = NOTHING
 
     def __reduce__(self) -> Any:
         # Pickle does not find the classes of ops in their modules.
-        parts = self.operands, self.results, self.properties, self.combine, self.turned
-        return _point, (self.op.name, *parts)
+        return _point, (self.op.name, *(getattr(self, one.name) for one in fields(self)[1:]))
 
     @property
     def name(self) -> str:
@@ -49,7 +50,8 @@ class Point:
         words += [self.combine.name] if self.combine else []
         types = ["-" if not types else "*".join(map(shown, types)) for types in self.operands]
         words += [", ".join(types), "->", ", ".join(map(shown, self.results))]
-        return " ".join((*words, *("turned" for _ in range(any(self.turned)))))
+        words += ["turned"] * any(self.turned) + [self.around.words] * (self.around != NOTHING)
+        return " ".join(words)
 
     @property
     def elements(self) -> frozenset[str]:

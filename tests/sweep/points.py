@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import product
 from typing import Any
@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from fold_points import folds
 from point import Frame, Point, verified
+from surroundings import Surroundings
 from swept_shapes import BY_HAND, SHAPES
 from tile_points import framed, tile_of, typings
 from view_points import accesses, extents
@@ -61,6 +62,8 @@ def swept() -> dict[str, type[CudaTileOp]]:
 
 IDLE = 1000
 """So many frames without a new pair end the search for others."""
+TRIES = 6
+"""Surroundings of which a point has the best."""
 
 
 def pairs(name: str, seed: int = 0) -> list[Point]:
@@ -83,4 +86,18 @@ def pairs(name: str, seed: int = 0) -> list[Point]:
                 seen.update(met)
                 idle = 0
                 chosen.append(whole)
-    return chosen
+    return placed(chosen, rng)
+
+
+def placed(points: Iterable[Point], rng: random.Random) -> list[Point]:
+    """Points with surroundings, of several the ones by which most new pairs of a part of these and
+    one of the point meet."""
+    met, whole = set[Any](), list[Point]()
+    for point in points:
+        alone = issubclass(point.op, ViewAccess | Extents)
+        some = [Surroundings.drawn(rng, alone) for _ in range(TRIES)]
+        new = [{*product(around.parts, point.features())} - met for around in some]
+        most = max(range(TRIES), key=lambda n: len(new[n]))
+        met |= new[most]
+        whole.append(replace(point, around=some[most]))
+    return whole
