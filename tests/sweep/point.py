@@ -8,7 +8,7 @@ from math import prod
 from typing import Any
 
 from surroundings import NOTHING, Surroundings
-from swept_shapes import Shape
+from swept_shapes import PITCH, Shape
 from xdsl.dialects.builtin import DenseArrayBase, IntegerType
 from xdsl.ir import Attribute
 from xdsl.utils.exceptions import VerifyException
@@ -103,6 +103,7 @@ def _parts(type_: Attribute) -> list[tuple[Any, ...]]:
         return []
     tensor, by = type_.tensor_view, getattr(type_, "traversal_strides", (0,))[0]
     kind = "dynamic" if tensor.shape[0] == DYNAMIC else tensor.shape[0] % 2
+    kind = "pitched" if PITCH in tensor.strides and kind == 1 else kind
     order = getattr(type_, "dim_map", (0,))[0], getattr(type_, "sparse_dim", -1)
     return [
         ("element", tensor.element_type), (type_.name, type_.padding_value), (type_.name, *order),

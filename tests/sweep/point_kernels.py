@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from point import Point
 from point_values import APART, DTYPES, OperandValues, drawn, sizes_of
+from swept_shapes import PITCH
 from xdsl.dialects.builtin import IntegerType
 
 from tilewright.dialects.cuda_tile.enums import PaddingValue
@@ -25,8 +26,6 @@ from tilewright.dialects.cuda_tile.types import (
     TokenType,
 )
 
-PITCH = 32
-"""What strides are multiples of where tensors end within tiles: for TMA."""
 Drawn = Callable[[int], Any]
 """So many elements for a tensor."""
 

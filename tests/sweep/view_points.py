@@ -10,7 +10,7 @@ from itertools import product
 from math import prod
 
 from point import Frame, Point, Properties, verified
-from swept_shapes import SHAPES, Shape
+from swept_shapes import PITCH, SHAPES, Shape
 from tile_points import properties_of, tile_of
 from xdsl.dialects.builtin import DenseArrayBase
 from xdsl.ir import Attribute
@@ -34,7 +34,7 @@ from tilewright.dialects.cuda_tile.types import (
 
 def _views(shape: Shape, element: Attribute) -> Iterator[Callable[[], TileView]]:
     """Views of tiles of a shape: of every kind, of tensors of several orders and sizes."""
-    rank, kinds = len(shape), ["twice", "odd", "dynamic"]
+    rank, kinds = len(shape), ["twice", "odd", "dynamic", "pitched"]
     kinds += ["even"] * (shown(element) == "f4E2M1FN")
     orders = [tuple(range(rank)), tuple(reversed(range(rank)))][: 1 + (rank > 1)]
     for kind, order, mapped in product(kinds, orders, orders):
@@ -43,6 +43,7 @@ def _views(shape: Shape, element: Attribute) -> Iterator[Callable[[], TileView]]
         strides, step = [0] * rank, 1
         for axis in reversed(order):
             strides[axis], step = step, step * sizes[axis]
+            step = -(-step // PITCH) * PITCH if kind == "pitched" else step
         if kind == "dynamic":
             sizes, strides = [DYNAMIC] * rank, [s if s == 1 else DYNAMIC for s in strides]
         tile = tuple(shape[i] for i in mapped)
