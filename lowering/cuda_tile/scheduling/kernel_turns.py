@@ -16,7 +16,7 @@ from tilewright.dialects.cuda_tile.builder import TileBuilder
 from tilewright.dialects.cuda_tile.ops.control_flow import ContinueOp, ForOp, ReturnOp
 from tilewright.dialects.cuda_tile.ops.memory import StorePtrTkoOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
-from tilewright.dialects.cuda_tile.ops.views import StoreViewTkoOp
+from tilewright.dialects.cuda_tile.ops.views import StoreViewTkoOp, ViewAccess
 from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
 from tilewright.lowering.cuda_tile.analysis.cost_model import is_full_of_sums
@@ -80,7 +80,7 @@ def _split_stored(split: SplitTiles) -> None:
     ops = list(split.entry.walk())
     for op in ops:
         if isinstance(op, StoreViewTkoOp | StorePtrTkoOp | Atomic):
-            tile = op.operands[0]
+            tile = op.accessed if isinstance(op, ViewAccess) else op.operands[0]
             if tile not in split.axes:
                 shape = shape_of(tile)
                 split.spread_along(tile, sorted(range(len(shape)), key=lambda i: -shape[i]))
