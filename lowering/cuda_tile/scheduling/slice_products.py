@@ -46,7 +46,8 @@ from tilewright.lowering.cuda_tile.layouts.mma_layouts import (
 from tilewright.lowering.cuda_tile.scheduling.computed_parts import erase, is_parted, part_of
 from tilewright.lowering.cuda_tile.scheduling.kernel_turns import LARGE
 
-_FEWEST = 2
+_FEWEST, _UNROLLED = 2, 1024
+"""The slices at least, and the K of one that threads multiply without MMAs."""
 _SHALLOW, _STAGES = 64, 3
 """The bytes of K of a slice at least, and the slices that have room at once."""
 
@@ -66,6 +67,8 @@ def slice_products(entry: EntryOp, arch: Target | None) -> None:
             continue
         depth, slices = _bytes(op, op.lhs) // prod(shape_of(op.lhs)[:-1]), 1
         while _STAGES * size > room * slices and depth > _SHALLOW * slices:
+            slices *= 2
+        while atom_of(op) is None and shape_of(op.lhs)[-1] > _UNROLLED * slices > _UNROLLED:
             slices *= 2
         if size > room * slices and atom_of(op) is not None:
             waiting += _halve(op)
