@@ -225,7 +225,7 @@ class Conversion:
         return self._number(key, inputs, build())
 
     def remembered(self, key: tuple[Any, ...], build: Callable[[], Any]) -> Any:
-        """What was built under a key in a scope around this one, else what is built now."""
+        """The result of building something, in a scope around this one or now, under a key."""
         if key not in self._numbering:
             self._numbering[key] = build()
             self.scope.keys.append(key)
