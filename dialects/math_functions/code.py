@@ -28,6 +28,14 @@ class Emission(Protocol):
         """The same bits as another register type of that width."""
         ...
 
+    def upper_half(self, value: Any) -> Any:
+        """The f32 whose upper half is a register of 16 bits, all else zeros."""
+        ...
+
+    def lower_half(self, value: Any) -> Any:
+        """The lower 16 bits of a register of 32."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class ProgramFloat:
@@ -79,6 +87,10 @@ class Value:
             bits = int.from_bytes(struct.pack(kind, value), "little")
             return Value(self.leaf, self.leaf.constant(bits, wanted), wanted)
         return Value(self.leaf, self.leaf.constant(int(value), f"b{wanted[1:]}"), wanted)
+
+    def seen_as(self, type_: str) -> Value:
+        """The register as one of another type."""
+        return Value(self.leaf, self.handle, type_)
 
     def do(self, mnemonic: str, form: str, *others: Value, type_: str | None = None) -> Value:
         """An instruction of this value and others, its result of `type_` (this one's)."""

@@ -390,33 +390,3 @@ _BUILDERS: dict[str, Callable[..., Function]] = {
     "shr": logic.shift_right,
     "selp": logic.select,
 }
-
-
-# Rounded division, which is no instruction
-
-
-def rounded_up(type_: str) -> Function:
-    """Integer division towards positive infinity."""
-    return _rounded(type_, up=True)
-
-
-def rounded_down(type_: str) -> Function:
-    """Integer division towards negative infinity."""
-    return _rounded(type_, up=False)
-
-
-def _rounded(type_: str, *, up: bool) -> Function:
-    truncated = scalar("div", type_)
-
-    def run(a: Bits, b: Bits) -> Bits:
-        quotient, x, y = (typed(operand, type_) for operand in (truncated(a, b), a, b))
-        with np.errstate(all="ignore"):
-            inexact = quotient * y != x
-            opposite = (x < 0) != (y < 0)
-            if up:
-                quotient = quotient + (inexact & ~opposite).astype(x.dtype)
-            else:
-                quotient = quotient - (inexact & opposite).astype(x.dtype)
-        return raw(quotient, type_)
-
-    return run
