@@ -7,7 +7,6 @@ f16 and bf16 in f32: one f32 operation on such operands, rounded again, is the c
 result (f32 has more than twice their precision plus two bits).
 """
 
-from collections.abc import Callable
 from typing import Any
 
 from xdsl.dialects import arith, math
@@ -16,13 +15,10 @@ from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Attribute, Operation
 from xdsl.utils.hints import isa
 
-from tilewright.dialects.math_functions.code import Value, choice
+from tilewright.dialects.math_functions.code import Program, Value, choice
 from tilewright.dialects.math_functions.functions import APPROXIMATIONS, FUNCTIONS, ON_INTEGERS
 from tilewright.dialects.math_functions.rounded_once import odd_fma, odd_single, odd_whole
 from tilewright.dialects.ptx.scalar_types import NARROW_FLOATS, type_name
-
-Program = Callable[..., Any]
-"""A function of an op and the Values of its operands: that of its result, or those."""
 
 INSTRUCTIONS: dict[type[Operation], tuple[str, str, str]] = {
     arith.AddiOp: ("add", "", "s"),
@@ -77,7 +73,12 @@ def is_reciprocal(op: Operation) -> bool:
 
 def times_reciprocal(a: Value, b: Value) -> Value:
     """a / b by the chip's reciprocal."""
-    return a * b.do("rcp", "approx.ftz.f32")
+    return a * reciprocal(b)
+
+
+def reciprocal(x: Value) -> Value:
+    """1 / x by the chip."""
+    return x.do("rcp", "approx.ftz.f32")
 
 
 # What registers hold, as instructions take it
@@ -322,4 +323,5 @@ PROGRAMS: dict[type[Operation], Program] = {
     **{_MATH[name]: _function for name in FUNCTIONS},
     **{_MATH[name]: _on_integers for name in ON_INTEGERS},
 }
-"""Ops of more than an instruction, or of one whose operands are not always as it takes them."""
+"""Programs of the op and its operands: of ops that are more than an instruction, or of one whose
+operands are not always as it takes them."""

@@ -7,6 +7,7 @@ business: the lowering emits it, the interpreter computes it on arrays. So both 
 from __future__ import annotations
 
 import struct
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -231,6 +232,16 @@ class Value:
             return self
         narrows = self.type_ == "f64" or not self.real
         return self.do("cvt", f"{'rn.' if narrows else ''}{type_}.{self.type_}", type_=type_)
+
+
+Program = Callable[..., Value | tuple[Value, ...]]
+"""A function of Values: of one result, or of several."""
+
+
+def results_of(program: Program, *operands: Any) -> tuple[Value, ...]:
+    """The results of a program."""
+    made = program(*operands)
+    return made if isinstance(made, tuple) else (made,)
 
 
 def polynomial(x: Value, coefficients: tuple[float, ...]) -> Value:

@@ -7,7 +7,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from tilewright.diagnostic import OpError
 from tilewright.dialects.cute_nvgpu.ops.rounded import RoundedOp
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
-from tilewright.dialects.math_functions.code import Value
+from tilewright.dialects.math_functions.code import Value, results_of
 from tilewright.dialects.math_functions.rounded_once import EXTREMES, ON_BITS
 from tilewright.dialects.ptx import scalars
 from tilewright.dialects.ptx.constant_bits import constant_bits
@@ -27,6 +27,7 @@ from tilewright.dialects.scalar_programs import (
     PROGRAMS,
     is_reciprocal,
     narrowed,
+    reciprocal,
     times_reciprocal,
     type_of,
     widened,
@@ -98,8 +99,7 @@ def _program(op: Operation, to: Conversion) -> None:
         if stored_type(value.type) is None or type_of(op, value.type) is None:
             scalar(op, value.type)
     values = (Value(leaf, to[operand], type_of(op, operand.type) or "") for operand in op.operands)
-    results = PROGRAMS[type(op)](op, *values)
-    results = results if isinstance(results, tuple) else (results,)
+    results = results_of(PROGRAMS[type(op)], op, *values)
     for result, value in zip(op.results, results, strict=True):
         to[result] = value.handle
 
@@ -119,7 +119,7 @@ _READING_ABOVE = ("div", "rem", "min", "max", "shr")
 
 
 @lowers(*INSTRUCTIONS)
-def _instruction(op: arith.AddiOp | arith.AddfOp, to: Conversion) -> None:
+def _instruction(op: arith.AddiOp, to: Conversion) -> None:
     mnemonic, prefix, letter = INSTRUCTIONS[type(op)]
     if not letter:
         to[op.result] = _float(op, mnemonic, prefix, to)
@@ -173,26 +173,25 @@ def divide(
     return to.scalar(scalars.AndOp, kind, a, to.const(extent - 1, kind))
 
 
-def _float(op: arith.AddfOp, mnemonic: str, prefix: str, to: Conversion) -> SSAValue:
-    type_, a, b = op.result.type, to[op.lhs], to[op.rhs]
+def _float(op: Operation, mnemonic: str, prefix: str, to: Conversion) -> SSAValue:
+    type_, (a, b) = op.results[0].type, (to[operand] for operand in op.operands)
     if is_reciprocal(op):
-        # Of 1 the reciprocal is all.
-        one = constant(a) == _ONE
-        program = (lambda x, y: y.do("rcp", "approx.ftz.f32")) if one else times_reciprocal
-        return emitted(program, "f32", (a, b), to)
-    instruction, name = scalars.SCALAR_OPS[mnemonic], type_name(type_)
-    if name is None:
+        if constant(a) == _ONE:
+            return emitted(reciprocal, "f32", (b,), to)
+        return emitted(times_reciprocal, "f32", (a, b), to)
+    instruction, name = scalars.SCALAR_OPS[mnemonic], type_name(type_) or ""
+    if not name:
         scalar(op, type_)
     if f"{prefix}{name}" in instruction.ROW.forms:
         return to.scalar(instruction, f"{prefix}{name}", a, b)
     if name == "f64":
         return emitted(EXTREMES[op.name], name, (a, b), to)
 
-    def program(x: Value, y: Value) -> Value:
+    def single(x: Value, y: Value) -> Value:
         x, y = widened(x), widened(y)
         return narrowed(x.do(mnemonic, f"{prefix}f32", y), name)
 
-    return emitted(program, name, (a, b), to)
+    return emitted(single, name, (a, b), to)
 
 
 @lowers(RoundedOp)

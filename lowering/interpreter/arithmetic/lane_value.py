@@ -117,7 +117,7 @@ def _function(operation: str, width: int) -> Callable[..., Bits]:
     if operation == "ceil_div":
         up = partial(rounded_quotient, letter="s", up=True)
         divided = function_of(up, (f"s{width}",) * 2, [np.dtype(f"uint{width}")])
-        return lambda a, b: divided(a, b)[0]
+        return lambda *operands: divided(*operands)[0]
     mnemonic, type_ = _INSTRUCTIONS[operation]
     return instruction(mnemonic, f"{type_}{width}")
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from tilewright.dialects.math_functions.code import Value
+from tilewright.dialects.math_functions.code import Program, Value, results_of
 from tilewright.lowering.interpreter.arithmetic.scalar import Function, scalar
 from tilewright.lowering.interpreter.values import Bits
 
@@ -32,10 +32,10 @@ class Recorded:
         return value
 
     def upper_half(self, value: int) -> int:
-        return self.computed(lambda x: x.astype(np.uint32) << np.uint32(16), value)
+        return self.computed(_upper_half, value)
 
     def lower_half(self, value: int) -> int:
-        return self.computed(lambda x: x.astype(np.uint16), value)
+        return self.computed(_lower_half, value)
 
     def computed(self, function: Function, *operands: int) -> int:
         """The place of what a function computes of others."""
@@ -49,7 +49,7 @@ class Recorded:
 
 
 def function_of(
-    program: Callable[..., Any], types: Sequence[str], results: Sequence[np.dtype[Any]]
+    program: Program, types: Sequence[str], results: Sequence[np.dtype[Any]]
 ) -> Callable[..., tuple[Bits, ...]]:
     """A program on raw bits of these types: its results, as registers of theirs hold them. What has
     8 bits is in the lower half of 16 in between."""
@@ -58,11 +58,10 @@ def function_of(
         Value(leaf, leaf.lower_half(i) if type_ in _OCTETS else i, type_)
         for i, type_ in enumerate(types)
     ]
-    made = program(*operands)
-    ends = [value.handle for value in (made if isinstance(made, tuple) else (made,))]
+    ends = [value.handle for value in results_of(program, *operands)]
     for number, dtype in enumerate(results):
         if dtype.itemsize == 1 and dtype != np.bool_:
-            ends[number] = leaf.computed(lambda x: x.astype(np.uint8), ends[number])
+            ends[number] = leaf.computed(_lowest_octet, ends[number])
     places, steps, count = leaf.places, leaf.steps, len(types)
 
     def run(*bits: Bits) -> tuple[Bits, ...]:
@@ -73,6 +72,18 @@ def function_of(
         return tuple([values[end] for end in ends])
 
     return run
+
+
+def _upper_half(x: Bits) -> Bits:
+    return x.astype(np.uint32) << np.uint32(16)
+
+
+def _lower_half(x: Bits) -> Bits:
+    return x.astype(np.uint16)
+
+
+def _lowest_octet(x: Bits) -> Bits:
+    return x.astype(np.uint8)
 
 
 _OCTETS = ("s8", "e4m3", "e5m2")

@@ -16,6 +16,7 @@ from xdsl.utils.hints import isa
 
 from tilewright.diagnostic import OpError, at
 from tilewright.dialects.cute.types.algebra import CuteType
+from tilewright.dialects.math_functions.code import Program
 from tilewright.dialects.math_functions.rounded_once import EXTREMES, ON_BITS
 from tilewright.dialects.ptx import scalar_types
 from tilewright.dialects.ptx.constant_bits import constant_bits
@@ -143,7 +144,7 @@ def undefined(op: Operation, builder: Builder) -> Step:
     return constant(op, builder, Undefined(f"'{op.name}'{place}"))
 
 
-def _run(op: Operation, builder: Builder, program: Callable[..., Any]) -> Step:
+def _run(op: Operation, builder: Builder, program: Program) -> Step:
     """The step of a program on the op's operands."""
     types = [type_of(op, x.type) or type_name(op, x.type) for x in op.operands]
     compute = function_of(program, types, [container(op, result.type) for result in op.results])
