@@ -41,6 +41,11 @@ class TiledMma:
     atom_layout: Layout = DEFAULT_ATOM_LAYOUT
     permutation: tuple[Tile, Tile, Tile] = DEFAULT_PERMUTATION
 
+    def __post_init__(self) -> None:
+        # Nothing, or one underscore, stands for what is usual.
+        object.__setattr__(self, "atom_layout", self.atom_layout or DEFAULT_ATOM_LAYOUT)
+        object.__setattr__(self, "permutation", self.permutation or DEFAULT_PERMUTATION)
+
     def __str__(self) -> str:
         text = str(self.atom)
         if self.atom_layout != DEFAULT_ATOM_LAYOUT:

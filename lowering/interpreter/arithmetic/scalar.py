@@ -26,6 +26,7 @@ from tilewright.lowering.interpreter.numerics import (
     fma32,
     fma64,
     format_named,
+    odd_sum,
     special_functions,
 )
 from tilewright.lowering.interpreter.numerics.directed import directed
@@ -214,14 +215,7 @@ def _fma16(type_: str, a: Bits, b: Bits, c: Bits) -> Bits:
     """f16 and bf16: the product is exact in f64; the sum is rounded to odd there, then once."""
     x, y, z = (typed(operand, type_).astype(np.float64) for operand in (a, b, c))
     with np.errstate(all="ignore"):
-        product = x * y
-        total = product + z
-        part = total - product
-        error = (product - (total - part)) + (z - part)
-        bits = np.asarray(total).view(np.int64)
-        toward = np.where((error > 0) == (total > 0), 1, -1)
-        odd = np.where(np.isfinite(total) & (error != 0) & (bits & 1 == 0), bits + toward, bits)
-        return encode(odd.view(np.float64), format_named(type_)).astype(np.uint16)
+        return encode(odd_sum(x * y, z), format_named(type_)).astype(np.uint16)
 
 
 def _special(compute: Callable[..., Bits]) -> Callable[..., Function]:
