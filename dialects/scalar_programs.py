@@ -83,6 +83,8 @@ def reciprocal(x: Value) -> Value:
 
 # What registers hold, as instructions take it
 
+_HALVES = ("f16", "bf16")
+
 
 def as_integer(x: Value, letter: str, least: int = 16) -> Value:
     """An integer of at least so many bits, with its sign (`s`) or zeros (`u`) above it; of one bit
@@ -117,7 +119,25 @@ def widened(x: Value) -> Value:
 
 def narrowed(x: Value, type_: str) -> Value:
     """An f32 rounded to nearest even to f16 or bf16; for any other type as it is."""
-    return x.do("cvt", f"rn.{type_}.f32", type_=type_) if type_ in ("f16", "bf16") else x
+    return x.do("cvt", f"rn.{type_}.f32", type_=type_) if type_ in _HALVES else x
+
+
+def operand(x: Value) -> Value:
+    """An operand of arithmetic: as f32, and not rounded first where that lost nothing but what NaN
+    carries."""
+    if x.type_ not in _HALVES:
+        return x
+    key = operand, x.handle
+    return Value(x.leaf, x.leaf.remembered(key, lambda: widened(x).handle), "f32")
+
+
+def rounded(x: Value, type_: str, mnemonic: str) -> Value:
+    """The result of an instruction on operands of a type: f16 or bf16 has it where the instruction
+    chooses an operand, or changes its sign."""
+    narrow = narrowed(x, type_)
+    if mnemonic in ("max", "min", "neg", "abs") and narrow is not x:
+        x.leaf.remembered((operand, narrow.handle), lambda: x.handle)
+    return narrow
 
 
 def type_of(op: Operation, type_: Attribute) -> str | None:
@@ -218,8 +238,8 @@ def _on_integers(op: Operation, *operands: Value) -> Value:
 
 def _unary(op: Operation, x: Value) -> Value:
     mnemonic, modifier = _UNARY[type(op)]
-    value = widened(x)
-    return narrowed(value.do(mnemonic, f"{modifier}{value.type_}"), x.type_)
+    value = operand(x)
+    return rounded(value.do(mnemonic, f"{modifier}{value.type_}"), x.type_, mnemonic)
 
 
 _UNARY: dict[type[Operation], tuple[str, str]] = {
@@ -239,12 +259,12 @@ def _fma(op: Operation, *operands: Value) -> Value:
 
 def _compare_floats(op: arith.CmpfOp, a: Value, b: Value) -> Value:
     predicate = op.predicate.value.data
-    x = a.number(0, "s32") if predicate in (0, 15) else widened(a)
-    return x.compare(_FLOAT_RELATIONS[predicate], x if predicate in (0, 15) else widened(b))
+    x = a.number(0, "s32") if predicate in (0, 15) else operand(a)
+    return x.compare(_FLOAT_RELATIONS[predicate], x if predicate in (0, 15) else operand(b))
 
 
 def _function(op: Operation, *operands: Value) -> Value:
-    values = [widened(x) for x in operands]
+    values = [operand(x) for x in operands]
     program = FUNCTIONS[op.name].program
     flags: Any = op.properties.get("fastmath")
     if flags is not None and FastMathFlag.APPROX_FUNC in flags.data and values[0].type_ == "f32":

@@ -7,11 +7,13 @@ business: the lowering emits it, the interpreter computes it on arrays. So both 
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 from tilewright.dialects.math_functions.coefficients import TABLES
+
+Values: TypeAlias = "Sequence[Value]"
 
 
 class Emission(Protocol):
@@ -35,6 +37,14 @@ class Emission(Protocol):
 
     def lower_half(self, value: Any) -> Any:
         """The lower 16 bits of a register of 32."""
+        ...
+
+    def remembered(self, key: tuple[Any, ...], build: Callable[[], Any]) -> Any:
+        """What was built under a key before, where that is at hand; else what is built now."""
+        ...
+
+    def rarely(self, condition: Any, then: Callable[[], Values], other: Values) -> Values:
+        """The values of `then` where a condition holds, which it seldom does, else the others."""
         ...
 
 
@@ -277,6 +287,12 @@ def clamped(x: Value, low: float, high: float) -> Value:
 def choice(condition: Value, then: Value | float, other: Value) -> Value:
     """One of two values."""
     return (then if isinstance(then, Value) else other.number(then)).where(condition, other)
+
+
+def rarely(condition: Value, then: Callable[[], Values], other: Values) -> Values:
+    """The values of `then` where a condition holds, which it seldom does, else the others: threads
+    go around it."""
+    return condition.leaf.rarely(condition, then, other)
 
 
 def product(a: Value, b: Value) -> tuple[Value, Value]:

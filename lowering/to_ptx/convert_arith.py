@@ -8,7 +8,7 @@ from tilewright.diagnostic import OpError
 from tilewright.dialects.cute_nvgpu.ops.rounded import RoundedOp
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
 from tilewright.dialects.math_functions.code import Value, results_of
-from tilewright.dialects.math_functions.rounded_once import EXTREMES, ON_BITS
+from tilewright.dialects.math_functions.rounded_once import EXTREMES, ON_BITS, half_quotient
 from tilewright.dialects.ptx import scalars
 from tilewright.dialects.ptx.constant_bits import constant_bits
 from tilewright.dialects.ptx.instruction import ScalarOp
@@ -27,10 +27,11 @@ from tilewright.dialects.scalar_programs import (
     PROGRAMS,
     is_reciprocal,
     narrowed,
+    operand,
     reciprocal,
+    rounded,
     times_reciprocal,
     type_of,
-    widened,
 )
 from tilewright.lowering.to_ptx.conversion import Conversion, constant, lowers
 from tilewright.lowering.to_ptx.convert_llvm import fields_of
@@ -188,8 +189,10 @@ def _float(op: Operation, mnemonic: str, prefix: str, to: Conversion) -> SSAValu
         return emitted(EXTREMES[op.name], name, (a, b), to)
 
     def single(x: Value, y: Value) -> Value:
-        x, y = widened(x), widened(y)
-        return narrowed(x.do(mnemonic, f"{prefix}f32", y), name)
+        x, y = operand(x), operand(y)
+        if (mnemonic, name) == ("div", "f16"):
+            return narrowed(half_quotient(x, y), name)
+        return rounded(x.do(mnemonic, f"{prefix}f32", y), name, mnemonic)
 
     return emitted(single, name, (a, b), to)
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from tilewright.dialects.math_functions.code import Program, Value, results_of
+from tilewright.dialects.math_functions.code import Program, Value, Values, choice, results_of
 from tilewright.lowering.interpreter.arithmetic.scalar import Function, scalar
 from tilewright.lowering.interpreter.values import Bits
 
@@ -30,6 +30,14 @@ class Recorded:
     def move(self, value: int, type_: str) -> int:
         """The bits themselves."""
         return value
+
+    def rarely(self, condition: Value, then: Callable[[], Values], other: Values) -> Values:
+        """Both, and a choice."""
+        pairs = zip(then(), other, strict=True)
+        return [choice(condition, here, elsewhere) for here, elsewhere in pairs]
+
+    def remembered(self, key: tuple[Any, ...], build: Callable[[], Any]) -> Any:
+        return build()
 
     def upper_half(self, value: int) -> int:
         return self.computed(_upper_half, value)
