@@ -40,7 +40,7 @@ class Emission(Protocol):
         ...
 
     def remembered(self, key: tuple[Any, ...], build: Callable[[], Any]) -> Any:
-        """What was built under a key before, where that is at hand; else what is built now."""
+        """The result of an earlier `build` under a key, where that is at hand, or of this one."""
         ...
 
     def rarely(self, condition: Any, then: Callable[[], Values], other: Values) -> Values:
