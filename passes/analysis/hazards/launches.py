@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import takewhile
 from math import prod
 from typing import Any
 
@@ -240,7 +241,8 @@ def _lengths(
     loops: list[Loop], rings: int, launch: Launch, *, empty: bool
 ) -> Iterator[dict[Leaf, int]]:
     """Arguments by which loops are long, by which they go round once, and not at all where it may
-    be `empty`: nobody says so of kernels that are written."""
+    be `empty`, but for what a round would do that was taken out of them: nobody says so of kernels
+    that are written."""
     if not loops:
         yield {}
         return
@@ -252,6 +254,9 @@ def _lengths(
     yield _solve(loops, goals, launch)
     yield _solve(loops, dict.fromkeys(loops, 1), launch)
     if empty:
+        yield _solve(
+            loops, {loop: int(bool(nested) and loop not in nested) for loop in loops}, launch
+        )
         yield {
             leaf: 0 for loop in loops for bound in (loop.lb, loop.ub, loop.step)
             for leaf in _leaves(bound)
@@ -276,7 +281,13 @@ def _solve(loops: list[Loop], goals: Mapping[Loop, int], launch: Launch) -> dict
 
 
 def _nearest(loop: Loop, goal: int, leaf: Leaf, leaves: Mapping[Leaf, int], launch: Launch) -> int:
-    """The first number of an argument that makes a loop as long as wanted, or nearest to it."""
+    """The first number of an argument that makes a loop as long as wanted, or nearest to it; the
+    last one by which it does not go round."""
+    if not goal:
+        none = [
+            *takewhile(lambda number: not _length(loop, {**leaves, leaf: number}, launch), _LADDER)
+        ]
+        return none[-1] if 0 < len(none) < len(_LADDER) else 0
     best, least = 1, 1 << 20
     for number in _LADDER:
         length = _length(loop, {**leaves, leaf: number}, launch)
