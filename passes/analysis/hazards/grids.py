@@ -6,13 +6,15 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+from xdsl.ir import Operation
 
 from tilewright.passes.analysis.hazards.follow import Program
 from tilewright.passes.analysis.hazards.launches import (
     GRID,
     Extents,
+    FirstRound,
     Launch,
-    Numbers,
     extents_of,
 )
 
@@ -31,9 +33,11 @@ def other_blocks(program: Program, launch: Launch) -> Iterator[Launch]:
     for axis in range(3):
         own["gpu.block_id", axis] = np.array([first[axis] for first, _ in places])
         own["gpu.grid_dim", axis] = np.array([grid[axis] for _, grid in places])
-    numbers = Numbers(launch, own)
-    ways = {op: numbers.of(condition) for op, condition in program.conditions.items()}
-    ways = {op: way for op, way in ways.items() if isinstance(way, np.ndarray)}
+    numbers = FirstRound(launch, own)
+    asked = {op: numbers.of(condition) for op, condition in program.conditions.items()}
+    ways: dict[Operation, NDArray[np.bool_]] = {
+        op: way for op, way in asked.items() if isinstance(way, np.ndarray)
+    }
     if not ways:
         return
     rows, first_of = np.unique(np.stack([*ways.values()]), axis=1, return_index=True)

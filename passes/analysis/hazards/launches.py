@@ -43,7 +43,7 @@ _LADDER = (
     1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 16, 20, 24, 32, 40, 48, 64, 80, 96, 128, 160, 192, 224, 256,
     320, 384, 448, 512, 576, 640, 768, 896, 1024, 1280, 1536, 2048, 2560,
 )  # fmt: skip
-"""Numbers that an argument is tried with."""
+"""FirstRound that an argument is tried with."""
 
 
 Loop = scf.ForOp | CountedLoop
@@ -193,7 +193,11 @@ def launches(
     cluster = extents_of(function, "gpu.known_cluster_size", "cluster") or (1, 1, 1)
     known = extents_of(function, "gpu.known_block_size", "reqntid")
     blocks = [known] if known else _blocks(function, kernel)
-    grid = extents_of(function, GRID) or (max(cluster[0], block_ctas(function)), *cluster[1:])
+    grid = extents_of(function, GRID) or (
+        max(cluster[0], block_ctas(function)),
+        cluster[1],
+        cluster[2],
+    )
     launch = Launch(blocks[0], cluster, is_kernel=kernel, grid=grid)
     dynamic = [loop for loop in loops if any(map(_leaves, (loop.lb, loop.ub, loop.step)))]
     for leaves in _lengths(dynamic, rings, launch, empty=FROM_TILE_IR in function.attributes):
@@ -202,7 +206,7 @@ def launches(
 
 
 def extents_of(function: Operation, name: str, of_entry: str = "") -> Extents | None:
-    """What a kernel says of its launch."""
+    """Extents that a kernel says its launch has."""
     known = function.attributes.get(name, function.properties.get(of_entry))
     if not isinstance(known, DenseArrayBase):
         return None
@@ -300,7 +304,7 @@ def _nearest(loop: Loop, goal: int, leaf: Leaf, leaves: Mapping[Leaf, int], laun
 
 
 def _length(loop: Loop, leaves: Mapping[Leaf, int], launch: Launch) -> int:
-    numbers = Numbers(replace(launch, leaves=leaves))
+    numbers = FirstRound(replace(launch, leaves=leaves))
     lower, upper, step = (numbers.of(bound) for bound in (loop.lb, loop.ub, loop.step))
     if not isinstance(lower, int) or not isinstance(upper, int) or not isinstance(step, int):
         return 0
@@ -330,7 +334,7 @@ def _leaves(value: SSAValue) -> set[Leaf]:
     return leaves
 
 
-class Numbers:
+class FirstRound:
     """Numbers of thread 0 in the first round of the loops around them; `own` are numbers that are
     not those of the launch, by register and axis."""
 
@@ -340,7 +344,7 @@ class Numbers:
         self._known: dict[SSAValue, Any] = {}
 
     def of(self, value: SSAValue) -> Any:
-        """What a value is, or UNKNOWN."""
+        """A value, or UNKNOWN."""
         if value not in self._known:
             self._known[value] = self._computed(value)
         return self._known[value]

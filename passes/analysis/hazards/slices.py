@@ -69,7 +69,7 @@ class Slice:
 
     @property
     def conditions(self) -> dict[Operation, SSAValue]:
-        """What decides which events threads have, by the op that asks."""
+        """The conditions that decide which events threads have, by the op that asks."""
         asked: dict[Operation, SSAValue] = {
             block.last_op: condition
             for block in self._body.blocks
