@@ -244,7 +244,8 @@ def _converted(
     if heap is not None:
         convert_allocations.give_back(heap, kernel)
     kernel.scratch.finish()
-    if plan.cluster > 1:
+    drained = own is not None and all(ring.is_drained for ring in kernel.ahead.all)
+    if plan.cluster > 1 and (kernel.tensor.ctas > 1 or not drained):
         meet(kernel)
     if kernel.tensor.ctas > 1:
         kernel.emitter.add(tcgen05_sync.FenceAfterThreadSyncOp())

@@ -111,7 +111,7 @@ def convert_kernel(op: gpu.FuncOp | func.FuncOp, arch: Target | None = None) -> 
         tuple(part.attributes for part in passed),
     )
     entry.location = op.location
-    for name in (MIN_CTAS, BLOCK_CTAS, TAKES_BLOCKS):
+    for name in (MIN_CTAS, BLOCK_CTAS, TAKES_BLOCKS, "gpu.known_grid_size"):
         if name in op.attributes:
             entry.attributes[name] = op.attributes[name]
     signature = op.attributes.get(SIGNATURE)
