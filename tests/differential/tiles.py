@@ -6,9 +6,9 @@ each is stored in the end. Numbers are such that every order of adding is exact 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from draw import Draw
@@ -35,21 +35,38 @@ class TileKernel:
     arch: str
     numerics: str
 
+    levels: ClassVar[Sequence[str]] = ("ptx",)
+    """Where it runs: `tile`, `atom`, `ptx`, or on the `chip` of this machine."""
+    target: ClassVar[str | None] = None
+    """Instead of its own."""
+
     def difference(self) -> str | None:
         """How what is compiled differs, or what ptxas has against it; None where nothing."""
-        options: dict[str, Any] = {"grid": self.grid, "args": self.args, "arch": self.arch}
+        arch = self.target or self.arch
+        options: dict[str, Any] = {"grid": self.grid, "args": self.args, "arch": arch}
         wanted = tw.interpret(self.text, "k", numerics=self.numerics, **options)
         try:
-            got = tw.interpret(self.text, "k", level="ptx", **options)
+            kernel = tw.compile(self.text, arch)
+            for level in self.levels:
+                if level == "chip":
+                    block = kernel.entry("k").block or (1,)
+                    got = kernel.launch(*self.args, grid=self.grid, block=block)
+                else:
+                    got = tw.interpret(self.text, "k", level=level, **options)
+                for number, (a, b) in enumerate(zip(got, wanted, strict=True)):
+                    with np.errstate(all="ignore"):
+                        equal = (a == b) | ((a != a) & (b != b))
+                    if not equal.all():
+                        return f"argument {number} differs" + f" at {level}" * (level != "ptx")
         except tw.CompileError as error:
-            return f"{self.arch} refuses: {str(error).splitlines()[0].partition('error: ')[2]}"
-        for number, (a, b) in enumerate(zip(got, wanted, strict=True)):
-            with np.errstate(all="ignore"):
-                equal = (a == b) | ((a != a) & (b != b))
-            if not equal.all():
-                return f"argument {number} differs"
-        report = ptxas.assemble(tw.compile(self.text, self.arch).ptx, self.arch)
+            return f"{arch} refuses: {str(error).splitlines()[0].partition('error: ')[2]}"
+        report = ptxas.assemble(kernel.ptx, arch)
         return None if report.clean else "ptxas complains"
+
+
+def tried_at(levels: Sequence[str], target: str | None) -> None:
+    """From now on kernels run there."""
+    TileKernel.levels, TileKernel.target = levels, target
 
 
 class TileOps(Accesses, ControlFlow):
