@@ -114,7 +114,10 @@ def tile_attention(draw: Draw) -> TileKernel:
     m, width = a.m, a.width
     queries = a.taken(a.q, "%i, %zero", (m, a.k), a.element)
     shapes = [(m, width), (m, 1), (m, 1), *[(width, m)] * a.more]
-    first = [a.constant(start, shape, "f32") for start, shape in zip((0, -1000, 0, 0), shapes)]
+    first = [
+        a.constant(start, shape, "f32")
+        for start, shape in zip((0, -1000, 0, 0), shapes, strict=False)
+    ]
     end = a.scalar(a.steps)
     if a.causal and draw.chance(50):
         end = a.do(f"mini {a.do('addi %i, %one : tile<i32>')}, {end} signed : tile<i32>")

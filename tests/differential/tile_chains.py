@@ -5,7 +5,6 @@ folded, raised, masked, and stored; blocks in any order, hints of every target.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import ml_dtypes
 import numpy as np
@@ -18,7 +17,8 @@ MEMORY["f8E8M0FNU"] = np.dtype(ml_dtypes.float8_e8m0fnu)
 Turn = Callable[[str, list[str]], Sequence[str]]
 """An iteration: of its number and what it is given, what the next one is."""
 HINTS = (
-    ("num_cta_in_cga", (1, 2, 2, 4)), ("occupancy", (1, 2, 4)), ("num_worker_warps_per_cta", (4, 8)),
+    ("num_cta_in_cga", (1, 2, 2, 4)), ("occupancy", (1, 2, 4)),
+    ("num_worker_warps_per_cta", (4, 8)),
 )  # fmt: skip
 NAMES = {"default": ARCHS, **{arch.rstrip("a"): (arch,) for arch in ARCHS}}
 
@@ -87,11 +87,12 @@ class Chain(Gemm):
         r, line = self.fresh(), tile(shape[:1], element)
         integer = element[0] == "i"
         start = "0" if combine[:3] == "add" else "-100000"
+        start += "" if integer else ".0"
         word = " rounding<nearest_even>" * (combine == "addf") + " signed" * (combine == "maxi")
         t = f"tile<{element}>"
         self.lines += [
-            f"      {r} = reduce {x} dim=1 identities=[{start}{'' if integer else '.0'} : {element}]"
-            f" : {tile(shape, element)} -> {line}",
+            f"      {r} = reduce {x} dim=1 identities=[{start} : {element}] :"
+            f" {tile(shape, element)} -> {line}",
             f"      ({r}_a: {t}, {r}_b: {t}) {{",
             f"        {r}_c = {combine} {r}_a, {r}_b{word} : {t}",
             f"        yield {r}_c : {t}\n      }}",

@@ -20,7 +20,8 @@ ELEMENTS = (
 )  # fmt: skip
 SOURCES = {
     "f16": ("f16", "f16", "f32", "i8", "i4", "f4"), "bf16": ("bf16", "bf16", "f32", "i8", "i4"),
-    "tf32": ("tf32", "f32"), "i8": ("i8", "i8", "i4", "i32"), "f8E4M3FN": ("f8E4M3FN", "f32", "f16"),
+    "tf32": ("tf32", "f32"), "i8": ("i8", "i8", "i4", "i32"),
+    "f8E4M3FN": ("f8E4M3FN", "f32", "f16"),
 }  # fmt: skip
 """What operands are made of."""
 OUTPUTS = {"f32": ("f32", "f32", "f16", "bf16", "i32"), "i32": ("i32", "i32", "f32", "i8")}
@@ -59,7 +60,7 @@ class Products(Chain):
     def made(
         self, operand: tuple[str, tuple[str, str], tuple[int, int]], index: str, mask: str | None
     ) -> str:
-        """An operand of a product; %mask is the number of the step of whose K a part is left out."""
+        """An operand of a product; of step %mask a part of K is left out."""
         source, view, shape = operand
         if source in ("i4", "f4"):
             narrow = shape[0], shape[1] // 2
@@ -128,8 +129,10 @@ class Products(Chain):
         if self.parts > 1:
             view = self.matrix(*extent, shape, s, zero=True)
             mode = "add" if s[0] == "i" else "addf"
-            self.do(f"atomic_red_view_tko relaxed device {view[0]}[%i, %j], {mode}, {result} : {t}, "
-                    f"{view[1]}, tile<i32> -> token")  # fmt: skip
+            self.do(
+                f"atomic_red_view_tko relaxed device {view[0]}[%i, %j], {mode}, {result} : {t}, "
+                f"{view[1]}, tile<i32> -> token"
+            )
             return
         if draw.chance(25):  # a bias of rows or columns
             axis = draw.number(0, 1)
