@@ -34,12 +34,12 @@ class Attention(Chain):
         rows -= draw.pick((0, 0, self.m // 2 - 1))
         keys -= draw.pick((0, 0, self.n // 2 + 1))
         self.rows, self.columns = rows, self.width * self.grid[1] - draw.pick((0, 0, 3))
-        self.q = self.matrix(rows, self.k, (self.m, self.k), self.element)
+        self.q = self.any_matrix(rows, self.k, (self.m, self.k), self.element)
         self.keys_first = draw.chance(50)
         extent, shape = ((keys, self.k), (self.n, self.k)) if self.keys_first else (
             (self.k, keys), (self.k, self.n))  # fmt: skip
-        self.key = self.matrix(*extent, shape, self.element)
-        self.value = self.matrix(keys, self.columns, (self.n, self.width), self.values)
+        self.key = self.any_matrix(*extent, shape, self.element)
+        self.value = self.any_matrix(keys, self.columns, (self.n, self.width), self.values)
         self.keys = self.scalar(keys)
         self.causal = draw.chance(50)
 

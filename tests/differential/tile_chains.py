@@ -40,18 +40,70 @@ class Chain(Gemm):
     def number(self, least: int, most: int) -> str:
         return self.scalar(self.draw.number(least, most))
 
+    def any_matrix(
+        self, rows: int, columns: int, extent: tuple[int, int], element: str, *, zero: bool = False
+    ) -> tuple[str, str]:
+        """A matrix, or one of two in a row, or one whose rows are named one by one."""
+        view, type_ = self.matrix(rows, columns, extent, element, zero=zero)
+        way, tensor = self.draw.number(0, 9), self.setup[-1].split()[3]
+        if way == 1 and "dim_map" not in type_:
+            type_ = type_.replace("partition", "gather_scatter")[:-1] + ", sparse_dim=0>"
+            self.setup[-1] = f"    {view} = make_gather_scatter_view {tensor} : {type_}"
+        elif way > 7:
+            place = next(i for i in reversed(range(len(self.args))) if not isinstance(
+                self.args[i], int))  # fmt: skip
+            one = self.args[place]
+            one = np.concatenate([one, np.zeros(-len(one) % 16, one.dtype)])
+            self.args[place] = np.concatenate([one, one[::-1]])
+            for old, new in (
+                ("shape = [", "shape = [2, "), ("strides = [", f"strides = [{len(one)}, "),
+                ("_view<?x", "_view<2x?x"), ("strides=[", f"strides=[{len(one)},"),
+                ("tile=(", "tile=(1x"), ("dim_map=[1, 0]", "dim_map=[0, 2, 1]"),
+            ):  # fmt: skip
+                self.setup[-2:] = [line.replace(old, new) for line in self.setup[-2:]]
+            type_ = self.setup[-1].partition(" : ")[2]
+        return view, type_
+
+    def at(self, view: tuple[str, str], index: str, shape: tuple[int, int]) -> tuple[str, str]:
+        """The index of a tile of a view, and its types."""
+        rows, columns = shape
+        if "tile=(1x" in view[1] and "<2x?" in view[1]:
+            return f"{self.draw.pick(('%zero', '%one'))}, {index}", "tile<i32>"
+        if "sparse_dim" not in view[1]:
+            return index, "tile<i32>"
+        first, _, second = index.partition(", ")
+        t = tile((rows,), "i32")
+        count = self.do(f"xori {self.do('iota', t)}, {self.constant(rows - 1, (rows,), 'i32')}", t)
+        start = self.do(f"muli {first}, {self.constant(rows, (), 'i32')} : tile<i32>")
+        own = self.do(f"addi {count}, {self.spread(start, (), (rows,), 'i32')}", t)
+        second = self.do(f"muli {second}, {self.constant(columns, (), 'i32')} : tile<i32>")
+        return f"{own}, {second}", f"{t}, tile<i32>"
+
     def taken(self, view: tuple[str, str], index: str, shape: tuple[int, int], element: str) -> str:
-        return self.load(self.lines, view, index, shape, element)
+        """A tile of a view."""
+        place, types = self.at(view, index, shape)
+        name = self.load(self.lines, view, place, shape, element)
+        self.lines[-1] = self.lines[-1].replace(", tile<i32> ->", f", {types} ->")
+        if "<2x?" not in view[1]:
+            return name
+        ones = tile((1, *shape), element)
+        self.lines[-1] = self.lines[-1].replace(f"-> {tile(shape, element)}", f"-> {ones}")
+        return self.do(f"reshape {name} : {ones} -> {tile(shape, element)}")
 
     def stored(
         self, x: str, shape: tuple[int, int], element: str, extent: tuple[int, int], index: str
     ) -> None:
         """A tile to a tensor of its own, of which it may be the edge."""
-        view = self.matrix(*extent, shape, element, zero=True)
+        view = self.any_matrix(*extent, shape, element, zero=True)
+        own = tile(shape, element)
+        place, types = self.at(view, index, shape)
+        if "<2x?" in view[1]:
+            ones = tile((1, *shape), element)
+            x, own = self.do(f"reshape {x} : {own} -> {ones}"), ones
         hint = self.draw.pick(("", "", "", "latency = 2", "allow_tma = false"))
         words = hint and f" optimization_hints = <default = {{{hint}}}>"
-        t = f"{tile(shape, element)}, {view[1]}, tile<i32> -> token"
-        self.do(f"store_view_tko weak {x}, {view[0]}[{index}]{words} : {t}")
+        t = f"{own}, {view[1]}, {types} -> token"
+        self.do(f"store_view_tko weak {x}, {view[0]}[{place}]{words} : {t}")
 
     def mma(self, a: str, b: str, acc: str, of: tuple[int, int, int], element: str) -> str:
         m, n, k = of

@@ -54,8 +54,8 @@ class Products(Chain):
         source = self.draw.pick(SOURCES.get(self.element, (self.element,)))
         if source in ("i4", "f4"):
             half = lambda both: (both[0], -(-both[1] // 2))  # noqa: E731
-            return source, self.matrix(*half(extent), half(shape), "i8"), shape
-        return source, self.matrix(*extent, shape, source), shape
+            return source, self.any_matrix(*half(extent), half(shape), "i8"), shape
+        return source, self.any_matrix(*extent, shape, source), shape
 
     def made(
         self, operand: tuple[str, tuple[str, str], tuple[int, int]], index: str, mask: str | None
@@ -138,7 +138,7 @@ class Products(Chain):
             axis = draw.number(0, 1)
             own, index = ((1, n), "%zero, %j") if axis else ((m, 1), "%i, %zero")
             size = (1, self.columns) if axis else (self.rows, 1)
-            line = self.taken(self.matrix(*size, own, s), index, own, s)
+            line = self.taken(self.any_matrix(*size, own, s), index, own, s)
             wide = self.spread(line, own, shape, s)
             word = "" if i == "i" else " rounding<nearest_even>"
             result = self.do(f"add{i} {result}, {wide}{word} : {t}")
