@@ -4,6 +4,7 @@ folded, raised, masked, and stored; blocks in any order, hints of every target.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 
 import ml_dtypes
@@ -45,6 +46,9 @@ class Chain(Gemm):
     ) -> tuple[str, str]:
         """A matrix, or one of two in a row, or one whose rows are named one by one."""
         view, type_ = self.matrix(rows, columns, extent, element, zero=zero)
+        if not zero and "dim_map" not in type_ and self.draw.chance(12):
+            words = re.split(r"[\]\[,= ]+", self.setup[-2].strip())
+            return " ".join((words[2], *words[4:6], *words[7:9])), "pointers"
         way, tensor = self.draw.number(0, 9), self.setup[-1].split()[3]
         if way == 1 and "dim_map" not in type_:
             type_ = type_.replace("partition", "gather_scatter")[:-1] + ", sparse_dim=0>"
@@ -81,6 +85,8 @@ class Chain(Gemm):
 
     def taken(self, view: tuple[str, str], index: str, shape: tuple[int, int], element: str) -> str:
         """A tile of a view."""
+        if view[1] == "pointers":
+            return self.pointed(view[0].split(), index, shape, element)
         place, types = self.at(view, index, shape)
         name = self.load(self.lines, view, place, shape, element)
         self.lines[-1] = self.lines[-1].replace(", tile<i32> ->", f", {types} ->")
@@ -89,6 +95,28 @@ class Chain(Gemm):
         ones = tile((1, *shape), element)
         self.lines[-1] = self.lines[-1].replace(f"-> {tile(shape, element)}", f"-> {ones}")
         return self.do(f"reshape {name} : {ones} -> {tile(shape, element)}")
+
+    def pointed(self, words: list[str], index: str, shape: tuple[int, int], element: str) -> str:
+        """A tile of a matrix that is given by a pointer, its sizes and strides."""
+        base, *numbers = words
+        t, i1, p = (tile(shape, kind) for kind in ("i32", "i1", f"ptr<{element}>"))
+        inside, offset = "", ""
+        for axis, at in enumerate(index.split(", ")):
+            count, size, stride = self.counted(at, shape, axis), numbers[axis], numbers[2 + axis]
+            wide = self.spread(size, (), shape, "i32")
+            within = self.do(f"cmpi less_than {count}, {wide}, signed : {t} -> {i1}")
+            inside = self.do(f"andi {inside}, {within} : {i1}") if inside else within
+            if stride != "1":
+                count = self.do(f"muli {count}, {self.spread(stride, (), shape, 'i32')} : {t}")
+            offset = self.do(f"addi {offset}, {count} : {t}") if offset else count
+        where = self.spread(base, (), shape, f"ptr<{element}>")
+        where = self.do(f"offset {where}, {offset} : {p}, {t} -> {p}")
+        zero, own, name = self.constant(0, shape, element), tile(shape, element), self.fresh()
+        self.lines.append(
+            f"      {name}, {name}_t = load_ptr_tko weak {where}, {inside}, {zero} : {p}, {i1}, "
+            f"{own} -> {own}, token"
+        )
+        return name
 
     def stored(
         self, x: str, shape: tuple[int, int], element: str, extent: tuple[int, int], index: str
