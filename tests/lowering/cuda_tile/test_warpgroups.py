@@ -264,3 +264,25 @@ def test_a_tensor_without_elements_has_a_map() -> None:
         text, "k", grid=(1, 1), args=[*args, c, 32, 64, 32, 0], level="ptx", arch="sm_90a"
     )[2]
     assert (got == 0).all()
+
+
+@pytest.mark.parametrize("arch", ["sm_90a", "sm_120a"])
+@pytest.mark.parametrize(
+    "line, number, carried",
+    [
+        ("-> (tile<128x64xf32>) {", "%q", " %acc : tile<128x64xf32>"),
+        ("for %i in (%bx to %M, step %gx) : tile<i32> {", "%i", ""),
+    ],
+)
+def test_iterations_that_end_early(line: str, number: str, carried: str, arch: str) -> None:
+    """A stage is waited for as often as it is filled: whatever skips a product has none."""
+    text = product(("bf16", "f32"), (128, 64, 32), persistent=True)
+    early = f"""{line}
+      %odd = trunci {number} : tile<i32> -> tile<i1>
+      if %odd {{
+        continue{carried}
+      }}
+"""
+    assert line in text
+    check(text.replace(line, early), (128 * 3, 64, 32 * 5), ("bf16", "bf16", "f32"), (1, 1),
+          arch=arch)  # fmt: skip
