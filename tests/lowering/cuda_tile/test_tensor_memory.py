@@ -158,6 +158,24 @@ BODIES = {
       continue %next : tile<64x32xf32>
     }}
 """,
+    # Sums of 64 rows and of 128 begin with as many zeros in a thread, which lie otherwise.
+    "forms": f"""
+    %one = constant <i32: 1> : tile<i32>
+    %zero = constant <f32: 0.0> : tile<64x32xf32>
+    %none = constant <f32: 0.0> : tile<128x16xf32>
+    %two = cat %a, %a dim = 0 : tile<64x32xf16>, tile<64x32xf16> -> tile<128x32xf16>
+    %half = extract %b[%o, %o] : tile<32x32xf16> -> tile<32x16xf16>
+    %s, %r = for %i in (%o to %one, step %one) : tile<i32> iter_values(%x = %zero, %y = %none)
+        -> (tile<64x32xf32>, tile<128x16xf32>) {{
+      %less = subf %x, %x {F32}
+      %next = mmaf %a, %b, %less {MMA}
+      %last = subf %y, %y : tile<128x16xf32>
+      %more = mmaf %two, %half, %last : tile<128x32xf16>, tile<32x16xf16>, tile<128x16xf32>
+      continue %next, %more : tile<64x32xf32>, tile<128x16xf32>
+    }}
+    %e = reshape %r : tile<128x16xf32> -> tile<64x32xf32>
+    %d = addf %s, %e {F32}
+""",
     # Two values of one loop that come from one product, a loop that does not run, and a branch.
     "twice": f"""
     %one = constant <i32: 1> : tile<i32>
