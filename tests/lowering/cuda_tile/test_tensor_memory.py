@@ -18,7 +18,7 @@ from attention_kernel import GIVEN, arguments, attention, operands
 from every_op import scaled
 from test_copied_loads import chained
 from test_hints import hinted
-from test_warpgroups import check, operand, product
+from test_warpgroups import check, operand, product, whole
 from tile_ir import entry
 
 import tilewright as tw
@@ -255,7 +255,7 @@ def test_scale_factors_are_beside_the_sums(
 def test_all_columns_leave_registers(result: str) -> None:
     """256x256 sums: a warp copies, one issues, threads load what they store in their turn, and MMAs
     of the next tile wait for the last load."""
-    text = product(("f16", result), (256, 256, 16), persistent=True)
+    text = whole(product(("f16", result), (256, 256, 16), persistent=True))
     kernel = tw.compile(text, ARCH)
     assert kernel.entry().block == (320, 1, 1)
     report = ptxas.assemble(kernel.ptx, ARCH).kernels["k"]
@@ -316,7 +316,7 @@ def test_weights_stay_in_tensor_memory(rows: int, keys: int, element: str) -> No
 
 def test_a_warp_issues_while_threads_store() -> None:
     """Of a tile's epilogue the next tile's MMAs wait for the loads of accumulators alone."""
-    text = product(("bf16", "f32"), (128, 64, 32), persistent=True)
+    text = whole(product(("bf16", "f32"), (128, 64, 32), persistent=True))
     kernel = tw.compile(text, ARCH)
     assert kernel.entry().block == (320, 1, 1)
     *_, issuer = kernel.ptx.partition("tcgen05.mma")[0].split("cp.async.bulk.tensor.2d.shared")

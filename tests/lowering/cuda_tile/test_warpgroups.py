@@ -113,6 +113,12 @@ def product(
     return entry(f"{parameters}, {sizes}", setup + body)
 
 
+def whole(text: str) -> str:
+    """The product with rows of C of whole 16 bytes, as TMA stores them."""
+    wide = "    %wide = assume div_by<16>, %n : tile<i32>\n    %C_a ="
+    return text.replace("shape = [%m, %n]", "shape = [%m, %wide]").replace("    %C_a =", wide)
+
+
 def operand(rows: int, columns: int, element: str, order: str = "") -> NDArray[Any]:
     dtype = DTYPES[element]
     shape = (columns, rows) if order else (rows, columns)
@@ -217,7 +223,7 @@ def test_other_targets_have_none_of_it() -> None:
 @pytest.mark.parametrize("persistent", [False, True])
 def test_no_warnings_no_spills(persistent: bool) -> None:
     """Nor an MMA that ptxas lets wait for the one before."""
-    text = product(("bf16", "f32"), (128, 256, 64), persistent=persistent)
+    text = whole(product(("bf16", "f32"), (128, 256, 64), persistent=persistent))
     kernel = tw.compile(text, "sm_90a", assemble=True)
     assert not {remark.kind for remark in kernel.remarks} & {"spill", "serialized"}
     assert ptxas.assemble(kernel.ptx, "sm_90a").clean
@@ -286,3 +292,18 @@ def test_iterations_that_end_early(line: str, number: str, carried: str, arch: s
     assert line in text
     check(text.replace(line, early), (128 * 3, 64, 32 * 5), ("bf16", "bf16", "f32"), (1, 1),
           arch=arch)  # fmt: skip
+
+
+def test_rows_that_end_within_16_bytes() -> None:
+    """TMA writes all of a row's last 16 bytes, on an H200 too: such rows are left to threads."""
+    text = product(("bf16", "f32"), (64, 32, 32))
+    assert "bulk.tensor.2d.global" in tw.compile(whole(text), "sm_90a").ptx
+    assert "bulk.tensor.2d.global" not in tw.compile(text, "sm_90a").ptx
+    a, b, c = operand(64, 32, "bf16"), operand(32, 40, "bf16"), np.ones((64, 40), np.float32)
+    args: list[Any] = [a, 32, b, 40, c, 40, 64, 29, 32]
+    want, got, wrong = (
+        tw.interpret(text, "k", grid=(1, 1), args=args, level=level, arch="sm_90a")[2]
+        for level, text in (("program", text), ("ptx", text), ("ptx", whole(text)))
+    )
+    assert (got == want).all() and (want[:, 29:] == 1).all()
+    assert [*np.flatnonzero((wrong != want).any(axis=0))] == [29, 30, 31]
