@@ -307,3 +307,35 @@ def test_rows_that_end_within_16_bytes() -> None:
     )
     assert (got == want).all() and (want[:, 29:] == 1).all()
     assert [*np.flatnonzero((wrong != want).any(axis=0))] == [29, 30, 31]
+
+
+def test_zeros_of_products_by_warps_and_by_warpgroups() -> None:
+    """As many in a thread, which lie otherwise."""
+    body = """
+    %o = constant <i32: 0> : tile<i32>
+    %n = iota : tile<1024xi32>
+    %f = itof %n signed : tile<1024xi32> -> tile<1024xf16>
+    %a = reshape %f : tile<1024xf16> -> tile<64x16xf16>
+    %b = extract %a[%o, %o] : tile<64x16xf16> -> tile<16x8xf16>
+    %c = extract %a[%o, %o] : tile<64x16xf16> -> tile<16x16xf16>
+    %x = constant <f32: 0.0> : tile<64x8xf32>
+    %y = constant <f32: 0.0> : tile<16x8xf32>
+    %r = mmaf %c, %b, %y : tile<16x16xf16>, tile<16x8xf16>, tile<16x8xf32>
+    %s = mmaf %a, %b, %x : tile<64x16xf16>, tile<16x8xf16>, tile<64x8xf32>
+    %part = extract %s[%o, %o] : tile<64x8xf32> -> tile<16x8xf32>
+    %d = addf %r, %part : tile<16x8xf32>
+    %view = make_tensor_view %p, shape = [16, 8], strides = [8, 1]
+        : tensor_view<16x8xf32, strides=[8,1]>
+    %tiles = make_partition_view %view
+        : partition_view<tile=(16x8), tensor_view<16x8xf32, strides=[8,1]>>
+    %t = store_view_tko weak %d, %tiles[%o, %o] : tile<16x8xf32>,
+        partition_view<tile=(16x8), tensor_view<16x8xf32, strides=[8,1]>>, tile<i32> -> token
+"""
+    text, args = entry("%p: tile<ptr<f32>>", body), [np.zeros((16, 8), np.float32)]
+    ptx = tw.compile(text, "sm_90a").ptx
+    assert "wgmma.mma_async" in ptx and "mma.sync" in ptx
+    want, got = (
+        tw.interpret(text, "k", grid=(1,), args=args, level=level, arch="sm_90a")[0]
+        for level in ("program", "ptx")
+    )
+    assert want.any() and (want == got).all()
