@@ -48,6 +48,16 @@ def odd_fma(a: Value, b: Value, c: Value) -> Value:
     return odd_single(choice(inexact, word + step, word).float)
 
 
+def half_quotient(x: Value, y: Value) -> Value:
+    """x / y of f16s, near enough to be rounded to f16: to a subnormal number there may be as far
+    from two of them, and then is exact. Where an operand is no number but 0, nothing is left of x
+    that is one."""
+    inverse = y.do("rcp", "approx.ftz.f32")
+    near = x * inverse
+    left = (-near).fma(y, x)
+    return choice(left.compare("ne", 0.0), left.fma(inverse, near), near)
+
+
 def maximum(x: Value, y: Value) -> Value:
     """The greater one, NaN where one is NaN."""
     return choice(x.compare("nan", y), nan, x.do("max", "f64", y))
@@ -62,14 +72,17 @@ EXTREMES = {"arith.maximumf": maximum, "arith.minimumf": minimum}
 """Those on f64, by the op's name."""
 
 ON_BITS: dict[str, Callable[[Value, Value], Value]] = {
+    **dict.fromkeys(
+        ("arith.addi", "arith.subi", "arith.xori"), lambda x, y: x.do("xor", "pred", y)
+    ),
+    **dict.fromkeys(("arith.muli", "arith.andi"), lambda x, y: x & y),
+    "arith.ori": lambda x, y: x.do("or", "pred", y),
     **dict.fromkeys(("arith.minui", "arith.maxsi"), lambda x, y: x & y),
     **dict.fromkeys(("arith.maxui", "arith.minsi"), lambda x, y: x.do("or", "pred", y)),
     **dict.fromkeys(("arith.shli", "arith.shrui"), lambda x, y: x & y.do("not", "pred")),
     **dict.fromkeys(("arith.remsi", "arith.remui"), lambda x, _: x.do("xor", "pred", x)),
     **dict.fromkeys(
-        ("arith.divsi", "arith.divui", "arith.ceildivsi", "arith.ceildivui", "arith.floordivsi",
-         "arith.shrsi"),
-        lambda x, _: x,
+        ("arith.divsi", "arith.divui", "arith.shrsi"), lambda x, _: x
     ),
 }  # fmt: skip
 """Ops on i1, by name: a quotient is the dividend, since the divisor is not 0."""

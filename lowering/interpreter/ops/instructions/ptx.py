@@ -4,7 +4,7 @@ from collections.abc import Callable
 from functools import partial
 
 import numpy as np
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
 from tilewright.dialects.ptx import (
@@ -27,7 +27,6 @@ from tilewright.lowering.interpreter.ops.base.arith import (
     pure,
     same,
     split,
-    unary,
     undefined,
 )
 from tilewright.lowering.interpreter.ops.base.memref import load_words, store_words
@@ -45,10 +44,10 @@ def _scalar(op: ScalarOp, builder: Builder) -> Step:
     return pure(op, builder, scalar(op.name.removeprefix("ptx."), op.form.data))
 
 
-@runs(scalars.CvtaOp)
-def _cvta(op: ScalarOp, builder: Builder) -> Step:
-    """Global addresses are the same numbers in the generic space."""
-    return unary(op, builder, same)
+@runs(registers.MovOp, scalars.CvtaOp)
+def _same(op: Operation, builder: Builder) -> Step:
+    """The bits themselves: global addresses are the same numbers in the generic space."""
+    return pure(op, builder, same)
 
 
 @runs(registers.ConstOp)
@@ -56,9 +55,7 @@ def _const(op: registers.ConstOp, builder: Builder) -> Step:
     return constant(op, builder, uniform(op.unsigned, op.result.type.kind.data))
 
 
-@runs(registers.UndefOp)
-def _undef(op: registers.UndefOp, builder: Builder) -> Step:
-    return undefined(op, builder)
+runs(registers.UndefOp)(undefined)
 
 
 @runs(registers.SregOp)
@@ -80,11 +77,6 @@ def _global_address(op: module_variables.GlobalAddressOp, builder: Builder) -> S
     )
 
 
-@runs(registers.MovOp)
-def _mov(op: registers.MovOp, builder: Builder) -> Step:
-    return unary(op, builder, same)
-
-
 @runs(registers.PackOp)
 def _pack(op: registers.PackOp, builder: Builder) -> Step:
     whole = np.dtype(CONTAINERS[op.result.type.kind.data])
@@ -99,7 +91,7 @@ def _pack(op: registers.PackOp, builder: Builder) -> Step:
 @runs(registers.UnpackOp)
 def _unpack(op: registers.UnpackOp, builder: Builder) -> Step:
     half = np.uint8 if op.octets else np.uint16
-    return unary(op, builder, lambda a: np.ascontiguousarray(a)[:, None].view(half))
+    return pure(op, builder, lambda a: np.ascontiguousarray(a)[:, None].view(half))
 
 
 def as_columns(value: Bits) -> Bits:
