@@ -28,6 +28,8 @@ class Attention(Chain):
         self.sums = "f32"
         sizes = (draw.number(*bits) for bits in ((4, 7), (4, 7), (4, 6), (4, 7)))
         self.m, self.n, self.k, self.width = (1 << bits for bits in sizes)
+        if "f32" in (self.element, self.values):
+            self.m, self.n, self.width = (min(n, 32) for n in (self.m, self.n, self.width))
         self.more = draw.chance(20)
         """Whether what is raised also multiplies something else, turned."""
         rows, keys = self.m * self.grid[0], self.n * max(self.steps, 1)
