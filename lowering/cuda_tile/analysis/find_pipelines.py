@@ -16,7 +16,7 @@ from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 
 from tilewright.dialects.ancestors import ancestors
 from tilewright.dialects.cuda_tile.ops import core
-from tilewright.dialects.cuda_tile.ops.control_flow import ContinueOp, ForOp
+from tilewright.dialects.cuda_tile.ops.control_flow import ContinueOp, ForOp, IfOp
 from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp, StoreViewTkoOp
@@ -292,7 +292,9 @@ def _add(
     needed: dict[Operation, None] = {}
     if loop is not None:
         if not _has_simple_way(loop, entry):
-            return "its loop is in a branch within a loop, or in one of unknown length"
+            return "its loop is not in all iterations of a loop, or in one of unknown length"
+        if any(isinstance(op, IfOp) and op.leaves for op in loop.region.block.ops):
+            return "its loop has iterations that end early"
         if loop.unsigned_cmp is not None and element_of(loop.lower_bound) == i64:
             return "its loop counts in unsigned i64"
         if product.parent is not boxed.op.parent:
@@ -314,9 +316,14 @@ def _add(
 
 
 def _has_simple_way(loop: ForOp, entry: EntryOp) -> bool:
-    """True where all that is around a loop are loops over ranges, whose variables count its uses,
-    or where no loop is around it."""
-    return all(isinstance(op, ForOp) for op in ancestors(loop, entry))
+    """True where all that is around a loop are loops over ranges, all of whose iterations come to
+    it, so that their variables count its uses, or where no loop is around it."""
+    around = list(ancestors(loop, entry))
+    return all(isinstance(op, ForOp) for op in around) and not any(
+        isinstance(op, IfOp) and op.leaves and op.is_before_in_block(inner)
+        for inner, outer in zip((loop, *around), around, strict=False)
+        for op in outer.regions[0].block.ops
+    )
 
 
 def is_trailing(product: Operation, loop: ForOp) -> bool:

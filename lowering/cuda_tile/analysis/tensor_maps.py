@@ -111,7 +111,14 @@ def boxed_store(op: StoreViewTkoOp, arch: Target | None) -> BoxedAccess | str:
         return why
     if not _before_stores_alone(op.result_token, set()):
         return "an access that is no such store comes after it"
-    return _boxed(op)
+    boxed = _boxed(op)
+    if isinstance(boxed, BoxedAccess):
+        sizes, strides = extents_of(tensor_of(op.view))
+        if _divisor(sizes[strides.index(1)]) * boxed.order.order.size % CHUNK:
+            return (
+                f"a row is not known to be a multiple of {CHUNK} bytes: TMA writes all of the last"
+            )
+    return boxed
 
 
 def _before_stores_alone(token: SSAValue, seen: set[SSAValue]) -> bool:

@@ -18,7 +18,7 @@ from attention_kernel import GIVEN, arguments, attention, operands
 from every_op import scaled
 from test_copied_loads import chained
 from test_hints import hinted
-from test_warpgroups import check, operand, product
+from test_warpgroups import check, operand, product, whole
 from tile_ir import entry
 
 import tilewright as tw
@@ -158,6 +158,24 @@ BODIES = {
       continue %next : tile<64x32xf32>
     }}
 """,
+    # Sums of 64 rows and of 128 begin with as many zeros in a thread, which lie otherwise.
+    "forms": f"""
+    %one = constant <i32: 1> : tile<i32>
+    %zero = constant <f32: 0.0> : tile<64x32xf32>
+    %none = constant <f32: 0.0> : tile<128x16xf32>
+    %two = cat %a, %a dim = 0 : tile<64x32xf16>, tile<64x32xf16> -> tile<128x32xf16>
+    %half = extract %b[%o, %o] : tile<32x32xf16> -> tile<32x16xf16>
+    %s, %r = for %i in (%o to %one, step %one) : tile<i32> iter_values(%x = %zero, %y = %none)
+        -> (tile<64x32xf32>, tile<128x16xf32>) {{
+      %less = subf %x, %x {F32}
+      %next = mmaf %a, %b, %less {MMA}
+      %last = subf %y, %y : tile<128x16xf32>
+      %more = mmaf %two, %half, %last : tile<128x32xf16>, tile<32x16xf16>, tile<128x16xf32>
+      continue %next, %more : tile<64x32xf32>, tile<128x16xf32>
+    }}
+    %e = reshape %r : tile<128x16xf32> -> tile<64x32xf32>
+    %d = addf %s, %e {F32}
+""",
     # Two values of one loop that come from one product, a loop that does not run, and a branch.
     "twice": f"""
     %one = constant <i32: 1> : tile<i32>
@@ -237,7 +255,7 @@ def test_scale_factors_are_beside_the_sums(
 def test_all_columns_leave_registers(result: str) -> None:
     """256x256 sums: a warp copies, one issues, threads load what they store in their turn, and MMAs
     of the next tile wait for the last load."""
-    text = product(("f16", result), (256, 256, 16), persistent=True)
+    text = whole(product(("f16", result), (256, 256, 16), persistent=True))
     kernel = tw.compile(text, ARCH)
     assert kernel.entry().block == (320, 1, 1)
     report = ptxas.assemble(kernel.ptx, ARCH).kernels["k"]
@@ -298,7 +316,7 @@ def test_weights_stay_in_tensor_memory(rows: int, keys: int, element: str) -> No
 
 def test_a_warp_issues_while_threads_store() -> None:
     """Of a tile's epilogue the next tile's MMAs wait for the loads of accumulators alone."""
-    text = product(("bf16", "f32"), (128, 64, 32), persistent=True)
+    text = whole(product(("bf16", "f32"), (128, 64, 32), persistent=True))
     kernel = tw.compile(text, ARCH)
     assert kernel.entry().block == (320, 1, 1)
     *_, issuer = kernel.ptx.partition("tcgen05.mma")[0].split("cp.async.bulk.tensor.2d.shared")

@@ -113,6 +113,12 @@ def product(
     return entry(f"{parameters}, {sizes}", setup + body)
 
 
+def whole(text: str) -> str:
+    """The product with rows of C of whole 16 bytes, as TMA stores them."""
+    wide = "    %wide = assume div_by<16>, %n : tile<i32>\n    %C_a ="
+    return text.replace("shape = [%m, %n]", "shape = [%m, %wide]").replace("    %C_a =", wide)
+
+
 def operand(rows: int, columns: int, element: str, order: str = "") -> NDArray[Any]:
     dtype = DTYPES[element]
     shape = (columns, rows) if order else (rows, columns)
@@ -217,7 +223,7 @@ def test_other_targets_have_none_of_it() -> None:
 @pytest.mark.parametrize("persistent", [False, True])
 def test_no_warnings_no_spills(persistent: bool) -> None:
     """Nor an MMA that ptxas lets wait for the one before."""
-    text = product(("bf16", "f32"), (128, 256, 64), persistent=persistent)
+    text = whole(product(("bf16", "f32"), (128, 256, 64), persistent=persistent))
     kernel = tw.compile(text, "sm_90a", assemble=True)
     assert not {remark.kind for remark in kernel.remarks} & {"spill", "serialized"}
     assert ptxas.assemble(kernel.ptx, "sm_90a").clean
@@ -264,3 +270,72 @@ def test_a_tensor_without_elements_has_a_map() -> None:
         text, "k", grid=(1, 1), args=[*args, c, 32, 64, 32, 0], level="ptx", arch="sm_90a"
     )[2]
     assert (got == 0).all()
+
+
+@pytest.mark.parametrize("arch", ["sm_90a", "sm_120a"])
+@pytest.mark.parametrize(
+    "line, number, carried",
+    [
+        ("-> (tile<128x64xf32>) {", "%q", " %acc : tile<128x64xf32>"),
+        ("for %i in (%bx to %M, step %gx) : tile<i32> {", "%i", ""),
+    ],
+)
+def test_iterations_that_end_early(line: str, number: str, carried: str, arch: str) -> None:
+    """A stage is waited for as often as it is filled: whatever skips a product has none."""
+    text = product(("bf16", "f32"), (128, 64, 32), persistent=True)
+    early = f"""{line}
+      %odd = trunci {number} : tile<i32> -> tile<i1>
+      if %odd {{
+        continue{carried}
+      }}
+"""
+    assert line in text
+    check(text.replace(line, early), (128 * 3, 64, 32 * 5), ("bf16", "bf16", "f32"), (1, 1),
+          arch=arch)  # fmt: skip
+
+
+def test_rows_that_end_within_16_bytes() -> None:
+    """TMA writes all of a row's last 16 bytes, on an H200 too: such rows are left to threads."""
+    text = product(("bf16", "f32"), (64, 32, 32))
+    assert "bulk.tensor.2d.global" in tw.compile(whole(text), "sm_90a").ptx
+    assert "bulk.tensor.2d.global" not in tw.compile(text, "sm_90a").ptx
+    a, b, c = operand(64, 32, "bf16"), operand(32, 40, "bf16"), np.ones((64, 40), np.float32)
+    args: list[Any] = [a, 32, b, 40, c, 40, 64, 29, 32]
+    want, got, wrong = (
+        tw.interpret(text, "k", grid=(1, 1), args=args, level=level, arch="sm_90a")[2]
+        for level, text in (("program", text), ("ptx", text), ("ptx", whole(text)))
+    )
+    assert (got == want).all() and (want[:, 29:] == 1).all()
+    assert [*np.flatnonzero((wrong != want).any(axis=0))] == [29, 30, 31]
+
+
+def test_zeros_of_products_by_warps_and_by_warpgroups() -> None:
+    """As many in a thread, which lie otherwise."""
+    body = """
+    %o = constant <i32: 0> : tile<i32>
+    %n = iota : tile<1024xi32>
+    %f = itof %n signed : tile<1024xi32> -> tile<1024xf16>
+    %a = reshape %f : tile<1024xf16> -> tile<64x16xf16>
+    %b = extract %a[%o, %o] : tile<64x16xf16> -> tile<16x8xf16>
+    %c = extract %a[%o, %o] : tile<64x16xf16> -> tile<16x16xf16>
+    %x = constant <f32: 0.0> : tile<64x8xf32>
+    %y = constant <f32: 0.0> : tile<16x8xf32>
+    %r = mmaf %c, %b, %y : tile<16x16xf16>, tile<16x8xf16>, tile<16x8xf32>
+    %s = mmaf %a, %b, %x : tile<64x16xf16>, tile<16x8xf16>, tile<64x8xf32>
+    %part = extract %s[%o, %o] : tile<64x8xf32> -> tile<16x8xf32>
+    %d = addf %r, %part : tile<16x8xf32>
+    %view = make_tensor_view %p, shape = [16, 8], strides = [8, 1]
+        : tensor_view<16x8xf32, strides=[8,1]>
+    %tiles = make_partition_view %view
+        : partition_view<tile=(16x8), tensor_view<16x8xf32, strides=[8,1]>>
+    %t = store_view_tko weak %d, %tiles[%o, %o] : tile<16x8xf32>,
+        partition_view<tile=(16x8), tensor_view<16x8xf32, strides=[8,1]>>, tile<i32> -> token
+"""
+    text, args = entry("%p: tile<ptr<f32>>", body), [np.zeros((16, 8), np.float32)]
+    ptx = tw.compile(text, "sm_90a").ptx
+    assert "wgmma.mma_async" in ptx and "mma.sync" in ptx
+    want, got = (
+        tw.interpret(text, "k", grid=(1,), args=args, level=level, arch="sm_90a")[0]
+        for level in ("program", "ptx")
+    )
+    assert want.any() and (want == got).all()
