@@ -366,10 +366,8 @@ def _specialise(
 
 
 def _say_parts(entry: EntryOp, lowered: func.FuncOp, kernel: Kernel) -> None:
-    """Say which part of which of the entry's parameters each of a kernel is, where there are tensor
-    maps among them."""
-    if not kernel.maps:
-        return
+    """Say which part of which of the entry's parameters each of a kernel is, tensor maps among
+    them: an array stands for a pointer, however it lies."""
     given = [element_of(argument) for argument in entry.body.block.args]
     sources = [
         ArgumentAttr.get(i, "pointer" if isinstance(type_, PointerType) else "value")

@@ -114,6 +114,12 @@ class ArrayArgument:
         pairs = zip(self.shape, self.strides, _dense(self.shape), strict=True)
         return 0 in self.shape or all(n == 1 or step == dense for n, step, dense in pairs)
 
+    @property
+    def view(self) -> NDArray[Any]:
+        """The array itself."""
+        assert self.flat is not None
+        return _as_strided(self.flat, self.shape, self.strides)
+
     def seen(self, content: NDArray[np.uint8]) -> NDArray[Any]:
         """The array whose memory has become these bytes."""
         assert self.flat is not None
