@@ -264,3 +264,44 @@ def test_a_tensor_without_elements_has_a_map() -> None:
         text, "k", grid=(1, 1), args=[*args, c, 32, 64, 32, 0], level="ptx", arch="sm_90a"
     )[2]
     assert (got == 0).all()
+
+
+def test_loads_that_have_no_room_side_by_side_come_by_threads() -> None:
+    """Of eight matrices of 32 KiB that are multiplied outside of loops."""
+    type_ = "partition_view<tile=(128x128), tensor_view<1024x128xf16, strides=[128,1]>>"
+    body = f"""
+    %pa = assume div_by<16>, %p : tile<ptr<f16>>
+    %v = make_tensor_view %pa, shape = [1024, 128], strides = [128, 1]
+        : tensor_view<1024x128xf16, strides=[128,1]>
+    %w = make_partition_view %v : {type_}
+    %o = make_tensor_view %q, shape = [128, 128], strides = [128, 1]
+        : tensor_view<128x128xf32, strides=[128,1]>
+    %ow = make_partition_view %o
+        : partition_view<tile=(128x128), tensor_view<128x128xf32, strides=[128,1]>>
+    %c0 = constant <i32: 0> : tile<i32>
+    %s0 = constant <f32: 0.0> : tile<128x128xf32>
+"""
+    for i in range(8):
+        body += f"""
+    %i{i} = constant <i32: {i}> : tile<i32>
+    %l{i}, %t{i} = load_view_tko weak %w[%i{i}, %c0] : {type_}, tile<i32> -> tile<128x128xf16>, token
+"""
+    for i in range(4):
+        body += f"""
+    %s{i + 1} = mmaf %l{2 * i}, %l{2 * i + 1}, %s{i}
+        : tile<128x128xf16>, tile<128x128xf16>, tile<128x128xf32>
+"""
+    body += """
+    %u = store_view_tko weak %s4, %ow[%c0, %c0] : tile<128x128xf32>,
+        partition_view<tile=(128x128), tensor_view<128x128xf32, strides=[128,1]>>, tile<i32> -> token
+"""
+    text = entry("%p: tile<ptr<f16>>, %q: tile<ptr<f32>>", body)
+    text = text.replace(") {\n", ") optimization_hints=<sm_90 = {num_cta_in_cga = 1}> {\n", 1)
+    kernel = tw.compile(text, "sm_90a")
+    assert "wgmma.mma_async" in kernel.ptx and "cp.async.bulk.tensor" in kernel.ptx
+    assert any("no room" in remark.text for remark in kernel.remarks)
+    a = RNG.integers(-2, 3, (8, 128, 128)).astype(np.float16)
+    out = tw.interpret(
+        text, "k", grid=(1,), args=[a, np.zeros((128, 128), np.float32)], level="ptx", arch="sm_90a"
+    )[1]
+    assert (out == sum(a[2 * i].astype(float) @ a[2 * i + 1].astype(float) for i in range(4))).all()
