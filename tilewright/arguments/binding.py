@@ -122,9 +122,9 @@ class Binding:
                 left[j].tobytes(),
             ):
                 raise ArgumentError(
-                    "expected arrays of NumPy that share no memory where the kernel writes, as each "
-                    f"is copied, got arrays {i} and {j}; nearest legal: arrays on the GPU, or level "
-                    "'program'"
+                    "expected arrays of NumPy that share no memory where the kernel writes, as "
+                    f"each is copied, got arrays {i} and {j}; nearest legal: arrays on the GPU, or "
+                    "level 'program'"
                 )
         return left
 

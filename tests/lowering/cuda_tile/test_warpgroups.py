@@ -284,7 +284,8 @@ def test_loads_that_have_no_room_side_by_side_come_by_threads() -> None:
     for i in range(8):
         body += f"""
     %i{i} = constant <i32: {i}> : tile<i32>
-    %l{i}, %t{i} = load_view_tko weak %w[%i{i}, %c0] : {type_}, tile<i32> -> tile<128x128xf16>, token
+    %l{i}, %t{i} = load_view_tko weak %w[%i{i}, %c0]
+        : {type_}, tile<i32> -> tile<128x128xf16>, token
 """
     for i in range(4):
         body += f"""
@@ -293,7 +294,8 @@ def test_loads_that_have_no_room_side_by_side_come_by_threads() -> None:
 """
     body += """
     %u = store_view_tko weak %s4, %ow[%c0, %c0] : tile<128x128xf32>,
-        partition_view<tile=(128x128), tensor_view<128x128xf32, strides=[128,1]>>, tile<i32> -> token
+        partition_view<tile=(128x128), tensor_view<128x128xf32, strides=[128,1]>>, tile<i32>
+        -> token
 """
     text = entry("%p: tile<ptr<f16>>, %q: tile<ptr<f32>>", body)
     text = text.replace(") {\n", ") optimization_hints=<sm_90 = {num_cta_in_cga = 1}> {\n", 1)
