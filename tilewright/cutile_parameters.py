@@ -248,9 +248,15 @@ def parameters_of(kernel: Any, args: Sequence[Any]) -> list[CutileParameter]:
             f"'{function.pyfunc.__name__}' expected {len(annotations)} arguments, got {len(args)}"
         )
     rows = zip(function.pysig.parameters, annotations, args, strict=True)
-    return [
-        CutileParameter(name, annotation, as_array(argument)) for name, annotation, argument in rows
-    ]
+    return [CutileParameter(name, annotation, _named(name, arg)) for name, annotation, arg in rows]
+
+
+def _named(name: str, argument: Any) -> Any:
+    """`as_array`, whose error names the parameter."""
+    try:
+        return as_array(argument)
+    except ExecutionError as error:
+        raise ExecutionError(f"'{name}' {error}") from None
 
 
 def as_array(argument: Any) -> Any:

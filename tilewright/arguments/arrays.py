@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
+from operator import index
 from typing import Any, TypeGuard
 
 import numpy as np
@@ -56,7 +57,10 @@ class ArrayArgument:
 
     @classmethod
     def on_gpu(cls, array: Any) -> ArrayArgument | None:
-        """An array on the GPU (a torch tensor, `__cuda_array_interface__`, or DLPack), or None."""
+        """An array on the GPU (a torch tensor, `__cuda_array_interface__`, or DLPack), or None.
+
+        Raises ValueError for one that does not say what its library has to.
+        """
         if isinstance(array, cls):
             return array
         if getattr(array, "is_cuda", False):
@@ -66,11 +70,35 @@ class ArrayArgument:
         interface = getattr(array, "__cuda_array_interface__", None)
         if interface is None:
             return cls._by_dlpack(array) if on_cuda(array) else None
-        dtype, shape = np.dtype(interface["typestr"]), tuple(interface["shape"])
-        steps = interface.get("strides")
-        strides = _dense(shape) if steps is None else tuple(d // dtype.itemsize for d in steps)
-        address = int(interface["data"][0])
-        return cls(shape, strides, dtype_name(dtype), dtype.itemsize, address=address)
+        return cls._by_interface(interface)
+
+    @classmethod
+    def _by_interface(cls, interface: Any) -> ArrayArgument:
+        try:
+            shape, typestr = tuple(map(index, interface["shape"])), interface["typestr"]
+            address, dtype = index(interface["data"][0]), np.dtype(str(typestr))
+            steps = interface.get("strides")
+            steps = None if steps is None else tuple(map(index, steps))
+        except (TypeError, KeyError, IndexError, AttributeError) as error:
+            raise ValueError(
+                "a __cuda_array_interface__ with shape, typestr, data and strides as its version 3 "
+                f"has them, got {interface!r} ({type(error).__name__}: {error})"
+            ) from None
+        if min(shape, default=0) < 0 or interface.get("mask") is not None:
+            raise ValueError(f"an array without a mask, of sizes from 0 on, got {interface!r}")
+        if address == 0 and prod(shape):
+            raise ValueError(f"an array of shape {shape} at an address, got 0")
+        width = dtype.itemsize
+        if steps is None:
+            strides = _dense(shape)
+        elif len(steps) != len(shape) or any(step % width for step in steps):
+            raise ValueError(
+                f"strides of whole elements of {width} bytes for each of {len(shape)} dimensions, "
+                f"got {steps}"
+            )
+        else:
+            strides = tuple(step // width for step in steps)
+        return cls(shape, strides, dtype_name(dtype), width, address=address)
 
     @classmethod
     def _by_dlpack(cls, array: Any) -> ArrayArgument:
