@@ -137,7 +137,7 @@ def test_a_kernel_that_cutile_cannot_read() -> None:
     [((4, 1), False), ((1, 8), False), ((3, 1), True), ((1, 1), True), ((0, 1), True)],
 )
 def test_elements_that_are_one_in_memory(strides: tuple[int, int], overlap: bool) -> None:
-    """cuTile is told of windows and broadcasts: accesses to other tiles of them keep their order."""
+    """cuTile is told of windows and broadcasts: accesses to their tiles keep their order."""
     room = np.zeros(64)
     array = np.lib.stride_tricks.as_strided(room, (8, 4), [8 * step for step in strides])
     first, *_ = tw.cutile.signature(add, (array, np.ones(4), np.ones(4), 4)).parameters
