@@ -307,3 +307,53 @@ def test_loads_that_have_no_room_side_by_side_come_by_threads() -> None:
         text, "k", grid=(1,), args=[a, np.zeros((128, 128), np.float32)], level="ptx", arch="sm_90a"
     )[1]
     assert (out == sum(a[2 * i].astype(float) @ a[2 * i + 1].astype(float) for i in range(4))).all()
+
+
+@pytest.mark.parametrize("order", ["ow iw", "iw ow", "ow ow"])
+def test_stores_of_threads_and_of_tma_are_in_order(order: str) -> None:
+    """A row over a tile is complete before or after it, so threads store both; a tile over a tile
+    both come by TMA."""
+    tensor = "tensor_view<64x64xf32, strides=[64,1]>"
+    views = {
+        name: f"partition_view<tile=({rows}x64), {tensor}>"
+        for name, rows in (("ow", 64), ("iw", 1))
+    }
+    stored, token = "", "%t0"
+    for i, name in enumerate(order.split()):
+        value, shape = ("%d" if i == 0 else "%e", "64x64") if name == "ow" else ("%row", "1x64")
+        stored += f"""
+    %u{i} = store_view_tko weak {value}, %{name}[%c0, %c0] token = {token}
+        : tile<{shape}xf32>, {views[name]}, tile<i32> -> token
+"""
+        token = f"%u{i}"
+    text = entry(
+        "%p: tile<ptr<f16>>, %q: tile<ptr<f32>>",
+        f"""
+    %pa = assume div_by<16>, %p : tile<ptr<f16>>
+    %qa = assume div_by<16>, %q : tile<ptr<f32>>
+    %v = make_tensor_view %pa, shape = [64, 64], strides = [64, 1]
+        : tensor_view<64x64xf16, strides=[64,1]>
+    %w = make_partition_view %v
+        : partition_view<tile=(64x64), tensor_view<64x64xf16, strides=[64,1]>>
+    %o = make_tensor_view %qa, shape = [64, 64], strides = [64, 1] : {tensor}
+    %ow = make_partition_view %o : {views["ow"]}
+    %iw = make_partition_view %o : {views["iw"]}
+    %c0 = constant <i32: 0> : tile<i32>
+    %t0 = make_token : token
+    %l, %t = load_view_tko weak %w[%c0, %c0] token = %t0
+        : partition_view<tile=(64x64), tensor_view<64x64xf16, strides=[64,1]>>, tile<i32>
+        -> tile<64x64xf16>, token
+    %zero = constant <f32: 0.0> : tile<64x64xf32>
+    %row = constant <f32: 7.0> : tile<1x64xf32>
+    %d = mmaf %l, %l, %zero : tile<64x64xf16>, tile<64x64xf16>, tile<64x64xf32>
+    %e = addf %d, %d rounding<nearest_even> : tile<64x64xf32>
+{stored}
+""",
+    )
+    copies = tw.compile(text, "sm_90a").ptx.count("cp.async.bulk.tensor.2d.global")
+    assert (copies > 0) is (order == "ow ow")
+    a, c = RNG.integers(-3, 4, (64, 64)).astype(np.float16), np.zeros((64, 64), np.float32)
+    options: dict[str, Any] = {"grid": (1,), "args": [a, c], "arch": "sm_90a"}
+    want = tw.interpret(text, "k", **options)[1]
+    got = tw.interpret(text, "k", level="ptx", **options)[1]
+    assert (got == want).all() and np.abs(want).max() > 0
