@@ -219,9 +219,11 @@ def extracted(value: SSAValue, place: int, emitter: Emitter) -> SSAValue:
     return elements[place - first]
 
 
-def from_elements(scalars: Sequence[SSAValue], type_: FragmentType, emitter: Emitter) -> SSAValue:
-    """The fragment of these scalars."""
+def from_elements(
+    scalars: Sequence[SSAValue], type_: FragmentType, emitter: Emitter, use: object = None
+) -> SSAValue:
+    """The fragment of these scalars; one of the same everywhere is shared by those of a `use`."""
     first = scalars[0]
     if all(scalar is first for scalar in scalars):
-        return emitter.once(("splat", first, type_), lambda: fragment.SplatOp(first, type_))
+        return emitter.once(("splat", first, type_, use), lambda: fragment.SplatOp(first, type_))
     return emitter.emit(fragment.FromElementsOp(scalars, type_))
