@@ -59,7 +59,7 @@ class ArrayArgument:
     def on_gpu(cls, array: Any) -> ArrayArgument | None:
         """An array on the GPU (a torch tensor, `__cuda_array_interface__`, or DLPack), or None.
 
-        Raises ValueError for one that does not say what its library has to.
+        Raises ValueError for one that does not say where, or how, its elements lie.
         """
         if isinstance(array, cls):
             return array
@@ -70,35 +70,23 @@ class ArrayArgument:
         interface = getattr(array, "__cuda_array_interface__", None)
         if interface is None:
             return cls._by_dlpack(array) if on_cuda(array) else None
-        return cls._by_interface(interface)
-
-    @classmethod
-    def _by_interface(cls, interface: Any) -> ArrayArgument:
         try:
-            shape, typestr = tuple(map(index, interface["shape"])), interface["typestr"]
-            address, dtype = index(interface["data"][0]), np.dtype(str(typestr))
-            steps = interface.get("strides")
-            steps = None if steps is None else tuple(map(index, steps))
-        except (TypeError, KeyError, IndexError, AttributeError) as error:
+            dtype = np.dtype(str.strip(interface["typestr"]))
+            shape = tuple(map(index, interface["shape"]))
+            steps, address = interface.get("strides"), index(interface["data"][0])
+            pairs = [divmod(step, dtype.itemsize) for step in steps or ()]
+        except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
             raise ValueError(
-                "a __cuda_array_interface__ with shape, typestr, data and strides as its version 3 "
-                f"has them, got {interface!r} ({type(error).__name__}: {error})"
+                "a __cuda_array_interface__ of extents ('shape'), a dtype ('typestr') and an "
+                f"address ('data'), got {interface!r:.200} ({type(error).__name__}: {error})"
             ) from None
-        if min(shape, default=0) < 0 or interface.get("mask") is not None:
-            raise ValueError(f"an array without a mask, of sizes from 0 on, got {interface!r}")
-        if address == 0 and prod(shape):
-            raise ValueError(f"an array of shape {shape} at an address, got 0")
-        width = dtype.itemsize
-        if steps is None:
-            strides = _dense(shape)
-        elif len(steps) != len(shape) or any(step % width for step in steps):
-            raise ValueError(
-                f"strides of whole elements of {width} bytes for each of {len(shape)} dimensions, "
-                f"got {steps}"
-            )
-        else:
-            strides = tuple(step // width for step in steps)
-        return cls(shape, strides, dtype_name(dtype), width, address=address)
+        if any(rest for _, rest in pairs) or (steps is not None and len(pairs) != len(shape)):
+            raise ValueError(f"strides of whole elements for shape {shape}, got {steps} bytes")
+        masked, nowhere = interface.get("mask") is not None, address == 0 and prod(shape) != 0
+        if masked or nowhere or min(shape, default=0) < 0:
+            raise ValueError(f"sizes from 0 on, no mask and an address, got {interface!r:.200}")
+        strides = _dense(shape) if steps is None else tuple(whole for whole, _ in pairs)
+        return cls(shape, strides, dtype_name(dtype), dtype.itemsize, address=address)
 
     @classmethod
     def _by_dlpack(cls, array: Any) -> ArrayArgument:

@@ -220,7 +220,7 @@ class Binding:
         elif not self._on_gpu:
             raise _error(parameter, "expected a TensorMap of a NumPy array")
         else:
-            array = ArrayArgument.on_gpu(arg.tensor)
+            array = self._there(parameter, arg.tensor)
             address = int(arg.tensor) if array is None else array.address
         return self._mapped(parameter, arg, address)
 
