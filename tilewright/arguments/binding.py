@@ -155,15 +155,25 @@ class Binding:
     def _array(self, parameter: Parameter, arg: Any) -> ArrayArgument | None:
         """An array, contiguous where the parameter is a bare pointer, and nobody says how else the
         array lies; or None."""
-        if is_array(arg) and not isinstance(parameter.type, TensorMemRefType | PointerType):
+        if not is_array(arg):
+            array = self._there(parameter, arg)
+            if array is not None and not self._on_gpu:
+                raise _error(parameter, "expected an array of NumPy, got one on the GPU")
+            return array
+        if not isinstance(parameter.type, TensorMemRefType | PointerType):
             arg = np.ascontiguousarray(arg).reshape(arg.shape)
         try:
-            array = ArrayArgument.of(arg) if is_array(arg) else ArrayArgument.on_gpu(arg)
+            return ArrayArgument.of(arg)
         except ValueError as error:
             raise _error(parameter, f"expected {error}") from None
-        if array is not None and array.flat is None and not self._on_gpu:
-            raise _error(parameter, "expected an array of NumPy, got one on the GPU")
-        return array
+
+    @staticmethod
+    def _there(parameter: Parameter, arg: Any) -> ArrayArgument | None:
+        """An array on the GPU, or None."""
+        try:
+            return ArrayArgument.on_gpu(arg)
+        except ValueError as error:
+            raise _error(parameter, f"expected {error}") from None
 
     def _checked(self, parameter: Parameter, array: ArrayArgument) -> Placed:
         """The array in memory, where it is what the parameter's type says."""
