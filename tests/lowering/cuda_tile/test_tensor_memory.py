@@ -38,6 +38,50 @@ def test_accumulators_stay_while_stages_go_by() -> None:
     check(text, (136, 56, 216), ("bf16", "bf16", "f32"), (2, 1), schedule=3, arch=ARCH)
 
 
+def test_sums_of_128_and_of_64_rows_begin_at_the_same_zeros() -> None:
+    """They are written by stores of two shapes, whose fragments have two layouts."""
+    tensors = {"a": (128, "f16"), "b": (64, "f16"), "p": (128, "f32"), "q": (64, "f32")}
+    body, parameters, types = "", list[str](), dict[str, str]()
+    for name, (rows, element) in tensors.items():
+        columns, step = (64, 32) if element == "f16" else (192 - rows, 192 - rows)
+        tensor = f"tensor_view<{rows}x{columns}x{element}, strides=[{columns},1]>"
+        types[name] = f"partition_view<tile=({rows}x{step}), {tensor}>"
+        parameters.append(f"%{name}: tile<ptr<{element}>>")
+        body += f"""
+    %{name}_a = assume div_by<16>, %{name} : tile<ptr<{element}>>
+    %{name}_v = make_tensor_view %{name}_a, shape = [{rows}, {columns}], strides = [{columns}, 1]
+        : {tensor}
+    %{name}_t = make_partition_view %{name}_v : {types[name]}
+"""
+    body += f"""
+    %o = constant <i32: 0> : tile<i32>
+    %one = constant <i32: 1> : tile<i32>
+    %two = constant <i32: 2> : tile<i32>
+    %zp = constant <f32: 0.0> : tile<128x64xf32>
+    %zq = constant <f32: 0.0> : tile<64x128xf32>
+    %sp, %sq = for %k in (%o to %two, step %one) : tile<i32> iter_values(%cp = %zp, %cq = %zq)
+        -> (tile<128x64xf32>, tile<64x128xf32>) {{
+      %x, %t0 = load_view_tko weak %a_t[%o, %k] : {types["a"]}, tile<i32> -> tile<128x32xf16>, token
+      %y, %t1 = load_view_tko weak %b_t[%o, %k] : {types["b"]}, tile<i32> -> tile<64x32xf16>, token
+      %xt = permute %x [1, 0] : tile<128x32xf16> -> tile<32x128xf16>
+      %yt = permute %y [1, 0] : tile<64x32xf16> -> tile<32x64xf16>
+      %np = mmaf %x, %yt, %cp : tile<128x32xf16>, tile<32x64xf16>, tile<128x64xf32>
+      %nq = mmaf %y, %xt, %cq : tile<64x32xf16>, tile<32x128xf16>, tile<64x128xf32>
+      continue %np, %nq : tile<128x64xf32>, tile<64x128xf32>
+    }}
+    %u = store_view_tko weak %sp, %p_t[%o, %o] : tile<128x64xf32>, {types["p"]}, tile<i32> -> token
+    %v = store_view_tko weak %sq, %q_t[%o, %o] : tile<64x128xf32>, {types["q"]}, tile<i32> -> token
+"""
+    a, b = operand(128, 64, "f16"), operand(64, 64, "f16")
+    out = [np.zeros((128, 64), np.float32), np.zeros((64, 128), np.float32)]
+    options: dict[str, Any] = {"grid": (1,), "args": [a, b, *out], "arch": ARCH}
+    text = entry(", ".join(parameters), body)
+    assert "tcgen05.mma" in tw.compile(text, ARCH).ptx
+    want = tw.interpret(text, "k", **options)[2:]
+    got = tw.interpret(text, "k", level="ptx", schedule=1, **options)[2:]
+    assert all((x == y).all() and x.any() for x, y in zip(got, want, strict=True))
+
+
 def test_rows_in_turns_where_columns_are_few() -> None:
     """Attention by 256 rows, whose weights have columns where the scores of one half follow those
     of the other."""

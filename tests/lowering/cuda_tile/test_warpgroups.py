@@ -339,3 +339,96 @@ def test_zeros_of_products_by_warps_and_by_warpgroups() -> None:
         for level in ("program", "ptx")
     )
     assert want.any() and (want == got).all()
+
+
+def test_loads_that_have_no_room_side_by_side_come_by_threads() -> None:
+    """Of eight matrices of 32 KiB that are multiplied outside of loops."""
+    type_ = "partition_view<tile=(128x128), tensor_view<1024x128xf16, strides=[128,1]>>"
+    body = f"""
+    %pa = assume div_by<16>, %p : tile<ptr<f16>>
+    %v = make_tensor_view %pa, shape = [1024, 128], strides = [128, 1]
+        : tensor_view<1024x128xf16, strides=[128,1]>
+    %w = make_partition_view %v : {type_}
+    %o = make_tensor_view %q, shape = [128, 128], strides = [128, 1]
+        : tensor_view<128x128xf32, strides=[128,1]>
+    %ow = make_partition_view %o
+        : partition_view<tile=(128x128), tensor_view<128x128xf32, strides=[128,1]>>
+    %c0 = constant <i32: 0> : tile<i32>
+    %s0 = constant <f32: 0.0> : tile<128x128xf32>
+"""
+    for i in range(8):
+        body += f"""
+    %i{i} = constant <i32: {i}> : tile<i32>
+    %l{i}, %t{i} = load_view_tko weak %w[%i{i}, %c0]
+        : {type_}, tile<i32> -> tile<128x128xf16>, token
+"""
+    for i in range(4):
+        body += f"""
+    %s{i + 1} = mmaf %l{2 * i}, %l{2 * i + 1}, %s{i}
+        : tile<128x128xf16>, tile<128x128xf16>, tile<128x128xf32>
+"""
+    body += """
+    %u = store_view_tko weak %s4, %ow[%c0, %c0] : tile<128x128xf32>,
+        partition_view<tile=(128x128), tensor_view<128x128xf32, strides=[128,1]>>, tile<i32>
+        -> token
+"""
+    text = entry("%p: tile<ptr<f16>>, %q: tile<ptr<f32>>", body)
+    text = text.replace(") {\n", ") optimization_hints=<sm_90 = {num_cta_in_cga = 1}> {\n", 1)
+    kernel = tw.compile(text, "sm_90a")
+    assert "wgmma.mma_async" in kernel.ptx and "cp.async.bulk.tensor" in kernel.ptx
+    assert any("no room" in remark.text for remark in kernel.remarks)
+    a = RNG.integers(-2, 3, (8, 128, 128)).astype(np.float16)
+    out = tw.interpret(
+        text, "k", grid=(1,), args=[a, np.zeros((128, 128), np.float32)], level="ptx", arch="sm_90a"
+    )[1]
+    assert (out == sum(a[2 * i].astype(float) @ a[2 * i + 1].astype(float) for i in range(4))).all()
+
+
+@pytest.mark.parametrize("order", ["ow iw", "iw ow", "ow ow"])
+def test_stores_of_threads_and_of_tma_are_in_order(order: str) -> None:
+    """A row over a tile is complete before or after it, so threads store both; a tile over a tile
+    both come by TMA."""
+    tensor = "tensor_view<64x64xf32, strides=[64,1]>"
+    views = {
+        name: f"partition_view<tile=({rows}x64), {tensor}>"
+        for name, rows in (("ow", 64), ("iw", 1))
+    }
+    stored, token = "", "%t0"
+    for i, name in enumerate(order.split()):
+        value, shape = ("%d" if i == 0 else "%e", "64x64") if name == "ow" else ("%row", "1x64")
+        stored += f"""
+    %u{i} = store_view_tko weak {value}, %{name}[%c0, %c0] token = {token}
+        : tile<{shape}xf32>, {views[name]}, tile<i32> -> token
+"""
+        token = f"%u{i}"
+    text = entry(
+        "%p: tile<ptr<f16>>, %q: tile<ptr<f32>>",
+        f"""
+    %pa = assume div_by<16>, %p : tile<ptr<f16>>
+    %qa = assume div_by<16>, %q : tile<ptr<f32>>
+    %v = make_tensor_view %pa, shape = [64, 64], strides = [64, 1]
+        : tensor_view<64x64xf16, strides=[64,1]>
+    %w = make_partition_view %v
+        : partition_view<tile=(64x64), tensor_view<64x64xf16, strides=[64,1]>>
+    %o = make_tensor_view %qa, shape = [64, 64], strides = [64, 1] : {tensor}
+    %ow = make_partition_view %o : {views["ow"]}
+    %iw = make_partition_view %o : {views["iw"]}
+    %c0 = constant <i32: 0> : tile<i32>
+    %t0 = make_token : token
+    %l, %t = load_view_tko weak %w[%c0, %c0] token = %t0
+        : partition_view<tile=(64x64), tensor_view<64x64xf16, strides=[64,1]>>, tile<i32>
+        -> tile<64x64xf16>, token
+    %zero = constant <f32: 0.0> : tile<64x64xf32>
+    %row = constant <f32: 7.0> : tile<1x64xf32>
+    %d = mmaf %l, %l, %zero : tile<64x64xf16>, tile<64x64xf16>, tile<64x64xf32>
+    %e = addf %d, %d rounding<nearest_even> : tile<64x64xf32>
+{stored}
+""",
+    )
+    copies = tw.compile(text, "sm_90a").ptx.count("cp.async.bulk.tensor.2d.global")
+    assert (copies > 0) is (order == "ow ow")
+    a, c = RNG.integers(-3, 4, (64, 64)).astype(np.float16), np.zeros((64, 64), np.float32)
+    options: dict[str, Any] = {"grid": (1,), "args": [a, c], "arch": "sm_90a"}
+    want = tw.interpret(text, "k", **options)[1]
+    got = tw.interpret(text, "k", level="ptx", **options)[1]
+    assert (got == want).all() and np.abs(want).max() > 0
