@@ -16,7 +16,7 @@ the iteration before are complete, which keeps one stage less in flight.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from math import prod
 
@@ -128,23 +128,27 @@ def thread_count(entry: EntryOp, arch: Target | None = None) -> int:
     if products:
         two = any(m >= _TALL or m * n >= _CROWDED * _USUAL for m, n in products)
         return _MOST if two else _USUAL
-    tiles = [
-        result.type
-        for op in entry.walk()
-        for result in op.results
-        if isinstance(result.type, TileType)
-    ]
-    largest = max((type_.elements for type_ in tiles), default=1)
+    largest = max((type_.elements for type_ in _tiles(entry)), default=1)
     count = max(_FEWEST, min(_USUAL, largest // _PER_THREAD))
     multiplied = [op for op in multiplications(entry) if atom_of(op)]
     if multiplied:
         # What loops do not carry is in registers beside the operands of the next product.
         once = all(op.parent_op() is entry for op in multiplied)
         return _MOST if largest >= _CROWDED * _USUAL // (1 + once) else count
-    words = max((type_.elements * _bits(type_) // 32 for type_ in tiles), default=1)
+    words = _words_of(entry)
     while count < _MOST_THREADS and words > min(_WORDS * count, _REGISTERS // _ALIVE):
         count *= 2
     return count
+
+
+def _tiles(entry: EntryOp) -> Iterator[TileType]:
+    values = (x for op in entry.walk() for x in op.results)
+    return (x.type for x in values if isinstance(x.type, TileType))
+
+
+def _words_of(entry: EntryOp) -> int:
+    """The registers of all threads for the largest tile."""
+    return max((type_.elements * _bits(type_) // 32 for type_ in _tiles(entry)), default=1)
 
 
 @once_each
@@ -182,11 +186,11 @@ def _held_by(elements: int, threads: int, arch: Target) -> int:
     return min(own, MOST_AT_ONCE) if arch.supports(DATACENTER_BLACKWELL) else own
 
 
-def is_crowded(entry: EntryOp, arch: Target) -> bool:
+def is_crowded(entry: EntryOp, arch: Target, operands: int = 0) -> bool:
     """True where the accumulators of products side by side, not all of which a loop carries, leave
-    a thread too few registers."""
+    a thread too few registers, beside so many of operands."""
     passed = all(map(_is_passed, tiled_products(entry, arch)))
-    return not passed and _accumulators(entry, arch) > _MOST_REGISTERS - _BESIDE
+    return not passed and _accumulators(entry, arch) + operands > _MOST_REGISTERS - _BESIDE
 
 
 def is_full_of_sums(entry: EntryOp, arch: Target) -> bool:
@@ -211,6 +215,15 @@ def ctas_wanted(entry: EntryOp, arch: Target) -> int:
     while registers // ctas > _MOST_REGISTERS - _BESIDE:
         ctas *= 2
     return ctas
+
+
+def ctas_of_matrices(entry: EntryOp, arch: Target) -> int:
+    """The CTAs that are to share matrices which threads multiply without MMAs: as many as have the
+    largest tile in registers, beside others."""
+    products = multiplications(entry)
+    if not products or products_of(entry, arch) or any(map(atom_of, products)):
+        return 1
+    return _words_of(entry) * _ALIVE // _REGISTERS
 
 
 def small_axis(rows: int, columns: int, parts: int) -> int | None:

@@ -25,6 +25,7 @@ from tilewright.lowering.cuda_tile.analysis.split_dimensions import SplitTiles, 
 from tilewright.lowering.cuda_tile.layouts.elements import shape_of, tile_type
 from tilewright.lowering.cuda_tile.layouts.mma_layouts import multiplications
 from tilewright.lowering.cuda_tile.scheduling.split_blocks import (
+    MATRICES,
     Atomic,
     check_ops,
     check_parts,
@@ -33,8 +34,6 @@ from tilewright.lowering.cuda_tile.scheduling.split_blocks import (
 )
 from tilewright.lowering.cuda_tile.scheduling.unfolded_rows import unfold_rows
 
-_MATRICES = -1
-"""The dimension in front of rows and columns."""
 _TURNS, _LEAST = 2, 128
 """The turns, and the least rows or columns of each: all warps multiply."""
 _LARGE = 1 << 17
@@ -46,11 +45,11 @@ def turn_kernel(entry: EntryOp, arch: Target | None) -> None:
 
     def split_sums(split: SplitTiles, axis: int) -> None:
         def legal(*extents: int) -> int | None:
-            return axis if axis == _MATRICES or extents[axis] >= _LEAST * _TURNS else None
+            return axis if axis == MATRICES or extents[axis] >= _LEAST * _TURNS else None
 
         split_products(split, legal)
 
-    axes = _MATRICES, 0, 1
+    axes = MATRICES, 0, 1
     while arch is not None and (is_full_of_sums(entry, arch) or lacks_columns(entry, arch)):
         if not any(_turn(entry, _TURNS, partial(split_sums, axis=axis)) for axis in axes):
             break

@@ -51,6 +51,7 @@ from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target, target
 from tilewright.dialects.cute_nvgpu.lattice.tmem import DATACENTER_BLACKWELL
 from tilewright.lowering.cuda_tile.analysis.cost_model import (
+    ctas_of_matrices,
     ctas_wanted,
     products_of,
     small_axis,
@@ -78,6 +79,9 @@ _MOST = 16
 """The CTAs of a tile block, pairs of which multiply."""
 _ROWS, _TALL = 64, 128
 """The rows of a CTA's part at least, and from which on rows are split rather than columns."""
+
+MATRICES = -1
+"""The dimension in front of rows and columns."""
 
 _KNOWN = (
     PureOp, AssumeOp, ReduceOp, ScanOp, ForOp, LoopOp, IfOp, LoadViewTkoOp, StoreViewTkoOp,
@@ -124,14 +128,17 @@ def _split(entry: EntryOp, arch: Target, ctas: int) -> SharedBlocks:
 
 
 def _shared(entry: EntryOp, arch: Target) -> SharedBlocks:
-    """A block of a small grid, in as many parts as there may be."""
-    ctas = shared_by(entry) if products_of(entry, arch) else 1
+    """A block of a small grid, or of matrices that threads have no registers for, in as many parts
+    as there may be."""
+    ctas, axis_of = ctas_of_matrices(entry, arch), _of_matrices
+    if products_of(entry, arch):
+        ctas, axis_of = shared_by(entry), small_axis
     while ctas > 1:
         split = SplitTiles(entry, ctas)
         try:
             check_ops(entry)
             split.copy_cheap()
-            split_products(split, small_axis)
+            split_products(split, axis_of)
             check_parts(split)
         except UnsplitError:
             ctas //= 2
@@ -168,6 +175,10 @@ def _axis(rows: int, columns: int, parts: int) -> int | None:
     if rows >= _TALL * parts or columns < _ROWS * parts <= rows:
         return 0
     return 1 if columns >= _ROWS * parts else None
+
+
+def _of_matrices(*_: int) -> int:
+    return MATRICES
 
 
 def _pair_axis(rows: int, columns: int, parts: int) -> int | None:
