@@ -14,6 +14,7 @@ import pickle
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -38,15 +39,12 @@ def said(source: Source) -> dict[str, Any]:
     try:
         report = assemble(tw.compile(code, arch).ptx, arch)
     except tw.CompileError as error:
-        return {"name": name, "arch": arch, "warnings": [str(error)], "spill_stores": None}
-    (kernel,) = report.kernels.values() if report.ok else (None,)
-    return {
-        "name": name, "arch": arch,
-        "warnings": [*report.errors, *report.warnings, *report.mended],
-        "registers": kernel and kernel.registers,
-        "spill_stores": kernel and kernel.spill_stores,
-        "spill_loads": kernel and kernel.spill_loads,
-    }  # fmt: skip
+        return {"name": name, "arch": arch, "warnings": [str(error)], "spill_stores": 0}
+    row = {"name": name, "arch": arch, "spill_stores": 0}
+    row["warnings"] = [*report.errors, *report.warnings, *report.mended]
+    for kernel in report.kernels.values():
+        row |= asdict(kernel)
+    return row
 
 
 def cases(folder: Path, only: list[str], archs: list[str]) -> Iterator[Source]:
@@ -70,8 +68,10 @@ def programs(kind: str, seeds: range, archs: list[str]) -> Iterator[Source]:
 
 
 def line(row: dict[str, Any]) -> str:
-    text = f"{row['name']} {row['arch']}: {row['registers']} registers, {row['spill_stores']} bytes"
-    return "; ".join((f"{text} stored, {row['spill_loads']} loaded", *row["warnings"]))
+    text = f"{row['name']} {row['arch']}"
+    if "registers" in row:
+        text += f": {row['registers']} registers, {row['spill_stores']} bytes spilled"
+    return "; ".join((text, *row["warnings"]))
 
 
 def main() -> None:

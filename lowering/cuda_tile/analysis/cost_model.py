@@ -20,16 +20,20 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from math import prod
 
+from xdsl.ir import Block, Operation, SSAValue
 from xdsl.traits import IsTerminator
 
 from tilewright.dialects.cuda_tile.element_types import ELEMENT_OF
 from tilewright.dialects.cuda_tile.ops.core import ConstantOp
+from tilewright.dialects.cuda_tile.ops.memory import LoadPtrTkoOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
+from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp
 from tilewright.dialects.cuda_tile.types import PointerType, TileType
 from tilewright.dialects.cute_nvgpu.lattice.shared_memory import shared_memory_limit
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target, target
 from tilewright.dialects.cute_nvgpu.lattice.tmem import DATACENTER_BLACKWELL
 from tilewright.dialects.once import once_each
+from tilewright.lowering.cuda_tile.analysis.computed_again import is_derived
 from tilewright.lowering.cuda_tile.analysis.hints import hint
 from tilewright.lowering.cuda_tile.analysis.remarks import remark
 from tilewright.lowering.cuda_tile.layouts.elements import shape_of
@@ -158,26 +162,48 @@ def _bits(type_: TileType) -> int:
 
 
 def _accumulators(entry: EntryOp, arch: Target, turns: int = 1) -> int:
-    """The accumulators of a thread: of products that add to nothing, which are done with one after
-    the other, each in so many turns, the largest, beside those that add to something, or what a
-    loop carries."""
+    """The accumulators of a thread at most: those of a product, in so many turns where it adds to
+    nothing, and what is computed before it, or carried by a loop, and read after it."""
     threads, most = thread_count(entry, arch), 0
     for block, products in groupby(tiled_products(entry, arch), lambda op: op.parent):
-        fresh = added = 0
+        places, times = _times(block) if block else ({}, [])
         for op in products:
             own = _held_by(prod(shape_of(op.result)), threads, arch)
             if isinstance(op.acc.owner, ConstantOp) and op.acc.owner.elements.is_splat:
-                fresh = max(fresh, own // turns)
-            else:
-                added += own + (min(own, _ADDED) if is_added(op) else 0)
-        types = (argument.type for argument in (block.args if block else ()))
-        carried = (
-            _held_by(type_.elements, threads, arch)
-            for type_ in types
-            if isinstance(type_, TileType)
-        )
-        most = max(most, fresh + max(added, sum(x for x in carried if x >= _PER_THREAD)))
+                own //= turns
+            elif is_added(op):
+                own += min(own, _ADDED)
+            beside = (
+                _held_by(elements, threads, arch)
+                for first, last, elements in times
+                if first < places[op] < last
+            )
+            most = max(most, own + sum(x for x in beside if x >= _PER_THREAD))
     return most
+
+
+def _times(block: Block) -> tuple[dict[Operation, int], list[tuple[int, int, int]]]:
+    """The places of a block's ops, and of the tiles that registers hold the first and the last, and
+    how many elements: not of what products read, of loads, and of what is computed anywhere."""
+    places = {op: place for place, op in enumerate(block.ops)}
+    values: list[tuple[int, SSAValue]] = [(-1, argument) for argument in block.args]
+    values += [
+        (place, result)
+        for op, place in places.items() if not isinstance(op, LoadViewTkoOp | LoadPtrTkoOp)
+        for result in op.results
+    ]  # fmt: skip
+    times: list[tuple[int, int, int]] = []
+    for first, value in values:
+        if not isinstance(value.type, TileType) or value.type.elements < WARP or is_derived(value):
+            continue
+        users = (
+            block.find_ancestor_op_in_block(use.operation)
+            for use in value.uses
+            if not isinstance(use.operation, Multiplication) or use.operation.acc is value
+        )
+        last = max((places[user] for user in users if user), default=first)
+        times.append((first, last, value.type.elements))
+    return places, times
 
 
 def _held_by(elements: int, threads: int, arch: Target) -> int:
