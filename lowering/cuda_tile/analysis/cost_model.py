@@ -18,8 +18,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
-from math import prod
 
+from xdsl.dialects.builtin import Float64Type
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.traits import IsTerminator
 
@@ -36,7 +36,7 @@ from tilewright.dialects.once import once_each
 from tilewright.lowering.cuda_tile.analysis.computed_again import is_derived
 from tilewright.lowering.cuda_tile.analysis.hints import hint
 from tilewright.lowering.cuda_tile.analysis.remarks import remark
-from tilewright.lowering.cuda_tile.layouts.elements import shape_of
+from tilewright.lowering.cuda_tile.layouts.elements import shape_of, tile_type
 from tilewright.lowering.cuda_tile.layouts.mma_layouts import (
     Multiplication,
     atom_of,
@@ -138,7 +138,8 @@ def thread_count(entry: EntryOp, arch: Target | None = None) -> int:
     if multiplied:
         # What loops do not carry is in registers beside the operands of the next product.
         once = all(op.parent_op() is entry for op in multiplied)
-        return _MOST if largest >= _CROWDED * _USUAL // (1 + once) else count
+        registers = max(map(_registers, _tiles(entry)))
+        return _MOST if registers >= _CROWDED * _USUAL // (1 + once) else count
     words = _words_of(entry)
     while count < _MOST_THREADS and words > min(_WORDS * count, _REGISTERS // _ALIVE):
         count *= 2
@@ -155,6 +156,12 @@ def _words_of(entry: EntryOp) -> int:
     return max((type_.elements * _bits(type_) // 32 for type_ in _tiles(entry)), default=1)
 
 
+def _registers(type_: TileType) -> int:
+    """Those of all threads for a tile; numbers of 64 bits that are no floats are of addresses, which
+    are computed late."""
+    return type_.elements * (1 + isinstance(type_.element_type, Float64Type))
+
+
 @once_each
 def _bits(type_: TileType) -> int:
     element = type_.element_type
@@ -168,14 +175,14 @@ def _accumulators(entry: EntryOp, arch: Target, turns: int = 1) -> int:
     for block, products in groupby(tiled_products(entry, arch), lambda op: op.parent):
         places, times = _times(block) if block else ({}, [])
         for op in products:
-            own = _held_by(prod(shape_of(op.result)), threads, arch)
+            own = _held_by(_registers(tile_type(op.result)), threads, arch)
             if isinstance(op.acc.owner, ConstantOp) and op.acc.owner.elements.is_splat:
                 own //= turns
             elif is_added(op):
                 own += min(own, _ADDED)
             beside = (
-                _held_by(elements, threads, arch)
-                for first, last, elements in times
+                _held_by(registers, threads, arch)
+                for first, last, registers in times
                 if first < places[op] < last
             )
             most = max(most, own + sum(x for x in beside if x >= _PER_THREAD))
@@ -184,7 +191,7 @@ def _accumulators(entry: EntryOp, arch: Target, turns: int = 1) -> int:
 
 def _times(block: Block) -> tuple[dict[Operation, int], list[tuple[int, int, int]]]:
     """The places of a block's ops, and of the tiles that registers hold the first and the last, and
-    how many elements: not of what products read, of loads, and of what is computed anywhere."""
+    how many registers: not of what products read, of loads, and of what is computed anywhere."""
     places = {op: place for place, op in enumerate(block.ops)}
     values: list[tuple[int, SSAValue]] = [(-1, argument) for argument in block.args]
     values += [
@@ -202,13 +209,13 @@ def _times(block: Block) -> tuple[dict[Operation, int], list[tuple[int, int, int
             if not isinstance(use.operation, Multiplication) or use.operation.acc is value
         )
         last = max((places[user] for user in users if user), default=first)
-        times.append((first, last, value.type.elements))
+        times.append((first, last, _registers(value.type)))
     return places, times
 
 
-def _held_by(elements: int, threads: int, arch: Target) -> int:
-    """The elements of a tile that a thread has in registers."""
-    own = elements // threads
+def _held_by(registers: int, threads: int, arch: Target) -> int:
+    """The registers of a thread for a tile."""
+    own = registers // threads
     return min(own, MOST_AT_ONCE) if arch.supports(DATACENTER_BLACKWELL) else own
 
 
@@ -243,9 +250,9 @@ def ctas_wanted(entry: EntryOp, arch: Target) -> int:
     return ctas
 
 
-def ctas_of_matrices(entry: EntryOp, arch: Target) -> int:
-    """The CTAs that are to share matrices which threads multiply without MMAs: as many as have the
-    largest tile in registers, beside others."""
+def ctas_of_tiles(entry: EntryOp, arch: Target) -> int:
+    """The CTAs that are to share a tile block whose threads multiply without MMAs: as many as have
+    the largest tile in registers, beside others."""
     products = multiplications(entry)
     if not products or products_of(entry, arch) or any(map(atom_of, products)):
         return 1
