@@ -1,4 +1,4 @@
-"""What ptxas says of cuTile's samples on every target: warnings, spills and registers.
+"""The verdict of ptxas on cuTile's samples on every target: warnings, spills and registers.
 
     python benchmarks/assembled.py CASES [--only WORD ...] [--arch TARGET ...]
     python benchmarks/assembled.py --kind tile_gemms [--count 300] [--first 0]      # generated ones
@@ -34,7 +34,7 @@ Source = tuple[str, bytes | str, str]
 
 
 def said(source: Source) -> dict[str, Any]:
-    """What ptxas says of a kernel on a target."""
+    """The verdict on a kernel, as a row."""
     name, code, arch = source
     try:
         report = assemble(tw.compile(code, arch).ptx, arch)

@@ -157,7 +157,7 @@ def _words_of(entry: EntryOp) -> int:
 
 
 def _registers(type_: TileType) -> int:
-    """Those of all threads for a tile; numbers of 64 bits that are no floats are of addresses, which
+    """Those of all threads for a tile; other numbers of 64 bits than floats are of addresses, which
     are computed late."""
     return type_.elements * (1 + isinstance(type_.element_type, Float64Type))
 

@@ -69,7 +69,7 @@ def _scaled_columns(op: MmaFScaledOp, part: int, columns: int, before: Before) -
     right, scale, total = (
         before.part(value, last, part, columns) for value in (op.rhs, op.rhs_scale, op.acc)
     )
-    type_ = tile_type(total)
+    shape, type_ = shape_of(total), tile_type(total)
     zero = before.constant(0.0, type_)
     for number in range(blocks):
         operands = [
@@ -80,11 +80,11 @@ def _scaled_columns(op: MmaFScaledOp, part: int, columns: int, before: Before) -
         if atom_of(product) is None:
             return None
         sums = before.insert(product).results[0]
-        factors = (
-            before.broadcast(before.part(value, axis, number, 1), shape_of(total))
+        x, y = (
+            before.broadcast(before.part(value, axis, number, 1), shape)
             for value, axis in ((op.lhs_scale, last), (scale, last - 1))
         )
-        total = _scaled_sum(sums, *factors, total, before)
+        total = _scaled_sum(sums, x, y, total, before)
     return total
 
 
