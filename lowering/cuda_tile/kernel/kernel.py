@@ -34,16 +34,19 @@ from tilewright.lowering.cuda_tile.analysis.tensor_maps import BoxedAccess
 from tilewright.lowering.cuda_tile.kernel.memory_order import MemoryOrder
 from tilewright.lowering.cuda_tile.kernel.scratch import Scratch
 from tilewright.lowering.cuda_tile.kernel.tensor_memory import AccumulatorMemory
+from tilewright.lowering.cuda_tile.kernel.warp_moves import WarpMoves
 from tilewright.lowering.cuda_tile.kernel.warpgroup_groups import MmaGroup, MmaGroups
 from tilewright.lowering.cuda_tile.layouts.elements import (
     element_of,
     number_attribute,
     scalar_type,
+    shape_of,
     tile_text,
 )
 from tilewright.lowering.cuda_tile.layouts.find_layouts import LayoutTable
 from tilewright.lowering.cuda_tile.layouts.layouts import TileLayout
-from tilewright.lowering.cuda_tile.layouts.shared_order import converting
+from tilewright.lowering.cuda_tile.layouts.shared_matrices import MatrixOrder
+from tilewright.lowering.cuda_tile.layouts.shared_order import SharedOrder, converting
 from tilewright.lowering.cuda_tile.layouts.threads import ThreadNumber
 from tilewright.lowering.op_rules import OpRules
 from tilewright.lowering.tile.emitter import Emitter
@@ -179,18 +182,32 @@ class Kernel:
             self._remark_conversion(value, tile, layout)
         return self.elements_of(tile, layout)
 
+    def remark_laid_down(self, value: SSAValue, order: SharedOrder | MatrixOrder) -> None:
+        """Say that threads write an operand to shared memory, from where the op reads it."""
+        if self.op is not None:
+            remark(
+                self.op,
+                "conversion",
+                f"'{self.op.name}' reads {_made(value)} from shared memory, where threads write "
+                f"it: {order.text(shape_of(value))}",
+            )
+
     def _remark_conversion(self, value: SSAValue, tile: PlacedTile, layout: TileLayout) -> None:
         if self.op is None or (tile.layout.count == 1 and set(tile.layout.threads) == {None}):
             return
-        owner, size = value.owner, address.bytes_of(tile.elements[0].type)
-        made = f"'{owner.name}'" if isinstance(owner, Operation) else "what the region carries"
-        what = f"{tile_text(value)} of {made}"
+        size, what = address.bytes_of(tile.elements[0].type), _made(value)
+        moves = WarpMoves.paying(tile.layout, layout, size)
+        way = "through shared memory"
+        if moves is not None:
+            way = f"by {moves.shuffles} shuffles of a warp"
         remark(
             self.op,
             "conversion",
-            f"'{self.op.name}' wants {what} in another layout, through shared memory: "
+            f"'{self.op.name}' wants {what} in another layout, {way}: "
             f"{layout.text()} from {tile.layout.text()}",
         )
+        if moves is not None:
+            return
         order = converting(tile.layout, layout, size)
         ways = [order.conflicts(side) for side in (tile.layout, layout)]
         if max(ways) > 1:
@@ -337,6 +354,13 @@ class Kernel:
                 f"shared memory of a CTA of {self.arch}, got {self.scratch.bytes}; "
                 "nearest legal: smaller tiles"
             )  # fmt: skip
+
+
+def _made(value: SSAValue) -> str:
+    """A tile, and who makes it."""
+    owner = value.owner
+    made = f"'{owner.name}'" if isinstance(owner, Operation) else "what the region carries"
+    return f"{tile_text(value)} of {made}"
 
 
 def integer(value: Attribute) -> int:
