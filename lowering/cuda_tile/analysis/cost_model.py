@@ -44,7 +44,10 @@ from tilewright.lowering.cuda_tile.layouts.mma_layouts import (
     atom_of,
     multiplications,
 )
-from tilewright.lowering.cuda_tile.layouts.tensor_memory_layouts import in_tensor_memory
+from tilewright.lowering.cuda_tile.layouts.tensor_memory_layouts import (
+    in_tensor_memory,
+    tensor_core_atom,
+)
 from tilewright.lowering.cuda_tile.layouts.warpgroup_layouts import (
     is_added,
     multiplies_by_warpgroups,
@@ -281,7 +284,7 @@ def ctas_of_tiles(entry: EntryOp, arch: Target) -> int:
     """The CTAs that are to share a tile block whose threads multiply without MMAs: as many as have
     the largest tile in registers, beside others."""
     products = multiplications(entry)
-    if not products or products_of(entry, arch) or any(map(atom_of, products)):
+    if not products or any(atom_of(op) or tensor_core_atom(op, arch) for op in products):
         return 1
     return _words_of(entry) * _ALIVE // _REGISTERS
 
