@@ -52,6 +52,7 @@ from tilewright.lowering.cuda_tile.analysis.find_copied_loads import (
 from tilewright.lowering.cuda_tile.analysis.find_late_products import (
     LateProducts,
     find_late_products,
+    register_operands,
 )
 from tilewright.lowering.cuda_tile.analysis.find_pipelines import Pipelines, Stores, find_pipelines
 from tilewright.lowering.cuda_tile.analysis.pair_products import (
@@ -220,7 +221,9 @@ def _converted(
     kernel = Kernel(block, find_layouts(source, log2(threads), arch, wanted), arch)
     kernel.at(entry)
     kernel.keeps = keeps
-    kernel.groups.one_by_one = arch is not None and is_crowded(entry, arch)
+    kernel.groups.one_by_one = arch is not None and is_crowded(
+        entry, arch, register_operands(entry, arch, kernel.table)
+    )
     for i, argument in enumerate(source.args):
         kernel.place(argument, kernel.table.scalar, [_argument(entry, argument, i, kernel)])
     own, issued = roles.copied, roles.issued
