@@ -25,6 +25,7 @@ from tilewright.lowering.cuda_tile.analysis.split_dimensions import SplitTiles, 
 from tilewright.lowering.cuda_tile.layouts.elements import shape_of, tile_type
 from tilewright.lowering.cuda_tile.layouts.mma_layouts import multiplications
 from tilewright.lowering.cuda_tile.scheduling.computed_parts import part_extracts
+from tilewright.lowering.cuda_tile.scheduling.fold_turns import turn_folds
 from tilewright.lowering.cuda_tile.scheduling.split_blocks import (
     Atomic,
     check_ops,
@@ -38,6 +39,8 @@ _MATRICES = -1
 """The dimension in front of rows and columns."""
 _TURNS, _LEAST = 2, 128
 """The turns, and the least rows or columns of each: all warps multiply."""
+_FOLDED = 1 << 15
+"""The elements of a tile in turns that are folded: a line or more for each step."""
 LARGE = 1 << 17
 """The elements of a tile that are not too many for registers: 128 of each of 1024 threads."""
 
@@ -63,6 +66,8 @@ def turn_kernel(entry: EntryOp, arch: Target | None) -> None:
         while parts > 1 and not _turn(entry, parts, _split_stored):
             parts //= 2
         if parts == 1:
+            largest = max(tile_type(value).elements for value in large)
+            turn_folds(entry, largest // _FOLDED, large)
             return
 
 
