@@ -158,8 +158,11 @@ class _FoldTurns:
         if isinstance(op, ReduceOp):
             return [at.constant(0, result.type) for result in op.results]
         numbers = (identity.value.data for identity in op.identities)  # type: ignore[attr-defined]
-        types = (_row(result, op, 1) for result in op.results)
-        return [at.constant(*pair) for pair in zip(numbers, types, strict=True)]
+        rows = [_row(result, op, 1) for result in op.results]
+        # True is -1.
+        pairs = ((abs(x) if row.element_type == i1 else x, row)
+                 for x, row in zip(numbers, rows, strict=True))  # fmt: skip
+        return [at.constant(*pair) for pair in pairs]
 
     def _folded(
         self, op: Aggregate, new: Operation, before: Sequence[SSAValue], count: SSAValue,

@@ -13,6 +13,7 @@ from xdsl.dialects.builtin import i32
 from xdsl.ir import Block, Region, SSAValue
 
 from tilewright.dialects.cuda_tile.builder import TileBuilder
+from tilewright.dialects.cuda_tile.ops.aggregate import Aggregate
 from tilewright.dialects.cuda_tile.ops.control_flow import ContinueOp, ForOp, ReturnOp
 from tilewright.dialects.cuda_tile.ops.memory import StorePtrTkoOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
@@ -62,12 +63,13 @@ def turn_kernel(entry: EntryOp, arch: Target | None) -> None:
         unfold_rows(entry, LARGE)
         part_extracts(entry, LARGE)
     while large := _large_tiles(entry):
-        parts = max(tile_type(value).elements for value in large) // LARGE
+        folds = any(isinstance(op, Aggregate) for op in entry.walk())
+        largest = max(tile_type(value).elements for value in large)
+        parts = most = largest // (_FOLDED if folds else LARGE)
         while parts > 1 and not _turn(entry, parts, _split_stored):
             parts //= 2
         if parts == 1:
-            largest = max(tile_type(value).elements for value in large)
-            turn_folds(entry, largest // _FOLDED, large)
+            turn_folds(entry, most, large)
             return
 
 
