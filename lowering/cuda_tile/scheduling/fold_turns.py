@@ -10,7 +10,7 @@ last element of the part before.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypeGuard
+from typing import Any, TypeGuard
 
 from xdsl.dialects.builtin import IntegerAttr, i1, i32
 from xdsl.ir import Block, Operation, Region, SSAValue
@@ -96,9 +96,8 @@ class _FoldTurns:
         inside: list[Operation] = []
         *ops, last = block.ops
         for op in ops:
-            owners = (value.owner for value in op.operands)
-            levels[op] = max((levels[x] + (x in self.ends)
-                              for x in owners if x in levels), default=0)  # type: ignore[index] # fmt: skip
+            made = [value.owner for value in op.operands if isinstance(value.owner, Operation)]
+            levels[op] = max((levels[x] + (x in self.ends) for x in made), default=0)
             if not inner.isdisjoint(op.operands) or op in self.made:
                 inside.append(op)
                 if op not in self.ends:
@@ -157,12 +156,13 @@ class _FoldTurns:
         """What a fold carries first: of a scan the identities."""
         if isinstance(op, ReduceOp):
             return [at.constant(0, result.type) for result in op.results]
-        numbers = (identity.value.data for identity in op.identities)  # type: ignore[attr-defined]
-        rows = [_row(result, op, 1) for result in op.results]
-        # True is -1.
-        pairs = ((abs(x) if row.element_type == i1 else x, row)
-                 for x, row in zip(numbers, rows, strict=True))  # fmt: skip
-        return [at.constant(*pair) for pair in pairs]
+        identities: Any = op.identities  # type: ignore[attr-defined]
+        initial: list[SSAValue] = []
+        for identity, result in zip(identities, op.results, strict=True):
+            number, row = identity.value.data, _row(result, op, 1)
+            # True is -1.
+            initial.append(at.constant(abs(number) if row.element_type == i1 else number, row))
+        return initial
 
     def _folded(
         self, op: Aggregate, new: Operation, before: Sequence[SSAValue], count: SSAValue,
