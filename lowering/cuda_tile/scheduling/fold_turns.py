@@ -156,7 +156,7 @@ class _FoldTurns:
         """What a fold carries first: of a scan the identities."""
         if isinstance(op, ReduceOp):
             return [at.constant(0, result.type) for result in op.results]
-        identities: Any = op.identities  # type: ignore[attr-defined]
+        identities: Any = op.properties["identities"]
         initial: list[SSAValue] = []
         for identity, result in zip(identities, op.results, strict=True):
             number, row = identity.value.data, _row(result, op, 1)
