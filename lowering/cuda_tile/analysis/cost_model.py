@@ -134,6 +134,9 @@ def thread_count(entry: EntryOp, arch: Target | None = None) -> int:
     warps = hint(entry, _WORKERS, arch)
     if warps is not None:
         least, most = (_USUAL, _MOST_THREADS // 2) if products else (WARP, _MOST_THREADS)
+        sums = max((m * n for m, n in products), default=0)
+        if arch is not None and not arch.supports(DATACENTER_BLACKWELL):
+            least = _MOST if sums // _USUAL > _MOST_REGISTERS - _BESIDE else least
         if least <= warps * WARP <= most and not warps & warps - 1:
             return warps * WARP
         remark(entry, "hint", f"{_WORKERS} = {warps} is not honoured: the kernel wants a power of "
