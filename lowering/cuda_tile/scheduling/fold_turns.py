@@ -153,7 +153,7 @@ class _FoldTurns:
                     old.replace_all_uses_with(new)
 
     def _initial(self, op: Aggregate, at: TileBuilder) -> list[SSAValue]:
-        """What a fold carries first: of a scan the identities."""
+        """The values that a fold carries first: of a scan the identities."""
         if isinstance(op, ReduceOp):
             return [at.constant(0, result.type) for result in op.results]
         identities: Any = op.properties["identities"]
@@ -168,7 +168,7 @@ class _FoldTurns:
         self, op: Aggregate, new: Operation, before: Sequence[SSAValue], count: SSAValue,
         values: dict[SSAValue, SSAValue], at: TileBuilder,
     ) -> list[SSAValue]:  # fmt: skip
-        """What a fold of a part hands on, and, of a scan, its results behind the parts before."""
+        """The values that a fold of a part hands on; a scan's results are behind the parts before."""
         if isinstance(op, ReduceOp):
             pair = (new.results, before) if self.backwards else (before, new.results)
             first = at.add(
