@@ -168,7 +168,7 @@ class _FoldTurns:
         self, op: Aggregate, new: Operation, before: Sequence[SSAValue], count: SSAValue,
         values: dict[SSAValue, SSAValue], at: TileBuilder,
     ) -> list[SSAValue]:  # fmt: skip
-        """The values that a fold of a part hands on; a scan's results are behind the parts before."""
+        """The values that a fold of a part hands on; results of a scan follow the parts before."""
         if isinstance(op, ReduceOp):
             pair = (new.results, before) if self.backwards else (before, new.results)
             first = at.add(
