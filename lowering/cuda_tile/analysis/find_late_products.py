@@ -66,7 +66,7 @@ def _late(
     loop: ForOp, pipeline: LoadPipeline, plan: Pipelines, table: LayoutTable
 ) -> LateMultiplication | None:
     """The second of two products: threads compute A of it, TMA alone loads in the loop, which
-    carries nothing else of its result."""
+    carries nothing else of its result. One that is only added to is in flight as it is."""
     block = loop.region.block
     products = [op for op in block.ops if isinstance(op, Multiplication)]
     if len(products) != 2 or not all(
@@ -86,6 +86,7 @@ def _late(
         or uses[0].operation is not block.last_op
         or group is None
         or not group.alone
+        or group.trailing
         or len(group.loads) != 1
         or any(isinstance(x, MemoryOp) and plan.of(x) is None for x in loop.walk())
     ):

@@ -86,6 +86,15 @@ def test_an_operand_stays_for_the_next_loop(arch: str, ends: tuple[int, int]) ->
     assert np.abs(want).max() > 0 and (got == want).all()
 
 
+def test_an_operand_that_leaves_no_room_does_not_stay() -> None:
+    """32 KiB of Q beside 80 KiB of weights and values, where a CTA has 99 KiB."""
+    text, args = attention(64, 128, 256, GIVEN), arguments(operands(64, 128, 256, 1), 1)
+    options: dict[str, Any] = {"grid": (1, 1), "args": args, "arch": "sm_120a"}
+    want = tw.interpret(text, "k", **options)[-1]
+    got = tw.interpret(text, "k", level="ptx", schedule=1, **options)[-1]
+    assert np.abs(want).max() > 0 and np.allclose(got, want, rtol=1e-5)
+
+
 def in_place(extent: int, stored: str) -> str:
     """A @k of A = 2 A by one tile, stored to A or to B, which is where A is."""
     tensor = f"tensor_view<{extent}x{extent}xf32, strides=[{extent},1]>"
