@@ -13,6 +13,7 @@ from xdsl.dialects.builtin import i32
 from xdsl.ir import Block, Region, SSAValue
 
 from tilewright.dialects.cuda_tile.builder import TileBuilder
+from tilewright.dialects.cuda_tile.ops.aggregate import Aggregate
 from tilewright.dialects.cuda_tile.ops.control_flow import ContinueOp, ForOp, ReturnOp
 from tilewright.dialects.cuda_tile.ops.memory import StorePtrTkoOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
@@ -25,6 +26,7 @@ from tilewright.lowering.cuda_tile.analysis.split_dimensions import SplitTiles, 
 from tilewright.lowering.cuda_tile.layouts.elements import shape_of, tile_type
 from tilewright.lowering.cuda_tile.layouts.mma_layouts import multiplications
 from tilewright.lowering.cuda_tile.scheduling.computed_parts import part_extracts
+from tilewright.lowering.cuda_tile.scheduling.fold_turns import turn_folds
 from tilewright.lowering.cuda_tile.scheduling.split_blocks import (
     MATRICES,
     Atomic,
@@ -37,6 +39,8 @@ from tilewright.lowering.cuda_tile.scheduling.unfolded_rows import unfold_rows
 
 _TURNS, _OF_WARP = 2, 16
 """The turns, and the least rows or columns of each for a warp: all of them multiply."""
+_FOLDED = 1 << 15
+"""The elements of a tile in turns that are folded: a line or more for each step."""
 LARGE = 1 << 17
 """The elements of a tile that are not too many for registers: 128 of each of 1024 threads."""
 
@@ -59,10 +63,13 @@ def turn_kernel(entry: EntryOp, arch: Target | None) -> None:
         unfold_rows(entry, LARGE)
         part_extracts(entry, LARGE)
     while large := _large_tiles(entry):
-        parts = max(tile_type(value).elements for value in large) // LARGE
+        folds = any(isinstance(op, Aggregate) for op in entry.walk())
+        largest = max(tile_type(value).elements for value in large)
+        parts = most = largest // (_FOLDED if folds else LARGE)
         while parts > 1 and not _turn(entry, parts, _split_stored):
             parts //= 2
         if parts == 1:
+            turn_folds(entry, most, large)
             return
 
 
