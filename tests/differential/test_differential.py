@@ -41,6 +41,7 @@ def test_nothing_differs(kind: str) -> None:
         ("tile_gemms", 30826),  # and of a loop that surely runs: numbers computed before it
         ("wgmma_orders", 5000),  # two accumulators in turn, by one op
         ("wgmma_orders", 30060),  # a hazard behind a branch that block 1 alone takes
+        ("wgmma_orders", 50177),  # the only wgmma.fence is in a loop that surely runs
     ],
 )
 def test_nothing_differs_any_more(kind: str, seed: int) -> None:
