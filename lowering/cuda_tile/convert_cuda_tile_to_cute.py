@@ -53,6 +53,7 @@ from tilewright.lowering.cuda_tile.analysis.find_late_products import (
     find_late_products,
 )
 from tilewright.lowering.cuda_tile.analysis.find_pipelines import Pipelines, Stores, find_pipelines
+from tilewright.lowering.cuda_tile.analysis.lone_warps import needed_for_copies
 from tilewright.lowering.cuda_tile.analysis.pair_products import (
     are_paired,
     pair_products,
@@ -76,7 +77,7 @@ from tilewright.lowering.cuda_tile.arithmetic import (
 )
 from tilewright.lowering.cuda_tile.control_flow import convert_control_flow
 from tilewright.lowering.cuda_tile.convert_issuer import Issuer, needed_for_issues
-from tilewright.lowering.cuda_tile.convert_producer import Producer, needed_for_copies
+from tilewright.lowering.cuda_tile.convert_producer import Producer
 from tilewright.lowering.cuda_tile.kernel import grid_dependencies
 from tilewright.lowering.cuda_tile.kernel.issued_products import IssueRecord
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
@@ -210,7 +211,7 @@ class _Roles:
             return cls()
         if not producer_pays(entry, arch, plan.ctas):
             return cls()
-        if (copied := needed_for_copies(entry, plan)) is None:
+        if (copied := needed_for_copies(entry, [load.op for load in plan.loads()])) is None:
             return cls()
         return cls(copied, needed_for_issues(entry, plan))
 

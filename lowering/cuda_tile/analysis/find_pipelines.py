@@ -38,6 +38,7 @@ from tilewright.lowering.cuda_tile.analysis.loaded_operands import (
     is_readable,
     loaded_by,
 )
+from tilewright.lowering.cuda_tile.analysis.lone_warps import needed_for_copies
 from tilewright.lowering.cuda_tile.analysis.remarks import remark
 from tilewright.lowering.cuda_tile.analysis.tensor_maps import BoxedAccess, boxed_load
 from tilewright.lowering.cuda_tile.layouts.elements import element_of, scalar_type
@@ -79,8 +80,15 @@ class LoadGroup:
     trailing: bool = False
     by_threads: bool = False
     """True where threads read the tiles: `wgmma` cannot as they lie, or they are converted."""
+    beside: bool = False
+    """True where the tiles are no operands: threads read them some time in the iteration."""
     by_warps: bool = False
     """True where the multiplication is by MMAs of warps, which read fragments of the tiles."""
+
+    def waits_as(self, other: LoadGroup) -> bool:
+        """True of groups that share mbarriers."""
+        alike = self.by_threads is other.by_threads and self.beside is other.beside
+        return alike and self.product is other.product
 
     @property
     def ctas(self) -> int:
@@ -240,9 +248,11 @@ def find_pipelines(
                     "each of the rows r, r + 32, r + 64 and r + 96 in 16 bytes"
                 )
                 continue
-            why = _add(boxed, product, entry, plan, by_threads=not direct, by_warps=by_warps)
+            own = LoadGroup(product, by_threads=not direct, by_warps=by_warps)
+            why = _add(boxed, own, entry, plan)
             if why is not None:
                 plan.refused[load] = why
+    _add_others(entry, arch, plan)
     for pipeline in plan.by_loop.values():
         for group in pipeline.groups:
             _find_readers(group, pipeline.loop)
@@ -252,6 +262,27 @@ def find_pipelines(
     ahead = [group for pipeline in plan.by_loop.values() for group in pipeline.groups]
     plan.cluster = max((max(group.ctas, 1 + group.paired) for group in ahead), default=1)
     return plan
+
+
+def _add_others(entry: EntryOp, arch: Target, plan: Pipelines) -> None:
+    """Give other loads of loops that multiply their places, if a warp of its own that copies knows
+    those, too."""
+    copied = [load.op for load in plan.loads()]
+    alone = needed_for_copies(entry, copied) is not None
+    for loop, pipeline in plan.by_loop.items():
+        for load in () if loop is None else loop.region.block.ops:
+            if not isinstance(load, LoadViewTkoOp) or load in plan.refused or plan.of(load):
+                continue
+            group, why = pipeline.groups[0], boxed_load(load, arch)
+            if alone and needed_for_copies(entry, [*copied, load]) is None:
+                why = "another warp cannot know where it lies"
+            elif isinstance(why, BoxedAccess):
+                own = LoadGroup(
+                    group.product, by_threads=True, by_warps=group.by_warps, beside=True
+                )
+                why = _add(why, own, entry, plan)
+            if why is not None:
+                plan.refused[load] = why
 
 
 def _find_readers(group: LoadGroup, loop: ForOp | None) -> None:
@@ -280,14 +311,11 @@ def _readers(value: SSAValue) -> Iterator[Operation]:
             yield use.operation
 
 
-def _add(
-    boxed: BoxedAccess, product: Multiplication, entry: EntryOp, plan: Pipelines, *,
-    by_threads: bool, by_warps: bool,
-) -> str | None:  # fmt: skip
-    """Give a load its place; else why it has none."""
+def _add(boxed: BoxedAccess, own: LoadGroup, entry: EntryOp, plan: Pipelines) -> str | None:
+    """Give a load its place, in a group like its own; else why it has none."""
     parent = boxed.op.parent_op()
     loop = parent if isinstance(parent, ForOp) else None
-    if loop is None and (parent is not entry or by_threads):
+    if loop is None and (parent is not entry or own.by_threads):
         return "it is in a branch, or in a loop of unknown length, or read once"
     needed: dict[Operation, None] = {}
     if loop is not None:
@@ -295,18 +323,15 @@ def _add(
             return "its loop is in a branch within a loop, or in one of unknown length"
         if loop.unsigned_cmp is not None and element_of(loop.lower_bound) == i64:
             return "its loop counts in unsigned i64"
-        if product.parent is not boxed.op.parent:
+        if own.product.parent is not boxed.op.parent:
             return "its product is in another block"
         if not all(follows(index, loop, needed) for index in boxed.op.index):
             return "where it lies depends on more than the loop's variable"
     pipeline = plan.by_loop.setdefault(loop, LoadPipeline(loop, []))
-    for group in pipeline.groups:
-        if group.product is product and group.by_threads is by_threads and loop is not None:
-            break
-    else:
-        group = LoadGroup(product, by_threads=by_threads, by_warps=by_warps)
-        pipeline.groups.append(group)
-    group.loads.append(boxed)
+    groups = [group for group in pipeline.groups if loop is not None and group.waits_as(own)]
+    if not groups:
+        pipeline.groups.append(own)
+    (*groups, own)[0].loads.append(boxed)
     if loop is not None:
         wanted = {*pipeline.slice, *needed}
         pipeline.slice = [op for op in loop.region.block.ops if op in wanted]
@@ -381,7 +406,7 @@ def _staged(plan: Pipelines) -> int:
             sum(load.order.bytes for load in group.loads)
             for pipeline in plan.by_loop.values()
             for group in pipeline.groups
-            if group.by_threads
+            if group.by_threads and not group.beside
         ),
         default=0,
     )
