@@ -32,7 +32,7 @@ from tilewright.lowering.cuda_tile.analysis.cost_model import (
     stages_and_ctas,
     tiled_products,
 )
-from tilewright.lowering.cuda_tile.analysis.hints import hint
+from tilewright.lowering.cuda_tile.analysis.hints import hint, latency
 from tilewright.lowering.cuda_tile.analysis.loaded_operands import (
     halved_dimension,
     is_readable,
@@ -48,6 +48,8 @@ from tilewright.lowering.cuda_tile.layouts.warpgroup_layouts import is_added
 
 _MBARRIER = 8
 """The bytes of an mbarrier."""
+_FEWEST = 3
+"""The stages that loads beside products leave to them at least."""
 MOST_OF_CLUSTER = 8
 """The CTAs of a cluster that every GPU runs."""
 
@@ -368,22 +370,16 @@ def _choose_stages(entry: EntryOp, arch: Target, plan: Pipelines, beside: int, c
         for group in pipeline.groups
         for load in group.loads
     )
-    rings = [ring for ring in plan.rings() if ring[0].loop is not None]
-    total = sum(_room(ring[0]) for ring in rings)
-    alone = all(
-        pipeline.loop is not None and is_trailing(group.product, pipeline.loop)
-        for ring in rings for pipeline in ring for group in pipeline.groups
-    )  # fmt: skip
-    for pipeline in [pipeline for ring in rings for pipeline in ring]:
+    if not _stages_found(entry, arch, plan, beside, copied):
+        for pipeline in plan.by_loop.values():
+            others = [group for group in pipeline.groups if group.beside]
+            refused = (load.op for group in others for load in group.loads)
+            plan.refused.update(dict.fromkeys(refused, "shared memory has no room for its stages"))
+            pipeline.groups = [group for group in pipeline.groups if not group.beside]
+        _stages_found(entry, arch, plan, beside, copied)
+    for pipeline in [own for own in plan.by_loop.values() if own.loop is not None]:
         hints = [(load.op, hint(load.op, "latency", arch)) for group in pipeline.groups
                  for load in group.loads]  # fmt: skip
-        latency = max((n for _, n in hints if n is not None), default=None)
-        if any(group.by_warps for group in pipeline.groups):
-            pipeline.stages = copy_stages(entry, arch, total, beside, latency, streams=False)
-        else:
-            pipeline.stages, plan.ctas = stages_and_ctas(
-                entry, arch, total, beside, alone=alone, latency=latency, copied=copied
-            )
         for load, wanted in hints:
             if wanted is not None and pipeline.stages < wanted + 1:
                 remark(load, "hint", f"latency = {wanted} is not honoured: {pipeline.stages} "
@@ -393,6 +389,26 @@ def _choose_stages(entry: EntryOp, arch: Target, plan: Pipelines, beside: int, c
             for group in pipeline.groups:
                 for load in group.loads:
                     plan.refused[load.op] = "shared memory has no room for two stages"
+
+
+def _stages_found(entry: EntryOp, arch: Target, plan: Pipelines, beside: int, copied: int) -> bool:
+    """Find the stages of loops; False where loads beside products leave too few."""
+    rings = [ring for ring in plan.rings() if ring[0].loop is not None]
+    total = sum(_room(ring[0]) for ring in rings)
+    pipelines = [pipeline for ring in rings for pipeline in ring]
+    groups = [(group, own.loop) for own in pipelines for group in own.groups]
+    alone = all(loop is not None and is_trailing(group.product, loop) for group, loop in groups)
+    for pipeline in pipelines:
+        loads = [load.op for group in pipeline.groups for load in group.loads]
+        flying = latency(loads, arch)
+        if any(group.by_warps for group in pipeline.groups):
+            pipeline.stages = copy_stages(entry, arch, total, beside, flying, streams=False)
+        else:
+            pipeline.stages, plan.ctas = stages_and_ctas(
+                entry, arch, total, beside, alone=alone, latency=flying, copied=copied
+            )
+    few = min((own.stages for own in pipelines), default=0) < _FEWEST
+    return not few or not any(group.beside for group, _ in groups)
 
 
 def _room(pipeline: LoadPipeline) -> int:
