@@ -27,7 +27,6 @@ from tilewright.dialects.cuda_tile.ops.module import EntryOp, GlobalOp
 from tilewright.dialects.cuda_tile.ops.module import ModuleOp as TileModuleOp
 from tilewright.dialects.cuda_tile.types import PointerType
 from tilewright.dialects.cute.types.argument import FROM, SIGNATURE, ArgumentAttr
-from tilewright.dialects.cute_nvgpu.lattice.shared_memory import shared_memory_limit
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target, target
 from tilewright.dialects.cute_nvgpu.ops import tcgen05_sync
 from tilewright.dialects.cute_nvgpu.ops.address import AddressOp
@@ -38,6 +37,7 @@ from tilewright.lowering.cuda_tile.analysis.cost_model import (
     WARP,
     WARPGROUP,
     bounded_ctas,
+    cta_room,
     is_alone,
     is_crowded,
     producer_pays,
@@ -98,6 +98,7 @@ from tilewright.lowering.cuda_tile.memory.convert_copied_loads import CopyRings
 from tilewright.lowering.cuda_tile.pipelines.convert_boxed_stores import stored_boxes
 from tilewright.lowering.cuda_tile.pipelines.convert_pipelines import Rings, meet
 from tilewright.lowering.cuda_tile.products import convert_matrix
+from tilewright.lowering.cuda_tile.scheduling.collapsed_loops import collapse_loops
 from tilewright.lowering.cuda_tile.scheduling.kernel_turns import turn_kernel
 from tilewright.lowering.cuda_tile.scheduling.late_loads import make_loads_late
 from tilewright.lowering.cuda_tile.scheduling.order_blocks import order_blocks
@@ -132,6 +133,7 @@ _RULE_MODULES = (
 def convert_entry(entry: EntryOp, arch: Target | None = None) -> func.FuncOp:
     """The kernel of threads of an entry. Raises OpError where something does not lower."""
     legalize(entry, arch)
+    collapse_loops(entry)
     split_single_trips(entry)
     make_loads_late(entry)
     order_blocks(entry)
@@ -166,10 +168,11 @@ def convert_entry(entry: EntryOp, arch: Target | None = None) -> func.FuncOp:
                 unpair_products(entry, "threads and MMAs do not take turns")
             turns = False
             continue
-        room = math.inf if arch is None else shared_memory_limit(arch)
+        room = math.inf if arch is None else cta_room(arch, 1)
+        shared = room if arch is None else cta_room(arch, plan.ctas)
         scratch = kernel.scratch.bytes + copies.beside
         others = scratch - copies.bytes
-        if others <= beside or plan.bytes + scratch <= room:
+        if others <= beside or plan.bytes + scratch <= shared:
             for load, why in plan.refused.items():
                 remark(load, "pipeline", f"'{load.name}' is not loaded ahead by TMA: {why}")
             if plan.bytes + scratch > room and forget_accumulators(
