@@ -306,7 +306,7 @@ class ReduceOp(_AccessOp):
         if self.mnemonic not in INSTRUCTIONS:
             legal = (f"{count} {type_}" for type_, count in SUMS)
             raise self.fail(
-                f"elements that one red adds ({', '.join(legal)}; of shared memory two halves) and "
+                f"elements that one red adds ({', '.join(legal)}; of shared memory no vectors) and "
                 f"semantics of {', '.join(SEMANTICS['red'])}, got {len(self.elements)} "
                 f"{self.elements[0].type} and {self.semantics.data}"
             )
