@@ -106,7 +106,7 @@ _DOES = (
 
 
 def _needs(name: str, form: str) -> dict[Requirement, None]:
-    """What the orders of an instruction and its form need."""
+    """Needs of the orders of an instruction, and of its form."""
     vector, type_ = registers_of(form)[1] > 1, form.rpartition(".")[2].removesuffix("x2")
     own = needs("sm_90", (8, 1)) if vector else _TARGETS.get(type_, BASELINE)
     return dict.fromkeys(later(own, needs_of(semantics)) for semantics in SEMANTICS[name])
