@@ -130,8 +130,29 @@ _RULE_MODULES = (
 )
 
 
+@dataclass(frozen=True)
+class LoweredEntry:
+    """The kernel of threads of an entry, and what was decided on the way: the state that has the
+    place of every tile, and the loads that come ahead."""
+
+    function: func.FuncOp
+    kernel: Kernel
+    plan: Pipelines
+    copies: CopiedLoads
+
+
 def convert_entry(entry: EntryOp, arch: Target | None = None) -> func.FuncOp:
     """The kernel of threads of an entry. Raises OpError where something does not lower."""
+    lowered = lower_entry(entry, arch)
+    for state in (lowered.kernel.emitter, lowered.kernel):
+        # Tiles and rings know it: nothing is left to the garbage collector.
+        vars(state).clear()
+    return lowered.function
+
+
+def lower_entry(entry: EntryOp, arch: Target | None = None) -> LoweredEntry:
+    """Lower an entry, which is left as it was when its tiles got their places. Raises OpError where
+    something does not lower."""
     legalize(entry, arch)
     collapse_loops(entry)
     split_single_trips(entry)
@@ -191,10 +212,7 @@ def convert_entry(entry: EntryOp, arch: Target | None = None) -> func.FuncOp:
                 lowered.attributes[BLOCK_CTAS] = IntegerAttr(blocks.ctas, i32)
             if arch is not None and is_alone(arch, plan.bytes + scratch):
                 lowered.attributes.setdefault(MIN_CTAS, IntegerAttr(1, i32))
-            for state in (kernel.emitter, kernel):
-                # Tiles and rings know it: nothing is left to the garbage collector.
-                vars(state).clear()
-            return lowered
+            return LoweredEntry(lowered, kernel, plan, copies)
         # Stages have taken what is needed to change layouts.
         beside = others
 
@@ -347,6 +365,7 @@ def _specialise(
     outer = emitter.enter(computed := Block())
     emitter.straight = computed
     compute()
+    places = kernel.values
     emitter.add(scf.YieldOp())
     emitter.leave(outer)
     if (record := kernel.tensor.record) is not None and issued is not None:
@@ -359,6 +378,7 @@ def _specialise(
             issues = emitter.binary("and", second, kernel.leads)
         emitter.when(issues, lambda: issuer.walk(source, record.events))
         emitter.leave(outer)
+        kernel.values = places
     produced.add_op(scf.YieldOp())
     if kernel.tensor.record is None:
         computes = emitter.compare("lt", number, emitter.constant(threads, 32))

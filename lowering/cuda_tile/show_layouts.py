@@ -1,4 +1,4 @@
-"""The layouts of a kernel's tiles, as attributes of the ops that make them."""
+"""The places of a kernel's tiles, as attributes of the ops that make them."""
 
 from __future__ import annotations
 
@@ -9,31 +9,26 @@ from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr
 from xdsl.passes import ModulePass
 
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
-from tilewright.dialects.cuda_tile.types import TileType
-from tilewright.lowering.cuda_tile.analysis.cost_model import thread_count
-from tilewright.lowering.cuda_tile.layouts.find_layouts import find_layouts
-from tilewright.lowering.cuda_tile.layouts.layouts import log2
-
-ANYWHERE = "anywhere"
-"""The layout of a tile that is computed in the layout of whoever reads it."""
+from tilewright.dialects.cute_nvgpu.lattice.targets import target
+from tilewright.lowering.cuda_tile.convert_cuda_tile_to_cute import lower_entry
+from tilewright.lowering.cuda_tile.places import TilePlaces, is_tile
 
 
 @dataclass(frozen=True)
 class CudaTileShowLayoutsPass(ModulePass):
-    """Say in `cute.layouts` of every op of Tile IR which (thread, register) holds which element of
-    its tiles, in row-major order, as `convert-cuda-tile-to-cute` finds it."""
+    """Say in `cute.places` of every op of Tile IR where its tiles are, as
+    `convert-cuda-tile-to-cute` decides it for a target: in registers, (thread, register) to the
+    element's number in row-major order, in shared memory, in tensor memory. The ops are those that
+    it lowers in the end, split or in turns."""
 
     name = "cuda-tile-show-layouts"
 
+    arch: str | None = None
+
     def apply(self, ctx: Context, op: ModuleOp) -> None:
+        chip = None if self.arch is None else target(self.arch)
         for entry in [inner for inner in op.walk() if isinstance(inner, EntryOp)]:
-            table = find_layouts(entry.body.block, log2(thread_count(entry)))
+            places = TilePlaces(lower_entry(entry, chip))
             for inner in entry.walk():
-                layouts = [
-                    StringAttr(ANYWHERE if layout is None else layout.text())
-                    for result in inner.results
-                    if isinstance(result.type, TileType) and result.type.rank
-                    for layout in (table.layouts.get(result),)
-                ]
-                if layouts:
-                    inner.attributes["cute.layouts"] = ArrayAttr(layouts)
+                if texts := [places.of(result) for result in inner.results if is_tile(result)]:
+                    inner.attributes["cute.places"] = ArrayAttr(map(StringAttr, texts))

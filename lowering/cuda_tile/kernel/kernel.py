@@ -39,11 +39,13 @@ from tilewright.lowering.cuda_tile.layouts.elements import (
     element_of,
     number_attribute,
     scalar_type,
+    shape_of,
     tile_text,
 )
 from tilewright.lowering.cuda_tile.layouts.find_layouts import LayoutTable
 from tilewright.lowering.cuda_tile.layouts.layouts import TileLayout
-from tilewright.lowering.cuda_tile.layouts.shared_order import converting
+from tilewright.lowering.cuda_tile.layouts.shared_matrices import MatrixOrder
+from tilewright.lowering.cuda_tile.layouts.shared_order import SharedOrder, converting
 from tilewright.lowering.cuda_tile.layouts.threads import ThreadNumber
 from tilewright.lowering.op_rules import OpRules
 from tilewright.lowering.tile.emitter import Emitter
@@ -179,12 +181,20 @@ class Kernel:
             self._remark_conversion(value, tile, layout)
         return self.elements_of(tile, layout)
 
+    def remark_laid_down(self, value: SSAValue, order: SharedOrder | MatrixOrder) -> None:
+        """Say that threads write an operand to shared memory, from where the op reads it."""
+        if self.op is not None:
+            remark(
+                self.op,
+                "conversion",
+                f"'{self.op.name}' reads {_made(value)} from shared memory, where threads write "
+                f"it: {order.text(shape_of(value))}",
+            )
+
     def _remark_conversion(self, value: SSAValue, tile: PlacedTile, layout: TileLayout) -> None:
         if self.op is None or (tile.layout.count == 1 and set(tile.layout.threads) == {None}):
             return
-        owner, size = value.owner, address.bytes_of(tile.elements[0].type)
-        made = f"'{owner.name}'" if isinstance(owner, Operation) else "what the region carries"
-        what = f"{tile_text(value)} of {made}"
+        size, what = address.bytes_of(tile.elements[0].type), _made(value)
         remark(
             self.op,
             "conversion",
@@ -337,6 +347,13 @@ class Kernel:
                 f"shared memory of a CTA of {self.arch}, got {self.scratch.bytes}; "
                 "nearest legal: smaller tiles"
             )  # fmt: skip
+
+
+def _made(value: SSAValue) -> str:
+    """A tile, and who makes it."""
+    owner = value.owner
+    made = f"'{owner.name}'" if isinstance(owner, Operation) else "what the region carries"
+    return f"{tile_text(value)} of {made}"
 
 
 def integer(value: Attribute) -> int:

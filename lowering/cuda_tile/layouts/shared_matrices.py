@@ -74,6 +74,11 @@ class MatrixOrder:
         bits = max(self.row + log2(self.order.size) - log2(CHUNK), 0)
         return Swizzle(bits, log2(CHUNK // self.order.size), _TURNED_BY)
 
+    def text(self, shape: Sequence[int]) -> str:
+        """The layout in CuTe's words, coordinates in a tile -> elements behind its first one."""
+        plain = self.order.plain(shape)
+        return str(ComposedLayout(self.swizzle, 0, plain) if self.swizzle.bits else plain)
+
     @property
     def width(self) -> int:
         """The bytes of a row of the swizzle; 0 of none."""

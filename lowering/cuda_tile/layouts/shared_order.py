@@ -10,7 +10,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from tilewright.lowering.cuda_tile.layouts.layouts import WARP_BITS, TileLayout, log2, spread
+from tilewright.dialects.cute import Layout
+from tilewright.lowering.cuda_tile.layouts.layouts import (
+    WARP_BITS,
+    TileLayout,
+    dim_bits,
+    log2,
+    mode_of,
+    spread,
+)
 
 CHUNK = 16
 """The most bytes that one access moves, and a row of a matrix of ldmatrix."""
@@ -70,6 +78,16 @@ class SharedOrder:
         while low in taken and self.size << (low + 1) <= CHUNK:
             low += 1
         return low
+
+    def text(self, shape: Sequence[int]) -> str:
+        """The layout in CuTe's words, coordinates in a tile -> elements behind its first one."""
+        text = str(self.plain(shape))
+        return f"{text}, chunks of {CHUNK} bytes swizzled" if self.swizzle else text
+
+    def plain(self, shape: Sequence[int]) -> Layout:
+        """The layout without the swizzle."""
+        modes = [mode_of([self.position[bit] for bit in bits]) for bits in dim_bits(shape)]
+        return Layout(tuple(m.shape for m in modes), tuple(m.stride for m in modes))
 
     def conflicts(self, layout: TileLayout) -> int:
         """The ways in which the accesses of a warp to a tile in a layout conflict; 1 is none. Those

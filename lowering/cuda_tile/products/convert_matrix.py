@@ -118,6 +118,7 @@ class AtomProduct:
             source = kernel.table.of(value)
             elements = kernel.elements(value, source)
             operand_order = StagedOperand.of(self.layouts, operand, source, elements[0].type)
+            kernel.remark_laid_down(value, operand_order.order)
             staged.append((operand_order, source, elements, offset))
             offset += operand_order.order.size << len(operand_order.order.position)
         if staged:

@@ -122,6 +122,7 @@ class SharedOperands:
             order = MatrixOrder.of(run, [*above, *batch], size)
             view = self._view(operand, order)
             if view is not None:
+                kernel.remark_laid_down(value, order)
                 return order, elements[0].type, view, source, elements
         raise AssertionError("K-major matrices have descriptors")
 

@@ -37,7 +37,7 @@ cuda_tile.module @m {
 // CHECK: scf.yield
 // CHECK: cute_nvgpu.address.store {{.*}} : f32 to i64
 
-// LAYOUT: constant <f32: 0.000000e+00> {{.*}} {cute.layouts = ["anywhere"]}
-// LAYOUT: load_view_tko {{.*}} {cute.layouts = ["(32,8):(1,32)"]}
-// LAYOUT: load_view_tko {{.*}} {cute.layouts = ["((16,2),8):((16,1),2)"]}
-// LAYOUT: mmaf {{.*}} {cute.layouts = ["((4,8),(2,2,2)):((2,16),(1,128,8))"]}
+// LAYOUT: constant <f32: 0.000000e+00> {{.*}} {cute.places = ["none: computed in the layout of whoever reads it"]}
+// LAYOUT: load_view_tko {{.*}} {cute.places = ["registers 8x1, lanes 2x16 = (32,8):(1,32)"]}
+// LAYOUT: load_view_tko {{.*}} {cute.places = ["registers 1x8, lanes 16x2 = ((16,2),8):((16,1),2)"]}
+// LAYOUT: mmaf {{.*}} {cute.places = ["registers 2x4, lanes 8x4 = ((4,8),(2,2,2)):((2,16),(1,128,8))"]}
