@@ -14,7 +14,6 @@ from typing import ClassVar
 from xdsl.dialects.builtin import i64
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 
-from tilewright.dialects.ancestors import ancestors
 from tilewright.dialects.cuda_tile.ops import core
 from tilewright.dialects.cuda_tile.ops.control_flow import ContinueOp, ForOp
 from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFOp
@@ -321,8 +320,6 @@ def _add(boxed: BoxedAccess, own: LoadGroup, entry: EntryOp, plan: Pipelines) ->
         return "it is in a branch, or in a loop of unknown length, or read once"
     needed: dict[Operation, None] = {}
     if loop is not None:
-        if not _has_simple_way(loop, entry):
-            return "its loop is in a branch within a loop, or in one of unknown length"
         if loop.unsigned_cmp is not None and element_of(loop.lower_bound) == i64:
             return "its loop counts in unsigned i64"
         if own.product.parent is not boxed.op.parent:
@@ -338,12 +335,6 @@ def _add(boxed: BoxedAccess, own: LoadGroup, entry: EntryOp, plan: Pipelines) ->
         wanted = {*pipeline.slice, *needed}
         pipeline.slice = [op for op in loop.region.block.ops if op in wanted]
     return None
-
-
-def _has_simple_way(loop: ForOp, entry: EntryOp) -> bool:
-    """True where all that is around a loop are loops over ranges, whose variables count its uses,
-    or where no loop is around it."""
-    return all(isinstance(op, ForOp) for op in ancestors(loop, entry))
 
 
 def is_trailing(product: Operation, loop: ForOp) -> bool:

@@ -28,7 +28,9 @@ def needed_for_copies(
 ) -> set[Operation] | None:
     """The ops that say where what is loaded lies, and how often; None where it depends on more than
     parameters, the block's number and loops' variables, or where a branch leaves the kernel or one
-    of those loops."""
+    of those loops, or they are in one."""
+    if not all(isinstance(op, ForOp) for load in loads for op in ancestors(load, entry)):
+        return None
     loops = {loop for load in loads for loop in around(load)}
     indices = [index for load in loads for index in load.index]
     return needed_for(indices, loops, entry) if loops else None

@@ -114,3 +114,43 @@ def test_a_loop_that_another_one_repeats(arch: str) -> None:
     want = tw.interpret(text, "k", level="ptx", **options)[2]
     got = tw.interpret(nested, "k", level="ptx", **options)[2]
     assert want.any() and (want == got).all()
+
+
+@pytest.mark.parametrize("around", ["loop", "if", "continue"])
+def test_rings_go_on_behind_whatever_is_around_a_loop(around: str) -> None:
+    """Four tiles: their loads come by TMA whether anybody knows how often the loop runs or not."""
+    text = product(("f16", "f32"), TILE)
+    at, end = text.index("    %sum = for"), text.rindex("  }\n}")
+    tile = text[at:end].replace("%C[%i, %j]", "%C[%row, %j]").replace("%A[%i, %q]", "%A[%row, %q]")
+    is_two = """
+      %is = cmpi equal %row, %two, signed : tile<i32> -> tile<i1>"""
+    begin = {
+        "if": f"{is_two}\n      if %is {{\n        yield\n      }} else {{\n",
+        "continue": f"{is_two}\n      if %is {{\n        continue\n      }}\n",
+        "loop": """
+      %done = cmpi equal %row, %four, signed : tile<i32> -> tile<i1>
+      if %done {
+        break
+      }
+      %more = addi %row, %one : tile<i32>
+""",
+    }[around]
+    head, last = {
+        "loop": ("loop iter_values(%row = %o) : tile<i32> ", "      continue %more : tile<i32>\n"),
+        "if": ("for %row in (%o to %four, step %one) : tile<i32> ", "      }\n"),
+        "continue": ("for %row in (%o to %four, step %one) : tile<i32> ", ""),
+    }[around]
+    numbers = "".join(
+        f"    %{name} = constant <i32: {i}> : tile<i32>\n" for name, i in (("two", 2), ("four", 4))
+    )
+    tiles = f"{numbers}    {head}{{{begin}{tile}{last}    }}\n"
+    text = text[:at] + tiles + text[end:]
+    ptx = tw.compile(text, "sm_90a").ptx
+    assert "cp.async.bulk.tensor.2d.shared" in ptx and ptxas.assemble(ptx, "sm_90a").clean
+    m, n, k = 4 * 64, 32, 216
+    a, b = operand(m, k, "f16"), operand(k, n, "f16")
+    args = [x for array in (a, b, np.zeros((m, n), np.float32)) for x in (array, array.shape[1])]
+    options = {"grid": (1,), "args": [*args, m, n, k], "arch": "sm_90a"}
+    want, got = (tw.interpret(text, "k", **options, **level)[2] for level in ({}, {"level": "ptx"}))
+    assert want[-1].any() and bool(want[128:192].any()) is (around == "loop")
+    assert np.abs(got - want).max() <= 2.0**-16 * np.abs(want).max()
