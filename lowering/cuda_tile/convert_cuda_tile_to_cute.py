@@ -68,7 +68,10 @@ from tilewright.lowering.cuda_tile.analysis.place_accumulators import (
 )
 from tilewright.lowering.cuda_tile.analysis.prefetched_loads import prefetched_loads
 from tilewright.lowering.cuda_tile.analysis.remarks import remark
-from tilewright.lowering.cuda_tile.analysis.thread_read_layouts import thread_read_layouts
+from tilewright.lowering.cuda_tile.analysis.thread_read_layouts import (
+    fragment_layouts,
+    thread_read_layouts,
+)
 from tilewright.lowering.cuda_tile.arithmetic import (
     convert_conversions,
     convert_elementwise,
@@ -245,7 +248,11 @@ def _converted(
     of it."""
     source, block = entry.body.block, Block()
     threads = thread_count(entry, arch)
-    wanted = {**thread_read_layouts(plan, log2(threads), arch), **copies.read}
+    staged = {load.op for load in plan.loads()} | copies.loads
+    wanted = {
+        **thread_read_layouts(plan, log2(threads), arch), **copies.read,
+        **fragment_layouts(entry, staged, log2(threads), arch),
+    }  # fmt: skip
     kernel = Kernel(block, find_layouts(source, log2(threads), arch, wanted), arch)
     kernel.at(entry)
     kernel.groups.one_by_one = arch is not None and is_crowded(entry, arch)

@@ -149,6 +149,11 @@ class CopiedLoads:
     """The bytes of a stage of loops for whose stages there is no room."""
 
     @property
+    def loads(self) -> set[Operation]:
+        """All of them."""
+        return {load.op for own in self.by_loop.values() for load in own.loads}
+
+    @property
     def bytes(self) -> int:
         """The shared memory that loops take, one within another."""
         return max((self.within(loop) for loop in self.by_loop), default=0)

@@ -18,9 +18,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from math import prod
 
-from xdsl.dialects.builtin import DenseArrayBase
+from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr
 
-from tilewright.dialects.cuda_tile.ops.core import PermuteOp
+from tilewright.dialects.cuda_tile.ops.core import CatOp, PermuteOp
 from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.dialects.cute import Layout
 from tilewright.dialects.cute.algebra import coalesce
@@ -166,6 +166,15 @@ def permutation_of(op: PermuteOp) -> dict[int, int]:
     """Of the bits of a permuted tile those of its source."""
     assert isinstance(op.permutation, DenseArrayBase) and isinstance(op.source.type, TileType)
     return permuted_bits(op.source.type.shape, op.permutation.get_values())  # type: ignore[arg-type]
+
+
+def joined_bits(op: CatOp) -> tuple[int, dict[int, int]]:
+    """The bit of a tile of two parts that says which one has an element, and what the others are in
+    the part."""
+    assert isinstance(op.result.type, TileType) and isinstance(op.dim, IntegerAttr)
+    shape = op.result.type.shape
+    half = dim_bits(shape)[op.dim.value.data].stop - 1
+    return half, {bit: bit - (bit > half) for bit in range(bits_of(shape)) if bit != half}
 
 
 def inverse(bits: Mapping[int, int]) -> dict[int, int]:
