@@ -9,6 +9,7 @@ from tilewright.dialects.math_functions.code import (
     polynomial,
     product,
     quick_sum,
+    rarely,
     table,
 )
 from tilewright.dialects.math_functions.coefficients import TABLES, TWO_OVER_PI
@@ -26,9 +27,9 @@ def _quadrant(x: Value) -> tuple[Value, Value, Value]:
     r = n.fma(-low, above)
     rest = n.fma(-low, above - r)
     far = abs(x) > _NEAR[x.type_]
-    count, far_r, far_rest = _far_quadrant(choice(far, x, x.number(2.0**31)))
-    count = choice(far, count, choice(far, 0.0, n).whole(32))
-    return count, choice(far, far_r, r), choice(far, far_rest, rest)
+    other = choice(far, 0.0, n).whole(32), r, rest
+    count, r, rest = rarely(far, lambda: _far_quadrant(choice(far, x, x.number(2.0**31))), other)
+    return count, r, rest
 
 
 def _far_quadrant(x: Value) -> tuple[Value, Value, Value]:

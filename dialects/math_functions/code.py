@@ -7,10 +7,13 @@ business: the lowering emits it, the interpreter computes it on arrays. So both 
 from __future__ import annotations
 
 import struct
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 from tilewright.dialects.math_functions.coefficients import TABLES
+
+Values: TypeAlias = "Sequence[Value]"
 
 
 class Emission(Protocol):
@@ -26,6 +29,10 @@ class Emission(Protocol):
 
     def move(self, value: Any, type_: str) -> Any:
         """The same bits as another register type of that width."""
+        ...
+
+    def rarely(self, condition: Any, then: Callable[[], Values], other: Values) -> Values:
+        """The values of `then` where a condition holds, which it seldom does, else the others."""
         ...
 
 
@@ -254,6 +261,12 @@ def clamped(x: Value, low: float, high: float) -> Value:
 def choice(condition: Value, then: Value | float, other: Value) -> Value:
     """One of two values."""
     return (then if isinstance(then, Value) else other.number(then)).where(condition, other)
+
+
+def rarely(condition: Value, then: Callable[[], Values], other: Values) -> Values:
+    """The values of `then` where a condition holds, which it seldom does, else the others: threads
+    go around it."""
+    return condition.leaf.rarely(condition, then, other)
 
 
 def product(a: Value, b: Value) -> tuple[Value, Value]:

@@ -48,6 +48,16 @@ def odd_fma(a: Value, b: Value, c: Value) -> Value:
     return odd_single(choice(inexact, word + step, word).float)
 
 
+def half_quotient(x: Value, y: Value) -> Value:
+    """x / y of f16s, near enough to be rounded to f16: to a subnormal number there may be as far
+    from two of them, and then is exact. Where an operand is no number but 0, nothing is left of x
+    that is one."""
+    inverse = y.do("rcp", "approx.ftz.f32")
+    near = x * inverse
+    left = (-near).fma(y, x)
+    return choice(left.compare("ne", 0.0), left.fma(inverse, near), near)
+
+
 def maximum(x: Value, y: Value) -> Value:
     """The greater one, NaN where one is NaN."""
     return choice(x.compare("nan", y), nan, x.do("max", "f64", y))

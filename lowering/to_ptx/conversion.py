@@ -107,7 +107,7 @@ class Conversion:
         self.scope = Scope(region.blocks[0], None, False, False, 0)
         self.blocks: dict[Block, Block] = {}
         self.known_bits: dict[tuple[SSAValue, int], int] = {}
-        self._numbering: dict[tuple[Any, ...], SSAValue] = {}
+        self._numbering: dict[tuple[Any, ...], Any] = {}
         self._depth: dict[SSAValue, int] = {}
         """How many scopes are around a register."""
         self._location: LocationAttr | None = None
@@ -223,6 +223,13 @@ class Conversion:
         if (known := self._numbering.get(key)) is not None:
             return known
         return self._number(key, inputs, build())
+
+    def remembered(self, key: tuple[Any, ...], build: Callable[[], Any]) -> Any:
+        """The result of building something, in a scope around this one or now, under a key."""
+        if key not in self._numbering:
+            self._numbering[key] = build()
+            self.scope.keys.append(key)
+        return self._numbering[key]
 
     def _number(self, key: tuple[Any, ...], inputs: Sequence[SSAValue], op: Operation) -> SSAValue:
         """The result of a new pure instruction, which its key identifies from here on."""

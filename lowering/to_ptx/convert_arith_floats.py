@@ -12,7 +12,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.hints import isa
 
 from tilewright.dialects.cute_nvgpu.ops.rounded import RoundedOp
-from tilewright.dialects.math_functions.rounded_once import EXTREMES, odd_fma
+from tilewright.dialects.math_functions.rounded_once import EXTREMES, half_quotient, odd_fma
 from tilewright.dialects.once import once_each
 from tilewright.dialects.ptx import scalars
 from tilewright.dialects.ptx.instruction import ScalarOp
@@ -25,6 +25,7 @@ from tilewright.lowering.to_ptx.programs import emitted
 
 F16, BF16, F64 = Float16Type(), BFloat16Type(), Float64Type()
 _FORMATS: dict[Attribute, str] = {F16: "f16", BF16: "bf16", Float32Type(): "f32", F64: "f64"}
+_HALVES = ("f16", "bf16")
 _format = once_each(_FORMATS.get)
 _ONE = 0x3F800000
 """1.0 as f32."""
@@ -39,6 +40,9 @@ _FLOAT: dict[type[Operation], tuple[type[ScalarOp], str]] = {
     arith.MaxnumfOp: (scalars.MaxOp, ""),
     arith.MinnumfOp: (scalars.MinOp, ""),
 }
+
+_CHOOSING = (scalars.MaxOp, scalars.MinOp, scalars.NegOp, scalars.AbsOp)
+"""Instructions whose result is an operand, or that but for its sign."""
 
 
 def widened(value: SSAValue, type_: Attribute, to: Conversion) -> SSAValue:
@@ -58,7 +62,23 @@ def widened(value: SSAValue, type_: Attribute, to: Conversion) -> SSAValue:
 def narrowed(value: SSAValue, type_: Attribute, to: Conversion) -> SSAValue:
     """An f32 value rounded to nearest even to f16 or bf16; for any other type as it is."""
     name = _format(type_)
-    return to.scalar(CvtOp, f"rn.{name}.f32", value) if name in ("f16", "bf16") else value
+    return to.scalar(CvtOp, f"rn.{name}.f32", value) if name in _HALVES else value
+
+
+def operand(value: SSAValue, type_: Attribute, to: Conversion) -> SSAValue:
+    """An operand of arithmetic: as f32, and not rounded first where that lost nothing but what NaN
+    carries."""
+    if _format(type_) not in _HALVES:
+        return value
+    return to.remembered((operand, value), lambda: widened(value, type_, to))
+
+
+def _representable(value: SSAValue, type_: Attribute, to: Conversion) -> SSAValue:
+    """An f32 value that f16 or bf16 has."""
+    narrow = narrowed(value, type_, to)
+    if narrow is not value:
+        to.remembered((operand, narrow), lambda: value)
+    return narrow
 
 
 @once_each
@@ -87,11 +107,15 @@ def _float(op: arith.AddfOp, to: Conversion) -> None:
         to[result] = to.scalar(instruction, form, a, b)
         return
     form = f"{prefix}{float_type(type_)}"
-    a, b = widened(a, type_, to), widened(b, type_, to)
+    a, b = operand(a, type_, to), operand(b, type_, to)
     if form not in instruction.ROW.forms:
         to[result] = emitted(EXTREMES[op.name], "f64", (a, b), to)
         return
-    to[result] = narrowed(to.scalar(instruction, form, a, b), type_, to)
+    if type_ == F16 and isinstance(op, arith.DivfOp):
+        to[result] = narrowed(emitted(half_quotient, "f32", (a, b), to), type_, to)
+        return
+    finish = _representable if instruction in _CHOOSING else narrowed
+    to[result] = finish(to.scalar(instruction, form, a, b), type_, to)
 
 
 def is_reciprocal(op: Operation) -> bool:
@@ -121,9 +145,9 @@ def _unary_float(op: arith.NegfOp, to: Conversion) -> None:
     type_ = op.result.type
     scalar(op, type_)
     instruction, prefix = _UNARY[type(op)]
-    value = widened(to[op.operand], type_, to)
-    result = to.scalar(instruction, f"{prefix}{float_type(type_)}", value)
-    to[op.result] = narrowed(result, type_, to)
+    value = operand(to[op.operand], type_, to)
+    finish = _representable if instruction in _CHOOSING else narrowed
+    to[op.result] = finish(to.scalar(instruction, f"{prefix}{float_type(type_)}", value), type_, to)
 
 
 @lowers(math.FmaOp)
@@ -159,6 +183,6 @@ def _compare_floats(op: arith.CmpfOp, to: Conversion) -> None:
     if predicate in (0, 15):
         to[op.result] = known_predicate(predicate == 15, to)
         return
-    a, b = (widened(to[operand], type_, to) for operand in (op.lhs, op.rhs))
+    a, b = (operand(to[value], type_, to) for value in (op.lhs, op.rhs))
     form = f"{_FLOAT_RELATIONS[predicate - 1]}.{float_type(type_)}"
     to[op.result] = to.scalar(scalars.SetpOp, form, a, b)

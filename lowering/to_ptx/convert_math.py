@@ -12,7 +12,7 @@ from tilewright.dialects.math_functions.functions import APPROXIMATIONS, FUNCTIO
 from tilewright.dialects.ptx.scalars import CvtOp, SelpOp
 from tilewright.lowering.to_ptx.conversion import Conversion, lowers
 from tilewright.lowering.to_ptx.convert_arith import lowest_bit, scalar
-from tilewright.lowering.to_ptx.convert_arith_floats import float_type, narrowed, widened
+from tilewright.lowering.to_ptx.convert_arith_floats import float_type, narrowed, operand, widened
 from tilewright.lowering.to_ptx.programs import Emitted, emitted
 
 _MATH: dict[str, type[Operation]] = {op.name: op for op in math.Math.operations}
@@ -23,7 +23,7 @@ def _function(op: Operation, to: Conversion) -> None:
     type_ = op.results[0].type
     scalar(op, type_)
     real = float_type(type_)
-    operands = [widened(to[operand], type_, to) for operand in op.operands]
+    operands = [operand(to[value], type_, to) for value in op.operands]
     program = FUNCTIONS[op.name].program
     if real == "f32" and is_approximate(op):
         program = APPROXIMATIONS.get(op.name, program)

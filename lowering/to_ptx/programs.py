@@ -5,7 +5,8 @@ from typing import Any
 
 from xdsl.ir import SSAValue
 
-from tilewright.dialects.math_functions.code import Value
+from tilewright.dialects.math_functions.code import Value, Values
+from tilewright.dialects.ptx.control_flow import BraOp, CondBraOp
 from tilewright.dialects.ptx.registers import MovOp
 from tilewright.dialects.ptx.scalars import SCALAR_OPS
 from tilewright.dialects.ptx.types import RegType, reg
@@ -32,6 +33,25 @@ class Emitted:
         if isinstance(value.type, RegType) and value.type == kind:
             return value
         return self.to.pure((MovOp, value, kind), (value,), lambda: MovOp(value, kind))
+
+    def rarely(self, condition: Value, then: Callable[[], Values], other: Values) -> Values:
+        """A branch, once for the same values."""
+        to, handles = self.to, [value.handle for value in other]
+        key = then.__code__, condition.handle, *handles
+
+        def build() -> Sequence[SSAValue]:
+            name = to.fresh("rarely")
+            block = to.new_block(name)
+            end = to.new_block(f"{name}_end", [handle.type for handle in handles])
+            to.add(CondBraOp(condition.handle, block, end, (), handles))
+            to.enter(block)
+            to.add(BraOp(end, [value.handle for value in then()]))
+            to.leave()
+            to.proceed(end)
+            return end.args
+
+        chosen = zip(to.remembered(key, build), other, strict=True)
+        return [Value(self, handle, value.type_) for handle, value in chosen]
 
 
 def emitted(

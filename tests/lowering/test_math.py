@@ -8,9 +8,12 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
+from covering import THOROUGH
 
 import tilewright as tw
 from tilewright.dialects.math_functions.functions import APPROXIMATIONS, FUNCTIONS, ON_INTEGERS
+from tilewright.dialects.math_functions.rounded_once import half_quotient
+from tilewright.lowering.interpreter.arithmetic.programs import computed
 from tilewright.ptxas import assemble
 
 DTYPES: dict[str, Any] = {
@@ -217,6 +220,22 @@ def test_fma_of_bf16_is_rounded_once() -> None:
     products = x.astype(np.float32) * y.astype(np.float32)
     assert (products.view(np.uint32) & 0xFFFF == 0x8000).any(), "no ties"
     assert assemble(tw.compile(text, "sm_90a").ptx, "sm_90a").ok
+
+
+def test_quotients_of_halves_are_rounded_once() -> None:
+    """Of all dividends, by divisors some of which leave ties between subnormal numbers."""
+    words = np.arange(1 << 16, dtype=np.uint16)
+    x, step = words.view(np.float16), 1 if THOROUGH else 1543
+    wide = x.astype(np.float32).view(np.uint32)
+    for word in (*range(0, 1 << 16, step), 0x8000, 0x7C00, 0xFFFF):
+        y = np.array([word], np.uint16).view(np.float16)
+        given = y.astype(np.float32).view(np.uint32)
+        with np.errstate(all="ignore"):
+            quotients = computed(half_quotient, "f32", (wide, given))
+            rounded = quotients.view(np.float32).astype(np.float16)
+            law = (x.astype(float) / y.astype(float)).astype(np.float16)
+        np.testing.assert_array_equal(rounded, law)
+        assert ((np.signbit(rounded) == np.signbit(law)) | np.isnan(law)).all()
 
 
 @pytest.mark.parametrize("op", ["maximumf", "minimumf"])

@@ -10,12 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from point_kernels import DTYPES, FLOATS, PointKernel
-from points import Point
+from point import Point
+from point_kernels import PointKernel
+from point_values import DTYPES, FLOATS
 
 import tilewright as tw
 from tilewright import ptxas
 from tilewright.kernel import Kernel
+from tilewright.parsing import parse_module
 
 TARGETS = (
     "sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_110a", "sm_120a", "sm_121a",
@@ -40,6 +42,7 @@ class Case:
     name: str
     text: str
     args: list[Any]
+    grid: tuple[int]
     ulps: int
     products: bool
 
@@ -51,7 +54,7 @@ def case_of(point: Point) -> Case:
     op = point.op.name.removeprefix("cuda_tile.")
     ulps = ULPS * (op in APPROXIMATE or "rounding<full>" in point.name)
     ulps = COARSE if "rounding<approx>" in point.name else ulps
-    return Case(op, point.name, kernel.text, kernel.args, ulps, "mma" in op)
+    return Case(op, point.name, kernel.text, kernel.args, (point.around.blocks,), ulps, "mma" in op)
 
 
 def differs(got: Any, wanted: Any, ulps: int) -> str | None:
@@ -79,10 +82,10 @@ def general(error: str) -> str:
 
 def _tried(case: Case, kernel: Kernel, level: str, wanted: Any) -> str | None:
     if level == "chip":
-        got = kernel.launch(*case.args, grid=(1,), block=kernel.entry("k").block or (1,))
+        got = kernel.launch(*case.args, grid=case.grid, block=kernel.entry("k").block or (1,))
     else:
         options: Any = {"level": level, "arch": kernel.arch}
-        got = tw.interpret(case.text, "k", grid=(1,), args=case.args, **options)
+        got = tw.interpret(case.text, "k", grid=case.grid, args=case.args, **options)
     for number, (a, b) in enumerate(zip(got, wanted, strict=True)):
         if (why := differs(a, b, case.ulps)) is not None:
             return f"{level} differs, argument {number}: {why}"
@@ -97,11 +100,12 @@ def tried(
     wrong: list[tuple[Case, str, str]] = []
     texts: dict[str, list[tuple[Case, str]]] = {arch: [] for arch in archs}
     for case in map(case_of, points):
+        module = parse_module(case.text)
         seen: set[str] = set()
         wanted: dict[str, Any] = {}
         for arch in archs:
             try:
-                compiled = tw.compile(case.text, arch)
+                compiled = tw.compile(module, arch)
                 ptx = compiled.ptx
                 body = re.sub(r"(?m)^(\.version|\.target).*$|//.*$", "", ptx)
                 body += arch * case.products
@@ -111,7 +115,7 @@ def tried(
                 key = arch if case.products else ""
                 if key not in wanted:
                     wanted[key] = tw.interpret(
-                        case.text, "k", grid=(1,), args=case.args, arch=arch,
+                        case.text, "k", grid=case.grid, args=case.args, arch=arch,
                         numerics="hardware" if case.products else "exact",
                     )  # fmt: skip
                 reasons = [_tried(case, compiled, level, wanted[key]) for level in levels]

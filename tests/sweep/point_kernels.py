@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-import sys
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
-import ml_dtypes
 import numpy as np
-from points import Point
+from point import Point
+from point_values import APART, DTYPES, OperandValues, drawn, sizes_of
+from swept_shapes import PITCH
 from xdsl.dialects.builtin import IntegerType
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "lowering" / "interpreter" / "cuda_tile"))
-
-from tile_ir import entry, row
-
+from tilewright.dialects.cuda_tile.enums import PaddingValue
 from tilewright.dialects.cuda_tile.ops.matrix_multiply import Mma
 from tilewright.dialects.cuda_tile.type_text import shown
 from tilewright.dialects.cuda_tile.types import (
     DYNAMIC,
-    GatherScatterViewType,
+    PartitionViewType,
     PointerType,
     TensorViewType,
     TileType,
@@ -28,43 +26,30 @@ from tilewright.dialects.cuda_tile.types import (
     TokenType,
 )
 
-DTYPES: dict[str, Any] = {
-    "i1": np.bool_, "i8": np.int8, "i16": np.int16, "i32": np.int32, "i64": np.int64,
-    "f16": np.float16, "bf16": ml_dtypes.bfloat16, "f32": np.float32, "f64": np.float64,
-    "tf32": np.float32, "f8E4M3FN": ml_dtypes.float8_e4m3fn, "f8E5M2": ml_dtypes.float8_e5m2,
-    "f8E8M0FNU": ml_dtypes.float8_e8m0fnu, "fnv8E5M3FNU": np.uint8,
-}  # fmt: skip
-FLOATS = ("f16", "bf16", "f32", "f64")
-APART = 128
-"""Elements behind what an operand's pointers name, for `offset` to reach."""
-
-
-def drawn(rng: np.random.Generator, element: str, count: int, ordinary: bool = False) -> Any:
-    """Elements of every kind; floats of which a quarter is any bits, or none if `ordinary`."""
-    dtype = np.dtype(DTYPES[element])
-    if dtype == np.bool_:
-        return rng.integers(0, 2, count).astype(np.bool_)
-    words = rng.integers(0, 256, count * dtype.itemsize, dtype=np.uint8).view(dtype)
-    if element in (*FLOATS, "tf32") or (ordinary and element in ("f8E4M3FN", "f8E5M2")):
-        usual = (rng.standard_normal(count) * 4).astype(dtype)
-        words = usual if ordinary else np.where(np.arange(count) % 4 == 3, words, usual)
-    if element == "tf32":
-        words = (words.view(np.uint32) & 0xFFFFE000).view(np.float32)
-    return words
+Drawn = Callable[[int], Any]
+"""So many elements for a tensor."""
 
 
 @dataclass
 class PointKernel:
-    """The text of a point's kernel on its way, and what it is run on."""
+    """The text of a point's kernel on its way, and what it is run on: in a loop what differs from
+    one iteration to another, before it what does not, after it the sums of a product."""
 
     point: Point
     rng: np.random.Generator
-    lines: list[str] = field(default_factory=list[str])
+    before: list[str] = field(default_factory=list[str])
+    within: list[str] = field(default_factory=list[str])
+    after: list[str] = field(default_factory=list[str])
     parameters: list[str] = field(default_factory=list[str])
     args: list[Any] = field(default_factory=list[Any])
 
     def __post_init__(self) -> None:
-        point = self.point
+        point, around = self.point, self.point.around
+        self.here, self.count = self.within, 0
+        self.numbers = OperandValues(point, self.rng)
+        self.sums = around.trips > 0 and issubclass(point.op, Mma)
+        if around.blocks > 1 or around.trips or around.tiles != "pointed":
+            self._count()
         names = [
             self.operand(place.name, number, i, type_)
             for number, (place, types) in enumerate(
@@ -74,34 +59,107 @@ class PointKernel:
         ]
         results = [f"%r{i}" for i in range(len(point.results))]
         body = "" if point.combine is None else self._body(point.combine, len(results))
-        self.lines.append(f"    {_generic(point, results, names, body)}")
+        self.here.append(f"    {_generic(point, results, names, body)}")
+        if self.sums:
+            self.here, results = self.after, ["%s"]
         for name, type_ in zip(results, point.results, strict=True):
             self.keep(name, type_)
+
+    def _count(self) -> None:
+        """The numbers of the block, of the iteration and of both."""
+        trips, times = self.point.around.trips, "%zero"
+        self.before += [
+            "    %block, %block_y, %block_z = get_tile_block_id : tile<i32>",
+            *(f"    %{n} = constant <i32: {v}> : tile<i32>" for n, v in (("zero", 0), ("one", 1))),
+        ]
+        if trips:
+            times = self.number(trips)
+            self.within += [
+                f"    %first = muli %block, {times} : tile<i32>",
+                "    %both = addi %first, %trip : tile<i32>",
+            ]
+        self.times = times
 
     @property
     def text(self) -> str:
         """The module."""
-        return entry(", ".join(self.parameters), "\n".join(self.lines))
+        hints, within, head = self.point.around.hints("cuda_tile.entry"), self.within, ""
+        if self.point.around.trips:
+            head = f"    for %trip in (%zero to {self.times}, step %one) : tile<i32>"
+            back = "    continue"
+            if self.sums:
+                type_ = shown(self.point.results[0])
+                head = head.replace("for", "%s = for")
+                head += f" iter_values(%sum = {self.begin}) -> ({type_})"
+                back += f" %r0 : {type_}"
+            within = [f"{head} {{", *within, back, "    }"]
+        lines = "\n".join((*self.before, *within, *self.after))
+        said = f" optimization_hints = <{hints}>" if hints else ""
+        return (f"cuda_tile.module @m {{\n  entry @k({', '.join(self.parameters)}){said} {{\n"
+                f"{lines}\n  }}\n}}\n")  # fmt: skip
 
-    def emit(self, text: str) -> str:
-        """A new value."""
-        name = f"%v{len(self.lines)}"
-        self.lines.append(f"    {name} = {text}")
+    @contextmanager
+    def outside(self) -> Generator[None]:
+        """What is emitted here comes before the loop."""
+        here, self.here = self.here, self.before
+        yield
+        self.here = here
+
+    def emit(self, text: str, more: str = "") -> str:
+        """A new value, and others behind it."""
+        self.count += 1
+        name = f"%v{self.count}"
+        self.here.append(f"    {name}{more.replace('%', name)} = {text}")
         return name
 
     def parameter(self, element: str, array: Any) -> str:
         """A pointer to an array."""
-        name = f"%p{len(self.args)}"
-        self.parameters.append(f"{name}: tile<ptr<{element}>>")
+        type_, name = f"tile<ptr<{element}>>", f"%p{len(self.args)}"
+        self.parameters.append(f"{name}: {type_}")
         self.args.append(array)
-        return name
+        with self.outside():
+            aligned = self.point.around.aligned
+            return self.emit(f"assume div_by<16>, {name} : {type_}") if aligned else name
 
-    def number(self, value: int, element: str = "i32") -> str:
+    def number(self, value: int, divisor: int = 1) -> str:
         """A scalar that the kernel is given."""
         name = f"%p{len(self.args)}"
-        self.parameters.append(f"{name}: tile<{element}>")
-        self.args.append(DTYPES[element](value))
-        return name
+        self.parameters.append(f"{name}: tile<i32>")
+        self.args.append(np.int32(value))
+        known = divisor > 1 and self.point.around.aligned
+        with self.outside():
+            return self.emit(f"assume div_by<{divisor}>, {name} : tile<i32>") if known else name
+
+    # --- which tile ---
+
+    def steps(self, name: str, rank: int) -> dict[int, tuple[str, int]]:
+        """The dimensions along which a block or an iteration has its own tile of an operand: which,
+        and of how many; of a product M follows from the block and K from the iteration."""
+        around = self.point.around
+        block, trip = (
+            ("%block", around.blocks),
+            ("%trip" if around.trips else "%zero", around.trips or 1),
+        )
+        if not issubclass(self.point.op, Mma):
+            return {0: ("%both" if around.trips else "%block", block[1] * trip[1])}
+        if name.startswith("lhs"):
+            return {rank - 2: block, rank - 1: trip}
+        return {rank - 2: trip if name.startswith("rhs") else block}
+
+    def offset(self, name: str, pointer: str, element: str, count: int) -> str:
+        """Where the own one of tiles of so many elements side by side begins."""
+        steps = [(which, n) for which, n in self.steps(name, 2).values() if n > 1]
+        for which, _ in steps[:1]:
+            which = "%both" if len(steps) > 1 else which
+            type_ = f"tile<ptr<{element}>>"
+            size = self.emit(f"constant <i32: {count}> : tile<i32>")
+            start = self.emit(f"muli {which}, {size} : tile<i32>")
+            pointer = self.emit(f"offset {pointer}, {start} : {type_}, tile<i32> -> {type_}")
+        return pointer
+
+    def tiles(self, name: str) -> int:
+        """How many tiles of an operand there are."""
+        return int(np.prod([n for _, n in self.steps(name, 2).values()]))
 
     # --- operands ---
 
@@ -116,161 +174,169 @@ class PointKernel:
             return self.tensor(type_, [5 + n if size == DYNAMIC else size for n, size in sizes])
         if self.point.op.name.endswith("int_to_ptr"):
             pointer: Any = self.point.results[0]
-            at = self.pointers(pointer)
+            at = self.pointers(name, pointer)
             return self.emit(f"ptr_to_int {at} : {shown(pointer)} -> {shown(type_)}")
         if self.point.op.name.endswith("ptr_to_ptr"):
             wide: Any = self.point.results[0]
-            at = self.pointers(wide)
+            at = self.pointers(name, wide)
             return self.emit(f"ptr_to_ptr {at} : {shown(wide)} -> {shown(type_)}")
         if isinstance(type_.element_type, PointerType):
-            return self.pointers(type_)
+            return self.pointers(name, type_)
+        if issubclass(self.point.op, Mma) and name == "acc":
+            with self.outside():
+                self.begin = self.begun(name, type_)
+            return "%sum" if self.sums else self.begin
+
+        def numbers(count: int) -> Any:
+            return self.numbers.of(name, i, type_, count)
+
         if place < len(self.point.turned) and self.point.turned[place]:
+            if self.point.around.tiles == "viewed":
+                return self.loaded(name, type_, numbers, turned=True)
             order = [*range(type_.rank - 2), type_.rank - 1, type_.rank - 2]
-            turned = TileType.get(tuple(type_.shape[i] for i in order), type_.element_type)
-            source = self.loaded(turned, self.values(name, i, type_))
-            return self.emit(f"permute {source} {order} : {shown(turned)} -> {shown(type_)}")
-        return self.loaded(type_, self.values(name, i, type_))
+            lying = TileType.get(tuple(type_.shape[i] for i in order), type_.element_type)
+            source = self.loaded(name, lying, numbers, exchanged=True)
+            return self.emit(f"permute {source} {order} : {shown(lying)} -> {shown(type_)}")
+        return self.loaded(name, type_, numbers)
 
-    def values(self, name: str, i: int, type_: TileType) -> Any:
-        """The elements of an operand, such that the op is defined on them, and exact in any order
-        of sums."""
-        point, element = self.point, shown(type_.element_type)
-        op, count = point.op.name.removeprefix("cuda_tile."), type_.elements
-        overflow: Any = dict(point.properties).get("overflow")
-        if overflow is not None and overflow.data != "none":
-            result: Any = point.results[0]
-            stored = DTYPES["i8" if element == "i4" else element]
-            if op == "negi" or "i1" in (element, shown(result.element_type)):
-                return np.zeros(count, stored)
-            return self.rng.integers(0, 4, count).astype(stored) + stored(
-                4 * ((op, name) == ("subi", "lhs"))
+    def begun(self, name: str, type_: TileType) -> str:
+        """What is added to by the first iteration."""
+        element = shown(type_.element_type)
+        if self.point.around.zero:
+            return self.emit(
+                f"constant <{element}: {'0' if element[0] == 'i' else '0.0'}> : {shown(type_)}"
             )
-        if element in ("i4", "f4E2M1FN"):
-            return drawn(self.rng, "i8", count)
-        if name == "indices":
-            tiles: list[Any] = [types[0] for types in point.operands if types]
-            whole, part = (tiles[0], point.results[0]) if op == "extract" else tiles[1::-1]
-            return np.array([whole.shape[i] // part.shape[i] - 1], np.int32)
-        if name == "index":
-            return self.index(i, type_)
-        if name == "offset":
-            return (np.arange(count) % APART).astype(DTYPES[element])
-        if name == "mask" and op.startswith("load") and not point.operands[2]:
-            return np.ones(count, np.bool_)
-        words = drawn(self.rng, element, count)
-        if (op, name) in (("divi", "rhs"), ("remi", "rhs")):
-            return words | True if element == "i1" else (words & 63) | 1
-        if (op, name) == ("fpowi", "exponent"):
-            return (words % 7).astype(words.dtype) if element != "i1" else words
-        combine = point.combine and point.combine.op.name
-        if "scale" in name:
-            first = {"f8E8M0FNU": 126, "fnv8E5M3FNU": 120}.get(element, 56)
-            return (self.rng.integers(0, 4, count) + first).astype(np.uint8).view(words.dtype)
-        if combine in ("cuda_tile.maxf", "cuda_tile.minf"):
-            return drawn(self.rng, element, count, ordinary=True)
-        if combine == "cuda_tile.mulf":
-            return (self.rng.integers(0, 2, count) * 2 - 1).astype(words.dtype)
-        if element[0] in "bft" and (combine or issubclass(point.op, Mma)):
-            return self.rng.choice(np.array([0, 0, 0, 1, -1]), count).astype(words.dtype)
-        return words
-
-    def index(self, i: int, type_: TileType) -> Any:
-        """Where an access is: behind the first tile where what is there is defined."""
-        view = self.view_type
-        step = getattr(view, "traversal_strides", view.tile_shape)[i]
-        along = getattr(view, "dim_map", range(view.index_rank))[i]
-        size, extent = self.sizes(view)[along], view.tile_shape[i]
-        dtype: Any = DTYPES[shown(type_.element_type)]
-        if isinstance(view, GatherScatterViewType) and i == view.sparse_dim:
-            most = min(size, np.iinfo(dtype).max + 1)
-            return self.rng.permutation(most)[: type_.elements].astype(dtype)
-        open_ = view.padding_value is None and "load" in self.point.op.name
-        inside = step + extent <= size
-        bounded = "inbounds" in dict(self.point.properties)
-        place = (inside or not (open_ or bounded)) and step < size
-        return np.array([place], dtype)
-
-    @property
-    def view_type(self) -> TileView:
-        """The view of an access."""
-        views = [t for types in self.point.operands for t in types if isinstance(t, TileView)]
-        return views[0]
-
-    @staticmethod
-    def sizes(view: TileView) -> list[int]:
-        """The sizes of its tensor."""
-        mapped = getattr(view, "dim_map", range(view.index_rank))
-        shape = [0] * view.index_rank
-        for extent, along in zip(view.tile_shape, mapped, strict=True):
-            shape[along] = extent
-        return [extent + 3 if size == DYNAMIC else size
-                for extent, size in zip(shape, view.tensor_view.shape, strict=True)]  # fmt: skip
+        return self.loaded(name, type_, lambda count: self.numbers.of(name, 0, type_, count))
 
     def view(self, view: TileView) -> str:
         """A view of a tensor of its own."""
-        whole = self.tensor(view.tensor_view, self.sizes(view))
-        return self.emit(f"make_{view.name.removeprefix('cuda_tile.')} {whole} : {shown(view)}")
+        whole = self.tensor(view.tensor_view, sizes_of(view))
+        with self.outside():
+            return self.emit(f"make_{view.name.removeprefix('cuda_tile.')} {whole} : {shown(view)}")
 
-    def tensor(self, tensor: TensorViewType, sizes: list[int]) -> str:
+    def tensor(self, tensor: TensorViewType, sizes: list[int], numbers: Drawn | None = None) -> str:
         """A tensor of its own, of so many elements along each dimension."""
         element, rank, given = shown(tensor.element_type), len(sizes), tensor.strides
         rows = rank < 2 or given[-1] == 1
         strides, step = [0] * rank, 1
         for axis in reversed(range(rank)) if rows else range(rank):
-            strides[axis], step = step, step * sizes[axis]
-        half = element == "f4E2M1FN"
-        stored = "i8" if half else element
-        base = self.parameter(stored, drawn(self.rng, stored, -(-step // (1 + half))))
-        if half:
-            base = self.emit(f"ptr_to_ptr {base} : tile<ptr<i8>> -> tile<ptr<f4E2M1FN>>")
-        words: list[str] = []
-        for what, known, shape in (("shape", tensor.shape, sizes), ("strides", given, strides)):
-            texts = [self.number(actual) if extent == DYNAMIC else str(extent)
-                     for extent, actual in zip(known, shape, strict=True)]  # fmt: skip
-            words.append(f"{what} = [{', '.join(texts)}]")
-        dynamic = "tile<i32> -> " if DYNAMIC in (*tensor.shape, *given) else ""
-        return self.emit(f"make_tensor_view {base}, {', '.join(words)} : {dynamic}{shown(tensor)}")
+            strides[axis] = step = step if given[axis] == DYNAMIC else given[axis]
+            step *= sizes[axis]
+            if numbers and DYNAMIC in given:
+                step = -(-step // PITCH) * PITCH
+        half, step = (
+            element == "f4E2M1FN",
+            max(by * size for by, size in zip(strides, sizes, strict=True)),
+        )
+        stored, count = "i8" if half else element, -(-step // (1 + half))
+        base = self.parameter(stored, numbers(count) if numbers else drawn(self.rng, stored, count))
+        with self.outside():
+            if half:
+                base = self.emit(f"ptr_to_ptr {base} : tile<ptr<i8>> -> tile<ptr<f4E2M1FN>>")
+            words: list[str] = []
+            known = PITCH if numbers else 1
+            for what, extents, actual, by in (
+                ("shape", tensor.shape, sizes, 1), ("strides", given, strides, known)
+            ):  # fmt: skip
+                texts = [self.number(number, by) if extent == DYNAMIC else str(extent)
+                         for extent, number in zip(extents, actual, strict=True)]  # fmt: skip
+                words.append(f"{what} = [{', '.join(texts)}]")
+            dynamic = "tile<i32> -> " if DYNAMIC in (*tensor.shape, *given) else ""
+            return self.emit(
+                f"make_tensor_view {base}, {', '.join(words)} : {dynamic}{shown(tensor)}"
+            )
 
-    def pointers(self, type_: TileType) -> str:
+    def pointers(self, name: str, type_: TileType) -> str:
         """Pointers to elements side by side."""
         pointer: Any = type_.element_type
         element, count = shown(pointer.pointee_type), type_.elements
         stored = "i8" if element == "f4E2M1FN" else element
-        name = self.parameter(stored, drawn(self.rng, stored, count + APART))
+        base = self.parameter(stored, drawn(self.rng, stored, count * self.tiles(name) + APART))
         if stored != element:
-            return self.emit(f"ptr_to_ptr {name} : tile<ptr<i8>> -> {shown(type_)}")
-        return self.row(name, element, type_)
+            return self.emit(f"ptr_to_ptr {base} : tile<ptr<i8>> -> {shown(type_)}")
+        return self.row(name, base, element, type_)
 
-    def row(self, pointer: str, element: str, type_: TileType) -> str:
+    def row(self, name: str, pointer: str, element: str, type_: TileType) -> str:
         """Pointers to elements side by side, as a tile of a shape."""
-        name = f"a{len(self.lines)}"
-        self.lines.append(row(name, pointer[1:], element, type_.elements))
-        flat = f"tile<{type_.elements}xptr<{element}>>"
-        return self.emit(f"reshape %{name} : {flat} -> tile<{_dims(type_)}ptr<{element}>>")
+        count, one = type_.elements, f"tile<ptr<{element}>>"
+        flat, whole = f"tile<{count}xptr<{element}>>", f"tile<{_dims(type_)}ptr<{element}>>"
+        start = self.offset(name, pointer, element, count)
+        first = self.emit(f"reshape {start} : {one} -> tile<1xptr<{element}>>")
+        wide = self.emit(f"broadcast {first} : tile<1xptr<{element}>> -> {flat}")
+        along = self.emit(f"iota : tile<{count}xi32>")
+        at = self.emit(f"offset {wide}, {along} : {flat}, tile<{count}xi32> -> {flat}")
+        return self.emit(f"reshape {at} : {flat} -> {whole}")
 
-    def loaded(self, type_: TileType, array: Any) -> str:
+    def viewed(
+        self, name: str, type_: TileType, numbers: Drawn, turned: bool, exchanged: bool
+    ) -> tuple[str, str]:
+        """A view in which a block and an iteration have a tile of their own, and its index; the
+        view's type."""
+        element, rank, names = type_.element_type, type_.rank, ["%zero"] * type_.rank
+        ends = self.point.around.tiles == "bounded" and "scale" not in name
+        ends = ends and (name == "result" or issubclass(self.point.op, Mma))
+        sizes = list(type_.shape)
+        for axis, (which, count) in self.steps(name, rank).items():
+            axis = 2 * rank - 3 - axis if exchanged else axis
+            names[axis], sizes[axis] = which, sizes[axis] * count
+        less = 4 if shown(element) == "f4E2M1FN" else 3
+        for axis in range(max(rank - 2, 0), rank) if ends else ():
+            sizes[axis] -= less * (type_.shape[axis] > less)
+        order = [*reversed(range(rank))]
+        order = [rank - 2, rank - 1, *order[2:]] if turned else order
+        if shown(element) == "f4E2M1FN":  # Two are a byte along the only stride of 1.
+            order.sort(key=lambda axis: sizes[axis] == 1)
+        strides, step = [0] * rank, 1
+        for axis in order:
+            strides[axis], step = step, step * sizes[axis]
+        shape = tuple(sizes)
+        if ends:
+            shape, strides = (DYNAMIC,) * rank, [DYNAMIC] * (rank - 1) + [1]
+        tensor = TensorViewType.get(element, shape, tuple(strides))
+        view = PartitionViewType.get(type_.shape, tensor, None, PaddingValue.ZERO if ends else None)
+        whole = self.tensor(tensor, sizes, numbers)
+        with self.outside():
+            made = self.emit(f"make_partition_view {whole} : {shown(view)}")
+        return f"{made}[{', '.join(names)}]", shown(view)
+
+    def loaded(
+        self,
+        name: str,
+        type_: TileType,
+        numbers: Drawn,
+        turned: bool = False,
+        exchanged: bool = False,
+    ) -> str:
         """A tile of numbers from memory."""
         element, count = shown(type_.element_type), type_.elements
-        octets = element in ("i4", "f4E2M1FN")
-        if element == "f4E2M1FN":
-            array = array[: (count + 1) // 2]
-            source = self.loaded(TileType.get((count // 2,), _I8.element_type), array)
-            flat = f"tile<{count}x{element}>"
-            wide = self.emit(f"unpack {source} : tile<{count // 2}xi8> -> {flat}")
-            return self.emit(f"reshape {wide} : {flat} -> {shown(type_)}")
-        if octets:
-            source = self.loaded(type_.with_element(_I8.element_type), array)
+        if element == "i4":
+            source = self.loaded(name, type_.with_element(_I8), numbers, turned, exchanged)
             return self.emit(f"trunci {source} : tile<{_dims(type_)}i8> -> {shown(type_)}")
-        at = self.row(self.parameter(element, array), element, type_)
-        return self.load(at, type_)
+        if type_.rank and self.point.around.tiles != "pointed":
+            at, view = self.viewed(name, type_, numbers, turned, exchanged)
+            said = self.said("cuda_tile.load_view_tko")
+            return self.emit(f"load_view_tko weak {at}{said} : {view}, tile<i32> -> "
+                             f"{shown(type_)}, token", ", %t")  # fmt: skip
+        if element == "f4E2M1FN":
+            octets, flat = TileType.get((count // 2,), _I8), f"tile<{count}x{element}>"
+            source = self.loaded(name, octets, numbers)
+            wide = self.emit(f"unpack {source} : {shown(octets)} -> {flat}")
+            return self.emit(f"reshape {wide} : {flat} -> {shown(type_)}")
+        base = self.parameter(element, numbers(count * self.tiles(name)))
+        return self.load(self.row(name, base, element, type_), type_)
 
     def load(self, at: str, type_: TileType) -> str:
         """A tile through pointers."""
-        name = f"%l{len(self.lines)}"
         pointers = f"tile<{_dims(type_)}ptr<{shown(type_.element_type)}>>"
-        self.lines.append(f"    {name}, {name}t = load_ptr_tko weak {at} : {pointers} -> "
-                          f"{shown(type_)}, token")  # fmt: skip
-        return name
+        said = self.said("cuda_tile.load_ptr_tko")
+        return self.emit(
+            f"load_ptr_tko weak {at}{said} : {pointers} -> {shown(type_)}, token", ", %t"
+        )
+
+    def said(self, op: str) -> str:
+        """The hints of an access."""
+        hints = self.point.around.hints(op)
+        return hints and f" optimization_hints = <{hints}>"
 
     # --- results ---
 
@@ -285,25 +351,36 @@ class PointKernel:
         if isinstance(type_.element_type, PointerType):
             pointee = type_.element_type.pointee_type
             if shown(pointee) == "f4E2M1FN":
-                octets = type_.with_element(PointerType.get(_I8.element_type))
+                octets = type_.with_element(PointerType.get(_I8))
                 name = self.emit(f"ptr_to_ptr {name} : {shown(type_)} -> {shown(octets)}")
-                pointee = _I8.element_type
+                pointee = _I8
             type_ = type_.with_element(pointee)
             name = self.load(name, type_)
         element, count = shown(type_.element_type), type_.elements
-        if element == "f4E2M1FN":
-            flat = self.emit(f"reshape {name} : {shown(type_)} -> tile<{count}x{element}>")
-            name = self.emit(f"pack {flat} : tile<{count}x{element}> -> tile<{count // 2}xi8>")
-            type_ = TileType.get((count // 2,), _I8.element_type)
         if element == "i4":
-            octets = type_.with_element(_I8.element_type)
+            octets = type_.with_element(_I8)
             name = self.emit(f"exti {name} signed : {shown(type_)} -> {shown(octets)}")
             type_ = octets
+        by_view = type_.rank and self.point.around.tiles != "pointed"
+        if element == "f4E2M1FN" and not by_view:
+            flat = self.emit(f"reshape {name} : {shown(type_)} -> tile<{count}x{element}>")
+            name = self.emit(f"pack {flat} : tile<{count}x{element}> -> tile<{count // 2}xi8>")
+            type_ = TileType.get((count // 2,), _I8)
         element = shown(type_.element_type)
-        at = self.parameter(element, np.zeros(type_.elements, DTYPES[element]))
-        at = self.row(at, element, type_)
+        dtype = DTYPES["i8" if element == "f4E2M1FN" else element]
+        if by_view:
+            at, view = self.viewed("result", type_, lambda n: np.zeros(n, dtype), False, False)
+            said = self.said("cuda_tile.store_view_tko")
+            self.emit(
+                f"store_view_tko weak {name}, {at}{said} : {shown(type_)}, {view}, tile<i32> "
+                "-> token"
+            )
+            return
+        base = self.parameter(element, np.zeros(type_.elements * self.tiles("result"), dtype))
+        at = self.row("result", base, element, type_)
+        said = self.said("cuda_tile.store_ptr_tko")
         self.emit(
-            f"store_ptr_tko weak {at}, {name} : tile<{_dims(type_)}ptr<{element}>>, "
+            f"store_ptr_tko weak {at}, {name}{said} : tile<{_dims(type_)}ptr<{element}>>, "
             f"{shown(type_)} -> token"
         )
 
@@ -317,7 +394,7 @@ class PointKernel:
             f'\n      "cuda_tile.yield"({given}) : ({types}) -> ()\n    }})')  # fmt: skip
 
 
-_I8 = TileType.get((), IntegerType(8))
+_I8 = IntegerType(8)
 
 
 def _dims(type_: TileType) -> str:
@@ -326,14 +403,16 @@ def _dims(type_: TileType) -> str:
 
 def _generic(point: Point, results: list[str], operands: list[str], body: str) -> str:
     """An op in MLIR's generic form."""
-    properties = ", ".join(
+    words = [
         f'"{name}"' if str(value) == "unit" else f'"{name}" = {value}'
         for name, value in point.properties
-    )
+    ]
+    hints = point.around.hints(point.op.name)
+    words += [f'"optimization_hints" = #cuda_tile.optimization_hints<{hints}>'] if hints else []
     types = ", ".join(str(type_) for types in point.operands for type_ in types)
     listed = ", ".join(map(str, point.results))
     given = f"{', '.join(results)} = " if results else ""
     return (
-        f'{given}"{point.op.name}"({", ".join(operands)}) <{{{properties}}}>{body} : '
+        f'{given}"{point.op.name}"({", ".join(operands)}) <{{{", ".join(words)}}}>{body} : '
         f"({types}) -> ({listed})"
     )

@@ -33,7 +33,8 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parent))
 
 from judge import TARGETS, tried
-from points import Point, pairs, points, swept
+from point import Point
+from points import pairs, points, swept
 
 from tilewright.executors import add_executor_option, executor_of, in_order
 

@@ -13,6 +13,8 @@ PRODUCTS = (
     (64, 8, 32), (64, 64, 64), (128, 64, 32), (128, 256, 64), (256, 32, 32),
 )  # fmt: skip
 """M, N and K: too small for an MMA, of a warp, of a warpgroup, of 128 rows and more."""
+PITCH = 32
+"""What strides are multiples of where TMA is to copy parts of rows."""
 BY_HAND = (
     "module", "entry", "global", "get_global", "alloca", "assert", "assume", "print_tko", "for",
     "loop", "if", "break", "continue", "return", "yield", "make_tensor_view",

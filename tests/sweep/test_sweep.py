@@ -3,13 +3,15 @@ whole of it is `run.py`."""
 
 from __future__ import annotations
 
+import random
 from itertools import islice
 
 import numpy as np
 import pytest
 from covering import THOROUGH
 from judge import TARGETS, differs, tried
-from points import BY_HAND, pairs, points, swept
+from points import pairs, placed, points, swept
+from swept_shapes import BY_HAND
 
 from tilewright.dialects.cuda_tile.ops.operation import OPS
 from tilewright.dialects.cuda_tile.ops.views import MakeView
@@ -22,7 +24,7 @@ FIRST = 40
 def test_compiled_is_interpreted(name: str) -> None:
     place, some = [*swept()].index(name), list(islice(points(name), FIRST))
     for number in range(1 + THOROUGH):
-        point = some[37 * (place + number) % len(some)]
+        point = placed([some[37 * (place + number) % len(some)]], random.Random(place))[0]
         arch = TARGETS[(2 * place + number) % len(TARGETS)]
         assert not tried([point], [arch], ["ptx"], assembles=bool(THOROUGH))
 

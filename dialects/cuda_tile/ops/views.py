@@ -3,7 +3,7 @@
 from typing import Any, ClassVar, Self
 
 from xdsl.dialects.builtin import DictionaryAttr, NoneAttr
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
     operand_def,
     opt_prop_def,
@@ -233,6 +233,11 @@ class ViewAccess(MemoryOp):
         return self.view.type  # pyright: ignore
 
     @property
+    def accessed(self) -> SSAValue:
+        """The tile that is loaded, stored or combined with what is there."""
+        return getattr(self, self.TILE_NAME)
+
+    @property
     def within(self) -> tuple[bool, ...]:
         """For each index, whether the tile is known to lie within the tensor along it."""
         value: Any = self.properties.get("inbounds")
@@ -245,7 +250,7 @@ class ViewAccess(MemoryOp):
         types: list[Any] = [index.type for index in self.index]  # pyright: ignore
         if len(types) != view.index_rank:
             raise self.fail(f"{view.index_rank} indices as the view has, got {len(types)}")
-        tile = getattr(self, self.TILE_NAME).type
+        tile = self.accessed.type
         if tile != view.tile_type:
             raise self.fail(
                 f"{self.TILE_NAME} to be {shown(view.tile_type)} as the view has it, "

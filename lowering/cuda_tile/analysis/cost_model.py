@@ -23,6 +23,8 @@ from math import prod
 from xdsl.traits import IsTerminator
 
 from tilewright.dialects.cuda_tile.element_types import ELEMENT_OF
+from tilewright.dialects.cuda_tile.ops import floating_point
+from tilewright.dialects.cuda_tile.ops.aggregate import ReduceOp
 from tilewright.dialects.cuda_tile.ops.core import ConstantOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cuda_tile.types import PointerType, TileType
@@ -50,6 +52,10 @@ _MOST_THREADS, _WORKERS = 1024, "num_worker_warps_per_cta"
 _PER_THREAD, _CROWDED = 8, 128
 """The elements of the largest tile for each thread: from which on a thread more is worth it, and
 from which on, where MMAs multiply, more than the usual number of threads."""
+_LONG_FOLDED, _COMPUTED, _MANY = 32, 4, 8
+"""The same of kernels that fold by regions of several ops, which lanes and warps go through once
+more for each of their steps, and of those that compute so many functions of each element, whose
+code is long."""
 _WORDS, _ALIVE = 32, 8
 """The registers of a thread for the largest tile, where no MMAs multiply, and how often it must fit
 into those that a thread of so many may have."""
@@ -86,6 +92,13 @@ _IN_FLIGHT = 3
 _MOST_STAGES, _FEW_STAGES, _OWN = 12, 3, 1024
 """The stages from which on more hide nothing, of loops that only multiply and of others, and the
 shared memory that a CTA takes beside its own."""
+_FUNCTIONS = (
+    floating_point.SinOp, floating_point.CosOp, floating_point.TanOp, floating_point.SinHOp,
+    floating_point.CosHOp, floating_point.TanHOp, floating_point.ExpOp, floating_point.Exp2Op,
+    floating_point.LogOp, floating_point.Log2Op, floating_point.PowOp, floating_point.Atan2Op,
+)  # fmt: skip
+_ONE_AND_ITS_END = 2
+"""The ops of a region that is one op."""
 
 WARP, WARPGROUP = 32, 128
 TMA = target("sm_90")
@@ -121,6 +134,9 @@ def thread_count(entry: EntryOp, arch: Target | None = None) -> int:
     warps = hint(entry, _WORKERS, arch)
     if warps is not None:
         least, most = (_USUAL, _MOST_THREADS // 2) if products else (WARP, _MOST_THREADS)
+        sums = max((m * n for m, n in products), default=0)
+        if arch is not None and not arch.supports(DATACENTER_BLACKWELL):
+            least = _MOST if sums // _USUAL > _MOST_REGISTERS - _BESIDE else least
         if least <= warps * WARP <= most and not warps & warps - 1:
             return warps * WARP
         remark(entry, "hint", f"{_WORKERS} = {warps} is not honoured: the kernel wants a power of "
@@ -135,7 +151,8 @@ def thread_count(entry: EntryOp, arch: Target | None = None) -> int:
         if isinstance(result.type, TileType)
     ]
     largest = max((type_.elements for type_ in tiles), default=1)
-    count = max(_FEWEST, min(_USUAL, largest // _PER_THREAD))
+    share, most = _shares(entry)
+    count = max(_FEWEST, min(most, largest // share))
     multiplied = [op for op in multiplications(entry) if atom_of(op)]
     if multiplied:
         # What loops do not carry is in registers beside the operands of the next product.
@@ -145,6 +162,16 @@ def thread_count(entry: EntryOp, arch: Target | None = None) -> int:
     while count < _MOST_THREADS and words > min(_WORDS * count, _REGISTERS // _ALIVE):
         count *= 2
     return count
+
+
+def _shares(entry: EntryOp) -> tuple[int, int]:
+    """The elements of the largest tile for each thread, and the most threads for that."""
+    ops = list(entry.walk())
+    if any(isinstance(op, ReduceOp) and len(op.body.block.ops) > _ONE_AND_ITS_END for op in ops):
+        return _LONG_FOLDED, _USUAL
+    if sum(isinstance(op, _FUNCTIONS) for op in ops) >= _MANY:
+        return _COMPUTED, _MOST
+    return _PER_THREAD, _USUAL
 
 
 @once_each

@@ -34,8 +34,12 @@ from tilewright.dialects.cuda_tile.ops.memory import MemoryOp
 from tilewright.dialects.cuda_tile.ops.miscellaneous import AssumeOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cuda_tile.ops.operation import PureOp
-from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp, StoreViewTkoOp
-from tilewright.dialects.cuda_tile.types import PartitionViewType, TileType
+from tilewright.dialects.cuda_tile.ops.views import (
+    AtomicRedViewTkoOp,
+    LoadViewTkoOp,
+    StoreViewTkoOp,
+)
+from tilewright.dialects.cuda_tile.types import GatherScatterViewType, TileType
 from tilewright.lowering.cuda_tile.layouts.elements import element_of, shape_of, tile_type
 from tilewright.lowering.cuda_tile.layouts.layouts import dim_bits
 
@@ -161,9 +165,11 @@ def relations(op: Operation) -> Iterator[Relation]:
             for column in passed_on(op):
                 if isinstance(column[0].type, TileType):
                     yield [(value, range(tile_type(value).rank)) for value in column]
-        case LoadViewTkoOp() | StoreViewTkoOp():
-            cut = isinstance(op.view_type, PartitionViewType)
-            yield [(op.tile, range(tile_type(op.tile).rank) if cut else [None] * 9)]
+        case LoadViewTkoOp() | StoreViewTkoOp() | AtomicRedViewTkoOp():
+            rows: Relation = []
+            if isinstance(view := op.view_type, GatherScatterViewType):
+                rows = [(op.index[view.sparse_dim], [view.sparse_dim])]
+            yield [(op.accessed, range(tile_type(op.accessed).rank)), *rows]
         case core.ConstantOp():
             yield [(op.result, [0, 1, 2, 3, 4, 5, 6, 7] if op.elements.is_splat else [None] * 8)]
         case _:

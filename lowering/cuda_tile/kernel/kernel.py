@@ -34,6 +34,7 @@ from tilewright.lowering.cuda_tile.analysis.tensor_maps import BoxedAccess
 from tilewright.lowering.cuda_tile.kernel.memory_order import MemoryOrder
 from tilewright.lowering.cuda_tile.kernel.scratch import Scratch
 from tilewright.lowering.cuda_tile.kernel.tensor_memory import AccumulatorMemory
+from tilewright.lowering.cuda_tile.kernel.warp_moves import WarpMoves
 from tilewright.lowering.cuda_tile.kernel.warpgroup_groups import MmaGroup, MmaGroups
 from tilewright.lowering.cuda_tile.layouts.elements import (
     element_of,
@@ -195,12 +196,18 @@ class Kernel:
         if self.op is None or (tile.layout.count == 1 and set(tile.layout.threads) == {None}):
             return
         size, what = address.bytes_of(tile.elements[0].type), _made(value)
+        moves = WarpMoves.paying(tile.layout, layout, size)
+        way = "through shared memory"
+        if moves is not None:
+            way = f"by {moves.shuffles} shuffles of a warp"
         remark(
             self.op,
             "conversion",
-            f"'{self.op.name}' wants {what} in another layout, through shared memory: "
+            f"'{self.op.name}' wants {what} in another layout, {way}: "
             f"{layout.text()} from {tile.layout.text()}",
         )
+        if moves is not None:
+            return
         order = converting(tile.layout, layout, size)
         ways = [order.conflicts(side) for side in (tile.layout, layout)]
         if max(ways) > 1:

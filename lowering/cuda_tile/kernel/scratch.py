@@ -15,6 +15,7 @@ from xdsl.ir import Attribute, SSAValue
 
 from tilewright.dialects.cute.types.memref import Space, SpaceAttr
 from tilewright.dialects.cute_nvgpu.ops import address, sync, tma
+from tilewright.lowering.cuda_tile.kernel.warp_moves import WarpMoves
 from tilewright.lowering.cuda_tile.layouts.layouts import TileLayout, spread
 from tilewright.lowering.cuda_tile.layouts.shared_matrices import ALIGNMENT, MatrixOrder
 from tilewright.lowering.cuda_tile.layouts.shared_order import CHUNK, SharedOrder, converting
@@ -205,6 +206,9 @@ class Scratch:
             bit is not None for bit in source.threads
         ):
             return [elements[0]] * target.count
+        moves = WarpMoves.paying(source, target, address.bytes_of(elements[0].type))
+        if moves is not None:
+            return moves.made(source, elements, self.emitter, self.threads)
         return self.told(source, elements, target)
 
     def told(

@@ -16,7 +16,7 @@ from tilewright.dialects.cuda_tile.builder import TileBuilder
 from tilewright.dialects.cuda_tile.ops.control_flow import ContinueOp, ForOp, ReturnOp
 from tilewright.dialects.cuda_tile.ops.memory import StorePtrTkoOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
-from tilewright.dialects.cuda_tile.ops.views import StoreViewTkoOp
+from tilewright.dialects.cuda_tile.ops.views import StoreViewTkoOp, ViewAccess
 from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
 from tilewright.lowering.cuda_tile.analysis.cost_model import is_full_of_sums
@@ -24,6 +24,7 @@ from tilewright.lowering.cuda_tile.analysis.place_accumulators import lacks_colu
 from tilewright.lowering.cuda_tile.analysis.split_dimensions import SplitTiles, UnsplitError
 from tilewright.lowering.cuda_tile.layouts.elements import shape_of, tile_type
 from tilewright.lowering.cuda_tile.layouts.mma_layouts import multiplications
+from tilewright.lowering.cuda_tile.scheduling.computed_parts import part_extracts
 from tilewright.lowering.cuda_tile.scheduling.split_blocks import (
     Atomic,
     check_ops,
@@ -37,7 +38,7 @@ _MATRICES = -1
 """The dimension in front of rows and columns."""
 _TURNS, _LEAST = 2, 128
 """The turns, and the least rows or columns of each: all warps multiply."""
-_LARGE = 1 << 17
+LARGE = 1 << 17
 """The elements of a tile that are not too many for registers: 128 of each of 1024 threads."""
 
 
@@ -54,10 +55,11 @@ def turn_kernel(entry: EntryOp, arch: Target | None) -> None:
     while arch is not None and (is_full_of_sums(entry, arch) or lacks_columns(entry, arch)):
         if not any(_turn(entry, _TURNS, partial(split_sums, axis=axis)) for axis in axes):
             break
-    if _large_tiles(entry):
-        unfold_rows(entry, _LARGE)
+    if any(_is_large(result) for op in entry.walk() for result in op.results):
+        unfold_rows(entry, LARGE)
+        part_extracts(entry, LARGE)
     while large := _large_tiles(entry):
-        parts = max(tile_type(value).elements for value in large) // _LARGE
+        parts = max(tile_type(value).elements for value in large) // LARGE
         while parts > 1 and not _turn(entry, parts, _split_stored):
             parts //= 2
         if parts == 1:
@@ -71,8 +73,11 @@ def _large_tiles(entry: EntryOp) -> list[SSAValue]:
     for op in reversed(list(entry.walk())):
         if not multiplied.isdisjoint(op.results):
             multiplied.update(op.operands)
-    values = [x for op in entry.walk() for x in op.results if x not in multiplied]
-    return [x for x in values if isinstance(x.type, TileType) and x.type.elements > _LARGE]
+    return [x for op in entry.walk() for x in op.results if _is_large(x) and x not in multiplied]
+
+
+def _is_large(value: SSAValue) -> bool:
+    return isinstance(value.type, TileType) and value.type.elements > LARGE
 
 
 def _split_stored(split: SplitTiles) -> None:
@@ -80,7 +85,7 @@ def _split_stored(split: SplitTiles) -> None:
     ops = list(split.entry.walk())
     for op in ops:
         if isinstance(op, StoreViewTkoOp | StorePtrTkoOp | Atomic):
-            tile = op.operands[0]
+            tile = op.accessed if isinstance(op, ViewAccess) else op.operands[0]
             if tile not in split.axes:
                 shape = shape_of(tile)
                 split.spread_along(tile, sorted(range(len(shape)), key=lambda i: -shape[i]))

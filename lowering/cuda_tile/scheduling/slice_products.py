@@ -20,7 +20,6 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from tilewright.dialects.cuda_tile.builder import TileBuilder
-from tilewright.dialects.cuda_tile.elements import ElementsAttr
 from tilewright.dialects.cuda_tile.ops import core
 from tilewright.dialects.cuda_tile.ops.control_flow import ContinueOp, ForOp
 from tilewright.dialects.cuda_tile.ops.conversions import ConversionOp
@@ -44,8 +43,11 @@ from tilewright.lowering.cuda_tile.layouts.mma_layouts import (
     atom_of,
     multiplications,
 )
-from tilewright.lowering.cuda_tile.scheduling.part_accesses import access_part
+from tilewright.lowering.cuda_tile.scheduling.computed_parts import erase, is_parted, part_of
+from tilewright.lowering.cuda_tile.scheduling.kernel_turns import LARGE
 
+_FEWEST, _UNROLLED = 2, 1024
+"""The slices at least, and the K of one that threads multiply without MMAs."""
 _SHALLOW, _STAGES = 64, 3
 """The bytes of K of a slice at least, and the slices that have room at once."""
 
@@ -60,11 +62,13 @@ def slice_products(entry: EntryOp, arch: Target | None) -> None:
     while waiting:
         op = waiting.pop()
         size = _bytes(op, op.lhs) + _bytes(op, op.rhs)
-        loaded = all(_is_loaded(value) for value, _ in _sliced(op))
-        if size <= room // 2 if loaded and _is_loaded(op.lhs, op) else size <= room:
+        loaded = all(_is_loaded(value, axis) for value, axis in _sliced(op))
+        if size <= room // 2 if loaded and _is_loaded(*_sliced(op)[0], op) else size <= room:
             continue
         depth, slices = _bytes(op, op.lhs) // prod(shape_of(op.lhs)[:-1]), 1
         while _STAGES * size > room * slices and depth > _SHALLOW * slices:
+            slices *= 2
+        while atom_of(op) is None and shape_of(op.lhs)[-1] > _UNROLLED * slices > _UNROLLED:
             slices *= 2
         if size > room * slices and atom_of(op) is not None:
             waiting += _halve(op)
@@ -87,12 +91,14 @@ def _sliced(op: Multiplication) -> list[tuple[SSAValue, int]]:
     ]  # fmt: skip
 
 
-def _is_loaded(value: SSAValue, beside: Operation | None = None) -> bool:
+def _is_loaded(value: SSAValue, axis: int, beside: Operation | None = None) -> bool:
     """True of what a slice of is as well loaded where the product is; loaded in the block of
     an op."""
+    if prod(shape_of(value)) > LARGE:
+        return is_parted(value, axis, _FEWEST)
     match value.owner:
         case core.PermuteOp() | ConversionOp():
-            return _is_loaded(value.owner.operands[0], beside)
+            return _is_loaded(value.owner.operands[0], axis, beside)
         case LoadViewTkoOp() as load:
             return (
                 (beside is None or load.parent is beside.parent)
@@ -166,37 +172,17 @@ def _halve(op: Multiplication) -> list[Multiplication]:
 
 def _slice(value: SSAValue, axis: int, slices: int, number: SSAValue, at: TileBuilder) -> SSAValue:
     """A slice of a tile: loaded or computed of what is, else a part of it."""
+    if _is_loaded(value, axis):
+        return part_of(value, axis, slices, number, at)
     shape = [x // slices if i == axis else x for i, x in enumerate(shape_of(value))]
-    type_, owner = TileType.get(tuple(shape), element_of(value)), value.owner
-    if not _is_loaded(value):
-        zero = at.constant(0, i32)
-        indices = [number if i == axis else zero for i in range(len(shape))]
-        return at.add(core.ExtractOp, [value, *indices], type_)
-    assert isinstance(owner, Operation)
-    new = owner.clone()
-    if isinstance(owner, core.PermuteOp):
-        order: list[int] = [int(x) for x in owner.permutation.get_values()]  # type: ignore[attr-defined]
-        axis = order[axis]
-    if not isinstance(owner, LoadViewTkoOp | core.ConstantOp):
-        new.operands[0] = _slice(owner.operands[0], axis, slices, number, at)
-    if isinstance(new, core.ConstantOp):
-        new.properties["value"] = ElementsAttr(type_, new.elements.data)
-    result = at.insert(new).results[0]
-    if isinstance(new, LoadViewTkoOp):
-        access_part(new, axis, slices, number)
-    return Rewriter.replace_value_with_new_type(result, type_)
+    zero = at.constant(0, i32)
+    indices = [number if i == axis else zero for i in range(len(shape))]
+    type_ = TileType.get(tuple(shape), element_of(value))
+    return at.add(core.ExtractOp, [value, *indices], type_)
 
 
 def _replace(op: Multiplication, result: SSAValue) -> None:
     """Have another result in the place of an op's, and nothing of what it alone was made of."""
-    operands = [value for value, _ in _sliced(op)]
     result.name_hint = op.result.name_hint
     op.result.replace_all_uses_with(result)
-    Rewriter.erase_op(op)
-    for value in operands:
-        while isinstance(value.owner, Operation) and _is_loaded(value):
-            owner, unused = value.owner, all(x.first_use is None for x in value.owner.results)
-            if not unused:
-                break
-            value = owner.operands[0] if owner.operands else value
-            Rewriter.erase_op(owner)
+    erase(op)

@@ -42,10 +42,12 @@ from tilewright.dialects.cuda_tile.ops.miscellaneous import AssumeOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cuda_tile.ops.operation import PureOp
 from tilewright.dialects.cuda_tile.ops.views import (
+    AtomicRedViewTkoOp,
     GetIndexSpaceShapeOp,
     GetTensorShapeOp,
     LoadViewTkoOp,
     StoreViewTkoOp,
+    ViewAccess,
 )
 from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target, target
@@ -76,6 +78,7 @@ from tilewright.lowering.cuda_tile.scheduling.share_blocks import shared_by
 _CLUSTERS = target("sm_90")
 _MOST = 16
 """The CTAs of a tile block, pairs of which multiply."""
+_RELAXED = MemoryOrderingSemantics.RELAXED
 _ROWS, _TALL = 64, 128
 """The rows of a CTA's part at least, and from which on rows are split rather than columns."""
 
@@ -84,7 +87,7 @@ _KNOWN = (
     LoadPtrTkoOp, StorePtrTkoOp, AssertOp, BreakOp, ContinueOp, YieldOp, ReturnOp, EntryOp,
     GetIndexSpaceShapeOp, GetTensorShapeOp,
 )  # fmt: skip
-Atomic = AtomicRMWTkoOp | AtomicCASTkoOp
+Atomic = AtomicRMWTkoOp | AtomicCASTkoOp | AtomicRedViewTkoOp
 
 
 def split_blocks(entry: EntryOp, arch: Target | None) -> SharedBlocks:
@@ -178,22 +181,27 @@ def _pair_axis(rows: int, columns: int, parts: int) -> int | None:
 
 def check_ops(entry: EntryOp, *, by_turns: bool = False) -> None:
     """Raise where CTAs would do twice what is to be done once, or would need an order; turns of one
-    CTA have atomics."""
+    CTA have atomics, and accesses that are not weak where these come after no other."""
     stores = False
     for op in entry.walk():
-        atomic = by_turns and isinstance(op, Atomic)
-        if not (atomic or isinstance(op, _KNOWN)):
+        if not (isinstance(op, _KNOWN) or (by_turns and isinstance(op, Atomic))):
             raise UnsplitError(f"'{op.name}' is for one CTA")
         if isinstance(op, StoreViewTkoOp | StorePtrTkoOp | Atomic):
-            stores = True
-            weak = op.ordering is MemoryOrderingSemantics.RELAXED if atomic else is_weak(op)
-            if not weak or not _follows_itself(op.token, op, set()):
-                raise UnsplitError("a store comes after another access, or is not weak")
+            stores, seen = True, set[SSAValue]()
+            if not _follows_itself(op.token, op, seen):
+                raise UnsplitError("a store comes after another access")
+            first = all(x.owner is op or not isinstance(x.owner, MemoryOp) for x in seen)
+            if not (is_weak(op) or (by_turns and (first or op.ordering is _RELAXED))):
+                raise UnsplitError("a store is not weak")
     for op in entry.walk():
         if isinstance(op, LoadViewTkoOp | LoadPtrTkoOp) and stores and (
-            not is_weak(op) or not reads_only(op.token)
+            not (is_weak(op) or (by_turns and _is_first(op.token))) or not reads_only(op.token)
         ):  # fmt: skip
             raise UnsplitError("a load comes after a write, or is not weak")
+
+
+def _is_first(token: SSAValue | None) -> bool:
+    return token is None or isinstance(token.owner, MakeTokenOp)
 
 
 def check_parts(split: SplitTiles) -> None:
@@ -210,13 +218,14 @@ def check_parts(split: SplitTiles) -> None:
 
 def _place(op: Operation, split: SplitTiles) -> tuple[object, ...]:
     """Where the part of a tile is that an op accesses."""
-    if not isinstance(op, LoadViewTkoOp | StoreViewTkoOp):
+    if not isinstance(op, ViewAccess):
         return op.operands[0], split.axes.get(op.operands[0])
     type_ = op.view_type
-    order = type_.tile_shape, getattr(type_, "dim_map", ())
+    order = type_.tile_shape, getattr(type_, "dim_map", ()), getattr(type_, "traversal_strides", ())
     # Each reader of a constant has one of its own.
-    index = [x.owner.elements if isinstance(x.owner, core.ConstantOp) else x for x in op.index]
-    return tensor_of(op.view), order, *index, split.axes.get(op.tile)
+    places: list[SSAValue] = list(op.index)  # type: ignore[attr-defined]
+    index = [x.owner.elements if isinstance(x.owner, core.ConstantOp) else x for x in places]
+    return tensor_of(op.view), order, *index, split.axes.get(op.accessed)  # type: ignore[attr-defined]
 
 
 def _rewrite(split: SplitTiles) -> None:
@@ -229,8 +238,8 @@ def rewrite_parts(split: SplitTiles, number: SSAValue) -> list[Operation]:
     """Rewrite an entry for the part of a number; the accesses to parts of tiles."""
     parts: list[Operation] = []
     for op in list(split.entry.walk()):
-        if isinstance(op, LoadViewTkoOp | StoreViewTkoOp) and op.tile in split.axes:
-            access_part(op, split.axes[op.tile], split.parts, number)
+        if isinstance(op, ViewAccess) and op.accessed in split.axes:
+            access_part(op, split.axes[op.accessed], split.parts, number)
             parts.append(op)
     for value in split.axes:
         made, type_ = value.owner, split.type_of(value)
@@ -276,7 +285,7 @@ def _follows_itself(token: SSAValue | None, store: Operation, seen: set[SSAValue
             return all(_follows_itself(one, store, seen) for one in owner.tokens)
         case LoadViewTkoOp() | LoadPtrTkoOp():
             return _follows_itself(owner.token, store, seen)
-        case StoreViewTkoOp() | AtomicRMWTkoOp() | AtomicCASTkoOp():
+        case StoreViewTkoOp() | AtomicRMWTkoOp() | AtomicCASTkoOp() | AtomicRedViewTkoOp():
             return owner is store and _follows_itself(owner.token, store, seen)
         case ForOp() | LoopOp() | IfOp():
             return all(

@@ -23,7 +23,7 @@ from tilewright.dialects.cuda_tile.ops.control_flow import ForOp, IfOp, LoopOp
 from tilewright.dialects.cuda_tile.ops.memory import JoinTokensOp
 from tilewright.dialects.cuda_tile.ops.miscellaneous import AssumeOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
-from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp, StoreViewTkoOp
+from tilewright.dialects.cuda_tile.ops.views import ViewAccess
 from tilewright.dialects.cuda_tile.types import TokenType
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
 from tilewright.lowering.cuda_tile.analysis.cost_model import are_tall, is_crowded, tiled_products
@@ -131,9 +131,9 @@ class _Turns:
         new = op.clone(given)
         Rewriter.insert_op(new, InsertPoint.before(before))
         number_of_part = TileBuilder(new).constant(number, i32)
-        if isinstance(op, LoadViewTkoOp | StoreViewTkoOp) and op.tile in self.split.axes:
-            assert isinstance(new, LoadViewTkoOp | StoreViewTkoOp)
-            access_part(new, self.split.axes[op.tile], self.split.parts, number_of_part)
+        if isinstance(op, ViewAccess) and op.accessed in self.split.axes:
+            assert isinstance(new, ViewAccess)
+            access_part(new, self.split.axes[op.accessed], self.split.parts, number_of_part)
         for old, value in zip(op.results, list(new.results), strict=True):
             if isinstance(old.type, TokenType):
                 tokens.setdefault(old, []).append(value)

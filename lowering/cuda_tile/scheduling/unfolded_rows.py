@@ -16,10 +16,10 @@ from tilewright.dialects.cuda_tile.ops import core, integer
 from tilewright.dialects.cuda_tile.ops.conversions import ConversionOp
 from tilewright.dialects.cuda_tile.ops.elementwise import BinaryInteger
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
-from tilewright.dialects.cuda_tile.ops.operation import PureOp
 from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.lowering.cuda_tile.layouts.elements import element_of, shape_of
 from tilewright.lowering.cuda_tile.legalization.before import Before
+from tilewright.lowering.cuda_tile.scheduling.computed_parts import erase
 
 _Shape = tuple[int, ...]
 
@@ -31,17 +31,7 @@ def unfold_rows(entry: EntryOp, limit: int) -> None:
             if not _is_numbered(op.source):
                 continue
             op.result.replace_all_uses_with(_shaped(op.source, shape_of(op.result), Before(op)))
-            _erase(op)
-
-
-def _erase(op: Operation) -> None:
-    """Erase an op that nobody reads, and what nobody but it has read."""
-    operands = list(op.operands)
-    Rewriter.erase_op(op)
-    for value in operands:
-        made = value.owner
-        if isinstance(made, PureOp) and all(result.first_use is None for result in made.results):
-            _erase(made)
+            erase(op)
 
 
 def _is_numbered(value: SSAValue) -> bool:

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from tilewright.dialects.math_functions.code import Value
+from tilewright.dialects.math_functions.code import Value, Values, choice
 from tilewright.lowering.interpreter.arithmetic.scalar import scalar
 from tilewright.lowering.interpreter.values import Bits
 
@@ -25,6 +25,11 @@ class Computed:
     def move(self, value: Bits, type_: str) -> Bits:
         """The bits themselves."""
         return value
+
+    def rarely(self, condition: Value, then: Callable[[], Values], other: Values) -> Values:
+        """Both, and a choice."""
+        pairs = zip(then(), other, strict=True)
+        return [choice(condition, here, elsewhere) for here, elsewhere in pairs]
 
 
 LEAF = Computed()

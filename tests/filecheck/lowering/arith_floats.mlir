@@ -8,9 +8,10 @@
 // CHECK:         = ptx.add rn.f16 %a, %b
 // CHECK:         = ptx.sub rn.f16 %a, %b
 // CHECK:         = ptx.mul rn.f16 %a, %b
-// CHECK:         = ptx.cvt f32.f16 %a
-// CHECK:         = ptx.cvt f32.f16 %b
-// CHECK:         = ptx.div rn.f32
+// CHECK:         %[[A:.*]] = ptx.cvt f32.f16 %a
+// CHECK:         %[[B:.*]] = ptx.cvt f32.f16 %b
+// CHECK:         %[[INVERSE:.*]] = ptx.rcp approx.ftz.f32 %[[B]]
+// CHECK:         ptx.mul rn.f32 %[[A]], %[[INVERSE]]
 // CHECK:         = ptx.cvt rn.f16.f32
 // CHECK:         = ptx.max NaN.f32
 // CHECK:         = ptx.cvt rn.f16.f32

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 sys.path.insert(0, str(Path(__file__).parents[1] / "interpreter" / "cuda_tile"))
 sys.path.append(str(Path(__file__).parents[2] / "sweep"))
 
-from point_kernels import DTYPES, drawn
+from point_values import DTYPES, drawn
 from tile_ir import row
 
 RNG = np.random.default_rng(7)

@@ -20,7 +20,7 @@ sys.path.append(str(Path(__file__).parents[2] / "sweep"))
 from covering import THOROUGH, covering
 from every_op import Case, cases, scaled
 from judge import TARGETS, differs
-from points import BY_HAND
+from swept_shapes import BY_HAND
 from tile_ir import entry
 
 import tilewright as tw

@@ -153,8 +153,10 @@ def test_worker_warps() -> None:
         block = tw.compile(own, "sm_90a").entry().block
         assert block is not None and block[0] // 64 == threads // 64
     check(own, (128, 64, 40), ("bf16", *TYPES), (1, 1))
-    few = tw.compile(hinted(text, "num_worker_warps_per_cta = 2"), "sm_90a")
-    assert "not honoured" in hints_of(few)[0]
+    wide = product(TYPES, (128, 256, 32))
+    for own, warps, fewest in ((text, 2, 4), (wide, 4, 8)):
+        few = tw.compile(hinted(own, f"num_worker_warps_per_cta = {warps}"), "sm_90a")
+        assert f"of {fewest} to 16 warps" in hints_of(few)[0]
 
 
 @pytest.mark.parametrize("ctas", [2, 1])
