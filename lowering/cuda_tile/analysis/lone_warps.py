@@ -24,7 +24,7 @@ _PLACES = (
 
 
 def needed_for_copies(
-    entry: EntryOp, loads: Sequence[views.LoadViewTkoOp]
+    entry: EntryOp, loads: Sequence[views.LoadViewTkoOp | views.StoreViewTkoOp]
 ) -> set[Operation] | None:
     """The ops that say where what is loaded lies, and how often; None where it depends on more than
     parameters, the block's number and loops' variables, or where a branch leaves the kernel or one

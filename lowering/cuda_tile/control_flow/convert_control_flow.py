@@ -137,7 +137,7 @@ def _branch(op: IfOp, leaf: RegionEnd, kernel: Kernel) -> list[SSAValue]:
     kernel.tensor.resume(tensor, behind=True)
     kernel.at(op)
     types = [*leaf.types, *(value.type for value in begun)]
-    results = emitter.add(scf.IfOp(condition, types, *regions)).results
+    results = emitter.add(scf.IfOp(condition, types, regions[0], regions[1])).results
     place_rings(rings, results[len(leaf.types) :])
     return list(results[: len(leaf.types)])
 

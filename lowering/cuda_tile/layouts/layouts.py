@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from math import prod
 
-from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr
+from xdsl.dialects.builtin import DenseArrayBase
 
 from tilewright.dialects.cuda_tile.ops.core import CatOp, PermuteOp
 from tilewright.dialects.cuda_tile.types import TileType
@@ -171,9 +171,10 @@ def permutation_of(op: PermuteOp) -> dict[int, int]:
 def joined_bits(op: CatOp) -> tuple[int, dict[int, int]]:
     """The bit of a tile of two parts that says which one has an element, and what the others are in
     the part."""
-    assert isinstance(op.result.type, TileType) and isinstance(op.dim, IntegerAttr)
+    assert isinstance(op.result.type, TileType)
     shape = op.result.type.shape
-    half = dim_bits(shape)[op.dim.value.data].stop - 1
+    dim: int = op.dim.value.data  # type: ignore[attr-defined]
+    half = dim_bits(shape)[dim].stop - 1
     return half, {bit: bit - (bit > half) for bit in range(bits_of(shape)) if bit != half}
 
 
