@@ -6,25 +6,19 @@ tests/docs/test_generated.py asks that they are as this script writes them.
 """
 
 import re
-from inspect import cleandoc
 from pathlib import Path
-from typing import Any
 
+from op_pages import NOTE, ops_page
 from overview_picture import overview
 from public_pages import api_page, commands_page
 from tensor_memory_picture import tensor_memory
-from xdsl.ir import Operation
 
-from tilewright.dialects.cute.dialect import CUTE
 from tilewright.dialects.cute.int_tuple import LayoutError
-from tilewright.dialects.cute.ops.operation import CuteOp, Syntax
-from tilewright.dialects.cute.ops.properties import ModePrefix, NumbersOp
 from tilewright.dialects.cute_nvgpu.atoms.atom import MmaAtom, atoms_of
 from tilewright.dialects.cute_nvgpu.atoms.matrix_copy import MatrixCopy, copies_of
 from tilewright.dialects.cute_nvgpu.atoms.traits import mma_traits, umma_traits
 from tilewright.dialects.cute_nvgpu.atoms.umma import UmmaAtom
 from tilewright.dialects.cute_nvgpu.atoms.wgmma import WgmmaAtom
-from tilewright.dialects.cute_nvgpu.dialect import CUTE_NVGPU
 from tilewright.dialects.cute_nvgpu.lattice import (
     CP_ASYNC,
     MATRIX_COPY_ROWS,
@@ -46,15 +40,12 @@ from tilewright.dialects.cute_nvgpu.lattice.undocumented import (
     UNDOCUMENTED_SELECTORS,
 )
 from tilewright.dialects.math_functions.functions import APPROXIMATIONS, FUNCTIONS, ON_INTEGERS
-from tilewright.dialects.ptx.dialect import PTX
-from tilewright.dialects.ptx.instruction import ScalarOp
 from tilewright.dialects.ptx.matrix_copy import DEFAULT_FORM
 from tilewright.pipeline import PIPELINE
 from tilewright.tools.commands.atoms import cells
 from tilewright.tools.instructions.catalogue import lattice
 
 FOLDER = Path(__file__).parent
-NOTE = "Written by `python docs/generate.py` from the tables; do not edit.\n"
 
 
 def table(header: list[str], rows: list[list[str]]) -> str:
@@ -361,72 +352,6 @@ def approximation(name: str) -> str:
     """The docstring of what `afn` allows instead, where there is anything."""
     program = APPROXIMATIONS.get(name)
     return f"`{(program.__doc__ or '').rstrip('.')}`, approximate" if program else "the same"
-
-
-OPS_NOTE = """
-What each op does, how it is written (`$name` is an operand or attribute, `type($name)` its type,
-`(...)?` may be left out), and an example, from the op's class or from the tests of its dialect.
-Behind operands that are defined above it an op of `cute` needs no types; forms of the `ptx`
-dialect's scalar instructions are in ptx.md.
-"""
-
-
-def ops_page() -> str:
-    """docs/ops.md: the syntax of every op, from the classes."""
-    examples = {dialect.name: tested_lines(dialect.name) for dialect in (CUTE, CUTE_NVGPU, PTX)}
-    sections = (
-        f"\n## `{dialect.name}`\n\n"
-        + "".join(op_entry(op, examples[dialect.name]) for op in dialect.operations)
-        for dialect in (CUTE, CUTE_NVGPU, PTX)
-    )
-    return f"# Every op\n\n{NOTE}{OPS_NOTE}{''.join(sections)}"
-
-
-def op_entry(op: type[Operation], lines: list[str]) -> str:
-    """An op: its law, syntax and example."""
-    law, written = cleandoc(op.__doc__ or ""), syntax(op)
-    entry = f"### `{op.name}`\n\n{law}\n\n"
-    if written is not None:
-        entry += f"```text\n{written}\n```\n\n"
-    if "```" in law or op.name in law:
-        return entry
-    called = re.compile(rf"(?<![\w.]){re.escape(op.name)}(?![\w.])")
-    example = next((line for line in lines if called.search(line)), None)
-    return entry if example is None else f"{entry}```mlir\n{example}\n```\n\n"
-
-
-def syntax(op: Any) -> str | None:
-    """An op's name, operands and types; None where it reads them in a way of its own."""
-    if (written := getattr(op, "assembly_format", None)) is not None:
-        return f"{op.name} {' '.join(written.split())}"
-    if issubclass(op, ScalarOp):
-        return f"{op.name} FORM $inputs"
-    if not issubclass(op, CuteOp) or op.parse.__func__ is not CuteOp.parse.__func__:
-        return None
-    definition, prefix = op.get_irdl_definition(), ""
-    if op.parse_prefix.__func__ is not CuteOp.parse_prefix.__func__:
-        if not issubclass(op, ModePrefix | NumbersOp):
-            return None
-        prefix = f"<{', '.join(f'${name}' for name in definition.properties)}> "
-    names = [name for name, _ in definition.operands]
-    operands, types = (
-        ", ".join(form.format(name) for name in names) for form in ("${}", "type(${})")
-    )
-    results = ", ".join(f"type(${name})" for name, _ in definition.results)
-    types = {
-        Syntax.FUNCTIONAL: f"({types}) -> {results}",
-        Syntax.ARROW: f"{types} -> {results}",
-        Syntax.INFERRED: types,
-    }[op.SYNTAX]
-    return f"{op.name}{prefix}({operands}) : {types}"
-
-
-def tested_lines(dialect: str) -> list[str]:
-    """The lines of a dialect's tests, without their checks."""
-    folder = FOLDER.parent / "tests" / "filecheck" / "dialects" / dialect
-    files = sorted(path for path in folder.glob("*.mlir") if not path.stem.endswith("_errors"))
-    lines = (line.strip() for path in files for line in path.read_text().splitlines())
-    return [line for line in lines if not line.startswith("//")]
 
 
 _UNTILED = ("<!-- begin: MMAs without tiles -->\n", "<!-- end: MMAs without tiles -->\n")

@@ -172,6 +172,7 @@ def _interpret(
         raise ExecutionError(f"expected no block for Tile IR, got {tuple(block)}")
     if is_tile_ir(module) and level not in (None, "program"):
         settings["arch"] = settings["arch"] or DEFAULT_ARCH
+        settings["parameters"] = entry_parameters(find_entry(module, kernel, name))
         module, _ = levels.at("tile", settings["arch"])
         block = _extents(find_kernel(module, kernel, name), "gpu.known_block_size", "")
     elif is_tile_ir(module):
@@ -278,9 +279,11 @@ def run(
     say: Callable[[str], Any] | None = None,
     watchers: Sequence[Watcher] = (),
     levels: _Levels | None = None,
+    parameters: Sequence[Parameter] | None = None,
 ) -> Run:
     """`interpret` of a verified module below the program level, with the count of operations: an op
-    executed by one thread is one. `source` is its text, `levels` what it may be lowered to."""
+    executed by one thread is one. `source` is its text, `levels` what it may be lowered to;
+    `parameters` are those of the entry of Tile IR that it was."""
     if numerics not in NUMERICS:
         raise ExecutionError(f"expected numerics of {', '.join(NUMERICS)}, got '{numerics}'")
     if level not in LEVELS:
@@ -298,7 +301,7 @@ def run(
     launch.schedule, launch.max_steps, launch.races = schedule, max_steps, races
     launch.share, launch.say = share, say or launch.say
     launch.cluster = check_launch(symbol, ctas, threads, known_block, known_cluster)
-    binding = Binding(kernel_parameters(op), args, memory)
+    binding = Binding(parameters or kernel_parameters(op), args, memory)
     if elsewhere is not None:
         buffers = [buffer.data for buffer in memory.allocations]
         executed = elsewhere(buffers, launch.ctas)

@@ -11,6 +11,7 @@ the swizzle is a pattern of the whole allocation.
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from math import gcd
 from typing import Any
 
@@ -25,7 +26,6 @@ from tilewright.dialects.cute.symbolic.layouts import known
 from tilewright.dialects.cute.symbolic.scalar import Dynamic, Multiple, Scalar, divisor_of
 from tilewright.dialects.cute.symbolic.text import read_value
 from tilewright.dialects.cute.symbolic.tuples import has_basis, tuple_sum
-from tilewright.dialects.cute.value import FrozenValue, slot_setter
 
 SPACES = ("gmem", "smem", "dsmem", "rmem", "tmem")
 """Where a tensor's elements may be: global, shared and tensor memory, and registers."""
@@ -42,7 +42,8 @@ def element_bits(element: str) -> int:
     return int(digits[1])
 
 
-class Tensor(FrozenValue):
+@dataclass(frozen=True, slots=True)
+class Tensor:
     """Elements of one type in one memory space.
 
     `align` is what divides the address of the first element, in bytes. `base` and `offset` say
@@ -50,28 +51,12 @@ class Tensor(FrozenValue):
     elements behind its start; a type has no base.
     """
 
-    __slots__ = ("align", "base", "element", "layout", "offset", "space")
-    __match_args__ = ("element", "space", "align", "layout", "base", "offset")
     element: str
     space: str
     align: int
     layout: AnyLayout
-    base: Any
-    offset: Scalar
-
-    def __init__(
-        self,
-        element: str,
-        space: str,
-        align: int,
-        layout: AnyLayout,
-        base: Any = None,
-        offset: Scalar = 0,
-    ) -> None:
-        for name, value in zip(
-            self.__match_args__, (element, space, align, layout, base, offset), strict=True
-        ):
-            _SETTERS[name](self, value)
+    base: Any = None
+    offset: Scalar = 0
 
     def __str__(self) -> str:
         align = "" if self.align == natural_alignment(self.element) else f" align<{self.align}>,"
@@ -101,20 +86,12 @@ class Tensor(FrozenValue):
         return Tensor(self.element, self.space, max(align, 1), layout, self.base, offset)
 
 
-_SETTERS = {name: slot_setter(Tensor, name) for name in Tensor.__match_args__}
-
-
-class CoordTensor(FrozenValue):
+@dataclass(frozen=True, slots=True)
+class CoordTensor:
     """Coordinates, from `start` on: its layout's strides are bases."""
 
-    __slots__ = ("layout", "start")
-    __match_args__ = ("start", "layout")
     start: Any
     layout: Layout
-
-    def __init__(self, start: Any, layout: Layout) -> None:
-        _set_start(self, start)
-        _set_layout(self, layout)
 
     def __str__(self) -> str:
         return f'"{to_text(self.start)}", "{self.layout}"'
@@ -134,9 +111,6 @@ class CoordTensor(FrozenValue):
         assert isinstance(layout, Layout)
         return CoordTensor(tuple_sum(self.start, by), layout)
 
-
-_set_start = slot_setter(CoordTensor, "start")
-_set_layout = slot_setter(CoordTensor, "layout")
 
 AnyTensor = Tensor | CoordTensor
 

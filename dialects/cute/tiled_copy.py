@@ -9,6 +9,7 @@ own layouts say how its source and its destination differ from that. A tensor be
 FrgV being the values of one instruction, FrgX its repetitions within the tile.
 """
 
+from dataclasses import dataclass
 from functools import cache
 from math import prod
 from typing import Any, Literal
@@ -26,26 +27,19 @@ from tilewright.dialects.cute.symbolic.text import tile_text
 from tilewright.dialects.cute.symbolic.tuples import has_basis
 from tilewright.dialects.cute.tiled_mma import TiledMma, covers, tile_leaves
 from tilewright.dialects.cute.tiling import logical_product, raked_product, zipped_divide
-from tilewright.dialects.cute.value import FrozenValue, slot_setter
 
 Side = Literal["S", "D"]
 """The source or the destination of a copy."""
 
 
-class TiledCopy(FrozenValue):
+@dataclass(frozen=True, slots=True)
+class TiledCopy:
     """`atom` tiled: `layout_tv` (thread, value) -> index of the tile, `tiler` the tile's extents,
     or layouts that pick its elements, for each mode."""
 
-    __slots__ = ("atom", "layout_tv", "tiler")
-    __match_args__ = ("atom", "layout_tv", "tiler")
     atom: CopyAtom
     layout_tv: Layout
     tiler: tuple[Tile, ...]
-
-    def __init__(self, atom: CopyAtom, layout_tv: Layout, tiler: tuple[Tile, ...]) -> None:
-        _set_atom(self, atom)
-        _set_layout_tv(self, layout_tv)
-        _set_tiler(self, tiler)
 
     def __str__(self) -> str:
         tiler = tile_text(self.tiler)
@@ -101,11 +95,6 @@ class TiledCopy(FrozenValue):
     def tv_layout(self, side: Side) -> Layout:
         """(thread, value) -> index of the tile, on one side."""
         return _side_layout(self, side)
-
-
-_set_atom = slot_setter(TiledCopy, "atom")
-_set_layout_tv = slot_setter(TiledCopy, "layout_tv")
-_set_tiler = slot_setter(TiledCopy, "tiler")
 
 
 def make_tiled_copy(atom: CopyAtom, threads: Layout, values: Layout) -> TiledCopy:

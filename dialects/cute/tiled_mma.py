@@ -8,6 +8,7 @@ permuted before it is dealt out. A tensor becomes, for A,
 """
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -23,28 +24,27 @@ from tilewright.dialects.cute.symbolic.layouts import Tile
 from tilewright.dialects.cute.symbolic.text import tile_text
 from tilewright.dialects.cute.symbolic.tuples import has_basis
 from tilewright.dialects.cute.tiling import tiled_product
-from tilewright.dialects.cute.value import FrozenValue, slot_setter
+
+MAX_ATOMS = 1024
+"""No CTA has more threads."""
+
+DEFAULT_ATOM_LAYOUT = Layout((1, 1, 1))
+DEFAULT_PERMUTATION: tuple[Tile, Tile, Tile] = (None, None, None)
 
 
-class TiledMma(FrozenValue):
+@dataclass(frozen=True, slots=True)
+class TiledMma:
     """`atom` tiled: `atom_layout` (M, N, K) -> which copy of the atom, `permutation` a layout or
     an underscore for each of M, N and K."""
 
-    __slots__ = ("atom", "atom_layout", "permutation")
-    __match_args__ = ("atom", "atom_layout", "permutation")
     atom: TiledAtom
-    atom_layout: Layout
-    permutation: tuple[Tile, Tile, Tile]
+    atom_layout: Layout = DEFAULT_ATOM_LAYOUT
+    permutation: tuple[Tile, Tile, Tile] = DEFAULT_PERMUTATION
 
-    def __init__(
-        self,
-        atom: TiledAtom,
-        atom_layout: Layout | None = None,
-        permutation: tuple[Tile, Tile, Tile] | None = None,
-    ) -> None:
-        _set_atom(self, atom)
-        _set_atom_layout(self, atom_layout or DEFAULT_ATOM_LAYOUT)
-        _set_permutation(self, permutation or DEFAULT_PERMUTATION)
+    def __post_init__(self) -> None:
+        # Nothing, or one underscore, stands for what is usual.
+        object.__setattr__(self, "atom_layout", self.atom_layout or DEFAULT_ATOM_LAYOUT)
+        object.__setattr__(self, "permutation", self.permutation or DEFAULT_PERMUTATION)
 
     def __str__(self) -> str:
         text = str(self.atom)
@@ -129,17 +129,6 @@ class TiledMma(FrozenValue):
     def tv_layout(self, which: Operand) -> Layout:
         """(thread, value) -> index of the tile's operand, counted along its rows first."""
         return _tv_layout(self, which)
-
-
-_set_atom = slot_setter(TiledMma, "atom")
-_set_atom_layout = slot_setter(TiledMma, "atom_layout")
-_set_permutation = slot_setter(TiledMma, "permutation")
-
-MAX_ATOMS = 1024
-"""No CTA has more threads."""
-
-DEFAULT_ATOM_LAYOUT = Layout((1, 1, 1))
-DEFAULT_PERMUTATION: tuple[Tile, Tile, Tile] = (None, None, None)
 
 
 @cache

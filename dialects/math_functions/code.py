@@ -31,6 +31,18 @@ class Emission(Protocol):
         """The same bits as another register type of that width."""
         ...
 
+    def upper_half(self, value: Any) -> Any:
+        """The f32 whose upper half is a register of 16 bits, all else zeros."""
+        ...
+
+    def lower_half(self, value: Any) -> Any:
+        """The lower 16 bits of a register of 32."""
+        ...
+
+    def remembered(self, key: tuple[Any, ...], build: Callable[[], Any]) -> Any:
+        """The result of an earlier `build` under a key, where that is at hand, or of this one."""
+        ...
+
     def rarely(self, condition: Any, then: Callable[[], Values], other: Values) -> Values:
         """The values of `then` where a condition holds, which it seldom does, else the others."""
         ...
@@ -86,6 +98,10 @@ class Value:
             bits = int.from_bytes(struct.pack(kind, value), "little")
             return Value(self.leaf, self.leaf.constant(bits, wanted), wanted)
         return Value(self.leaf, self.leaf.constant(int(value), f"b{wanted[1:]}"), wanted)
+
+    def seen_as(self, type_: str) -> Value:
+        """The register as one of another type."""
+        return Value(self.leaf, self.handle, type_)
 
     def do(self, mnemonic: str, form: str, *others: Value, type_: str | None = None) -> Value:
         """An instruction of this value and others, its result of `type_` (this one's)."""
@@ -226,6 +242,16 @@ class Value:
             return self
         narrows = self.type_ == "f64" or not self.real
         return self.do("cvt", f"{'rn.' if narrows else ''}{type_}.{self.type_}", type_=type_)
+
+
+Program = Callable[..., Value | tuple[Value, ...]]
+"""A function of Values: of one result, or of several."""
+
+
+def results_of(program: Program, *operands: Any) -> tuple[Value, ...]:
+    """The results of a program."""
+    made = program(*operands)
+    return made if isinstance(made, tuple) else (made,)
 
 
 def polynomial(x: Value, coefficients: tuple[float, ...]) -> Value:

@@ -9,6 +9,17 @@ from dataclasses import dataclass
 from functools import partial
 from math import inf, nan
 
+from tilewright.dialects.math_functions.approximations import (
+    fast,
+    fast_exp,
+    fast_exp2,
+    fast_log,
+    fast_log2,
+    fast_log10,
+    fast_powf,
+    fast_rsqrt,
+    fast_tanh,
+)
 from tilewright.dialects.math_functions.circular import acos, asin, atan, atan2, cos, sin, tan
 from tilewright.dialects.math_functions.code import (
     Value,
@@ -21,6 +32,7 @@ from tilewright.dialects.math_functions.code import (
     table,
     two_power,
 )
+from tilewright.dialects.math_functions.integers import ctlz, ctpop, cttz, ipowi
 
 # Exponentials
 
@@ -62,7 +74,7 @@ def _exp_by_chip(x: Value) -> Value:
     bias = _WHOLE + x.format.bias
     whole = within.do("fma", "rm.f32", x.number(high), x.number(bias))
     fraction = x.fma(low, x.fma(high, -(whole - bias)))
-    return _fast(fraction, "ex2") * (whole.word << x.format.mantissa).float
+    return fast(fraction, "ex2") * (whole.word << x.format.mantissa).float
 
 
 def exp(x: Value) -> Value:
@@ -97,7 +109,7 @@ def _quotient(x: Value, y: Value) -> Value:
     """x / y, of f32 within an ulp, where neither y nor its reciprocal is infinite or subnormal."""
     if x.type_ == "f64":
         return x / y
-    reciprocal = _fast(y, "rcp")
+    reciprocal = fast(y, "rcp")
     quotient = x * reciprocal
     return (-quotient).fma(y, x).fma(reciprocal, quotient)
 
@@ -341,89 +353,6 @@ def round_(x: Value) -> Value:
     toward = x.rounded("rzi")
     up = abs(x - toward) >= 0.5
     return choice(up, toward + x.number(1.0).signed_as(x), toward).signed_as(x)
-
-
-# Integers, 32 or 64 bits wide
-
-
-def ctpop(x: Value) -> Value:
-    """The number of bits that are set."""
-    return _wide(x.do("popc", f"b{x.type_[1:]}", type_="s32"), x)
-
-
-def ctlz(x: Value) -> Value:
-    """The number of zeros above the highest bit that is set."""
-    return _wide(x.do("clz", f"b{x.type_[1:]}", type_="s32"), x)
-
-
-def cttz(x: Value) -> Value:
-    """The number of zeros below the lowest bit that is set."""
-    return ctlz(x.do("brev", f"b{x.type_[1:]}"))
-
-
-def _wide(count: Value, like: Value) -> Value:
-    return count if like.type_ == "s32" else count.do("cvt", "s64.s32", type_="s64")
-
-
-def ipowi(base: Value, exponent: Value) -> Value:
-    """base to an integer power, modulo the width; a negative power of anything but 1 and -1 is 0,
-    and of 0 as well, where MLIR leaves it open."""
-    result, power = base.number(1), base
-    for bit in range(base.format.bits - 1):
-        odd = (exponent >> bit & 1).compare("ne", 0)
-        result = choice(odd, result * power, result)
-        power = power * power
-    unit = choice((exponent & 1).compare("ne", 0), base, base.number(1))
-    inverse = choice(base.compare("eq", 1), 1, choice(base.compare("eq", -1), unit, base.number(0)))
-    return choice(exponent.compare("lt", 0), inverse, result)
-
-
-# Approximations, for `fastmath<afn>` on f32: the chip's ex2, lg2, rsqrt and rcp
-
-
-def _fast(x: Value, mnemonic: str) -> Value:
-    return x.do(mnemonic, "approx.ftz.f32")
-
-
-def fast_exp2(x: Value) -> Value:
-    """ex2(x)."""
-    return _fast(x, "ex2")
-
-
-def fast_log2(x: Value) -> Value:
-    """lg2(x)."""
-    return _fast(x, "lg2")
-
-
-def fast_rsqrt(x: Value) -> Value:
-    """rsqrt(x)."""
-    return _fast(x, "rsqrt")
-
-
-def fast_exp(x: Value) -> Value:
-    """ex2(x log2 e)."""
-    return _fast(x * table("log2e", x)[0], "ex2")
-
-
-def fast_log(x: Value) -> Value:
-    """lg2(x) ln 2."""
-    return _fast(x, "lg2") * table("ln2_full", x)[0]
-
-
-def fast_log10(x: Value) -> Value:
-    """lg2(x) log10 2."""
-    return _fast(x, "lg2") * sum(table("log10_2", x)[:2])
-
-
-def fast_powf(x: Value, y: Value) -> Value:
-    """ex2(y lg2 x)."""
-    return _fast(y * _fast(x, "lg2"), "ex2")
-
-
-def fast_tanh(x: Value) -> Value:
-    """1 - 2 / (e^2x + 1)."""
-    power = _fast(x * (2 * table("log2e", x)[0]), "ex2")
-    return _fast(power + 1.0, "rcp").fma(-2.0, 1.0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -72,14 +72,17 @@ EXTREMES = {"arith.maximumf": maximum, "arith.minimumf": minimum}
 """Those on f64, by the op's name."""
 
 ON_BITS: dict[str, Callable[[Value, Value], Value]] = {
+    **dict.fromkeys(
+        ("arith.addi", "arith.subi", "arith.xori"), lambda x, y: x.do("xor", "pred", y)
+    ),
+    **dict.fromkeys(("arith.muli", "arith.andi"), lambda x, y: x & y),
+    "arith.ori": lambda x, y: x.do("or", "pred", y),
     **dict.fromkeys(("arith.minui", "arith.maxsi"), lambda x, y: x & y),
     **dict.fromkeys(("arith.maxui", "arith.minsi"), lambda x, y: x.do("or", "pred", y)),
     **dict.fromkeys(("arith.shli", "arith.shrui"), lambda x, y: x & y.do("not", "pred")),
     **dict.fromkeys(("arith.remsi", "arith.remui"), lambda x, _: x.do("xor", "pred", x)),
     **dict.fromkeys(
-        ("arith.divsi", "arith.divui", "arith.ceildivsi", "arith.ceildivui", "arith.floordivsi",
-         "arith.shrsi"),
-        lambda x, _: x,
+        ("arith.divsi", "arith.divui", "arith.shrsi"), lambda x, _: x
     ),
 }  # fmt: skip
 """Ops on i1, by name: a quotient is the dividend, since the divisor is not 0."""

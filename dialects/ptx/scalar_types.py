@@ -65,6 +65,16 @@ def scalar_type(type_: Attribute) -> ScalarType | None:
     return _SCALARS.get(type_)
 
 
+@once_each
+def type_name(type_: Attribute) -> str | None:
+    """The instruction type that computes on a scalar type, of integers with a sign: `s32`, `bf16`,
+    `pred`; None where it is none that lowers."""
+    if (scalar := scalar_type(type_)) is None:
+        return None
+    whole = "pred" if scalar.bits == 1 else f"s{scalar.bits}"
+    return whole if isinstance(type_, IntegerType | IndexType) else str(type_)
+
+
 NARROW_FLOATS: dict[Attribute, str] = {Float8E4M3FNType(): "e4m3", Float8E5M2Type(): "e5m2"}
 """Floats by PTX name, held as an i8 is: memory and casts know them, arithmetic does not."""
 

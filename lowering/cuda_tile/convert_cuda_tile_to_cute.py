@@ -23,6 +23,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
 from tilewright.diagnostic import file_location
+from tilewright.dialects.contents import modules_of
 from tilewright.dialects.cuda_tile.ops.module import EntryOp, GlobalOp
 from tilewright.dialects.cuda_tile.ops.module import ModuleOp as TileModuleOp
 from tilewright.dialects.cuda_tile.types import PointerType
@@ -72,12 +73,6 @@ from tilewright.lowering.cuda_tile.analysis.thread_read_layouts import (
     fragment_layouts,
     thread_read_layouts,
 )
-from tilewright.lowering.cuda_tile.arithmetic import (
-    convert_conversions,
-    convert_elementwise,
-    convert_floats,
-    convert_packing,
-)
 from tilewright.lowering.cuda_tile.control_flow import convert_control_flow
 from tilewright.lowering.cuda_tile.convert_issuer import Issuer, needed_for_issues
 from tilewright.lowering.cuda_tile.convert_producer import Producer
@@ -88,19 +83,10 @@ from tilewright.lowering.cuda_tile.layouts.elements import element_of, scalar_ty
 from tilewright.lowering.cuda_tile.layouts.find_layouts import find_layouts
 from tilewright.lowering.cuda_tile.layouts.layouts import log2
 from tilewright.lowering.cuda_tile.legalization.legalize import legalize
-from tilewright.lowering.cuda_tile.memory import (
-    convert_allocations,
-    convert_atomics,
-    convert_globals,
-    convert_multimem,
-    convert_output,
-    convert_pointers,
-    convert_views,
-)
+from tilewright.lowering.cuda_tile.memory import convert_allocations, convert_globals
 from tilewright.lowering.cuda_tile.memory.convert_copied_loads import CopyRings
 from tilewright.lowering.cuda_tile.pipelines.convert_boxed_stores import stored_boxes
 from tilewright.lowering.cuda_tile.pipelines.convert_pipelines import Rings, meet
-from tilewright.lowering.cuda_tile.products import convert_matrix
 from tilewright.lowering.cuda_tile.scheduling.collapsed_loops import collapse_loops
 from tilewright.lowering.cuda_tile.scheduling.kernel_turns import turn_kernel
 from tilewright.lowering.cuda_tile.scheduling.late_loads import make_loads_late
@@ -109,28 +95,12 @@ from tilewright.lowering.cuda_tile.scheduling.single_trips import split_single_t
 from tilewright.lowering.cuda_tile.scheduling.slice_products import slice_products
 from tilewright.lowering.cuda_tile.scheduling.split_blocks import split_blocks
 from tilewright.lowering.cuda_tile.scheduling.split_turns import split_turns
-from tilewright.lowering.cuda_tile.tiles import convert_folds, convert_shapes
 from tilewright.lowering.tile.kernel import erase_unused
 from tilewright.passes.analysis.hazards.launches import FROM_TILE_IR
 
 # Importing them fills the table of rules.
-_RULE_MODULES = (
-    convert_atomics,
-    convert_control_flow,
-    convert_conversions,
-    convert_elementwise,
-    convert_floats,
-    convert_folds,
-    convert_globals,
-    convert_multimem,
-    convert_matrix,
-    convert_output,
-    convert_packing,
-    convert_pointers,
-    convert_shapes,
-    convert_views,
-    grid_dependencies,
-)
+for _room in ("arithmetic", "control_flow", "kernel", "memory", "products", "tiles"):
+    modules_of(f"tilewright.lowering.cuda_tile.{_room}")
 
 
 @dataclass(frozen=True)
@@ -285,7 +255,8 @@ def _converted(
     if heap is not None:
         convert_allocations.give_back(heap, kernel)
     kernel.scratch.finish()
-    if plan.cluster > 1:
+    drained = own is not None and all(ring.is_drained for ring in kernel.ahead.all)
+    if plan.cluster > 1 and (kernel.tensor.ctas > 1 or not drained):
         meet(kernel)
     if kernel.tensor.ctas > 1:
         kernel.emitter.add(tcgen05_sync.FenceAfterThreadSyncOp())

@@ -9,31 +9,17 @@ from xdsl.ir import Block, Operation, Region
 from xdsl.passes import ModulePass
 
 from tilewright.diagnostic import OpError
+from tilewright.dialects.contents import modules_of
 from tilewright.dialects.cute.ops.operation import CuteOp
 from tilewright.dialects.cute.types.algebra import TypedAttribute
 from tilewright.dialects.cute.types.argument import SIGNATURE
 from tilewright.dialects.cute_nvgpu.lattice.targets import target
-from tilewright.lowering.tile import (
-    convert_copy,
-    convert_gemm,
-    convert_memory,
-    convert_pipeline,
-    convert_reduce,
-    convert_scf,
-    convert_tensor_memory,
-    convert_tma_copy,
-    convert_values,
-    convert_vector,
-)
+from tilewright.lowering.tile.convert_tensor_memory import deallocate_rest
 from tilewright.lowering.tile.kernel import Kernel
 from tilewright.lowering.to_ptx.convert_cute_nvgpu_to_ptx import is_kernel
 from tilewright.passes.analysis.functions import functions
 
-# Importing them fills the table of rules.
-_RULE_MODULES = (
-    convert_copy, convert_gemm, convert_memory, convert_pipeline, convert_reduce, convert_scf,
-    convert_tensor_memory, convert_tma_copy, convert_values, convert_vector,
-)  # fmt: skip
+modules_of("tilewright.lowering.tile")  # Importing them fills the table of rules.
 
 
 def has_tiles(op: gpu.FuncOp | func.FuncOp) -> bool:
@@ -71,7 +57,7 @@ def convert_kernel(op: gpu.FuncOp | func.FuncOp) -> func.FuncOp:
     kernel.values.update(kernel.arguments.bind(source))
     kernel.lower_block(source)
     kernel.emitter.location = op.location
-    convert_tensor_memory.deallocate_rest(source, kernel)
+    deallocate_rest(source, kernel)
     kernel.emitter.add(func.ReturnOp())
     kernel.erase_unused()
     attributes = kernel.arguments.finish()

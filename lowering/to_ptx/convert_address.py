@@ -15,7 +15,8 @@ from tilewright.dialects.ptx.scalar_types import ScalarType
 from tilewright.dialects.ptx.scalars import AndOp, OrOp, SelpOp, SetpOp, ShlOp, ShrOp
 from tilewright.dialects.ptx.types import reg
 from tilewright.lowering.to_ptx.conversion import Conversion, lowers
-from tilewright.lowering.to_ptx.convert_arith import element, storage_of
+from tilewright.lowering.to_ptx.convert_arith import storage_of
+from tilewright.lowering.to_ptx.programs import element
 
 
 def packed_halves(low: SSAValue, high: SSAValue, to: Conversion) -> SSAValue:

@@ -13,6 +13,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.traits import Pure
 
 from tilewright.diagnostic import OpError
+from tilewright.dialects.contents import modules_of
 from tilewright.dialects.cute.types.argument import FROM, SIGNATURE, ArgumentAttr, sources_of
 from tilewright.dialects.cute.types.memref import is_memref
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target, target
@@ -40,50 +41,12 @@ from tilewright.dialects.ptx.types import reg
 from tilewright.lowering.ptx.instructions import shapes_of
 from tilewright.lowering.ptx.kept import keep
 from tilewright.lowering.ptx.rename_in_flight import rename_in_flight
-from tilewright.lowering.to_ptx import convert_address as convert_address_to_ptx
-from tilewright.lowering.to_ptx import convert_arith as convert_arith_to_ptx
-from tilewright.lowering.to_ptx import convert_arith_casts as convert_arith_casts_to_ptx
-from tilewright.lowering.to_ptx import convert_arith_floats as convert_arith_floats_to_ptx
-from tilewright.lowering.to_ptx import convert_cluster as convert_cluster_to_ptx
-from tilewright.lowering.to_ptx import convert_fragment as convert_fragment_to_ptx
-from tilewright.lowering.to_ptx import convert_fragment_arithmetic as convert_fragments_to_ptx
-from tilewright.lowering.to_ptx import convert_gpu as convert_gpu_to_ptx
-from tilewright.lowering.to_ptx import convert_math as convert_math_to_ptx
-from tilewright.lowering.to_ptx import convert_matrix_copy as convert_matrix_copy_to_ptx
-from tilewright.lowering.to_ptx import convert_multimem as convert_multimem_to_ptx
-from tilewright.lowering.to_ptx import convert_printf as convert_printf_to_ptx
-from tilewright.lowering.to_ptx import convert_scf as convert_scf_to_ptx
-from tilewright.lowering.to_ptx import convert_tma as convert_tma_to_ptx
-from tilewright.lowering.to_ptx import convert_tmem as convert_tmem_to_ptx
-from tilewright.lowering.to_ptx import convert_umma as convert_umma_to_ptx
-from tilewright.lowering.to_ptx import convert_wgmma as convert_wgmma_to_ptx
-from tilewright.lowering.to_ptx import convert_wmma as convert_wmma_to_ptx
 from tilewright.lowering.to_ptx.conversion import Conversion, lowers
 from tilewright.lowering.to_ptx.convert_instruction import add_instruction_rules
 from tilewright.lowering.to_ptx.convert_llvm import fields_of, give, leaves_of, register_types
 from tilewright.lowering.to_ptx.convert_memref import argument_tile, locate, module_variable
 
-# Importing them fills the table of rules.
-_RULE_MODULES = (
-    convert_address_to_ptx,
-    convert_arith_to_ptx,
-    convert_arith_floats_to_ptx,
-    convert_arith_casts_to_ptx,
-    convert_cluster_to_ptx,
-    convert_fragment_to_ptx,
-    convert_fragments_to_ptx,
-    convert_gpu_to_ptx,
-    convert_math_to_ptx,
-    convert_matrix_copy_to_ptx,
-    convert_multimem_to_ptx,
-    convert_printf_to_ptx,
-    convert_scf_to_ptx,
-    convert_tma_to_ptx,
-    convert_umma_to_ptx,
-    convert_tmem_to_ptx,
-    convert_wgmma_to_ptx,
-    convert_wmma_to_ptx,
-)
+modules_of("tilewright.lowering.to_ptx")  # Importing them fills the table of rules.
 add_instruction_rules()
 
 # Matrix instructions
@@ -148,7 +111,7 @@ def convert_kernel(op: gpu.FuncOp | func.FuncOp, arch: Target | None = None) -> 
         tuple(part.attributes for part in passed),
     )
     entry.location = op.location
-    for name in (MIN_CTAS, BLOCK_CTAS, TAKES_BLOCKS):
+    for name in (MIN_CTAS, BLOCK_CTAS, TAKES_BLOCKS, "gpu.known_grid_size"):
         if name in op.attributes:
             entry.attributes[name] = op.attributes[name]
     signature = op.attributes.get(SIGNATURE)

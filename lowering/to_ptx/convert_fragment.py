@@ -9,7 +9,7 @@ from tilewright.dialects.ptx.registers import ListMakeOp, MovOp, PackOp, UnpackO
 from tilewright.dialects.ptx.scalars import AndOp, CvtOp, OrOp, ShlOp, ShrOp
 from tilewright.dialects.ptx.types import RegType, reg
 from tilewright.lowering.to_ptx.conversion import Conversion, lowers
-from tilewright.lowering.to_ptx.convert_arith import element
+from tilewright.lowering.to_ptx.programs import element
 
 
 def _check_scalar(op: Operation, fragment: FragmentType) -> None:

@@ -9,8 +9,8 @@ from tilewright.dialects.ptx.registers import ListMakeOp, MovOp, PackOp, UnpackO
 from tilewright.dialects.ptx.scalars import CvtOp
 from tilewright.dialects.ptx.types import reg
 from tilewright.lowering.to_ptx.conversion import Conversion, lowers
-from tilewright.lowering.to_ptx.convert_arith import element
 from tilewright.lowering.to_ptx.convert_fragment import make, packed, unpacked
+from tilewright.lowering.to_ptx.programs import element
 
 
 @lowers(FmaOp)

@@ -4,14 +4,16 @@ from xdsl.dialects import cf
 from xdsl.ir import Attribute, SSAValue
 
 from tilewright.dialects.gpu import PrintfOp
+from tilewright.dialects.math_functions.code import Value
 from tilewright.dialects.printf_format import PLACES, FormatString, failed_assertion, passed
 from tilewright.dialects.ptx.calls import TrapOp, VprintfOp
 from tilewright.dialects.ptx.control_flow import BraOp, CondBraOp
-from tilewright.dialects.ptx.scalars import CvtOp, SelpOp
+from tilewright.dialects.ptx.scalar_types import type_name
+from tilewright.dialects.scalar_programs import as_integer, widened
 from tilewright.lowering.to_ptx.conversion import Conversion, lowers
-from tilewright.lowering.to_ptx.convert_arith import extended, scalar
-from tilewright.lowering.to_ptx.convert_arith_floats import widened
+from tilewright.lowering.to_ptx.convert_arith import scalar
 from tilewright.lowering.to_ptx.convert_gpu import special
+from tilewright.lowering.to_ptx.programs import Emitted
 
 
 @lowers(PrintfOp)
@@ -28,16 +30,11 @@ def _promoted(
     op: PrintfOp, value: SSAValue, type_: Attribute, letter: str, to: Conversion
 ) -> SSAValue:
     """A value as C passes it: floats in 64 bits, integers in 32 or more."""
-    storage = scalar(op, type_)
-    if storage.kind == "pred":
-        return to.scalar(SelpOp, "b32", to.const(1, "b32"), to.const(0, "b32"), value)
-    if letter in "fb":
-        wide = widened(value, type_, to)
-        return wide if storage.bits == 64 else to.scalar(CvtOp, "f64.f32", wide)
-    if storage.bits >= 32:
-        return value
-    value = extended(value, storage, letter, to)
-    return to.scalar(CvtOp, f"{letter}32.{letter}16", value)
+    scalar(op, type_)
+    x = Value(Emitted(to), value, type_name(type_) or "")
+    if letter in "fb" and x.type_ != "pred":
+        return widened(x).converted("f64").handle
+    return as_integer(as_integer(x, letter), letter, 32).handle
 
 
 @lowers(cf.AssertOp)

@@ -1,5 +1,6 @@
-"""Programs of scalar instructions (`dialects/math_functions`), emitted as `ptx`."""
+"""Programs of scalar instructions (`dialects/scalar_programs.py`), emitted as `ptx`."""
 
+import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -7,10 +8,13 @@ from xdsl.ir import SSAValue
 
 from tilewright.dialects.math_functions.code import Value, Values
 from tilewright.dialects.ptx.control_flow import BraOp, CondBraOp
-from tilewright.dialects.ptx.registers import MovOp
+from tilewright.dialects.ptx.registers import ListGetOp, MovOp, PackOp, UnpackOp
 from tilewright.dialects.ptx.scalars import SCALAR_OPS
 from tilewright.dialects.ptx.types import RegType, reg
-from tilewright.lowering.to_ptx.conversion import Conversion
+from tilewright.lowering.to_ptx.conversion import Conversion, constant, signed
+
+_RESIZED = re.compile(r"[su](\d+)\.([su])(\d+)")
+"""The forms of conversions between integers: bits, and letter and bits of the source."""
 
 
 class Emitted:
@@ -20,7 +24,12 @@ class Emitted:
         self.to = to
 
     def instruction(self, mnemonic: str, form: str, *operands: Any) -> SSAValue:
-        """The result of the op."""
+        """The result of the op; of an integer that is known in another width, a constant."""
+        known = constant(operands[0]) if mnemonic == "cvt" else None
+        if known is not None and (resized := _RESIZED.fullmatch(form)) is not None:
+            bits, letter, source = resized.groups()
+            known = signed(known, int(source)) if letter == "s" else known % (1 << int(source))
+            return self.to.const(known, f"b{bits}")
         return self.to.scalar(SCALAR_OPS[mnemonic], form, *operands)
 
     def constant(self, bits: int, type_: str) -> SSAValue:
@@ -33,6 +42,20 @@ class Emitted:
         if isinstance(value.type, RegType) and value.type == kind:
             return value
         return self.to.pure((MovOp, value, kind), (value,), lambda: MovOp(value, kind))
+
+    def upper_half(self, value: SSAValue) -> SSAValue:
+        """It, above 16 zeros."""
+        zero = self.to.const(0, "b16")
+        word = self.to.pure((PackOp, value), (value, zero), lambda: PackOp(zero, value))
+        return self.move(word, "f32")
+
+    def lower_half(self, value: SSAValue) -> SSAValue:
+        """The first of its halves."""
+        halves = self.to.pure((UnpackOp, value), (value,), lambda: UnpackOp(value))
+        return element(halves, 0, self.to)
+
+    def remembered(self, key: tuple[Any, ...], build: Callable[[], Any]) -> Any:
+        return self.to.remembered(key, build)
 
     def rarely(self, condition: Value, then: Callable[[], Values], other: Values) -> Values:
         """A branch, once for the same values."""
@@ -60,3 +83,14 @@ def emitted(
     """The result of a program on registers of one type."""
     leaf = Emitted(to)
     return program(*(Value(leaf, operand, type_) for operand in operands)).handle
+
+
+def element(registers: SSAValue, position: int, to: Conversion) -> SSAValue:
+    """One register of a list."""
+    type_ = registers.type
+    assert isinstance(type_, RegType)
+    count = type_.count.data
+    if count == 1:
+        return registers
+    one = to.pure((ListGetOp, registers), (registers,), lambda: ListGetOp(registers, 0, count))
+    return one.owner.results[position]  # type: ignore[union-attr]

@@ -13,7 +13,7 @@ from covering import THOROUGH
 import tilewright as tw
 from tilewright.dialects.math_functions.functions import APPROXIMATIONS, FUNCTIONS, ON_INTEGERS
 from tilewright.dialects.math_functions.rounded_once import half_quotient
-from tilewright.lowering.interpreter.arithmetic.programs import computed
+from tilewright.lowering.interpreter.arithmetic.programs import function_of
 from tilewright.ptxas import assemble
 
 DTYPES: dict[str, Any] = {
@@ -224,6 +224,7 @@ def test_fma_of_bf16_is_rounded_once() -> None:
 
 def test_quotients_of_halves_are_rounded_once() -> None:
     """Of all dividends, by divisors some of which leave ties between subnormal numbers."""
+    divide = function_of(half_quotient, ("f32", "f32"), (np.dtype(np.uint32),))
     words = np.arange(1 << 16, dtype=np.uint16)
     x, step = words.view(np.float16), 1 if THOROUGH else 1543
     wide = x.astype(np.float32).view(np.uint32)
@@ -231,7 +232,7 @@ def test_quotients_of_halves_are_rounded_once() -> None:
         y = np.array([word], np.uint16).view(np.float16)
         given = y.astype(np.float32).view(np.uint32)
         with np.errstate(all="ignore"):
-            quotients = computed(half_quotient, "f32", (wide, given))
+            [quotients] = divide(wide, given)
             rounded = quotients.view(np.float32).astype(np.float16)
             law = (x.astype(float) / y.astype(float)).astype(np.float16)
         np.testing.assert_array_equal(rounded, law)

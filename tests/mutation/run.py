@@ -164,9 +164,13 @@ of copies are not mutated: they synchronise nothing.
 
 The static check (`passes/analysis/hazards`) follows the kernel once for all threads of a cluster,
 without its data: loops of unknown length go round every stage of the longest ring twice and once
-more, and once only, those of Tile IR not at all too. Threads of a warp that do the same are a role,
-wherever in the text; roles run against each other under vector clocks. An access is over for those
-who know its completion event:
+more, and once only, those of Tile IR not at all too, with and without the round that was taken out
+of them. That is the first cluster of the grid; then others are, until each branch around what
+synchronises has gone every way that a block takes it: blocks are tried that a number of the kernel
+names, one before and one behind, along each axis and along all, in grids that end with them or one
+later, each block on its own. `gpu.known_grid_size` says what grid there is. Threads of a warp that
+do the same are a role, wherever in the text; roles run against each other under vector clocks. An
+access is over for those who know its completion event:
 an arrival or a barrier of its thread, the phase of an mbarrier that a copy or a `tcgen05.commit`
 arrives at, the wait for its group. A wait for a parity learns of the least that any schedule would
 tell it, an arrival must be behind the phase before, and a phase may not complete before all who
@@ -178,8 +182,9 @@ allow it elsewhere on the way, and the check asks for what the interpreter does.
 `ptx` are rows of the same engine: their registers are followed as numbers of all threads, shared
 memory is one array of bytes, and threads that part between blocks meet again where all ways do.
 
-What it does not see: branches of other blocks than the first, the data (a store whose guard is
-wrong) and coordinates in global memory. What depends on numbers from memory is not proven:
+What it does not see: ways that thread 0 of no block above takes in its first round of the loops
+around a branch, what blocks do to each other, the data (a store whose guard is wrong) and
+coordinates in global memory. What depends on numbers from memory is not proven:
 `tw.compile(unproven="error")` refuses it. """
 
 

@@ -230,6 +230,30 @@ def test_arrays_on_the_gpu_stay_there() -> None:
         values([torch, 1.5])
 
 
+@pytest.mark.parametrize(
+    "wrong, why",
+    [
+        ({"typestr": None}, "TypeError"),
+        ({"typestr": "<q9"}, "TypeError"),
+        ({"shape": 5}, "TypeError"),
+        ({"shape": (2.5,)}, "TypeError"),
+        ({"data": None}, "TypeError"),
+        ({"data": ()}, "IndexError"),
+        ({"strides": (40, 3)}, r"strides of whole elements .*\(40, 3\) bytes"),
+        ({"strides": (4,)}, r"strides of whole elements .*\(4,\) bytes"),
+        ({"strides": 4}, "TypeError"),
+    ],
+)
+def test_an_array_on_the_gpu_says_how_it_lies(wrong: dict[str, Any], why: str) -> None:
+    interface = {"shape": (5, 7), "typestr": "<f4", "data": (768, False), **wrong}
+    with pytest.raises(ArgumentError, match=rf"'x' expected .*{why}"):
+        values([SimpleNamespace(__cuda_array_interface__=interface), 1.5])
+    if "strides" not in wrong:
+        for less in ({key: interface[key] for key in {*interface} - {*wrong}}, 7):
+            with pytest.raises(ArgumentError, match=r"'x' expected a __cuda.*(KeyError|TypeError)"):
+                values([SimpleNamespace(__cuda_array_interface__=less), 1.5])
+
+
 def test_a_bare_pointer_is_to_a_dense_array() -> None:
     text = "func.func @k(%x: memref<?xf32>) attributes {gpu.kernel} { func.return }"
     (entry,) = tw.compile(text, "sm_90a").entries
@@ -240,6 +264,31 @@ def test_a_bare_pointer_is_to_a_dense_array() -> None:
     view = GRID[:, ::2]
     (result,) = tw.interpret(text, grid=(1,), block=(1,), args=[view])
     np.testing.assert_array_equal(result, view)
+
+
+COLUMN = """cuda_tile.module @m { entry @k(%p: tile<ptr<f32>>, %n: tile<i32>) {
+  %i = iota : tile<4xi32>
+  %r = reshape %n : tile<i32> -> tile<1xi32>
+  %m = broadcast %r : tile<1xi32> -> tile<4xi32>
+  %j = muli %i, %m : tile<4xi32>
+  %q = reshape %p : tile<ptr<f32>> -> tile<1xptr<f32>>
+  %b = broadcast %q : tile<1xptr<f32>> -> tile<4xptr<f32>>
+  %at = offset %b, %j : tile<4xptr<f32>>, tile<4xi32> -> tile<4xptr<f32>>
+  %x, %t = load_ptr_tko weak %at : tile<4xptr<f32>> -> tile<4xf32>, token
+  %y = addf %x, %x : tile<4xf32>
+  %u = store_ptr_tko weak %at, %y token=%t : tile<4xptr<f32>>, tile<4xf32> -> token
+  return
+}}"""
+
+
+@pytest.mark.parametrize("level", ["program", *LEVELS])
+def test_a_pointer_of_tile_ir_is_to_the_array_as_it_lies(level: Any) -> None:
+    args = [GRID[:, 2], 6]
+    (result,) = tw.interpret(COLUMN, grid=(1,), args=args, level=level, arch="sm_80")
+    np.testing.assert_array_equal(result, 2 * GRID[:, 2])
+    if level != "program":
+        with pytest.raises(ArgumentError, match=r"'p' expected an array with strides .*forwards"):
+            tw.interpret(COLUMN, grid=(1,), args=[GRID[::-1, 2], 6], level=level, arch="sm_80")
 
 
 def test_an_address_that_is_not_aligned() -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
+from operator import index
 from typing import Any, TypeGuard
 
 import numpy as np
@@ -56,7 +57,10 @@ class ArrayArgument:
 
     @classmethod
     def on_gpu(cls, array: Any) -> ArrayArgument | None:
-        """An array on the GPU (a torch tensor, `__cuda_array_interface__`, or DLPack), or None."""
+        """An array on the GPU (a torch tensor, `__cuda_array_interface__`, or DLPack), or None.
+
+        Raises ValueError for one that does not say where, or how, its elements lie.
+        """
         if isinstance(array, cls):
             return array
         if getattr(array, "is_cuda", False):
@@ -66,10 +70,19 @@ class ArrayArgument:
         interface = getattr(array, "__cuda_array_interface__", None)
         if interface is None:
             return cls._by_dlpack(array) if on_cuda(array) else None
-        dtype, shape = np.dtype(interface["typestr"]), tuple(interface["shape"])
-        steps = interface.get("strides")
-        strides = _dense(shape) if steps is None else tuple(d // dtype.itemsize for d in steps)
-        address = int(interface["data"][0])
+        try:
+            dtype = np.dtype(str.strip(interface["typestr"]))
+            shape = tuple(map(index, interface["shape"]))
+            steps, address = interface.get("strides"), index(interface["data"][0])
+            pairs = [divmod(step, dtype.itemsize) for step in steps or ()]
+        except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+            raise ValueError(
+                "a __cuda_array_interface__ of extents ('shape'), a dtype ('typestr') and an "
+                f"address ('data'), got {interface!r:.200} ({type(error).__name__}: {error})"
+            ) from None
+        if any(rest for _, rest in pairs) or (steps is not None and len(pairs) != len(shape)):
+            raise ValueError(f"strides of whole elements for shape {shape}, got {steps} bytes")
+        strides = _dense(shape) if steps is None else tuple(whole for whole, _ in pairs)
         return cls(shape, strides, dtype_name(dtype), dtype.itemsize, address=address)
 
     @classmethod

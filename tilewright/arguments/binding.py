@@ -141,7 +141,7 @@ class Binding:
         """An array, contiguous where the parameter is a bare pointer, and nobody says how else the
         array lies; or None."""
         if not is_array(arg):
-            array = ArrayArgument.on_gpu(arg)
+            array = self._there(parameter, arg)
             if array is not None and not self._on_gpu:
                 raise _error(parameter, "expected an array of NumPy, got one on the GPU")
             return array
@@ -149,6 +149,14 @@ class Binding:
             arg = np.ascontiguousarray(arg).reshape(arg.shape)
         try:
             return ArrayArgument.of(arg)
+        except ValueError as error:
+            raise _error(parameter, f"expected {error}") from None
+
+    @staticmethod
+    def _there(parameter: Parameter, arg: Any) -> ArrayArgument | None:
+        """An array on the GPU, or None."""
+        try:
+            return ArrayArgument.on_gpu(arg)
         except ValueError as error:
             raise _error(parameter, f"expected {error}") from None
 
@@ -205,7 +213,7 @@ class Binding:
         elif not self._on_gpu:
             raise _error(parameter, "expected a TensorMap of a NumPy array")
         else:
-            array = ArrayArgument.on_gpu(arg.tensor)
+            array = self._there(parameter, arg.tensor)
             address = int(arg.tensor) if array is None else array.address
         return self._mapped(parameter, arg, address)
 

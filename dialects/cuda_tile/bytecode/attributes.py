@@ -4,13 +4,14 @@ Assumptions, hints, identities of reductions and the entries of dictionaries are
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import cast
+from dataclasses import dataclass, field
+from typing import Any, cast
 
 import numpy as np
 from xdsl.dialects.builtin import (
     AnyFloat,
     ArrayAttr,
+    DenseArrayBase,
     DictionaryAttr,
     FloatAttr,
     FloatTF32Type,
@@ -84,6 +85,14 @@ class AttributeReader:
     strings: StringReader
     types: TypeReader
     constants: ConstantReader
+    lists: dict[Any, Attribute] = field(default_factory=dict[Any, Attribute])
+
+    def list_of(self, type_: IntegerType, numbers: tuple[int, ...]) -> Attribute:
+        """A dense list, one for all that are equal."""
+        key = (type_, numbers)
+        if (known := self.lists.get(key)) is None:
+            known = self.lists[key] = DenseArrayBase.from_list(type_, numbers)
+        return known
 
     def tagged(self, cursor: Cursor, depth: int = 0) -> Attribute:
         """The attribute whose tag stands at the cursor."""
@@ -120,18 +129,6 @@ class AttributeReader:
             cursor.fail(f"value {bits} does not fit in {width} bits", start)
         return FloatAttr(float_of_bits(bits, type_), type_)
 
-    def bool(self, cursor: Cursor, depth: int = 0) -> Attribute:
-        """A byte."""
-        return IntegerAttr.from_bool(bool(cursor.byte()))
-
-    def type(self, cursor: Cursor, depth: int = 0) -> Attribute:
-        """A type."""
-        return self.types.index(cursor)
-
-    def string(self, cursor: Cursor, depth: int = 0) -> Attribute:
-        """A string."""
-        return StringAttr(self.strings.index(cursor))
-
     def array(self, cursor: Cursor, depth: int = 0) -> ArrayAttr[Attribute]:
         """A counted list of attributes."""
         return ArrayAttr([self.tagged(cursor, depth + 1) for _ in range(_count(cursor, 1))])
@@ -139,17 +136,6 @@ class AttributeReader:
     def elements(self, cursor: Cursor, depth: int = 0) -> Attribute:
         """A type and a constant of it."""
         return self.constants.index(cursor, self.types.index(cursor))
-
-    def div_by(self, cursor: Cursor, depth: int = 0) -> Attribute:
-        """A divisor, and which of `every` and `along` follow."""
-        divisor, flags = cursor.varint(), cursor.byte()
-        every = cursor.signed_varint() if flags & 1 else None
-        along = cursor.signed_varint() if flags & 2 else None
-        return DivByAttr.get(divisor, every, along)
-
-    def same_elements(self, cursor: Cursor, depth: int = 0) -> Attribute:
-        """A list of numbers."""
-        return SameElementsAttr.get(read_numbers(cursor, "q"))
 
     def dictionary(self, cursor: Cursor, depth: int = 0) -> DictionaryAttr:
         """Names and attributes."""
@@ -174,12 +160,6 @@ class AttributeReader:
         except VerifyException as error:
             cursor.fail(str(error).strip(), start)
 
-    def bounded(self, cursor: Cursor, depth: int = 0) -> Attribute:
-        """Which of the bounds follow, and these."""
-        flags = cursor.byte()
-        lower = cursor.signed_varint() if flags & 1 else None
-        return BoundedAttr.get(lower, cursor.signed_varint() if flags & 2 else None)
-
 
 def read_integer(cursor: Cursor, type_: IntegerType) -> IntegerAttr[IntegerType]:
     """A number of a type's width; bits above it are wrong."""
@@ -192,6 +172,13 @@ def read_integer(cursor: Cursor, type_: IntegerType) -> IntegerAttr[IntegerType]
     return IntegerAttr(value - (value >> (width - 1) << width), type_)
 
 
+def _read_optional(cursor: Cursor) -> tuple[int | None, int | None]:
+    """Which of two numbers there are, and these."""
+    flags = cursor.byte()
+    first = cursor.signed_varint() if flags & 1 else None
+    return first, cursor.signed_varint() if flags & 2 else None
+
+
 def _count(cursor: Cursor, item_bytes: int) -> int:
     return cursor.count(item_bytes, "attributes")
 
@@ -200,16 +187,16 @@ Read = Callable[[AttributeReader, Cursor, int], Attribute]
 READERS: dict[int, Read] = {
     1: AttributeReader.integer,
     2: AttributeReader.float,
-    3: AttributeReader.bool,
-    4: AttributeReader.type,
-    5: AttributeReader.string,
+    3: lambda tables, cursor, depth: read_integer(cursor, i1),
+    4: lambda tables, cursor, depth: tables.types.index(cursor),
+    5: lambda tables, cursor, depth: tables.strings.attribute(cursor),
     6: AttributeReader.array,
     7: AttributeReader.elements,
-    8: AttributeReader.div_by,
-    9: AttributeReader.same_elements,
+    8: lambda tables, cursor, depth: DivByAttr.get(cursor.varint(), *_read_optional(cursor)),
+    9: lambda tables, cursor, depth: SameElementsAttr.get(read_numbers(cursor, "q")),
     10: AttributeReader.dictionary,
     11: AttributeReader.hints,
-    12: AttributeReader.bounded,
+    12: lambda tables, cursor, depth: BoundedAttr.get(*_read_optional(cursor)),
 }
 """The reader of each tag."""
 

@@ -2,44 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
-from typing import Any, NoReturn
+from typing import NoReturn
 
-from xdsl.dialects.builtin import (
-    UNKNOWN_LOC,
-    DenseArrayBase,
-    IntegerAttr,
-    IntegerType,
-    SymbolRefAttr,
-    UnitAttr,
-    i1,
-    i32,
-)
+from xdsl.dialects.builtin import UNKNOWN_LOC, i32
 from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue, SSAValues, Use
 from xdsl.irdl import AttrSizedOperandSegments
 from xdsl.traits import IsTerminator
 
-from tilewright.dialects.cuda_tile.bytecode.attributes import (
-    AttributeReader,
-    read_integer,
-    read_numbers,
-)
+from tilewright.dialects.cuda_tile.bytecode.attributes import AttributeReader
 from tilewright.dialects.cuda_tile.bytecode.cursor import Cursor
-from tilewright.dialects.cuda_tile.bytecode.op_format import (
-    Encoding,
-    Property,
-    PropertyKind,
-    formats,
-)
-from tilewright.dialects.cuda_tile.ops.facts import Arity
+from tilewright.dialects.cuda_tile.bytecode.op_format import Encoding, formats
 from tilewright.dialects.cuda_tile.versions import Version
 
 DEEPEST = 100
 """How deep regions nest at most."""
 SEGMENTS = AttrSizedOperandSegments.attribute_name
-UNIT = UnitAttr()
 
 
 def new_op(
@@ -69,64 +48,6 @@ def new_op(
     return op
 
 
-@dataclass(frozen=True, slots=True)
-class PropertyPlan:
-    """How to read a property: by the number of its case, or by a function. The case that is its
-    default is None: as in text, it is missing then."""
-
-    name: str
-    mask: int
-    """Its bit in the flags, 0 where it always is there."""
-    cases: Sequence[Attribute | None] | None
-    read: Callable[[OpReader, Any, Sequence[Attribute]], Attribute]
-    detail: Any
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """A format, prepared for reading many ops: its properties, and of each operand the number of
-    values, where it depends on a bit of the flags that bit negated, None where a count says it."""
-
-    format: Encoding
-    op: type[Operation]
-    properties: tuple[PropertyPlan, ...]
-    sizes: tuple[int | None, ...]
-    least_operands: int
-
-
-@cache
-def plans(version: Version) -> dict[int, Plan]:
-    """The plan of every op of a version, by its opcode."""
-    return {opcode: _plan(format_) for opcode, format_ in formats(version).items()}
-
-
-def _plan(format_: Encoding) -> Plan:
-    sizes = {Arity.ONE: 1, Arity.ANY: None}
-    return Plan(
-        format_,
-        format_.op,
-        tuple(_property_plan(property_) for property_ in format_.properties if property_.available),
-        tuple(
-            sizes[operand.arity] if operand.bit is None else -(1 << operand.bit)
-            for operand in format_.operands
-            if operand.arity in sizes or operand.bit is not None
-        ),
-        sum(operand.arity is Arity.ONE for operand in format_.operands),
-    )
-
-
-def _property_plan(property_: Property) -> PropertyPlan:
-    cases: Sequence[Attribute | None] | None = None
-    if property_.kind is PropertyKind.CHOICE:
-        every = [property_.detail.of(case) for case in property_.detail.CHOICES]
-        cases = [None if case == property_.default else case for case in every]
-    elif property_.kind is PropertyKind.NUMBER:
-        cases = [IntegerAttr(case.number, i32) for case in property_.detail]
-    mask = 0 if property_.bit is None else 1 << property_.bit
-    read = READERS.get(property_.kind, _unit)
-    return PropertyPlan(property_.name, mask, cases, read, property_.detail)
-
-
 @dataclass(slots=True)
 class OpReader:
     """Reads the ops of one file. `made` are the ops with the byte each begins at, inner ones
@@ -139,11 +60,10 @@ class OpReader:
     place: Callable[[], Attribute] = lambda: UNKNOWN_LOC
     made: list[tuple[Operation, int]] = field(default_factory=list[tuple[Operation, int]])
     depth: int = 0
-    plans: dict[int, Plan] = field(default_factory=dict[int, Plan])
-    lists: dict[tuple[Any, ...], Attribute] = field(default_factory=dict[Any, Attribute])
+    formats: Mapping[int, Encoding] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.plans = plans(self.version)
+        self.formats = formats(self.version)
 
     def body(self, block: Block, cursor: Cursor, place: Callable[[], Attribute]) -> None:
         """Read the ops of a function, all there is at the cursor, into its block."""
@@ -169,34 +89,28 @@ class OpReader:
         cursor = self.cursor
         start = cursor.position
         opcode = cursor.varint()
-        plan = self.plans.get(opcode)
-        if plan is None:
+        format_ = self.formats.get(opcode)
+        if format_ is None:
             cursor.fail(f"unsupported opcode {opcode} for bytecode version {self.version}", start)
-        format_ = plan.format
         location = self.place()
         types = self._types(self._result_count(format_))
         flags = self._flags(format_) if format_.has_flags else 0
         properties: dict[str, Attribute] = {}
-        for property_ in plan.properties:
+        for property_ in format_.available:
             if property_.mask and not flags & property_.mask:
                 continue
-            cases = property_.cases
-            value = (
-                property_.read(self, property_.detail, types)
-                if cases is None
-                else self._case(cases)
-            )
+            value = property_.codec.read(self.attributes, cursor, property_.detail, types)
             if value is not None:
                 properties[property_.name] = value
         operands = (
-            self._segments(plan, flags, properties)
+            self._segments(format_, flags, properties)
             if format_.segments
-            else self._values(self._operand_count(plan))
+            else self._values(self._operand_count(format_))
         )
         regions = self._regions(format_) if format_.regions else ()
         named = len(types)
         types += format_.missing_results
-        op = new_op(plan.op, operands, types, properties, location, regions)
+        op = new_op(format_.op, operands, types, properties, location, regions)
         self.values += op.results[:named] if format_.missing_results else op.results
         self.made.append((op, start))
         return op
@@ -244,32 +158,25 @@ class OpReader:
             )
         return flags
 
-    def _case(self, cases: Sequence[Attribute | None]) -> Attribute | None:
-        start = self.cursor.position
-        number = self.cursor.varint()
-        if number >= len(cases):
-            self.cursor.fail(
-                f"invalid integer value for enum type: {number}, expected one below {len(cases)}",
-                start,
-            )
-        return cases[number]
-
-    def _operand_count(self, plan: Plan) -> int:
-        if not plan.format.counted_operands:
-            return plan.least_operands
+    def _operand_count(self, format_: Encoding) -> int:
+        if not format_.counted_operands:
+            return format_.least_operands
         start = self.cursor.position
         number = self.cursor.count(1, "operands")
-        if number < plan.least_operands:
+        if number < format_.least_operands:
             self.cursor.fail(
-                f"'{plan.op.name}' expected {plan.least_operands} operands, got {number}", start
+                f"'{format_.op.name}' expected {format_.least_operands} operands, got {number}",
+                start,
             )
         return number
 
-    def _segments(self, plan: Plan, flags: int, properties: dict[str, Attribute]) -> list[SSAValue]:
+    def _segments(
+        self, format_: Encoding, flags: int, properties: dict[str, Attribute]
+    ) -> list[SSAValue]:
         """The operands of an op with segments, whose sizes are a property."""
         operands: list[SSAValue] = []
         sizes: list[int] = []
-        for size in plan.sizes:
+        for size in format_.sizes:
             if size is None:
                 size = self.cursor.count(1, "operands")
             elif size < 0:
@@ -277,16 +184,8 @@ class OpReader:
             sizes.append(size)
             if size:
                 operands += self._values(size)
-        properties[SEGMENTS] = self.list_of(i32, tuple(sizes))
+        properties[SEGMENTS] = self.attributes.list_of(i32, tuple(sizes))
         return operands
-
-    def list_of(self, type_: IntegerType, numbers: tuple[int, ...]) -> Attribute:
-        """A dense list, one for all that are equal."""
-        key = (type_, numbers)
-        known = self.lists.get(key)
-        if known is None:
-            known = self.lists[key] = DenseArrayBase.from_list(type_, numbers)
-        return known
 
     def _regions(self, format_: Encoding) -> list[Region]:
         cursor = self.cursor
@@ -334,70 +233,3 @@ def link(block: Block, ops: Iterable[Operation]) -> None:
             vars(previous)["_next_op"] = op
         previous = op
     fields["_last_op"] = previous
-
-
-Reader = Callable[[OpReader, Any, Sequence[Attribute]], Attribute]
-
-
-def _unit(reader: OpReader, detail: Any, types: Sequence[Attribute]) -> Attribute:
-    return UNIT
-
-
-def _string(reader: OpReader, detail: Any, types: Sequence[Attribute]) -> Attribute:
-    return reader.attributes.strings.attribute(reader.cursor)
-
-
-def _symbol(reader: OpReader, detail: Any, types: Sequence[Attribute]) -> Attribute:
-    return SymbolRefAttr(reader.attributes.strings.name(reader.cursor, "a symbol"))
-
-
-def _type(reader: OpReader, detail: Any, types: Sequence[Attribute]) -> Attribute:
-    return reader.attributes.types.index(reader.cursor)
-
-
-def _integer(reader: OpReader, width: int, types: Sequence[Attribute]) -> Attribute:
-    return read_integer(reader.cursor, IntegerType(width))
-
-
-def _i32s(reader: OpReader, detail: Any, types: Sequence[Attribute]) -> Attribute:
-    return reader.list_of(i32, read_numbers(reader.cursor, "i"))
-
-
-def _bools(reader: OpReader, detail: Any, types: Sequence[Attribute]) -> Attribute:
-    start = reader.cursor.position
-    numbers = read_numbers(reader.cursor, "b")
-    if set(numbers) - {0, 1}:
-        reader.cursor.fail(f"expected bytes that are 0 or 1, got {list(numbers)}", start)
-    return reader.list_of(i1, numbers)
-
-
-def _array(reader: OpReader, detail: Any, types: Sequence[Attribute]) -> Attribute:
-    return reader.attributes.array(reader.cursor)
-
-
-def _hints(reader: OpReader, detail: Any, types: Sequence[Attribute]) -> Attribute:
-    return reader.attributes.hints(reader.cursor)
-
-
-def _elements(reader: OpReader, detail: Any, types: Sequence[Attribute]) -> Attribute:
-    return reader.attributes.constants.index(reader.cursor, types[0])
-
-
-def _tagged(reader: OpReader, detail: Any, types: Sequence[Attribute]) -> Attribute:
-    return reader.attributes.tagged(reader.cursor)
-
-
-READERS: dict[PropertyKind, Reader] = {
-    PropertyKind.UNIT: _unit,
-    PropertyKind.STRING: _string,
-    PropertyKind.SYMBOL: _symbol,
-    PropertyKind.TYPE: _type,
-    PropertyKind.INTEGER: _integer,
-    PropertyKind.I32S: _i32s,
-    PropertyKind.BOOLS: _bools,
-    PropertyKind.ARRAY: _array,
-    PropertyKind.HINTS: _hints,
-    PropertyKind.ELEMENTS: _elements,
-    PropertyKind.TAGGED: _tagged,
-}
-"""The reader of each kind of property that has no cases."""

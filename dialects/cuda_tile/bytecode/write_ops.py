@@ -1,24 +1,19 @@
 """The bytes of a function's ops."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from xdsl.dialects.builtin import IntegerAttr
-from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.dialects.builtin import DenseArrayBase, i1
+from xdsl.ir import Block, Operation, SSAValue
 
 from tilewright.diagnostic import OpError
 from tilewright.dialects.cuda_tile.bytecode.attributes import AttributeWriter
+from tilewright.dialects.cuda_tile.bytecode.codecs import BOOLS
 from tilewright.dialects.cuda_tile.bytecode.debug_info import DebugWriter
 from tilewright.dialects.cuda_tile.bytecode.encoder import Encoder
 from tilewright.dialects.cuda_tile.bytecode.error import TooOldError
-from tilewright.dialects.cuda_tile.bytecode.op_format import (
-    Encoding,
-    Operand,
-    Property,
-    PropertyKind,
-    formats,
-)
+from tilewright.dialects.cuda_tile.bytecode.op_format import Encoding, Operand, Property, formats
 from tilewright.dialects.cuda_tile.ops import OP_OF_CODE
 from tilewright.dialects.cuda_tile.ops.facts import Arity
 from tilewright.dialects.cuda_tile.ops.operation import CudaTileOp
@@ -93,13 +88,13 @@ class OpWriter:
     ) -> None:
         flags = 0
         for property_ in format_.properties:
-            if property_.bit is not None and property_.name in op.properties:
+            if property_.mask and property_.name in op.properties:
                 self._check_optional(op, property_, "attribute")
-                flags |= 1 << property_.bit
+                flags |= property_.mask
         for operand, values in zip(format_.operands, segments, strict=True):
-            if operand.bit is not None and values:
+            if operand.mask and values:
                 self._check_optional(op, operand, "operand")
-                flags |= 1 << operand.bit
+                flags |= operand.mask
         if format_.has_flags:
             self.out.varint(flags)
 
@@ -114,7 +109,7 @@ class OpWriter:
 
     def _property(self, op: CudaTileOp, property_: Property) -> None:
         value = op.properties.get(property_.name, property_.default)
-        if property_.bit is not None:
+        if property_.mask:
             if value is None:
                 return
         elif not property_.available:
@@ -124,7 +119,9 @@ class OpWriter:
                     op, f"{what} {property_.since}+, but targeting {self.version}", property_.since
                 )
             return
-        WRITERS[property_.kind](self, op, value)
+        if property_.codec is BOOLS and value is None:  # as many as there are indices
+            value = DenseArrayBase.from_list(i1, [0] * len(op.index))  # pyright: ignore
+        property_.codec.write(self.attributes, self.out, value)
 
     def _operands(
         self, format_: Encoding, segments: Sequence[Sequence[SSAValue]], op: CudaTileOp
@@ -163,74 +160,3 @@ class OpWriter:
 def _flags_of(value: Any) -> Sequence[int]:
     """The entries of a list of booleans; of what is no list, one that is true."""
     return value.get_values() if hasattr(value, "get_values") else (value is not None,)
-
-
-Writer = Callable[[OpWriter, CudaTileOp, Any], None]
-
-
-def _unit(writer: OpWriter, op: CudaTileOp, value: Attribute) -> None:
-    """Its bit says all."""
-
-
-def _string(writer: OpWriter, op: CudaTileOp, value: Any) -> None:
-    writer.out.varint(writer.attributes.strings.index(value.data))
-
-
-def _symbol(writer: OpWriter, op: CudaTileOp, value: Any) -> None:
-    writer.out.varint(writer.attributes.strings.index(value.root_reference.data))
-
-
-def _type(writer: OpWriter, op: CudaTileOp, value: Attribute) -> None:
-    writer.out.varint(writer.attributes.types.index(value))
-
-
-def _integer(writer: OpWriter, op: CudaTileOp, value: IntegerAttr[Any]) -> None:
-    writer.out.varint(value.value.data & (1 << value.type.width.data) - 1)
-
-
-def _choice(writer: OpWriter, op: CudaTileOp, value: Any) -> None:
-    writer.out.varint(value.data.number)
-
-
-def _i32s(writer: OpWriter, op: CudaTileOp, value: Any) -> None:
-    writer.out.counted("i", value.get_values())
-
-
-def _bools(writer: OpWriter, op: CudaTileOp, value: Any) -> None:
-    """Missing ones are false: as many as there are indices."""
-    flags = [0] * len(op.index) if value is None else [flag & 1 for flag in value.get_values()]  # pyright: ignore
-    writer.out.counted("b", flags)
-
-
-def _array(writer: OpWriter, op: CudaTileOp, value: Any) -> None:
-    writer.attributes.array(value, writer.out)
-
-
-def _hints(writer: OpWriter, op: CudaTileOp, value: Any) -> None:
-    writer.attributes.dictionary(value.value, writer.out)
-
-
-def _elements(writer: OpWriter, op: CudaTileOp, value: Any) -> None:
-    writer.out.varint(writer.attributes.constants.index(value))
-
-
-def _tagged(writer: OpWriter, op: CudaTileOp, value: Attribute) -> None:
-    writer.attributes.tagged(value, writer.out)
-
-
-WRITERS: dict[PropertyKind, Writer] = {
-    PropertyKind.UNIT: _unit,
-    PropertyKind.STRING: _string,
-    PropertyKind.SYMBOL: _symbol,
-    PropertyKind.TYPE: _type,
-    PropertyKind.INTEGER: _integer,
-    PropertyKind.CHOICE: _choice,
-    PropertyKind.NUMBER: _integer,
-    PropertyKind.I32S: _i32s,
-    PropertyKind.BOOLS: _bools,
-    PropertyKind.ARRAY: _array,
-    PropertyKind.HINTS: _hints,
-    PropertyKind.ELEMENTS: _elements,
-    PropertyKind.TAGGED: _tagged,
-}
-"""The writer of each kind of property."""

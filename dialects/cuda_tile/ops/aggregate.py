@@ -116,6 +116,9 @@ class Aggregate(CudaTileOp):
 class ReduceOp(Aggregate):
     """A dimension reduced by a function of what was before and of what comes: `reduce %x
     dim=0 identities=[0.0 : f32] : tile<4xf32> -> tile<f32> (%a: tile<f32>, %b: tile<f32>) { ... }`.
+
+    The function is associative (Tile IR 8.3, reduce), and the order of its operands is nobody's
+    promise: what is not commutative has a result that depends on the layout.
     """
 
     TEXT: ClassVar[str] = (

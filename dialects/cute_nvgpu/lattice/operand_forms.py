@@ -19,10 +19,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import ClassVar
 
+from tilewright.dialects.cute_nvgpu.lattice.legal_integers import (
+    Integers,
+    either_of,
+    nearest_of,
+    selects,
+    some_of,
+)
 from tilewright.dialects.cute_nvgpu.lattice.operand_text import Kind, Written
 from tilewright.dialects.cute_nvgpu.lattice.targets import Minimum
-
-Integers = tuple[int, ...] | range
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,13 +244,13 @@ class Constant(OperandForm):
     @property
     def in_words(self) -> str:
         if isinstance(self.legal, tuple):
-            return f"the constant {_either(self.legal)}"
-        return _some(self.legal, "integer constant")
+            return f"the constant {either_of(self.legal)}"
+        return some_of(self.legal, "integer constant")
 
     def misfit(self, written: Written) -> Misfit | None:
         if written.kind == "integer" and (self.legal is None or written.value in self.legal):
             return None
-        return Misfit(self.in_words, _nearest(self.legal, written) or self.spelling)
+        return Misfit(self.in_words, nearest_of(self.legal, written) or self.spelling)
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,16 +276,16 @@ class Choice(OperandForm):
     @property
     def in_words(self) -> str:
         if isinstance(self.legal, tuple):
-            return f"a register, or {_either(self.legal)}"
-        return f"a register or {_some(self.legal, 'integer')}"
+            return f"a register, or {either_of(self.legal)}"
+        return f"a register or {some_of(self.legal, 'integer')}"
 
     def takes(self, constant: int) -> bool:
         return self.legal is None or constant in self.legal
 
     def misfit(self, written: Written) -> Misfit | None:
-        if _selects(written, self.legal):
+        if selects(written, self.legal):
             return None
-        return Misfit(self.in_words, _nearest(self.legal, written) or self.spelling)
+        return Misfit(self.in_words, nearest_of(self.legal, written) or self.spelling)
 
 
 @dataclass(frozen=True, slots=True)
@@ -313,12 +318,12 @@ class Selectors(OperandForm):
     def misfit(self, written: Written) -> Misfit | None:
         items = written.items if written.kind == "vector" else ()
         pairs = list(zip(self.legal, items, strict=False))
-        fine = [_selects(item, legal) for legal, item in pairs]
+        fine = [selects(item, legal) for legal, item in pairs]
         if len(items) == 2 and all(fine):
             return None
-        byte, thread = map(_either, self.legal)
+        byte, thread = map(either_of, self.legal)
         near = [
-            item.text if good else _nearest(legal, item) or str(legal[0])
+            item.text if good else nearest_of(legal, item) or str(legal[0])
             for good, (legal, item) in zip(fine, pairs, strict=True)
         ]
         near += [str(legal[0]) for legal in self.legal[len(near) :]]
@@ -380,7 +385,7 @@ class BoxForm(OperandForm):
 
     def misfit(self, written: Written) -> Misfit | None:
         coordinates = written.items[1:] if written.kind == "box" else ()
-        if len(coordinates) == self.rank and all(_selects(item, None) for item in coordinates):
+        if len(coordinates) == self.rank and all(selects(item, None) for item in coordinates):
             return None
         of = "1 coordinate" if self.rank == 1 else f"{self.rank} coordinates"
         return Misfit(f"a tensor map and {of}", self.spelling)
@@ -406,7 +411,7 @@ class Predicate(OperandForm):
     def misfit(self, written: Written) -> Misfit | None:
         if self._fits(written):
             return None
-        near = _nearest((0, 1), written) or self.spelling
+        near = nearest_of((0, 1), written) or self.spelling
         negated = written.kind == "negation" and self._fits(written.items[0])
         replaced = "a negated predicate" if negated else None
         if self.loose and written.kind == "integer":
@@ -414,43 +419,7 @@ class Predicate(OperandForm):
         return Misfit("a predicate or the constant 0 or 1", near, replaced)
 
     def _fits(self, written: Written) -> bool:
-        return _selects(written, (0, 1))
-
-
-def _selects(item: Written, legal: Integers | None) -> bool:
-    whole = item.kind == "integer" and (legal is None or item.value in legal)
-    return whole or item.kind == "register"
-
-
-def _nearest(legal: Integers | None, written: Written) -> str | None:
-    """Of the integers; None where no integer was written."""
-    if written.kind != "integer" or not legal:
-        return None
-    if isinstance(legal, tuple):
-        return str(min(legal, key=lambda value: abs(value - written.value)))
-    place = round((written.value - legal.start) / legal.step)
-    return str(legal[min(max(place, 0), (legal[-1] - legal[0]) // legal.step)])
-
-
-def _either(choices: Iterable[int]) -> str:
-    """`0, 1 or 2`."""
-    *others, last = map(str, choices)
-    return f"{', '.join(others)} or {last}" if others else last
-
-
-def _some(legal: range | None, integer: str) -> str:
-    """`an integer of 0 to 16`, `a multiple of 8 from 24 to 256`."""
-    if legal is None:
-        return f"an {integer}"
-    if legal == COUNTING:
-        return f"an {integer} of 0 or more"
-    if legal.step > 1:
-        return f"a multiple of {legal.step} from {legal[0]} to {legal[-1]}"
-    return f"an {integer} of {legal[0]} to {legal[-1]}"
-
-
-COUNTING = range(1 << 63)
-"""Integers of 0 or more; PTX's have 63 bits and a sign."""
+        return selects(written, (0, 1))
 
 
 def _vector(items: Iterable[str]) -> str:

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import SCOPES
 from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
+from tilewright.dialects.cute_nvgpu.lattice.legal_integers import COUNTING
 from tilewright.dialects.cute_nvgpu.lattice.nearest import closest
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import (
-    COUNTING,
     Choice,
     Constant,
     Result,

@@ -31,27 +31,14 @@ class RankOp(NvgpuOp):
 
 @fields_op("cute_nvgpu.cluster.arrive", rows.CLUSTER_ARRIVE)
 class ArriveOp(NvgpuOp):
-    """Arrive at the barrier of the cluster, without waiting.
-
-    ```mlir
-    cute_nvgpu.cluster.arrive
-    ```
-
-    What the threads did before is before what those do who wait. All threads of a warp execute it
-    together. PTX ISA, barrier.cluster.
-    """
+    """Arrive at the barrier of the cluster, without waiting. What the threads did before is before
+    what those do who wait. All threads of a warp execute it together. PTX ISA, barrier.cluster."""
 
 
 @fields_op("cute_nvgpu.cluster.wait", rows.CLUSTER_WAIT)
 class WaitOp(NvgpuOp):
-    """Wait until all threads of the cluster have arrived at its barrier.
-
-    ```mlir
-    cute_nvgpu.cluster.wait
-    ```
-
-    Whoever waits has arrived before. PTX ISA, barrier.cluster.
-    """
+    """Wait until all threads of the cluster have arrived at its barrier. Whoever waits has arrived
+    before. PTX ISA, barrier.cluster."""
 
 
 @fields_op("cute_nvgpu.cluster.map", rows.MAPA)

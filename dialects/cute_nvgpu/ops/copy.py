@@ -60,14 +60,7 @@ class CpAsyncOp(NvgpuOp):
 
 @fields_op("cute_nvgpu.cp.async.commit_group", rows.CP_ASYNC_COMMIT_GROUP)
 class CpAsyncCommitGroupOp(NvgpuOp):
-    """Close the executing thread's group of pending `cp.async`.
-
-    ```mlir
-    cute_nvgpu.cp.async.commit_group
-    ```
-
-    PTX ISA 9.7.9.25.3.2.
-    """
+    """Close the executing thread's group of pending `cp.async`. PTX ISA 9.7.9.25.3.2."""
 
 
 @fields_op("cute_nvgpu.cp.async.wait_group", rows.CP_ASYNC_WAIT_GROUP)

@@ -139,11 +139,5 @@ class WaitOp(MbarrierOp):
 
 @fields_op("cute_nvgpu.fence.mbarrier_init", rows.FENCE_MBARRIER_INIT)
 class FenceMbarrierInitOp(NvgpuOp):
-    """The mbarriers that the thread made are made before what copies do to them.
-
-    ```mlir
-    cute_nvgpu.fence.mbarrier_init
-    ```
-
-    PTX ISA, fence.mbarrier_init.
-    """
+    """The mbarriers that the thread made are made before what copies do to them. PTX ISA,
+    fence.mbarrier_init."""

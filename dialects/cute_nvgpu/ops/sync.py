@@ -46,53 +46,26 @@ class BarArriveOp(_NamedBarrierOp):
 
 @fields_op("cute_nvgpu.bar.warp.sync", rows.BAR_WARP_SYNC)
 class WarpSyncOp(NvgpuOp):
-    """All 32 threads of the warp wait for each other, and see each other's memory accesses.
-
-    ```mlir
-    cute_nvgpu.bar.warp.sync
-    ```
-
-    PTX ISA 9.7.13.2.
-    """
+    """All 32 threads of the warp wait for each other, and see each other's memory accesses. PTX ISA
+    9.7.13.2."""
 
 
 @fields_op("cute_nvgpu.griddepcontrol.wait", rows.GRIDDEPCONTROL_WAIT)
 class GridDependencyWaitOp(NvgpuOp):
     """Wait until the grids that this one was launched behind are complete, and see what they wrote;
-    nothing where it was not allowed to start before their end.
-
-    ```mlir
-    cute_nvgpu.griddepcontrol.wait
-    ```
-
-    PTX ISA 9.7.13.13.
-    """
+    nothing where it was not allowed to start before their end. PTX ISA 9.7.13.13."""
 
 
 @fields_op("cute_nvgpu.griddepcontrol.launch_dependents", rows.GRIDDEPCONTROL_LAUNCH_DEPENDENTS)
 class LaunchDependentsOp(NvgpuOp):
     """The grids behind this one may start, once every CTA has said so or has ended. What they see
-    of its memory is up to their own wait.
-
-    ```mlir
-    cute_nvgpu.griddepcontrol.launch_dependents
-    ```
-
-    PTX ISA 9.7.13.13.
-    """
+    of its memory is up to their own wait. PTX ISA 9.7.13.13."""
 
 
 @fields_op("cute_nvgpu.fence.proxy.alias", rows.FENCE_PROXY_ALIAS)
 class FenceProxyAliasOp(NvgpuOp):
     """Order the thread's accesses before it and after it to the same memory, whatever addresses
-    that has, as memory that several GPUs share has two.
-
-    ```mlir
-    cute_nvgpu.fence.proxy.alias
-    ```
-
-    PTX ISA 9.7.13.4.
-    """
+    that has, as memory that several GPUs share has two. PTX ISA 9.7.13.4."""
 
 
 @fields_op("cute_nvgpu.fence", rows.FENCE)

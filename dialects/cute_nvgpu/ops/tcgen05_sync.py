@@ -48,24 +48,11 @@ class CommitOp(TmemOp):
 
 @fields_op("cute_nvgpu.tcgen05.fence.before_thread_sync", rows.FENCE_BEFORE)
 class FenceBeforeThreadSyncOp(NvgpuOp):
-    """The thread's accesses to tensor memory are before what other threads learn of next.
-
-    ```mlir
-    cute_nvgpu.tcgen05.fence.before_thread_sync
-    ```
-
-    Before the barrier after which other threads access the same tensor memory. PTX ISA,
-    tcgen05.fence.
-    """
+    """The thread's accesses to tensor memory are before what other threads learn of next. Before
+    the barrier after which other threads access the same tensor memory. PTX ISA, tcgen05.fence."""
 
 
 @fields_op("cute_nvgpu.tcgen05.fence.after_thread_sync", rows.FENCE_AFTER)
 class FenceAfterThreadSyncOp(NvgpuOp):
-    """The thread's accesses to tensor memory are after what it has waited for.
-
-    ```mlir
-    cute_nvgpu.tcgen05.fence.after_thread_sync
-    ```
-
-    Behind the barrier, or the wait for an mbarrier. PTX ISA, tcgen05.fence.
-    """
+    """The thread's accesses to tensor memory are after what it has waited for. Behind the barrier,
+    or the wait for an mbarrier. PTX ISA, tcgen05.fence."""

@@ -186,14 +186,8 @@ def verify_box(
 
 @fields_op("cute_nvgpu.cp.async.bulk.commit_group", rows.BULK_COMMIT_GROUP)
 class BulkCommitGroupOp(NvgpuOp):
-    """Close the executing thread's group of pending stores by TMA.
-
-    ```mlir
-    cute_nvgpu.cp.async.bulk.commit_group
-    ```
-
-    PTX ISA, cp.async.bulk.commit_group.
-    """
+    """Close the executing thread's group of pending stores by TMA. PTX ISA,
+    cp.async.bulk.commit_group."""
 
 
 @fields_op("cute_nvgpu.cp.async.bulk.wait_group", rows.BULK_WAIT_GROUP)

@@ -154,15 +154,9 @@ class DeallocOp(TmemOp):
 
 @fields_op("cute_nvgpu.tmem.relinquish_alloc_permit", rows.TMEM_RELINQUISH)
 class RelinquishAllocPermitOp(TmemOp):
-    """The CTA allocates no more tensor memory, so that another one on its SM may.
-
-    ```mlir
-    cute_nvgpu.tmem.relinquish_alloc_permit
-    ```
-
-    All threads of one warp execute it together; with cta_group 2, one warp of either CTA. PTX ISA,
-    tcgen05.relinquish_alloc_permit.
-    """
+    """The CTA allocates no more tensor memory, so that another one on its SM may. All threads of
+    one warp execute it together; with cta_group 2, one warp of either CTA. PTX ISA,
+    tcgen05.relinquish_alloc_permit."""
 
 
 @fields_op("cute_nvgpu.tmem.slice")

@@ -246,24 +246,12 @@ class StoreOp(TmemAccessOp):
 
 @fields_op("cute_nvgpu.tmem.wait_load", TMEM_WAIT_LOAD)
 class WaitLoadOp(NvgpuOp):
-    """Wait until the threads' loads from tensor memory are complete.
-
-    ```mlir
-    cute_nvgpu.tmem.wait_load
-    ```
-
-    Before the registers are read, and before anything else writes what was loaded. All threads of
-    the warp execute it together. PTX ISA, tcgen05.wait.
-    """
+    """Wait until the threads' loads from tensor memory are complete. Before the registers are read,
+    and before anything else writes what was loaded. All threads of the warp execute it together.
+    PTX ISA, tcgen05.wait."""
 
 
 @fields_op("cute_nvgpu.tmem.wait_store", TMEM_WAIT_STORE)
 class WaitStoreOp(NvgpuOp):
-    """Wait until the threads' stores to tensor memory are complete.
-
-    ```mlir
-    cute_nvgpu.tmem.wait_store
-    ```
-
-    All threads of the warp execute it together. PTX ISA, tcgen05.wait.
-    """
+    """Wait until the threads' stores to tensor memory are complete. All threads of the warp execute
+    it together. PTX ISA, tcgen05.wait."""

@@ -11,28 +11,15 @@ from tilewright.dialects.illegal import Illegal
 
 @fields_op("cute_nvgpu.wgmma.fence", rows.WGMMA_FENCE)
 class WgmmaFenceOp(NvgpuOp):
-    """Order the warpgroup's accesses to registers before those of later wgmmas.
-
-    ```mlir
-    cute_nvgpu.wgmma.fence
-    ```
-
-    Needed before the first wgmma, and before one whose accumulator or A registers were touched
-    since; not between wgmmas of one shape that accumulate in the same registers. PTX ISA
-    9.7.15.7.1.
-    """
+    """Order the warpgroup's accesses to registers before those of later wgmmas. Needed before the
+    first wgmma, and before one whose accumulator or A registers were touched since; not between
+    wgmmas of one shape that accumulate in the same registers. PTX ISA 9.7.15.7.1."""
 
 
 @fields_op("cute_nvgpu.wgmma.commit_group", rows.WGMMA_COMMIT_GROUP)
 class WgmmaCommitGroupOp(NvgpuOp):
-    """All wgmmas of the warpgroup that are in no group yet become the latest group.
-
-    ```mlir
-    cute_nvgpu.wgmma.commit_group
-    ```
-
-    PTX ISA 9.7.15.7.2.
-    """
+    """All wgmmas of the warpgroup that are in no group yet become the latest group. PTX ISA
+    9.7.15.7.2."""
 
 
 @fields_op("cute_nvgpu.wgmma.wait_group", rows.WGMMA_WAIT_GROUP)

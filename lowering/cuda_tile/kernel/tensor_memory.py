@@ -123,9 +123,7 @@ class AccumulatorMemory(TensorColumns):
             emitter.add(mbarrier.FenceMbarrierInitOp())
 
         emitter.when(self._allocates, by_one_warp)
-        emitter.add(tcgen05_sync.FenceBeforeThreadSyncOp())
-        emitter.add(gpu.BarrierOp())
-        emitter.add(tcgen05_sync.FenceAfterThreadSyncOp())
+        emitter.add(gpu.BarrierOp())  # Allocating is synchronous: no fence of tcgen05 is needed.
         self._base = emitter.emit(tmem.RetrieveOp(slot, [at], tmem.allocation_type(allocated)))
         self.begin()
 

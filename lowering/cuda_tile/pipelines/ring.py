@@ -166,11 +166,21 @@ class Ring:
         for load in group.loads:
             self._copy(load, group, at, self._start(load, place))
 
+    @property
+    def is_drained(self) -> bool:
+        """True where a CTA is done when its own threads know that its stages are free."""
+        return all(group.released_by_mma for group in self._shared_groups)
+
+    @property
+    def _shared_groups(self) -> list[LoadGroup]:
+        """The groups that other CTAs have a part in."""
+        return [group for group in self.pipelines[0].groups if group.ctas > 1 or group.paired]
+
     def drain(self) -> None:
         """Wait until all that MMAs of other CTAs say of stages has arrived, by the thread that
         copies: before that nobody leaves."""
-        for group in self.pipelines[0].groups:
-            if (group.ctas == 1 and not group.paired) or not group.released_by_mma:
+        for group in self._shared_groups:
+            if not group.released_by_mma:
                 continue
             _, empty = self._barriers[group]
             for place in [self._moved(self.place, i) for i in range(self.stages)]:

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -30,7 +30,8 @@ from tilewright.dialects.cute.symbolic.scalar import Dynamic, Scalar, fits, widt
 from tilewright.dialects.cute.tensor import Tensor
 from tilewright.dialects.cute.value import slot_setter
 from tilewright.dialects.cute.values import Typed, is_known, with_dynamic_leaves
-from tilewright.lowering.interpreter.arithmetic.scalar import rounded_up
+from tilewright.dialects.scalar_programs import rounded_quotient
+from tilewright.lowering.interpreter.arithmetic.programs import function_of
 from tilewright.lowering.interpreter.arithmetic.scalar import scalar as instruction
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.values import Bits, Lanes, joined, take
@@ -114,7 +115,9 @@ def _function(operation: str, width: int) -> Callable[..., Bits]:
     if width == 1:
         return _on_bits(operation)
     if operation == "ceil_div":
-        return rounded_up(f"s{width}")
+        up = partial(rounded_quotient, letter="s", up=True)
+        divided = function_of(up, (f"s{width}",) * 2, [np.dtype(f"uint{width}")])
+        return lambda *operands: divided(*operands)[0]
     mnemonic, type_ = _INSTRUCTIONS[operation]
     return instruction(mnemonic, f"{type_}{width}")
 

@@ -11,8 +11,9 @@ from tilewright.dialects.cute_nvgpu.atoms.atom import WARP, MmaAtom
 from tilewright.dialects.cute_nvgpu.lattice import WmmaRow
 from tilewright.dialects.cute_nvgpu.lattice.row import MatrixOperand, Operand
 from tilewright.lowering.interpreter.arithmetic.elements import values_of
+from tilewright.lowering.interpreter.arithmetic.products import product_of
 from tilewright.lowering.interpreter.arithmetic.sparse import select
-from tilewright.lowering.interpreter.numerics import Model, Unit, dot_add, model_for
+from tilewright.lowering.interpreter.numerics import Model, Unit, model_for
 
 Elements = NDArray[Any]
 """Elements in containers: [warps, threads, values]."""
@@ -43,32 +44,19 @@ def multiply_fragments(
     each."""
     operands = dict(zip(atom.inputs, inputs, strict=True))
     a, b, c = (_matrices(atom, operand, operands[operand]) for operand in ("A", "B", "C"))
-    scales: dict[str, Any] = {}
-    if atom.row.scale is not None:
-        scale_a, scale_b = scale_factors(atom, operands["SFA"], operands["SFB"], selectors[-4:])
-        scales = {"scale_a": scale_a, "scale_b": scale_b, "scale_type": atom.row.scale.type}
-    if atom.row.sparsity is not None:
-        # Every row of A meets rows of B of its own: each becomes an MMA with M = 1.
-        b = select(atom, b, operands["E"], selectors[0])
-        a, c = a[:, :, None, :], c[:, :, None, :]
-        if scales:
-            scales["scale_a"] = scales["scale_a"][:, :, None, :]
-            shape = (*b.shape[:2], *scales["scale_b"].shape[1:])
-            scales["scale_b"] = np.broadcast_to(scales["scale_b"][:, None], shape)
-    a_type, b_type, c_type, d_type = atom.types
-    d = dot_add(
+    scaled, sparse = atom.row.scale is not None, atom.row.sparsity is not None
+    d = product_of(
+        atom,
         a,
         b,
         c,
-        a_type=a_type,
-        b_type=b_type,
-        c_type=c_type,
-        d_type=d_type,
-        model=model,
-        satfinite=atom.satfinite,
-        rounding=atom.rounding or "rn",  # type: ignore[arg-type]
-        bit_operation=atom.row.bit_op or "and",  # type: ignore[arg-type]
-        **scales,
+        model,
+        met=select(atom, b, operands["E"], selectors[0]) if sparse else None,
+        scales=scale_factors(atom, operands["SFA"], operands["SFB"], selectors[-4:])
+        if scaled
+        else None,
+        rounding=atom.rounding or "rn",
+        bit_operation=atom.row.bit_op or "and",
     )
     flat = d.reshape(len(inputs[0]), -1)[:, _back(atom)]
     return flat.reshape(len(flat), WARP, -1)

@@ -1,28 +1,33 @@
-"""Programs of scalar instructions (`dialects/math_functions`), computed on arrays."""
+"""Programs of scalar instructions (`dialects/scalar_programs.py`), computed on arrays."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from tilewright.dialects.math_functions.code import Value, Values, choice
-from tilewright.lowering.interpreter.arithmetic.scalar import scalar
+from tilewright.dialects.math_functions.code import Program, Value, Values, choice, results_of
+from tilewright.lowering.interpreter.arithmetic.scalar import Function, scalar
 from tilewright.lowering.interpreter.values import Bits
 
 
-class Computed:
-    """The leaf of programs that computes them on raw bits."""
+class Recorded:
+    """The leaf of programs that records them: handles are places of raw bits, constants are there
+    before a run, and every other place is what a step computes of others."""
 
-    def instruction(self, mnemonic: str, form: str, *operands: Any) -> Bits:
-        """The instruction's result."""
-        return scalar(mnemonic, form)(*operands)
+    def __init__(self, operands: int):
+        self.places: list[Bits | None] = [None] * operands
+        self.steps: list[tuple[Function, Sequence[int], int]] = []
 
-    def constant(self, bits: int, type_: str) -> Bits:
-        """One number for all threads."""
+    def instruction(self, mnemonic: str, form: str, *operands: int) -> int:
+        """The place of the instruction's result."""
+        return self.computed(scalar(mnemonic, form), *operands)
+
+    def constant(self, bits: int, type_: str) -> int:
+        """The place of one number for all threads."""
         width = int(type_[1:])
-        return np.array([bits % (1 << width)], dtype=f"uint{width}")
+        return self._placed(np.array([bits % (1 << width)], dtype=f"uint{width}"))
 
-    def move(self, value: Bits, type_: str) -> Bits:
+    def move(self, value: int, type_: str) -> int:
         """The bits themselves."""
         return value
 
@@ -31,10 +36,63 @@ class Computed:
         pairs = zip(then(), other, strict=True)
         return [choice(condition, here, elsewhere) for here, elsewhere in pairs]
 
+    def remembered(self, key: tuple[Any, ...], build: Callable[[], Any]) -> Any:
+        return build()
 
-LEAF = Computed()
+    def upper_half(self, value: int) -> int:
+        return self.computed(_upper_half, value)
+
+    def lower_half(self, value: int) -> int:
+        return self.computed(_lower_half, value)
+
+    def computed(self, function: Function, *operands: int) -> int:
+        """The place of what a function computes of others."""
+        place = self._placed(None)
+        self.steps.append((function, operands, place))
+        return place
+
+    def _placed(self, bits: Bits | None) -> int:
+        self.places.append(bits)
+        return len(self.places) - 1
 
 
-def computed(program: Callable[..., Value], type_: str, operands: Sequence[Bits]) -> Bits:
-    """The result of a program on bits of one type."""
-    return program(*(Value(LEAF, operand, type_) for operand in operands)).handle
+def function_of(
+    program: Program, types: Sequence[str], results: Sequence[np.dtype[Any]]
+) -> Callable[..., tuple[Bits, ...]]:
+    """A program on raw bits of these types: its results, as registers of theirs hold them. What has
+    8 bits is in the lower half of 16 in between."""
+    leaf = Recorded(len(types))
+    operands = [
+        Value(leaf, leaf.lower_half(i) if type_ in _OCTETS else i, type_)
+        for i, type_ in enumerate(types)
+    ]
+    ends = [value.handle for value in results_of(program, *operands)]
+    for number, dtype in enumerate(results):
+        if dtype.itemsize == 1 and dtype != np.bool_:
+            ends[number] = leaf.computed(_lowest_octet, ends[number])
+    places, steps, count = leaf.places, leaf.steps, len(types)
+
+    def run(*bits: Bits) -> tuple[Bits, ...]:
+        values: list[Any] = places.copy()
+        values[:count] = bits
+        for function, sources, place in steps:
+            values[place] = function(*[values[source] for source in sources])
+        return tuple([values[end] for end in ends])
+
+    return run
+
+
+def _upper_half(x: Bits) -> Bits:
+    return x.astype(np.uint32) << np.uint32(16)
+
+
+def _lower_half(x: Bits) -> Bits:
+    return x.astype(np.uint16)
+
+
+def _lowest_octet(x: Bits) -> Bits:
+    return x.astype(np.uint8)
+
+
+_OCTETS = ("s8", "e4m3", "e5m2")
+"""Types of 8 bits."""

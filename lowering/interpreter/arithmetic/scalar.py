@@ -26,6 +26,7 @@ from tilewright.lowering.interpreter.numerics import (
     fma32,
     fma64,
     format_named,
+    odd_sum,
     special_functions,
 )
 from tilewright.lowering.interpreter.numerics.directed import directed
@@ -214,14 +215,7 @@ def _fma16(type_: str, a: Bits, b: Bits, c: Bits) -> Bits:
     """f16 and bf16: the product is exact in f64; the sum is rounded to odd there, then once."""
     x, y, z = (typed(operand, type_).astype(np.float64) for operand in (a, b, c))
     with np.errstate(all="ignore"):
-        product = x * y
-        total = product + z
-        part = total - product
-        error = (product - (total - part)) + (z - part)
-        bits = np.asarray(total).view(np.int64)
-        toward = np.where((error > 0) == (total > 0), 1, -1)
-        odd = np.where(np.isfinite(total) & (error != 0) & (bits & 1 == 0), bits + toward, bits)
-        return encode(odd.view(np.float64), format_named(type_)).astype(np.uint16)
+        return encode(odd_sum(x * y, z), format_named(type_)).astype(np.uint16)
 
 
 def _special(compute: Callable[..., Bits]) -> Callable[..., Function]:
@@ -390,33 +384,3 @@ _BUILDERS: dict[str, Callable[..., Function]] = {
     "shr": logic.shift_right,
     "selp": logic.select,
 }
-
-
-# Rounded division, which is no instruction
-
-
-def rounded_up(type_: str) -> Function:
-    """Integer division towards positive infinity."""
-    return _rounded(type_, up=True)
-
-
-def rounded_down(type_: str) -> Function:
-    """Integer division towards negative infinity."""
-    return _rounded(type_, up=False)
-
-
-def _rounded(type_: str, *, up: bool) -> Function:
-    truncated = scalar("div", type_)
-
-    def run(a: Bits, b: Bits) -> Bits:
-        quotient, x, y = (typed(operand, type_) for operand in (truncated(a, b), a, b))
-        with np.errstate(all="ignore"):
-            inexact = quotient * y != x
-            opposite = (x < 0) != (y < 0)
-            if up:
-                quotient = quotient + (inexact & ~opposite).astype(x.dtype)
-            else:
-                quotient = quotient - (inexact & opposite).astype(x.dtype)
-        return raw(quotient, type_)
-
-    return run

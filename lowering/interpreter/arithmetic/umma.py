@@ -17,15 +17,14 @@ from tilewright.dialects.cute_nvgpu.atoms.umma import UmmaAtom
 from tilewright.dialects.cute_nvgpu.descriptors.instruction_descriptor import InstructionDescriptor
 from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import TCGEN05
 from tilewright.dialects.cute_nvgpu.descriptors.zero_column_mask import ZeroColumnMask
-from tilewright.dialects.cute_nvgpu.lattice.elements import ElementType
 from tilewright.lowering.interpreter.arithmetic.elements import values_of
+from tilewright.lowering.interpreter.arithmetic.products import product_of, turned
 from tilewright.lowering.interpreter.arithmetic.sparse import select_rows
 from tilewright.lowering.interpreter.arithmetic.wgmma import chunk_addresses
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.numerics import (
     Model,
     decode,
-    dot_add,
     encode,
     format_named,
     model_for,
@@ -170,28 +169,22 @@ def multiply(
 
     Raises Fault for metadata that PTX leaves undefined.
     """
-    a_type, b_type, d_type = atom.types
-    a = _negated(a, atom.element("A"), options.negated[0] != options.negated[1])
+    a = turned(a, atom.element("A"), options.negated[0] != options.negated[1])
     if options.zero_columns is not None:
         b = np.where(options.zero_columns[:, None], b.dtype.type(0), b)
-    operands = [a[None], np.ascontiguousarray(b.T)[None], _addend(atom, d, a, b, options)[None]]
-    extra: dict[str, Any] = {}
-    if scales is not None:
-        assert atom.row.scale is not None
-        sfb = np.ascontiguousarray(scales[1].T)[None]
-        extra = {"scale_a": scales[0][None], "scale_b": sfb, "scale_type": atom.row.scale.type}
+    rows, columns = a[None], np.ascontiguousarray(b.T)[None]
+    met = None
     if e is not None:
         check_metadata(atom, e)
-        operands, extra = _row_by_row(atom, operands, e, extra)
-    sums = dot_add(
-        *operands,
-        a_type=a_type,
-        b_type=b_type,
-        c_type=d_type,
-        d_type=d_type,
-        model=model,
-        satfinite=atom.satfinite,
-        **extra,
+        met = select_rows(atom.chunk, columns, e[None].astype(np.int64))
+    sums = product_of(
+        atom,
+        rows,
+        columns,
+        _addend(atom, d, a, b, options)[None],
+        model,
+        met=met,
+        scales=scales and (scales[0][None], np.ascontiguousarray(scales[1].T)[None]),
     )
     return sums.reshape(len(a), -1)
 
@@ -207,27 +200,6 @@ def _addend(
     if not options.input_scale:
         return words
     return _scaled_down(words, atom.types[2], options.input_scale)
-
-
-def _row_by_row(
-    atom: UmmaAtom, operands: list[NDArray[Any]], e: NDArray[Any], extra: dict[str, Any]
-) -> tuple[list[NDArray[Any]], dict[str, Any]]:
-    """Every row of a sparse A meets rows of B of its own: each becomes an MMA with M = 1."""
-    rows, columns, addend = operands
-    met = select_rows(atom.chunk, columns, e[None].astype(np.int64))
-    if extra:
-        shape = (*met.shape[:2], *extra["scale_b"].shape[1:])
-        scale_a = extra["scale_a"][:, :, None, :]
-        scale_b = np.broadcast_to(extra["scale_b"][:, None], shape)
-        extra = {**extra, "scale_a": scale_a, "scale_b": scale_b}
-    return [rows[:, :, None, :], met, addend[:, :, None, :]], extra
-
-
-def _negated(a: NDArray[Any], element: ElementType, negative: bool) -> NDArray[Any]:
-    """The elements with their signs turned: of the products only the sign shows."""
-    if not negative:
-        return a
-    return a ^ a.dtype.type(1 << ((element.width or element.bits) - 1))
 
 
 def _scaled_down(words: NDArray[Any], type_: str, exponent: int) -> NDArray[Any]:

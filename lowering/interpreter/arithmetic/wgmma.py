@@ -24,8 +24,9 @@ from tilewright.dialects.cute_nvgpu.lattice.elements import ElementType
 from tilewright.dialects.cute_nvgpu.lattice.row import Operand
 from tilewright.lowering.interpreter.arithmetic.elements import elements_of
 from tilewright.lowering.interpreter.arithmetic.mma import Elements
+from tilewright.lowering.interpreter.arithmetic.products import product_of, turned
 from tilewright.lowering.interpreter.arithmetic.sparse import select
-from tilewright.lowering.interpreter.numerics import Model, dot_add, model_for
+from tilewright.lowering.interpreter.numerics import Model, model_for
 
 ReadBytes = Callable[[NDArray[np.int64]], NDArray[np.uint8]]
 """The 16 bytes at each of these addresses of shared memory: [...] to [..., 16]."""
@@ -112,29 +113,11 @@ def multiply_matrices(
 ) -> Elements:
     """D of matrices a [warpgroups, M, stored K] and b [warpgroups, N, K], and of fragments
     c and e [warpgroups, threads, values]: [warpgroups, threads, values]."""
-    if negated[0] != negated[1]:
-        # Only the products' signs show. With metadata that PTX leaves undefined, a half of one
-        # tf32 of B can meet the other half of another, and the sign turns after that.
-        a = a ^ a.dtype.type(1 << (atom.element("A").bits - 1))
+    a = turned(a, atom.element("A"), negated[0] != negated[1])
     b = np.ascontiguousarray(b.swapaxes(1, 2))
     c_matrix = c.reshape(len(c), -1)[:, _places(atom, "C")]
-    if e is not None:
-        # Every row of A meets rows of B of its own: each becomes an MMA with M = 1.
-        b = select(atom, b, e, selector)
-        a, c_matrix = a[:, :, None, :], c_matrix[:, :, None, :]
-    a_type, b_type, d_type = atom.types
-    d = dot_add(
-        a,
-        b,
-        c_matrix,
-        a_type=a_type,
-        b_type=b_type,
-        c_type=d_type,
-        d_type=d_type,
-        model=model,
-        satfinite=atom.satfinite,
-        bit_operation="and",
-    )
+    met = None if e is None else select(atom, b, e, selector)
+    d = product_of(atom, a, b, c_matrix, model, met=met, bit_operation="and")
     flat = np.empty((len(c), c_matrix.size // len(c)), dtype=d.dtype)
     flat[:, _places(atom, "D").ravel()] = d.reshape(len(c), -1)
     return flat.reshape(c.shape)

@@ -13,17 +13,16 @@ from tilewright.lowering.interpreter.cuda_tile.elements import (
     bits_of,
     unsigned,
 )
-from tilewright.lowering.interpreter.cuda_tile.float_arithmetic import BFLOAT16, narrowed, widened
+from tilewright.lowering.interpreter.cuda_tile.float_arithmetic import (
+    BFLOAT16,
+    ROUNDINGS,
+    narrowed,
+    widened,
+)
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.numerics import Rounding, decode, encode
 
 Function = Callable[[Tile], Tile]
-_ROUNDINGS: dict[str, Rounding] = {
-    "nearest_even": "rn",
-    "zero": "rz",
-    "negative_inf": "rm",
-    "positive_inf": "rp",
-}
 _CAST = frozenset({"f16", "f32", "f64"})
 _SATURATING = frozenset({"f8E4M3FN", "f8E5M2"})
 
@@ -54,7 +53,7 @@ def float_to_float(source: Element, to: Element, rounding: str) -> Function:
     if rounding == "nearest_away" and to.name == "tf32":
         return lambda x: _to_tf32_away(_as_float64(x, source))
     # To a wider format any value is exact.
-    mode = _ROUNDINGS.get(rounding, "rn")
+    mode = ROUNDINGS.get(rounding, "rn")
     if to.name == "f8E8M0FNU":
         return lambda x: _to_power_of_two(_as_float64(x, source), up=mode == "rp").view(to.dtype)
     if mode == "rn":
@@ -130,7 +129,7 @@ def float_to_integer(source: Element, to: Element, signed: bool) -> Function:
 
 def integer_to_float(to: Element, signed: bool, rounding: str) -> Function:
     """An integer's value, rounded to the format."""
-    mode = _ROUNDINGS[rounding]
+    mode = ROUNDINGS[rounding]
     view = as_signed if signed else as_unsigned
 
     def run(x: Tile) -> Tile:

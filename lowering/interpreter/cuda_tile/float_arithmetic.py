@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from tilewright.lowering.interpreter.cuda_tile.elements import Element, Tile
 from tilewright.lowering.interpreter.cuda_tile.pieces import InPieces, in_pieces
-from tilewright.lowering.interpreter.numerics import Rounding, encode, fma32, fma64
+from tilewright.lowering.interpreter.numerics import Rounding, encode, fma32, fma64, odd_sum
 from tilewright.lowering.interpreter.numerics.directed import directed
 from tilewright.lowering.interpreter.numerics.flush import flushing
 
@@ -24,7 +24,7 @@ Ternary = Callable[[Tile, Tile, Tile], Tile]
 BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
 _SUBNORMAL_HALVES = np.float32(2.0**-125)
 _ABOVE_28 = np.uint64(64 - 28)
-_ROUNDINGS: dict[str, Rounding] = {
+ROUNDINGS: dict[str, Rounding] = {
     "nearest_even": "rn",
     "zero": "rz",
     "negative_inf": "rm",
@@ -41,7 +41,7 @@ _UFUNCS: dict[str, Any] = {
 
 def arithmetic(name: str, element: Element, rounding: str, *, flush: bool = False) -> Function:
     """The function of an operation (add, sub, mul, div, sqrt, fma) on tiles of one element type."""
-    mode = _ROUNDINGS[rounding]
+    mode = ROUNDINGS[rounding]
     if name == "fma":
         function = _fused(element, mode)
     elif mode == "rn":
@@ -117,7 +117,7 @@ def _fused(element: Element, mode: Rounding) -> Ternary:
         # Rounded to odd in f32, the exact sum still knows its side of every 16-bit boundary.
         wide = [tile.astype(np.float64) for tile in (x, y, z)]
         product = wide[0] * wide[1]
-        total = _odd_sum(product, wide[2])
+        total = odd_sum(product, wide[2])
         if mode == "rm":
             # Terms that cancel make -0.
             cancel = (total == 0) & (np.signbit(product) | np.signbit(wide[2]))
@@ -125,17 +125,6 @@ def _fused(element: Element, mode: Rounding) -> Ternary:
         return encode(total, fmt, mode).view(dtype)
 
     return narrow
-
-
-def _odd_sum(product: Tile, addend: Tile) -> Tile:
-    """product + addend rounded to odd in float64 (both exact there), signs of zeros kept."""
-    total = product + addend
-    part = total - product
-    error = (product - (total - part)) + (addend - part)
-    words = np.array(total).view(np.int64)
-    inexact = np.isfinite(error) & (error != 0) & np.isfinite(total) & ((words & 1) == 0)
-    words += np.where(inexact, np.where((error > 0) == (total > 0), 1, -1), 0)
-    return words.view(np.float64)
 
 
 def _fuse_piece(tiles: list[Tile], result: Tile, room: NDArray[np.float64]) -> None:

@@ -13,7 +13,7 @@ data and `chips` the table of who follows which; `fused_sum`, `scaled_sum`, `con
 from tilewright.lowering.interpreter.numerics.chips import ScaleKind, Unit, family_of, model_for
 from tilewright.lowering.interpreter.numerics.dot import dot_add, fma_chain
 from tilewright.lowering.interpreter.numerics.errors import NumericsError
-from tilewright.lowering.interpreter.numerics.fma import fma32, fma64
+from tilewright.lowering.interpreter.numerics.fma import fma32, fma64, odd_sum
 from tilewright.lowering.interpreter.numerics.formats import (
     FORMATS,
     ZERO_EXPONENT,
@@ -40,5 +40,5 @@ __all__ = [
     "ExactInteger", "Float32DotAdd", "FloatFormat", "FmaChain", "FusedDotAdd", "Model",
     "NumericsError", "Rounding", "ScaleKind", "ScaledBlockDotAdd", "ScaledDotAdd", "Unit",
     "decode", "dot_add", "encode", "exponent_of", "family_of", "fma32", "fma64", "fma_chain",
-    "format_named", "model_for",
+    "format_named", "model_for", "odd_sum",
 ]  # fmt: skip

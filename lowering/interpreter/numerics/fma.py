@@ -36,8 +36,7 @@ def fma32(a: Singles, b: Singles, c: Singles, rounding: Rounding = "rn") -> Sing
     with np.errstate(all="ignore"):
         product = a.astype(np.float64) * b.astype(np.float64)
         addend = c.astype(np.float64)
-        total, error = _two_sum(product, addend)
-        odd = _to_odd(total, error)
+        odd = odd_sum(product, addend)
         odd = _signed_zero(odd, product, addend, rounding)
         words = encode(np.asarray(odd), FORMATS["f32"], rounding)
     return words.view(np.float32)
@@ -90,7 +89,7 @@ def _fma_safe(a: Floats, b: Floats, c: Floats, rounding: Rounding) -> Floats:
     middle, tail = _two_sum(c, low)
     head, rest = _two_sum(product, middle)
     # head + odd(rest + tail) decides like head + rest + tail in every rounding.
-    correction = _to_odd(*_two_sum(tail, rest))
+    correction = odd_sum(tail, rest)
     nearest, error = _two_sum(head, correction)
     if rounding != "rn":
         nearest = _step_back(nearest, error, rounding)
@@ -121,6 +120,11 @@ def _halves(x: Floats) -> tuple[Floats, Floats]:
     wide = x * _SPLITTER
     high = wide - (wide - x)
     return high, x - high
+
+
+def odd_sum(x: Floats, y: Floats) -> Floats:
+    """x + y rounded to odd, signs of zeros kept."""
+    return _to_odd(*_two_sum(x, y))
 
 
 def _to_odd(total: Floats, error: Floats) -> Floats:

@@ -6,6 +6,7 @@ from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects.cute.types.memref import Space, is_memref
 from tilewright.passes.analysis.hazards.follow import Program
+from tilewright.passes.analysis.hazards.grids import other_blocks
 from tilewright.passes.analysis.hazards.happens_before import Machine
 from tilewright.passes.analysis.hazards.launches import Launch, launches
 from tilewright.passes.analysis.hazards.report import Hazard
@@ -30,12 +31,26 @@ def check(function: Operation) -> tuple[Hazard | None, dict[Operation, str]]:
             if isinstance(hazard, OutOfBounds):
                 continue  # A block that is not meant says nothing of others.
             if hazard is None or _is_avoided(program, launch):
-                first = None
+                first = _in_other_blocks(program, launch, unproven)
                 break
             first = first or hazard
         if first is not None:
             return first, unproven
     return None, unproven
+
+
+def _in_other_blocks(
+    program: Program, launch: Launch, unproven: dict[Operation, str]
+) -> Hazard | None:
+    """The first hazard of a block that goes another way than the first one."""
+    for other in other_blocks(program, launch):
+        hazard = follow(program, other, unproven)
+        if isinstance(hazard, Hazard) and not _is_avoided(program, other):
+            hazard.where = "; ".join(filter(None, (
+                hazard.where, f"in block {other.first} of a grid of {other.grid}"
+            )))  # fmt: skip
+            return hazard
+    return None
 
 
 def _is_avoided(program: Program, launch: Launch) -> bool:

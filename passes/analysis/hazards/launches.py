@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import takewhile
 from math import prod
 from typing import Any
 
@@ -16,14 +17,24 @@ from xdsl.dialects.builtin import DenseArrayBase, IndexType, IntegerAttr, Intege
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
 from tilewright.dialects.ancestors import ancestors
-from tilewright.dialects.ptx.control_flow import EntryOp
+from tilewright.dialects.cute_nvgpu.ops import cluster as gpu_cluster
+from tilewright.dialects.ptx import cluster as ptx_cluster
+from tilewright.dialects.ptx.control_flow import EntryOp, block_ctas
 from tilewright.dialects.ptx.registers import ConstOp, SregOp
 from tilewright.dialects.ptx.types import RegType
 from tilewright.passes.analysis.hazards.blocks import CountedLoop, edges_of
 from tilewright.passes.analysis.hazards.registers import computed
-from tilewright.passes.analysis.hazards.scalars import BINARY, CASTS, COMPARISONS, UNKNOWN
+from tilewright.passes.analysis.hazards.scalars import (
+    BINARY,
+    CASTS,
+    COMPARISONS,
+    UNKNOWN,
+    select,
+)
 
 WARP = 32
+
+GRID = "gpu.known_grid_size"
 
 FROM_TILE_IR = "cuda_tile.entry"
 """The attribute of kernels that were entries of Tile IR: they take any arguments."""
@@ -32,10 +43,12 @@ _LADDER = (
     1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 16, 20, 24, 32, 40, 48, 64, 80, 96, 128, 160, 192, 224, 256,
     320, 384, 448, 512, 576, 640, 768, 896, 1024, 1280, 1536, 2048, 2560,
 )  # fmt: skip
-"""Numbers that an argument is tried with."""
+"""FirstRound that an argument is tried with."""
 
 
 Loop = scf.ForOp | CountedLoop
+
+Extents = tuple[int, int, int]
 
 Leaf = SSAValue | tuple[SSAValue, int]
 """A number that nobody computes: an argument, or an extent of one."""
@@ -57,11 +70,14 @@ class Launch:
     computes are: arguments and extents, by SSA value; `guessed` is what every condition from memory
     turns out to be."""
 
-    block: tuple[int, int, int]
-    cluster: tuple[int, int, int] = (1, 1, 1)
+    block: Extents
+    cluster: Extents = (1, 1, 1)
     leaves: Mapping[Leaf, int] = field(default_factory=dict["Leaf", int])
     guessed: bool = True
     is_kernel: bool = True
+    first: Extents = (0, 0, 0)
+    """The place of the cluster's first CTA in the grid."""
+    grid: Extents = (1, 1, 1)
     others: tuple[int, int] = (1, 0)
     """The values of arguments that say nothing of loops: a first number, and how far they are
     apart."""
@@ -124,10 +140,38 @@ class Launch:
             within = thread // before % self.block[axis]
             known["gpu.thread_id", axis] = within if self.block[axis] > 1 else 0
             above = rank // prod(self.cluster[:axis]) % self.cluster[axis]
-            known["gpu.block_id", axis] = above if self.cluster[axis] > 1 else 0
+            known["gpu.block_id", axis] = (above if self.cluster[axis] > 1 else 0) + self.first[
+                axis
+            ]
             known["gpu.block_dim", axis] = self.block[axis]
-            known["gpu.grid_dim", axis] = self.cluster[axis]
+            known["gpu.grid_dim", axis] = self.grid[axis]
         return known
+
+
+def register_of(op: Operation) -> tuple[str, int] | None:
+    """The special register that an op reads, and the axis of it."""
+    match op:
+        case gpu.ThreadIdOp() | gpu.BlockIdOp() | gpu.BlockDimOp() | gpu.GridDimOp():
+            return op.name, "xyz".index(str(op.dimension.data.value))
+        case gpu.LaneIdOp() | gpu.SubgroupIdOp():
+            return op.name, 0
+        case SregOp():
+            name, _, axis = op.register.data.partition(".")
+            return _REGISTERS[name], "xyz".index(axis or "x")
+        case gpu_cluster.RankOp() | ptx_cluster.RankOp():
+            return gpu_cluster.RankOp.name, 0
+        case _:
+            return None
+
+
+_REGISTERS = {
+    "tid": "gpu.thread_id",
+    "ntid": "gpu.block_dim",
+    "ctaid": "gpu.block_id",
+    "nctaid": "gpu.grid_dim",
+    "laneid": "gpu.lane_id",
+}
+"""The names that special registers have in `gpu`."""
 
 
 def is_kernel(function: Operation) -> bool:
@@ -146,16 +190,23 @@ def launches(
     be said); `rings` is the number of stages of the longest ring, and with `guesses` there are
     conditions that only a run decides."""
     kernel = is_kernel(function)
-    cluster = _extents(function, "gpu.known_cluster_size", "cluster") or (1, 1, 1)
-    known = _extents(function, "gpu.known_block_size", "reqntid")
+    cluster = extents_of(function, "gpu.known_cluster_size", "cluster") or (1, 1, 1)
+    known = extents_of(function, "gpu.known_block_size", "reqntid")
     blocks = [known] if known else _blocks(function, kernel)
+    grid = extents_of(function, GRID) or (
+        max(cluster[0], block_ctas(function)),
+        cluster[1],
+        cluster[2],
+    )
+    launch = Launch(blocks[0], cluster, is_kernel=kernel, grid=grid)
     dynamic = [loop for loop in loops if any(map(_leaves, (loop.lb, loop.ub, loop.step)))]
-    for leaves in _lengths(dynamic, rings, empty=FROM_TILE_IR in function.attributes):
+    for leaves in _lengths(dynamic, rings, launch, empty=FROM_TILE_IR in function.attributes):
         for guessed in (True, False) if guesses else (True,):
-            yield [Launch(block, cluster, leaves, guessed, kernel) for block in blocks]
+            yield [replace(launch, block=block, leaves=leaves, guessed=guessed) for block in blocks]
 
 
-def _extents(function: Operation, name: str, of_entry: str) -> tuple[int, int, int] | None:
+def extents_of(function: Operation, name: str, of_entry: str = "") -> Extents | None:
+    """Extents that a kernel says its launch has."""
     known = function.attributes.get(name, function.properties.get(of_entry))
     if not isinstance(known, DenseArrayBase):
         return None
@@ -163,7 +214,7 @@ def _extents(function: Operation, name: str, of_entry: str) -> tuple[int, int, i
     return x, y, z
 
 
-def _blocks(function: Operation, kernel: bool) -> list[tuple[int, int, int]]:
+def _blocks(function: Operation, kernel: bool) -> list[Extents]:
     """The shapes that a block may have, likely ones first."""
     flat = [(threads, 1, 1) for threads in _threads(function, kernel)]
     axes = {op.dimension.data.value for op in function.walk() if isinstance(op, gpu.ThreadIdOp)}
@@ -190,9 +241,12 @@ def _threads(function: Operation, kernel: bool) -> list[int]:
 # How often loops go round
 
 
-def _lengths(loops: list[Loop], rings: int, *, empty: bool) -> Iterator[dict[Leaf, int]]:
+def _lengths(
+    loops: list[Loop], rings: int, launch: Launch, *, empty: bool
+) -> Iterator[dict[Leaf, int]]:
     """Arguments by which loops are long, by which they go round once, and not at all where it may
-    be `empty`: nobody says so of kernels that are written."""
+    be `empty`, but for what a round would do that was taken out of them: nobody says so of kernels
+    that are written."""
     if not loops:
         yield {}
         return
@@ -201,9 +255,12 @@ def _lengths(loops: list[Loop], rings: int, *, empty: bool) -> Iterator[dict[Lea
     outer = 3 if nested else uses
     inner = max(-(-uses // outer), 2)
     goals = {loop: inner if loop in nested else outer for loop in loops}
-    yield _solve(loops, goals)
-    yield _solve(loops, dict.fromkeys(loops, 1))
+    yield _solve(loops, goals, launch)
+    yield _solve(loops, dict.fromkeys(loops, 1), launch)
     if empty:
+        yield _solve(
+            loops, {loop: int(bool(nested) and loop not in nested) for loop in loops}, launch
+        )
         yield {
             leaf: 0 for loop in loops for bound in (loop.lb, loop.ub, loop.step)
             for leaf in _leaves(bound)
@@ -216,22 +273,28 @@ def _around(loop: Loop, loops: list[Loop]) -> bool:
     return any(parent in loops for parent in ancestors(loop))
 
 
-def _solve(loops: list[Loop], goals: Mapping[Loop, int]) -> dict[Leaf, int]:
+def _solve(loops: list[Loop], goals: Mapping[Loop, int], launch: Launch) -> dict[Leaf, int]:
     """Arguments that bring the loops to those lengths or near, one argument after the other."""
     leaves: dict[Leaf, int] = {}
     for loop in loops:
         bounds = (loop.ub, loop.lb, loop.step)
         for leaf in dict.fromkeys(leaf for bound in bounds for leaf in _leaves(bound)):
             if leaf not in leaves:
-                leaves[leaf] = _nearest(loop, goals[loop], leaf, leaves)
+                leaves[leaf] = _nearest(loop, goals[loop], leaf, leaves, launch)
     return leaves
 
 
-def _nearest(loop: Loop, goal: int, leaf: Leaf, leaves: Mapping[Leaf, int]) -> int:
-    """The first number of an argument that makes a loop as long as wanted, or nearest to it."""
+def _nearest(loop: Loop, goal: int, leaf: Leaf, leaves: Mapping[Leaf, int], launch: Launch) -> int:
+    """The first number of an argument that makes a loop as long as wanted, or nearest to it; the
+    last one by which it does not go round."""
+    if not goal:
+        none = [
+            *takewhile(lambda number: not _length(loop, {**leaves, leaf: number}, launch), _LADDER)
+        ]
+        return none[-1] if 0 < len(none) < len(_LADDER) else 0
     best, least = 1, 1 << 20
     for number in _LADDER:
-        length = _length(loop, {**leaves, leaf: number})
+        length = _length(loop, {**leaves, leaf: number}, launch)
         distance = abs(length - goal) if length else 1 << 20
         if distance < least:
             best, least = number, distance
@@ -240,9 +303,9 @@ def _nearest(loop: Loop, goal: int, leaf: Leaf, leaves: Mapping[Leaf, int]) -> i
     return best
 
 
-def _length(loop: Loop, leaves: Mapping[Leaf, int]) -> int:
-    numbers = [_number(bound, leaves) for bound in (loop.lb, loop.ub, loop.step)]
-    lower, upper, step = numbers
+def _length(loop: Loop, leaves: Mapping[Leaf, int], launch: Launch) -> int:
+    numbers = FirstRound(replace(launch, leaves=leaves))
+    lower, upper, step = (numbers.of(bound) for bound in (loop.lb, loop.ub, loop.step))
     if not isinstance(lower, int) or not isinstance(upper, int) or not isinstance(step, int):
         return 0
     return max(0, -(-(upper - lower) // step)) if step > 0 else 0
@@ -271,36 +334,45 @@ def _leaves(value: SSAValue) -> set[Leaf]:
     return leaves
 
 
-def _number(value: SSAValue, leaves: Mapping[Leaf, int]) -> Any:
-    """A number of the first round of the loops around it, of thread 0."""
-    owner = value.owner
-    if isinstance(owner, Block):
-        first = _first(value, owner)
-        return leaves.get(value, 1) if first is None else _number(first, leaves)
-    if isinstance(owner, ConstOp):
-        return owner.bits.value.data
-    if (compute := computed(owner)) is not None:
-        return compute(*(_number(operand, leaves) for operand in owner.operands))
-    if isinstance(owner, arith.ConstantOp):
-        return owner.value.value.data if isinstance(owner.value, IntegerAttr) else UNKNOWN
-    if (function := BINARY.get(type(owner))) is not None:
-        a, b = (_number(operand, leaves) for operand in owner.operands)
-        return function(a, b)
-    if type(owner) in CASTS or isinstance(owner, arith.TruncIOp):
-        return _number(owner.operands[0], leaves)
-    if isinstance(owner, memref.DimOp):
-        return leaves.get(leaf_of(value), 1)
-    if isinstance(owner, arith.SelectOp):
-        chosen = _number(owner.cond, leaves)
-        return chosen if chosen is UNKNOWN else _number(owner.lhs if chosen else owner.rhs, leaves)
-    if isinstance(owner, arith.CmpiOp):
-        a, b = (_number(operand, leaves) for operand in owner.operands)
-        return COMPARISONS[owner.predicate.value.data](a, b)
-    if isinstance(owner, gpu.BlockDimOp | gpu.GridDimOp):
-        return 1
-    if isinstance(owner, SregOp):
-        return int(owner.register.data.startswith("n"))
-    return 0 if isinstance(owner, gpu.BlockIdOp | gpu.ThreadIdOp) else UNKNOWN
+class FirstRound:
+    """Numbers of thread 0 in the first round of the loops around them; `own` are numbers that are
+    not those of the launch, by register and axis."""
+
+    def __init__(self, launch: Launch, own: Mapping[tuple[str, int], Any] | None = None):
+        self._launch = launch
+        self._own = own or {}
+        self._known: dict[SSAValue, Any] = {}
+
+    def of(self, value: SSAValue) -> Any:
+        """A value, or UNKNOWN."""
+        if value not in self._known:
+            self._known[value] = self._computed(value)
+        return self._known[value]
+
+    def _computed(self, value: SSAValue) -> Any:
+        owner = value.owner
+        if isinstance(owner, Block):
+            first = _first(value, owner)
+            return self._launch.leaf(value) if first is None else self.of(first)
+        if isinstance(owner, ConstOp):
+            return owner.bits.value.data
+        if (compute := computed(owner) or BINARY.get(type(owner))) is not None:
+            return compute(*map(self.of, owner.operands))
+        if isinstance(owner, arith.ConstantOp):
+            return owner.value.value.data if isinstance(owner.value, IntegerAttr) else UNKNOWN
+        if type(owner) in CASTS or isinstance(owner, arith.TruncIOp):
+            return self.of(owner.operands[0])
+        if isinstance(owner, memref.DimOp):
+            return self._launch.leaf(value)
+        if isinstance(owner, arith.SelectOp):
+            return select(*map(self.of, owner.operands))
+        if isinstance(owner, arith.CmpiOp):
+            return COMPARISONS[owner.predicate.value.data](*map(self.of, owner.operands))
+        if (register := register_of(owner)) is None:
+            return UNKNOWN
+        number = self._own.get(register)
+        number = self._launch.special(*register) if number is None else number
+        return number if register in self._own or isinstance(number, int) else int(number[0])
 
 
 def _first(value: SSAValue, block: Block) -> SSAValue | None:

@@ -68,6 +68,21 @@ class Slice:
         )
 
     @property
+    def conditions(self) -> dict[Operation, SSAValue]:
+        """The conditions that decide which events threads have, by the op that asks."""
+        asked: dict[Operation, SSAValue] = {
+            block.last_op: condition
+            for block in self._body.blocks
+            if block.last_op is not None and (condition := condition_of(block.last_op))
+        }
+        for op, effect in self._effects.items():
+            if isinstance(op, scf.IfOp):
+                asked[op] = op.cond
+            elif effect is not None and effect.predicate is not None:
+                asked[op] = effect.predicate
+        return asked
+
+    @property
     def arguments(self) -> set[Leaf]:
         """The numbers among the function's arguments that anything depends on."""
         return {

@@ -97,6 +97,8 @@ class Trace:
     events: list[Event] = field(default_factory=list[Event])
     unproven: dict[Operation, str] = field(default_factory=dict[Operation, str])
     undecided: bool = False
+    taken: set[tuple[Operation, bool]] = field(default_factory=set[tuple[Operation, bool]])
+    """The ways that threads went at what decides of events, by its op."""
     guessed: bool = False
     """Some condition was guessed."""
     beside: dict[Operation, tuple[int, int]] = field(

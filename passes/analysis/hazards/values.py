@@ -4,14 +4,13 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from xdsl.dialects import arith, gpu, memref
+from xdsl.dialects import arith, memref
 from xdsl.dialects.builtin import IntegerAttr, IntegerType, i1
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tilewright.dialects.cute.types.memref import Space, is_memref, space_of
-from tilewright.dialects.cute_nvgpu.ops import address, cluster, shuffle, tmem, tmem_access
+from tilewright.dialects.cute_nvgpu.ops import address, shuffle, tmem, tmem_access
 from tilewright.dialects.cute_nvgpu.ops.warp_specialization import ElectSyncOp
-from tilewright.dialects.ptx import cluster as ptx_cluster
 from tilewright.dialects.ptx import (
     data_movement,
     registers,
@@ -22,7 +21,7 @@ from tilewright.dialects.ptx import (
 from tilewright.dialects.ptx import shuffle as ptx_shuffle
 from tilewright.dialects.ptx.control_flow import EntryOp
 from tilewright.dialects.ptx.types import KINDS
-from tilewright.passes.analysis.hazards.launches import Launch
+from tilewright.passes.analysis.hazards.launches import Launch, register_of
 from tilewright.passes.analysis.hazards.placement import Placement, tensor_offset
 from tilewright.passes.analysis.hazards.registers import computed
 from tilewright.passes.analysis.hazards.scalars import (
@@ -49,15 +48,6 @@ from tilewright.passes.analysis.hazards.trace import (
 )
 
 Step = Callable[[Mask], None]
-
-_REGISTERS = {
-    "tid": "gpu.thread_id",
-    "ntid": "gpu.block_dim",
-    "ctaid": "gpu.block_id",
-    "nctaid": "gpu.grid_dim",
-    "laneid": "gpu.lane_id",
-}
-"""The names that special registers have in `gpu`."""
 
 APART = 1 << 20
 """How far the addresses of two memrefs in shared memory are apart."""
@@ -119,9 +109,16 @@ class Values(Slice):
             holds = condition.astype(np.bool_) & mask.flags
             count = int(np.count_nonzero(holds))
             if 0 < count < mask.count:
+                self.trace.taken |= {(op, True), (op, False)}
                 return self.mask(holds), self.mask(mask.flags & ~holds)
             condition = count > 0
+        self.trace.taken.add((op, bool(condition)))
         return (mask, None) if condition else (None, mask)
+
+    @property
+    def constants(self) -> set[int]:
+        """The numbers that anything depends on."""
+        return {value for _, value in self._constants if isinstance(value, int)}
 
     @property
     def _constants(self) -> list[tuple[int, Any]]:
@@ -229,18 +226,9 @@ class Values(Slice):
 
     def _special(self, op: Operation, sources: list[int | None]) -> Callable[[Mask], Any] | None:
         """Values of the launch, of threads and of memory."""
+        if (register := register_of(op)) is not None:
+            return lambda mask: self.launch.special(*register)
         match op:
-            case gpu.ThreadIdOp() | gpu.BlockIdOp() | gpu.BlockDimOp() | gpu.GridDimOp():
-                axis = "xyz".index(str(op.dimension.data.value))
-                return lambda mask: self.launch.special(op.name, axis)
-            case gpu.LaneIdOp() | gpu.SubgroupIdOp() | cluster.RankOp():
-                return lambda mask: self.launch.special(op.name, 0)
-            case registers.SregOp():
-                name, _, axis = op.register.data.partition(".")
-                number = "xyz".index(axis or "x")
-                return lambda mask: self.launch.special(_REGISTERS[name], number)
-            case ptx_cluster.RankOp():
-                return lambda mask: self.launch.special("cute_nvgpu.cluster.rank", 0)
             case registers.ListMakeOp():
                 return lambda mask: next((value for place in sources if place is not None
                                           and isinstance(value := self.env[place], Loading)),

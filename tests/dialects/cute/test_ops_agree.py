@@ -8,8 +8,9 @@ import pytest
 from covering import THOROUGH
 from hypothesis import HealthCheck, Phase, assume, given, settings
 from hypothesis import strategies as st
-from op_cases import CASES, LESS_WHEN_DYNAMIC, PURE, STATIC
+from op_cases import CASES, STATIC
 from op_kernels import Later, LayoutError, OpKernel, evaluated_later, settled
+from plain_ops import LESS_WHEN_DYNAMIC, PURE
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute import ComposedLayout, Layout, equivalent

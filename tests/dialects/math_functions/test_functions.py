@@ -10,10 +10,9 @@ import pytest
 from mpmath import mp, mpf  # pyright: ignore[reportMissingTypeStubs]
 from numpy.typing import NDArray
 
-from tilewright.dialects.math_functions.code import Value
 from tilewright.dialects.math_functions.coefficients import TABLES, TWO_OVER_PI
 from tilewright.dialects.math_functions.functions import FUNCTIONS
-from tilewright.lowering.interpreter.arithmetic.programs import Computed
+from tilewright.lowering.interpreter.arithmetic.programs import function_of
 
 mp.dps = 40
 REALS = {"f32": np.float32, "f64": np.float64}
@@ -64,10 +63,9 @@ BINARY = ("powf", "atan2")
 
 def run(name: str, type_: str, *arguments: NDArray[Any]) -> NDArray[Any]:
     """The program of a function on arrays."""
-    values = [
-        Value(Computed(), x.astype(REALS[type_]).view(WORDS[type_]), type_) for x in arguments
-    ]
-    bits = FUNCTIONS[f"math.{name}"].program(*values).handle
+    program, words = FUNCTIONS[f"math.{name}"].program, np.dtype(WORDS[type_])
+    values = (x.astype(REALS[type_]).view(words) for x in arguments)
+    (bits,) = function_of(program, [type_] * len(arguments), [words])(*values)
     return np.broadcast_to(bits, arguments[0].shape).view(REALS[type_])
 
 

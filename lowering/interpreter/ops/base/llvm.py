@@ -23,7 +23,7 @@ from tilewright.diagnostic import OpError
 from tilewright.dialects.printf_format import FormatString
 from tilewright.lowering.interpreter.builder import Builder, Step, effect, runs
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
-from tilewright.lowering.interpreter.ops.base.arith import pure, unary
+from tilewright.lowering.interpreter.ops.base.arith import pure
 from tilewright.lowering.interpreter.ops.base.printf import print_lines
 from tilewright.lowering.interpreter.values import Lanes, PartlyUndefined, Undefined, joined, take
 
@@ -91,7 +91,7 @@ def _path(op: ExtractValueOp | InsertValueOp) -> tuple[int, ...]:
 @runs(ExtractValueOp)
 def _extract_value(op: ExtractValueOp, builder: Builder) -> Step:
     path, type_ = _path(op), op.container.type
-    return unary(op, builder, lambda container: _extracted(container, type_, path))
+    return pure(op, builder, lambda container: _extracted(container, type_, path))
 
 
 @runs(InsertValueOp)

@@ -15,7 +15,7 @@ from xdsl.utils.hints import isa
 from tilewright.diagnostic import OpError
 from tilewright.lowering.interpreter.arithmetic.scalar import scalar
 from tilewright.lowering.interpreter.builder import Builder, Step, runs
-from tilewright.lowering.interpreter.ops.base.arith import pure, type_name, unary
+from tilewright.lowering.interpreter.ops.base.arith import pure, type_name
 from tilewright.lowering.interpreter.values import Bits, spread
 
 
@@ -33,7 +33,7 @@ def _broadcast(op: vector.BroadcastOp, builder: Builder) -> Step:
         wide = value.reshape(-1, *(1,) * (len(result) - len(source)), *source)
         return np.broadcast_to(wide, (len(value), *result)).reshape(len(value), -1)
 
-    return unary(op, builder, compute)
+    return pure(op, builder, compute)
 
 
 def _window(op: vector.ExtractOp | vector.InsertOp, whole: Attribute, part: Attribute) -> slice:
@@ -54,7 +54,7 @@ def _extract(op: vector.ExtractOp, builder: Builder) -> Step:
     def compute(value: Bits) -> Bits:
         return value[:, window.start] if scalar_result else value[:, window]
 
-    return unary(op, builder, compute)
+    return pure(op, builder, compute)
 
 
 @runs(vector.InsertOp)

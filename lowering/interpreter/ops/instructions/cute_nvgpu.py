@@ -30,7 +30,7 @@ from tilewright.lowering.interpreter.arithmetic.sparse import check_metadata
 from tilewright.lowering.interpreter.builder import Builder, Step, effect, nothing, runs
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.machine import WARP, Gang, Machine
-from tilewright.lowering.interpreter.ops.base.arith import pure, split, unary
+from tilewright.lowering.interpreter.ops.base.arith import pure, split
 from tilewright.lowering.interpreter.ops.base.gpu import arrive_at, wait_at
 from tilewright.lowering.interpreter.values import Bits, Lanes, spread
 
@@ -250,7 +250,7 @@ def _insert(op: fragment.InsertOp, builder: Builder) -> Step:
 def _slice(op: fragment.SliceOp, builder: Builder) -> Step:
     first = op.position.value.data
     last = first + op.result.type.count.data
-    return unary(op, builder, lambda value: value[:, first:last])
+    return pure(op, builder, lambda value: value[:, first:last])
 
 
 @runs(fragment.ConcatOp)
@@ -267,7 +267,7 @@ def _cast(op: fragment.CastOp, builder: Builder) -> Step:
     source, result = op.source.type, op.result.type.element
     assert isinstance(source, FragmentType)
     element = source.element
-    return unary(op, builder, lambda value: elements_of(words_of(value, element), result))
+    return pure(op, builder, lambda value: elements_of(words_of(value, element), result))
 
 
 @runs(ConvertOp)

@@ -27,7 +27,6 @@ from tilewright.lowering.interpreter.ops.base.arith import (
     pure,
     same,
     split,
-    unary,
     undefined,
 )
 from tilewright.lowering.interpreter.ops.base.memref import load_words, store_words
@@ -48,7 +47,7 @@ def _scalar(op: ScalarOp, builder: Builder) -> Step:
 @runs(scalars.CvtaOp)
 def _cvta(op: ScalarOp, builder: Builder) -> Step:
     """Global addresses are the same numbers in the generic space."""
-    return unary(op, builder, same)
+    return pure(op, builder, same)
 
 
 @runs(registers.ConstOp)
@@ -82,7 +81,7 @@ def _global_address(op: module_variables.GlobalAddressOp, builder: Builder) -> S
 
 @runs(registers.MovOp)
 def _mov(op: registers.MovOp, builder: Builder) -> Step:
-    return unary(op, builder, same)
+    return pure(op, builder, same)
 
 
 @runs(registers.PackOp)
@@ -99,7 +98,7 @@ def _pack(op: registers.PackOp, builder: Builder) -> Step:
 @runs(registers.UnpackOp)
 def _unpack(op: registers.UnpackOp, builder: Builder) -> Step:
     half = np.uint8 if op.octets else np.uint16
-    return unary(op, builder, lambda a: np.ascontiguousarray(a)[:, None].view(half))
+    return pure(op, builder, lambda a: np.ascontiguousarray(a)[:, None].view(half))
 
 
 def as_columns(value: Bits) -> Bits:

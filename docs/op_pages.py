@@ -1,0 +1,81 @@
+"""The reference page of every op, from the classes and the tests."""
+
+import re
+from inspect import cleandoc
+from pathlib import Path
+from typing import Any
+
+from xdsl.ir import Operation
+
+from tilewright.dialects.cute.dialect import CUTE
+from tilewright.dialects.cute.ops.operation import CuteOp, Syntax
+from tilewright.dialects.cute.ops.properties import ModePrefix, NumbersOp
+from tilewright.dialects.cute_nvgpu.dialect import CUTE_NVGPU
+from tilewright.dialects.ptx.dialect import PTX
+from tilewright.dialects.ptx.instruction import ScalarOp
+
+NOTE = "Written by `python docs/generate.py` from the tables; do not edit.\n"
+OPS_NOTE = """
+What each op does, how it is written (`$name` is an operand or attribute, `type($name)` its type,
+`(...)?` may be left out), and an example, from the op's class or from the tests of its dialect.
+Behind operands that are defined above it an op of `cute` needs no types; forms of the `ptx`
+dialect's scalar instructions are in ptx.md.
+"""
+
+
+def ops_page() -> str:
+    """docs/ops.md: the syntax of every op, from the classes."""
+    examples = {dialect.name: tested_lines(dialect.name) for dialect in (CUTE, CUTE_NVGPU, PTX)}
+    sections = (
+        f"\n## `{dialect.name}`\n\n"
+        + "".join(op_entry(op, examples[dialect.name]) for op in dialect.operations)
+        for dialect in (CUTE, CUTE_NVGPU, PTX)
+    )
+    return f"# Every op\n\n{NOTE}{OPS_NOTE}{''.join(sections)}"
+
+
+def op_entry(op: type[Operation], lines: list[str]) -> str:
+    """An op: its law, syntax and example."""
+    law, written = cleandoc(op.__doc__ or ""), syntax(op)
+    entry = f"### `{op.name}`\n\n{law}\n\n"
+    if written is not None:
+        entry += f"```text\n{written}\n```\n\n"
+    if "```" in law or op.name in law:
+        return entry
+    called = re.compile(rf"(?<![\w.]){re.escape(op.name)}(?![\w.])")
+    example = next((line for line in lines if called.search(line)), None)
+    return entry if example is None else f"{entry}```mlir\n{example}\n```\n\n"
+
+
+def syntax(op: Any) -> str | None:
+    """An op's name, operands and types; None where it reads them in a way of its own."""
+    if (written := getattr(op, "assembly_format", None)) is not None:
+        return f"{op.name} {' '.join(written.split())}"
+    if issubclass(op, ScalarOp):
+        return f"{op.name} FORM $inputs"
+    if not issubclass(op, CuteOp) or op.parse.__func__ is not CuteOp.parse.__func__:
+        return None
+    definition, prefix = op.get_irdl_definition(), ""
+    if op.parse_prefix.__func__ is not CuteOp.parse_prefix.__func__:
+        if not issubclass(op, ModePrefix | NumbersOp):
+            return None
+        prefix = f"<{', '.join(f'${name}' for name in definition.properties)}> "
+    names = [name for name, _ in definition.operands]
+    operands, types = (
+        ", ".join(form.format(name) for name in names) for form in ("${}", "type(${})")
+    )
+    results = ", ".join(f"type(${name})" for name, _ in definition.results)
+    types = {
+        Syntax.FUNCTIONAL: f"({types}) -> {results}",
+        Syntax.ARROW: f"{types} -> {results}",
+        Syntax.INFERRED: types,
+    }[op.SYNTAX]
+    return f"{op.name}{prefix}({operands}) : {types}"
+
+
+def tested_lines(dialect: str) -> list[str]:
+    """The lines of a dialect's tests, without their checks."""
+    folder = Path(__file__).parents[1] / "tests" / "filecheck" / "dialects" / dialect
+    files = sorted(path for path in folder.glob("*.mlir") if not path.stem.endswith("_errors"))
+    lines = (line.strip() for path in files for line in path.read_text().splitlines())
+    return [line for line in lines if not line.startswith("//")]
