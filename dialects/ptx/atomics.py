@@ -17,8 +17,9 @@ from xdsl.irdl import (
 from tilewright.dialects.cute_nvgpu.lattice.atomics import (
     ATOMICS,
     INSTRUCTIONS,
+    SUMS,
     operand_count,
-    register_of,
+    registers_of,
 )
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import SEMANTICS, SPACES
 from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
@@ -56,14 +57,14 @@ class _AtomicOp(PtxOp):
         space, form, semantics = self.space.data, self.form.data, self.semantics.data
         if self.mnemonic not in INSTRUCTIONS:
             forms = [
-                name for name in ATOMICS
+                name for name in (*ATOMICS, *SUMS.values())
                 if f"{self.INSTRUCTION}.relaxed.gpu.global.{name}" in INSTRUCTIONS
             ]  # fmt: skip
             raise self.fail(
                 f"a space of {', '.join(SPACES)}, a form of {', '.join(forms)} and semantics of "
                 f"{', '.join(SEMANTICS[self.INSTRUCTION])}, got {space}, {form} and {semantics}"
             )
-        register = reg(register_of(form))
+        register = reg(*registers_of(form))
         legal = reg(SPACES[space]), *(register,) * (operand_count(form) + len(self.results))
         given = *(value.type for value in self.accessed), *self.result_types
         if given != legal:
@@ -108,7 +109,7 @@ class AtomOp(_AtomicOp):
         self, space: str, form: str, address: SSAValue, values: Sequence[SSAValue],
         offset: int = 0, semantics: str = "acq_rel.gpu", **named: Field,
     ):  # fmt: skip
-        result = reg(register_of(form))
+        result = reg(*registers_of(form))
         super().__init__(address, values, result, space, form, offset, semantics=semantics, **named)
 
     @property
@@ -126,7 +127,8 @@ class AtomOp(_AtomicOp):
 
 @fields_op("ptx.red")
 class RedOp(_AtomicOp):
-    """`red.SEMANTICS.SPACE.FORM [a], b`: an `atom` that returns nothing. PTX ISA 9.7.13.6.
+    """`red.SEMANTICS.SPACE.FORM [a], b`: an `atom` that returns nothing, and adds floats side by
+    side too. PTX ISA 9.7.13.6.
 
     ```mlir
     ptx.red semantics "relaxed.gpu" "global" "add.f32" %a, 0, %v : !ptx.reg<b64>, !ptx.reg<f32>

@@ -28,7 +28,6 @@ from tilewright.dialects.cuda_tile.ops.module import EntryOp, GlobalOp
 from tilewright.dialects.cuda_tile.ops.module import ModuleOp as TileModuleOp
 from tilewright.dialects.cuda_tile.types import PointerType
 from tilewright.dialects.cute.types.argument import FROM, SIGNATURE, ArgumentAttr
-from tilewright.dialects.cute_nvgpu.lattice.shared_memory import shared_memory_limit
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target, target
 from tilewright.dialects.cute_nvgpu.ops import tcgen05_sync
 from tilewright.dialects.cute_nvgpu.ops.address import AddressOp
@@ -39,6 +38,7 @@ from tilewright.lowering.cuda_tile.analysis.cost_model import (
     WARP,
     WARPGROUP,
     bounded_ctas,
+    cta_room,
     is_alone,
     is_crowded,
     producer_pays,
@@ -55,6 +55,7 @@ from tilewright.lowering.cuda_tile.analysis.find_late_products import (
     register_operands,
 )
 from tilewright.lowering.cuda_tile.analysis.find_pipelines import Pipelines, Stores, find_pipelines
+from tilewright.lowering.cuda_tile.analysis.lone_warps import needed_for_copies
 from tilewright.lowering.cuda_tile.analysis.pair_products import (
     are_paired,
     pair_products,
@@ -69,10 +70,13 @@ from tilewright.lowering.cuda_tile.analysis.place_accumulators import (
 )
 from tilewright.lowering.cuda_tile.analysis.prefetched_loads import prefetched_loads
 from tilewright.lowering.cuda_tile.analysis.remarks import remark
-from tilewright.lowering.cuda_tile.analysis.thread_read_layouts import thread_read_layouts
+from tilewright.lowering.cuda_tile.analysis.thread_read_layouts import (
+    fragment_layouts,
+    thread_read_layouts,
+)
 from tilewright.lowering.cuda_tile.control_flow import convert_control_flow
 from tilewright.lowering.cuda_tile.convert_issuer import Issuer, needed_for_issues
-from tilewright.lowering.cuda_tile.convert_producer import Producer, needed_for_copies
+from tilewright.lowering.cuda_tile.convert_producer import Producer
 from tilewright.lowering.cuda_tile.kernel import grid_dependencies
 from tilewright.lowering.cuda_tile.kernel.issued_products import IssueRecord
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
@@ -84,6 +88,7 @@ from tilewright.lowering.cuda_tile.memory import convert_allocations, convert_gl
 from tilewright.lowering.cuda_tile.memory.convert_copied_loads import CopyRings
 from tilewright.lowering.cuda_tile.pipelines.convert_boxed_stores import stored_boxes
 from tilewright.lowering.cuda_tile.pipelines.convert_pipelines import Rings, meet
+from tilewright.lowering.cuda_tile.scheduling.collapsed_loops import collapse_loops
 from tilewright.lowering.cuda_tile.scheduling.kernel_turns import turn_kernel
 from tilewright.lowering.cuda_tile.scheduling.late_loads import make_loads_late
 from tilewright.lowering.cuda_tile.scheduling.order_blocks import order_blocks
@@ -123,6 +128,7 @@ def lower_entry(entry: EntryOp, arch: Target | None = None) -> LoweredEntry:
     """Lower an entry, which is left as it was when its tiles got their places. Raises OpError where
     something does not lower."""
     legalize(entry, arch)
+    collapse_loops(entry)
     split_single_trips(entry)
     make_loads_late(entry)
     order_blocks(entry)
@@ -159,10 +165,11 @@ def lower_entry(entry: EntryOp, arch: Target | None = None) -> LoweredEntry:
                 unpair_products(entry, "threads and MMAs do not take turns")
             turns = False
             continue
-        room = math.inf if arch is None else shared_memory_limit(arch)
+        room = math.inf if arch is None else cta_room(arch, 1)
+        shared = room if arch is None else cta_room(arch, plan.ctas)
         scratch = kernel.scratch.bytes + copies.beside
         others = scratch - copies.bytes
-        if others <= beside or plan.bytes + scratch <= room:
+        if others <= beside or plan.bytes + scratch <= shared:
             for load, why in plan.refused.items():
                 remark(load, "pipeline", f"'{load.name}' is not loaded ahead by TMA: {why}")
             if plan.bytes + scratch > room and forget_accumulators(
@@ -204,7 +211,7 @@ class _Roles:
             return cls()
         if not producer_pays(entry, arch, plan.ctas):
             return cls()
-        if (copied := needed_for_copies(entry, plan)) is None:
+        if (copied := needed_for_copies(entry, [load.op for load in plan.loads()])) is None:
             return cls()
         return cls(copied, needed_for_issues(entry, plan))
 
@@ -217,7 +224,11 @@ def _converted(
     operands in shared memory, and what there is to know of it."""
     source, block = entry.body.block, Block()
     threads = thread_count(entry, arch)
-    wanted = {**thread_read_layouts(plan, log2(threads), arch), **copies.read}
+    staged = {load.op for load in plan.loads()} | copies.loads
+    wanted = {
+        **thread_read_layouts(plan, log2(threads), arch), **copies.read,
+        **fragment_layouts(entry, staged, log2(threads), arch),
+    }  # fmt: skip
     kernel = Kernel(block, find_layouts(source, log2(threads), arch, wanted), arch)
     kernel.at(entry)
     kernel.keeps = keeps

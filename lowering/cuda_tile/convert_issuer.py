@@ -16,7 +16,8 @@ from tilewright.dialects.cuda_tile.ops import core, views
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cute_nvgpu.ops import mbarrier, tcgen05_sync
 from tilewright.lowering.cuda_tile.analysis.find_pipelines import Pipelines
-from tilewright.lowering.cuda_tile.convert_producer import LoneWarp, around, needed_for
+from tilewright.lowering.cuda_tile.analysis.lone_warps import around, needed_for
+from tilewright.lowering.cuda_tile.convert_producer import LoneWarp
 from tilewright.lowering.cuda_tile.kernel.issued_products import (
     Event,
     IssuedLoop,

@@ -50,7 +50,7 @@ def _free(op: address.FreeOp, to: Conversion) -> None:
     to.add(FreeOp(to[op.address]))
 
 
-def _space(op: address.LoadOp | address.StoreOp | address.AtomicOp) -> str:
+def _space(op: address.LoadOp | address.StoreOp | address.AtomicOp | address.ReduceOp) -> str:
     return "shared" if op.is_shared else "global"
 
 
@@ -103,6 +103,18 @@ def _atomic(op: address.AtomicOp, to: Conversion) -> None:
         otherwise=otherwise,
     )  # fmt: skip
     to[op.result] = to.emit(atom)
+
+
+@lowers(address.ReduceOp)
+def _reduce(op: address.ReduceOp, to: Conversion) -> None:
+    storage, count = storage_of(op, op.elements[0].type), len(op.elements)
+    words = to_words([to[x] for x in op.elements], storage, _access(storage, count)[1], to)
+    red = RedOp(
+        to[op.address], words, _space(op), op.form, op.offset.value.data,
+        semantics=op.semantics.data,
+        predicate=None if op.predicate is None else to[op.predicate],
+    )  # fmt: skip
+    to.add(red)
 
 
 @lowers(address.LdmatrixOp)

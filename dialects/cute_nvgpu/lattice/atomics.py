@@ -1,9 +1,10 @@
-"""Atomic operations on one word of memory: `atom`, and `red`, which returns nothing. They may order
-what a thread did before and does after them. PTX ISA 9.7.13.5 and 9.7.13.6."""
+"""Atomic operations on one word of memory: `atom`, and `red`, which returns nothing and adds floats
+side by side, too. They may order what a thread did before and does after them. PTX ISA 9.7.13.5 and
+9.7.13.6."""
 
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import SEMANTICS, SPACES, needs_of
 from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
-from tilewright.dialects.cute_nvgpu.lattice.operand_forms import Address, Result, Scalar
+from tilewright.dialects.cute_nvgpu.lattice.operand_forms import Address, Result, Scalar, Vector
 from tilewright.dialects.cute_nvgpu.lattice.scalar import REGISTER_OF
 from tilewright.dialects.cute_nvgpu.lattice.targets import BASELINE, Requirement, later, needs
 
@@ -27,9 +28,25 @@ _TARGETS = {"bf16": needs("sm_90", (7, 8)), "f16": _HALVES, "b16": _HALVES}
 """Needs of some types beyond the baseline."""
 
 
-def register_of(form: str) -> str:
-    """The register of a form's values: `add.f32` -> f32, `min.s64` -> b64."""
-    return REGISTER_OF[form.rpartition(".")[2]]
+_SIDE_BY_SIDE: dict[tuple[str, int], str] = {
+    (type_.removesuffix("x2"), count * (1 + type_.endswith("x2"))): ".".join(
+        ("add", *("noftz",) * type_.endswith("x2"), *(f"v{count}",) * (count > 1), type_)
+    )
+    for type_, counts in {"f32": (2, 4), "f16x2": (1, 2, 4), "bf16x2": (1, 2, 4)}.items()
+    for count in counts
+}
+SUMS: dict[tuple[str, int], str] = {
+    **{(t, 1): f"{operations[0]}.{t}" for t, operations in OPERATIONS.items() if "f" in t},
+    **_SIDE_BY_SIDE,
+}
+"""The form that adds so many floats of a type side by side: `add.noftz.v4.f16x2` of 8 f16."""
+
+
+def registers_of(form: str) -> tuple[str, int]:
+    """The registers of a form's value: `add.f32` -> (f32, 1), `add.noftz.v4.f16x2` -> (b32, 4)."""
+    *words, type_ = form.split(".")
+    count = int(words[-1][1:]) if words and words[-1] in ("v2", "v4") else 1
+    return "b32" if type_.endswith("x2") else REGISTER_OF[type_], count
 
 
 def operand_count(form: str) -> int:
@@ -41,7 +58,7 @@ def _row(name: str, type_: str, compares: bool, requirement: Requirement) -> Ins
     """That of the orders that need no less: those of a cluster, where they need more than types."""
     own = _TARGETS.get(type_, BASELINE)
     values = [Scalar(value, type_, plain=True) for value in ("bc" if compares else "b")]
-    result = Result("d", register_of(type_), ("r", "_"))
+    result = Result("d", REGISTER_OF[type_], ("r", "_"))
     return InstructionRow(
         f"ptx.{name}",
         _DOES[compares] + (", and return what was there" if name == "atom" else ""),
@@ -61,20 +78,54 @@ def _row(name: str, type_: str, compares: bool, requirement: Requirement) -> Ins
     )
 
 
+def _sum(form: str, requirement: Requirement) -> InstructionRow:
+    """That of elements side by side, of the orders that need no less."""
+    register, count = registers_of(form)
+    value = Vector("b", register, count) if count > 1 else Scalar("b", register, plain=True)
+    least = next(iter(_needs("red", form)))
+    return InstructionRow(
+        "ptx.red",
+        "add values to words of memory side by side, no thread between",
+        tuple(
+            f"red.{semantics}.{space}.{form}"
+            for semantics in SEMANTICS["red"]
+            for space in (SPACES if count == 1 else ("global",))
+            if later(least, needs_of(semantics)) == requirement
+        ),
+        requirement.target,
+        requirement.version,
+        "9.7.13.6",
+        (Address("a"), value),
+    )
+
+
 _DOES = (
     "combine a word of memory with a value, no thread between",
     "replace a word of memory that equals a value",
 )
 
-ROWS: tuple[InstructionRow, ...] = tuple(
-    _row(name, type_, compares, requirement)
-    for name in ("atom", "red")
-    for type_, operations in OPERATIONS.items()
-    for compares in sorted({operation == "cas" for operation in operations})
-    if name == "atom" or not compares
-    for requirement in dict.fromkeys(
-        later(_TARGETS.get(type_, BASELINE), needs_of(semantics)) for semantics in SEMANTICS[name]
-    )
+
+def _needs(name: str, form: str) -> dict[Requirement, None]:
+    """Needs of the orders of an instruction, and of its form."""
+    vector, type_ = registers_of(form)[1] > 1, form.rpartition(".")[2].removesuffix("x2")
+    own = needs("sm_90", (8, 1)) if vector else _TARGETS.get(type_, BASELINE)
+    return dict.fromkeys(later(own, needs_of(semantics)) for semantics in SEMANTICS[name])
+
+
+ROWS: tuple[InstructionRow, ...] = (
+    *(
+        _row(name, type_, compares, requirement)
+        for name in ("atom", "red")
+        for type_, operations in OPERATIONS.items()
+        for compares in sorted({operation == "cas" for operation in operations})
+        if name == "atom" or not compares
+        for requirement in _needs(name, type_)
+    ),
+    *(
+        _sum(form, requirement)
+        for form in _SIDE_BY_SIDE.values()
+        for requirement in _needs("red", form)
+    ),
 )
 """Rows by instruction, type and needs; those that compare have their own."""
 

@@ -24,7 +24,12 @@ from xdsl.traits import Pure
 from tilewright.dialects.cute.types.memref import Space, is_memref, space_of
 from tilewright.dialects.cute_nvgpu.atoms.matrix_copy import MatrixCopy, find_row
 from tilewright.dialects.cute_nvgpu.lattice import CP_ASYNC
-from tilewright.dialects.cute_nvgpu.lattice.atomics import ATOMICS, INSTRUCTIONS, operand_count
+from tilewright.dialects.cute_nvgpu.lattice.atomics import (
+    ATOMICS,
+    INSTRUCTIONS,
+    SUMS,
+    operand_count,
+)
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import PREFETCH, SEMANTICS, WEAK, needs_of
 from tilewright.dialects.cute_nvgpu.lattice.nearest import closest
 from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement
@@ -259,6 +264,52 @@ class AtomicOp(_AccessOp):
             raise self.fail(f"{operand_count(form)} values for {form}, got {len(self.values)}")
         if (self.predicate is None) is not (self.otherwise is None):
             raise self.fail("a predicate and an alternative, or neither")
+
+
+@fields_op("cute_nvgpu.address.reduce")
+class ReduceOp(_AccessOp):
+    """Add floats to those side by side in memory, each as `atomic` does, whose result nobody reads.
+
+    ```mlir
+    cute_nvgpu.address.reduce "relaxed.gpu" %x, %y to %p + 8 if %m : i64, f32, f32
+    ```
+
+    PTX ISA 9.7.13.6.
+    """
+
+    semantics = prop_def(StringAttr)
+    address = operand_def(IntegerType)
+    elements = var_operand_def()
+    predicate = opt_operand_def(i1)
+
+    assembly_format = (
+        "$semantics $elements `to` $address `+` $offset (`if` $predicate^)? attr-dict `:` "
+        "type($address) `,` type($elements)"
+    )
+
+    @property
+    def form(self) -> str:
+        """That of the instruction: `add.v2.f32`."""
+        return SUMS.get((str(self.elements[0].type), len(self.elements)), "")
+
+    @property
+    def mnemonic(self) -> str:
+        """`red.relaxed.gpu.global.add.v2.f32`."""
+        space = "shared" if self.is_shared else "global"
+        return f"red.{self.semantics.data}.{space}.{self.form}"
+
+    def requirement(self) -> Requirement:
+        return Requirement.of(INSTRUCTIONS[self.mnemonic])
+
+    def verify_(self) -> None:
+        self.verify_elements(list(self.elements.types))
+        if self.mnemonic not in INSTRUCTIONS:
+            legal = (f"{count} {type_}" for type_, count in SUMS)
+            raise self.fail(
+                f"elements that one red adds ({', '.join(legal)}; of shared memory no vectors) and "
+                f"semantics of {', '.join(SEMANTICS['red'])}, got {len(self.elements)} "
+                f"{self.elements[0].type} and {self.semantics.data}"
+            )
 
 
 @fields_op("cute_nvgpu.address.ldmatrix")

@@ -354,6 +354,11 @@ def is_alone(arch: Target, memory: int) -> bool:
     return 2 * (memory + _OWN) > shared_memory_limit(arch) + _OWN
 
 
+def cta_room(arch: Target, ctas: int) -> int:
+    """The shared memory of each of so many CTAs of a multiprocessor."""
+    return (shared_memory_limit(arch) + _OWN) // ctas - _OWN
+
+
 def stages_and_ctas(
     entry: EntryOp, arch: Target, stage: int, beside: int, *, alone: bool,
     latency: int | None = None, copied: int = 0,
@@ -364,7 +369,7 @@ def stages_and_ctas(
     CTAs, which multiply in the meantime. Loads of a `latency` are so many iterations ahead at
     most. Where threads copy so many bytes too for each stage, two CTAs, one of which multiplies
     while the other begins or ends, if both have stages enough."""
-    limit, wanted = shared_memory_limit(arch), hint(entry, "occupancy", arch)
+    wanted = hint(entry, "occupancy", arch)
     fewest = 2 if wanted is not None or not copied else _IN_FLIGHT + 1
     wanted, stage = wanted or (2 if copied else 1), stage + copied
     most = _held(thread_count(entry, arch), registers_of(entry, arch))
@@ -372,7 +377,7 @@ def stages_and_ctas(
     if latency is not None:
         stages = min(stages, latency + 1)
     for ctas in range(max(min(wanted, most), 1), 0, -1):
-        room = (limit + _OWN) // ctas - _OWN - beside
+        room = cta_room(arch, ctas) - beside
         if room >= (fewest if ctas > 1 else 2) * stage:
             return min(room // stage, stages), ctas
     return 0, 1
@@ -396,7 +401,7 @@ def copy_stages(
     if streams:
         ctas = least = _RESIDENT // thread_count(entry, arch)
     for count in range(ctas, least - 1, -1):
-        room = (shared_memory_limit(arch) + _OWN) // count - _OWN - beside
+        room = cta_room(arch, count) - beside
         fitting = min(room // stage, wanted)
         if fitting >= min(wanted, _FEW_STAGES) or (count == least and fitting >= 2):
             return fitting

@@ -1,5 +1,6 @@
 """Which loads of loops come by `cp.async`, ahead of their use: those whose tiles are multiplied,
-and that TMA does not make; and those of loops that multiply nothing.
+or that threads read beside a product, and that TMA does not make; and those of loops that multiply
+nothing.
 
 Every thread copies its part of a tile, up to 16 bytes at a time, to a stage in shared memory, where
 MMAs read it as it lies, or, where nothing is multiplied, the thread itself does. Where a tile lies
@@ -55,6 +56,7 @@ NARROWEST = min(CP_ASYNC.sizes["ca"])
 
 
 Load = LoadViewTkoOp | LoadPtrTkoOp
+_CROWDED = "shared memory has no room for its stages"
 
 _TOGETHER = 2 * CHUNK
 """The bytes that a thread loads at once from which on copies ahead cost more than they hide:
@@ -73,6 +75,8 @@ class CopiedLoad:
     element: Attribute
     as_matrix: bool = False
     private: bool = False
+    beside: bool = False
+    """True of a load beside a product, which gives way where memory is short."""
 
     def layout(self, thread_bits: int) -> TileLayout:
         """The elements that each thread copies."""
@@ -145,6 +149,11 @@ class CopiedLoads:
     """The bytes of a stage of loops for whose stages there is no room."""
 
     @property
+    def loads(self) -> set[Operation]:
+        """All of them."""
+        return {load.op for own in self.by_loop.values() for load in own.loads}
+
+    @property
     def bytes(self) -> int:
         """The shared memory that loops take, one within another."""
         return max((self.within(loop) for loop in self.by_loop), default=0)
@@ -193,6 +202,13 @@ def find_copied_loads(
                 copies.read[source.load] = read
         if copied is not None:
             copies.refused[source.load] = copied
+    for load in _beside(entry):
+        if load not in tried and plan.of(load) is None:
+            copied = _copied(load)
+            if isinstance(copied, CopiedLoad):
+                copied = _add(replace(copied, beside=True), copies, plan)
+            if copied is not None:
+                copies.refused[load] = copied
     for load in _streamed(entry):
         copied = _streamed_copy(load, thread_bits)
         why = copied if isinstance(copied, str) else _add(copied, copies, plan)
@@ -212,6 +228,14 @@ def _operands(entry: EntryOp) -> Iterator[tuple[Multiplication, SSAValue]]:
         if isinstance(op, Multiplication) and atom_of(op) is not None:
             yield op, op.lhs
             yield op, op.rhs
+
+
+def _beside(entry: EntryOp) -> Iterator[Load]:
+    """The loads of loops that multiply by MMAs, of tiles."""
+    for loop in {op.parent_op(): None for op, _ in _operands(entry)}:
+        if isinstance(loop, ForOp):
+            loads = [op for op in loop.region.block.ops if isinstance(op, Load)]
+            yield from (op for op in loads if shape_of(op.results[0]))
 
 
 def _streamed(entry: EntryOp) -> Iterator[Load]:
@@ -300,11 +324,18 @@ def _choose_stages(
         flying = latency((load.op for load in own.loads), arch)
         if flying is None and loop in plan.by_loop:
             flying = plan.by_loop[loop].stages - 1
-        own.stages = copy_stages(
-            entry, arch, own.stage, beside + others, flying, streams=own.private
-        )
-        if own.ahead < 1:
+        for loads in (own.loads, [load for load in own.loads if not load.beside]):
+            for load in own.loads:
+                if load not in loads:
+                    copies.refused[load.op] = _CROWDED
+            own.loads, least = loads, 1 + any(load.beside for load in loads)
+            if own.stage:
+                own.stages = copy_stages(
+                    entry, arch, own.stage, beside + others, flying, streams=own.private
+                )
+            if own.stage and own.ahead >= least:
+                break
+        else:
             del copies.by_loop[loop]
             copies.crowded[loop] = own.stage
-            for load in own.loads:
-                copies.refused[load.op] = "shared memory has no room for its stages"
+            copies.refused.update(dict.fromkeys((load.op for load in own.loads), _CROWDED))

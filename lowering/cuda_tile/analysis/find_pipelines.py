@@ -14,7 +14,6 @@ from typing import ClassVar
 from xdsl.dialects.builtin import i64
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 
-from tilewright.dialects.ancestors import ancestors
 from tilewright.dialects.cuda_tile.ops import core
 from tilewright.dialects.cuda_tile.ops.control_flow import ContinueOp, ForOp, IfOp
 from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFOp
@@ -33,12 +32,13 @@ from tilewright.lowering.cuda_tile.analysis.cost_model import (
     stages_and_ctas,
     tiled_products,
 )
-from tilewright.lowering.cuda_tile.analysis.hints import hint
+from tilewright.lowering.cuda_tile.analysis.hints import hint, latency
 from tilewright.lowering.cuda_tile.analysis.loaded_operands import (
     halved_dimension,
     is_readable,
     loaded_by,
 )
+from tilewright.lowering.cuda_tile.analysis.lone_warps import needed_for_copies
 from tilewright.lowering.cuda_tile.analysis.remarks import remark
 from tilewright.lowering.cuda_tile.analysis.tensor_maps import BoxedAccess, boxed_load
 from tilewright.lowering.cuda_tile.layouts.elements import element_of, scalar_type
@@ -48,6 +48,8 @@ from tilewright.lowering.cuda_tile.layouts.warpgroup_layouts import is_added
 
 _MBARRIER = 8
 """The bytes of an mbarrier."""
+_FEWEST = 3
+"""The stages that loads beside products leave to them at least."""
 MOST_OF_CLUSTER = 8
 """The CTAs of a cluster that every GPU runs."""
 
@@ -80,8 +82,15 @@ class LoadGroup:
     trailing: bool = False
     by_threads: bool = False
     """True where threads read the tiles: `wgmma` cannot as they lie, or they are converted."""
+    beside: bool = False
+    """True where the tiles are no operands: threads read them some time in the iteration."""
     by_warps: bool = False
     """True where the multiplication is by MMAs of warps, which read fragments of the tiles."""
+
+    def waits_as(self, other: LoadGroup) -> bool:
+        """True of groups that share mbarriers."""
+        alike = self.by_threads is other.by_threads and self.beside is other.beside
+        return alike and self.product is other.product
 
     @property
     def ctas(self) -> int:
@@ -239,9 +248,11 @@ def find_pipelines(
                     "each of the rows r, r + 32, r + 64 and r + 96 in 16 bytes"
                 )
                 continue
-            why = _add(boxed, product, entry, plan, by_threads=not direct, by_warps=by_warps)
+            own = LoadGroup(product, by_threads=not direct, by_warps=by_warps)
+            why = _add(boxed, own, entry, plan)
             if why is not None:
                 plan.refused[load] = why
+    _add_others(entry, arch, plan)
     for pipeline in plan.by_loop.values():
         for group in pipeline.groups:
             _find_readers(group, pipeline.loop)
@@ -251,6 +262,27 @@ def find_pipelines(
     ahead = [group for pipeline in plan.by_loop.values() for group in pipeline.groups]
     plan.cluster = max((max(group.ctas, 1 + group.paired) for group in ahead), default=1)
     return plan
+
+
+def _add_others(entry: EntryOp, arch: Target, plan: Pipelines) -> None:
+    """Give other loads of loops that multiply their places, if a warp of its own that copies knows
+    those, too."""
+    copied = [load.op for load in plan.loads()]
+    alone = needed_for_copies(entry, copied) is not None
+    for loop, pipeline in plan.by_loop.items():
+        for load in () if loop is None else loop.region.block.ops:
+            if not isinstance(load, LoadViewTkoOp) or load in plan.refused or plan.of(load):
+                continue
+            group, why = pipeline.groups[0], boxed_load(load, arch)
+            if alone and needed_for_copies(entry, [*copied, load]) is None:
+                why = "another warp cannot know where it lies"
+            elif isinstance(why, BoxedAccess):
+                own = LoadGroup(
+                    group.product, by_threads=True, by_warps=group.by_warps, beside=True
+                )
+                why = _add(why, own, entry, plan)
+            if why is not None:
+                plan.refused[load] = why
 
 
 def _find_readers(group: LoadGroup, loop: ForOp | None) -> None:
@@ -279,50 +311,31 @@ def _readers(value: SSAValue) -> Iterator[Operation]:
             yield use.operation
 
 
-def _add(
-    boxed: BoxedAccess, product: Multiplication, entry: EntryOp, plan: Pipelines, *,
-    by_threads: bool, by_warps: bool,
-) -> str | None:  # fmt: skip
-    """Give a load its place; else why it has none."""
+def _add(boxed: BoxedAccess, own: LoadGroup, entry: EntryOp, plan: Pipelines) -> str | None:
+    """Give a load its place, in a group like its own; else why it has none."""
     parent = boxed.op.parent_op()
     loop = parent if isinstance(parent, ForOp) else None
-    if loop is None and (parent is not entry or by_threads):
+    if loop is None and (parent is not entry or own.by_threads):
         return "it is in a branch, or in a loop of unknown length, or read once"
     needed: dict[Operation, None] = {}
     if loop is not None:
-        if not _has_simple_way(loop, entry):
-            return "its loop is not in all iterations of a loop, or in one of unknown length"
         if any(isinstance(op, IfOp) and op.leaves for op in loop.region.block.ops):
             return "its loop has iterations that end early"
         if loop.unsigned_cmp is not None and element_of(loop.lower_bound) == i64:
             return "its loop counts in unsigned i64"
-        if product.parent is not boxed.op.parent:
+        if own.product.parent is not boxed.op.parent:
             return "its product is in another block"
         if not all(follows(index, loop, needed) for index in boxed.op.index):
             return "where it lies depends on more than the loop's variable"
     pipeline = plan.by_loop.setdefault(loop, LoadPipeline(loop, []))
-    for group in pipeline.groups:
-        if group.product is product and group.by_threads is by_threads and loop is not None:
-            break
-    else:
-        group = LoadGroup(product, by_threads=by_threads, by_warps=by_warps)
-        pipeline.groups.append(group)
-    group.loads.append(boxed)
+    groups = [group for group in pipeline.groups if loop is not None and group.waits_as(own)]
+    if not groups:
+        pipeline.groups.append(own)
+    (*groups, own)[0].loads.append(boxed)
     if loop is not None:
         wanted = {*pipeline.slice, *needed}
         pipeline.slice = [op for op in loop.region.block.ops if op in wanted]
     return None
-
-
-def _has_simple_way(loop: ForOp, entry: EntryOp) -> bool:
-    """True where all that is around a loop are loops over ranges, all of whose iterations come to
-    it, so that their variables count its uses, or where no loop is around it."""
-    around = list(ancestors(loop, entry))
-    return all(isinstance(op, ForOp) for op in around) and not any(
-        isinstance(op, IfOp) and op.leaves and op.is_before_in_block(inner)
-        for inner, outer in zip((loop, *around), around, strict=False)
-        for op in outer.regions[0].block.ops
-    )
 
 
 def is_trailing(product: Operation, loop: ForOp) -> bool:
@@ -349,22 +362,16 @@ def _choose_stages(entry: EntryOp, arch: Target, plan: Pipelines, beside: int, c
         beside += _room(once)
         if not once.groups:
             del plan.by_loop[None]
-    rings = [ring for ring in plan.rings() if ring[0].loop is not None]
-    total = sum(_room(ring[0]) for ring in rings)
-    alone = all(
-        pipeline.loop is not None and is_trailing(group.product, pipeline.loop)
-        for ring in rings for pipeline in ring for group in pipeline.groups
-    )  # fmt: skip
-    for pipeline in [pipeline for ring in rings for pipeline in ring]:
+    if not _stages_found(entry, arch, plan, beside, copied):
+        for pipeline in plan.by_loop.values():
+            others = [group for group in pipeline.groups if group.beside]
+            refused = (load.op for group in others for load in group.loads)
+            plan.refused.update(dict.fromkeys(refused, "shared memory has no room for its stages"))
+            pipeline.groups = [group for group in pipeline.groups if not group.beside]
+        _stages_found(entry, arch, plan, beside, copied)
+    for pipeline in [own for own in plan.by_loop.values() if own.loop is not None]:
         hints = [(load.op, hint(load.op, "latency", arch)) for group in pipeline.groups
                  for load in group.loads]  # fmt: skip
-        latency = max((n for _, n in hints if n is not None), default=None)
-        if any(group.by_warps for group in pipeline.groups):
-            pipeline.stages = copy_stages(entry, arch, total, beside, latency, streams=False)
-        else:
-            pipeline.stages, plan.ctas = stages_and_ctas(
-                entry, arch, total, beside, alone=alone, latency=latency, copied=copied
-            )
         for load, wanted in hints:
             if wanted is not None and pipeline.stages < wanted + 1:
                 remark(load, "hint", f"latency = {wanted} is not honoured: {pipeline.stages} "
@@ -380,6 +387,26 @@ def _stage(pipeline: LoadPipeline) -> int:
     return _room(pipeline) + 2 * _MBARRIER * len(pipeline.groups)
 
 
+def _stages_found(entry: EntryOp, arch: Target, plan: Pipelines, beside: int, copied: int) -> bool:
+    """Find the stages of loops; False where loads beside products leave too few."""
+    rings = [ring for ring in plan.rings() if ring[0].loop is not None]
+    total = sum(_room(ring[0]) for ring in rings)
+    pipelines = [pipeline for ring in rings for pipeline in ring]
+    groups = [(group, own.loop) for own in pipelines for group in own.groups]
+    alone = all(loop is not None and is_trailing(group.product, loop) for group, loop in groups)
+    for pipeline in pipelines:
+        loads = [load.op for group in pipeline.groups for load in group.loads]
+        flying = latency(loads, arch)
+        if any(group.by_warps for group in pipeline.groups):
+            pipeline.stages = copy_stages(entry, arch, total, beside, flying, streams=False)
+        else:
+            pipeline.stages, plan.ctas = stages_and_ctas(
+                entry, arch, total, beside, alone=alone, latency=flying, copied=copied
+            )
+    few = min((own.stages for own in pipelines), default=0) < _FEWEST
+    return not few or not any(group.beside for group, _ in groups)
+
+
 def _room(pipeline: LoadPipeline) -> int:
     return sum(load.order.bytes for group in pipeline.groups for load in group.loads)
 
@@ -391,7 +418,7 @@ def _staged(plan: Pipelines) -> int:
             sum(load.order.bytes for load in group.loads)
             for pipeline in plan.by_loop.values()
             for group in pipeline.groups
-            if group.by_threads
+            if group.by_threads and not group.beside
         ),
         default=0,
     )

@@ -100,8 +100,11 @@ class _Rest:
 
 
 def _branch(op: IfOp, leaf: RegionEnd, kernel: Kernel) -> list[SSAValue]:
-    """An `scf.if` whose branches end in a leaf; its results."""
+    """An `scf.if` whose branches end in a leaf; its results. Rings go on from where the branch that
+    runs has left them."""
     emitter, order, scratch = kernel.emitter, kernel.order, kernel.scratch
+    rings = Rings.in_kernel(kernel).carried_by(op.parent_op() if isinstance(leaf, _Rest) else op)
+    begun = places_of(rings)
     condition = kernel.scalar(op.condition)
     kernel.groups.wait()
     tensor = kernel.tensor.before_branches()
@@ -110,20 +113,23 @@ def _branch(op: IfOp, leaf: RegionEnd, kernel: Kernel) -> list[SSAValue]:
     for region in (op.then_region, op.else_region):
         order.flushed, scratch.state = flushed, read
         kernel.tensor.resume(tensor)
+        place_rings(rings, begun)
         outer = emitter.enter(Block())
         first = region.block.first_op if region.blocks else None
         values = _lower_from(first, kernel, leaf)
         kernel.groups.wait()
         kernel.tensor.wait()
-        emitter.add(scf.YieldOp(*values))
+        emitter.add(scf.YieldOp(*values, *places_of(rings)))
         regions.append(Region(emitter.block))
         emitter.leave(outer)
     order.forget(flushed)
     scratch.state = True
     kernel.tensor.resume(tensor, behind=True)
     kernel.at(op)
-    new = scf.IfOp(condition, list(leaf.types), regions[0], regions[1])
-    return list(emitter.add(new).results)
+    types = [*leaf.types, *(value.type for value in begun)]
+    results = emitter.add(scf.IfOp(condition, types, regions[0], regions[1])).results
+    place_rings(rings, results[len(leaf.types) :])
+    return list(results[: len(leaf.types)])
 
 
 class _Yields:
@@ -370,16 +376,22 @@ def _loop(op: LoopOp, kernel: Kernel) -> None:
     carried, results = CarriedTiles(source.args, kernel), CarriedTiles(op.results, kernel)
     initial, leaf = carried.registers(op.init_values), _Turn(op, carried, results, kernel)
     kernel.tensor.wait()
-    before = Block(arg_types=leaf.again)
-    outer, flushed = _enter_body(op, before, before.args, carried, kernel)
+    rings = Rings.in_kernel(kernel).carried_by(op)
+    begun = places_of(rings)
+    places = [value.type for value in begun]
+    before, end = Block(arg_types=[*places, *leaf.again]), len(places) + len(leaf.again)
+    outer, flushed = _enter_body(op, before, before.args[len(places) :], carried, kernel)
+    place_rings(rings, before.args)
     goes_on, *values = _lower_from(source.first_op, kernel, leaf)
     kernel.groups.wait()
-    kernel.emitter.add(scf.ConditionOp(goes_on, *values))
+    kernel.emitter.add(scf.ConditionOp(goes_on, *places_of(rings), *values))
     _leave_body(op, outer, flushed, kernel)
-    after = Block(arg_types=leaf.types[1:])
-    after.add_op(scf.YieldOp(*after.args[: len(leaf.again)]))
-    loop = scf.WhileOp(initial, leaf.types[1:], Region(before), Region(after))
-    results.bind(kernel.emitter.add(loop).results[len(leaf.again) :])
+    after = Block(arg_types=[*places, *leaf.types[1:]])
+    after.add_op(scf.YieldOp(*after.args[:end]))
+    loop = scf.WhileOp([*begun, *initial], after.arg_types, Region(before), Region(after))
+    left = kernel.emitter.add(loop).results
+    place_rings(rings, left)
+    results.bind(left[end:])
     for token in results.tokens:
         reads, writes = accesses_of(op)
         kernel[token] = kernel.order.after(None, reads=reads, writes=writes)

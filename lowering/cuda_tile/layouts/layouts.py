@@ -20,7 +20,7 @@ from math import prod
 
 from xdsl.dialects.builtin import DenseArrayBase
 
-from tilewright.dialects.cuda_tile.ops.core import PermuteOp
+from tilewright.dialects.cuda_tile.ops.core import CatOp, PermuteOp
 from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.dialects.cute import Layout
 from tilewright.dialects.cute.algebra import coalesce
@@ -166,6 +166,16 @@ def permutation_of(op: PermuteOp) -> dict[int, int]:
     """Of the bits of a permuted tile those of its source."""
     assert isinstance(op.permutation, DenseArrayBase) and isinstance(op.source.type, TileType)
     return permuted_bits(op.source.type.shape, op.permutation.get_values())  # type: ignore[arg-type]
+
+
+def joined_bits(op: CatOp) -> tuple[int, dict[int, int]]:
+    """The bit of a tile of two parts that says which one has an element, and what the others are in
+    the part."""
+    assert isinstance(op.result.type, TileType)
+    shape = op.result.type.shape
+    dim: int = op.dim.value.data  # type: ignore[attr-defined]
+    half = dim_bits(shape)[dim].stop - 1
+    return half, {bit: bit - (bit > half) for bit in range(bits_of(shape)) if bit != half}
 
 
 def inverse(bits: Mapping[int, int]) -> dict[int, int]:

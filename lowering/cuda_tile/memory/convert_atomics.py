@@ -6,6 +6,7 @@ Of threads that hold the same elements the first does it, and tells the others w
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from xdsl.ir import Attribute, SSAValue
 
@@ -17,13 +18,13 @@ from tilewright.dialects.cuda_tile.ops.memory import (
 )
 from tilewright.dialects.cuda_tile.ops.views import AtomicRedViewTkoOp
 from tilewright.dialects.cute_nvgpu.ops import address
-from tilewright.lowering.cuda_tile.analysis.view_access import access_layout
+from tilewright.lowering.cuda_tile.analysis.view_access import run_bits, tile_dimensions
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, lowers
 from tilewright.lowering.cuda_tile.layouts.find_layouts import LayoutTable, finds
 from tilewright.lowering.cuda_tile.layouts.layouts import TileLayout
-from tilewright.lowering.cuda_tile.memory.convert_pointers import pointed, token_of
-from tilewright.lowering.cuda_tile.memory.convert_views import tile_accesses
-from tilewright.lowering.cuda_tile.memory.memory_access import atomically
+from tilewright.lowering.cuda_tile.memory.convert_pointers import pointed, token_of, write
+from tilewright.lowering.cuda_tile.memory.convert_views import stored_layout, tile_accesses
+from tilewright.lowering.cuda_tile.memory.memory_access import add, atomically, sum_run
 
 _FORMS = {
     AtomicRMWMode.AND: "and.b", AtomicRMWMode.OR: "or.b", AtomicRMWMode.XOR: "xor.b",
@@ -45,8 +46,15 @@ def _pointed(op: AtomicRMWTkoOp | AtomicCASTkoOp, table: LayoutTable) -> TileLay
 
 @lowers(AtomicRMWTkoOp)
 def _rmw(op: AtomicRMWTkoOp, kernel: Kernel) -> None:
-    form = _form(choice_in(op, "mode", AtomicRMWMode), kernel.scalar_type(op, op.arg))
-    _through_pointers(op, form, [op.arg], kernel)
+    element = kernel.scalar_type(op, op.arg)
+    form = _form(choice_in(op, "mode", AtomicRMWMode), element)
+    run = sum_run(form, element, kernel.arch)
+    if run is None or op.result.first_use is not None:
+        _through_pointers(op, form, [op.arg], kernel)
+        return
+    widest = address.bytes_of(element) << run
+    token = write(op, op.pointers, op.arg, widest, partial(add, op), kernel)
+    kernel[op.result_token] = token
 
 
 @lowers(AtomicCASTkoOp)
@@ -73,10 +81,16 @@ def _through_pointers(
 
 @lowers(AtomicRedViewTkoOp)
 def _reduce(op: AtomicRedViewTkoOp, kernel: Kernel) -> None:
-    layout = kernel.layout(op.value) or access_layout(op, kernel.table)
-    form = _form(op.rmw_mode, kernel.scalar_type(op, op.value))
+    element = kernel.scalar_type(op, op.value)
+    form = _form(op.rmw_mode, element)
+    layout = stored_layout(op, op.value, kernel)
     elements = kernel.elements(op.value, layout)
     token = token_of(op.token, kernel)
     kernel.order.before(token, writes=True)
-    atomically(op, form, tile_accesses(op, layout, kernel), layout, [elements], kernel)
+    run = sum_run(form, element, kernel.arch)
+    if run is None:
+        atomically(op, form, tile_accesses(op, layout, kernel), layout, [elements], kernel)
+    else:
+        run = min(run, run_bits(op, tile_dimensions(op)))
+        add(op, tile_accesses(op, layout, kernel, run), layout, elements, kernel)
     kernel[op.result_token] = kernel.order.after(token, reads=True, writes=True)

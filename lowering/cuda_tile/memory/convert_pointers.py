@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 from xdsl.ir import SSAValue
 
@@ -56,24 +57,32 @@ def _load(op: memory.LoadPtrTkoOp, kernel: Kernel) -> None:
 
 @lowers(memory.StorePtrTkoOp)
 def _store(op: memory.StorePtrTkoOp, kernel: Kernel) -> None:
-    run = pointer_run(op.destination, op.mask, WIDEST)
-    layout = _stored_layout(op, run, kernel)
+    written = partial(store, op)
+    kernel[op.result_token] = write(op, op.destination, op.value, WIDEST, written, kernel)
+
+
+Write = Callable[[list[Access], TileLayout, Sequence[SSAValue], Kernel], None]
+"""How the elements of a thread are written."""
+
+
+def write(
+    op: memory.StorePtrTkoOp | memory.AtomicRMWTkoOp, pointers: SSAValue, value: SSAValue,
+    widest: int, written: Write, kernel: Kernel,
+) -> Token:  # fmt: skip
+    """Write a tile to where pointers point, so many bytes at a time at most; the token behind it.
+    It has the pointers' layout, else the value's own, unless a thread has a part of neighbours
+    which one access moves in the best one."""
+    run = pointer_run(pointers, op.mask, widest)
+    own, best = kernel.layout(value), kernel.table.default(shape_of(value), run)
+    if (layout := kernel.layout(pointers)) is None:
+        layout = best if own is None or min(own.run_bits, run) < best.run_bits else own
     with kernel.scratch.within(STORED):
-        elements = kernel.elements(op.value, layout)
-    accesses = pointed(op.destination, op.mask, layout, kernel, run)
+        elements = kernel.elements(value, layout)
+    accesses = pointed(pointers, op.mask, layout, kernel, run)
     token = token_of(op.token, kernel)
     kernel.order.before(token, writes=True)
-    store(op, accesses, layout, elements, kernel)
-    kernel[op.result_token] = kernel.order.after(token, writes=True)
-
-
-def _stored_layout(op: memory.StorePtrTkoOp, run: int, kernel: Kernel) -> TileLayout:
-    """That of the pointers, else the value's own, unless a thread has a part of neighbours which
-    one access moves in the best one."""
-    own, best = kernel.layout(op.value), kernel.table.default(shape_of(op.value), run)
-    if (pointers := kernel.layout(op.destination)) is not None or own is None:
-        return pointers or best
-    return best if min(own.run_bits, run) < best.run_bits else own
+    written(accesses, layout, elements, kernel)
+    return kernel.order.after(token, reads=isinstance(op, memory.AtomicRMWTkoOp), writes=True)
 
 
 def pointed(

@@ -196,7 +196,7 @@ def _store(op: views.StoreViewTkoOp, kernel: Kernel) -> None:
         store_boxed(op, boxed, kernel)
         kernel[op.result_token] = kernel.order.after(token, writes=True)
         return
-    layout = _stored_layout(op, kernel)
+    layout = stored_layout(op, op.tile, kernel)
     elements = kernel.elements(op.tile, layout)
     token = None if op.token is None else kernel[op.token]
     kernel.order.before(token, writes=True)
@@ -205,12 +205,12 @@ def _store(op: views.StoreViewTkoOp, kernel: Kernel) -> None:
     kernel[op.result_token] = kernel.order.after(token, writes=True)
 
 
-def _stored_layout(op: views.StoreViewTkoOp, kernel: Kernel) -> TileLayout:
+def stored_layout(op: views.ViewAccess, tile: SSAValue, kernel: Kernel) -> TileLayout:
     """The tile's own layout where its accesses are as good as those of the best one."""
-    best, own = access_layout(op, kernel.table), kernel.layout(op.tile)
+    best, own = access_layout(op, kernel.table), kernel.layout(tile)
     if own is None:
         return best
-    size = bytes_of(kernel.scalar_type(op, op.tile))
+    size = bytes_of(kernel.scalar_type(op, tile))
     good = min(neighbours(op, best) * size, 32)
     return own if neighbours(op, own) * size >= good else best
 

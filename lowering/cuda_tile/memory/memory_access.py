@@ -11,14 +11,15 @@ from xdsl.ir import Attribute, SSAValue
 
 from tilewright.dialects.cuda_tile.enums import MemoryOrderingSemantics, MemoryScope
 from tilewright.dialects.cuda_tile.ops.memory import MemoryOp
-from tilewright.dialects.cute_nvgpu.lattice.atomics import ATOMICS
+from tilewright.dialects.cute_nvgpu.lattice.atomics import ATOMICS, INSTRUCTIONS, SUMS
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import WEAK
+from tilewright.dialects.cute_nvgpu.lattice.targets import Target
 from tilewright.dialects.cute_nvgpu.ops import address
 from tilewright.dialects.cute_nvgpu.ops.sync import FenceOp
 from tilewright.lowering.cuda_tile.arithmetic.convert_elementwise import on_floats
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
 from tilewright.lowering.cuda_tile.kernel.late_accumulators import InTurn
-from tilewright.lowering.cuda_tile.layouts.layouts import TileLayout
+from tilewright.lowering.cuda_tile.layouts.layouts import TileLayout, log2
 from tilewright.lowering.cuda_tile.memory.access import Access
 from tilewright.lowering.cuda_tile.memory.narrow_atomics import updated
 
@@ -137,6 +138,35 @@ def atomically(
                     result = kernel.emit(arith.BitcastOp, [result], type_)
                 results[register] = result
     return [results[register] for register in range(layout.count)]
+
+
+def sum_run(form: str, element: Attribute, arch: Target | None) -> int | None:
+    """The neighbours that one instruction adds to memory at most, as bits of their number; None
+    where none adds them."""
+    counts = [
+        count
+        for (type_, count), sums in SUMS.items()
+        if form.startswith("add") and type_ == str(element)
+        if arch is None or arch.supports(INSTRUCTIONS[f"red.relaxed.gpu.global.{sums}"].target)
+    ]
+    return log2(max(counts)) if counts else None
+
+
+def add(
+    op: MemoryOp, accesses: Iterable[Access], layout: TileLayout, elements: Sequence[SSAValue],
+    kernel: Kernel,
+) -> None:  # fmt: skip
+    """Add the elements of a thread to memory, runs of them at once, of threads that hold the same
+    by the first."""
+    first = kernel.threads.first_of(layout)
+    with ordered(op, layout.count + 1, kernel) as semantics:
+        for access in accesses:
+            run = [elements[register] for register in access.registers]
+            condition = kernel.both(first, access.condition)
+            reduce = address.ReduceOp(
+                access.address, run, semantics, access.offset, predicate=condition
+            )
+            kernel.emitter.add(reduce)
 
 
 def _runs(form: str, kernel: Kernel) -> bool:

@@ -56,13 +56,13 @@ class Rings:
                     return ring
         return None
 
-    def carried_by(self, loop: ForOp) -> list[Ring]:
-        """The rings that move on in a loop."""
+    def carried_by(self, holder: Operation | None) -> list[Ring]:
+        """The rings that move on in a loop or a branch."""
         return [
             ring
             for ring in self.all
             if any(
-                pipeline.loop is not None and loop.is_ancestor(pipeline.loop)
+                pipeline.loop is not None and holder and holder.is_ancestor(pipeline.loop)
                 for pipeline in ring.pipelines
             )
         ]

@@ -12,16 +12,16 @@ from xdsl.dialects.builtin import i8, i32
 from xdsl.ir import SSAValue
 
 from tilewright.dialects.cuda_tile.ops import core
-from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, integer, lowers
+from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, lowers
 from tilewright.lowering.cuda_tile.kernel.shared_tiles import SharedTile, StageTile
 from tilewright.lowering.cuda_tile.layouts.elements import shape_of
 from tilewright.lowering.cuda_tile.layouts.find_layouts import LayoutTable, finds, part_bits
 from tilewright.lowering.cuda_tile.layouts.layouts import (
     TileLayout,
-    bits_of,
     broadcast_bits,
     dim_bits,
     inverse,
+    joined_bits,
     permutation_of,
     spread,
 )
@@ -151,26 +151,16 @@ def _moved(place: int, bits: dict[int, int]) -> int:
 @finds(core.CatOp)
 def _joined(op: core.CatOp, table: LayoutTable) -> TileLayout:
     """The halves' own layout, the bit that says which half being a register's."""
-    shape, bit = shape_of(op.result), _half(op)
-    layout = table.of(op.lhs)
-    wide = {own: own + (own >= bit) for own in range(bits_of(shape) - 1)}
-    return TileLayout(
-        tuple(None if own is None else wide[own] for own in layout.threads),
-        (*(wide[own] for own in layout.registers), bit),
-    )
-
-
-def _half(op: core.CatOp) -> int:
-    return dim_bits(shape_of(op.result))[integer(op.dim)].stop - 1
+    half, bits = joined_bits(op)
+    own = table.of(op.lhs).renumbered(inverse(bits))
+    return TileLayout(own.threads, (*own.registers, half))
 
 
 @lowers(core.CatOp)
 def _cat(op: core.CatOp, kernel: Kernel) -> None:
-    layout, bit = kernel.layout(op.result), _half(op)
+    layout = kernel.layout(op.result)
     assert layout is not None
-    own = layout.renumbered(
-        {b: b - (b > bit) for b in range(bits_of(shape_of(op.result))) if b != bit}
-    )
+    own = layout.renumbered(joined_bits(op)[1])
     elements = [*kernel.elements(op.lhs, own), *kernel.elements(op.rhs, own)]
     kernel.place(op.result, layout, elements)
 

@@ -20,7 +20,7 @@ from xdsl.dialects.builtin import StringAttr
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute_nvgpu.lattice import CP_ASYNC, NAMED_BARRIER
-from tilewright.dialects.cute_nvgpu.lattice.atomics import INSTRUCTIONS, operand_count, register_of
+from tilewright.dialects.cute_nvgpu.lattice.atomics import INSTRUCTIONS, operand_count, registers_of
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import (
     ACCESS_TYPES,
     SEMANTICS,
@@ -232,12 +232,16 @@ def test_atomics(space: str, name: str, ptxas: Ptxas) -> None:
         if (instruction, where) == (name, space):
             needs = row.target.name, row.ptx_version
             forms.setdefault(needs, []).append((f"{order}.{scope}", form))
-    assert set(forms) == {("sm_70", (6, 0)), ("sm_70", (6, 3)), ("sm_90", (7, 8))}
+    vectors = {("sm_90", (8, 1))} if (name, space) == ("red", "global") else set()
+    assert set(forms) == {("sm_70", (6, 0)), ("sm_70", (6, 3)), ("sm_90", (7, 8)), *vectors}
     for needs, some in forms.items():
         kernel = Kernel(shared=4096)
         for i, (semantics, form) in enumerate(some):
             address = kernel.pointer if space == "global" else kernel.shared_address(256)
-            values = [kernel.input(register_of(form)) for _ in range(operand_count(form))]
+            register, count = registers_of(form)
+            values = [kernel.input(register) for _ in range(operand_count(form))]
+            if count > 1:
+                values = [kernel.add(ListMakeOp(values * count, reg(register, count)))]
             offset = OFFSETS[i % 3]
             if name == "atom":
                 atom = AtomOp(space, form, address, values, offset, semantics=semantics)

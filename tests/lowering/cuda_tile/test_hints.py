@@ -83,7 +83,7 @@ def test_ctas_without_loads_ahead_need_no_cluster() -> None:
 @pytest.mark.parametrize(
     "old, new, why",
     [
-        ("weak %sum", "relaxed device %sum", "a store comes after another access"),
+        ("weak %sum", "relaxed device %sum", "a store is not weak"),
         ("%o to", "%o to", "is too small"),
         ("    %sum = for", '    %pt = print_tko "x" -> token\n    %sum = for', "is for one CTA"),
     ],

@@ -71,6 +71,38 @@ def test_sums_of_floats_round_one_by_one(level: Any) -> None:
 
 
 @pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize(
+    "type_, count", [("f32", 1), ("f32", 2), ("f32", 4), ("f16", 2), ("f16", 8)]
+)
+def test_floats_side_by_side(level: Any, type_: str, count: int) -> None:
+    """Each is added as if alone; f32 have no subnormal numbers."""
+    dtype = np.dtype({"f32": np.float32, "f16": np.float16}[type_])
+    names = ", ".join(f"%v{i}" for i in range(count))
+    loads = "".join(f"""  %c{i}x = arith.constant {i} : index
+  %i{i} = arith.addi %at, %c{i}x : index
+  %v{i} = memref.load %q[%i{i}] : memref<?x{type_}>
+""" for i in range(count))  # fmt: skip
+    text = kernel(
+        f"""  %count = arith.constant {count} : index
+  %at = arith.muli %t, %count : index
+{loads}  %size = arith.constant {dtype.itemsize} : index
+  %far = arith.muli %at, %size : index
+  %far64 = arith.index_cast %far : index to i64
+  %base = cute_nvgpu.address %p : memref<?x{type_}> -> i64
+  %a = arith.addi %base, %far64 : i64
+  cute_nvgpu.address.reduce "relaxed.gpu" {names} to %a + 0
+    : i64, {", ".join([type_] * count)}""",
+        f"%p: memref<?x{type_}>, %q: memref<?x{type_}>",
+    )
+    a, b = np.random.default_rng(0).standard_normal((2, 64 * count)).astype(dtype)
+    a[:3], b[:3] = 0, np.finfo(dtype).smallest_subnormal
+    want = a + b
+    if type_ == "f32":
+        want[:3] = 0
+    np.testing.assert_array_equal(run(text, level, [a, b])[0], want)
+
+
+@pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_threads_of_many_ctas_take_numbers(level: Any, seed: int | None) -> None:
     """Each of 192 threads gets another ticket, in shared and in global memory."""

@@ -20,8 +20,8 @@ from tilewright.lowering.interpreter.errors import faults_of
 from tilewright.lowering.interpreter.machine.atomic_order import AccessOrder
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.numerics.flush import flushing
-from tilewright.lowering.interpreter.ops.base.memref import View
-from tilewright.lowering.interpreter.ops.instructions.ptx import moved
+from tilewright.lowering.interpreter.ops.base.memref import View, change_words
+from tilewright.lowering.interpreter.ops.instructions.ptx import as_columns, moved
 from tilewright.lowering.interpreter.values import Bits, Lanes, spread
 
 
@@ -56,10 +56,10 @@ def _dtype(type_: str) -> np.dtype[Any]:
 
 def combine(form: str, *, shared: bool = True) -> Callable[..., Bits]:
     """The new value, by a form, of the one that is there and others, as raw bits. What adds f32 in
-    global memory has no subnormal numbers (PTX ISA 9.7.13, `atom`; H200)."""
+    global memory has no subnormal numbers (PTX ISA 9.7.13, `atom`; `red` side by side: H200)."""
     operation, *_, type_ = form.split(".")
-    compute, dtype = _OPERATIONS[operation], _dtype(type_)
-    if form == "add.f32" and not shared:
+    compute, dtype = _OPERATIONS[operation], _dtype(type_.removesuffix("x2"))
+    if (operation, type_) == ("add", "f32") and not shared:
         compute = flushing(compute)
 
     def combined(old: Bits, *values: Bits) -> Bits:
@@ -85,12 +85,11 @@ def _atomic_rmw(op: memref.AtomicRMWOp, builder: Builder) -> Step:
     return effect(op, builder, run)
 
 
-@runs(AtomOp, address.AtomicOp, RedOp)
-def _atom(op: AtomOp | address.AtomicOp | RedOp, builder: Builder) -> Step:
+@runs(AtomOp, address.AtomicOp)
+def _atom(op: AtomOp | address.AtomicOp, builder: Builder) -> Step:
     form, number, offset = op.form.data, builder.number(op), op.offset.value.data
     order = AccessOrder.of(op.semantics.data, "atom")
     shared = op.is_shared if isinstance(op, address.AtomicOp) else op.space.data == "shared"
-    values = [op.value] if isinstance(op, RedOp) else op.values
 
     def run(
         machine: Machine, gang: Gang, at: Bits, values: list[Bits], chosen: Bits | None,
@@ -109,8 +108,26 @@ def _atom(op: AtomOp | address.AtomicOp | RedOp, builder: Builder) -> Step:
                 )
         return result
 
-    otherwise = None if isinstance(op, RedOp) else op.otherwise
-    return effect(op, builder, run, op.address, values, op.predicate, otherwise)
+    return effect(op, builder, run, op.address, op.values, op.predicate, op.otherwise)
+
+
+@runs(address.ReduceOp, RedOp)
+def _red(op: address.ReduceOp | RedOp, builder: Builder) -> Step:
+    number, offset = builder.number(op), op.offset.value.data
+    order, at_once = AccessOrder.of(op.semantics.data, "atom"), isinstance(op, RedOp)
+    form = op.form.data if isinstance(op, RedOp) else op.form
+    shared = op.space.data == "shared" if isinstance(op, RedOp) else op.is_shared
+    type_ = form.rpartition(".")[2].removesuffix("x2")
+    change, dtype = combine(form, shared=shared), f"uint{8 * _dtype(type_).itemsize}"
+
+    def run(machine: Machine, gang: Gang, at: Bits, given: list[Bits], chosen: Bits | None) -> None:
+        columns = [as_columns(given[0])] if at_once else [value[..., None] for value in given]
+        rows = [np.broadcast_to(column, (gang.count, column.shape[-1])) for column in columns]
+        words = np.ascontiguousarray(np.concatenate(rows, axis=1)).view(dtype)
+        change_words(machine, gang, moved(at, offset), words, change, number, chosen, order, shared)
+
+    given = [op.value] if isinstance(op, RedOp) else op.elements
+    return effect(op, builder, run, op.address, given, op.predicate)
 
 
 @runs(FenceOp, PtxFenceOp)

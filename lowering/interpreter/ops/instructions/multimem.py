@@ -37,7 +37,7 @@ def _access(name: str, form: str, number: int) -> Access:
     kind = {"ld_reduce": "ld", "st": "st"}.get(name, "atom")
     order = AccessOrder.of(form.partition(".global")[0], kind)
     change = (
-        combine(f"{words[0]}.{words[-1].removesuffix('x2')}", shared=False) if name == "red"
+        combine(f"{words[0]}.{words[-1]}", shared=False) if name == "red"
         else keep if loads else exchange
     )  # fmt: skip
 
