@@ -31,8 +31,8 @@ from tilewright.dialects.cuda_tile.attributes import (
 )
 from tilewright.dialects.cuda_tile.bytecode.constants import ConstantReader, ConstantWriter
 from tilewright.dialects.cuda_tile.bytecode.cursor import Cursor
-from tilewright.dialects.cuda_tile.bytecode.encoder import Encoder
-from tilewright.dialects.cuda_tile.bytecode.strings import StringReader, StringWriter
+from tilewright.dialects.cuda_tile.bytecode.encoder import Encoder, Table
+from tilewright.dialects.cuda_tile.bytecode.strings import StringReader
 from tilewright.dialects.cuda_tile.bytecode.types import TypeReader, TypeWriter
 from tilewright.dialects.cuda_tile.element_types import ELEMENT_OF
 from tilewright.dialects.cuda_tile.elements import ElementsAttr, dtype_of
@@ -205,7 +205,7 @@ READERS: dict[int, Read] = {
 class AttributeWriter:
     """Writes attributes with the tables of one file."""
 
-    strings: StringWriter
+    strings: Table[str]
     types: TypeWriter
     constants: ConstantWriter
 

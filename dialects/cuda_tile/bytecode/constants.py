@@ -13,7 +13,7 @@ from xdsl.ir import Attribute
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cuda_tile.bytecode.cursor import Cursor
-from tilewright.dialects.cuda_tile.bytecode.encoder import Encoder
+from tilewright.dialects.cuda_tile.bytecode.encoder import Encoder, Table
 from tilewright.dialects.cuda_tile.elements import ElementsAttr, dtype_of
 from tilewright.dialects.cuda_tile.types import PointerType, TileType
 
@@ -90,21 +90,11 @@ class ConstantWriter:
     """The constants of a file that is being written; `seed` is what they begin with, encoded."""
 
     def __init__(self, seed: Iterable[bytes] = ()):
-        self._entries = list(seed)
-        self._indices = {entry: index for index, entry in reversed(list(enumerate(self._entries)))}
+        self.table = Table(seed)
 
     def index(self, elements: ElementsAttr) -> int:
         """The index of a constant."""
         out = Encoder()
         raw = packed(elements)
         out.varint(len(raw))
-        out += raw
-        entry = bytes(out)
-        index = self._indices.setdefault(entry, len(self._entries))
-        if index == len(self._entries):
-            self._entries.append(entry)
-        return index
-
-    def entries(self) -> list[bytes]:
-        """The encoded constants."""
-        return self._entries
+        return self.table.index(bytes(out + raw))

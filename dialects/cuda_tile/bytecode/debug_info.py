@@ -26,8 +26,8 @@ from xdsl.ir import Attribute, Operation
 from tilewright.diagnostic import OpError
 from tilewright.dialects.cuda_tile.bytecode.container import read_table, write_table
 from tilewright.dialects.cuda_tile.bytecode.cursor import Cursor
-from tilewright.dialects.cuda_tile.bytecode.encoder import Encoder
-from tilewright.dialects.cuda_tile.bytecode.strings import StringReader, StringWriter
+from tilewright.dialects.cuda_tile.bytecode.encoder import Encoder, Table
+from tilewright.dialects.cuda_tile.bytecode.strings import StringReader
 from tilewright.dialects.cuda_tile.debug_info import (
     DICompileUnitAttr,
     DIFileAttr,
@@ -259,7 +259,7 @@ class DebugWriter:
 
     def __init__(
         self,
-        strings: StringWriter,
+        strings: Table[str],
         version: Version,
         seed: Iterable[Attribute] = (),
         always: bool = False,

@@ -2,8 +2,10 @@
 
 from collections.abc import Iterable, Sequence
 from struct import pack
+from typing import Generic, TypeVar
 
 PADDING = b"\xcb"
+Entry = TypeVar("Entry")
 
 
 class Encoder(bytearray):
@@ -37,3 +39,18 @@ class Encoder(bytearray):
     def align(self, alignment: int) -> None:
         """Pad up to a multiple of `alignment` bytes."""
         self += PADDING * (-len(self) % alignment)
+
+
+class Table(Generic[Entry]):
+    """The entries of a table that is being written, each once; `seed` is what they begin with."""
+
+    def __init__(self, seed: Iterable[Entry] = ()):
+        self.entries = list(seed)
+        self.indices = {entry: i for i, entry in reversed(list(enumerate(self.entries)))}
+
+    def index(self, entry: Entry) -> int:
+        """The index of an entry, of equal ones the first."""
+        index = self.indices.setdefault(entry, len(self.entries))
+        if index == len(self.entries):
+            self.entries.append(entry)
+        return index

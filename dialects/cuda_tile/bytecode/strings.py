@@ -1,6 +1,6 @@
 """The table of strings, which names, messages, files and hints are indices into."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from xdsl.dialects.builtin import StringAttr
 
@@ -37,22 +37,3 @@ def _decoded(entry: Cursor) -> str:
         return entry.bytes(entry.remaining, "a string").decode()
     except UnicodeDecodeError as error:
         entry.fail(f"expected UTF-8 text, got {error.reason}", start + error.start)
-
-
-class StringWriter:
-    """The strings of a file that is being written; `seed` is what they begin with."""
-
-    def __init__(self, seed: Iterable[str] = ()):
-        self._strings = list(seed)
-        self._indices = {text: index for index, text in reversed(list(enumerate(self._strings)))}
-
-    def index(self, text: str) -> int:
-        """The index of a string."""
-        index = self._indices.setdefault(text, len(self._strings))
-        if index == len(self._strings):
-            self._strings.append(text)
-        return index
-
-    def entries(self) -> list[bytes]:
-        """The encoded strings."""
-        return [text.encode() for text in self._strings]

@@ -15,7 +15,7 @@ from xdsl.ir import Attribute, Operation
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cuda_tile.bytecode.cursor import Cursor
-from tilewright.dialects.cuda_tile.bytecode.encoder import Encoder
+from tilewright.dialects.cuda_tile.bytecode.encoder import Encoder, Table
 from tilewright.dialects.cuda_tile.bytecode.error import BytecodeError, TooOldError
 from tilewright.dialects.cuda_tile.element_types import ELEMENTS
 from tilewright.dialects.cuda_tile.enums import PaddingValue, PtrAttr, TileEnum
@@ -239,23 +239,20 @@ class TypeWriter:
 
     def __init__(self, version: Version, seed: Iterable[Attribute] = ()):
         self._version = version
-        self._types = list(seed)
-        self._indices = {type_: index for index, type_ in reversed(list(enumerate(self._types)))}
+        self._table = Table(seed)
 
     def index(self, type_: Attribute) -> int:
         """The index of a type; the types it names come before it."""
-        index = self._indices.get(type_)
-        if index is None:
-            for part in _parts(type_):
-                self.index(part)
-            index = self._indices[type_] = len(self._types)
-            self._types.append(type_)
-        return index
+        if (index := self._table.indices.get(type_)) is not None:
+            return index
+        for part in _parts(type_):
+            self.index(part)
+        return self._table.index(type_)
 
     def entries(self, module: Operation) -> list[bytes]:
         """The encoded types of a module. Raises OpError for one that the version lacks, ValueError
         for one that the format lacks."""
-        return [bytes(self._encoded(type_, module)) for type_ in self._types]
+        return [bytes(self._encoded(type_, module)) for type_ in self._table.entries]
 
     def _encoded(self, type_: Attribute, module: Operation) -> Encoder:
         out = Encoder()

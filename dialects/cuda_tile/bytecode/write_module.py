@@ -17,11 +17,10 @@ from tilewright.dialects.cuda_tile.bytecode.container import (
     write_table,
 )
 from tilewright.dialects.cuda_tile.bytecode.debug_info import DebugWriter
-from tilewright.dialects.cuda_tile.bytecode.encoder import Encoder
+from tilewright.dialects.cuda_tile.bytecode.encoder import Encoder, Table
 from tilewright.dialects.cuda_tile.bytecode.error import TooOldError
 from tilewright.dialects.cuda_tile.bytecode.layout import FileLayout, layout_of
 from tilewright.dialects.cuda_tile.bytecode.read_module import HINTS, KERNEL, NO_ATTRIBUTES
-from tilewright.dialects.cuda_tile.bytecode.strings import StringWriter
 from tilewright.dialects.cuda_tile.bytecode.types import TypeWriter
 from tilewright.dialects.cuda_tile.bytecode.write_ops import OpWriter
 from tilewright.dialects.cuda_tile.ops.module import EntryOp, GlobalOp, ModuleOp
@@ -67,7 +66,7 @@ class ModuleWriter:
     def __init__(self, layout: FileLayout):
         self.layout = layout
         self.version = version = layout.version
-        self.strings = StringWriter(layout.strings)
+        self.strings = Table(layout.strings)
         self.types = TypeWriter(version, layout.types)
         self.constants = ConstantWriter(layout.constants)
         self.debug = DebugWriter(
@@ -95,7 +94,7 @@ class ModuleWriter:
             SectionId.GLOBAL: self._globals(globals_),
             SectionId.FUNCTION: self._functions(entries, heads),
         }
-        constants = self.constants.entries()
+        constants = self.constants.table.entries
         kept = SectionId.CONSTANT in self.layout.sections
         payloads[SectionId.CONSTANT] = _table("Q", constants) if constants or kept else None
         payloads[SectionId.DEBUG] = self.debug.section(kept=SectionId.DEBUG in self.layout.sections)
@@ -104,7 +103,7 @@ class ModuleWriter:
         except ValueError as error:
             raise error if isinstance(error, OpError) else OpError(module, str(error)) from None
         payloads[SectionId.PRODUCER] = self._producer(module)
-        payloads[SectionId.STRING] = _table("I", self.strings.entries())
+        payloads[SectionId.STRING] = _table("I", [text.encode() for text in self.strings.entries])
         return payloads
 
     def _head(self, entry: EntryOp) -> tuple[int, int, int]:

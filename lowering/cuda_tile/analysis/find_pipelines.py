@@ -16,11 +16,12 @@ from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 
 from tilewright.dialects.ancestors import ancestors
 from tilewright.dialects.cuda_tile.ops import core
-from tilewright.dialects.cuda_tile.ops.control_flow import ContinueOp, ForOp
+from tilewright.dialects.cuda_tile.ops.control_flow import ContinueOp, ForOp, IfOp
 from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp, StoreViewTkoOp
 from tilewright.dialects.cuda_tile.types import TileType
+from tilewright.dialects.cute_nvgpu.lattice.shared_memory import shared_memory_limit
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
 from tilewright.dialects.cute_nvgpu.ops.address import bytes_of
 from tilewright.lowering.cuda_tile.analysis.computed_again import follows
@@ -174,9 +175,7 @@ class Pipelines:
     def bytes(self) -> int:
         """The shared memory of stages and their mbarriers."""
         first = [ring[0] for ring in self.rings()]
-        return sum(
-            one.stages * (_room(one) + 2 * _MBARRIER * len(one.groups)) for one in first
-        )  # fmt: skip
+        return sum(one.stages * _stage(one) for one in first)
 
     def rings(self) -> list[list[LoadPipeline]]:
         """The pipelines by whom they share memory with: those of one shape of which none runs
@@ -292,7 +291,9 @@ def _add(
     needed: dict[Operation, None] = {}
     if loop is not None:
         if not _has_simple_way(loop, entry):
-            return "its loop is in a branch within a loop, or in one of unknown length"
+            return "its loop is not in all iterations of a loop, or in one of unknown length"
+        if any(isinstance(op, IfOp) and op.leaves for op in loop.region.block.ops):
+            return "its loop has iterations that end early"
         if loop.unsigned_cmp is not None and element_of(loop.lower_bound) == i64:
             return "its loop counts in unsigned i64"
         if product.parent is not boxed.op.parent:
@@ -314,9 +315,14 @@ def _add(
 
 
 def _has_simple_way(loop: ForOp, entry: EntryOp) -> bool:
-    """True where all that is around a loop are loops over ranges, whose variables count its uses,
-    or where no loop is around it."""
-    return all(isinstance(op, ForOp) for op in ancestors(loop, entry))
+    """True where all that is around a loop are loops over ranges, all of whose iterations come to
+    it, so that their variables count its uses, or where no loop is around it."""
+    around = list(ancestors(loop, entry))
+    return all(isinstance(op, ForOp) for op in around) and not any(
+        isinstance(op, IfOp) and op.leaves and op.is_before_in_block(inner)
+        for inner, outer in zip((loop, *around), around, strict=False)
+        for op in outer.regions[0].block.ops
+    )
 
 
 def is_trailing(product: Operation, loop: ForOp) -> bool:
@@ -335,14 +341,14 @@ def is_trailing(product: Operation, loop: ForOp) -> bool:
 
 
 def _choose_stages(entry: EntryOp, arch: Target, plan: Pipelines, beside: int, copied: int) -> None:
-    """Give loops their stages; those without room have none."""
-    beside += sum(
-        load.order.bytes
-        for pipeline in plan.by_loop.values()
-        if pipeline.loop is None
-        for group in pipeline.groups
-        for load in group.loads
-    )
+    """Give loops their stages; those without room have none, nor has what is loaded once."""
+    if (once := plan.by_loop.get(None)) is not None:
+        while once.groups and beside + _stage(once) > shared_memory_limit(arch):
+            for load in once.groups.pop().loads:
+                plan.refused[load.op] = "shared memory has no room for it"
+        beside += _room(once)
+        if not once.groups:
+            del plan.by_loop[None]
     rings = [ring for ring in plan.rings() if ring[0].loop is not None]
     total = sum(_room(ring[0]) for ring in rings)
     alone = all(
@@ -368,6 +374,10 @@ def _choose_stages(entry: EntryOp, arch: Target, plan: Pipelines, beside: int, c
             for group in pipeline.groups:
                 for load in group.loads:
                     plan.refused[load.op] = "shared memory has no room for two stages"
+
+
+def _stage(pipeline: LoadPipeline) -> int:
+    return _room(pipeline) + 2 * _MBARRIER * len(pipeline.groups)
 
 
 def _room(pipeline: LoadPipeline) -> int:

@@ -133,10 +133,6 @@ def _bits(op: arith.ConstantOp, value: Attribute, dtype: np.dtype[Any]) -> int |
 
 
 @runs(ub.PoisonOp)
-def _poison(op: ub.PoisonOp, builder: Builder) -> Step:
-    return undefined(op, builder)
-
-
 def undefined(op: Operation, builder: Builder) -> Step:
     """The step of an op whose result nothing has written."""
     where = at(op.location, "")

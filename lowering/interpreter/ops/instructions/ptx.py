@@ -4,7 +4,7 @@ from collections.abc import Callable
 from functools import partial
 
 import numpy as np
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
 from tilewright.dialects.ptx import (
@@ -44,9 +44,9 @@ def _scalar(op: ScalarOp, builder: Builder) -> Step:
     return pure(op, builder, scalar(op.name.removeprefix("ptx."), op.form.data))
 
 
-@runs(scalars.CvtaOp)
-def _cvta(op: ScalarOp, builder: Builder) -> Step:
-    """Global addresses are the same numbers in the generic space."""
+@runs(registers.MovOp, scalars.CvtaOp)
+def _same(op: Operation, builder: Builder) -> Step:
+    """The bits themselves: global addresses are the same numbers in the generic space."""
     return pure(op, builder, same)
 
 
@@ -55,9 +55,7 @@ def _const(op: registers.ConstOp, builder: Builder) -> Step:
     return constant(op, builder, uniform(op.unsigned, op.result.type.kind.data))
 
 
-@runs(registers.UndefOp)
-def _undef(op: registers.UndefOp, builder: Builder) -> Step:
-    return undefined(op, builder)
+runs(registers.UndefOp)(undefined)
 
 
 @runs(registers.SregOp)
@@ -77,11 +75,6 @@ def _global_address(op: module_variables.GlobalAddressOp, builder: Builder) -> S
     return effect(
         op, builder, lambda machine, _: np.array([machine.memory.variables[name]], dtype=np.uint64)
     )
-
-
-@runs(registers.MovOp)
-def _mov(op: registers.MovOp, builder: Builder) -> Step:
-    return pure(op, builder, same)
 
 
 @runs(registers.PackOp)
