@@ -62,12 +62,12 @@ def events(module: ModuleOp) -> int:
 
 
 def hazard(path: Path, arch: str) -> str:
-    """What the check says of a case's instructions; nothing where they are proven."""
+    """The words of the check on a case's instructions; none where they are proven."""
     module, source = verified(pickle.loads(path.read_bytes())["bytecode"], path.stem)
     run_pipeline(module, arch, source)
     (kernel,) = functions(module)
-    found, unproven = check(kernel)
-    return str(found.error()) if found is not None else ", ".join(unproven.values())
+    wrong, unproven = check(kernel)
+    return str(wrong.error()) if wrong is not None else ", ".join(unproven.values())
 
 
 def main() -> None:
