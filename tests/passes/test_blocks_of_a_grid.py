@@ -60,12 +60,12 @@ def hazard(text: str, level: str) -> str:
         from tilewright.lowering.to_ptx.convert_cute_nvgpu_to_ptx import convert_kernel
 
         (function,) = functions(module)
-        found, unproven = check(convert_kernel(function))
+        wrong, unproven = check(convert_kernel(function))
     else:
         (function,) = functions(module)
-        found, unproven = check(function)
+        wrong, unproven = check(function)
     assert not unproven
-    return "" if found is None else str(found.error())
+    return "" if wrong is None else str(wrong.error())
 
 
 @pytest.mark.parametrize("level", ["atom", "ptx"])

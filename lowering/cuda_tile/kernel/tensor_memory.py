@@ -342,6 +342,9 @@ class AccumulatorMemory(TensorColumns):
         emitter = self._emitter
         self.wait()
         self.loads.clear()
+        last, untold = self._touch, self.record is not None and self.touched
+        if untold and isinstance(last, tmem_access.WaitStoreOp) and last.parent is emitter.block:
+            last.detach()  # The wait below is for those stores too.
         self.tiles.pop(accumulators.column, None)
         view = self.view(accumulators)
         shape, form = _form(accumulators, "unpack")
