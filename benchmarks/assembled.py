@@ -27,6 +27,7 @@ from tilewright.ptxas import assemble
 ARCHS = (
     "sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_110a", "sm_120a", "sm_121a",
 )  # fmt: skip
+KINDS = "tiles", "tile_gemms", "tile_attention", "tile_products", "tile_scaled", "tile_rows"
 TESTS = Path(__file__).resolve().parents[1] / "tests"
 
 Source = tuple[str, bytes | str, str]
@@ -79,7 +80,7 @@ def main() -> None:
     words.add_argument("cases", type=Path, nargs="?", help="a folder of prepared cases")
     words.add_argument("--only", nargs="*", default=[], help="words in a case's name")
     words.add_argument("--arch", nargs="*", default=[], choices=ARCHS)
-    words.add_argument("--kind", choices=("tiles", "tile_gemms"), help="of generated programs")
+    words.add_argument("--kind", choices=KINDS, help="of generated programs")
     words.add_argument("--count", type=int, default=300)
     words.add_argument("--first", type=int, default=0)
     words.add_argument("--all", action="store_true", help="a line for each kernel")
