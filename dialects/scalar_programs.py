@@ -18,6 +18,7 @@ from xdsl.utils.hints import isa
 from tilewright.dialects.math_functions.code import Program, Value, choice
 from tilewright.dialects.math_functions.functions import APPROXIMATIONS, FUNCTIONS, ON_INTEGERS
 from tilewright.dialects.math_functions.rounded_once import odd_fma, odd_single, odd_whole
+from tilewright.dialects.once import once_each
 from tilewright.dialects.ptx.scalar_types import NARROW_FLOATS, type_name
 
 INSTRUCTIONS: dict[type[Operation], tuple[str, str, str]] = {
@@ -143,9 +144,14 @@ def rounded(x: Value, type_: str, mnemonic: str) -> Value:
 def type_of(op: Operation, type_: Attribute) -> str | None:
     """The name that an operand's or result's type, or that of a vector's elements, has here: of
     8-bit floats in casts alone. None where it is none."""
-    element = type_.element_type if isa(type_, VectorType) else type_
-    narrow = NARROW_FLOATS.get(element) if isinstance(op, arith.ExtFOp | arith.TruncFOp) else None
+    element = _element(type_)
+    narrow = NARROW_FLOATS.get(element) if isinstance(op, (arith.ExtFOp, arith.TruncFOp)) else None
     return narrow or type_name(element)
+
+
+@once_each
+def _element(type_: Attribute) -> Attribute:
+    return type_.element_type if isa(type_, VectorType) else type_
 
 
 def _result(op: Operation) -> str:

@@ -225,7 +225,8 @@ def _compiled(
     known = _KERNELS.get(key)
     if known is None:
         code = kernel if isinstance(kernel, bytes) else _bytecode(kernel, assumed)
-        known = _KERNELS[key] = compiled(code, arch, schedule=schedule)
+        name = "bytecode" if isinstance(kernel, bytes) else _name(kernel)
+        known = _KERNELS[key] = compiled(code, arch, name, schedule)
     return known
 
 
@@ -270,6 +271,9 @@ def _bytecode(kernel: Any, assumed: Any) -> bytes:
         )
     except (_cuda_tile().TileError, OSError) as error:  # OSError: a function without a source file
         raise CompileError(Diagnostic(str(error), _name(kernel))) from None
+    except AssertionError:
+        message = "expected a function of 'def', which cuTile can read, got one that it cannot"
+        raise CompileError(Diagnostic(message, _name(kernel))) from None
     return file.getvalue()
 
 

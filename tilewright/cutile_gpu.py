@@ -114,7 +114,6 @@ def start(
     check_launch(entry.name, grid, block, None, entry.cluster)
     handle = launcher.stream_handle(stream)
     function = kernel.load(entry)
-    _check_apart(parameters)
     with launcher.device_memory() as memory, launcher.device_memory() as tables:
         flat = [part for parameter in parameters for part in parameter.flat()]
         args = [_table(part, tables) if isinstance(part, ArrayTable) else part for _, part in flat]
@@ -128,20 +127,6 @@ def start(
             contents = binding.results(memory.contents())
             for (name, array), content in zip(arrays, contents, strict=True):
                 write(name, array, content)
-
-
-def _check_apart(parameters: Sequence[CutileParameter]) -> None:
-    """Raise ExecutionError where arrays of NumPy that would be copied share memory."""
-    arrays = [
-        array for parameter in parameters for array in parameter.arrays()
-        if isinstance(array, np.ndarray)
-    ]  # fmt: skip
-    for i, array in enumerate(arrays):
-        if any(np.may_share_memory(array, other) for other in arrays[:i]):
-            raise ExecutionError(
-                "expected arrays of NumPy that share no memory, as each is copied to the GPU; "
-                "nearest legal: arrays on the GPU"
-            )
 
 
 def _table(table: ArrayTable, memory: Any) -> ArrayArgument:

@@ -22,7 +22,7 @@ AnyArray = NDArray[Any] | ArrayArgument
 
 _ALIGNED = 16
 """The divisor that cuTile's own launch tells its compiler of: base addresses and strides of whole
-16 bytes, sizes of whole 16 elements."""
+16 bytes, sizes of whole 16 elements; it tells of sizes of 1, too."""
 
 _TORCH_BITS = {
     "bfloat16": "int16",
@@ -150,6 +150,8 @@ class CutileParameter:
         except ValueError as error:
             raise ExecutionError(f"'{self.name}' expected {error}") from None
         strides, index = known.strides, getattr(annotation, "index_dtype", None) or ct.int32
+        if min(strides, default=0) < 0:
+            raise ExecutionError(f"'{self.name}' expected strides forwards, got {strides}")
         if index == ct.int32 and max((*array.shape, *strides), default=0) >= 1 << 31:
             raise ExecutionError(
                 f"'{self.name}' expected sizes and strides of 32 bits, got shape {array.shape} and "
@@ -167,12 +169,15 @@ class CutileParameter:
             index_dtype=index,
             stride_lower_bound_incl=0,
             alias_groups=("shared",) if aliased else (),
-            may_alias_internally=0 in strides,
+            may_alias_internally=_overlaps(array.shape, strides),
             stride_constant=[
                 stride if i in fixed or (unit and stride == 1) else None
                 for i, stride in enumerate(strides)
             ],
-            shape_constant=[size if i in shape else None for i, size in enumerate(array.shape)],
+            shape_constant=[
+                size if i in shape or (aligned and assume and size == 1) else None
+                for i, size in enumerate(array.shape)
+            ],
             **alignment,
         )
 
@@ -183,7 +188,7 @@ class CutileParameter:
             return compilation.ScalarConstraint(dtype)
         for kind, default in ((bool, ct.bool_), (int, ct.int32), (float, ct.float32)):
             if isinstance(self.argument, kind):
-                if default == ct.int32 and not -(1 << 31) <= self.argument < 1 << 32:
+                if default == ct.int32 and not -(1 << 31) <= self.argument < 1 << 31:
                     raise ExecutionError(
                         f"'{self.name}' expected a number of 32 bits, got {self.argument}; nearest "
                         "legal: annotated as ct.ScalarInt64"
@@ -217,6 +222,17 @@ def _share(a: AnyArray, b: AnyArray) -> bool:
     return np.may_share_memory(a, b)
 
 
+def _overlaps(shape: Sequence[int], strides: Sequence[int]) -> bool:
+    """True where two elements of an array may be one in memory: where a step leads to what inner
+    dimensions reach."""
+    reach = 0
+    for step, size in sorted(zip(strides, shape, strict=True)):
+        if size > 1 and step <= reach:
+            return True
+        reach += step * (size - 1)
+    return False
+
+
 def _alignment(array: AnyArray) -> dict[str, Any]:
     """The assumptions on the address, the strides and the sizes of an array."""
     there = isinstance(array, ArrayArgument)
@@ -248,9 +264,15 @@ def parameters_of(kernel: Any, args: Sequence[Any]) -> list[CutileParameter]:
             f"'{function.pyfunc.__name__}' expected {len(annotations)} arguments, got {len(args)}"
         )
     rows = zip(function.pysig.parameters, annotations, args, strict=True)
-    return [
-        CutileParameter(name, annotation, as_array(argument)) for name, annotation, argument in rows
-    ]
+    return [CutileParameter(name, annotation, _named(name, arg)) for name, annotation, arg in rows]
+
+
+def _named(name: str, argument: Any) -> Any:
+    """`as_array`, whose error names the parameter."""
+    try:
+        return as_array(argument)
+    except ExecutionError as error:
+        raise ExecutionError(f"'{name}' {error}") from None
 
 
 def as_array(argument: Any) -> Any:

@@ -52,6 +52,7 @@ from tilewright.lowering.cuda_tile.analysis.find_copied_loads import (
 from tilewright.lowering.cuda_tile.analysis.find_late_products import (
     LateProducts,
     find_late_products,
+    register_operands,
 )
 from tilewright.lowering.cuda_tile.analysis.find_pipelines import Pipelines, Stores, find_pipelines
 from tilewright.lowering.cuda_tile.analysis.lone_warps import needed_for_copies
@@ -139,7 +140,7 @@ def lower_entry(entry: EntryOp, arch: Target | None = None) -> LoweredEntry:
     pair_products(entry, arch, blocks)
     legalize(entry, arch, placed=True)
     stored, beside = stored_boxes(entry, arch), 0
-    by_warps, turns = True, True
+    by_warps, turns, keeps = True, True, True
     while True:
         plan = find_pipelines(entry, arch, stored, beside, blocks)
         if beside and by_warps and not plan.by_loop and not products_of(entry, arch):
@@ -156,7 +157,9 @@ def lower_entry(entry: EntryOp, arch: Target | None = None) -> LoweredEntry:
         if are_paired(entry) and (roles.issued is None or not are_multiplied_alone(entry, plan)):
             unpair_products(entry, "threads read or issue")
             continue
-        lowered, kernel = _converted(entry, arch, stored, plan, copies, roles, turns=turns)
+        lowered, kernel = _converted(
+            entry, arch, stored, plan, copies, roles, turns=turns, keeps=keeps
+        )
         if not kernel.tensor.takes_turns:
             if kernel.tensor.stages == 1:
                 unpair_products(entry, "threads and MMAs do not take turns")
@@ -174,6 +177,9 @@ def lower_entry(entry: EntryOp, arch: Target | None = None) -> LoweredEntry:
             ):
                 legalize(entry, arch, placed=True)
                 stored, beside = stored_boxes(entry, arch), 0
+                continue
+            if kernel.crowded is not None and keeps:
+                keeps = False
                 continue
             kernel.check_room()
             kernel.tensor.trust()
@@ -212,10 +218,10 @@ class _Roles:
 
 def _converted(
     entry: EntryOp, arch: Target | None, stored: Stores, plan: Pipelines, copies: CopiedLoads,
-    roles: _Roles, *, turns: bool,
+    roles: _Roles, *, turns: bool, keeps: bool,
 ) -> tuple[func.FuncOp, Kernel]:  # fmt: skip
-    """The kernel of threads, whose tiles may take turns in tensor memory, and what there is to know
-    of it."""
+    """The kernel of threads, whose tiles may take turns in tensor memory and whose loops may keep
+    operands in shared memory, and what there is to know of it."""
     source, block = entry.body.block, Block()
     threads = thread_count(entry, arch)
     staged = {load.op for load in plan.loads()} | copies.loads
@@ -225,7 +231,10 @@ def _converted(
     }  # fmt: skip
     kernel = Kernel(block, find_layouts(source, log2(threads), arch, wanted), arch)
     kernel.at(entry)
-    kernel.groups.one_by_one = arch is not None and is_crowded(entry, arch)
+    kernel.keeps = keeps
+    kernel.groups.one_by_one = arch is not None and is_crowded(
+        entry, arch, register_operands(entry, arch, kernel.table)
+    )
     for i, argument in enumerate(source.args):
         kernel.place(argument, kernel.table.scalar, [_argument(entry, argument, i, kernel)])
     own, issued = roles.copied, roles.issued
@@ -368,10 +377,8 @@ def _specialise(
 
 
 def _say_parts(entry: EntryOp, lowered: func.FuncOp, kernel: Kernel) -> None:
-    """Say which part of which of the entry's parameters each of a kernel is, where there are tensor
-    maps among them."""
-    if not kernel.maps:
-        return
+    """Say which part of which of the entry's parameters each of a kernel is, tensor maps among
+    them: an array stands for a pointer, however it lies."""
     given = [element_of(argument) for argument in entry.body.block.args]
     sources = [
         ArgumentAttr.get(i, "pointer" if isinstance(type_, PointerType) else "value")

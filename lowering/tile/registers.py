@@ -5,7 +5,7 @@ across chunks is taken apart and put together, which costs no instruction. A chu
 has written some elements is those elements until the op settles.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from functools import cache
 
 from xdsl.dialects.builtin import IntegerAttr, i64
@@ -219,9 +219,11 @@ def extracted(value: SSAValue, place: int, emitter: Emitter) -> SSAValue:
     return elements[place - first]
 
 
-def from_elements(scalars: Sequence[SSAValue], type_: FragmentType, emitter: Emitter) -> SSAValue:
-    """The fragment of these scalars."""
+def from_elements(
+    scalars: Sequence[SSAValue], type_: FragmentType, emitter: Emitter, form: Hashable = None
+) -> SSAValue:
+    """The fragment of these scalars; of other forms, which have other layouts, it is another."""
     first = scalars[0]
     if all(scalar is first for scalar in scalars):
-        return emitter.once(("splat", first, type_), lambda: fragment.SplatOp(first, type_))
+        return emitter.once(("splat", first, type_, form), lambda: fragment.SplatOp(first, type_))
     return emitter.emit(fragment.FromElementsOp(scalars, type_))

@@ -96,11 +96,16 @@ def _poison(op: ub.PoisonOp, to: Conversion) -> None:
 @lowers(*PROGRAMS)
 def _program(op: Operation, to: Conversion) -> None:
     leaf = Emitted(to)
-    for value in (*op.operands, *op.results):
-        if stored_type(value.type) is None or type_of(op, value.type) is None:
-            scalar(op, value.type)
-    values = (Value(leaf, to[operand], type_of(op, operand.type) or "") for operand in op.operands)
-    results = results_of(PROGRAMS[type(op)], op, *values)
+    given: list[Value] = []
+    for source in op.operands:
+        name = type_of(op, source.type)
+        if name is None or stored_type(source.type) is None:
+            scalar(op, source.type)
+        given.append(Value(leaf, to[source], name or ""))
+    for result in op.results:
+        if type_of(op, result.type) is None or stored_type(result.type) is None:
+            scalar(op, result.type)
+    results = results_of(PROGRAMS[type(op)], op, *given)
     for result, value in zip(op.results, results, strict=True):
         to[result] = value.handle
 

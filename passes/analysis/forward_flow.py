@@ -10,6 +10,8 @@ from typing import Generic, TypeVar
 from xdsl.dialects import cf, scf
 from xdsl.ir import Block, Operation, Region, SSAValue
 
+from tilewright.dialects.cute_nvgpu.ops.memory_operand import constant_index
+
 State = TypeVar("State")
 
 
@@ -63,7 +65,10 @@ class ForwardFlow(Generic[State]):
 
     def rounds(self, op: scf.ForOp) -> int | None:
         """How often a loop goes round; None where that is not known."""
-        return None
+        lower, upper, step = (constant_index(operand) for operand in (op.lb, op.ub, op.step))
+        if lower is None or upper is None or not step or step < 0:
+            return None
+        return max(0, -(-(upper - lower) // step))
 
     # Structure
 

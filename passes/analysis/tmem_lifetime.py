@@ -13,7 +13,6 @@ from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Block, Operation, SSAValue
 
 from tilewright.dialects.cute_nvgpu.lattice.tmem import COLUMNS
-from tilewright.dialects.cute_nvgpu.ops.memory_operand import constant_index
 from tilewright.dialects.cute_nvgpu.ops.tmem import (
     AllocOp,
     DeallocOp,
@@ -175,12 +174,6 @@ class TmemLifetime(ForwardFlow[Worlds]):
         for region in (op.true_region, op.false_region):
             state = self.branch(op, region, state)
         return state
-
-    def rounds(self, op: scf.ForOp) -> int | None:
-        lower, upper, step = (constant_index(operand) for operand in (op.lb, op.ub, op.step))
-        if lower is None or upper is None or not step or step < 0:
-            return None
-        return max(0, -(-(upper - lower) // step))
 
     def passed(
         self, state: Worlds, dests: Sequence[SSAValue], sources: Sequence[SSAValue], op: Operation

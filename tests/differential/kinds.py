@@ -11,7 +11,10 @@ from functions import functions
 from mmas import register_mmas, ummas, warp_gemms, warpgroup_gemms, wgmmas
 from reductions import reductions
 from scalars import blocks, scalars, vectors
+from tile_attention import tile_attention
 from tile_gemms import tile_gemms
+from tile_products import tile_products, tile_scaled
+from tile_rows import tile_rows
 from tiles import tiles
 from tma import tma
 from tmem_lifetimes import tmem_lifetimes
@@ -32,7 +35,7 @@ KINDS: dict[str, Callable[[Draw], Case]] = {
     for generator in (
         scalars, vectors, blocks, functions, tiled_copies, matrices, tma, reductions,
         register_mmas, warp_gemms, warpgroup_gemms, wgmmas, ummas, wgmma_orders, tmem_lifetimes,
-        tiles, tile_gemms,
+        tiles, tile_gemms, tile_attention, tile_products, tile_scaled, tile_rows,
     )
 }  # fmt: skip
 

@@ -3,6 +3,8 @@
     --kind scalars          of this kind alone, or of several
     --seconds 3600          as many as an hour allows, instead of or beside --count
     --ptxas PATH            the assembler that reads them (or none: the levels alone)
+    --level chip            kernels of tiles on the GPU of this machine, or at `tile` or `atom`, or
+                            at several; --arch sm_90a for this target instead of their own
 
 Prints every kind of difference as it comes, in the end a line for each kind of program, and how
 often and where each difference came. The failures file has a line for each program, --save the
@@ -24,6 +26,7 @@ sys.path[:0] = [
 
 from campaign import Campaign, add_options  # noqa: E402
 from kinds import KINDS  # noqa: E402
+from tiles import ARCHS, tried_at  # noqa: E402
 from trial import differences, smallest  # noqa: E402
 
 from tilewright.ptxas import VARIABLE, find_ptxas  # noqa: E402
@@ -39,13 +42,17 @@ def main() -> None:
     parser.add_argument("--kind", choices=KINDS, action="append")
     parser.add_argument("--ptxas", help="path of the assembler, or none")
     parser.add_argument("--save", type=Path, default=Path("build/differential"))
+    parser.add_argument("--level", choices=("tile", "atom", "ptx", "chip"), action="append")
+    parser.add_argument("--arch", choices=sorted(set(ARCHS)))
     options = parser.parse_args()
     if options.ptxas not in (None, NONE):
         os.environ[VARIABLE] = options.ptxas
     assembles = options.ptxas != NONE
     print(f"ptxas: {find_ptxas() if assembles else NONE}")
-    campaign = Campaign(partial(differences, assembles=assembles), options)
+    setup = partial(tried_at, options.level or ["ptx"], options.arch)
+    campaign = Campaign(partial(differences, assembles=assembles), options, setup=setup)
     reasons = campaign.run(options.kind or list(KINDS))
+    setup()
     options.save.mkdir(parents=True, exist_ok=True)
     for (kind, difference), seeds in campaign.seeds.items():
         path = options.save / f"{kind}_{seeds[0]}.mlir"

@@ -130,6 +130,65 @@ class Accesses(Writer):
         self.emit(f"{self.fresh()} = store_view_tko {word} {x.name}, {view}[{index}] : {x.type}, "
                   f"{type_}, tile<i32> -> token")  # fmt: skip
 
+    def update(self) -> None:
+        """A tensor of the block's own changed in place, round after round as tokens say, and read
+        by other threads."""
+        draw, x = self.draw, self.of((*INTEGERS, *FLOATS))
+        rank = len(x.shape)
+        if not 0 < rank < 4:
+            return
+        name = self.parameter(x.element, size_of(x.shape) * self.blocks)
+        views: list[tuple[str, str, tuple[int, ...]]] = []
+        for order in (list(range(rank)), list(range(rank))[:: draw.pick((1, -1))]):
+            shape = tuple(x.shape[axis] for axis in order)
+            steps = [size_of(x.shape[axis + 1 :]) for axis in order]
+            sizes = ", ".join(map(str, (self.blocks, *shape)))
+            strides = ", ".join(map(str, (size_of(shape), *steps)))
+            tensor = f"tensor_view<{sizes.replace(', ', 'x')}x{x.element}, strides=[{strides}]>"
+            type_ = f"partition_view<tile=({'x'.join(map(str, (1, *shape)))}), {tensor}>"
+            whole, view = self.fresh(), self.fresh()
+            self.emit(f"{whole} = make_tensor_view {name}, shape = [{sizes}], strides = [{strides}]"
+                      f" : {tensor}")  # fmt: skip
+            self.emit(f"{view} = make_partition_view {whole} : {type_}")
+            views.append((view, type_, shape))
+        zero, one, end = self.constant(0), self.constant(1), self.constant(draw.number(0, 3))
+        first, token, last, k = (self.fresh() for _ in range(4))
+        index = ", ".join(["%bx", *[zero.name] * rank])
+
+        def loaded(place: tuple[str, str, tuple[int, ...]], after: str) -> tuple[Value, str]:
+            view, type_, shape = place
+            value, done = Value(self.fresh(), (1, *shape), x.element), self.fresh()
+            self.emit(f"{value.name}, {done} = load_view_tko weak {view}[{index}] token = {after} :"
+                      f" {type_}, tile<i32> -> {value.type}, token")  # fmt: skip
+            return self.op(f"reshape {value.name} : {value.type} -> {tile(shape, x.element)}",
+                           shape, x.element), done  # fmt: skip
+
+        known = len(self.values)
+        self.emit(f"{first} = make_token : token")
+        self.emit(f"{last} = for {k} in ({zero.name} to {end.name}, step {one.name}) : tile<i32> "
+                  f"iter_values({token} = {first}) -> (token) {{")  # fmt: skip
+        old, read = loaded(views[0], token)
+        other, again = loaded(views[1], token if draw.chance(50) else read)
+        if other.shape != old.shape:
+            order = list(range(rank))[::-1]
+            other = self.op(f"permute {other.name} {order} : {other.type} -> {old.type}",
+                            old.shape, old.element)  # fmt: skip
+        add = "xori" if x.element in INTEGERS else "subf"
+        rounding = " rounding<nearest_even>" * (add == "subf")
+        new = self.same(f"{add} {old.name}, {x.name}{rounding}", old)
+        new = self.same(f"{add} {new.name}, {other.name}{rounding}", old)
+        ones = (1, *old.shape)
+        wide = self.op(f"reshape {new.name} : {new.type} -> {tile(ones, x.element)}", ones,
+                       x.element)  # fmt: skip
+        both, done = self.fresh(), self.fresh()
+        self.emit(f"{both} = join_tokens {read}, {again} : token")
+        self.emit(f"{done} = store_view_tko weak {wide.name}, {views[0][0]}[{index}] token = {both}"
+                  f" : {wide.type}, {views[0][1]}, tile<i32> -> token")  # fmt: skip
+        self.emit(f"continue {done} : token")
+        self.emit("}")
+        del self.values[known:]
+        loaded(views[1], last)
+
     def gather(self) -> None:
         """Rows or columns of a matrix, in an order of their own; maybe to others of another one."""
         draw = self.draw

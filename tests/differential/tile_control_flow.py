@@ -35,14 +35,18 @@ class ControlFlow(Writer):
         condition = self.op(
             f"cmpi equal {low.name}, {one.name}, signed : tile<i32> -> tile<i1>", (), "i1"
         )
-        result, known = self.fresh(), len(self.values)
-        self.emit(f"{result} = if {condition.name} -> ({x.type}) {{")
+        wanted = [x]
+        while self.draw.chance(30) and len(wanted) < 3:
+            wanted.append(self.of((*INTEGERS, *FLOATS)))
+        known, results = len(self.values), [Value(self.fresh(), y.shape, y.element) for y in wanted]
+        types = ", ".join(y.type for y in wanted)
+        self.emit(f"{', '.join(y.name for y in results)} = if {condition.name} -> ({types}) {{")
         for side in range(2):
-            y = self.nested(x)
-            self.emit(f"  yield {y.name} : {x.type}")
+            yielded = ", ".join(self.nested(y).name for y in wanted)
+            self.emit(f"  yield {yielded} : {types}")
             self.emit("} else {" if side == 0 else "}")
             del self.values[known:]
-        self.values.append(Value(result, x.shape, x.element))
+        self.values += results
 
     def nested(self, x: Value) -> Value:
         """Some ops in a region, the last of which has the type of a tile."""
@@ -97,7 +101,18 @@ class ControlFlow(Writer):
                 f"  if {stop} {{\n      {self.indent}break {m}, {new.name}, {b} : "
                 f"tile<i32>, {x.type}, {y.type}\n  {self.indent}}}"
             )
-            self.emit(f"  continue {m}, {new.name}, {other.name} : tile<i32>, {x.type}, {y.type}")
+            types = f"tile<i32>, {x.type}, {y.type}"
+            if draw.chance(30):
+                odd = self.fresh()
+                self.emit(f"  {odd} = trunci {m} : tile<i32> -> tile<i1>")
+                on = f"continue {m}, {a}, {other.name} : {types}"
+                self.emit(f"  if {odd} {{\n{self.indent}    {on}\n{self.indent}  }} else {{")
+                stop = self.op(f"cmpi equal {m}, {one.name}, signed : tile<i32> -> tile<i1>",
+                               (), "i1")  # fmt: skip
+                ended = f"break {m}, {a}, {other.name} : {types}"
+                self.emit(f"  if {stop.name} {{\n{self.indent}    {ended}\n{self.indent}  }}")
+                self.emit("  }")
+            self.emit(f"  continue {m}, {new.name}, {other.name} : {types}")
             self.values.append(Value(last, (), "i32"))
         self.emit("}")
         del self.values[known:]

@@ -13,6 +13,9 @@ INTEGERS = ("i8", "i16", "i32", "i64")
 SAME_BITS = (("i8", "f8E4M3FN", "f8E5M2"), ("i16", "f16", "bf16"), ("i32", "f32"), ("i64", "f64"))
 FLOATS = ("f16", "bf16", "f32", "f64")
 STORED = ("f8E4M3FN", "f8E5M2")
+NARROW = ("tf32", "i4", "f4E2M1FN", "f8E8M0FNU")
+"""What little is done with but to move it."""
+ANY = ("i1", *INTEGERS, *FLOATS, *STORED, *NARROW)
 DTYPES: dict[str, Any] = {
     "i1": np.bool_, "i8": np.int8, "i16": np.int16, "i32": np.int32, "i64": np.int64,
     "f16": np.float16, "bf16": ml_dtypes.bfloat16, "f32": np.float32, "f64": np.float64,
@@ -79,13 +82,24 @@ class Writer:
         there = [value for value in self.values if value.element in elements]
         if there and not self.draw.chance(15):
             return self.draw.pick(there)
-        return self.source(self.draw.pick(elements))
+        return self.source(self.draw.pick([name for name in elements if name not in NARROW]))
 
     def like(self, value: Value, element: str | None = None) -> Value:
         """Another tile of the same shape."""
         element = element or value.element
         there = [x for x in self.values if x.element == element and x.shape == value.shape]
         return self.draw.pick(there) if there else self.source(element, value.shape)
+
+    def converted(self, x: Value, to: str, sign: str = "signed") -> Value:
+        """Numbers of another type."""
+        kinds = "".join("i" if element[0] == "i" else "f" for element in (x.element, to))
+        wide = int(to[1:]) > int(x.element[1:]) if kinds == "ii" else False
+        op = {"ff": "ftof", "if": "itof", "fi": "ftoi", "ii": "exti" if wide else "trunci"}[kinds]
+        if "i4" in (x.element, to) and kinds != "ii":
+            return x
+        word = f" {sign}" if op in ("itof", "ftoi", "exti") else ""
+        word += " rounding<zero>" * (to == "f8E8M0FNU")
+        return self.op(f"{op} {x.name}{word} : {x.type} -> {tile(x.shape, to)}", x.shape, to)
 
     # --- where tiles come from ---
 
@@ -294,6 +308,8 @@ class Writer:
     def store(self, value: Value) -> None:
         """A tile to memory of its own, and maybe back again by the token, behind it and to more."""
         draw = self.draw
+        if value.element in NARROW:
+            value = self.converted(value, "i8" if value.element == "i4" else "f32")
         count = size_of(value.shape) * self.blocks
         name = self.parameter(value.element, count)
         self.args[-1] = np.zeros(count, DTYPES[value.element])

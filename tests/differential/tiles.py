@@ -6,15 +6,27 @@ each is stored in the end. Numbers are such that every order of adding is exact 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from draw import Draw
 from tile_accesses import Accesses
 from tile_control_flow import ControlFlow
-from tile_writer import DTYPES, FLOATS, INTEGERS, SAME_BITS, STORED, Shape, Value, size_of, tile
+from tile_folds import Folds
+from tile_writer import (
+    ANY,
+    DTYPES,
+    FLOATS,
+    INTEGERS,
+    NARROW,
+    SAME_BITS,
+    STORED,
+    Shape,
+    size_of,
+    tile,
+)
 
 import tilewright as tw
 from tilewright import ptxas
@@ -35,24 +47,41 @@ class TileKernel:
     arch: str
     numerics: str
 
+    levels: ClassVar[Sequence[str]] = ("ptx",)
+    """Where it runs: `tile`, `atom`, `ptx`, or on the `chip` of this machine."""
+    target: ClassVar[str | None] = None
+    """Instead of its own."""
+
     def difference(self) -> str | None:
         """How what is compiled differs, or what ptxas has against it; None where nothing."""
-        options: dict[str, Any] = {"grid": self.grid, "args": self.args, "arch": self.arch}
+        arch = self.target or self.arch
+        options: dict[str, Any] = {"grid": self.grid, "args": self.args, "arch": arch}
         wanted = tw.interpret(self.text, "k", numerics=self.numerics, **options)
         try:
-            got = tw.interpret(self.text, "k", level="ptx", **options)
+            kernel = tw.compile(self.text, arch)
+            for level in self.levels:
+                if level == "chip":
+                    block = kernel.entry("k").block or (1,)
+                    got = kernel.launch(*self.args, grid=self.grid, block=block)
+                else:
+                    got = tw.interpret(self.text, "k", level=level, **options)
+                for number, (a, b) in enumerate(zip(got, wanted, strict=True)):
+                    with np.errstate(all="ignore"):
+                        equal = (a == b) | ((a != a) & (b != b))
+                    if not equal.all():
+                        return f"argument {number} differs" + f" at {level}" * (level != "ptx")
         except tw.CompileError as error:
-            return f"{self.arch} refuses: {str(error).splitlines()[0].partition('error: ')[2]}"
-        for number, (a, b) in enumerate(zip(got, wanted, strict=True)):
-            with np.errstate(all="ignore"):
-                equal = (a == b) | ((a != a) & (b != b))
-            if not equal.all():
-                return f"argument {number} differs"
-        report = ptxas.assemble(tw.compile(self.text, self.arch).ptx, self.arch)
+            return f"{arch} refuses: {str(error).splitlines()[0].partition('error: ')[2]}"
+        report = ptxas.assemble(kernel.ptx, arch)
         return None if report.clean else "ptxas complains"
 
 
-class TileOps(Accesses, ControlFlow):
+def tried_at(levels: Sequence[str], target: str | None) -> None:
+    """From now on kernels run there."""
+    TileKernel.levels, TileKernel.target = levels, target
+
+
+class TileOps(Accesses, ControlFlow, Folds):
     """A kernel whose ops are drawn."""
 
     # --- ops ---
@@ -170,34 +199,22 @@ class TileOps(Accesses, ControlFlow):
             )
 
     def select(self) -> None:
-        x = self.of(("i1", *INTEGERS, *FLOATS))
+        x = self.of(ANY)
         y, c = self.like(x), self.like(x, "i1")
         self.op(f"select {c.name}, {x.name}, {y.name} : {c.type}, {x.type}", x.shape, x.element)
 
     def convert(self) -> None:
-        x = self.of(("i1", *INTEGERS, *FLOATS))
-        to = self.draw.pick(("i1", *INTEGERS, *FLOATS, *STORED))
-        if to == x.element:
+        x = self.of(("i1", *INTEGERS, *FLOATS, *NARROW))
+        to = self.draw.pick(("i1", *INTEGERS, *FLOATS, *STORED, *NARROW))
+        if to == "f4E2M1FN" and size_of(x.shape) == 1:
             return
-        bits = {
-            name: 1 if name == "i1" else np.dtype(kind).itemsize * 8
-            for name, kind in DTYPES.items()
-        }
-        result = tile(x.shape, to)
-        sign = self.draw.pick((" signed", " unsigned"))
-        if x.element[0] == "i" and to[0] == "i":
-            name = "exti" if bits[to] > bits[x.element] else "trunci"
-            text = f"{name} {x.name}{sign if name == 'exti' else ''}"
-        elif x.element[0] == "i" or to[0] == "i":
-            text = f"{'itof' if x.element[0] == 'i' else 'ftoi'} {x.name}{sign}"
-        else:
-            text = f"ftof {x.name}"
-        value = self.op(f"{text} : {x.type} -> {result}", x.shape, to)
-        if to in STORED:
-            self.op(f"ftof {value.name} : {value.type} -> {tile(x.shape, 'f32')}", x.shape, "f32")
+        if to != x.element and "f8E8M0FNU" not in (to if x.element[0] == "i" else "", x.element):
+            value = self.converted(x, to, self.draw.pick(("signed", "unsigned")))
+            if to in STORED:
+                self.converted(value, "f32")
 
     def reshape(self) -> None:
-        x = self.of(("i1", *INTEGERS, *FLOATS, *STORED))
+        x = self.of(ANY)
         left, shape = size_of(x.shape), list[int]()
         while left > 1 or self.draw.chance(20):
             if len(shape) > 5:
@@ -213,7 +230,7 @@ class TileOps(Accesses, ControlFlow):
         )
 
     def permute(self) -> None:
-        x = self.of(("i1", *INTEGERS, *FLOATS, *STORED))
+        x = self.of(ANY)
         order = list(range(len(x.shape)))
         for i in range(len(order) - 1):
             j = self.draw.number(i, len(order) - 1)
@@ -225,7 +242,7 @@ class TileOps(Accesses, ControlFlow):
             )
 
     def broadcast(self) -> None:
-        x = self.of(("i1", *INTEGERS, *FLOATS, *STORED))
+        x = self.of(ANY)
         shape, room = list(x.shape), 12 - size_of(x.shape).bit_length()
         for i, extent in enumerate(shape):
             if extent == 1 and room > 0:
@@ -239,7 +256,7 @@ class TileOps(Accesses, ControlFlow):
             )
 
     def cat(self) -> None:
-        x = self.of(("i1", *INTEGERS, *FLOATS, *STORED))
+        x = self.of(ANY)
         y = self.like(x)
         if not x.shape or size_of(x.shape) > 1024:
             return
@@ -251,7 +268,7 @@ class TileOps(Accesses, ControlFlow):
 
     def part(self) -> None:
         """A part of a tile, and maybe that part in another place."""
-        x = self.of(("i1", *INTEGERS, *FLOATS, *STORED))
+        x = self.of(ANY)
         if not x.shape:
             return
         shape, index = [], []
@@ -263,6 +280,8 @@ class TileOps(Accesses, ControlFlow):
                 most = self.constant(extent // part - 1)
                 number = self.same(f"andi %bx, {most.name}", most)
             index.append(number.name)
+        if size_of(tuple(shape)) == 1 and x.element in NARROW:
+            return
         type_ = tile(tuple(shape), x.element)
         listed = ", ".join(index)
         y = self.op(f"extract {x.name}[{listed}] : {x.type} -> {type_}", tuple(shape), x.element)
@@ -276,64 +295,6 @@ class TileOps(Accesses, ControlFlow):
                 x.shape,
                 x.element,
             )
-
-    def fold(self) -> None:
-        """A reduction or a scan, of one tile or of two side by side."""
-        draw = self.draw
-        x = self.of((*INTEGERS, *FLOATS))
-        if not x.shape:
-            return
-        dim, name = draw.number(0, len(x.shape) - 1), draw.pick(("reduce", "scan"))
-        floats = x.element in FLOATS
-        more = draw.pick((" reverse=false", " reverse=true")) if name == "scan" else ""
-        shape = x.shape if name == "scan" else (*x.shape[:dim], *x.shape[dim + 1 :])
-        e = x.element
-        if draw.chance(30):
-            return self.best(x, dim)
-        combine = draw.pick(("maxf", "minf") if floats else ("addi", "maxi", "xori", "mini"))
-        word = {"maxi": " signed", "mini": " unsigned"}.get(combine, "")
-        identity = {"maxf": "0xFF800000", "addi": "0", "xori": "0", "maxi": "-100", "mini": "-1"}
-        start = "0.0" if floats else identity[combine]
-        if floats:
-            # An identity that is one of all that are there: of magnitudes.
-            x = self.same(f"absf {x.name}", x)
-            combine = "maxf"
-        a, b, c = self.fresh(), self.fresh(), self.fresh()
-        scalar = f"tile<{e}>"
-        self.op(
-            f"{name} {x.name} dim = {dim}{more} identities = [{start} : {e}] : {x.type} -> "
-            f"{tile(shape, e)}\n{self.indent}  ({a} : {scalar}, {b} : {scalar}) {{\n"
-            f"{self.indent}    {c} = {combine} {a}, {b}{word} : {scalar}\n"
-            f"{self.indent}    yield {c} : {scalar}\n"
-            f"{self.indent}  }}", shape, e,
-        )  # fmt: skip
-
-    def best(self, x: Value, dim: int) -> None:
-        """The largest element and the first place where it is."""
-        if x.element in FLOATS:
-            return
-        shape = (*x.shape[:dim], *x.shape[dim + 1 :])
-        i = self.numbers_of(x.shape)
-        e, names = x.element, [self.fresh() for _ in range(14)]
-        a, ai, b, bi, gt, eq, lt, tie, take, v, vi, r, ri, _ = names
-        s, si, out = f"tile<{e}>", "tile<i32>", self.indent
-        low = {"i8": "-128", "i16": "-32768", "i32": "-2147483648", "i64": "-9223372036854775808"}[
-            e
-        ]
-        self.emit(
-            f"{r}, {ri} = reduce {x.name}, {i.name} dim = {dim} identities = [{low} : {e}, "
-            f"2147483647 : i32] : {x.type}, {i.type} -> {tile(shape, e)}, {tile(shape, 'i32')}\n"
-            f"{out}  ({a} : {s}, {b} : {s}, {ai} : {si}, {bi} : {si}) {{\n"
-            f"{out}    {gt} = cmpi greater_than {a}, {b}, signed : {s} -> tile<i1>\n"
-            f"{out}    {eq} = cmpi equal {a}, {b}, signed : {s} -> tile<i1>\n"
-            f"{out}    {lt} = cmpi less_than {ai}, {bi}, signed : {si} -> tile<i1>\n"
-            f"{out}    {tie} = andi {eq}, {lt} : tile<i1>\n"
-            f"{out}    {take} = ori {gt}, {tie} : tile<i1>\n"
-            f"{out}    {v} = select {take}, {a}, {b} : tile<i1>, {s}\n"
-            f"{out}    {vi} = select {take}, {ai}, {bi} : tile<i1>, {si}\n"
-            f"{out}    yield {v}, {vi} : {s}, {si}\n{out}  }}"
-        )
-        self.values += [Value(r, shape, e), Value(ri, shape, "i32")]
 
     def product(self) -> None:
         """A product of small numbers, of a batch or not."""
@@ -371,13 +332,13 @@ SIMPLE: tuple[Callable[[TileOps], None], ...] = (
 OPS = (
     *SIMPLE, TileOps.fold, TileOps.product, TileOps.atomic, TileOps.branch, TileOps.repeat,
     TileOps.repeat, TileOps.exchange, TileOps.collide, TileOps.store_view, TileOps.gather,
-    TileOps.leave, TileOps.hand_on,
+    TileOps.leave, TileOps.hand_on, TileOps.update,
 )  # fmt: skip
 
 
 def tiles(draw: Draw) -> TileKernel:
     """A kernel of some ops, all of whose last tiles are stored."""
-    blocks = draw.number(1, 2)
+    blocks = draw.pick((1, 2, 2, 3, 5))
     kernel = TileOps(draw, blocks)
     kernel.emit("%bx, %by, %bz = get_tile_block_id : tile<i32>")
     for _ in range(draw.number(1, 2)):
@@ -388,7 +349,8 @@ def tiles(draw: Draw) -> TileKernel:
         kernel.store(value)
     lines = "\n".join(kernel.lines)
     parameters = ", ".join(kernel.parameters)
-    hints = " optimization_hints = <default = {num_cta_in_cga = 2}>" if draw.chance(15) else ""
+    ctas = f" optimization_hints = <default = {{num_cta_in_cga = {draw.pick((2, 2, 4))}}}>"
+    hints = ctas if draw.chance(20) else ""
     text = f"cuda_tile.module @m {{\n  entry @k({parameters}){hints} {{\n{lines}\n  }}\n}}\n"
     numerics = "hardware" if "mma" in text else "exact"
     return TileKernel(text, kernel.args, (blocks,), draw.pick(ARCHS), numerics)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from point import Point
 from point_kernels import PointKernel
-from point_values import DTYPES, FLOATS
+from point_values import COARSE, DTYPES, FLOATS, tolerance
 
 import tilewright as tw
 from tilewright import ptxas
@@ -22,16 +22,8 @@ from tilewright.parsing import parse_module
 TARGETS = (
     "sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_110a", "sm_120a", "sm_121a",
 )  # fmt: skip
-APPROXIMATE = (
-    "atan2", "cos", "cosh", "exp", "exp2", "fpowi", "log", "log2", "pow", "rsqrt", "sin", "sinh",
-    "tan", "tanh",
-)  # fmt: skip
 LEGAL = ("expected a result whose rounding is known",)
 """The refusal of what nobody has said: how numbers become fnv8E5M3FNU."""
-ULPS = 16
-"""Between two approximations, each within 8 ulps (docs/math.md)."""
-COARSE = 1 << 14
-"""`approx` of f32: 11 bits, and what is tiny beside 1 may be zero."""
 
 
 @dataclass(frozen=True)
@@ -52,9 +44,15 @@ def case_of(point: Point) -> Case:
     seed = np.frombuffer(point.name.encode(), np.uint8)
     kernel = PointKernel(point, np.random.default_rng(seed))
     op = point.op.name.removeprefix("cuda_tile.")
-    ulps = ULPS * (op in APPROXIMATE or "rounding<full>" in point.name)
-    ulps = COARSE if "rounding<approx>" in point.name else ulps
-    return Case(op, point.name, kernel.text, kernel.args, (point.around.blocks,), ulps, "mma" in op)
+    return Case(
+        op,
+        point.name,
+        kernel.text,
+        kernel.args,
+        (point.around.blocks,),
+        tolerance(point),
+        "mma" in op,
+    )
 
 
 def differs(got: Any, wanted: Any, ulps: int) -> str | None:

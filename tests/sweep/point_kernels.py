@@ -9,11 +9,13 @@ from typing import Any
 
 import numpy as np
 from point import Point
-from point_values import APART, DTYPES, OperandValues, drawn, sizes_of
-from swept_shapes import PITCH
+from point_values import APART, DTYPES, OperandValues, drawn, sizes_of, tolerance
+from surroundings import VIEWS
+from swept_shapes import PITCH, Shape
 from xdsl.dialects.builtin import IntegerType
 
 from tilewright.dialects.cuda_tile.enums import PaddingValue
+from tilewright.dialects.cuda_tile.ops.aggregate import Aggregate
 from tilewright.dialects.cuda_tile.ops.matrix_multiply import Mma
 from tilewright.dialects.cuda_tile.type_text import shown
 from tilewright.dialects.cuda_tile.types import (
@@ -47,8 +49,8 @@ class PointKernel:
         point, around = self.point, self.point.around
         self.here, self.count = self.within, 0
         self.numbers = OperandValues(point, self.rng)
-        self.sums = around.trips > 0 and issubclass(point.op, Mma)
-        if around.blocks > 1 or around.trips or around.tiles != "pointed":
+        self.carried, self.begin = self._carried() if around.trips else None, ""
+        if around.blocks > 1 or around.trips or around.tiles in VIEWS:
             self._count()
         names = [
             self.operand(place.name, number, i, type_)
@@ -60,10 +62,22 @@ class PointKernel:
         results = [f"%r{i}" for i in range(len(point.results))]
         body = "" if point.combine is None else self._body(point.combine, len(results))
         self.here.append(f"    {_generic(point, results, names, body)}")
-        if self.sums:
+        if self.carried:
             self.here, results = self.after, ["%s"]
         for name, type_ in zip(results, point.results, strict=True):
             self.keep(name, type_)
+
+    def _carried(self) -> str | None:
+        """The operand that a loop carries: of one type with the only result."""
+        point = self.point
+        if issubclass(point.op, Mma):
+            return "acc"
+        overflow: Any = dict(point.properties).get("overflow")
+        whole = overflow is None or overflow.data == "none"
+        alike = len(point.operands) > 0 and point.operands[0] == point.results
+        exact = not tolerance(point) and not issubclass(point.op, Aggregate)
+        carried = point.around.carried and alike and whole and exact
+        return point.op.facts.operands[0].name if carried else None
 
     def _count(self) -> None:
         """The numbers of the block, of the iteration and of both."""
@@ -87,7 +101,7 @@ class PointKernel:
         if self.point.around.trips:
             head = f"    for %trip in (%zero to {self.times}, step %one) : tile<i32>"
             back = "    continue"
-            if self.sums:
+            if self.carried:
                 type_ = shown(self.point.results[0])
                 head = head.replace("for", "%s = for")
                 head += f" iter_values(%sum = {self.begin}) -> ({type_})"
@@ -141,6 +155,8 @@ class PointKernel:
             ("%trip" if around.trips else "%zero", around.trips or 1),
         )
         if not issubclass(self.point.op, Mma):
+            if self.carried and name in (self.carried, "result"):
+                return {0: block}
             return {0: ("%both" if around.trips else "%block", block[1] * trip[1])}
         if name.startswith("lhs"):
             return {rank - 2: block, rank - 1: trip}
@@ -165,6 +181,11 @@ class PointKernel:
 
     def operand(self, name: str, place: int, i: int, type_: Any) -> str:
         """A value of a type for an operand."""
+        if name == self.carried and not self.begin:
+            self.begin = "being made"
+            with self.outside():
+                self.begin = self.operand(name, place, i, type_)
+            return "%sum"
         if isinstance(type_, TokenType):
             return self.emit("make_token : token")
         if isinstance(type_, TileView):
@@ -182,10 +203,10 @@ class PointKernel:
             return self.emit(f"ptr_to_ptr {at} : {shown(wide)} -> {shown(type_)}")
         if isinstance(type_.element_type, PointerType):
             return self.pointers(name, type_)
-        if issubclass(self.point.op, Mma) and name == "acc":
-            with self.outside():
-                self.begin = self.begun(name, type_)
-            return "%sum" if self.sums else self.begin
+        if name == "acc" and self.point.around.zero:
+            element = shown(type_.element_type)
+            zero = "0" if element[0] == "i" else "0.0"
+            return self.emit(f"constant <{element}: {zero}> : {shown(type_)}")
 
         def numbers(count: int) -> Any:
             return self.numbers.of(name, i, type_, count)
@@ -198,15 +219,6 @@ class PointKernel:
             source = self.loaded(name, lying, numbers, exchanged=True)
             return self.emit(f"permute {source} {order} : {shown(lying)} -> {shown(type_)}")
         return self.loaded(name, type_, numbers)
-
-    def begun(self, name: str, type_: TileType) -> str:
-        """What is added to by the first iteration."""
-        element = shown(type_.element_type)
-        if self.point.around.zero:
-            return self.emit(
-                f"constant <{element}: {'0' if element[0] == 'i' else '0.0'}> : {shown(type_)}"
-            )
-        return self.loaded(name, type_, lambda count: self.numbers.of(name, 0, type_, count))
 
     def view(self, view: TileView) -> str:
         """A view of a tensor of its own."""
@@ -259,13 +271,26 @@ class PointKernel:
     def row(self, name: str, pointer: str, element: str, type_: TileType) -> str:
         """Pointers to elements side by side, as a tile of a shape."""
         count, one = type_.elements, f"tile<ptr<{element}>>"
-        flat, whole = f"tile<{count}xptr<{element}>>", f"tile<{_dims(type_)}ptr<{element}>>"
+        by_number = type_.rank == 0 or self.point.around.tiles == "numbered"
+        shape: Shape = (count,) if by_number else type_.shape
+        dims, least = _dims(shape), _dims((1,) * len(shape))
         start = self.offset(name, pointer, element, count)
-        first = self.emit(f"reshape {start} : {one} -> tile<1xptr<{element}>>")
-        wide = self.emit(f"broadcast {first} : tile<1xptr<{element}>> -> {flat}")
-        along = self.emit(f"iota : tile<{count}xi32>")
-        at = self.emit(f"offset {wide}, {along} : {flat}, tile<{count}xi32> -> {flat}")
-        return self.emit(f"reshape {at} : {flat} -> {whole}")
+        first = self.emit(f"reshape {start} : {one} -> tile<{least}ptr<{element}>>")
+        wide, total, step = f"tile<{dims}ptr<{element}>>", "", 1
+        base = self.emit(f"broadcast {first} : tile<{least}ptr<{element}>> -> {wide}")
+        for axis in reversed(range(len(shape))):
+            along = self.emit(f"iota : tile<{shape[axis]}xi32>")
+            if len(shape) > 1:
+                line = _dims(tuple(n if i == axis else 1 for i, n in enumerate(shape)))
+                along = self.emit(f"reshape {along} : tile<{shape[axis]}xi32> -> tile<{line}i32>")
+                along = self.emit(f"broadcast {along} : tile<{line}i32> -> tile<{dims}i32>")
+                by = self.emit(f"constant <i32: {step}> : tile<{dims}i32>")
+                along = self.emit(f"muli {along}, {by} : tile<{dims}i32>")
+            total = (total and self.emit(f"addi {total}, {along} : tile<{dims}i32>")) or along
+            step *= shape[axis]
+        at = self.emit(f"offset {base}, {total} : {wide}, tile<{dims}i32> -> {wide}")
+        whole = f"tile<{_dims(type_.shape)}ptr<{element}>>"
+        return self.emit(f"reshape {at} : {wide} -> {whole}") if by_number else at
 
     def viewed(
         self, name: str, type_: TileType, numbers: Drawn, turned: bool, exchanged: bool
@@ -311,8 +336,8 @@ class PointKernel:
         element, count = shown(type_.element_type), type_.elements
         if element == "i4":
             source = self.loaded(name, type_.with_element(_I8), numbers, turned, exchanged)
-            return self.emit(f"trunci {source} : tile<{_dims(type_)}i8> -> {shown(type_)}")
-        if type_.rank and self.point.around.tiles != "pointed":
+            return self.emit(f"trunci {source} : tile<{_dims(type_.shape)}i8> -> {shown(type_)}")
+        if type_.rank and self.point.around.tiles in VIEWS:
             at, view = self.viewed(name, type_, numbers, turned, exchanged)
             said = self.said("cuda_tile.load_view_tko")
             return self.emit(f"load_view_tko weak {at}{said} : {view}, tile<i32> -> "
@@ -327,7 +352,7 @@ class PointKernel:
 
     def load(self, at: str, type_: TileType) -> str:
         """A tile through pointers."""
-        pointers = f"tile<{_dims(type_)}ptr<{shown(type_.element_type)}>>"
+        pointers = f"tile<{_dims(type_.shape)}ptr<{shown(type_.element_type)}>>"
         said = self.said("cuda_tile.load_ptr_tko")
         return self.emit(
             f"load_ptr_tko weak {at}{said} : {pointers} -> {shown(type_)}, token", ", %t"
@@ -361,7 +386,7 @@ class PointKernel:
             octets = type_.with_element(_I8)
             name = self.emit(f"exti {name} signed : {shown(type_)} -> {shown(octets)}")
             type_ = octets
-        by_view = type_.rank and self.point.around.tiles != "pointed"
+        by_view = type_.rank and self.point.around.tiles in VIEWS
         if element == "f4E2M1FN" and not by_view:
             flat = self.emit(f"reshape {name} : {shown(type_)} -> tile<{count}x{element}>")
             name = self.emit(f"pack {flat} : tile<{count}x{element}> -> tile<{count // 2}xi8>")
@@ -380,7 +405,7 @@ class PointKernel:
         at = self.row("result", base, element, type_)
         said = self.said("cuda_tile.store_ptr_tko")
         self.emit(
-            f"store_ptr_tko weak {at}, {name}{said} : tile<{_dims(type_)}ptr<{element}>>, "
+            f"store_ptr_tko weak {at}, {name}{said} : tile<{_dims(type_.shape)}ptr<{element}>>, "
             f"{shown(type_)} -> token"
         )
 
@@ -397,8 +422,8 @@ class PointKernel:
 _I8 = IntegerType(8)
 
 
-def _dims(type_: TileType) -> str:
-    return "".join(f"{extent}x" for extent in type_.shape)
+def _dims(shape: Shape) -> str:
+    return "".join(f"{extent}x" for extent in shape)
 
 
 def _generic(point: Point, results: list[str], operands: list[str], body: str) -> str:

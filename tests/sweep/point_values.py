@@ -21,8 +21,24 @@ DTYPES: dict[str, Any] = {
     "f8E8M0FNU": ml_dtypes.float8_e8m0fnu, "fnv8E5M3FNU": np.uint8,
 }  # fmt: skip
 FLOATS = ("f16", "bf16", "f32", "f64")
-APART = 128
-"""Elements behind what an operand's pointers name, for `offset` to reach."""
+FURTHEST, APART = 128, 512
+"""The elements that `offset` goes ahead at most, and those behind what an operand's pointers name:
+for several of these."""
+APPROXIMATE = (
+    "atan2", "cos", "cosh", "exp", "exp2", "fpowi", "log", "log2", "pow", "rsqrt", "sin", "sinh",
+    "tan", "tanh",
+)  # fmt: skip
+ULPS = 16
+"""Between two approximations, each within 8 ulps (docs/math.md)."""
+COARSE = 1 << 14
+"""`approx` of f32: 11 bits, and what is tiny beside 1 may be zero."""
+
+
+def tolerance(point: Point) -> int:
+    """The ulps by which levels may differ."""
+    if "rounding<approx>" in point.name:
+        return COARSE
+    return ULPS * (point.op.name[10:] in APPROXIMATE or "rounding<full>" in point.name)
 
 
 def drawn(rng: np.random.Generator, element: str, count: int, ordinary: bool = False) -> Any:
@@ -68,7 +84,9 @@ class OperandValues:
         if name == "index":
             return self.index(i, type_)
         if name == "offset":
-            return (np.arange(count) % APART).astype(DTYPES[element])
+            ahead = np.arange(count) % FURTHEST
+            # A true i1 is one back.
+            return ahead % 4 == 3 if element == "i1" else ahead.astype(DTYPES[element])
         if name == "mask" and op.startswith("load") and not point.operands[2]:
             return np.ones(count, np.bool_)
         words = drawn(self.rng, element, count)

@@ -25,7 +25,7 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -65,19 +65,18 @@ def _points(options: argparse.Namespace, name: str) -> tuple[str, list[Point]]:
 
 
 def _batches(executor: Executor, options: argparse.Namespace) -> Iterator[Batch]:
-    started = time.monotonic()
     # Products take longest.
     names = sorted(options.op or swept(), key=lambda name: "mma" in name)
     for name, left in in_order(executor, partial(_points, options), names):
         size = PRODUCTS if "mma" in name else BATCH
         for number, start in enumerate(range(0, len(left), size)):
-            if options.seconds and time.monotonic() - started > options.seconds:
-                return
             yield Batch(name, number, left[start : start + size])
 
 
 def _tried(options: argparse.Namespace, batch: Batch) -> tuple[Batch, float, list[Any]]:
     started = time.process_time()
+    if options.until is not None and time.time() > options.until:
+        return replace(batch, points=()), 0.0, []
     archs = options.arch or TARGETS
     first = batch.number % len(archs)
     wrong = tried(
@@ -108,6 +107,7 @@ def main() -> None:
     parser.add_argument("--failures", type=Path, default=Path("build/sweep/failures.jsonl"))
     add_executor_option(parser, "processes:2")
     options = parser.parse_args()
+    options.until = options.seconds and time.time() + options.seconds
     options.failures.parent.mkdir(parents=True, exist_ok=True)
     counts, seconds = Counter[str](), defaultdict[str, float](float)
     failed, reasons = Counter[str](), Counter[tuple[str, str]]()

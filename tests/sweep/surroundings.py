@@ -9,11 +9,13 @@ from typing import Any
 
 from tilewright.dialects.cuda_tile.hints import HINTS
 
+VIEWS = "viewed", "bounded"
 AXES: dict[str, tuple[Any, ...]] = {
     "blocks": (1, 1, 2, 3),
     "trips": (0, 0, 1, 3),
-    "tiles": ("pointed", "viewed", "bounded"),
+    "tiles": ("numbered", "pointed", *VIEWS),
     "aligned": (False, True, True),
+    "carried": (False, True),
     "zero": (False, True),
     "named": (False, False, True),
     "num_cta_in_cga": (0, 0, 1, 2, 4),
@@ -27,14 +29,16 @@ AXES: dict[str, tuple[Any, ...]] = {
 @dataclass(frozen=True)
 class Surroundings:
     """Blocks; iterations of a loop around the op, none without one; whether tiles come and go
-    through pointers, by views of whole tiles, or of tensors that end within tiles; whether pointers
-    and strides are known to be multiples; of a product, whether its sums begin at zero; hints, by
-    name, and whether they name targets."""
+    through pointers, to numbered elements or by dimensions, by views of whole tiles, or of tensors
+    that end within tiles; whether pointers and strides are known to be multiples; whether the op's
+    result is its first operand in the next iteration, as sums of products are, and whether those
+    begin at zero; hints, by name, and whether they name targets."""
 
     blocks: int = 1
     trips: int = 0
-    tiles: str = "pointed"
+    tiles: str = "numbered"
     aligned: bool = False
+    carried: bool = False
     zero: bool = False
     named: bool = False
     num_cta_in_cga: int = 0

@@ -4,15 +4,19 @@ whole of it is `run.py`."""
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
+from dataclasses import replace
 from itertools import islice
 
 import numpy as np
 import pytest
 from covering import THOROUGH
-from judge import TARGETS, differs, tried
+from judge import TARGETS, case_of, differs, tried
 from points import pairs, placed, points, swept
+from surroundings import NOTHING, Surroundings
 from swept_shapes import BY_HAND
 
+import tilewright as tw
 from tilewright.dialects.cuda_tile.ops.operation import OPS
 from tilewright.dialects.cuda_tile.ops.views import MakeView
 
@@ -35,7 +39,27 @@ def test_batches_of_large_products(name: str, element: str) -> None:
     comes after the other where the sums of both are all registers."""
     large = [p for p in pairs(name) if p.operands[0][0].shape == (2, 128, 64)]  # type: ignore[attr-defined]
     wide = [p for p in large if p.results[0].shape[-1] == 256 and element in p.name]  # type: ignore[attr-defined]
-    assert not tried(wide[:1], ["sm_90a"], ["ptx"], assembles=True)
+    assert not tried([replace(wide[0], around=NOTHING)], ["sm_90a"], ["ptx"], assembles=True)
+
+
+@pytest.mark.parametrize(
+    "tiles, arch, words",
+    [
+        ("viewed", "sm_90a", ("wgmma.mma_async", ".multicast::cluster")),
+        ("bounded", "sm_100a", ("tcgen05.mma", "cp.async.bulk.tensor")),
+        ("pointed", "sm_80", ("cp.async.cg", "mma.sync")),
+    ],
+)
+def test_products_in_loops(tiles: str, arch: str, words: Sequence[str]) -> None:
+    product = next(
+        p for p in points("mmaf")
+        if p.elements == {"f16", "f32"} and "tile<128x64xf32>" in p.name and not any(p.turned)
+    )  # fmt: skip
+    around = Surroundings(2, 3, tiles, aligned=True, num_cta_in_cga=2)
+    product = replace(product, around=around)
+    ptx = tw.compile(case_of(product).text, arch).ptx
+    assert all(word in ptx for word in words)
+    assert not tried([product], [arch], ["ptx"], assembles=False)
 
 
 def test_extents_that_their_type_has_no_bits_for() -> None:

@@ -81,7 +81,7 @@ def test_a_race_is_shown_at_its_line() -> None:
         (of_list, ([], np.zeros((4, 8))), "'arrays' expected a list of arrays, got one of nothing"),
         (of_list, ([np.ones(3), np.ones((3, 3))], np.zeros((4, 8))), "of one dtype and rank"),
         (of_pair, ((np.ones(16),) * 2, np.ones(16), (1.0, 2, 3)), "'scale' expected 2 items"),
-        (of_pair, ((np.ones(16),) * 2, np.ones(16), (1 << 32, 2)), "'scale[0]' expected a number"),
+        (of_pair, ((np.ones(16),) * 2, np.ones(16), (1 << 31, 2)), "'scale[0]' expected a number"),
         (add, (np.ones(4, ">f4"),) * 3 + (4,), "'a' expected an array of a type that cuTile has, "),
         (add, (np.ones(4)[::-1],) * 3 + (4,), "'a' expected an array with strides of whole"),
         (add, (np.broadcast_to(0.0, 1 << 31),) * 3 + (4,), "'a' expected sizes and strides of 32"),
@@ -125,6 +125,23 @@ def test_a_method_of_cutile_is_where_it_is_called() -> None:
 def test_what_cutile_rejects() -> None:
     with pytest.raises(tw.CompileError, match="add"):
         tw.cutile.launch((1,), add, (np.ones(4), np.ones((4, 4)), np.ones(4), 4))
+
+
+def test_a_kernel_that_cutile_cannot_read() -> None:
+    with pytest.raises(tw.CompileError, match="<lambda>: error: expected a function of 'def'"):
+        tw.cutile.launch((1,), ct.kernel(lambda a: None), (np.ones(4),))
+
+
+@pytest.mark.parametrize(
+    "strides, overlap",
+    [((4, 1), False), ((1, 8), False), ((3, 1), True), ((1, 1), True), ((0, 1), True)],
+)
+def test_elements_that_are_one_in_memory(strides: tuple[int, int], overlap: bool) -> None:
+    """cuTile is told of windows and broadcasts: accesses to their tiles keep their order."""
+    room = np.zeros(64)
+    array = np.lib.stride_tricks.as_strided(room, (8, 4), [8 * step for step in strides])
+    first, *_ = tw.cutile.signature(add, (array, np.ones(4), np.ones(4), 4)).parameters
+    assert first.may_alias_internally is overlap
 
 
 def test_a_kernel_without_a_source_file() -> None:

@@ -88,10 +88,29 @@ def test_a_script_on_the_gpu_with_arrays_of_numpy(monkeypatch: pytest.MonkeyPatc
     driver = stand_in(monkeypatch, of_pair, args)
     with cutile.on_gpu():
         ct.launch(None, (1,), of_pair, args)
-        with pytest.raises(tw.ExecutionError, match="arrays of NumPy that share no memory"):
-            ct.launch(None, (1,), of_pair, ((a, a), c, (0.5, 3)))
     assert (c == (a + b) * 0.5 + 3).all()
     assert driver.synchronized == [0]
+
+
+def test_what_cutile_is_told_of_arrays_on_the_gpu() -> None:
+    """Sizes of 1, as its own launch tells; nothing that is not so."""
+    row = OnGpu(np.ones((1, 64), np.float32))
+    (parameter, *_) = parameters_of(add, (row, row, row, 32))
+    assert parameter.constraint([], aligned=True).shape_constant == (1, None)
+    assert parameter.constraint([]).shape_constant == (None, None)
+    with pytest.raises(tw.ExecutionError, match="'a' expected strides forwards, got"):
+        cutile.signature(add, (OnGpu(np.ones(4, np.float32)[::-1]), row, row, 32))
+
+
+def test_arrays_of_numpy_that_share_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is read alone may: each is copied."""
+    a, c = np.arange(64, dtype=np.float32), np.zeros(32, np.float32)
+    stand_in(monkeypatch, add, (a[:32], a[16:48], c, 32))
+    with cutile.on_gpu():
+        ct.launch(None, (1,), add, (a[:32], a[16:48], c, 32))
+        assert (c == 2 * np.arange(32) + 16).all()
+        with pytest.raises(tw.ExecutionError, match="that share no memory where the kernel writes"):
+            ct.launch(None, (1,), add, (a[:32], c, a[16:48], 32))
 
 
 def test_arrays_of_numpy_lie_as_they_do_here(monkeypatch: pytest.MonkeyPatch) -> None:

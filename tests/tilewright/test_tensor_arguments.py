@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from types import SimpleNamespace
 from typing import Any
 
@@ -220,6 +221,16 @@ def test_arrays_on_the_gpu_stay_there() -> None:
     assert values([cupy, 1.5]) == ([768, 5, 7, 0x3FC0], [])
     interface["strides"] = (40, 4)
     assert values([cupy, 1.5])[0][2] == 10
+    wrong: dict[str, Any]
+    for wrong, why in (
+        ({"shape": (5, -7)}, "sizes from 0 on, no mask and an address"),
+        ({"typestr": "zz"}, "data type 'zz' not understood"),
+        ({"data": (0, False)}, "sizes from 0 on, no mask and an address"),
+        ({"mask": cupy}, "sizes from 0 on, no mask and an address"),
+    ):
+        cupy.__cuda_array_interface__ = {**interface, **wrong}
+        with pytest.raises(tw.ExecutionError, match=re.escape(why)):
+            values([cupy, 1.5])
     with pytest.raises(tw.ExecutionError, match="expected an array of NumPy, got one on the GPU"):
         launch(LOWERED, torch, 1.5)
     torch.is_cuda = False

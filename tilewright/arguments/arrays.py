@@ -82,6 +82,9 @@ class ArrayArgument:
             ) from None
         if any(rest for _, rest in pairs) or (steps is not None and len(pairs) != len(shape)):
             raise ValueError(f"strides of whole elements for shape {shape}, got {steps} bytes")
+        masked, nowhere = interface.get("mask") is not None, address == 0 and prod(shape) != 0
+        if masked or nowhere or min(shape, default=0) < 0:
+            raise ValueError(f"sizes from 0 on, no mask and an address, got {interface!r:.200}")
         strides = _dense(shape) if steps is None else tuple(whole for whole, _ in pairs)
         return cls(shape, strides, dtype_name(dtype), dtype.itemsize, address=address)
 
@@ -126,6 +129,12 @@ class ArrayArgument:
         """True where the elements lie in row-major order without gaps."""
         pairs = zip(self.shape, self.strides, _dense(self.shape), strict=True)
         return 0 in self.shape or all(n == 1 or step == dense for n, step, dense in pairs)
+
+    @property
+    def view(self) -> NDArray[Any]:
+        """The array itself."""
+        assert self.flat is not None
+        return _as_strided(self.flat, self.shape, self.strides)
 
     def seen(self, content: NDArray[np.uint8]) -> NDArray[Any]:
         """The array whose memory has become these bytes."""

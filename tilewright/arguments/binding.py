@@ -6,6 +6,7 @@ bound arguments what its kernels take (`interpreted`, `Entry.values`).
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any, Protocol, cast
 
 import numpy as np
@@ -105,13 +106,27 @@ class Binding:
             raise ArgumentError(f"expected {len(parameters)} arguments ({names}), got {len(args)}")
         self._memory, self._on_gpu = memory, on_gpu
         self.placed: list[ArrayArgument] = []
+        self._pointed: list[int] = []
         self.values = [self._bound(*pair) for pair in zip(parameters, args, strict=True)]
 
     def results(self, contents: Iterable[NDArray[np.uint8]]) -> list[NDArray[Any]]:
         """The arrays, from what the memory has in their places after the run; behind them may be
-        what the kernel has of its own."""
+        what the kernel has of its own. Raises ArgumentError where arrays behind pointers share
+        memory, and the kernel has written to it: each was copied."""
         pairs = zip(self.placed, contents, strict=False)
-        return [array.seen(content) for array, content in pairs]
+        left = [array.seen(content) for array, content in pairs]
+        for i, j in combinations(self._pointed, 2):
+            a, b = self.placed[i].view, self.placed[j].view
+            if np.shares_memory(a, b) and (a.tobytes(), b.tobytes()) != (
+                left[i].tobytes(),
+                left[j].tobytes(),
+            ):
+                raise ArgumentError(
+                    "expected arrays of NumPy that share no memory where the kernel writes, as "
+                    f"each is copied, got arrays {i} and {j}; nearest legal: arrays on the GPU, or "
+                    "level 'program'"
+                )
+        return left
 
     def parts(self, parameters: Sequence[Parameter]) -> list[Bound]:
         """The argument of each parameter of a kernel that was lowered from the tile level."""
@@ -179,6 +194,8 @@ class Binding:
             raise _error(parameter, why)
         address = array.address
         if array.flat is not None:
+            if isinstance(type_, PointerType):
+                self._pointed.append(len(self.placed))
             self.placed.append(given)
             address = self._memory.place(parameter.name, array.flat.view(np.uint8))
         if address % align:

@@ -342,6 +342,17 @@ class IfOp(CudaTileOp):
             print_body(printer, self.else_region, YieldOp)
         print_attributes(printer, self)
 
+    @property
+    def leaves(self) -> bool:
+        """True where a branch does not go on behind the `if`."""
+        return any(
+            not isinstance(last, YieldOp)
+            or any(isinstance(op, IfOp) and op.leaves for op in block.ops)
+            for region in self.regions
+            for block in region.blocks
+            if (last := block.last_op) is not None
+        )
+
     def verify_in_place(self) -> None:
         for type_ in self.result_types:
             if isinstance(type_, TensorViewType | TileView):

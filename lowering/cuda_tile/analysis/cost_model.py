@@ -16,31 +16,38 @@ the iteration before are complete, which keeps one stage less in flight.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import groupby
-from math import prod
 
+from xdsl.dialects.builtin import Float64Type
+from xdsl.ir import Block, Operation, SSAValue
 from xdsl.traits import IsTerminator
 
 from tilewright.dialects.cuda_tile.element_types import ELEMENT_OF
 from tilewright.dialects.cuda_tile.ops import floating_point
 from tilewright.dialects.cuda_tile.ops.aggregate import ReduceOp
 from tilewright.dialects.cuda_tile.ops.core import ConstantOp
+from tilewright.dialects.cuda_tile.ops.memory import LoadPtrTkoOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
+from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp
 from tilewright.dialects.cuda_tile.types import PointerType, TileType
 from tilewright.dialects.cute_nvgpu.lattice.shared_memory import shared_memory_limit
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target, target
 from tilewright.dialects.cute_nvgpu.lattice.tmem import DATACENTER_BLACKWELL
 from tilewright.dialects.once import once_each
+from tilewright.lowering.cuda_tile.analysis.computed_again import is_derived
 from tilewright.lowering.cuda_tile.analysis.hints import hint
 from tilewright.lowering.cuda_tile.analysis.remarks import remark
-from tilewright.lowering.cuda_tile.layouts.elements import shape_of
+from tilewright.lowering.cuda_tile.layouts.elements import shape_of, tile_type
 from tilewright.lowering.cuda_tile.layouts.mma_layouts import (
     Multiplication,
     atom_of,
     multiplications,
 )
-from tilewright.lowering.cuda_tile.layouts.tensor_memory_layouts import in_tensor_memory
+from tilewright.lowering.cuda_tile.layouts.tensor_memory_layouts import (
+    in_tensor_memory,
+    tensor_core_atom,
+)
 from tilewright.lowering.cuda_tile.layouts.warpgroup_layouts import (
     is_added,
     multiplies_by_warpgroups,
@@ -144,24 +151,35 @@ def thread_count(entry: EntryOp, arch: Target | None = None) -> int:
     if products:
         two = any(m >= _TALL or m * n >= _CROWDED * _USUAL for m, n in products)
         return _MOST if two else _USUAL
-    tiles = [
-        result.type
-        for op in entry.walk()
-        for result in op.results
-        if isinstance(result.type, TileType)
-    ]
-    largest = max((type_.elements for type_ in tiles), default=1)
+    largest = max((type_.elements for type_ in _tiles(entry)), default=1)
     share, most = _shares(entry)
     count = max(_FEWEST, min(most, largest // share))
     multiplied = [op for op in multiplications(entry) if atom_of(op)]
     if multiplied:
         # What loops do not carry is in registers beside the operands of the next product.
         once = all(op.parent_op() is entry for op in multiplied)
-        return _MOST if largest >= _CROWDED * _USUAL // (1 + once) else count
-    words = max((type_.elements * _bits(type_) // 32 for type_ in tiles), default=1)
+        registers = max(map(_registers, _tiles(entry)))
+        return _MOST if registers >= _CROWDED * _USUAL // (1 + once) else count
+    words = _words_of(entry)
     while count < _MOST_THREADS and words > min(_WORDS * count, _REGISTERS // _ALIVE):
         count *= 2
     return count
+
+
+def _tiles(entry: EntryOp) -> Iterator[TileType]:
+    values = (x for op in entry.walk() for x in op.results)
+    return (x.type for x in values if isinstance(x.type, TileType))
+
+
+def _words_of(entry: EntryOp) -> int:
+    """The registers of all threads for the largest tile."""
+    return max((type_.elements * _bits(type_) // 32 for type_ in _tiles(entry)), default=1)
+
+
+def _registers(type_: TileType) -> int:
+    """Those of all threads for a tile; other numbers of 64 bits than floats are of addresses, which
+    are computed late."""
+    return type_.elements * (1 + isinstance(type_.element_type, Float64Type))
 
 
 def _shares(entry: EntryOp) -> tuple[int, int]:
@@ -181,39 +199,61 @@ def _bits(type_: TileType) -> int:
 
 
 def _accumulators(entry: EntryOp, arch: Target, turns: int = 1) -> int:
-    """The accumulators of a thread: of products that add to nothing, which are done with one after
-    the other, each in so many turns, the largest, beside those that add to something, or what a
-    loop carries."""
+    """The accumulators of a thread at most: those of a product, in so many turns where it adds to
+    nothing, and what is computed before it, or carried by a loop, and read after it."""
     threads, most = thread_count(entry, arch), 0
     for block, products in groupby(tiled_products(entry, arch), lambda op: op.parent):
-        fresh = added = 0
+        places, times = _times(block) if block else ({}, [])
         for op in products:
-            own = _held_by(prod(shape_of(op.result)), threads, arch)
+            own = _held_by(_registers(tile_type(op.result)), threads, arch)
             if isinstance(op.acc.owner, ConstantOp) and op.acc.owner.elements.is_splat:
-                fresh = max(fresh, own // turns)
-            else:
-                added += own + (min(own, _ADDED) if is_added(op) else 0)
-        types = (argument.type for argument in (block.args if block else ()))
-        carried = (
-            _held_by(type_.elements, threads, arch)
-            for type_ in types
-            if isinstance(type_, TileType)
-        )
-        most = max(most, fresh + max(added, sum(x for x in carried if x >= _PER_THREAD)))
+                own //= turns
+            elif is_added(op):
+                own += min(own, _ADDED)
+            beside = (
+                _held_by(registers, threads, arch)
+                for first, last, registers in times
+                if first < places[op] < last
+            )
+            most = max(most, own + sum(x for x in beside if x >= _PER_THREAD))
     return most
 
 
-def _held_by(elements: int, threads: int, arch: Target) -> int:
-    """The elements of a tile that a thread has in registers."""
-    own = elements // threads
+def _times(block: Block) -> tuple[dict[Operation, int], list[tuple[int, int, int]]]:
+    """The places of a block's ops, and of the tiles that registers hold the first and the last, and
+    how many registers: not of what products read, of loads, and of what is computed anywhere."""
+    places = {op: place for place, op in enumerate(block.ops)}
+    values: list[tuple[int, SSAValue]] = [(-1, argument) for argument in block.args]
+    values += [
+        (place, result)
+        for op, place in places.items() if not isinstance(op, LoadViewTkoOp | LoadPtrTkoOp)
+        for result in op.results
+    ]  # fmt: skip
+    times: list[tuple[int, int, int]] = []
+    for first, value in values:
+        if not isinstance(value.type, TileType) or value.type.elements < WARP or is_derived(value):
+            continue
+        users = (
+            block.find_ancestor_op_in_block(use.operation)
+            for use in value.uses
+            if not isinstance(use.operation, Multiplication) or use.operation.acc is value
+        )
+        last = max((places[user] for user in users if user), default=first)
+        times.append((first, last, _registers(value.type)))
+    return places, times
+
+
+def _held_by(registers: int, threads: int, arch: Target) -> int:
+    """The registers of a thread for a tile."""
+    own = registers // threads
     return min(own, MOST_AT_ONCE) if arch.supports(DATACENTER_BLACKWELL) else own
 
 
-def is_crowded(entry: EntryOp, arch: Target) -> bool:
+def is_crowded(entry: EntryOp, arch: Target, operands: int = 0) -> bool:
     """True where the accumulators of products side by side, not all of which a loop carries, leave
-    a thread too few registers."""
+    a thread too few registers, beside so many of operands."""
     passed = all(map(_is_passed, tiled_products(entry, arch)))
-    return not passed and _accumulators(entry, arch) > _MOST_REGISTERS - _BESIDE
+    return not passed and _accumulators(entry, arch) + operands > _MOST_REGISTERS - _BESIDE
 
 
 def is_full_of_sums(entry: EntryOp, arch: Target) -> bool:
@@ -238,6 +278,15 @@ def ctas_wanted(entry: EntryOp, arch: Target) -> int:
     while registers // ctas > _MOST_REGISTERS - _BESIDE:
         ctas *= 2
     return ctas
+
+
+def ctas_of_tiles(entry: EntryOp, arch: Target) -> int:
+    """The CTAs that are to share a tile block whose threads multiply without MMAs: as many as have
+    the largest tile in registers, beside others."""
+    products = multiplications(entry)
+    if not products or any(atom_of(op) or tensor_core_atom(op, arch) for op in products):
+        return 1
+    return _words_of(entry) * _ALIVE // _REGISTERS
 
 
 def small_axis(rows: int, columns: int, parts: int) -> int | None:

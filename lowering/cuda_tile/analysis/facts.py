@@ -5,9 +5,10 @@ from __future__ import annotations
 from math import gcd
 from typing import Any
 
+from xdsl.dialects.builtin import IntAttr
 from xdsl.ir import Block, Operation, SSAValue
 
-from tilewright.dialects.cuda_tile.attributes import DivByAttr
+from tilewright.dialects.cuda_tile.attributes import BoundedAttr, DivByAttr
 from tilewright.dialects.cuda_tile.element_types import ELEMENT_OF
 from tilewright.dialects.cuda_tile.ops import core, integer
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
@@ -84,6 +85,24 @@ def _of_constant(op: core.ConstantOp) -> int:
     for number in array.reshape(-1)[: 1 if value.is_splat else None].tolist():
         common = gcd(common, int(number))
     return ANYTHING if common == 0 else common & -common
+
+
+def is_natural(value: SSAValue) -> bool:
+    """True of the number of a tile block, of what is assumed not to be negative, and of a part of
+    these."""
+    match value.owner:
+        case core.GetTileBlockIdOp():
+            return True
+        case AssumeOp(predicate=BoundedAttr() as known) if isinstance(known.lower, IntAttr):
+            return known.lower.data >= 0
+        case AssumeOp() as op:
+            return is_natural(op.value)
+        case core.ConstantOp() as op:
+            return bool((op.elements.array() >= 0).all())
+        case integer.DivIOp() | integer.RemIOp() | integer.MinIOp() as op:
+            return is_natural(op.lhs) and is_natural(op.rhs)
+        case _:
+            return False
 
 
 def is_zero(value: SSAValue) -> bool:

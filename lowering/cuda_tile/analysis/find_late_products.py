@@ -14,11 +14,16 @@ from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFOp
 from tilewright.dialects.cuda_tile.ops.memory import MemoryOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
-from tilewright.lowering.cuda_tile.analysis.cost_model import late_registers, thread_count
+from tilewright.lowering.cuda_tile.analysis.cost_model import (
+    late_registers,
+    products_of,
+    thread_count,
+)
 from tilewright.lowering.cuda_tile.analysis.find_pipelines import LoadGroup, LoadPipeline, Pipelines
 from tilewright.lowering.cuda_tile.layouts.elements import shape_of
 from tilewright.lowering.cuda_tile.layouts.find_layouts import LayoutTable
 from tilewright.lowering.cuda_tile.layouts.mma_layouts import Multiplication
+from tilewright.lowering.cuda_tile.layouts.tensor_memory_layouts import bytes_of_name
 from tilewright.lowering.cuda_tile.layouts.warpgroup_layouts import WarpgroupLayouts, is_added
 
 _LEAST_DEPTH = 64
@@ -48,11 +53,22 @@ def find_late_products(
     entry: EntryOp, arch: Target, plan: Pipelines, table: LayoutTable
 ) -> LateProducts:
     """The late products of a kernel in which a warp of its own copies."""
-    by_loop = dict(_by_loop(plan, table))
-    threads = thread_count(entry, arch)
-    size = max((prod(shape_of(late.op.lhs)) for late in by_loop.values()), default=0)
-    registers = late_registers(entry, arch, plan.ctas, size // threads // 2, plan.bytes)
+    if not (by_loop := dict(_by_loop(plan, table))):
+        return LateProducts({})
+    operands = register_operands(entry, arch, table)
+    registers = late_registers(entry, arch, plan.ctas, operands, plan.bytes)
     return LateProducts({}) if registers is None else LateProducts(by_loop, registers)
+
+
+def register_operands(entry: EntryOp, arch: Target, table: LayoutTable) -> int:
+    """The registers of a thread for A of a product by warpgroups that takes it from there."""
+    sizes = [
+        prod(shape_of(op.lhs)) * bytes_of_name(layouts.atom.element("A").name)
+        for op in products_of(entry, arch)
+        if isinstance(layouts := table.products.get(op.result), WarpgroupLayouts)
+        and layouts.takes(table.of(op.lhs))
+    ]
+    return max(sizes, default=0) // 4 // thread_count(entry, arch)
 
 
 def _by_loop(plan: Pipelines, table: LayoutTable) -> Iterator[tuple[ForOp, LateMultiplication]]:
@@ -66,7 +82,7 @@ def _late(
     loop: ForOp, pipeline: LoadPipeline, plan: Pipelines, table: LayoutTable
 ) -> LateMultiplication | None:
     """The second of two products: threads compute A of it, TMA alone loads in the loop, which
-    carries nothing else of its result."""
+    carries nothing else of its result. One that is only added to is in flight as it is."""
     block = loop.region.block
     products = [op for op in block.ops if isinstance(op, Multiplication)]
     if len(products) != 2 or not all(
@@ -86,6 +102,7 @@ def _late(
         or uses[0].operation is not block.last_op
         or group is None
         or not group.alone
+        or group.trailing
         or len(group.loads) != 1
         or any(isinstance(x, MemoryOp) and plan.of(x) is None for x in loop.walk())
     ):

@@ -15,11 +15,12 @@ from xdsl.dialects.builtin import i64
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 
 from tilewright.dialects.cuda_tile.ops import core
-from tilewright.dialects.cuda_tile.ops.control_flow import ContinueOp, ForOp
+from tilewright.dialects.cuda_tile.ops.control_flow import ContinueOp, ForOp, IfOp
 from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp, StoreViewTkoOp
 from tilewright.dialects.cuda_tile.types import TileType
+from tilewright.dialects.cute_nvgpu.lattice.shared_memory import shared_memory_limit
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
 from tilewright.dialects.cute_nvgpu.ops.address import bytes_of
 from tilewright.lowering.cuda_tile.analysis.computed_again import follows
@@ -183,9 +184,7 @@ class Pipelines:
     def bytes(self) -> int:
         """The shared memory of stages and their mbarriers."""
         first = [ring[0] for ring in self.rings()]
-        return sum(
-            one.stages * (_room(one) + 2 * _MBARRIER * len(one.groups)) for one in first
-        )  # fmt: skip
+        return sum(one.stages * _stage(one) for one in first)
 
     def rings(self) -> list[list[LoadPipeline]]:
         """The pipelines by whom they share memory with: those of one shape of which none runs
@@ -320,6 +319,8 @@ def _add(boxed: BoxedAccess, own: LoadGroup, entry: EntryOp, plan: Pipelines) ->
         return "it is in a branch, or in a loop of unknown length, or read once"
     needed: dict[Operation, None] = {}
     if loop is not None:
+        if any(isinstance(op, IfOp) and op.leaves for op in loop.region.block.ops):
+            return "its loop has iterations that end early"
         if loop.unsigned_cmp is not None and element_of(loop.lower_bound) == i64:
             return "its loop counts in unsigned i64"
         if own.product.parent is not boxed.op.parent:
@@ -353,14 +354,14 @@ def is_trailing(product: Operation, loop: ForOp) -> bool:
 
 
 def _choose_stages(entry: EntryOp, arch: Target, plan: Pipelines, beside: int, copied: int) -> None:
-    """Give loops their stages; those without room have none."""
-    beside += sum(
-        load.order.bytes
-        for pipeline in plan.by_loop.values()
-        if pipeline.loop is None
-        for group in pipeline.groups
-        for load in group.loads
-    )
+    """Give loops their stages; those without room have none, nor has what is loaded once."""
+    if (once := plan.by_loop.get(None)) is not None:
+        while once.groups and beside + _stage(once) > shared_memory_limit(arch):
+            for load in once.groups.pop().loads:
+                plan.refused[load.op] = "shared memory has no room for it"
+        beside += _room(once)
+        if not once.groups:
+            del plan.by_loop[None]
     if not _stages_found(entry, arch, plan, beside, copied):
         for pipeline in plan.by_loop.values():
             others = [group for group in pipeline.groups if group.beside]
@@ -400,6 +401,10 @@ def _stages_found(entry: EntryOp, arch: Target, plan: Pipelines, beside: int, co
             )
     few = min((own.stages for own in pipelines), default=0) < _FEWEST
     return not few or not any(group.beside for group, _ in groups)
+
+
+def _stage(pipeline: LoadPipeline) -> int:
+    return _room(pipeline) + 2 * _MBARRIER * len(pipeline.groups)
 
 
 def _room(pipeline: LoadPipeline) -> int:

@@ -58,6 +58,8 @@ class SplitTiles:
 
     entry: EntryOp
     parts: int
+    folds: bool = False
+    """Tiles are split along what is folded, too."""
     axes: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
     whole: set[SSAValue] = field(default_factory=set[SSAValue])
 
@@ -82,7 +84,7 @@ class SplitTiles:
         while waiting:
             value = waiting.pop()
             for op in around(value):
-                for relation in relations(op):
+                for relation in relations(op, folds=self.folds):
                     if any(tile is value for tile, _ in relation):
                         waiting += self._follow(op, relation)
 
@@ -123,9 +125,9 @@ class SplitTiles:
 # --- what dimensions run along ---
 
 
-def relations(op: Operation) -> Iterator[Relation]:
+def relations(op: Operation, *, folds: bool = False) -> Iterator[Relation]:
     """The dimensions that tiles of an op run along: of those that are the same, either all
-    are split or none."""
+    are split or none. What is folded may be split where `folds` are of parts."""
     match op:
         case MmaFOp() | MmaIOp() | MmaFScaledOp():
             tiles = [op.lhs, op.rhs, op.acc, *op.operands[3:], op.results[0]]
@@ -138,7 +140,7 @@ def relations(op: Operation) -> Iterator[Relation]:
             along: list[object] = [*range(tile_type(op.operands[0]).rank)]
             dim = op.dim.value.data  # pyright: ignore
             left = [i for i in along if i != dim]
-            along[dim] = None
+            along[dim] = "folded" if folds and not isinstance(op, core.CatOp) else None
             results = left if isinstance(op, ReduceOp) else along
             yield [*((x, along) for x in op.operands), *((x, results) for x in op.results)]
         case core.PackOp() | core.UnpackOp():

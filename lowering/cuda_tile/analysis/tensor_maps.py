@@ -23,12 +23,12 @@ from tilewright.dialects.cuda_tile.ops.control_flow import (
     YieldOp,
 )
 from tilewright.dialects.cuda_tile.ops.memory import (
-    GdcLaunchDependentsTkoOp,
-    GdcWaitTkoOp,
+    GridDependency,
     JoinTokensOp,
     LoadPtrTkoOp,
     MakeTokenOp,
     MemoryOp,
+    TokenOp,
 )
 from tilewright.dialects.cuda_tile.ops.miscellaneous import AssumeOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
@@ -109,31 +109,41 @@ def boxed_store(op: StoreViewTkoOp, arch: Target | None) -> BoxedAccess | str:
     """The store by TMA that an op may be; else why not."""
     if (why := _why_none(op, arch)) is not None:
         return why
-    if not _before_stores_alone(op.result_token, set()):
+    if not all(
+        isinstance(access, StoreViewTkoOp) and is_weak(access)
+        for access in accesses_behind(op.result_token)
+    ):
         return "an access that is no such store comes after it"
-    return _boxed(op)
+    boxed = _boxed(op)
+    if isinstance(boxed, BoxedAccess):
+        sizes, strides = extents_of(tensor_of(op.view))
+        if _divisor(sizes[strides.index(1)]) * boxed.order.order.size % CHUNK:
+            return (
+                f"a row is not known to be a multiple of {CHUNK} bytes: TMA writes all of the last"
+            )
+    return boxed
 
 
-def _before_stores_alone(token: SSAValue, seen: set[SSAValue]) -> bool:
-    """True where nothing but weak stores to views comes after a token."""
-    if token in seen:
-        return True
-    seen.add(token)
-    return all(
-        passed is not None and all(_before_stores_alone(other, seen) for other in passed)
-        for passed in (_passed_on(use.operation, use.index) for use in token.uses)
-    )
+def accesses_behind(token: SSAValue) -> set[Operation]:
+    """The accesses that come after a token, and what else nobody knows to be none."""
+    behind, seen, tokens = set[Operation](), {token}, [token]
+    while tokens:
+        for use in tokens.pop().uses:
+            op, passed = use.operation, _passed_on(use.operation, use.index)
+            if passed is None or (isinstance(op, TokenOp) and not isinstance(op, GridDependency)):
+                behind.add(op)
+            tokens += [other for other in passed or () if other not in seen]
+            seen.update(passed or ())
+    return behind
 
 
 def _passed_on(op: Operation, index: int) -> list[SSAValue] | None:
-    """The tokens that an op makes of one; None of an access that is no store to a view."""
+    """The tokens that an op makes of one; None of one that nobody knows."""
     match op:
-        case StoreViewTkoOp() if is_weak(op):
+        case TokenOp():
             return [op.result_token]
         case JoinTokensOp():
             return [op.result]
-        case GdcWaitTkoOp() | GdcLaunchDependentsTkoOp():
-            return [op.result_token]
         case ContinueOp() | BreakOp() | YieldOp():
             holder = op.parent_op()
             while isinstance(op, ContinueOp | BreakOp) and isinstance(holder, IfOp):
@@ -180,7 +190,7 @@ def reads_only(token: SSAValue | None) -> bool:
             return all(map(reads_only, joined.tokens))
         case LoadViewTkoOp() | LoadPtrTkoOp() as load:
             return is_weak(load) and reads_only(load.token)
-        case GdcWaitTkoOp() | GdcLaunchDependentsTkoOp() as grids:
+        case GridDependency() as grids:
             # Whoever copies waits for the grids before this one first.
             return reads_only(grids.token)
         case _:

@@ -13,7 +13,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from tilewright.dialects.cuda_tile.ops import core, integer
 from tilewright.dialects.cuda_tile.ops.elementwise import BinaryInteger, UnaryInteger
 from tilewright.dialects.cuda_tile.types import TileType
-from tilewright.lowering.cuda_tile.analysis.facts import is_packed, pointee_bytes
+from tilewright.lowering.cuda_tile.analysis.facts import is_natural, is_packed, pointee_bytes
 from tilewright.lowering.cuda_tile.analysis.runs import run_of
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, known_integer, lowers
 from tilewright.lowering.cuda_tile.layouts.layouts import TileLayout
@@ -108,6 +108,8 @@ def _divide(op: BinaryInteger, kernel: Kernel) -> None:
     kind: type[Operation] = arith.RemSIOp if signed else arith.RemUIOp
     if divides:
         kind = _DIVISIONS[word(op, "rounding", "zero"), signed]
+    if is_natural(op.result) and kind in (arith.FloorDivSIOp, arith.DivSIOp, arith.RemSIOp):
+        kind = arith.DivUIOp if divides else arith.RemUIOp
 
     def compute(x: SSAValue, y: SSAValue) -> SSAValue:
         if type_ == i1:

@@ -76,21 +76,11 @@ def _lower_from(op: Operation | None, kernel: Kernel, leaf: RegionEnd) -> list[S
         kernel.at(op)
         if op.has_trait(IsTerminator):
             return leaf.values(op)
-        if isinstance(op, IfOp) and _leaves(op):
+        if isinstance(op, IfOp) and op.leaves:
             return _branch(op, _Rest(op, kernel, leaf), kernel)
         kernel.lower(op)
         op = op.next_op
     return leaf.values(YieldOp.create())
-
-
-def _leaves(op: IfOp) -> bool:
-    """True where a branch does not go on behind the `if`."""
-    return any(
-        not isinstance(last, YieldOp) or any(isinstance(x, IfOp) and _leaves(x) for x in block.ops)
-        for region in op.regions
-        for block in region.blocks
-        if (last := block.last_op) is not None
-    )
 
 
 class _Rest:

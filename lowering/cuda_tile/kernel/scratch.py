@@ -296,6 +296,24 @@ class Scratch:
 
         return load
 
+    def lazily(
+        self, base: SSAValue, layout: TileLayout, element: Attribute, order: SharedOrder
+    ) -> Callable[[int], SSAValue]:
+        """The element of a register, which is loaded, with its neighbours, where it is first asked
+        for."""
+        place, loaded = self.places(base, layout.threads, order), dict[int, SSAValue]()
+        runs = {register: run for run in _runs(layout, order) for register in run}
+
+        def load(register: int) -> SSAValue:
+            if register not in loaded:
+                run = runs[register]
+                at, offset = place(layout.places[run[0]])
+                op = address.LoadOp(at, (), [element] * len(run), offset)
+                loaded.update(zip(run, self.emitter.add(op).results, strict=True))
+            return loaded[register]
+
+        return load
+
     def places(
         self, base: SSAValue, threads: Sequence[int | None], order: SharedOrder
     ) -> Callable[[int], tuple[SSAValue, int]]:

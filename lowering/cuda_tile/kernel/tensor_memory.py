@@ -350,9 +350,8 @@ class AccumulatorMemory(TensorColumns):
         for number, (at, count) in enumerate(self.runs(accumulators)):
             type_ = FragmentType.get(count, accumulators.element)
             own = elements[number * count : (number + 1) * count]
-            emitter.add(
-                tmem_access.StoreOp(from_elements(own, type_, emitter), view, at, shape, **form)
-            )
+            fragment = from_elements(own, type_, emitter, shape)
+            emitter.add(tmem_access.StoreOp(fragment, view, at, shape, **form))
         self._touch = emitter.add(tmem_access.WaitStoreOp())
         self.touched = True
 
@@ -368,9 +367,9 @@ class AccumulatorMemory(TensorColumns):
             view = self.slice(0, i32, (LANES, self._columns), layout)
             for begin, count in _powers_of_two(len(words)):
                 type_ = FragmentType.get(count, i32)
-                fragment = from_elements(words[begin : begin + count], type_, emitter)
-                at = [self.first_lane(), emitter.constant(column + begin, None)]
                 shape = TmemShapeAttr("32x32b")
+                fragment = from_elements(words[begin : begin + count], type_, emitter, shape)
+                at = [self.first_lane(), emitter.constant(column + begin, None)]
                 emitter.add(tmem_access.StoreOp(fragment, view, at, shape))
             emitter.add(tmem_access.WaitStoreOp())
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import i32
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import IntegerAttr, i32
 from xdsl.ir import Attribute, SSAValue
 
 from tilewright.dialects.cuda_tile.builder import TileBuilder
@@ -22,10 +24,23 @@ class Before(TileBuilder):
     def part(self, value: SSAValue, axis: int, number: int, extent: int) -> SSAValue:
         """A part of a tile along an axis, by its number among such parts."""
         shape = [extent if i == axis else x for i, x in enumerate(shape_of(value))]
+        if tuple(shape) == shape_of(value):
+            return value
         zero, place = (self.constant(i, i32) for i in (0, number))
         indices = [place if i == axis else zero for i in range(len(shape))]
         type_ = TileType.get(tuple(shape), element_of(value))
         return self.add(core.ExtractOp, [value, *indices], type_)
+
+    def joined(self, parts: Sequence[SSAValue], axis: int) -> SSAValue:
+        """Parts of a tile side by side along an axis, a power of two of them."""
+        while len(parts) > 1:
+            shape = [2 * x if i == axis else x for i, x in enumerate(shape_of(parts[0]))]
+            type_ = TileType.get(tuple(shape), element_of(parts[0]))
+            parts = [
+                self.add(core.CatOp, pair, type_, dim=IntegerAttr(axis, 64))
+                for pair in zip(parts[::2], parts[1::2], strict=True)
+            ]
+        return parts[0]
 
     def broadcast(self, value: SSAValue, shape: tuple[int, ...]) -> SSAValue:
         """A tile repeated along the dimensions that it has one element of."""

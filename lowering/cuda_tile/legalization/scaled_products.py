@@ -14,17 +14,22 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import SSAValue
 
+from tilewright.dialects.ancestors import ancestors
 from tilewright.dialects.cuda_tile.enums import ComparisonPredicate, Signedness
 from tilewright.dialects.cuda_tile.ops import core
 from tilewright.dialects.cuda_tile.ops.conversions import BitcastOp, ExtIOp
 from tilewright.dialects.cuda_tile.ops.floating_point import FmaOp, MulFOp
 from tilewright.dialects.cuda_tile.ops.integer import AddIOp, CmpIOp, ShLIOp, ShRIOp
 from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFOp, MmaFScaledOp
+from tilewright.dialects.cuda_tile.ops.module import EntryOp
+from tilewright.lowering.cuda_tile.analysis.split_dimensions import SplitTiles, UnsplitError
 from tilewright.lowering.cuda_tile.layouts.elements import element_of, shape_of, tile_type
 from tilewright.lowering.cuda_tile.layouts.mma_layouts import atom_of
 from tilewright.lowering.cuda_tile.legalization.before import ROUNDING, Before
 
 _F16, _F32, _F64 = Float16Type(), Float32Type(), Float64Type()
+_SUMS, _COLUMNS = 1 << 14, 64
+"""The sums that are scaled at once, beside their totals, and the columns at least."""
 _BIAS, _FRACTION, _NAN, _NAN_BITS = 127, 23, 255, 0x7FC00000
 """Of f32 the bias of exponents, which f8E8M0FNU has too, the bits below them and a NaN, and the
 word of f8E8M0FNU that is one."""
@@ -32,25 +37,54 @@ word of f8E8M0FNU that is one."""
 
 def scaled_product(op: MmaFScaledOp, before: Before) -> SSAValue:
     """A scaled product: of f16, where an MMA multiplies that, whose sums over the elements of a
-    scale factor are scaled; else of f64, of which each is scaled."""
-    blocks = shape_of(op.lhs_scale)[-1]
-    block, rank = shape_of(op.lhs)[-1] // blocks, len(shape_of(op.lhs))
-    total, type_ = op.acc, tile_type(op.acc)
+    scale factor are scaled, some columns after the others where the kernel will not take turns;
+    else of f64, of which each is scaled."""
+    *_, rows, columns = shape_of(op.acc)
+    own = min(columns, max(_SUMS // rows, _COLUMNS))
+    if own < columns and _takes_turns(op):
+        own = columns
+    parts = [_scaled_columns(op, number, own, before) for number in range(columns // own)]
+    sums = [part for part in parts if part is not None]
+    if len(sums) < len(parts):
+        return _product_of_scaled(op, before)
+    return before.joined(sums, len(shape_of(op.acc)) - 1)
+
+
+def _takes_turns(op: MmaFScaledOp) -> bool:
+    """True where the rows or the columns of a product may be computed in turns."""
+    for axis in (-2, -1):
+        split = SplitTiles(next(x for x in ancestors(op) if isinstance(x, EntryOp)), 2)
+        try:
+            split.spread(op.result, tile_type(op.result).rank + axis)
+        except UnsplitError:
+            continue
+        return True
+    return False
+
+
+def _scaled_columns(op: MmaFScaledOp, part: int, columns: int, before: Before) -> SSAValue | None:
+    """A part of the columns of a scaled product; None where no MMA multiplies them."""
+    blocks, last = shape_of(op.lhs_scale)[-1], len(shape_of(op.lhs)) - 1
+    block = shape_of(op.lhs)[-1] // blocks
+    right, scale, total = (
+        before.part(value, last, part, columns) for value in (op.rhs, op.rhs_scale, op.acc)
+    )
+    shape, type_ = shape_of(total), tile_type(total)
     zero = before.constant(0.0, type_)
     for number in range(blocks):
-        parts = [
+        operands = [
             before.float(before.part(value, axis, number, block), _F16)
-            for value, axis in ((op.lhs, rank - 1), (op.rhs, rank - 2))
+            for value, axis in ((op.lhs, last), (right, last - 1))
         ]
-        product = MmaFOp.create(operands=[*parts, zero], result_types=[type_])
+        product = MmaFOp.create(operands=[*operands, zero], result_types=[type_])
         if atom_of(product) is None:
-            return _product_of_scaled(op, before)
-        part = before.insert(product).results[0]
-        left, right = (
-            before.broadcast(before.part(scale, axis, number, 1), shape_of(op.acc))
-            for scale, axis in ((op.lhs_scale, rank - 1), (op.rhs_scale, rank - 2))
+            return None
+        sums = before.insert(product).results[0]
+        x, y = (
+            before.broadcast(before.part(value, axis, number, 1), shape)
+            for value, axis in ((op.lhs_scale, last), (scale, last - 1))
         )
-        total = _scaled_sum(part, left, right, total, before)
+        total = _scaled_sum(sums, x, y, total, before)
     return total
 
 

@@ -6,18 +6,23 @@ anew, the copies of the round before have read it. Copies are complete when the 
 
 from __future__ import annotations
 
+from collections.abc import Container, Sequence
 from functools import partial
 
 from xdsl.ir import SSAValue
 
-from tilewright.dialects.cuda_tile.ops.memory import MakeTokenOp
+from tilewright.dialects.cuda_tile.ops.memory import LoadPtrTkoOp, MakeTokenOp, MemoryOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
-from tilewright.dialects.cuda_tile.ops.views import StoreViewTkoOp
+from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp, StoreViewTkoOp
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
 from tilewright.dialects.cute_nvgpu.ops import tma, wgmma_sync
 from tilewright.lowering.cuda_tile.analysis.cost_model import STORED, products_of
 from tilewright.lowering.cuda_tile.analysis.remarks import remark
-from tilewright.lowering.cuda_tile.analysis.tensor_maps import BoxedAccess, boxed_store
+from tilewright.lowering.cuda_tile.analysis.tensor_maps import (
+    BoxedAccess,
+    accesses_behind,
+    boxed_store,
+)
 from tilewright.lowering.cuda_tile.kernel.coordinates import box_corners
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
 from tilewright.lowering.cuda_tile.kernel.late_accumulators import InTurn
@@ -32,20 +37,42 @@ def stored_boxes(entry: EntryOp, arch: Target | None) -> dict[StoreViewTkoOp, Bo
     """The stores of a kernel that TMA makes: of kernels in which warpgroups multiply."""
     if not products_of(entry, arch):
         return {}
-    stores = (op for op in entry.walk() if isinstance(op, StoreViewTkoOp))
-    boxed = {op: boxed_store(op, arch) for op in stores}
-    for op, access in boxed.items():
-        why = access
+    stored: dict[StoreViewTkoOp, BoxedAccess] = {}
+    for op in (op for op in entry.walk() if isinstance(op, StoreViewTkoOp)):
+        access = boxed_store(op, arch)
+        if isinstance(access, BoxedAccess) and access.order.bytes < _SMALLEST:
+            access = f"a tile of less than {_SMALLEST} bytes is not worth it"
         if isinstance(access, BoxedAccess):
-            small = access.order.bytes < _SMALLEST
-            why = f"a tile of less than {_SMALLEST} bytes is not worth it" if small else None
-        if why is not None:
-            remark(op, "tma", f"'{op.name}' does not store by TMA: {why}")
-    return {
-        op: access
-        for op, access in boxed.items()
-        if isinstance(access, BoxedAccess) and access.order.bytes >= _SMALLEST
-    }
+            stored[op] = access
+        else:
+            _say_why(op, access)
+    writes = [
+        op
+        for op in entry.walk()
+        if isinstance(op, MemoryOp) and not isinstance(op, LoadPtrTkoOp | LoadViewTkoOp)
+    ]
+    # No fence is between the writes of threads and those of TMA.
+    while lost := [op for op in stored if _meets_threads(op, writes, stored)]:
+        for op in lost:
+            del stored[op]
+            _say_why(op, "what threads write comes before or after it")
+    return stored
+
+
+def _meets_threads(
+    store: StoreViewTkoOp, writes: Sequence[MemoryOp], stored: Container[MemoryOp]
+) -> bool:
+    """True of a store that writes of threads come after, or that comes after one."""
+    behind = accesses_behind(store.result_token)
+    return any(
+        op in behind or store in accesses_behind(op.result_token)
+        for op in writes
+        if op not in stored
+    )
+
+
+def _say_why(op: StoreViewTkoOp, why: str) -> None:
+    remark(op, "tma", f"'{op.name}' does not store by TMA: {why}")
 
 
 def store_boxed(op: StoreViewTkoOp, access: BoxedAccess, kernel: Kernel) -> None:

@@ -91,7 +91,9 @@ class AtomProduct:
         type_ = FragmentType.get(width, elements[0].type)
         places = self.layouts.fragments("C")
         sums = {
-            place: from_elements(elements[i * width : (i + 1) * width], type_, emitter)
+            place: from_elements(
+                elements[i * width : (i + 1) * width], type_, emitter, (self.atom, "C")
+            )
             for i, place in enumerate(places)
         }
         for k in a.steps:
@@ -146,7 +148,7 @@ class AtomProduct:
 
         def words(number: int) -> SSAValue:
             own = elements[number * width : (number + 1) * width]
-            return from_elements(own, type_, kernel.emitter)
+            return from_elements(own, type_, kernel.emitter, (self.atom, operand))
 
         return Fragments(self, operand, words)
 

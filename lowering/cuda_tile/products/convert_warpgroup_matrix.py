@@ -69,7 +69,7 @@ def accumulators(value: SSAValue, layouts: WarpgroupLayouts, kernel: Kernel) -> 
     elements = kernel.elements(value, layouts.layout("C"))
     type_, width = accumulator_type(layouts), layouts.values("C")
     return tuple(
-        from_elements(elements[i : i + width], type_, kernel.emitter)
+        from_elements(elements[i : i + width], type_, kernel.emitter, (layouts.atom, "C"))
         for i in range(0, len(elements), width)
     )
 
@@ -143,7 +143,8 @@ class WarpgroupProduct:
         own, type_ = layouts.layout("C"), accumulator_type(layouts)
         wide, width = type_.element_type, layouts.values("C")
         totals = [*kernel.elements(op.acc, own)]
-        zero = from_elements([kernel.constant(0, wide)] * width, type_, kernel.emitter)
+        form = layouts.atom, "C"
+        zero = from_elements([kernel.constant(0, wide)] * width, type_, kernel.emitter, form)
         depth, step = layouts.extents["k"], self.atom.shape[2]
         rounds = [
             (i, place, k)
@@ -179,7 +180,7 @@ class WarpgroupProduct:
         fragments: Registers = {}
         for i, place in enumerate(layouts.fragments("A")):
             own = tile.elements[i * width : (i + 1) * width]
-            fragment = from_elements(own, as_held, kernel.emitter)
+            fragment = from_elements(own, as_held, kernel.emitter, (layouts.atom, "A"))
             if as_held != type_:
                 fragment = kernel.emitter.emit(CastOp(fragment, type_))
             fragments[place] = fragment

@@ -68,7 +68,7 @@ class KeptOperands:
 
 def _operands(loop: Operation, kernel: Kernel) -> Iterator[tuple[Multiplication, str, SSAValue]]:
     """The operands of a loop's MMAs that come from outside of it."""
-    if kernel.arch is None:
+    if kernel.arch is None or not kernel.keeps:
         return
     for op in loop.walk():
         if not isinstance(op, Multiplication) or atom_of(op) is None:

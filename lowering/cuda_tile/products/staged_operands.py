@@ -102,11 +102,11 @@ class StagedOperand:
             element = i32
             above = {bit: at - low for bit, at in order.position.items() if at >= low}
             order = SharedOrder(above, _WORD)
-        words = kernel.scratch.load(base, layout, element, order)
+        word = kernel.scratch.lazily(base, layout, element, order)
 
         def run(first: int, count: int) -> SSAValue:
             type_ = FragmentType.get(count, element)
-            return from_elements(words[first : first + count], type_, emitter)
+            return from_elements([word(first + i) for i in range(count)], type_, emitter)
 
         return run
 

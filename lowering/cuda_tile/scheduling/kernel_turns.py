@@ -13,19 +13,22 @@ from xdsl.dialects.builtin import i32
 from xdsl.ir import Block, Region, SSAValue
 
 from tilewright.dialects.cuda_tile.builder import TileBuilder
+from tilewright.dialects.cuda_tile.ops.aggregate import Aggregate
 from tilewright.dialects.cuda_tile.ops.control_flow import ContinueOp, ForOp, ReturnOp
 from tilewright.dialects.cuda_tile.ops.memory import StorePtrTkoOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cuda_tile.ops.views import StoreViewTkoOp, ViewAccess
 from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
-from tilewright.lowering.cuda_tile.analysis.cost_model import is_full_of_sums
+from tilewright.lowering.cuda_tile.analysis.cost_model import WARP, is_full_of_sums, thread_count
 from tilewright.lowering.cuda_tile.analysis.place_accumulators import lacks_columns
 from tilewright.lowering.cuda_tile.analysis.split_dimensions import SplitTiles, UnsplitError
 from tilewright.lowering.cuda_tile.layouts.elements import shape_of, tile_type
 from tilewright.lowering.cuda_tile.layouts.mma_layouts import multiplications
 from tilewright.lowering.cuda_tile.scheduling.computed_parts import part_extracts
+from tilewright.lowering.cuda_tile.scheduling.fold_turns import turn_folds
 from tilewright.lowering.cuda_tile.scheduling.split_blocks import (
+    MATRICES,
     Atomic,
     check_ops,
     check_parts,
@@ -34,24 +37,25 @@ from tilewright.lowering.cuda_tile.scheduling.split_blocks import (
 )
 from tilewright.lowering.cuda_tile.scheduling.unfolded_rows import unfold_rows
 
-_MATRICES = -1
-"""The dimension in front of rows and columns."""
-_TURNS, _LEAST = 2, 128
-"""The turns, and the least rows or columns of each: all warps multiply."""
+_TURNS, _OF_WARP = 2, 16
+"""The turns, and the least rows or columns of each for a warp: all of them multiply."""
+_FOLDED = 1 << 15
+"""The elements of a tile in turns that are folded: a line or more for each step."""
 LARGE = 1 << 17
 """The elements of a tile that are not too many for registers: 128 of each of 1024 threads."""
 
 
 def turn_kernel(entry: EntryOp, arch: Target | None) -> None:
     """Split the matrices of an entry, their rows or columns, until there is room for sums."""
+    least = thread_count(entry, arch) // WARP * _OF_WARP
 
     def split_sums(split: SplitTiles, axis: int) -> None:
         def legal(*extents: int) -> int | None:
-            return axis if axis == _MATRICES or extents[axis] >= _LEAST * _TURNS else None
+            return axis if axis == MATRICES or extents[axis] >= least * _TURNS else None
 
         split_products(split, legal)
 
-    axes = _MATRICES, 0, 1
+    axes = MATRICES, 0, 1
     while arch is not None and (is_full_of_sums(entry, arch) or lacks_columns(entry, arch)):
         if not any(_turn(entry, _TURNS, partial(split_sums, axis=axis)) for axis in axes):
             break
@@ -59,10 +63,13 @@ def turn_kernel(entry: EntryOp, arch: Target | None) -> None:
         unfold_rows(entry, LARGE)
         part_extracts(entry, LARGE)
     while large := _large_tiles(entry):
-        parts = max(tile_type(value).elements for value in large) // LARGE
+        folds = any(isinstance(op, Aggregate) for op in entry.walk())
+        largest = max(tile_type(value).elements for value in large)
+        parts = most = largest // (_FOLDED if folds else LARGE)
         while parts > 1 and not _turn(entry, parts, _split_stored):
             parts //= 2
         if parts == 1:
+            turn_folds(entry, most, large)
             return
 
 

@@ -20,6 +20,7 @@ from xdsl.dialects.builtin import i1, i32
 from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import InsertPoint
 
+from tilewright.dialects.cuda_tile.attributes import BoundedAttr
 from tilewright.dialects.cuda_tile.builder import TileBuilder
 from tilewright.dialects.cuda_tile.enums import ComparisonPredicate, Signedness
 from tilewright.dialects.cuda_tile.ops import core, integer
@@ -145,6 +146,7 @@ def _numbers(entry: EntryOp, dim: int, *, falls: bool) -> list[SSAValue]:
         integer.CmpIOp, [at.add(integer.OrIOp, high), at.constant(0, i32)], TileType.get((), i1),
         comparison_predicate=ComparisonPredicate.EQUAL, **_UNSIGNED,
     )  # fmt: skip
-    return [
+    selected = (
         at.add(core.SelectOp, [fits, new[i], old], old.type) for i, old in enumerate(begun.results)
-    ]
+    )
+    return [at.add(AssumeOp, [x], predicate=BoundedAttr.get(0, None)) for x in selected]

@@ -53,6 +53,7 @@ from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target, target
 from tilewright.dialects.cute_nvgpu.lattice.tmem import DATACENTER_BLACKWELL
 from tilewright.lowering.cuda_tile.analysis.cost_model import (
+    ctas_of_tiles,
     ctas_wanted,
     products_of,
     small_axis,
@@ -81,6 +82,9 @@ _MOST = 16
 _RELAXED = MemoryOrderingSemantics.RELAXED
 _ROWS, _TALL = 64, 128
 """The rows of a CTA's part at least, and from which on rows are split rather than columns."""
+
+MATRICES = -1
+"""The dimension in front of rows and columns."""
 
 _KNOWN = (
     PureOp, AssumeOp, ReduceOp, ScanOp, ForOp, LoopOp, IfOp, LoadViewTkoOp, StoreViewTkoOp,
@@ -127,20 +131,24 @@ def _split(entry: EntryOp, arch: Target, ctas: int) -> SharedBlocks:
 
 
 def _shared(entry: EntryOp, arch: Target) -> SharedBlocks:
-    """A block of a small grid, in as many parts as there may be."""
-    ctas = shared_by(entry) if products_of(entry, arch) else 1
+    """A block of a small grid, or whose tiles threads that multiply by themselves have no registers
+    for, in as many parts as there may be."""
+    ctas, axes = ctas_of_tiles(entry, arch), [_of_matrices, _of_longer]
+    if products_of(entry, arch):
+        ctas, axes = shared_by(entry), [small_axis]
     while ctas > 1:
-        split = SplitTiles(entry, ctas)
-        try:
-            check_ops(entry)
-            split.copy_cheap()
-            split_products(split, small_axis)
-            check_parts(split)
-        except UnsplitError:
-            ctas //= 2
-            continue
-        _rewrite(split)
-        return SharedBlocks(ctas, clustered=False)
+        for axis_of in axes:
+            split = SplitTiles(entry, ctas)
+            try:
+                check_ops(entry)
+                split.copy_cheap()
+                split_products(split, axis_of)
+                check_parts(split)
+            except UnsplitError:
+                continue
+            _rewrite(split)
+            return SharedBlocks(ctas, clustered=False)
+        ctas //= 2
     return SharedBlocks()
 
 
@@ -171,6 +179,14 @@ def _axis(rows: int, columns: int, parts: int) -> int | None:
     if rows >= _TALL * parts or columns < _ROWS * parts <= rows:
         return 0
     return 1 if columns >= _ROWS * parts else None
+
+
+def _of_matrices(*_: int) -> int:
+    return MATRICES
+
+
+def _of_longer(rows: int, columns: int, _: int) -> int:
+    return int(columns > rows)
 
 
 def _pair_axis(rows: int, columns: int, parts: int) -> int | None:

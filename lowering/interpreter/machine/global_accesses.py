@@ -206,7 +206,9 @@ class GlobalAccesses:
     ) -> None:  # fmt: skip
         """A copy of a thread in a group writes a box of a tensor, or combines it as a reduction,
         whose op is negative; `changed` are the elements inside that get other values."""
-        self._begin_write(self._box(lane, image, corner), changed[:, None], op, group)
+        self._begin_write(
+            self._box(lane, image, corner, stored=op > 0), changed[:, None], op, group
+        )
 
     def write_words(
         self, lane: int, address: Bits, width: int, changed: NDArray[np.bool_], op: int, group: int
@@ -252,10 +254,12 @@ class GlobalAccesses:
             now = self._clocks.now(lane)
             shadow.writes.note(places[None], self._who(lane), now, copy.op)
 
-    def _box(self, lane: int, image: TensorImage, corner: Sequence[int]) -> list[Span]:
+    def _box(
+        self, lane: int, image: TensorImage, corner: Sequence[int], *, stored: bool = False
+    ) -> list[Span]:
         if not self.are_checked:
             return []
-        inside, places = image.places(corner)
+        inside, places = image.places(corner, stored=stored)
         first = places[inside] * image.box.element.bytes
         if not len(first):
             return []

@@ -40,7 +40,8 @@ class TensorImage:
 
     def put(self, kind: str | None, corner: Sequence[int], content: NDArray[np.uint8]) -> None:
         """Write the bytes of the box at a corner, or combine the tensor with them as a reduction of
-        a kind; what lies outside is left out."""
+        a kind. What lies outside is left out; but of the last 16 bytes of a row a store writes all
+        (H200)."""
         at, values = self._result(kind, corner, content)
         self._elements[at] = values
 
@@ -55,22 +56,27 @@ class TensorImage:
     def _result(
         self, kind: str | None, corner: Sequence[int], content: NDArray[np.uint8]
     ) -> tuple[NDArray[np.int64], NDArray[Any]]:
-        inside, places = self.places(corner)
+        inside, places = self.places(corner, stored=kind is None)
         values = np.ascontiguousarray(content).view(self._elements.dtype).reshape(places.shape)
         at, values = places[inside], values[inside]
         if kind is not None:
             values = combined(self.box.element.mlir, kind, self._elements[at], values)
         return at, values
 
-    def places(self, corner: Sequence[int]) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
-        """The elements of the box in the tensor, and their places in elements of the buffer."""
+    def places(
+        self, corner: Sequence[int], *, stored: bool = False
+    ) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
+        """The elements of the box in the tensor, or those that are stored, and their places in
+        elements of the buffer."""
+        chunk = CHUNK // self.box.element.bytes if stored else 1
+        shape = (*self.shape[:-1], -(-self.shape[-1] // chunk) * chunk)
         inside, places = np.ones((1,) * self.box.rank, dtype=bool), np.zeros(1, dtype=np.int64)
         for axis, (first, extent) in enumerate(zip(corner, self.box.shape, strict=True)):
             index = np.arange(first, first + extent, dtype=np.int64)
             index = index.reshape([-1 if place == axis else 1 for place in range(self.box.rank)])
-            inside = inside & (index >= 0) & (index < self.shape[axis])
+            inside = inside & (index >= 0) & (index < shape[axis])
             places = places + index * (self.strides[axis] // self.box.element.bytes)
-        return inside, places
+        return inside & (places < len(self._elements)), places
 
 
 def chunk_addresses(start: int, box: TensorBox) -> NDArray[np.int64]:

@@ -44,6 +44,17 @@ def test_a_product_an_iteration_late(trips: int) -> None:
     check(GIVEN, [trips], (1, 1))
 
 
+def test_a_product_that_is_only_added_to_is_not_late() -> None:
+    """Its MMAs are in flight as they are: the stage of V is released an iteration behind them."""
+    text = attention(64, 64, 64, GIVEN).replace("%p, %v, %scaled", "%p, %v, %sum")
+    text = text.replace("%scaled = mulf %sum, %f : tile<64x64xf32>", "")
+    args = arguments(operands(64, 256, 64, 1), 4)
+    options: dict[str, Any] = {"grid": (1, 1), "args": args, "arch": "sm_90a"}
+    want = tw.interpret(text, "k", **options)[-1]
+    got = tw.interpret(text, "k", level="ptx", schedule=1, **options)[-1]
+    assert (got.view(np.uint32) == want.view(np.uint32)).all()
+
+
 COUNT = """
     %x, %y, %z = get_tile_block_id : tile<i32>
     %o = constant <i32: 0> : tile<i32>

@@ -21,9 +21,11 @@ from test_pairs import paired
 from test_scale_factors import scaled
 from test_warpgroups import product
 from tile_ir import entry
+from xdsl.dialects import scf
 from xdsl.dialects.builtin import ModuleOp
 
 from tilewright.diagnostic import OpError
+from tilewright.dialects.ancestors import ancestors
 from tilewright.parsing import default_context
 from tilewright.passes.analysis.functions import functions
 from tilewright.passes.analysis.hazards.check import check
@@ -70,6 +72,22 @@ KERNELS = {
 def test_no_hazards(name: str, arch: str) -> None:
     for level, module in at_levels(KERNELS[name][0], arch).items():
         assert hazards(module) == [], level
+
+
+def test_rounds_taken_out_of_loops_wait_too() -> None:
+    """Of attention the first round and the last product are not in its loop, which one round alone
+    leaves empty."""
+    module = at_levels(KERNELS["attention"][0], "sm_90a")["atom"]
+    waits = [
+        place for place, op in enumerate(module.walk())
+        if op.name == "cute_nvgpu.mbarrier.wait"
+        and not any(isinstance(above, scf.ForOp) for above in ancestors(op))
+    ]  # fmt: skip
+    assert len(waits) == 3
+    for place in waits:
+        less = module.clone()
+        list(less.walk())[place].detach()
+        assert caught(less), place
 
 
 ORDERS = re.compile(r".*(barrier|bar\.|fence|wait|commit|arrive)")

@@ -86,6 +86,56 @@ def test_an_operand_stays_for_the_next_loop(arch: str, ends: tuple[int, int]) ->
     assert np.abs(want).max() > 0 and (got == want).all()
 
 
+def test_an_operand_that_leaves_no_room_does_not_stay() -> None:
+    """32 KiB of Q beside 80 KiB of weights and values, where a CTA has 99 KiB."""
+    text, args = attention(64, 128, 256, GIVEN), arguments(operands(64, 128, 256, 1), 1)
+    options: dict[str, Any] = {"grid": (1, 1), "args": args, "arch": "sm_120a"}
+    want = tw.interpret(text, "k", **options)[-1]
+    got = tw.interpret(text, "k", level="ptx", schedule=1, **options)[-1]
+    assert np.abs(want).max() > 0 and np.allclose(got, want, rtol=1e-5)
+
+
+def fused(batch: int, m: int, n: int, k: int) -> str:
+    """A @k of C = A B by fused multiply-adds."""
+    views, loads = "", ""
+    for name, rows, columns in (("a", m, k), ("b", k, n), ("c", m, n)):
+        tensor = f"tensor_view<{batch}x{rows}x{columns}xf32, "
+        tensor += f"strides=[{rows * columns},{columns},1]>"
+        view, tile = f"{batch}x{rows}x{columns}", f"tile<{batch}x{rows}x{columns}xf32>"
+        views += f"""
+    %{name}t = make_tensor_view %{name}, shape = [{batch}, {rows}, {columns}],
+        strides = [{rows * columns}, {columns}, 1] : {tensor}
+    %{name}v = make_partition_view %{name}t : partition_view<tile=({view}), {tensor}>
+"""
+        view = f"partition_view<tile=({view}), {tensor}>"
+        if name != "c":
+            loads += f"    %{name}x, %{name}y = load_view_tko weak %{name}v[%o, %o, %o] : {view}, "
+            loads += f"tile<i32> -> {tile}, token\n"
+            continue
+        loads += f"""    %z = constant <f32: 0.0> : {tile}
+    %s = mmaf %ax, %bx, %z : tile<{batch}x{m}x{k}xf32>, tile<{batch}x{k}x{n}xf32>, {tile}
+    %t = store_view_tko weak %s, %cv[%o, %o, %o] : {tile}, {view}, tile<i32> -> token
+"""
+    return entry(
+        "%a: tile<ptr<f32>>, %b: tile<ptr<f32>>, %c: tile<ptr<f32>>",
+        f"    %o = constant <i32: 0> : tile<i32>{views}{loads}",
+    )
+
+
+@pytest.mark.parametrize("batch, m, n", [(2, 64, 128), (1, 64, 256)])
+def test_tiles_without_registers_are_shared(batch: int, m: int, n: int) -> None:
+    """By CTAs, each with a matrix, or some columns: 1024 threads of one have 64 registers each."""
+    text, k = fused(batch, m, n, 4), 4
+    kernel = tw.compile(text, "sm_80")
+    report = ptxas.assemble(kernel.ptx, "sm_80")
+    assert report.clean and report.kernels["k"].spill_stores == 0
+    assert kernel.entry().ctas == 2 and kernel.entry().block == (256, 1, 1)
+    shapes = (batch, m, k), (batch, k, n), (batch, m, n)
+    args = [np.arange(np.prod(shape), dtype=np.float32).reshape(shape) % 7 for shape in shapes]
+    got = tw.interpret(text, "k", level="ptx", grid=(1,), args=args, arch="sm_80")[2]
+    assert (got == args[0] @ args[1]).all()
+
+
 def in_place(extent: int, stored: str) -> str:
     """A @k of A = 2 A by one tile, stored to A or to B, which is where A is."""
     tensor = f"tensor_view<{extent}x{extent}xf32, strides=[{extent},1]>"

@@ -11,7 +11,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "interpreter" / "cuda_tile"))
 sys.path.append(str(Path(__file__).parent))
 
 from test_hints import hinted
-from test_warpgroups import check, product
+from test_warpgroups import check, product, whole
 
 import tilewright as tw
 from tilewright import ptxas
@@ -74,7 +74,7 @@ def test_tiles_of_pairs_take_turns(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("arch", ["sm_100a", "sm_103a", "sm_110a"])
 def test_no_warnings_no_spills(arch: str) -> None:
-    kernel = tw.compile(paired(tile=(256, 256, 64), persistent=True), arch)
+    kernel = tw.compile(whole(paired(tile=(256, 256, 64), persistent=True)), arch)
     report = ptxas.assemble(kernel.ptx, arch)
     assert report.clean and "tcgen05.alloc.cta_group::2" in kernel.ptx
     assert report.kernels["k"].spill_stores == 0

@@ -18,7 +18,7 @@ from attention_kernel import GIVEN, arguments, attention, operands
 from every_op import scaled
 from test_copied_loads import chained
 from test_hints import hinted
-from test_warpgroups import check, operand, product
+from test_warpgroups import check, operand, product, whole
 from tile_ir import entry
 
 import tilewright as tw
@@ -36,6 +36,50 @@ def test_accumulators_stay_while_stages_go_by() -> None:
     assert ptx.count("tcgen05.mma.cta_group::1.kind::f16") == 1 and "mma.sync" not in ptx
     assert "cp.async.bulk.tensor.2d.shared" in ptx and "tcgen05.dealloc" in ptx
     check(text, (136, 56, 216), ("bf16", "bf16", "f32"), (2, 1), schedule=3, arch=ARCH)
+
+
+def test_sums_of_128_and_of_64_rows_begin_at_the_same_zeros() -> None:
+    """They are written by stores of two shapes, whose fragments have two layouts."""
+    tensors = {"a": (128, "f16"), "b": (64, "f16"), "p": (128, "f32"), "q": (64, "f32")}
+    body, parameters, types = "", list[str](), dict[str, str]()
+    for name, (rows, element) in tensors.items():
+        columns, step = (64, 32) if element == "f16" else (192 - rows, 192 - rows)
+        tensor = f"tensor_view<{rows}x{columns}x{element}, strides=[{columns},1]>"
+        types[name] = f"partition_view<tile=({rows}x{step}), {tensor}>"
+        parameters.append(f"%{name}: tile<ptr<{element}>>")
+        body += f"""
+    %{name}_a = assume div_by<16>, %{name} : tile<ptr<{element}>>
+    %{name}_v = make_tensor_view %{name}_a, shape = [{rows}, {columns}], strides = [{columns}, 1]
+        : {tensor}
+    %{name}_t = make_partition_view %{name}_v : {types[name]}
+"""
+    body += f"""
+    %o = constant <i32: 0> : tile<i32>
+    %one = constant <i32: 1> : tile<i32>
+    %two = constant <i32: 2> : tile<i32>
+    %zp = constant <f32: 0.0> : tile<128x64xf32>
+    %zq = constant <f32: 0.0> : tile<64x128xf32>
+    %sp, %sq = for %k in (%o to %two, step %one) : tile<i32> iter_values(%cp = %zp, %cq = %zq)
+        -> (tile<128x64xf32>, tile<64x128xf32>) {{
+      %x, %t0 = load_view_tko weak %a_t[%o, %k] : {types["a"]}, tile<i32> -> tile<128x32xf16>, token
+      %y, %t1 = load_view_tko weak %b_t[%o, %k] : {types["b"]}, tile<i32> -> tile<64x32xf16>, token
+      %xt = permute %x [1, 0] : tile<128x32xf16> -> tile<32x128xf16>
+      %yt = permute %y [1, 0] : tile<64x32xf16> -> tile<32x64xf16>
+      %np = mmaf %x, %yt, %cp : tile<128x32xf16>, tile<32x64xf16>, tile<128x64xf32>
+      %nq = mmaf %y, %xt, %cq : tile<64x32xf16>, tile<32x128xf16>, tile<64x128xf32>
+      continue %np, %nq : tile<128x64xf32>, tile<64x128xf32>
+    }}
+    %u = store_view_tko weak %sp, %p_t[%o, %o] : tile<128x64xf32>, {types["p"]}, tile<i32> -> token
+    %v = store_view_tko weak %sq, %q_t[%o, %o] : tile<64x128xf32>, {types["q"]}, tile<i32> -> token
+"""
+    a, b = operand(128, 64, "f16"), operand(64, 64, "f16")
+    out = [np.zeros((128, 64), np.float32), np.zeros((64, 128), np.float32)]
+    options: dict[str, Any] = {"grid": (1,), "args": [a, b, *out], "arch": ARCH}
+    text = entry(", ".join(parameters), body)
+    assert "tcgen05.mma" in tw.compile(text, ARCH).ptx
+    want = tw.interpret(text, "k", **options)[2:]
+    got = tw.interpret(text, "k", level="ptx", schedule=1, **options)[2:]
+    assert all((x == y).all() and x.any() for x, y in zip(got, want, strict=True))
 
 
 def test_rows_in_turns_where_columns_are_few() -> None:
@@ -158,6 +202,24 @@ BODIES = {
       continue %next : tile<64x32xf32>
     }}
 """,
+    # Sums of 64 rows and of 128 begin with as many zeros in a thread, which lie otherwise.
+    "forms": f"""
+    %one = constant <i32: 1> : tile<i32>
+    %zero = constant <f32: 0.0> : tile<64x32xf32>
+    %none = constant <f32: 0.0> : tile<128x16xf32>
+    %two = cat %a, %a dim = 0 : tile<64x32xf16>, tile<64x32xf16> -> tile<128x32xf16>
+    %half = extract %b[%o, %o] : tile<32x32xf16> -> tile<32x16xf16>
+    %s, %r = for %i in (%o to %one, step %one) : tile<i32> iter_values(%x = %zero, %y = %none)
+        -> (tile<64x32xf32>, tile<128x16xf32>) {{
+      %less = subf %x, %x {F32}
+      %next = mmaf %a, %b, %less {MMA}
+      %last = subf %y, %y : tile<128x16xf32>
+      %more = mmaf %two, %half, %last : tile<128x32xf16>, tile<32x16xf16>, tile<128x16xf32>
+      continue %next, %more : tile<64x32xf32>, tile<128x16xf32>
+    }}
+    %e = reshape %r : tile<128x16xf32> -> tile<64x32xf32>
+    %d = addf %s, %e {F32}
+""",
     # Two values of one loop that come from one product, a loop that does not run, and a branch.
     "twice": f"""
     %one = constant <i32: 1> : tile<i32>
@@ -237,7 +299,7 @@ def test_scale_factors_are_beside_the_sums(
 def test_all_columns_leave_registers(result: str) -> None:
     """256x256 sums: a warp copies, one issues, threads load what they store in their turn, and MMAs
     of the next tile wait for the last load."""
-    text = product(("f16", result), (256, 256, 16), persistent=True)
+    text = whole(product(("f16", result), (256, 256, 16), persistent=True))
     kernel = tw.compile(text, ARCH)
     assert kernel.entry().block == (320, 1, 1)
     report = ptxas.assemble(kernel.ptx, ARCH).kernels["k"]
@@ -298,7 +360,7 @@ def test_weights_stay_in_tensor_memory(rows: int, keys: int, element: str) -> No
 
 def test_a_warp_issues_while_threads_store() -> None:
     """Of a tile's epilogue the next tile's MMAs wait for the loads of accumulators alone."""
-    text = product(("bf16", "f32"), (128, 64, 32), persistent=True)
+    text = whole(product(("bf16", "f32"), (128, 64, 32), persistent=True))
     kernel = tw.compile(text, ARCH)
     assert kernel.entry().block == (320, 1, 1)
     *_, issuer = kernel.ptx.partition("tcgen05.mma")[0].split("cp.async.bulk.tensor.2d.shared")

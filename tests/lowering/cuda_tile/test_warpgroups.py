@@ -113,6 +113,12 @@ def product(
     return entry(f"{parameters}, {sizes}", setup + body)
 
 
+def whole(text: str) -> str:
+    """The product with rows of C of whole 16 bytes, as TMA stores them."""
+    wide = "    %wide = assume div_by<16>, %n : tile<i32>\n    %C_a ="
+    return text.replace("shape = [%m, %n]", "shape = [%m, %wide]").replace("    %C_a =", wide)
+
+
 def operand(rows: int, columns: int, element: str, order: str = "") -> NDArray[Any]:
     dtype = DTYPES[element]
     shape = (columns, rows) if order else (rows, columns)
@@ -217,7 +223,7 @@ def test_other_targets_have_none_of_it() -> None:
 @pytest.mark.parametrize("persistent", [False, True])
 def test_no_warnings_no_spills(persistent: bool) -> None:
     """Nor an MMA that ptxas lets wait for the one before."""
-    text = product(("bf16", "f32"), (128, 256, 64), persistent=persistent)
+    text = whole(product(("bf16", "f32"), (128, 256, 64), persistent=persistent))
     kernel = tw.compile(text, "sm_90a", assemble=True)
     assert not {remark.kind for remark in kernel.remarks} & {"spill", "serialized"}
     assert ptxas.assemble(kernel.ptx, "sm_90a").clean
@@ -264,3 +270,165 @@ def test_a_tensor_without_elements_has_a_map() -> None:
         text, "k", grid=(1, 1), args=[*args, c, 32, 64, 32, 0], level="ptx", arch="sm_90a"
     )[2]
     assert (got == 0).all()
+
+
+@pytest.mark.parametrize("arch", ["sm_90a", "sm_120a"])
+@pytest.mark.parametrize(
+    "line, number, carried",
+    [
+        ("-> (tile<128x64xf32>) {", "%q", " %acc : tile<128x64xf32>"),
+        ("for %i in (%bx to %M, step %gx) : tile<i32> {", "%i", ""),
+    ],
+)
+def test_iterations_that_end_early(line: str, number: str, carried: str, arch: str) -> None:
+    """A stage is waited for as often as it is filled: whatever skips a product has none."""
+    text = product(("bf16", "f32"), (128, 64, 32), persistent=True)
+    early = f"""{line}
+      %odd = trunci {number} : tile<i32> -> tile<i1>
+      if %odd {{
+        continue{carried}
+      }}
+"""
+    assert line in text
+    check(text.replace(line, early), (128 * 3, 64, 32 * 5), ("bf16", "bf16", "f32"), (1, 1),
+          arch=arch)  # fmt: skip
+
+
+def test_rows_that_end_within_16_bytes() -> None:
+    """TMA writes all of a row's last 16 bytes, on an H200 too: such rows are left to threads."""
+    text = product(("bf16", "f32"), (64, 32, 32))
+    assert "bulk.tensor.2d.global" in tw.compile(whole(text), "sm_90a").ptx
+    assert "bulk.tensor.2d.global" not in tw.compile(text, "sm_90a").ptx
+    a, b, c = operand(64, 32, "bf16"), operand(32, 40, "bf16"), np.ones((64, 40), np.float32)
+    args: list[Any] = [a, 32, b, 40, c, 40, 64, 29, 32]
+    want, got, wrong = (
+        tw.interpret(text, "k", grid=(1, 1), args=args, level=level, arch="sm_90a")[2]
+        for level, text in (("program", text), ("ptx", text), ("ptx", whole(text)))
+    )
+    assert (got == want).all() and (want[:, 29:] == 1).all()
+    assert [*np.flatnonzero((wrong != want).any(axis=0))] == [29, 30, 31]
+
+
+def test_zeros_of_products_by_warps_and_by_warpgroups() -> None:
+    """As many in a thread, which lie otherwise."""
+    body = """
+    %o = constant <i32: 0> : tile<i32>
+    %n = iota : tile<1024xi32>
+    %f = itof %n signed : tile<1024xi32> -> tile<1024xf16>
+    %a = reshape %f : tile<1024xf16> -> tile<64x16xf16>
+    %b = extract %a[%o, %o] : tile<64x16xf16> -> tile<16x8xf16>
+    %c = extract %a[%o, %o] : tile<64x16xf16> -> tile<16x16xf16>
+    %x = constant <f32: 0.0> : tile<64x8xf32>
+    %y = constant <f32: 0.0> : tile<16x8xf32>
+    %r = mmaf %c, %b, %y : tile<16x16xf16>, tile<16x8xf16>, tile<16x8xf32>
+    %s = mmaf %a, %b, %x : tile<64x16xf16>, tile<16x8xf16>, tile<64x8xf32>
+    %part = extract %s[%o, %o] : tile<64x8xf32> -> tile<16x8xf32>
+    %d = addf %r, %part : tile<16x8xf32>
+    %view = make_tensor_view %p, shape = [16, 8], strides = [8, 1]
+        : tensor_view<16x8xf32, strides=[8,1]>
+    %tiles = make_partition_view %view
+        : partition_view<tile=(16x8), tensor_view<16x8xf32, strides=[8,1]>>
+    %t = store_view_tko weak %d, %tiles[%o, %o] : tile<16x8xf32>,
+        partition_view<tile=(16x8), tensor_view<16x8xf32, strides=[8,1]>>, tile<i32> -> token
+"""
+    text, args = entry("%p: tile<ptr<f32>>", body), [np.zeros((16, 8), np.float32)]
+    ptx = tw.compile(text, "sm_90a").ptx
+    assert "wgmma.mma_async" in ptx and "mma.sync" in ptx
+    want, got = (
+        tw.interpret(text, "k", grid=(1,), args=args, level=level, arch="sm_90a")[0]
+        for level in ("program", "ptx")
+    )
+    assert want.any() and (want == got).all()
+
+
+def test_loads_that_have_no_room_side_by_side_come_by_threads() -> None:
+    """Of eight matrices of 32 KiB that are multiplied outside of loops."""
+    type_ = "partition_view<tile=(128x128), tensor_view<1024x128xf16, strides=[128,1]>>"
+    body = f"""
+    %pa = assume div_by<16>, %p : tile<ptr<f16>>
+    %v = make_tensor_view %pa, shape = [1024, 128], strides = [128, 1]
+        : tensor_view<1024x128xf16, strides=[128,1]>
+    %w = make_partition_view %v : {type_}
+    %o = make_tensor_view %q, shape = [128, 128], strides = [128, 1]
+        : tensor_view<128x128xf32, strides=[128,1]>
+    %ow = make_partition_view %o
+        : partition_view<tile=(128x128), tensor_view<128x128xf32, strides=[128,1]>>
+    %c0 = constant <i32: 0> : tile<i32>
+    %s0 = constant <f32: 0.0> : tile<128x128xf32>
+"""
+    for i in range(8):
+        body += f"""
+    %i{i} = constant <i32: {i}> : tile<i32>
+    %l{i}, %t{i} = load_view_tko weak %w[%i{i}, %c0]
+        : {type_}, tile<i32> -> tile<128x128xf16>, token
+"""
+    for i in range(4):
+        body += f"""
+    %s{i + 1} = mmaf %l{2 * i}, %l{2 * i + 1}, %s{i}
+        : tile<128x128xf16>, tile<128x128xf16>, tile<128x128xf32>
+"""
+    body += """
+    %u = store_view_tko weak %s4, %ow[%c0, %c0] : tile<128x128xf32>,
+        partition_view<tile=(128x128), tensor_view<128x128xf32, strides=[128,1]>>, tile<i32>
+        -> token
+"""
+    text = entry("%p: tile<ptr<f16>>, %q: tile<ptr<f32>>", body)
+    text = text.replace(") {\n", ") optimization_hints=<sm_90 = {num_cta_in_cga = 1}> {\n", 1)
+    kernel = tw.compile(text, "sm_90a")
+    assert "wgmma.mma_async" in kernel.ptx and "cp.async.bulk.tensor" in kernel.ptx
+    assert any("no room" in remark.text for remark in kernel.remarks)
+    a = RNG.integers(-2, 3, (8, 128, 128)).astype(np.float16)
+    out = tw.interpret(
+        text, "k", grid=(1,), args=[a, np.zeros((128, 128), np.float32)], level="ptx", arch="sm_90a"
+    )[1]
+    assert (out == sum(a[2 * i].astype(float) @ a[2 * i + 1].astype(float) for i in range(4))).all()
+
+
+@pytest.mark.parametrize("order", ["ow iw", "iw ow", "ow ow"])
+def test_stores_of_threads_and_of_tma_are_in_order(order: str) -> None:
+    """A row over a tile is complete before or after it, so threads store both; a tile over a tile
+    both come by TMA."""
+    tensor = "tensor_view<64x64xf32, strides=[64,1]>"
+    views = {
+        name: f"partition_view<tile=({rows}x64), {tensor}>"
+        for name, rows in (("ow", 64), ("iw", 1))
+    }
+    stored, token = "", "%t0"
+    for i, name in enumerate(order.split()):
+        value, shape = ("%d" if i == 0 else "%e", "64x64") if name == "ow" else ("%row", "1x64")
+        stored += f"""
+    %u{i} = store_view_tko weak {value}, %{name}[%c0, %c0] token = {token}
+        : tile<{shape}xf32>, {views[name]}, tile<i32> -> token
+"""
+        token = f"%u{i}"
+    text = entry(
+        "%p: tile<ptr<f16>>, %q: tile<ptr<f32>>",
+        f"""
+    %pa = assume div_by<16>, %p : tile<ptr<f16>>
+    %qa = assume div_by<16>, %q : tile<ptr<f32>>
+    %v = make_tensor_view %pa, shape = [64, 64], strides = [64, 1]
+        : tensor_view<64x64xf16, strides=[64,1]>
+    %w = make_partition_view %v
+        : partition_view<tile=(64x64), tensor_view<64x64xf16, strides=[64,1]>>
+    %o = make_tensor_view %qa, shape = [64, 64], strides = [64, 1] : {tensor}
+    %ow = make_partition_view %o : {views["ow"]}
+    %iw = make_partition_view %o : {views["iw"]}
+    %c0 = constant <i32: 0> : tile<i32>
+    %t0 = make_token : token
+    %l, %t = load_view_tko weak %w[%c0, %c0] token = %t0
+        : partition_view<tile=(64x64), tensor_view<64x64xf16, strides=[64,1]>>, tile<i32>
+        -> tile<64x64xf16>, token
+    %zero = constant <f32: 0.0> : tile<64x64xf32>
+    %row = constant <f32: 7.0> : tile<1x64xf32>
+    %d = mmaf %l, %l, %zero : tile<64x64xf16>, tile<64x64xf16>, tile<64x64xf32>
+    %e = addf %d, %d rounding<nearest_even> : tile<64x64xf32>
+{stored}
+""",
+    )
+    copies = tw.compile(text, "sm_90a").ptx.count("cp.async.bulk.tensor.2d.global")
+    assert (copies > 0) is (order == "ow ow")
+    a, c = RNG.integers(-3, 4, (64, 64)).astype(np.float16), np.zeros((64, 64), np.float32)
+    options: dict[str, Any] = {"grid": (1,), "args": [a, c], "arch": "sm_90a"}
+    want = tw.interpret(text, "k", **options)[1]
+    got = tw.interpret(text, "k", level="ptx", **options)[1]
+    assert (got == want).all() and np.abs(want).max() > 0

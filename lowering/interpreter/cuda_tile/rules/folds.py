@@ -195,7 +195,9 @@ def _scan(op: ScanOp, preparation: Preparation) -> Step:
     )
 
     def act(frame: Frame, *tiles: Tile) -> Any:
-        slices = [np.ascontiguousarray(np.moveaxis(tile, axis, 0)) for tile in tiles]
+        # What all blocks have alike may be there once.
+        alike = np.broadcast_arrays(*tiles)
+        slices = [np.ascontiguousarray(np.moveaxis(tile, axis, 0)) for tile in alike]
         results = [np.empty_like(values) for values in slices]
         before = [
             np.broadcast_to(identity, values.shape[1:])

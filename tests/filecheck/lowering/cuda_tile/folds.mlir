@@ -19,7 +19,7 @@ cuda_tile.module @m {
   }
 }
 
-// CHECK: func.func @sum({{.*}}) attributes {gpu.kernel = "", cuda_tile.entry, gpu.known_block_size = array<i32: 128, 1, 1>}
+// CHECK: func.func @sum({{.*}}) attributes {{{.*}}gpu.kernel = "", cuda_tile.entry, gpu.known_block_size = array<i32: 128, 1, 1>}
 // CHECK: memref.alloc() {{.*}} : memref<16xi8, #cute<space smem>>
 // CHECK: cute_nvgpu.address.load
 // CHECK: arith.addi

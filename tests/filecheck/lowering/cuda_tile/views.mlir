@@ -19,7 +19,7 @@ cuda_tile.module @m {
   }
 }
 
-// CHECK: func.func @add(%x: memref<?xf32>, %y: memref<?xf32>, %n: i32) attributes {gpu.kernel = "", cuda_tile.entry, gpu.known_block_size = array<i32: 32, 1, 1>}
+// CHECK: func.func @add(%x: memref<?xf32> {cute.from = #cute.argument<0, pointer>}, %y: memref<?xf32> {cute.from = #cute.argument<1, pointer>}, %n: i32 {cute.from = #cute.argument<2, value>}) attributes {cute.arguments = [!cuda_tile.ptr<f32>, !cuda_tile.ptr<f32>, i32], gpu.kernel = "", cuda_tile.entry, gpu.known_block_size = array<i32: 32, 1, 1>}
 // CHECK-NOT: memref.alloc
 // CHECK: [[M:%[0-9]+]] = arith.cmpi ult
 // CHECK: [[A:%[0-9]+]], {{.*}} = cute_nvgpu.address.load [[P:%[0-9]+]] + 0 if [[M]] else {{.*}} : i64 -> f32, f32, f32, f32
