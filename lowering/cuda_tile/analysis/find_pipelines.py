@@ -383,10 +383,6 @@ def _choose_stages(entry: EntryOp, arch: Target, plan: Pipelines, beside: int, c
                     plan.refused[load.op] = "shared memory has no room for two stages"
 
 
-def _stage(pipeline: LoadPipeline) -> int:
-    return _room(pipeline) + 2 * _MBARRIER * len(pipeline.groups)
-
-
 def _stages_found(entry: EntryOp, arch: Target, plan: Pipelines, beside: int, copied: int) -> bool:
     """Find the stages of loops; False where loads beside products leave too few."""
     rings = [ring for ring in plan.rings() if ring[0].loop is not None]
@@ -405,6 +401,10 @@ def _stages_found(entry: EntryOp, arch: Target, plan: Pipelines, beside: int, co
             )
     few = min((own.stages for own in pipelines), default=0) < _FEWEST
     return not few or not any(group.beside for group, _ in groups)
+
+
+def _stage(pipeline: LoadPipeline) -> int:
+    return _room(pipeline) + 2 * _MBARRIER * len(pipeline.groups)
 
 
 def _room(pipeline: LoadPipeline) -> int:
