@@ -205,7 +205,8 @@ def _zeros(own: GemmSchedule, element: str) -> str:
 
 
 def _own_tiles(own: GemmSchedule) -> str:
-    """The tiles of this CTA; or of its cluster, and its own steps of K, from `begin` on."""
+    """The tiles of this CTA; or the one of its cluster, which meets once, and its own steps of K,
+    from `begin` on."""
     if own.streamed:
         return streamed_tiles()
     if own.split == 1:
@@ -216,10 +217,11 @@ def _own_tiles(own: GemmSchedule) -> str:
   %k_tiles = arith.addi %all_k, %begin : i32"""
     return f"""\
   %rank = cute_nvgpu.cluster.rank
-  %cta, %end, %ctas = cute.tile_scheduler.bounds<persistent> (%tiles)
+  %cta, %count, %step = cute.tile_scheduler.bounds<persistent> (%tiles)
   %split = arith.constant {own.split} : i32
   %first = arith.divui %cta, %split : i32
-  %step = arith.divui %ctas, %split : i32
+  %past = arith.addi %first, %c1 : i32
+  %end = arith.minsi %past, %count : i32
   %part_k = arith.ceildivui %all_k, %split : i32
   %begin = arith.muli %rank, %part_k : i32
   %left = arith.subi %all_k, %begin : i32
