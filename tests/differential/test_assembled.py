@@ -27,13 +27,18 @@ def test_samples(name: str, arch: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "seed",
+    ("kind", "seed", "archs"),
     [
-        11,  # f64: all of K in registers
-        70,  # two registers for each f64
-        30745,  # wgmmas serialized: A in registers, in flight behind the next product's sums
+        ("tile_gemms", 11, []),  # f64: all of K in registers
+        ("tile_gemms", 70, []),  # two registers for each f64
+        # wgmmas serialized: A in registers, in flight behind the next product's sums
+        ("tile_gemms", 30745, []),
+        # in flight behind their loop, while threads load
+        ("tile_products", 75098, ["sm_90a"]),
+        # 9 warps of two CTAs, of which one part of a multiprocessor has 5
+        ("tile_attention", 70033, ["sm_90a"]),
     ],
 )
-def test_generated(seed: int) -> None:
-    (source,) = programs("tile_gemms", range(seed, seed + 1), [])
+def test_generated(kind: str, seed: int, archs: list[str]) -> None:
+    (source,) = programs(kind, range(seed, seed + 1), archs)
     silent(source)

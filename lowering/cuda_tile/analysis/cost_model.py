@@ -73,8 +73,9 @@ _LEAST = 64
 """The least rows and columns of a product for a CTA that has a part of a tile block: fewer columns
 are less than the 128 bytes that TMA copies at once."""
 
-_REGISTERS, _BESIDE = 65536, 32
-"""The registers of a multiprocessor, and those of a thread beside accumulators, at least."""
+_REGISTERS, _PARTS, _BESIDE = 65536, 4, 32
+"""The registers of a multiprocessor, its parts, and the registers of a thread beside accumulators,
+at least."""
 _MOST_REGISTERS = 255
 """The registers of a thread, at most."""
 _ADDED = 64
@@ -344,8 +345,11 @@ def late_registers(
 
 
 def bounded_ctas(entry: EntryOp, arch: Target, threads: int, ctas: int) -> bool:
-    """True where so many CTAs of a multiprocessor leave each thread registers enough."""
-    return ctas > 1 and _held(threads, registers_of(entry, arch) + _SPARE) >= ctas
+    """True where so many CTAs of a multiprocessor leave each thread registers enough: their warps
+    are dealt to four parts of it, each of which has registers of its own."""
+    warps = -(-ctas * threads // WARP // _PARTS)
+    room = _REGISTERS // (_PARTS * WARP * warps) // 8 * 8
+    return ctas > 1 and registers_of(entry, arch) + _SPARE <= room
 
 
 def is_alone(arch: Target, memory: int) -> bool:

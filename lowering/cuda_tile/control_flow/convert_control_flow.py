@@ -26,6 +26,7 @@ from tilewright.dialects.cuda_tile.ops.control_flow import (
     LoopOp,
     YieldOp,
 )
+from tilewright.dialects.cuda_tile.ops.memory import MemoryOp
 from tilewright.lowering.cuda_tile.control_flow.carried_tiles import CarriedTiles, accesses_of
 from tilewright.lowering.cuda_tile.control_flow.loop_bounds import loop_bounds, loop_variable
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, lowers
@@ -268,8 +269,9 @@ def _for(op: ForOp, kernel: Kernel) -> None:
     fresh.after_loop()
     if own is not None:
         _fly(own.after_loop(bounds), op, op.results, kernel)
-    if copies is not None:
+    if copies is not None or _reads_memory_first(op):
         kernel.groups.wait()  # ptxas keeps no MMAs in flight where other waits come first.
+    if copies is not None:
         copies.after_loop()
     if late is not None:
         late.weights = list(passed[-len(late.types) :])
@@ -320,6 +322,16 @@ def _last_product(op: ForOp, late: LateProduct, bounds: Range, kernel: Kernel) -
     types = [fragment.type for fragment in before.fragments]
     sums = emitter.add(scf.IfOp(runs, types, last, none)).results
     kernel[result] = replace(before, fragments=tuple(sums))
+
+
+def _reads_memory_first(op: ForOp) -> bool:
+    """True where memory is accessed, or a region comes, before anybody reads the results."""
+    following = op.next_op
+    while following is not None and not set(op.results) & set(following.operands):
+        if isinstance(following, MemoryOp) or following.regions:
+            return True
+        following = following.next_op
+    return False
 
 
 def _does_nothing(block: Block) -> bool:
