@@ -27,6 +27,7 @@ from tilewright.dialects.cuda_tile.ops.control_flow import (
     YieldOp,
 )
 from tilewright.dialects.cuda_tile.ops.memory import MemoryOp
+from tilewright.dialects.cute_nvgpu.ops import wgmma_sync
 from tilewright.lowering.cuda_tile.control_flow.carried_tiles import CarriedTiles, accesses_of
 from tilewright.lowering.cuda_tile.control_flow.loop_bounds import loop_bounds, loop_variable
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, lowers
@@ -37,7 +38,7 @@ from tilewright.lowering.cuda_tile.kernel.tensor_tiles import (
     parity_carried,
 )
 from tilewright.lowering.cuda_tile.kernel.warpgroup_groups import MmaGroup
-from tilewright.lowering.cuda_tile.memory.convert_copied_loads import CopyRings
+from tilewright.lowering.cuda_tile.memory.convert_copied_loads import CopyRing, CopyRings
 from tilewright.lowering.cuda_tile.pipelines.convert_pipelines import Rings, place_rings, places_of
 from tilewright.lowering.cuda_tile.pipelines.ring import Range, Ring, StagePlace
 from tilewright.lowering.cuda_tile.products.convert_warpgroup_matrix import AccumulatorTile
@@ -244,6 +245,8 @@ def _for(op: ForOp, kernel: Kernel) -> None:
     if own is not None:
         own.end()
     kernel.groups.settle([] if own is None else own.flying)
+    if own is not None and own.flying and _is_accessed_by_threads(op, ahead, copies):
+        kernel.emitter.add(wgmma_sync.WgmmaWaitGroupOp(0))
     end_turn(op, kernel)
     if record is not None:
         record.leave()
@@ -332,6 +335,14 @@ def _reads_memory_first(op: ForOp) -> bool:
             return True
         following = following.next_op
     return False
+
+
+def _is_accessed_by_threads(op: ForOp, ahead: Rings, copies: CopyRing | None) -> bool:
+    """True where threads access memory in a loop but by copies: ptxas keeps no MMAs in flight
+    then."""
+    copied = set[Operation]() if copies is None else {load.op for load in copies.plan.loads}
+    accesses = (inner for inner in op.walk() if isinstance(inner, MemoryOp))
+    return any(op not in copied and ahead.plan.of(op) is None for op in accesses)
 
 
 def _does_nothing(block: Block) -> bool:

@@ -102,6 +102,11 @@ def gemm_sm90_arguments(m: int, n: int, k: int) -> tuple[list[Any], np.ndarray]:
     return [*maps, k], product
 
 
+def written(columns: int) -> int:
+    """The columns of f32 that TMA writes of so many: whole 16 bytes, as an H200 does."""
+    return -(-columns // 4) * 4
+
+
 SIZES = (128, 256, 64), (100, 258, 264), (1, 2, 3), (200, 250, 65)
 RUNS = list(product(SIZES, ("hardware", "exact"), ("atom", "ptx")))
 
@@ -125,7 +130,7 @@ def test_gemm_sm90(size: tuple[int, int, int], numerics: Any, level: Any) -> Non
         level=level,
     )
     np.testing.assert_array_equal(found[2][:, :n], expected)
-    assert np.isnan(found[2][:, n:]).all()
+    assert np.isnan(found[2][:, written(n) :]).all()
 
 
 def test_gemm_sm90_of_several_bands() -> None:

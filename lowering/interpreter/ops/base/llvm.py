@@ -91,7 +91,11 @@ def _path(op: ExtractValueOp | InsertValueOp) -> tuple[int, ...]:
 @runs(ExtractValueOp)
 def _extract_value(op: ExtractValueOp, builder: Builder) -> Step:
     path, type_ = _path(op), op.container.type
-    return pure(op, builder, lambda container: _extracted(container, type_, path))
+
+    def extracted(container: Any) -> Any:
+        return _extracted(container, type_, path)
+
+    return pure(op, builder, extracted)
 
 
 @runs(InsertValueOp)

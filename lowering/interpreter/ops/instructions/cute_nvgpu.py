@@ -250,7 +250,11 @@ def _insert(op: fragment.InsertOp, builder: Builder) -> Step:
 def _slice(op: fragment.SliceOp, builder: Builder) -> Step:
     first = op.position.value.data
     last = first + op.result.type.count.data
-    return pure(op, builder, lambda value: value[:, first:last])
+
+    def sliced(value: NDArray[Any]) -> NDArray[Any]:
+        return value[:, first:last]
+
+    return pure(op, builder, sliced)
 
 
 @runs(fragment.ConcatOp)
@@ -267,7 +271,11 @@ def _cast(op: fragment.CastOp, builder: Builder) -> Step:
     source, result = op.source.type, op.result.type.element
     assert isinstance(source, FragmentType)
     element = source.element
-    return pure(op, builder, lambda value: elements_of(words_of(value, element), result))
+
+    def cast(value: NDArray[Any]) -> NDArray[Any]:
+        return elements_of(words_of(value, element), result)
+
+    return pure(op, builder, cast)
 
 
 @runs(ConvertOp)

@@ -2,8 +2,10 @@
 
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
@@ -91,7 +93,11 @@ def _pack(op: registers.PackOp, builder: Builder) -> Step:
 @runs(registers.UnpackOp)
 def _unpack(op: registers.UnpackOp, builder: Builder) -> Step:
     half = np.uint8 if op.octets else np.uint16
-    return pure(op, builder, lambda a: np.ascontiguousarray(a)[:, None].view(half))
+
+    def halves(word: NDArray[Any]) -> NDArray[Any]:
+        return np.ascontiguousarray(word)[:, None].view(half)
+
+    return pure(op, builder, halves)
 
 
 def as_columns(value: Bits) -> Bits:
