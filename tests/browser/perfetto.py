@@ -38,8 +38,8 @@ def of_threads() -> str:
 def of_tiles() -> str:
     """A program of tiles, whose lines are those of its Python."""
     path = ROOT / "tests/lowering/interpreter/cuda_tile/fixtures/saxpy.tileirbc"
-    timeline, x = tw.Timeline(), np.ones(1000, np.float32)
-    args = [x, 1000, 1, x, 1000, 1, 1.5]
+    timeline, x, y = tw.Timeline(), np.ones(1000, np.float32), np.ones(1000, np.float32)
+    args = [x, 1000, 1, y, 1000, 1, 1.5]
     tw.interpret(path.read_bytes(), grid=(4,), args=args, watchers=[timeline])
     return trace_json(timeline, path.name)
 
