@@ -198,7 +198,7 @@ class Kernel:
         if self.op is None or (tile.layout.count == 1 and set(tile.layout.threads) == {None}):
             return
         size, what = address.bytes_of(tile.elements[0].type), _made(value)
-        moves = WarpMoves.paying(tile.layout, layout, size)
+        moves = WarpMoves.paying(tile.layout, layout, tile.elements[0].type)
         way = "through shared memory"
         if moves is not None:
             way = f"by {moves.shuffles} shuffles of a warp"

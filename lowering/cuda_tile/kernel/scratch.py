@@ -206,7 +206,7 @@ class Scratch:
             bit is not None for bit in source.threads
         ):
             return [elements[0]] * target.count
-        moves = WarpMoves.paying(source, target, address.bytes_of(elements[0].type))
+        moves = WarpMoves.paying(source, target, elements[0].type)
         if moves is not None:
             return moves.made(source, elements, self.emitter, self.threads)
         return self.told(source, elements, target)

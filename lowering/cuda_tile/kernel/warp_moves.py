@@ -14,10 +14,11 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
-from xdsl.dialects.builtin import i32
+from xdsl.dialects.builtin import i1, i32
 from xdsl.ir import Attribute, SSAValue
 
 from tilewright.dialects.cute_nvgpu.ops import fragment
+from tilewright.dialects.cute_nvgpu.ops.address import bytes_of
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
 from tilewright.lowering.cuda_tile.layouts.layouts import WARP_BITS, TileLayout, log2
 from tilewright.lowering.cuda_tile.layouts.threads import ThreadNumber
@@ -58,15 +59,18 @@ class WarpMoves:
 
     @classmethod
     @cache
-    def between(cls, source: TileLayout, target: TileLayout, size: int) -> WarpMoves | None:
-        """Those of elements of `size` bytes; None where elements leave their warp."""
+    def between(
+        cls, source: TileLayout, target: TileLayout, size: int, *, packs: bool = True
+    ) -> WarpMoves | None:
+        """Those of elements of `size` bytes, which words may pack; None where elements leave their
+        warp."""
         moves = _moves(source, target)
         if moves is None:
             return None
         still = set(source.registers).difference(move.bit for move in moves)
         still.difference_update(move.other for move in moves if move.kind == "swap")
         kept = [bit for bit in source.registers if bit in still and bit in target.registers]
-        count = max(log2(_WORD) - log2(size), 0)
+        count = max(log2(_WORD) - log2(size), 0) if packs else 0
         packed = tuple(kept[:count]) if len(kept) >= count else ()
         words = max(size // _WORD, 1) << (len(source.registers) - len(packed))
         shuffles = 0
@@ -84,9 +88,10 @@ class WarpMoves:
         return cls(target, moves, packed, shuffles)
 
     @classmethod
-    def paying(cls, source: TileLayout, target: TileLayout, size: int) -> WarpMoves | None:
+    def paying(cls, source: TileLayout, target: TileLayout, element: Attribute) -> WarpMoves | None:
         """Those that cost less than the way through shared memory."""
-        moves = cls.between(source, target, size)
+        size = bytes_of(element)
+        moves = cls.between(source, target, size, packs=element != i1)
         if moves is None:
             return None
         through = sum(-(-layout.count * size // _WORD) for layout in (source, target))

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from xdsl.dialects.builtin import i1, i8
 
 import tilewright as tw
 from tilewright.lowering.cuda_tile.kernel.warp_moves import WarpMove, WarpMoves
@@ -83,6 +84,15 @@ def test_elements_that_leave_their_warp_have_no_moves() -> None:
     assert WarpMoves.between(source, TileLayout((0, 1, 2, 3, 5, 4), ()), 4) is None
 
 
+def test_bytes_are_packed_and_bits_are_not() -> None:
+    source = TileLayout((0, 1, 2, 3, 4), (5, 6, 7))
+    target = TileLayout((5, 1, 2, 3, 4), (0, 6, 7))
+    packed = [WarpMoves.paying(source, target, element) for element in (i8, i1)]
+    assert [None if moves is None else (moves.packed, moves.shuffles) for moves in packed] == [
+        ((6, 7), 1), ((), 4),
+    ]  # fmt: skip
+
+
 KERNEL = """cuda_tile.module @m {{
   entry @k(%p: tile<ptr<{t}>>, %q: tile<ptr<{t}>>) {{
     %i = constant <i32: 0> : tile<i32>
@@ -108,18 +118,20 @@ KERNEL = """cuda_tile.module @m {{
         ("f16", np.float16, 8),
         ("i16", np.int16, 4),
         ("i8", np.int8, 8),
+        ("i1", np.bool_, 8),
     ],
 )
 def test_a_small_tile_is_turned_without_a_barrier(type_: str, dtype: Any, extent: int) -> None:
     tensor = f"tensor_view<{extent}x{extent}x{type_}, strides=[{extent},1]>"
-    op = "subf" if type_.startswith("f") else "subi"
+    op = "xori" if type_ == "i1" else "subf" if type_.startswith("f") else "subi"
     text = KERNEL.format(
         t=type_, n=extent, op=op, tensor=tensor, tile=f"tile<{extent}x{extent}x{type_}>",
         view=f"partition_view<tile=({extent}x{extent}), {tensor}>",
     )  # fmt: skip
     ptx = tw.compile(text, arch="sm_80").ptx
     assert "shfl.sync.bfly" in ptx and "bar" not in ptx and ".shared" not in ptx
-    given = np.arange(extent * extent).reshape(extent, extent).astype(dtype)
+    given = (np.arange(extent * extent) % 5).reshape(extent, extent).astype(dtype)
     arguments = [given, np.zeros_like(given)]
     outputs = tw.interpret(text, "k", grid=(1,), args=arguments, level="ptx", arch="sm_80")
-    assert np.array_equal(outputs[1], given - given.T)
+    want = given ^ given.T if type_ == "i1" else given - given.T
+    assert np.array_equal(outputs[1], want)
