@@ -342,7 +342,7 @@ def _is_accessed_by_threads(op: ForOp, ahead: Rings, copies: CopyRing | None) ->
     then."""
     copied = set[Operation]() if copies is None else {load.op for load in copies.plan.loads}
     accesses = (inner for inner in op.walk() if isinstance(inner, MemoryOp))
-    return any(op not in copied and ahead.plan.of(op) is None for op in accesses)
+    return any(access not in copied and ahead.plan.of(access) is None for access in accesses)
 
 
 def _does_nothing(block: Block) -> bool:

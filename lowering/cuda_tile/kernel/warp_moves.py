@@ -117,7 +117,8 @@ def _moves(source: TileLayout, target: TileLayout) -> tuple[WarpMove, ...] | Non
     """The moves from a layout to another; None where elements leave their warp."""
     now, wanted = list(source.threads), target.threads
     registers, moves = set(source.registers), list[WarpMove]()
-    if any(bit is not None and bit != wanted[i] for i, bit in _enumerated(now, WARP_BITS)):
+    warps = zip(now[WARP_BITS:], wanted[WARP_BITS:], strict=True)
+    if any(bit is not None and bit != other for bit, other in warps):
         return None
 
     def spread(lane: int) -> None:
@@ -153,10 +154,6 @@ def _moves(source: TileLayout, target: TileLayout) -> tuple[WarpMove, ...] | Non
         if bit is not None and wanted[lane] != bit:
             spread(lane)
     return tuple(moves)
-
-
-def _enumerated(bits: Sequence[int | None], first: int) -> list[tuple[int, int | None]]:
-    return list(enumerate(bits))[first:]
 
 
 def _known(bit: int | None) -> int:
@@ -218,17 +215,9 @@ _MOVES: Mapping[str, Callable[[WarpMove, Places, Emitter, ThreadNumber], Places]
 # --- words ---
 
 
-def _within(bits: Sequence[int]) -> list[int]:
-    """The parts of the element's number that the elements of a word have."""
-    parts = [0]
-    for bit in bits:
-        parts += [part | 1 << bit for part in parts]
-    return parts
-
-
-def _packed(values: Places, bits: Sequence[int], element: Attribute, emitter: Emitter) -> Places:
+def _packed(values: Places, bits: tuple[int, ...], element: Attribute, emitter: Emitter) -> Places:
     """Words of elements."""
-    parts, words = _within(bits), Places()
+    parts, words = TileLayout((), bits).places, Places()
     type_ = FragmentType.get(len(parts), element)
     for place in values:
         if not any(place >> bit & 1 for bit in bits):
@@ -238,9 +227,11 @@ def _packed(values: Places, bits: Sequence[int], element: Attribute, emitter: Em
     return words
 
 
-def _unpacked(values: Places, bits: Sequence[int], element: Attribute, emitter: Emitter) -> Places:
+def _unpacked(
+    values: Places, bits: tuple[int, ...], element: Attribute, emitter: Emitter
+) -> Places:
     """The elements of words."""
-    parts, elements = _within(bits), Places()
+    parts, elements = TileLayout((), bits).places, Places()
     type_ = FragmentType.get(len(parts), element)
     for place, value in values.items():
         word = from_elements([value], FragmentType.get(1, i32), emitter)
