@@ -206,9 +206,8 @@ class GlobalAccesses:
     ) -> None:  # fmt: skip
         """A copy of a thread in a group writes a box of a tensor, or combines it as a reduction,
         whose op is negative; `changed` are the elements inside that get other values."""
-        self._begin_write(
-            self._box(lane, image, corner, stored=op > 0), changed[:, None], op, group
-        )
+        spans = self._box(lane, image, corner, written=True)
+        self._begin_write(spans, changed[:, None], op, group)
 
     def write_words(
         self, lane: int, address: Bits, width: int, changed: NDArray[np.bool_], op: int, group: int
@@ -255,11 +254,11 @@ class GlobalAccesses:
             shadow.writes.note(places[None], self._who(lane), now, copy.op)
 
     def _box(
-        self, lane: int, image: TensorImage, corner: Sequence[int], *, stored: bool = False
+        self, lane: int, image: TensorImage, corner: Sequence[int], *, written: bool = False
     ) -> list[Span]:
         if not self.are_checked:
             return []
-        inside, places = image.places(corner, stored=stored)
+        inside, places = image.places(corner, written=written)
         first = places[inside] * image.box.element.bytes
         if not len(first):
             return []

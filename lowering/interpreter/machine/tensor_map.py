@@ -40,8 +40,8 @@ class TensorImage:
 
     def put(self, kind: str | None, corner: Sequence[int], content: NDArray[np.uint8]) -> None:
         """Write the bytes of the box at a corner, or combine the tensor with them as a reduction of
-        a kind. What lies outside is left out; but of the last 16 bytes of a row a store writes all
-        (H200)."""
+        a kind. What lies outside is left out, but the last 16 bytes of a row change whole (H200:
+        stores, and reductions that add)."""
         at, values = self._result(kind, corner, content)
         self._elements[at] = values
 
@@ -56,7 +56,7 @@ class TensorImage:
     def _result(
         self, kind: str | None, corner: Sequence[int], content: NDArray[np.uint8]
     ) -> tuple[NDArray[np.int64], NDArray[Any]]:
-        inside, places = self.places(corner, stored=kind is None)
+        inside, places = self.places(corner, written=True)
         values = np.ascontiguousarray(content).view(self._elements.dtype).reshape(places.shape)
         at, values = places[inside], values[inside]
         if kind is not None:
@@ -64,11 +64,11 @@ class TensorImage:
         return at, values
 
     def places(
-        self, corner: Sequence[int], *, stored: bool = False
+        self, corner: Sequence[int], *, written: bool = False
     ) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
-        """The elements of the box in the tensor, or those that are stored, and their places in
+        """The elements of the box in the tensor, or those that are written, and their places in
         elements of the buffer."""
-        chunk = CHUNK // self.box.element.bytes if stored else 1
+        chunk = CHUNK // self.box.element.bytes if written else 1
         shape = (*self.shape[:-1], -(-self.shape[-1] // chunk) * chunk)
         inside, places = np.ones((1,) * self.box.rank, dtype=bool), np.zeros(1, dtype=np.int64)
         for axis, (first, extent) in enumerate(zip(corner, self.box.shape, strict=True)):
