@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from xdsl.ir import Block
 
@@ -27,7 +27,7 @@ Uses = dict[Block, int]
 class Slot:
     """One register before joining: where it is defined, the uses of each value that it is part of,
     and while in flight; the register that it became part of, where that is live, what it is called,
-    and the constant that it is."""
+    the constant that it is, and the registers that it may not become part of."""
 
     kind: str
     block: Block
@@ -38,6 +38,7 @@ class Slot:
     ranges: RegisterRanges | None = None
     name: str | None = None
     constant: ConstOp | None = None
+    apart: set[Slot] = field(default_factory=set["Slot"])
 
     @property
     def root(self) -> Slot:

@@ -5,6 +5,10 @@ the slots of what they name. A block argument and the values that branches pass 
 joined into one register wherever their live ranges do not overlap, so that a loop-carried
 accumulator stays in place; where they do overlap a move is left on that edge. What is in flight
 there has no such choice (`in_flight`): that is joined first, and where it overlaps is a conflict.
+
+What a warp's MMA writes shares a register with what it reads only where that is the accumulator of
+the same place. PTX would let it share any, but ptxas makes steps of some MMAs, of which the first
+writes what later ones read: docs/decisions.md.
 """
 
 from collections import defaultdict
@@ -127,6 +131,9 @@ class RegisterNames:
                     self._slots[op.results[0]][0].constant = op  # type: ignore[assignment]
                 elif role == "mma":
                     self._mmas.append(op)  # type: ignore[arg-type]
+                    if isinstance(op, WarpMmaOp):
+                        for operand in (*op.inputs[:2], *op.inputs[3:]):
+                            uses[operand][block] = position + 1
                 elif role == "guarded" and op.unguarded is not None:  # type: ignore[attr-defined]
                     # What a result is where it is not executed is written before it reads.
                     for operand in op._operands:  # pyright: ignore[reportPrivateUsage]
@@ -185,6 +192,9 @@ class RegisterNames:
         of what is passed to them, loops' edges first; then accumulate in place where c and d are of
         one kind and c is not read again."""
         region = self._region
+        for op in self._mmas:
+            if isinstance(op, WarpMmaOp):
+                self._part_accumulators(op)
         self._join_accumulators(WgmmaOp)
         order = {block: index for index, block in enumerate(region.blocks)}
         edges = [
@@ -200,6 +210,15 @@ class RegisterNames:
         self._join_accumulators(WarpMmaOp)
         return True
 
+    def _part_accumulators(self, op: WarpMmaOp) -> None:
+        """Keep each register of d from those of c that are at other places."""
+        reads, writes = ([slot.root for slot in self._slots[each]] for each in (op.c, op.d))
+        for place, written in enumerate(writes):
+            others = {*reads[:place], *reads[place + 1 :]}
+            written.apart |= others
+            for other in others:
+                other.apart.add(written)
+
     def _join_accumulators(self, op_type: type[WarpMmaOp] | type[WgmmaOp]) -> None:
         for op in self._mmas:
             if isinstance(op, op_type) and op.c.type == op.d.type:
@@ -212,7 +231,7 @@ class RegisterNames:
         unions = self._unions
         for a, b in pairs:
             a, b = a if a.joined is None else a.root, b if b.joined is None else b.root
-            if a is b or a.kind != b.kind or a.constant or b.constant:
+            if a is b or a.kind != b.kind or a.constant or b.constant or b in a.apart:
                 continue
             both = a.ranges or self._ranges_of(a), b.ranges or self._ranges_of(b)
             if both not in unions:
@@ -220,6 +239,9 @@ class RegisterNames:
                 unions[both] = both[0].union(both[1])
             if (union := unions[both]) is not None:
                 a.ranges, b.joined = union, a
+                a.apart |= b.apart
+                for other in b.apart:
+                    other.apart.add(a)
 
     # Names
 

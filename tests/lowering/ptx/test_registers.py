@@ -6,6 +6,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+import pytest
+
 from tilewright.lowering.ptx.text import module_text
 from tilewright.parsing import parse_module
 from tilewright.ptxas import PtxasReport
@@ -113,6 +115,60 @@ def test_a_list_of_one_register_repeated_is_spread_by_the_loop(ptxas: Ptxas) -> 
     d, _, _, c = registers(mma)
     assert d == c and len(set(d)) == 4
     assert lines(text, "mov", "loop") == []
+    assert ptxas(text, "sm_80").clean
+
+
+def apart(mma: str) -> bool:
+    """True where d shares no register with what the instruction reads but c of the same place."""
+    d, *read, c = registers(mma)
+    return not set(d) & {*(each for group in read for each in group)} and all(
+        a != b or i == j for i, a in enumerate(d) for j, b in enumerate(c)
+    )
+
+
+X = "!ptx.reg<f32>"
+READ_ELSEWHERE = {
+    "broadcast": f"""
+  %x = ptx.ld "global" "f32" %g, 64 : !ptx.reg<b64> -> {X}
+  %c1 = ptx.list.make %x, %x, %x, %x : {X}, {X}, {X}, {X} -> !c
+  %d = ptx.mma {FORM} %a, %b, %c1 {MMA}
+  ptx.st "global" "f32" %g, 0, %d : !ptx.reg<b64>, !c""",
+    "reversed": f"""
+  %i0 = ptx.const 0 : !ptx.reg<b32>
+  ptx.bra ^loop(%i0, %c : !ptx.reg<b32>, !c)
+^loop(%i: !ptx.reg<b32>, %acc: !c):
+  %q:4 = ptx.list.get %acc[0] : !c -> {X}, {X}, {X}, {X}
+  %c1 = ptx.list.make %q#3, %q#2, %q#1, %q#0 : {X}, {X}, {X}, {X} -> !c
+  %d = ptx.mma {FORM} %a, %b, %c1 {MMA}
+  %one = ptx.const 1 : !ptx.reg<b32>
+  %next = ptx.add s32 %i, %one
+  %more = ptx.setp lt.s32 %next, %n
+  ptx.cond_bra %more, ^loop(%next, %d : !ptx.reg<b32>, !c), ^end
+^end:
+  ptx.st "global" "f32" %g, 0, %d : !ptx.reg<b64>, !c""",
+    "multiplicand": """
+  %i0 = ptx.const 0 : !ptx.reg<b32>
+  %s = ptx.ld "global" "b32" %g, 32 : !ptx.reg<b64> -> !ab
+  ptx.bra ^loop(%i0, %a : !ptx.reg<b32>, !ab)
+^loop(%i: !ptx.reg<b32>, %from: !ab):
+  %d = ptx.mma "m16n8k32.row.col.s32.s8.s8.s32" %from, %b, %s : (!ab, !b, !ab) -> !ab
+  %one = ptx.const 1 : !ptx.reg<b32>
+  %next = ptx.add s32 %i, %one
+  %more = ptx.setp lt.s32 %next, %n
+  ptx.cond_bra %more, ^loop(%next, %d : !ptx.reg<b32>, !ab), ^end
+^end:
+  ptx.st "global" "b32" %g, 0, %d : !ptx.reg<b64>, !ab""",
+}
+"""What an MMA reads could be written by it, if PTX were believed."""
+
+
+@pytest.mark.parametrize("name", READ_ELSEWHERE)
+def test_what_an_mma_writes_it_reads_nowhere_but_at_its_place(name: str, ptxas: Ptxas) -> None:
+    """ptxas writes the first result of some MMAs before it reads the second accumulator, or the
+    second register of A: tests/gpu/mma_overlaps.py says of which."""
+    text = text_of(mma_kernel(READ_ELSEWHERE[name]))
+    (mma,) = lines(text, "mma.sync")
+    assert apart(mma), mma
     assert ptxas(text, "sm_80").clean
 
 
