@@ -62,6 +62,16 @@ def test_products_in_loops(tiles: str, arch: str, words: Sequence[str]) -> None:
     assert not tried([product], [arch], ["ptx"], assembles=False)
 
 
+def test_tiles_change_layout_in_what_matrices_leave() -> None:
+    """Sums that are loaded and stored, 128 KiB each, beside multiplicands."""
+    product = next(p for p in points("mmai") if "tile<128x256xi32>" in p.name and p.turned[0])  # type: ignore[attr-defined]
+    product = replace(product, around=Surroundings(1, 2, "viewed", aligned=True))
+    text = case_of(product).text
+    size = max(entry.shared_bytes for entry in tw.compile(text, "sm_90a").entries)
+    assert size > 3 << 16, "they fit beside each other: this shows nothing"
+    assert not tried([product], ["sm_90a"], ["ptx"], assembles=False)
+
+
 def test_extents_that_their_type_has_no_bits_for() -> None:
     """256 in 8 bits is 0; a quotient of it is not."""
     name = "get_index_space_shape"

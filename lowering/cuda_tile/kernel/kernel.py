@@ -151,9 +151,9 @@ class Kernel:
         self.values: dict[SSAValue, Any] = {}
         self.op: Operation | None = None
         self.crowded: Operation | None = None
+        """The first op behind which shared memory has no room."""
         self.keeps = True
         """True where loops may keep operands in shared memory."""
-        """The first op behind which shared memory has no room."""
         self.kept: list[Any] = []
         """The operands that loops keep in shared memory, as they were laid down."""
         self.maps: dict[ArgumentAttr, SSAValue] = {}

@@ -68,10 +68,11 @@ class _Line:
 
 class Scratch:
     """The shared memory of a kernel, and its barriers. `state`: a thread may still read it, as at
-    the start of a loop's body and behind regions. `limit`: the bytes that there are."""
+    the start of a loop's body and behind regions. `limit`: the bytes that there are, of which
+    tiles that change layout take `converting` at most, part after part."""
 
     def __init__(self, emitter: Emitter, threads: ThreadNumber, limit: float) -> None:
-        self.emitter, self.threads, self.limit = emitter, threads, limit
+        self.emitter, self.threads, self.limit, self.converting = emitter, threads, limit, limit
         self.state = False
         self.reserved = 0
         """The bytes at its beginning that stages take."""
@@ -86,10 +87,15 @@ class Scratch:
 
     @contextmanager
     def within(self, size: int) -> Generator[None]:
-        """Tiles that change layout meanwhile take so much of it at most, part after part."""
-        limit, self.limit = self.limit, min(self.limit, size)
+        """Tiles that change layout meanwhile take so many bytes at most."""
+        outside, self.converting = self.converting, min(self.converting, size)
         yield
-        self.limit = limit
+        self.converting = outside
+
+    @property
+    def left(self) -> float:
+        """The bytes that there are beside those of matrices."""
+        return self.limit - (self.bytes - self._plain.size)
 
     @property
     def bytes(self) -> int:
@@ -253,7 +259,7 @@ class Scratch:
             key=lambda bit: ((bit in source.registers) + (bit in target.registers), bit),
         )
         parted: list[int] = []
-        while bits and order.size << len(bits) > self.limit - self.reserved:
+        while bits and order.size << len(bits) > self.converting - self.reserved:
             parted.append(bits.pop())
         return parted
 
