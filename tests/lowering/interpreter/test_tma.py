@@ -221,6 +221,25 @@ def test_reductions(kind: str, element: str, level: Any) -> None:
     assert found.tobytes() == expected.astype(dtype).tobytes()
 
 
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("kind", ["", "add"])
+@pytest.mark.parametrize("columns, changed", [(9, 12), (12, 12), (13, 16)])
+def test_as_on_the_chip_the_last_16_bytes_of_a_row_change(
+    kind: str, columns: int, changed: int, level: Any
+) -> None:
+    """Rows of a tensor end within them; docs/decisions.md."""
+    text = reduction_kernel(kind or "add", "f32")
+    text = text if kind else text.replace("tma.reduce add", "tma.store")
+    source, before = elements_of(np.float32, (4, 16), 1), elements_of(np.float32, (4, 16), 2)
+    whole = tw.TensorMap(source, box=(4, 16))
+    narrow = tw.TensorMap(before.copy(), box=(4, 16), shape=(4, columns), strides=(16, 1))
+    found = tw.interpret(text, grid=(1,), block=(32,), args=[whole, narrow], level=level)[1]
+    expected = before.copy()
+    written = MEANING[kind](before, source) if kind else source
+    expected[:, :changed] = written[:, :changed]
+    assert found.tobytes() == expected.tobytes()
+
+
 @pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("left_out, words", [
