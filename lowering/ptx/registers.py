@@ -212,7 +212,7 @@ class RegisterNames:
 
     def _part_accumulators(self, op: WarpMmaOp) -> None:
         """Keep each register of d from those of c that are at other places."""
-        reads, writes = ([slot.root for slot in self._slots[each]] for each in (op.c, op.d))
+        reads, writes = ([slot.root for slot in self._slots[list_]] for list_ in (op.c, op.d))
         for place, written in enumerate(writes):
             others = {*reads[:place], *reads[place + 1 :]}
             written.apart |= others
