@@ -62,6 +62,18 @@ def test_products_in_loops(tiles: str, arch: str, words: Sequence[str]) -> None:
     assert not tried([product], [arch], ["ptx"], assembles=False)
 
 
+@pytest.mark.parametrize("arch", ["sm_90a", "sm_120a"])
+def test_ctas_share_batches(arch: str) -> None:
+    """Of products that are too small for two CTAs each."""
+    product = next(
+        p for p in points("mmaf") if "-> tile<2x16x16xf" in p.name and "f16" in p.elements
+    )
+    product = replace(product, around=Surroundings(2, 2, "viewed", aligned=True, num_cta_in_cga=2))
+    remarks = tw.compile(case_of(product).text, arch).remarks
+    assert not any("num_cta_in_cga" in remark.text for remark in remarks)
+    assert not tried([product], [arch], ["ptx"], assembles=True)
+
+
 def test_tiles_change_layout_in_what_matrices_leave() -> None:
     """Sums that are loaded and stored, 128 KiB each, beside multiplicands."""
     product = next(p for p in points("mmai") if "tile<128x256xi32>" in p.name and p.turned[0])  # type: ignore[attr-defined]

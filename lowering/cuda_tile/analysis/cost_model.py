@@ -142,7 +142,7 @@ def thread_count(entry: EntryOp, arch: Target | None = None) -> int:
     warps = hint(entry, _WORKERS, arch)
     if warps is not None:
         least, most = (_USUAL, _MOST_THREADS // 2) if products else (WARP, _MOST_THREADS)
-        sums = max((m * n for m, n in products), default=0)
+        sums = max((_sums(op) for op in products_of(entry, arch)), default=0)
         if arch is not None and not arch.supports(DATACENTER_BLACKWELL):
             least = _MOST if sums // _USUAL > _MOST_REGISTERS - _BESIDE else least
         if least <= warps * WARP <= most and not warps & warps - 1:
@@ -165,6 +165,15 @@ def thread_count(entry: EntryOp, arch: Target | None = None) -> int:
     while count < _MOST_THREADS and words > min(_WORDS * count, _REGISTERS // _ALIVE):
         count *= 2
     return count
+
+
+def _sums(op: Multiplication) -> int:
+    """The largest tile that is in registers while a product is summed: one of its matrices, or what
+    its loop carries."""
+    rows, columns = shape_of(op.result)[-2:]
+    block = op.parent
+    carried = [x.type for x in block.args if isinstance(x.type, TileType)] if block else []
+    return max([rows * columns, *(type_.elements for type_ in carried)])
 
 
 def _tiles(entry: EntryOp) -> Iterator[TileType]:

@@ -8,7 +8,7 @@ it computes the same.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from xdsl.dialects.builtin import UnitAttr, i32
 from xdsl.ir import BlockArgument, Operation, SSAValue
@@ -91,6 +91,10 @@ _KNOWN = (
     LoadPtrTkoOp, StorePtrTkoOp, AssertOp, BreakOp, ContinueOp, YieldOp, ReturnOp, EntryOp,
     GetIndexSpaceShapeOp, GetTensorShapeOp,
 )  # fmt: skip
+AxisOf = Callable[[int, int, int], int | None]
+"""Along which dimension a product is split, by its rows, columns and the parts: None, along
+none."""
+
 Atomic = AtomicRMWTkoOp | AtomicCASTkoOp | AtomicRedViewTkoOp
 
 
@@ -120,14 +124,30 @@ def _split(entry: EntryOp, arch: Target, ctas: int) -> SharedBlocks:
     pairs = arch.supports(DATACENTER_BLACKWELL)
     if not arch.supports(_CLUSTERS) or ctas > (_MOST if pairs else MOST_OF_CLUSTER):
         raise UnsplitError(f"the target has no clusters of {ctas}")
-    check_ops(entry)
-    split = SplitTiles(entry, ctas)
-    split.copy_cheap()
-    products = multiplications(entry)
-    split_products(split, _pair_axis if pairs and may_be_folded(products) else _axis)
-    check_parts(split)
-    _rewrite(split)
+    axes: list[AxisOf] = [_axis, _of_matrices]
+    if pairs:
+        # CTAs that multiply as pairs share rows.
+        axes = [_pair_axis if may_be_folded(multiplications(entry)) else _axis]
+    _rewrite(_split_along(entry, ctas, axes))
     return SharedBlocks(ctas)
+
+
+def _split_along(entry: EntryOp, ctas: int, axes: Sequence[AxisOf]) -> SplitTiles:
+    """The tiles of an entry, split along the first of some dimensions of its products along which
+    they can be. Raises UnsplitError, which says why not along the first of all."""
+    failed: list[UnsplitError] = []
+    for axis_of in axes:
+        split = SplitTiles(entry, ctas)
+        try:
+            check_ops(entry)
+            split.copy_cheap()
+            split_products(split, axis_of)
+            check_parts(split)
+        except UnsplitError as why:
+            failed.append(why)
+        else:
+            return split
+    raise failed[0]
 
 
 def _shared(entry: EntryOp, arch: Target) -> SharedBlocks:
@@ -137,22 +157,16 @@ def _shared(entry: EntryOp, arch: Target) -> SharedBlocks:
     if products_of(entry, arch):
         ctas, axes = shared_by(entry), [small_axis]
     while ctas > 1:
-        for axis_of in axes:
-            split = SplitTiles(entry, ctas)
-            try:
-                check_ops(entry)
-                split.copy_cheap()
-                split_products(split, axis_of)
-                check_parts(split)
-            except UnsplitError:
-                continue
-            _rewrite(split)
+        try:
+            _rewrite(_split_along(entry, ctas, axes))
+        except UnsplitError:
+            ctas //= 2
+        else:
             return SharedBlocks(ctas, clustered=False)
-        ctas //= 2
     return SharedBlocks()
 
 
-def split_products(split: SplitTiles, axis_of: Callable[[int, int, int], int | None]) -> None:
+def split_products(split: SplitTiles, axis_of: AxisOf) -> None:
     """Split every product, and all that is stored."""
     ops = list(split.entry.walk())
     products = [op.results[0] for op in ops if isinstance(op, Multiplication)]
