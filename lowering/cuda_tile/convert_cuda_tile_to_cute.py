@@ -140,7 +140,7 @@ def lower_entry(entry: EntryOp, arch: Target | None = None) -> LoweredEntry:
     pair_products(entry, arch, blocks)
     legalize(entry, arch, placed=True)
     stored, beside = stored_boxes(entry, arch), 0
-    by_warps, turns, keeps, converting = True, True, True, math.inf
+    by_warps, turns, keeps, conversion_bytes = True, True, True, math.inf
     while True:
         plan = find_pipelines(entry, arch, stored, beside, blocks)
         if beside and by_warps and not plan.by_loop and not products_of(entry, arch):
@@ -158,7 +158,7 @@ def lower_entry(entry: EntryOp, arch: Target | None = None) -> LoweredEntry:
             unpair_products(entry, "threads read or issue")
             continue
         lowered, kernel = _converted(
-            entry, arch, stored, plan, copies, roles, converting, turns=turns, keeps=keeps
+            entry, arch, stored, plan, copies, roles, conversion_bytes, turns=turns, keeps=keeps
         )
         if not kernel.tensor.takes_turns:
             if kernel.tensor.stages == 1:
@@ -181,8 +181,8 @@ def lower_entry(entry: EntryOp, arch: Target | None = None) -> LoweredEntry:
             if kernel.crowded is not None and keeps:
                 keeps = False
                 continue
-            if kernel.crowded is not None and 0 < kernel.scratch.left < converting:
-                converting = kernel.scratch.left
+            if kernel.crowded is not None and 0 < kernel.scratch.left < conversion_bytes:
+                conversion_bytes = kernel.scratch.left
                 continue
             kernel.check_room()
             kernel.tensor.trust()
@@ -221,7 +221,7 @@ class _Roles:
 
 def _converted(
     entry: EntryOp, arch: Target | None, stored: Stores, plan: Pipelines, copies: CopiedLoads,
-    roles: _Roles, converting: float, *, turns: bool, keeps: bool,
+    roles: _Roles, conversion_bytes: float, *, turns: bool, keeps: bool,
 ) -> tuple[func.FuncOp, Kernel]:  # fmt: skip
     """The kernel of threads, whose tiles take so many bytes at most to change layout, may take
     turns in tensor memory, and whose loops may keep operands in shared memory; and what there is
@@ -236,7 +236,7 @@ def _converted(
     kernel = Kernel(block, find_layouts(source, log2(threads), arch, wanted), arch)
     kernel.at(entry)
     kernel.keeps = keeps
-    kernel.scratch.converting = min(converting, kernel.scratch.limit)
+    kernel.scratch.conversion_bytes = min(conversion_bytes, kernel.scratch.limit)
     kernel.groups.one_by_one = arch is not None and is_crowded(
         entry, arch, register_operands(entry, arch, kernel.table)
     )

@@ -69,10 +69,11 @@ class _Line:
 class Scratch:
     """The shared memory of a kernel, and its barriers. `state`: a thread may still read it, as at
     the start of a loop's body and behind regions. `limit`: the bytes that there are, of which
-    tiles that change layout take `converting` at most, part after part."""
+    tiles that change layout take `conversion_bytes` at most, part after part."""
 
     def __init__(self, emitter: Emitter, threads: ThreadNumber, limit: float) -> None:
-        self.emitter, self.threads, self.limit, self.converting = emitter, threads, limit, limit
+        self.emitter, self.threads = emitter, threads
+        self.limit = self.conversion_bytes = limit
         self.state = False
         self.reserved = 0
         """The bytes at its beginning that stages take."""
@@ -88,9 +89,9 @@ class Scratch:
     @contextmanager
     def within(self, size: int) -> Generator[None]:
         """Tiles that change layout meanwhile take so many bytes at most."""
-        outside, self.converting = self.converting, min(self.converting, size)
+        outside, self.conversion_bytes = self.conversion_bytes, min(self.conversion_bytes, size)
         yield
-        self.converting = outside
+        self.conversion_bytes = outside
 
     @property
     def left(self) -> float:
@@ -259,7 +260,7 @@ class Scratch:
             key=lambda bit: ((bit in source.registers) + (bit in target.registers), bit),
         )
         parted: list[int] = []
-        while bits and order.size << len(bits) > self.converting - self.reserved:
+        while bits and order.size << len(bits) > self.conversion_bytes - self.reserved:
             parted.append(bits.pop())
         return parted
 

@@ -131,7 +131,7 @@ def _readers(a: _Operand, b: _Operand, kernel: Kernel) -> list[Reader]:
             order = converting(own, operand.part(_AT_ONCE), bytes_of(elements[0].type))
             laid.append((operand, own, elements, order, size))
             size += -(-(order.size << len(order.position)) // 16) * 16
-    if scratch.reserved + size > scratch.converting:
+    if scratch.reserved + size > scratch.conversion_bytes:
         laid = []
     base = scratch.take(size) if laid else None
     for operand, own, elements, order, offset in laid:

@@ -47,6 +47,21 @@ def mma_kernel(body: str) -> str:
     return f"{TYPES}ptx.entry @k(%p: u64, %n: u32) {{{LOADS}{body}\n  ptx.ret\n}}"
 
 
+def loop(carried: str, body: str, type_: str = "!c") -> str:
+    """A loop whose %acc is first what it carries, and then %d of its body, which is stored."""
+    element = "f32" if type_ == "!c" else "b32"
+    return f"""
+  %i0 = ptx.const 0 : !ptx.reg<b32>
+  ptx.bra ^loop(%i0, {carried} : !ptx.reg<b32>, {type_})
+^loop(%i: !ptx.reg<b32>, %acc: {type_}):{body}
+  %one = ptx.const 1 : !ptx.reg<b32>
+  %next = ptx.add s32 %i, %one
+  %more = ptx.setp lt.s32 %next, %n
+  ptx.cond_bra %more, ^loop(%next, %d : !ptx.reg<b32>, {type_}), ^end
+^end:
+  ptx.st "global" "{element}" %g, 0, %d : !ptx.reg<b64>, {type_}"""
+
+
 def registers(instruction: str) -> list[list[str]]:
     """The register groups of an instruction's operands."""
     return [re.findall(r"%\w+", group) for group in re.findall(r"\{([^}]*)\}", instruction)]
@@ -96,21 +111,12 @@ def test_results_that_nobody_reads_overwrite_nothing() -> None:
 
 def test_a_list_of_one_register_repeated_is_spread_by_the_loop(ptxas: Ptxas) -> None:
     """The four elements of a splat share a register before the loop, never in it."""
-    text = text_of(
-        mma_kernel(f"""
+    splat = """
   %zero = ptx.const 0 : !ptx.reg<f32>
-  %init = ptx.list.make %zero, %zero, %zero, %zero : !z, !z, !z, !z -> !c
-  %i0 = ptx.const 0 : !ptx.reg<b32>
-  ptx.bra ^loop(%i0, %init : !ptx.reg<b32>, !c)
-^loop(%i: !ptx.reg<b32>, %acc: !c):
-  %d = ptx.mma {FORM} %a, %b, %acc {MMA}
-  %one = ptx.const 1 : !ptx.reg<b32>
-  %next = ptx.add s32 %i, %one
-  %more = ptx.setp lt.s32 %next, %n
-  ptx.cond_bra %more, ^loop(%next, %d : !ptx.reg<b32>, !c), ^end
-^end:
-  ptx.st "global" "f32" %g, 0, %d : !ptx.reg<b64>, !c""")
-    )
+  %init = ptx.list.make %zero, %zero, %zero, %zero : !z, !z, !z, !z -> !c"""
+    product = f"""
+  %d = ptx.mma {FORM} %a, %b, %acc {MMA}"""
+    text = text_of(mma_kernel(splat + loop("%init", product)))
     (mma,) = lines(text, "mma.sync")
     d, _, _, c = registers(mma)
     assert d == c and len(set(d)) == 4
@@ -133,32 +139,14 @@ READ_ELSEWHERE = {
   %c1 = ptx.list.make %x, %x, %x, %x : {X}, {X}, {X}, {X} -> !c
   %d = ptx.mma {FORM} %a, %b, %c1 {MMA}
   ptx.st "global" "f32" %g, 0, %d : !ptx.reg<b64>, !c""",
-    "reversed": f"""
-  %i0 = ptx.const 0 : !ptx.reg<b32>
-  ptx.bra ^loop(%i0, %c : !ptx.reg<b32>, !c)
-^loop(%i: !ptx.reg<b32>, %acc: !c):
+    "reversed": loop("%c", f"""
   %q:4 = ptx.list.get %acc[0] : !c -> {X}, {X}, {X}, {X}
   %c1 = ptx.list.make %q#3, %q#2, %q#1, %q#0 : {X}, {X}, {X}, {X} -> !c
-  %d = ptx.mma {FORM} %a, %b, %c1 {MMA}
-  %one = ptx.const 1 : !ptx.reg<b32>
-  %next = ptx.add s32 %i, %one
-  %more = ptx.setp lt.s32 %next, %n
-  ptx.cond_bra %more, ^loop(%next, %d : !ptx.reg<b32>, !c), ^end
-^end:
-  ptx.st "global" "f32" %g, 0, %d : !ptx.reg<b64>, !c""",
+  %d = ptx.mma {FORM} %a, %b, %c1 {MMA}"""),
     "multiplicand": """
-  %i0 = ptx.const 0 : !ptx.reg<b32>
-  %s = ptx.ld "global" "b32" %g, 32 : !ptx.reg<b64> -> !ab
-  ptx.bra ^loop(%i0, %a : !ptx.reg<b32>, !ab)
-^loop(%i: !ptx.reg<b32>, %from: !ab):
-  %d = ptx.mma "m16n8k32.row.col.s32.s8.s8.s32" %from, %b, %s : (!ab, !b, !ab) -> !ab
-  %one = ptx.const 1 : !ptx.reg<b32>
-  %next = ptx.add s32 %i, %one
-  %more = ptx.setp lt.s32 %next, %n
-  ptx.cond_bra %more, ^loop(%next, %d : !ptx.reg<b32>, !ab), ^end
-^end:
-  ptx.st "global" "b32" %g, 0, %d : !ptx.reg<b64>, !ab""",
-}
+  %s = ptx.ld "global" "b32" %g, 32 : !ptx.reg<b64> -> !ab""" + loop("%a", """
+  %d = ptx.mma "m16n8k32.row.col.s32.s8.s8.s32" %acc, %b, %s : (!ab, !b, !ab) -> !ab""", "!ab"),
+}  # fmt: skip
 """What an MMA reads could be written by it, if PTX were believed."""
 
 
