@@ -90,7 +90,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     ),
 }
 # Errors with a place in the source: raised from passes up, and free of everything but xDSL.
-EVERYWHERE = {"tilewright.diagnostic"}
+EVERYWHERE = {"tilewright.source.diagnostic"}
 
 
 def modules() -> dict[str, Path]:

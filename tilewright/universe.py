@@ -9,7 +9,7 @@ from typing import Any
 
 from xdsl.universe import Universe
 
-from tilewright import xdsl_repairs
+from tilewright.xdsl_patches import repairs as xdsl_repairs
 
 _DIALECTS = {
     "cuda_tile": "dialects.cuda_tile.dialect:CUDA_TILE",

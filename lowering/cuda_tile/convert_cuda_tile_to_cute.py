@@ -22,7 +22,6 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
-from tilewright.diagnostic import file_location
 from tilewright.dialects.contents import modules_of
 from tilewright.dialects.cuda_tile.ops.module import EntryOp, GlobalOp
 from tilewright.dialects.cuda_tile.ops.module import ModuleOp as TileModuleOp
@@ -98,6 +97,7 @@ from tilewright.lowering.cuda_tile.scheduling.split_blocks import split_blocks
 from tilewright.lowering.cuda_tile.scheduling.split_turns import split_turns
 from tilewright.lowering.tile.kernel import erase_unused
 from tilewright.passes.analysis.hazards.launches import FROM_TILE_IR
+from tilewright.source.diagnostic import file_location
 
 # Importing them fills the table of rules.
 for _room in ("arithmetic", "control_flow", "kernel", "memory", "products", "tiles"):

@@ -15,7 +15,6 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.traits import IsTerminator, Pure
 from xdsl.utils.hints import isa
 
-from tilewright.diagnostic import OpError
 from tilewright.dialects.cute import ComposedLayout, Layout
 from tilewright.dialects.cute.int_tuple import LayoutError
 from tilewright.dialects.cute.ops.operation import CuteOp, InferredOp
@@ -40,6 +39,7 @@ from tilewright.lowering.tile.vectors import (
     is_vector_op,
     shape_of,
 )
+from tilewright.source.diagnostic import OpError
 
 Rule = Callable[[Any, "Kernel"], None]
 

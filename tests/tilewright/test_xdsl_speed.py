@@ -22,14 +22,14 @@ from xdsl.traits import IsolatedFromAbove
 from xdsl.utils.exceptions import VerifyException
 
 import tilewright as tw
-from tilewright import xdsl_speed
 from tilewright.dialects import ptx
 from tilewright.dialects.contents import ops_of
 from tilewright.dialects.ptx.bulk_copy import TensorStoreOp
 from tilewright.dialects.ptx.data_movement import CpAsyncOp
 from tilewright.dialects.ptx.instruction import PtxOp
 from tilewright.dialects.ptx.types import reg
-from tilewright.parsing import parse_module
+from tilewright.source.parsing import parse_module
+from tilewright.xdsl_patches import speed as xdsl_speed
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 MULTIPLE_BLOCKS = """func.func @f(%c: i1) {

@@ -15,7 +15,7 @@ from typing import Literal
 
 from xdsl.ir import Operation
 
-from tilewright.diagnostic import Diagnostic, line_of, place_of
+from tilewright.source.diagnostic import Diagnostic, line_of, place_of
 
 RemarkKind = Literal[
     "conversion", "bank-conflict", "vector", "tma", "pipeline", "tensor-memory", "spill",

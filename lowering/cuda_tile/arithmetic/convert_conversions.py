@@ -21,7 +21,6 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from tilewright.diagnostic import OpError
 from tilewright.dialects.cuda_tile.element_types import I4, WIDE_FLOATS, Float8E5M3FNUType
 from tilewright.dialects.cuda_tile.ops import conversions
 from tilewright.dialects.cuda_tile.ops.elementwise import BinaryFloat
@@ -56,6 +55,7 @@ from tilewright.lowering.cuda_tile.arithmetic.narrow_floats import (
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, lowers
 from tilewright.lowering.cuda_tile.layouts.elements import element_of
 from tilewright.lowering.tile.registers import extracted, from_elements
+from tilewright.source.diagnostic import OpError
 
 
 @lowers(conversions.ExtIOp, conversions.TruncIOp)

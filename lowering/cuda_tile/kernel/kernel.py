@@ -20,7 +20,6 @@ from xdsl.dialects.builtin import IntegerAttr, IntegerType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.traits import IsTerminator
 
-from tilewright.diagnostic import OpError, file_location
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
 from tilewright.dialects.cuda_tile.ops.memory import LoadPtrTkoOp
 from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp, StoreViewTkoOp
@@ -50,6 +49,7 @@ from tilewright.lowering.cuda_tile.layouts.shared_order import SharedOrder, conv
 from tilewright.lowering.cuda_tile.layouts.threads import ThreadNumber
 from tilewright.lowering.op_rules import OpRules
 from tilewright.lowering.tile.emitter import Emitter
+from tilewright.source.diagnostic import OpError, file_location
 
 Elements = tuple[SSAValue, ...]
 """The registers of a tile in a layout."""

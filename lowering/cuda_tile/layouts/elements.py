@@ -22,7 +22,6 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from tilewright.diagnostic import OpError
 from tilewright.dialects.cuda_tile.element_types import (
     I4,
     WIDE_FLOATS,
@@ -32,6 +31,7 @@ from tilewright.dialects.cuda_tile.elements import dtype_of
 from tilewright.dialects.cuda_tile.type_text import shown
 from tilewright.dialects.cuda_tile.types import PointerType, TileType
 from tilewright.dialects.once import once_each
+from tilewright.source.diagnostic import OpError
 
 _HELD: dict[Attribute, Attribute] = {
     **{type_: type_ for type_ in WIDE_FLOATS},

@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from xdsl.ir import SSAValue
 
-from tilewright.diagnostic import OpError
 from tilewright.dialects.cuda_tile.enums import MultimemReductionKind
 from tilewright.dialects.cuda_tile.ops.multimem import (
     MultimemAccess,
@@ -27,6 +26,7 @@ from tilewright.lowering.cuda_tile.memory.access import Access
 from tilewright.lowering.cuda_tile.memory.convert_pointers import token_of
 from tilewright.lowering.cuda_tile.memory.convert_views import tile_accesses
 from tilewright.lowering.cuda_tile.memory.memory_access import is_weak, semantics_of
+from tilewright.source.diagnostic import OpError
 
 _KINDS = {
     MultimemReductionKind.ADD: "add.u", MultimemReductionKind.MIN: "min.s",

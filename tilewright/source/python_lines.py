@@ -13,7 +13,7 @@ from xdsl.dialects.builtin import FileLineColLoc, IntAttr, LocationAttr, StringA
 from xdsl.ir import Operation
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.diagnostic import CompileError, at
+from tilewright.source.diagnostic import CompileError, at
 
 _FILE: ContextVar[str | None] = ContextVar("file whose lines ops are located at", default=None)
 _OURS = {__file__}

@@ -9,7 +9,9 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 from xdsl.utils.exceptions import DiagnosticException, VerifyException
 
-from tilewright.diagnostic import (
+from tilewright.dialects.cute.int_tuple import LayoutError
+from tilewright.dialects.cute_nvgpu.lattice.targets import TargetError
+from tilewright.source.diagnostic import (
     CompileError,
     Diagnostic,
     ExecutionError,
@@ -17,10 +19,8 @@ from tilewright.diagnostic import (
     at,
     file_location,
 )
-from tilewright.dialects.cute.int_tuple import LayoutError
-from tilewright.dialects.cute_nvgpu.lattice.targets import TargetError
-from tilewright.recursion import deep_recursion
-from tilewright.verification import op_diagnostic, stopped_in_xdsl, verify_diagnostic
+from tilewright.source.recursion import deep_recursion
+from tilewright.source.verification import op_diagnostic, stopped_in_xdsl, verify_diagnostic
 
 _EXPECTED = (CompileError, ExecutionError, TargetError, OSError)
 """The errors that say all in their own words."""

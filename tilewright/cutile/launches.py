@@ -28,11 +28,11 @@ from xdsl.dialects.builtin import ModuleOp
 from tilewright.arguments.arrays import ArrayArgument
 from tilewright.arguments.binding import checked_arguments
 from tilewright.arguments.extents import checked_extents
-from tilewright.cutile_parameters import CutileParameter, as_array, parameters_of, write
-from tilewright.diagnostic import CompileError, Diagnostic, ExecutionError
-from tilewright.kernel import Extents, Kernel
+from tilewright.cutile.parameters import CutileParameter, as_array, parameters_of, write
+from tilewright.launch.kernel import Extents, Kernel
 from tilewright.lowering.interpreter.cuda_tile.machine import Launch, Races
 from tilewright.pipeline import verified
+from tilewright.source.diagnostic import CompileError, Diagnostic, ExecutionError
 from tilewright.tile_kernel import DEFAULT_ARCH, find_entry, run_entry
 
 __all__ = ["bytecode", "compile", "launch", "module", "on_cpu", "on_gpu", "signature"]
@@ -68,7 +68,7 @@ def launch(
     calling convention; `args` are then without its constants.
 
     Raises CompileError where cuTile or tilewright rejects the kernel, ExecutionError for what no
-    kernel may do, at the Python line that does it, `tilewright.launcher.LaunchError` where the
+    kernel may do, at the Python line that does it, `tilewright.launch.launcher.LaunchError` where the
     GPU's driver refuses.
     """
     extents = checked_extents("grid", grid)
@@ -167,7 +167,7 @@ def on_gpu(*, arch: str | None = None) -> Generator[None]:
         _start(extents, kernel, parameters, arch, stream, programmatic_dependent_launch)
 
     def measured(stream: Any, grid: Sequence[int], kernel: Any, args: Sequence[Any]) -> list[float]:
-        from tilewright.cutile_gpu import microseconds
+        from tilewright.cutile.gpu import microseconds
 
         return microseconds(lambda: there(stream, grid, kernel, args), stream)
 
@@ -201,7 +201,7 @@ def _start(
     stream: Any,
     programmatic: bool,
 ) -> None:
-    from tilewright.cutile_gpu import BlockSchedule, start
+    from tilewright.cutile.gpu import BlockSchedule, start
 
     code = _compiled(kernel, parameters, arch)
     if (schedule := BlockSchedule.of(code, grid)) != BlockSchedule():
@@ -214,10 +214,10 @@ def _compiled(
 ) -> Kernel:
     """The kernel, compiled once for what is assumed of its arguments, and for a schedule of its
     blocks."""
-    from tilewright.cutile_gpu import compiled
+    from tilewright.cutile.gpu import compiled
 
     if arch is None:
-        from tilewright.launcher import device_arch
+        from tilewright.launch.launcher import device_arch
 
         arch = device_arch()
     assumed = None if isinstance(kernel, bytes) else _signature(parameters, aligned=True)

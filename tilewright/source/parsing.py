@@ -29,11 +29,12 @@ from xdsl.universe import Universe
 from xdsl.utils.exceptions import ParseError, VerifyException
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
-from tilewright import xdsl_repairs, xdsl_speed
-from tilewright.diagnostic import CompileError, Diagnostic
-from tilewright.nearest_name import nearest_name
-from tilewright.quick_parser import QuickParser
-from tilewright.recursion import deep_recursion
+from tilewright.source.diagnostic import CompileError, Diagnostic
+from tilewright.source.nearest_name import nearest_name
+from tilewright.source.recursion import deep_recursion
+from tilewright.xdsl_patches import repairs as xdsl_repairs
+from tilewright.xdsl_patches import speed as xdsl_speed
+from tilewright.xdsl_patches.quick_parser import QuickParser
 
 xdsl_repairs.install()
 xdsl_speed.install()

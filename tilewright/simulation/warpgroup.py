@@ -21,7 +21,7 @@ from tilewright.lowering.interpreter.arithmetic.wgmma import (
     read_matrix,
     wgmma_model,
 )
-from tilewright.warp_simulation import fragment_elements
+from tilewright.simulation.simulate.warp import fragment_elements
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,6 @@ from typing import Any, Literal, TypedDict, Unpack, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tilewright.atom_options import checked_options, checked_shape, checked_types
 from tilewright.dialects.cute_nvgpu.atoms.atom import Atom, AtomError, MmaAtom
 from tilewright.dialects.cute_nvgpu.atoms.lookup import Modifiers, find, parse
 from tilewright.dialects.cute_nvgpu.atoms.umma import UmmaAtom, UmmaFragmentKind
@@ -21,9 +20,10 @@ from tilewright.dialects.cute_nvgpu.descriptors.bit_field import DescriptorError
 from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import MajorMode
 from tilewright.dialects.cute_nvgpu.lattice.row import ElementTypes, Shape
 from tilewright.lowering.interpreter.arithmetic.mma import NUMERICS
-from tilewright.umma_simulation import UmmaInputs, simulate_umma
-from tilewright.warp_simulation import WarpInputs, simulate_warp
-from tilewright.warpgroup_simulation import WarpgroupInputs, simulate_wgmma
+from tilewright.simulation.simulate.options import checked_options, checked_shape, checked_types
+from tilewright.simulation.simulate.umma import UmmaInputs, simulate_umma
+from tilewright.simulation.simulate.warp import WarpInputs, simulate_warp
+from tilewright.simulation.simulate.warpgroup import WarpgroupInputs, simulate_wgmma
 
 
 class AtomOptions(Modifiers, total=False):

@@ -15,7 +15,7 @@ from xdsl.utils.exceptions import ParseError
 from xdsl.utils.lexer import Span
 from xdsl.utils.mlir_lexer import MLIRLexer, MLIRToken, MLIRTokenKind
 
-from tilewright import xdsl_masks
+from tilewright.xdsl_patches import masks as xdsl_masks
 
 # A string that no quote ends has no match: each part keeps what it took (possessive, Python 3.11),
 # where backtracking would try every way to cut it into runs of characters.

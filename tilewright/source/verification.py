@@ -8,10 +8,10 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.diagnostic import CompileError, Diagnostic, InnerOpError, OpError, at
 from tilewright.dialects import upstream
-from tilewright.dominance import misplaced_uses
-from tilewright.nearest_name import nearest_property
+from tilewright.source.diagnostic import CompileError, Diagnostic, InnerOpError, OpError, at
+from tilewright.source.dominance import misplaced_uses
+from tilewright.source.nearest_name import nearest_property
 
 
 def verify(module: ModuleOp, text: str | None = None, after: str | None = None) -> None:

@@ -11,18 +11,18 @@ from typing import Any
 import numpy as np
 from xdsl.passes import ModulePass
 
-from tilewright import launcher
 from tilewright.arguments.arrays import ArrayArgument
 from tilewright.arguments.binding import Binding
 from tilewright.arguments.extents import check_launch, checked_extents
-from tilewright.cutile_parameters import CutileParameter, write
-from tilewright.diagnostic import ExecutionError
+from tilewright.cutile.parameters import CutileParameter, write
 from tilewright.dialects.cute_nvgpu.lattice.shared_memory import shared_memory_limit
 from tilewright.dialects.cute_nvgpu.lattice.targets import target
-from tilewright.kernel import Entry, Extents, Kernel
-from tilewright.kernel_record import kernel_of, record_of
+from tilewright.launch import launcher
+from tilewright.launch.kernel import Entry, Extents, Kernel
+from tilewright.launch.kernel_record import kernel_of, record_of
 from tilewright.lowering.interpreter.cuda_tile.allocations import ArrayTable
 from tilewright.pipeline import verified
+from tilewright.source.diagnostic import ExecutionError
 
 _SAMPLES = 5
 _MOST = 8
@@ -65,9 +65,9 @@ def compiled(
 ) -> Kernel:
     """The kernel of bytecode, for a schedule of its blocks, from the cache of compiled kernels
     where it is there. Raises CompileError and TargetError."""
-    from tilewright.compile_cache import cached, key_of
     from tilewright.compiler import compile
-    from tilewright.parsing import default_context
+    from tilewright.launch.compile_cache import cached, key_of
+    from tilewright.source.parsing import default_context
 
     schedule = schedule or BlockSchedule()
 
@@ -105,7 +105,7 @@ def start(
     are copied to the GPU and back, or lists are among them. `programmatic`: it may start before the
     kernel in front of it has ended.
 
-    Raises ExecutionError for arguments that do not fit, `tilewright.launcher.LaunchError` where
+    Raises ExecutionError for arguments that do not fit, `tilewright.launch.launcher.LaunchError` where
     there is no GPU, or where the launch fails.
     """
     entry = kernel.entry()

@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import UnregisteredOp
 from xdsl.ir import Block, BlockArgument, Operation, OpResult, Region, SSAValue
 from xdsl.traits import IsolatedFromAbove
 
-from tilewright.diagnostic import OpError, named
+from tilewright.source.diagnostic import OpError, named
 
 _GRAPHS = ("builtin.module", "hw.module")
 """Ops in whose region the order of ops means nothing, beside those that nobody knows."""

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from tilewright.arguments.arrays import ArrayArgument, dtype_name
 from tilewright.arguments.binding import checked_arguments
-from tilewright.diagnostic import ExecutionError
 from tilewright.lowering.interpreter.cuda_tile.allocations import ArrayTable
+from tilewright.source.diagnostic import ExecutionError
 
 AnyArray = NDArray[Any] | ArrayArgument
 """An array of NumPy, or one on the GPU."""

@@ -15,7 +15,7 @@ from xdsl.utils.mlir_lexer import (
     PunctuationSpelling,
 )
 
-from tilewright.lexer import SPACE, FastLexer
+from tilewright.xdsl_patches.lexer import SPACE, FastLexer
 
 
 def _bracketed(nested: str = "") -> str:

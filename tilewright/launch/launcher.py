@@ -114,7 +114,7 @@ def stream_handle(stream: Any) -> int:
 def load(ptx: str) -> Any:
     """The driver's module of a PTX text, assembled by ptxas where there is one, newer as it may be,
     else by the driver. Raises LaunchError where the driver rejects it."""
-    from tilewright.ptxas import assembled
+    from tilewright.launch.ptxas import assembled
 
     cubin = assembled(ptx, device_arch())
     if cubin is not None:

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from tilewright.arguments.binding import Binding
-    from tilewright.launcher import DeviceFunction
+    from tilewright.launch.launcher import DeviceFunction
+    from tilewright.launch.ptxas import KernelResources
     from tilewright.lowering.cuda_tile.analysis.remarks import Remark
-    from tilewright.ptxas import KernelResources
 
 Extents = tuple[int, int, int]
 _WGMMA = "ptx.wgmma.mma_async"
@@ -139,9 +139,9 @@ class Kernel:
     def load(self, entry: Entry) -> DeviceFunction:
         """A kernel on the GPU of this machine, ready to start; PTX is assembled on first use.
 
-        Raises `tilewright.launcher.LaunchError`.
+        Raises `tilewright.launch.launcher.LaunchError`.
         """
-        from tilewright import launcher
+        from tilewright.launch import launcher
 
         if "module" not in self._loaded:
             self._loaded["module"] = launcher.load(self.ptx)
@@ -163,12 +163,12 @@ class Kernel:
         `__cuda_array_interface__`) are used in place. Returns the NumPy arrays after the run.
 
         Needs the `gpu` extra and a CUDA driver. Raises `tilewright.ExecutionError` for wrong
-        arguments, as `interpret` does, and `tilewright.launcher.LaunchError` where there is no GPU,
+        arguments, as `interpret` does, and `tilewright.launch.launcher.LaunchError` where there is no GPU,
         or where the launch fails.
         """
         from tilewright.arguments.binding import Binding
         from tilewright.arguments.extents import check_launch, checked_extents
-        from tilewright.launcher import device_memory, synchronize
+        from tilewright.launch.launcher import device_memory, synchronize
 
         entry = self.entry(kernel)
         ctas, threads = checked_extents("grid", grid), checked_extents("block", block)

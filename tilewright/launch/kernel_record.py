@@ -10,9 +10,9 @@ from xdsl.ir import Attribute
 from xdsl.parser import Parser
 
 from tilewright.arguments.parameters import Parameter
-from tilewright.kernel import Entry, Kernel
+from tilewright.launch.kernel import Entry, Kernel
 from tilewright.lowering.cuda_tile.analysis.remarks import Remark
-from tilewright.parsing import default_context
+from tilewright.source.parsing import default_context
 
 _TYPED = ("arguments", "parts")
 """The fields of an entry that are parameters of it or of what it was made from."""

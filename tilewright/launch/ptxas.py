@@ -1,6 +1,6 @@
 """NVIDIA's assembler as an oracle: find ptxas, run it on a PTX text, read what it says.
 
-    python -m tilewright.ptxas sm_80 kernel.ptx     # `-` or nothing: from stdin
+    python -m tilewright.launch.ptxas sm_80 kernel.ptx     # `-` or nothing: from stdin
 
 ptxas is looked for, in this order, at `$TILEWRIGHT_PTXAS`, in the PyPI package
 `nvidia-cuda-nvcc`, and on PATH.
@@ -141,7 +141,7 @@ def assemble(
 def assembled(ptx: str, arch: str) -> bytes | None:
     """The machine code of a text, from the cache of compiled kernels where it is there; None where
     no ptxas is here, or none that takes the text."""
-    from tilewright.compile_cache import cached, key_of
+    from tilewright.launch.compile_cache import cached, key_of
 
     def make() -> str:
         return b64encode(assemble(ptx, arch, verbose=False).cubin).decode()
@@ -186,7 +186,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Assemble a file and list its kernels' resources; 1 where it does not assemble cleanly."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     if len(given) not in (1, 2):
-        print("usage: python -m tilewright.ptxas ARCH [FILE]", file=sys.stderr)
+        print("usage: python -m tilewright.launch.ptxas ARCH [FILE]", file=sys.stderr)
         return USAGE
     try:
         source = given[1] if len(given) == 2 else "-"
