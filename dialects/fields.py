@@ -43,7 +43,7 @@ from xdsl.irdl import (
 )
 
 from tilewright.dialects.definition import DefinedOp, define_op
-from tilewright.xdsl_patches.field_counts import FieldCounts, field_counts, flattened, segments
+from tilewright.dialects.field_counts import FieldCounts, field_counts, flattened, segments
 
 NUMBER = IntegerAttr.constr(type=i64)
 """A number as a property."""

@@ -77,8 +77,8 @@ def unchecked() -> Generator[None]:
 
 @pytest.fixture(scope="session")
 def ptxas() -> Callable[..., PtxasReport]:
-    """`tilewright.launch.ptxas.assemble`. Without a ptxas, every test that asks for it is an error; so is
-    a text whose wgmmas ptxas mends (C7514 and its like), which without optimizing it may do to any.
+    """`ptxas.assemble`. Without a ptxas, every test that asks for it is an error; so is a text
+    whose wgmmas ptxas mends (C7514 and its like), which without optimizing it may do to any.
     """
     find_ptxas()
 

@@ -44,6 +44,20 @@ ROOMS: dict[str, tuple[str, ...]] = {
         "ops",
         "dialect",
     ),
+    "tilewright": (
+        "dialects",
+        "passes",
+        "lowering",
+        "xdsl_patches",
+        "source",
+        "arguments",
+        "simulation",
+        "launch",
+        "",
+        "cutile",
+        "cutile_script",
+        "tools",
+    ),
     "tilewright.passes": ("analysis", ""),
     "tilewright.lowering": ("ptx", "to_ptx", "tile", "to_base"),
     "tilewright.lowering.cuda_tile": (
@@ -188,7 +202,7 @@ def test_rooms_know_those_before_them(folder: str) -> None:
         own = room(name, folder)
         if own is not None:
             known = {other for other, early in imported(name) if early}
-            back = [other for other in known if (room(other, folder) or 0) > own]
+            back = [other for other in known - EVERYWHERE if (room(other, folder) or 0) > own]
             wrong += [f"{name} imports {other}" for other in back]
     assert not wrong
 

@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from tilewright.dialects.cute_nvgpu.descriptors.tensor_box import TensorMapError
     from tilewright.dialects.cute_nvgpu.lattice.targets import TargetError
     from tilewright.execution import ExecutionError, Timeline, interpret
-    from tilewright.launch.kernel import Kernel
-    from tilewright.simulation.simulate.block_scaling import Quantized, dequantize, quantize
-    from tilewright.simulation.simulate.simulate import atom, simulate
-    from tilewright.simulation.simulate.structured_sparsity import SparseMatrix, densify, sparsify
+    from tilewright.kernel import Kernel
+    from tilewright.simulation.block_scaling import Quantized, dequantize, quantize
+    from tilewright.simulation.simulate import atom, simulate
+    from tilewright.simulation.structured_sparsity import SparseMatrix, densify, sparsify
     from tilewright.source.diagnostic import CompileError
     from tilewright.verify_by_running import Trial
 
@@ -40,10 +40,10 @@ _HOMES = {
     "AtomError": "tilewright.dialects.cute_nvgpu.atoms.atom",
     "CompileError": "tilewright.source.diagnostic",
     "ExecutionError": "tilewright.execution",
-    "Kernel": "tilewright.launch.kernel",
+    "Kernel": "tilewright.kernel",
     "MmaAtom": "tilewright.dialects.cute_nvgpu.atoms.atom",
-    "Quantized": "tilewright.simulation.simulate.block_scaling",
-    "SparseMatrix": "tilewright.simulation.simulate.structured_sparsity",
+    "Quantized": "tilewright.simulation.block_scaling",
+    "SparseMatrix": "tilewright.simulation.structured_sparsity",
     "TargetError": "tilewright.dialects.cute_nvgpu.lattice.targets",
     "TensorMap": "tilewright.arguments.tensor_map",
     "TensorMapError": "tilewright.dialects.cute_nvgpu.descriptors.tensor_box",
@@ -52,12 +52,12 @@ _HOMES = {
     "atom": "tilewright.simulation.simulate",
     "compile": "tilewright.compiler",
     "cutile": "tilewright.cutile",
-    "densify": "tilewright.simulation.simulate.structured_sparsity",
-    "dequantize": "tilewright.simulation.simulate.block_scaling",
+    "densify": "tilewright.simulation.structured_sparsity",
+    "dequantize": "tilewright.simulation.block_scaling",
     "interpret": "tilewright.execution",
-    "quantize": "tilewright.simulation.simulate.block_scaling",
+    "quantize": "tilewright.simulation.block_scaling",
     "simulate": "tilewright.simulation.simulate",
-    "sparsify": "tilewright.simulation.simulate.structured_sparsity",
+    "sparsify": "tilewright.simulation.structured_sparsity",
 }
 
 _MODULES = frozenset({"cutile"})

@@ -18,7 +18,9 @@ from tilewright.dialects.cuda_tile.ops.module import EntryOp as TileEntryOp
 from tilewright.dialects.cute_nvgpu.lattice.targets import target
 from tilewright.dialects.ptx.control_flow import EntryOp
 from tilewright.ir_dump import IRDump
-from tilewright.launch.kernel import Entry, Kernel
+from tilewright.kernel import Kernel
+from tilewright.launch import ptxas
+from tilewright.launch.kernel import Entry
 from tilewright.lowering.cuda_tile.analysis.remarks import Remark, collected
 from tilewright.lowering.ptx.kept import kept_facts
 from tilewright.lowering.ptx.text import module_text
@@ -37,7 +39,6 @@ from tilewright.source.recursion import deep_recursion
 from tilewright.tile_kernel import entry_parameters
 
 if TYPE_CHECKING:
-    from tilewright.launch.ptxas import PtxasReport
     from tilewright.verify_by_running import Trial
 
 
@@ -123,7 +124,7 @@ def compile(
     return Kernel(text, tuple(entries), arch, resources, tuple(told), (module_or_text, name))
 
 
-def _costs(report: PtxasReport) -> Iterator[Remark]:
+def _costs(report: ptxas.PtxasReport) -> Iterator[Remark]:
     """A remark for each kernel whose registers ptxas keeps in memory, or whose wgmmas it lets wait
     for each other."""
     for line in report.mended:
@@ -137,11 +138,9 @@ def _costs(report: PtxasReport) -> Iterator[Remark]:
             )
 
 
-def _assembled(text: str, arch: str, name: str) -> PtxasReport:
+def _assembled(text: str, arch: str, name: str) -> ptxas.PtxasReport:
     """The verdict of ptxas. Raises CompileError where it refuses the PTX,
     PtxasNotFound where it is none for the target."""
-    from tilewright.launch import ptxas
-
     report = ptxas.assemble(text, arch)
     if "for option 'gpu-name'" in report.output:
         known = f"expected a ptxas that knows {arch}, got release {report.version}"

@@ -22,8 +22,8 @@ from tilewright.dialects.ptx.control_flow import BraOp, CondBraOp, EntryOp
 from tilewright.dialects.ptx.instruction import Item, PtxOp, SharedPlace
 from tilewright.dialects.ptx.registers import ConstOp
 from tilewright.dialects.ptx.types import RegType
+from tilewright.dialects.signature import FactsBySignature, signature
 from tilewright.source.diagnostic import OpError
-from tilewright.xdsl_patches.signature import FactsBySignature, signature
 
 
 class OpPlace(NamedTuple):

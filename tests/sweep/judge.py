@@ -15,8 +15,8 @@ from point_kernels import PointKernel
 from point_values import COARSE, DTYPES, FLOATS, tolerance
 
 import tilewright as tw
+from tilewright.kernel import Kernel
 from tilewright.launch import ptxas
-from tilewright.launch.kernel import Kernel
 from tilewright.source.parsing import parse_module
 
 TARGETS = (

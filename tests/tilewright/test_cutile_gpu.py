@@ -20,8 +20,9 @@ from tilewright import cutile
 from tilewright.cutile.gpu import BlockSchedule, launched
 from tilewright.cutile.parameters import parameters_of
 from tilewright.dialects.cuda_tile.ops.miscellaneous import PrintTkoOp
+from tilewright.kernel import Kernel
 from tilewright.launch import launcher, ptxas
-from tilewright.launch.kernel import Entry, Extents, Kernel
+from tilewright.launch.kernel import Entry, Extents
 from tilewright.lowering.cuda_tile.kernel.kernel import RULES
 
 

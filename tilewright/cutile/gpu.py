@@ -14,15 +14,21 @@ from xdsl.passes import ModulePass
 from tilewright.arguments.arrays import ArrayArgument
 from tilewright.arguments.binding import Binding
 from tilewright.arguments.extents import check_launch, checked_extents
+from tilewright.compiler import compile
 from tilewright.cutile.parameters import CutileParameter, write
 from tilewright.dialects.cute_nvgpu.lattice.shared_memory import shared_memory_limit
 from tilewright.dialects.cute_nvgpu.lattice.targets import target
+from tilewright.kernel import Kernel
 from tilewright.launch import launcher
-from tilewright.launch.kernel import Entry, Extents, Kernel
+from tilewright.launch.compile_cache import cached, key_of
+from tilewright.launch.kernel import Entry, Extents
 from tilewright.launch.kernel_record import kernel_of, record_of
+from tilewright.lowering.cuda_tile.scheduling.share_blocks import CudaTileShareBlocksPass
+from tilewright.lowering.cuda_tile.scheduling.take_blocks import CudaTileTakeBlocksPass
 from tilewright.lowering.interpreter.cuda_tile.allocations import ArrayTable
 from tilewright.pipeline import verified
 from tilewright.source.diagnostic import ExecutionError
+from tilewright.source.parsing import default_context
 
 _SAMPLES = 5
 _MOST = 8
@@ -53,9 +59,6 @@ class BlockSchedule:
 
     def passes(self) -> list[ModulePass]:
         """Those that rewrite Tile IR for it."""
-        from tilewright.lowering.cuda_tile.scheduling.share_blocks import CudaTileShareBlocksPass
-        from tilewright.lowering.cuda_tile.scheduling.take_blocks import CudaTileTakeBlocksPass
-
         shared = [CudaTileShareBlocksPass(self.ctas)] if self.ctas > 1 else []
         return [*shared, *([CudaTileTakeBlocksPass()] if self.taken else [])]
 
@@ -65,10 +68,6 @@ def compiled(
 ) -> Kernel:
     """The kernel of bytecode, for a schedule of its blocks, from the cache of compiled kernels
     where it is there. Raises CompileError and TargetError."""
-    from tilewright.compiler import compile
-    from tilewright.launch.compile_cache import cached, key_of
-    from tilewright.source.parsing import default_context
-
     schedule = schedule or BlockSchedule()
 
     def make() -> Any:
@@ -79,7 +78,7 @@ def compiled(
                 one.apply(default_context(), module)
         return record_of(compile(module, arch, name=name, unproven="ignore"))
 
-    return kernel_of(cached(key_of(bytecode, arch=arch, schedule=repr(schedule)), make))
+    return kernel_of(cached(key_of(bytecode, arch=arch, schedule=repr(schedule)), make), Kernel)
 
 
 def launched(
@@ -105,7 +104,7 @@ def start(
     are copied to the GPU and back, or lists are among them. `programmatic`: it may start before the
     kernel in front of it has ended.
 
-    Raises ExecutionError for arguments that do not fit, `tilewright.launch.launcher.LaunchError` where
+    Raises ExecutionError for arguments that do not fit, `tilewright.LaunchError` where
     there is no GPU, or where the launch fails.
     """
     entry = kernel.entry()

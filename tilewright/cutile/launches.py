@@ -1,17 +1,4 @@
-"""cuTile Python kernels: `@ct.kernel` functions on the CPU, and compiled for the GPU.
-
-    import cuda.tile as ct
-    import tilewright as tw
-
-    tw.cutile.launch((8,), kernel, (a, b, c, 128))      # where the arrays are, in place
-    tw.cutile.compile(kernel, (a, b, c, 128), "sm_90a") # its PTX
-    tw.cutile.module(kernel, (a, b, c, 128))            # its Tile IR
-    with tw.cutile.on_cpu():                            # or on_gpu()
-        ct.launch(stream, (8,), kernel, (a, b, c, 128)) # as a script has it
-
-Needs the extra `cutile` (PyPI cuda-tile), and no tileiras: the kernel goes through bytecode. The
-CPU interprets that; for a GPU it is compiled by tilewright, which needs the extra `gpu` there.
-"""
+"""Launches of cuTile kernels: on the CPU, on the GPU, and in place of cuTile's own."""
 
 from __future__ import annotations
 
@@ -28,14 +15,15 @@ from xdsl.dialects.builtin import ModuleOp
 from tilewright.arguments.arrays import ArrayArgument
 from tilewright.arguments.binding import checked_arguments
 from tilewright.arguments.extents import checked_extents
+from tilewright.cutile.gpu import BlockSchedule, compiled, microseconds, start
 from tilewright.cutile.parameters import CutileParameter, as_array, parameters_of, write
-from tilewright.launch.kernel import Extents, Kernel
+from tilewright.kernel import Kernel
+from tilewright.launch.kernel import Extents
+from tilewright.launch.launcher import device_arch
 from tilewright.lowering.interpreter.cuda_tile.machine import Launch, Races
 from tilewright.pipeline import verified
 from tilewright.source.diagnostic import CompileError, Diagnostic, ExecutionError
 from tilewright.tile_kernel import DEFAULT_ARCH, find_entry, run_entry
-
-__all__ = ["bytecode", "compile", "launch", "module", "on_cpu", "on_gpu", "signature"]
 
 Numerics = Literal["hardware", "exact", "fast"]
 _ENTRY = "k"
@@ -68,7 +56,7 @@ def launch(
     calling convention; `args` are then without its constants.
 
     Raises CompileError where cuTile or tilewright rejects the kernel, ExecutionError for what no
-    kernel may do, at the Python line that does it, `tilewright.launch.launcher.LaunchError` where the
+    kernel may do, at the Python line that does it, `tilewright.LaunchError` where the
     GPU's driver refuses.
     """
     extents = checked_extents("grid", grid)
@@ -167,8 +155,6 @@ def on_gpu(*, arch: str | None = None) -> Generator[None]:
         _start(extents, kernel, parameters, arch, stream, programmatic_dependent_launch)
 
     def measured(stream: Any, grid: Sequence[int], kernel: Any, args: Sequence[Any]) -> list[float]:
-        from tilewright.cutile.gpu import microseconds
-
         return microseconds(lambda: there(stream, grid, kernel, args), stream)
 
     with _launching(there, measured):
@@ -201,8 +187,6 @@ def _start(
     stream: Any,
     programmatic: bool,
 ) -> None:
-    from tilewright.cutile.gpu import BlockSchedule, start
-
     code = _compiled(kernel, parameters, arch)
     if (schedule := BlockSchedule.of(code, grid)) != BlockSchedule():
         code = _compiled(kernel, parameters, arch, schedule)
@@ -214,11 +198,7 @@ def _compiled(
 ) -> Kernel:
     """The kernel, compiled once for what is assumed of its arguments, and for a schedule of its
     blocks."""
-    from tilewright.cutile.gpu import compiled
-
     if arch is None:
-        from tilewright.launch.launcher import device_arch
-
         arch = device_arch()
     assumed = None if isinstance(kernel, bytes) else _signature(parameters, aligned=True)
     key = (kernel, repr(assumed), arch, schedule)

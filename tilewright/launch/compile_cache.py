@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import cache
 from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -47,13 +48,10 @@ def limit() -> int:
 @cache
 def _fingerprint() -> str:
     """The release of tilewright and, of a checkout, which of its files were changed when."""
-    import tilewright
-
     digest = hashlib.sha256(version("tilewright").encode())
-    from tilewright import dialects, lowering, passes
-
-    for package in (tilewright, dialects, lowering, passes):
-        for root in package.__path__:
+    for name in ("", ".dialects", ".lowering", ".passes"):
+        package = find_spec(f"tilewright{name}")
+        for root in package.submodule_search_locations or () if package else ():
             for path in sorted(Path(root).rglob("*.py")):
                 status = path.stat()
                 digest.update(f"{path} {status.st_size} {status.st_mtime_ns}\n".encode())

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 from tilewright.arguments.parameters import Parameter, own_parameters
 from tilewright.dialects.cute.types.argument import signature_of
 from tilewright.dialects.cute_nvgpu.lattice.shared_memory import STATIC_SHARED_LIMIT
 from tilewright.dialects.ptx.control_flow import TAKES_BLOCKS, EntryOp, block_ctas
+from tilewright.launch import launcher
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     from tilewright.arguments.binding import Binding
-    from tilewright.launch.launcher import DeviceFunction
     from tilewright.launch.ptxas import KernelResources
     from tilewright.lowering.cuda_tile.analysis.remarks import Remark
 
@@ -93,7 +92,7 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class Kernel:
+class CompiledCode:
     """Compiled code: `ptx` for the driver, `entries` the kernels in it, `arch` what it was
     compiled for; `resources` what each kernel takes of an SM by its name, where ptxas was asked;
     `remarks` what a user may want to know of what was chosen; `made_from` the IR and the name of
@@ -120,29 +119,11 @@ class Kernel:
             raise ValueError(f"expected the name of one kernel, got {name!r}; legal: {names}")
         return named[0]
 
-    def report(self, kernel: str | None = None, run: Mapping[str, Any] | None = None) -> str:
-        """One HTML page that shows a kernel at every level, as `tilewright report` writes it. `run`
-        are the `grid`, `block` and `args` of a run, for `tilewright.interpret`, which it shows
-        too."""
-        from tilewright.tools.report.page import report, report_of_ptx
-
-        if self.made_from is None:
-            return report_of_ptx(self.ptx, self.arch)
-        source, name = self.made_from
-        return report(source, self.arch, name=name, kernel=kernel, run=run)
-
-    def _repr_html_(self) -> str:
-        """The report, in a frame of a notebook."""
-        page = escape(self.report(None if len(self.entries) == 1 else self.entries[0].name))
-        return f'<iframe srcdoc="{page}" style="width:100%;height:48rem;border:0"></iframe>'
-
-    def load(self, entry: Entry) -> DeviceFunction:
+    def load(self, entry: Entry) -> launcher.DeviceFunction:
         """A kernel on the GPU of this machine, ready to start; PTX is assembled on first use.
 
-        Raises `tilewright.launch.launcher.LaunchError`.
+        Raises `tilewright.LaunchError`.
         """
-        from tilewright.launch import launcher
-
         if "module" not in self._loaded:
             self._loaded["module"] = launcher.load(self.ptx)
         if ("function", entry.name) not in self._loaded:
@@ -163,20 +144,19 @@ class Kernel:
         `__cuda_array_interface__`) are used in place. Returns the NumPy arrays after the run.
 
         Needs the `gpu` extra and a CUDA driver. Raises `tilewright.ExecutionError` for wrong
-        arguments, as `interpret` does, and `tilewright.launch.launcher.LaunchError` where there is no GPU,
+        arguments, as `interpret` does, and `tilewright.LaunchError` where there is no GPU,
         or where the launch fails.
         """
         from tilewright.arguments.binding import Binding
         from tilewright.arguments.extents import check_launch, checked_extents
-        from tilewright.launch.launcher import device_memory, synchronize
 
         entry = self.entry(kernel)
         ctas, threads = checked_extents("grid", grid), checked_extents("block", block)
         ctas = checked_extents("grid", entry.grid(ctas))
         check_launch(entry.name, ctas, threads, entry.block, entry.cluster)
         function = self.load(entry)
-        with device_memory() as memory:
+        with launcher.device_memory() as memory:
             binding = Binding(entry.arguments, args, memory, on_gpu=True)
             function.start(entry.values(binding), ctas, threads)
-            synchronize()
+            launcher.synchronize()
             return binding.results(memory.contents())

@@ -3,14 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import asdict, fields
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
 
 from xdsl.context import Context
 from xdsl.ir import Attribute
 from xdsl.parser import Parser
 
 from tilewright.arguments.parameters import Parameter
-from tilewright.launch.kernel import Entry, Kernel
+from tilewright.launch.kernel import CompiledCode, Entry
 from tilewright.lowering.cuda_tile.analysis.remarks import Remark
 from tilewright.source.parsing import default_context
 
@@ -18,7 +18,7 @@ _TYPED = ("arguments", "parts")
 """The fields of an entry that are parameters of it or of what it was made from."""
 
 
-def record_of(kernel: Kernel) -> dict[str, Any]:
+def record_of(kernel: CompiledCode) -> dict[str, Any]:
     """A kernel as what JSON can hold."""
     return {
         "ptx": kernel.ptx,
@@ -28,11 +28,14 @@ def record_of(kernel: Kernel) -> dict[str, Any]:
     }
 
 
-def kernel_of(record: Any) -> Kernel:
+_Code = TypeVar("_Code", bound=CompiledCode)
+
+
+def kernel_of(record: Any, kind: type[_Code]) -> _Code:
     """The inverse of `record_of`."""
     entries = tuple(_entry(row) for row in record["entries"])
     remarks = tuple(Remark(**row) for row in record["remarks"])
-    return Kernel(record["ptx"], entries, record["arch"], None, remarks)
+    return kind(record["ptx"], entries, record["arch"], None, remarks)
 
 
 def _entry_record(entry: Entry) -> dict[str, Any]:

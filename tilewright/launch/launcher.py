@@ -12,6 +12,7 @@ from typing import Any
 
 from tilewright.arguments.device_memory import DeviceMemory
 from tilewright.dialects.ptx.control_flow import TENSORMAP
+from tilewright.launch.ptxas import assembled
 
 
 class LaunchError(RuntimeError):
@@ -114,8 +115,6 @@ def stream_handle(stream: Any) -> int:
 def load(ptx: str) -> Any:
     """The driver's module of a PTX text, assembled by ptxas where there is one, newer as it may be,
     else by the driver. Raises LaunchError where the driver rejects it."""
-    from tilewright.launch.ptxas import assembled
-
     cubin = assembled(ptx, device_arch())
     if cubin is not None:
         # A driver of a release before that of ptxas may refuse what it made.

@@ -19,6 +19,8 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
+from tilewright.launch.compile_cache import cached, key_of
+
 VARIABLE = "TILEWRIGHT_PTXAS"
 USAGE = 2
 
@@ -141,7 +143,6 @@ def assemble(
 def assembled(ptx: str, arch: str) -> bytes | None:
     """The machine code of a text, from the cache of compiled kernels where it is there; None where
     no ptxas is here, or none that takes the text."""
-    from tilewright.launch.compile_cache import cached, key_of
 
     def make() -> str:
         return b64encode(assemble(ptx, arch, verbose=False).cubin).decode()

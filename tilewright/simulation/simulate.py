@@ -20,10 +20,10 @@ from tilewright.dialects.cute_nvgpu.descriptors.bit_field import DescriptorError
 from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import MajorMode
 from tilewright.dialects.cute_nvgpu.lattice.row import ElementTypes, Shape
 from tilewright.lowering.interpreter.arithmetic.mma import NUMERICS
-from tilewright.simulation.simulate.options import checked_options, checked_shape, checked_types
-from tilewright.simulation.simulate.umma import UmmaInputs, simulate_umma
-from tilewright.simulation.simulate.warp import WarpInputs, simulate_warp
-from tilewright.simulation.simulate.warpgroup import WarpgroupInputs, simulate_wgmma
+from tilewright.simulation.options import checked_options, checked_shape, checked_types
+from tilewright.simulation.umma import UmmaInputs, simulate_umma
+from tilewright.simulation.warp import WarpInputs, simulate_warp
+from tilewright.simulation.warpgroup import WarpgroupInputs, simulate_wgmma
 
 
 class AtomOptions(Modifiers, total=False):

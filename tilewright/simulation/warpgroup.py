@@ -21,7 +21,7 @@ from tilewright.lowering.interpreter.arithmetic.wgmma import (
     read_matrix,
     wgmma_model,
 )
-from tilewright.simulation.simulate.warp import fragment_elements
+from tilewright.simulation.warp import fragment_elements
 
 
 @dataclass(frozen=True, slots=True)

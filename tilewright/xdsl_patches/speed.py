@@ -54,10 +54,10 @@ from xdsl.parser import Parser
 from xdsl.traits import IsolatedFromAbove
 from xdsl.universe import Universe
 
+from tilewright.dialects.field_counts import FieldCounts, field_counts, flattened, segments
 from tilewright.dialects.once import once_each
+from tilewright.dialects.signature import FactsBySignature, identity
 from tilewright.xdsl_patches import verification as xdsl_verification
-from tilewright.xdsl_patches.field_counts import FieldCounts, field_counts, flattened, segments
-from tilewright.xdsl_patches.signature import FactsBySignature, identity
 
 # pyright: reportPrivateUsage=false
 

@@ -7,7 +7,7 @@ from xdsl.irdl import OpDef
 from xdsl.traits import IsolatedFromAbove, OpTrait
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.xdsl_patches.signature import FactsBySignature, signature
+from tilewright.dialects.signature import FactsBySignature, signature
 
 # pyright: reportPrivateUsage=false
 

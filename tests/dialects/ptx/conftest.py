@@ -17,6 +17,6 @@ sys.path.append(str(Path(__file__).parent))
 
 @pytest.fixture(scope="session")
 def ptxas() -> Callable[..., PtxasReport]:
-    """`tilewright.launch.ptxas.assemble` at -O0. Without a ptxas, every test that asks for it fails."""
+    """`ptxas.assemble` at -O0. Without a ptxas, every test that asks for it fails."""
     find_ptxas()
     return partial(assemble, verbose=False, options=["-O0"])

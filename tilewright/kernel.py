@@ -1,0 +1,31 @@
+"""What `tilewright.compile` gives back: a kernel to launch, to read, and to look at."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+from tilewright.launch.kernel import CompiledCode
+
+
+@dataclass(frozen=True)
+class Kernel(CompiledCode):
+    """Compiled code, and a page that shows it at every level."""
+
+    def report(self, kernel: str | None = None, run: Mapping[str, Any] | None = None) -> str:
+        """One HTML page that shows a kernel at every level, as `tilewright report` writes it. `run`
+        are the `grid`, `block` and `args` of a run, for `tilewright.interpret`, which it shows
+        too."""
+        from tilewright.tools.report.page import report, report_of_ptx
+
+        if self.made_from is None:
+            return report_of_ptx(self.ptx, self.arch)
+        source, name = self.made_from
+        return report(source, self.arch, name=name, kernel=kernel, run=run)
+
+    def _repr_html_(self) -> str:
+        """The report, in a frame of a notebook."""
+        page = escape(self.report(None if len(self.entries) == 1 else self.entries[0].name))
+        return f'<iframe srcdoc="{page}" style="width:100%;height:48rem;border:0"></iframe>'
