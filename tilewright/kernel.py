@@ -1,4 +1,4 @@
-"""What `tilewright.compile` gives back: a kernel to launch, to read, and to look at."""
+"""Kernels as `tilewright.compile` gives them back: to launch, to read, and to look at."""
 
 from __future__ import annotations
 

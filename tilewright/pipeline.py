@@ -8,6 +8,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass, PassPipeline
 from xdsl.universe import Universe
 
+from tilewright import xdsl_patches
 from tilewright.dialects.cuda_tile.bytecode.container import is_bytecode
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cuda_tile.ops.module import ModuleOp as TileModuleOp
@@ -175,6 +176,7 @@ def verified(
     """
     if not isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise TypeError(f"expected the name of the text as a string, got {name!r}")
+    xdsl_patches.install()
     if isinstance(module_or_text, bytes):
         if is_bytecode(module_or_text, name):
             from tilewright.dialects.cuda_tile.bytecode.read_module import read_bytecode

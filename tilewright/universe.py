@@ -9,7 +9,7 @@ from typing import Any
 
 from xdsl.universe import Universe
 
-from tilewright.xdsl_patches import repairs as xdsl_repairs
+from tilewright.xdsl_patches import repairs
 
 _DIALECTS = {
     "cuda_tile": "dialects.cuda_tile.dialect:CUDA_TILE",
@@ -64,7 +64,7 @@ def _loaders(places: dict[str, str]) -> dict[str, Callable[[], Any]]:
     return {key: loader(place) for key, place in places.items()}
 
 
-xdsl_repairs.install()
+repairs.install()
 
 TILEWRIGHT_UNIVERSE = Universe(
     all_dialects=_loaders(_DIALECTS), all_passes=_loaders(_PASSES), all_targets=_loaders(_TARGETS)

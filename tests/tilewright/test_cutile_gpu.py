@@ -17,6 +17,7 @@ from driver_stand_in import ARCH, Driver, OnGpu
 
 import tilewright as tw
 from tilewright import cutile
+from tilewright.cutile import launches
 from tilewright.cutile.gpu import BlockSchedule, launched
 from tilewright.cutile.parameters import parameters_of
 from tilewright.dialects.cuda_tile.ops.miscellaneous import PrintTkoOp
@@ -29,7 +30,7 @@ from tilewright.lowering.cuda_tile.kernel.kernel import RULES
 @pytest.fixture(autouse=True)
 def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TILEWRIGHT_CACHE_DIR", str(tmp_path))
-    monkeypatch.setattr(cutile, "_KERNELS", {})
+    monkeypatch.setattr(launches, "_KERNELS", {})
 
 
 def stand_in(monkeypatch: pytest.MonkeyPatch, kernel: Any, args: Any, *memory: Any) -> Driver:
@@ -189,8 +190,8 @@ def test_compiled_kernels_outlive_a_process(monkeypatch: pytest.MonkeyPatch) -> 
     """What the cache gives back is what was compiled, remarks and tensor maps included."""
     args = (aligned(4096, np.float16).reshape(64, 64), aligned(4096, np.float16).reshape(64, 64))
     first = cutile.compile(turn, args, ARCH)
-    monkeypatch.setattr(cutile, "_KERNELS", {})
-    monkeypatch.setattr("tilewright.compiler.compile", None)
+    monkeypatch.setattr(launches, "_KERNELS", {})
+    monkeypatch.setattr("tilewright.cutile.gpu.compile", None)
     second = cutile.compile(turn, args, ARCH)
     assert first is not second and first == second and first.remarks
 

@@ -29,15 +29,11 @@ from xdsl.universe import Universe
 from xdsl.utils.exceptions import ParseError, VerifyException
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
+from tilewright import xdsl_patches
 from tilewright.source.diagnostic import CompileError, Diagnostic
 from tilewright.source.nearest_name import nearest_name
 from tilewright.source.recursion import deep_recursion
-from tilewright.xdsl_patches import repairs as xdsl_repairs
-from tilewright.xdsl_patches import speed as xdsl_speed
 from tilewright.xdsl_patches.quick_parser import QuickParser
-
-xdsl_repairs.install()
-xdsl_speed.install()
 
 
 class _Aliases(dict[str, Attribute]):
@@ -183,7 +179,9 @@ _TYPES: dict[str, TypeAttribute] = {}
 
 @cache
 def default_context() -> Context:
-    """A context that knows every dialect of xDSL and of tilewright, loaded as they are used."""
+    """A context that knows every dialect of xDSL and of tilewright, loaded as they are used; what
+    is read in it is read by xDSL with our changes."""
+    xdsl_patches.install()
     context = Context()
     register_dialects(context)
     return context

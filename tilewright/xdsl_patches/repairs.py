@@ -15,7 +15,7 @@ from xdsl.utils.exceptions import ParseError
 from xdsl.utils.lexer import Span
 from xdsl.utils.mlir_lexer import MLIRLexer, MLIRToken, MLIRTokenKind
 
-from tilewright.xdsl_patches import masks as xdsl_masks
+from tilewright.xdsl_patches import masks
 
 # A string that no quote ends has no match: each part keeps what it took (possessive, Python 3.11),
 # where backtracking would try every way to cut it into runs of characters.
@@ -37,7 +37,7 @@ def install() -> None:
     """Repair xDSL's lexer, parser and `arith`, once and for all."""
     if MLIRLexer._lex_number is _lex_ascii_number:  # pyright: ignore[reportPrivateUsage]
         return
-    xdsl_masks.install()
+    masks.install()
     lexer: Any = MLIRLexer
     lexer._unescaped_characters_regex = _STRING
     lexer._lex_number = _lex_ascii_number

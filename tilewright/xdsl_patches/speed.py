@@ -57,7 +57,7 @@ from xdsl.universe import Universe
 from tilewright.dialects.field_counts import FieldCounts, field_counts, flattened, segments
 from tilewright.dialects.once import once_each
 from tilewright.dialects.signature import FactsBySignature, identity
-from tilewright.xdsl_patches import verification as xdsl_verification
+from tilewright.xdsl_patches import verification
 
 # pyright: reportPrivateUsage=false
 
@@ -94,7 +94,7 @@ def install() -> None:
     result.owner, argument.owner = property(attrgetter("op")), property(attrgetter("block"))
     block: Any = Block
     block._attach_op, block.add_op = _attach, _append
-    operation.verify, operation.erase = xdsl_verification.verify_op, _erase
+    operation.verify, operation.erase = verification.verify_op, _erase
     fast: Any = BlockOps
     fast.__iter__ = _ops
     accessors: list[Any] = [BaseAccessor, BeforeVariadicSingleAccessor, BaseAttrAccessor]
@@ -103,12 +103,12 @@ def install() -> None:
     numbers: Any = DenseArrayBase
     numbers.get_values = once_each(numbers.get_values)
     definition: Any = OpDef
-    definition.verify = xdsl_verification.verify
+    definition.verify = verification.verify
     operations.irdl_op_init = _build
     form: Any = FormatProgram
     form.parse = _parse
     isolated: Any = IsolatedFromAbove
-    isolated.verify = xdsl_verification.isolated
+    isolated.verify = verification.isolated
     universe: Any = Universe
     universe.get_multiverse = cache(Universe.get_multiverse)
 
