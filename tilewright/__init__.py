@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from tilewright.dialects.cute_nvgpu.lattice.targets import TargetError
     from tilewright.execution import ExecutionError, Timeline, interpret
     from tilewright.kernel import Kernel
+    from tilewright.launch.launcher import LaunchError
+    from tilewright.launch.ptxas import PtxasNotFound
     from tilewright.simulation.block_scaling import Quantized, dequantize, quantize
     from tilewright.simulation.simulate import atom, simulate
     from tilewright.simulation.structured_sparsity import SparseMatrix, densify, sparsify
@@ -41,7 +43,9 @@ _HOMES = {
     "CompileError": "tilewright.source.diagnostic",
     "ExecutionError": "tilewright.execution",
     "Kernel": "tilewright.kernel",
+    "LaunchError": "tilewright.launch.launcher",
     "MmaAtom": "tilewright.dialects.cute_nvgpu.atoms.atom",
+    "PtxasNotFound": "tilewright.launch.ptxas",
     "Quantized": "tilewright.simulation.block_scaling",
     "SparseMatrix": "tilewright.simulation.structured_sparsity",
     "TargetError": "tilewright.dialects.cute_nvgpu.lattice.targets",
@@ -64,9 +68,10 @@ _MODULES = frozenset({"cutile"})
 """Names that stand for a module of their own."""
 
 __all__ = [
-    "AtomError", "CompileError", "ExecutionError", "Kernel", "MmaAtom", "Quantized",
-    "SparseMatrix", "TargetError", "TensorMap", "TensorMapError", "Timeline", "Trial", "atom",
-    "compile", "cutile", "densify", "dequantize", "interpret", "quantize", "simulate", "sparsify",
+    "AtomError", "CompileError", "ExecutionError", "Kernel", "LaunchError", "MmaAtom",
+    "PtxasNotFound", "Quantized", "SparseMatrix", "TargetError", "TensorMap", "TensorMapError",
+    "Timeline", "Trial", "atom", "compile", "cutile", "densify", "dequantize", "interpret",
+    "quantize", "simulate", "sparsify",
 ]  # fmt: skip
 
 

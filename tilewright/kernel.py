@@ -12,7 +12,10 @@ from tilewright.launch.kernel import CompiledCode
 
 @dataclass(frozen=True)
 class Kernel(CompiledCode):
-    """Compiled code, and a page that shows it at every level."""
+    """Compiled code: `ptx` for the driver, `entries` the kernels in it, `arch` what it was
+    compiled for; `resources` what each kernel takes of an SM by its name, where ptxas was asked;
+    `remarks` what a user may want to know of what was chosen; `made_from` the IR and the name of
+    its file, where they are known."""
 
     def report(self, kernel: str | None = None, run: Mapping[str, Any] | None = None) -> str:
         """One HTML page that shows a kernel at every level, as `tilewright report` writes it. `run`

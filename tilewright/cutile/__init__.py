@@ -20,8 +20,7 @@ from tilewright.cutile.launches import (
     module,
     on_cpu,
     on_gpu,
-    searching,
     signature,
 )
 
-__all__ = ["bytecode", "compile", "launch", "module", "on_cpu", "on_gpu", "searching", "signature"]
+__all__ = ["bytecode", "compile", "launch", "module", "on_cpu", "on_gpu", "signature"]

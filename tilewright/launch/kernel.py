@@ -93,10 +93,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class CompiledCode:
-    """Compiled code: `ptx` for the driver, `entries` the kernels in it, `arch` what it was
-    compiled for; `resources` what each kernel takes of an SM by its name, where ptxas was asked;
-    `remarks` what a user may want to know of what was chosen; `made_from` the IR and the name of
-    its file, where they are known."""
+    """All of `tilewright.Kernel` but its report."""
 
     ptx: str
     entries: tuple[Entry, ...]

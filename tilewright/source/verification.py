@@ -73,7 +73,8 @@ def _faults(module: ModuleOp, text: str | None) -> list[Diagnostic]:
 
 
 _RUNNERS = (
-    "guard", "pipeline", "verification", "xdsl_speed", "xdsl_verification", "tools.tilewright_opt"
+    "source.guard", "pipeline", "source.verification", "xdsl_patches.speed",
+    "xdsl_patches.verification", "tools.tilewright_opt",
 )  # fmt: skip
 """Modules that run what is not theirs: passes, targets, verifiers, xDSL's own code."""
 
@@ -82,7 +83,7 @@ def stopped_in_xdsl(error: Exception) -> bool:
     """True where code of xDSL's stopped that no code of ours, but for the runners, had called."""
     modules = [frame.f_globals["__name__"] for frame, _ in walk_tb(error.__traceback__)]
     ours = {name.removeprefix("tilewright.") for name in modules if name.startswith("tilewright.")}
-    return modules[-1].startswith(("xdsl.", "tilewright.xdsl_")) and ours <= {*_RUNNERS}
+    return modules[-1].startswith(("xdsl.", "tilewright.xdsl_patches")) and ours <= {*_RUNNERS}
 
 
 def _named(op: Operation, message: str) -> str:

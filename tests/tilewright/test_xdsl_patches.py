@@ -29,7 +29,7 @@ from tilewright.dialects.ptx.data_movement import CpAsyncOp
 from tilewright.dialects.ptx.instruction import PtxOp
 from tilewright.dialects.ptx.types import reg
 from tilewright.source.parsing import parse_module
-from tilewright.xdsl_patches import speed as xdsl_speed
+from tilewright.xdsl_patches import speed
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 MULTIPLE_BLOCKS = """func.func @f(%c: i1) {
@@ -90,7 +90,7 @@ def test_an_isolated_op_that_is_erased_is_gone_without_the_garbage_collector() -
 
 def test_instances_are_those_of_classes_that_inherit() -> None:
     for class_ in (AddiOp, PtxOp):
-        assert type(class_) is xdsl_speed.IRMeta
+        assert type(class_) is speed.IRMeta
         assert issubclass(class_, Operation)
     assert isinstance(i32, Attribute)
     assert not isinstance(i32, Operation)
