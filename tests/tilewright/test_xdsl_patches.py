@@ -1,4 +1,4 @@
-"""The faster ways of xDSL do what its own do: `xdsl_speed` against the code that it replaces."""
+"""The faster ways of xDSL do what its own do: `speed` against the code that it replaces."""
 
 from __future__ import annotations
 
