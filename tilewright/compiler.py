@@ -21,10 +21,10 @@ from tilewright.ir_dump import IRDump
 from tilewright.kernel import Kernel
 from tilewright.launch import ptxas
 from tilewright.launch.kernel import Entry
-from tilewright.lowering.cuda_tile.analysis.remarks import Remark, collected
 from tilewright.lowering.ptx.kept import kept_facts
 from tilewright.lowering.ptx.text import module_text
 from tilewright.passes.check_hazards import Unproven
+from tilewright.passes.cuda_tile.analysis.remarks import Remark, collected
 from tilewright.pipeline import (
     Observer,
     is_tile_ir,

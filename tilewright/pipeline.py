@@ -40,12 +40,14 @@ class Stage:
 
 
 def _convert_cuda_tile(arch: str) -> ModulePass:
-    from tilewright.lowering.cuda_tile.convert_cuda_tile_to_cute import ConvertCudaTileToCutePass
+    from tilewright.lowering.cuda_tile.convert_cuda_tile_to_cute_nvgpu import (
+        ConvertCudaTileToCuteNvgpuPass,
+    )
 
-    return ConvertCudaTileToCutePass(arch)
+    return ConvertCudaTileToCuteNvgpuPass(arch)
 
 
-PROGRAM_STAGE = "convert-cuda-tile-to-cute"
+PROGRAM_STAGE = "convert-cuda-tile-to-cute-nvgpu"
 """The stage that leaves no Tile IR; modules without any do without it."""
 
 PIPELINE: tuple[Stage, ...] = (

@@ -23,9 +23,9 @@ from tilewright.launch import launcher
 from tilewright.launch.compile_cache import cached, key_of
 from tilewright.launch.kernel import Entry, Extents
 from tilewright.launch.kernel_record import kernel_of, record_of
-from tilewright.lowering.cuda_tile.scheduling.share_blocks import CudaTileShareBlocksPass
-from tilewright.lowering.cuda_tile.scheduling.take_blocks import CudaTileTakeBlocksPass
 from tilewright.lowering.interpreter.cuda_tile.allocations import ArrayTable
+from tilewright.passes.cuda_tile.scheduling.share_blocks import CudaTileShareBlocksPass
+from tilewright.passes.cuda_tile.scheduling.take_blocks import CudaTileTakeBlocksPass
 from tilewright.pipeline import verified
 from tilewright.source.diagnostic import ExecutionError
 from tilewright.source.parsing import default_context

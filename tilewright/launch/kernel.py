@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from tilewright.arguments.binding import Binding
     from tilewright.launch.ptxas import KernelResources
-    from tilewright.lowering.cuda_tile.analysis.remarks import Remark
+    from tilewright.passes.cuda_tile.analysis.remarks import Remark
 
 Extents = tuple[int, int, int]
 _WGMMA = "ptx.wgmma.mma_async"

@@ -11,7 +11,7 @@ from xdsl.parser import Parser
 
 from tilewright.arguments.parameters import Parameter
 from tilewright.launch.kernel import CompiledCode, Entry
-from tilewright.lowering.cuda_tile.analysis.remarks import Remark
+from tilewright.passes.cuda_tile.analysis.remarks import Remark
 from tilewright.source.parsing import default_context
 
 _TYPED = ("arguments", "parts")

@@ -20,7 +20,7 @@ from tilewright.source.guard import guard
 from tilewright.source.printing import ShortPrinter
 
 NAMES = {
-    "convert-cuda-tile-to-cute": "cute",
+    "convert-cuda-tile-to-cute-nvgpu": "cute",
     "convert-cute-to-cute-nvgpu": "atoms",
     "convert-cute-nvgpu-to-ptx": "ptx",
 }

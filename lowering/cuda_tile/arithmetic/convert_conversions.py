@@ -53,8 +53,8 @@ from tilewright.lowering.cuda_tile.arithmetic.narrow_floats import (
     stepped,
 )
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, lowers
-from tilewright.lowering.cuda_tile.layouts.elements import element_of
-from tilewright.lowering.tile.registers import extracted, from_elements
+from tilewright.lowering.emit.registers import extracted, from_elements
+from tilewright.passes.cuda_tile.layouts.elements import element_of
 from tilewright.source.diagnostic import OpError
 
 

@@ -18,7 +18,7 @@ from tile_ir import entry
 
 import tilewright as tw
 from tilewright.launch import ptxas
-from tilewright.lowering.cuda_tile.scheduling.share_blocks import CudaTileShareBlocksPass
+from tilewright.passes.cuda_tile.scheduling.share_blocks import CudaTileShareBlocksPass
 from tilewright.source.parsing import parse_module
 
 TYPES = ("bf16", "f32")
