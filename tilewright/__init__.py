@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tilewright.arguments.tensor_map import TensorMap
     from tilewright.block_scaling import Quantized, dequantize, quantize
     from tilewright.compiler import compile
-    from tilewright.diagnostic import CompileError
+    from tilewright.diagnostic import ArgumentError, CompileError
     from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError, MmaAtom
     from tilewright.dialects.cute_nvgpu.descriptors.tensor_box import TensorMapError
     from tilewright.dialects.cute_nvgpu.lattice.targets import TargetError
@@ -37,6 +37,7 @@ if not os.path.isdir(os.path.join(__path__[0], "dialects")):
     __path__.append(os.path.dirname(__path__[0]))
 
 _HOMES = {
+    "ArgumentError": "tilewright.diagnostic",
     "AtomError": "tilewright.dialects.cute_nvgpu.atoms.atom",
     "CompileError": "tilewright.diagnostic",
     "ExecutionError": "tilewright.execution",
@@ -64,9 +65,10 @@ _MODULES = frozenset({"cutile"})
 """Names that stand for a module of their own."""
 
 __all__ = [
-    "AtomError", "CompileError", "ExecutionError", "Kernel", "MmaAtom", "Quantized",
-    "SparseMatrix", "TargetError", "TensorMap", "TensorMapError", "Timeline", "Trial", "atom",
-    "compile", "cutile", "densify", "dequantize", "interpret", "quantize", "simulate", "sparsify",
+    "ArgumentError", "AtomError", "CompileError", "ExecutionError", "Kernel", "MmaAtom",
+    "Quantized", "SparseMatrix", "TargetError", "TensorMap", "TensorMapError", "Timeline", "Trial",
+    "atom", "compile", "cutile", "densify", "dequantize", "interpret", "quantize", "simulate",
+    "sparsify",
 ]  # fmt: skip
 
 

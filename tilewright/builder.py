@@ -31,6 +31,8 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.parser import Parser
 from xdsl.utils.exceptions import ParseError, VerifyException
 
+from tilewright import checked
+from tilewright.checked import Rule, checking, number_from
 from tilewright.diagnostic import CompileError, Diagnostic, at
 from tilewright.dialects.cute.dialect import CUTE
 from tilewright.dialects.cute.ops.constructors import StaticOp
@@ -42,9 +44,11 @@ from tilewright.python_lines import beneath, lines_of, located, python_line
 __all__ = ["array_type", "attribute", "coord", "cute", "kernel", "leaves", "lines_of", "located"]
 
 beneath(__file__)
+beneath(checked.__file__)
 _OPS = {op.name.removeprefix("cute."): op for op in CUTE.operations}
 
 
+@checking({})
 @cache
 def attribute(text: str) -> Any:
     """A type, or another attribute, as IR spells it. Raises CompileError."""
@@ -59,6 +63,7 @@ def attribute(text: str) -> Any:
         raise CompileError(Diagnostic(f"{message.strip()} in '{text}'")) from None
 
 
+@checking({})
 def cute(name: str, *operands: Any, **properties: Any) -> Operation:
     """An op of the `cute` dialect, which is called `cute.NAME`.
 
@@ -107,6 +112,7 @@ def _property(value: Any) -> Attribute:
             return value
 
 
+@checking({})
 def leaves(kind: str, text: str, *values: SSAValue) -> Operation:
     """A value of the algebra, its dynamic leaves filled: `leaves("shape", "(128,?)", n)`."""
     type_ = attribute(f'!cute.{kind}<"{text}">')
@@ -126,6 +132,14 @@ VECTOR_BITS = 128
 """The most elements that one thread loads or stores at once."""
 
 
+def _element(given: Any) -> str:
+    element_bits(given)
+    return given
+
+
+@checking(
+    {"element": Rule("an element type such as 'bf16'", _element), "rank": number_from(1, to=64)}
+)
 def array_type(element: str, rank: int) -> Any:
     """The type of a row-major array in global memory, an argument of a kernel: of any shape, but
     the rows whole 16 bytes, so that they can be copied as such."""
@@ -137,6 +151,7 @@ def array_type(element: str, rank: int) -> Any:
     return attribute(f'!cute.memref<{element}, gmem, align<16>, "({shape}):({stride})">')
 
 
+@checking({})
 def kernel(name: str, types: Sequence[Attribute], threads: int) -> tuple[ModuleOp, Block]:
     """A module with one kernel for blocks of so many threads: the module, and the kernel's body,
     which has its arguments and returns."""

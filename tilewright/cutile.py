@@ -20,18 +20,18 @@ import sys
 from collections.abc import Callable, Generator, Sequence
 from contextlib import ExitStack, contextmanager
 from importlib import import_module
-from typing import Any, Literal
+from typing import Any, Literal, cast
 from unittest import mock
 
 from xdsl.dialects.builtin import ModuleOp
 
 from tilewright.arguments.arrays import ArrayArgument
-from tilewright.arguments.binding import checked_arguments
-from tilewright.arguments.extents import checked_extents
+from tilewright.checked import Rule, require
 from tilewright.cutile_parameters import CutileParameter, as_array, parameters_of, write
-from tilewright.diagnostic import CompileError, Diagnostic, ExecutionError
+from tilewright.diagnostic import ArgumentError, CompileError, Diagnostic
 from tilewright.kernel import Extents, Kernel
 from tilewright.lowering.interpreter.cuda_tile.machine import Launch, Races
+from tilewright.options import checked
 from tilewright.pipeline import verified
 from tilewright.tile_kernel import DEFAULT_ARCH, find_entry, run_entry
 
@@ -44,6 +44,19 @@ _MODULES: dict[tuple[Any, str], ModuleOp] = {}
 _KERNELS: dict[tuple[Any, str, str, int], Kernel] = {}
 
 
+def _kernel(given: Any) -> Any:
+    require(hasattr(given, "_annotated_function"))
+    return given
+
+
+_KERNEL = Rule("a @ct.kernel", _kernel)
+_KERNEL_OR_BYTECODE = Rule(
+    "a @ct.kernel or its bytecode",
+    lambda given: given if isinstance(given, bytes) else _kernel(given),
+)
+
+
+@checked(kernel=_KERNEL_OR_BYTECODE)
 def launch(
     grid: Sequence[int],
     kernel: Any,
@@ -71,13 +84,13 @@ def launch(
     kernel may do, at the Python line that does it, `tilewright.launcher.LaunchError` where the
     GPU's driver refuses.
     """
-    extents = checked_extents("grid", grid)
+    extents = cast("Extents", grid)
     parameters = _parameters(kernel, args)
     places = {
         isinstance(array, ArrayArgument) for parameter in parameters for array in parameter.arrays()
     }
     if len(places) > 1:
-        raise ExecutionError("expected all arrays on the GPU or all on the CPU, got both")
+        raise ArgumentError("expected all arrays on the GPU or all on the CPU, got both")
     if True in places:
         stream = _current_stream() if stream is None else stream
         _start(extents, kernel, parameters, arch, stream, programmatic_dependent_launch)
@@ -93,6 +106,7 @@ def launch(
         write(name, array, content)
 
 
+@checked(kernel=_KERNEL_OR_BYTECODE)
 def compile(kernel: Any, args: Sequence[Any], arch: str | None = None) -> Kernel:
     """A kernel as it is compiled for these arguments, on the GPU or not, and a target, by default
     that of this machine's GPU: its PTX, and remarks. Of arrays is assumed what cuTile assumes: that
@@ -102,16 +116,19 @@ def compile(kernel: Any, args: Sequence[Any], arch: str | None = None) -> Kernel
     return _compiled(kernel, _parameters(kernel, args), arch)
 
 
+@checked(kernel=_KERNEL)
 def module(kernel: Any, args: Sequence[Any]) -> ModuleOp:
     """The Tile IR of a kernel, as it is compiled for these arguments."""
     return _module(kernel, parameters_of(kernel, args)).clone()
 
 
+@checked(kernel=_KERNEL)
 def bytecode(kernel: Any, args: Sequence[Any]) -> bytes:
     """The Tile IR bytecode of a kernel, as it is compiled for these arguments."""
     return _bytecode(kernel, signature(kernel, args))
 
 
+@checked(kernel=_KERNEL)
 def signature(kernel: Any, args: Sequence[Any]) -> Any:
     """The signature of these arguments for cuTile: cuda.tile.compilation's KernelSignature."""
     return _signature(parameters_of(kernel, args))
@@ -123,10 +140,11 @@ def _parameters(kernel: Any, args: Sequence[Any]) -> list[CutileParameter]:
         return parameters_of(kernel, args)
     return [
         CutileParameter(f"argument {i}", None, as_array(argument))
-        for i, argument in enumerate(checked_arguments(args))
+        for i, argument in enumerate(args)
     ]
 
 
+@checked()
 @contextmanager
 def on_cpu(
     *, numerics: Numerics = "fast", arch: str = DEFAULT_ARCH, races: Races = "error"
@@ -148,12 +166,14 @@ def on_cpu(
         yield
 
 
+@checked()
 @contextmanager
 def on_gpu(*, arch: str | None = None) -> Generator[None]:
     """Let `ct.launch` compile kernels by tilewright, for `arch` or the GPU's target, and launch
     them on the GPU of this machine, and `ct.tune` time what they take there. Arrays of NumPy are
     copied to the GPU and back."""
 
+    @checked(kernel=_KERNEL_OR_BYTECODE)
     def there(
         stream: Any,
         grid: Sequence[int],
@@ -163,8 +183,10 @@ def on_gpu(*, arch: str | None = None) -> Generator[None]:
         programmatic_dependent_launch: bool = False,
         **_: Any,
     ) -> None:
-        extents, parameters = checked_extents("grid", grid), _parameters(kernel, args)
-        _start(extents, kernel, parameters, arch, stream, programmatic_dependent_launch)
+        parameters = _parameters(kernel, args)
+        _start(
+            cast("Extents", grid), kernel, parameters, arch, stream, programmatic_dependent_launch
+        )
 
     def measured(stream: Any, grid: Sequence[int], kernel: Any, args: Sequence[Any]) -> list[float]:
         from tilewright.cutile_gpu import microseconds

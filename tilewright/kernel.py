@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from tilewright.arguments.parameters import Parameter, own_parameters
+from tilewright.diagnostic import ArgumentError
 from tilewright.dialects.cute.types.argument import signature_of
 from tilewright.dialects.cute_nvgpu.lattice.shared_memory import STATIC_SHARED_LIMIT
 from tilewright.dialects.ptx.control_flow import TAKES_BLOCKS, EntryOp, block_ctas
+from tilewright.options import checked
 
 if TYPE_CHECKING:
     import numpy as np
@@ -112,14 +114,16 @@ class Kernel:
         """The shared memory of the kernel that needs most, in bytes."""
         return max((entry.shared_bytes for entry in self.entries), default=0)
 
+    @checked()
     def entry(self, name: str | None = None) -> Entry:
-        """The kernel of that name; without one, the only kernel. Raises ValueError otherwise."""
+        """The kernel of that name; without one, the only kernel. Raises ArgumentError otherwise."""
         named = [entry for entry in self.entries if name in (None, entry.name)]
         if len(named) != 1:
             names = ", ".join(entry.name for entry in self.entries)
-            raise ValueError(f"expected the name of one kernel, got {name!r}; legal: {names}")
+            raise ArgumentError(f"expected the name of one kernel, got {name!r}; legal: {names}")
         return named[0]
 
+    @checked()
     def report(self, kernel: str | None = None, run: Mapping[str, Any] | None = None) -> str:
         """One HTML page that shows a kernel at every level, as `tilewright report` writes it. `run`
         are the `grid`, `block` and `args` of a run, for `tilewright.interpret`, which it shows
@@ -136,6 +140,7 @@ class Kernel:
         page = escape(self.report(None if len(self.entries) == 1 else self.entries[0].name))
         return f'<iframe srcdoc="{page}" style="width:100%;height:48rem;border:0"></iframe>'
 
+    @checked()
     def load(self, entry: Entry) -> DeviceFunction:
         """A kernel on the GPU of this machine, ready to start; PTX is assembled on first use.
 
@@ -152,6 +157,7 @@ class Kernel:
             )
         return self._loaded["function", entry.name]
 
+    @checked()
     def launch(
         self, *args: Any, grid: Sequence[int], block: Sequence[int], kernel: str | None = None
     ) -> list[NDArray[np.generic]]:
@@ -171,8 +177,8 @@ class Kernel:
         from tilewright.launcher import device_memory, synchronize
 
         entry = self.entry(kernel)
-        ctas, threads = checked_extents("grid", grid), checked_extents("block", block)
-        ctas = checked_extents("grid", entry.grid(ctas))
+        threads = cast("Extents", block)
+        ctas = checked_extents("grid", entry.grid(cast("Extents", grid)))
         check_launch(entry.name, ctas, threads, entry.block, entry.cluster)
         function = self.load(entry)
         with device_memory() as memory:

@@ -25,12 +25,14 @@ from tilewright.arguments.tensor_map import TensorMap
 from tilewright.diagnostic import CompileError, Diagnostic, at
 from tilewright.dialects.cute_nvgpu.lattice.targets import lowest
 from tilewright.execution import ExecutionError, find_kernel, interpret, kernel_signature
+from tilewright.options import checked
 from tilewright.passes.check_target import required_targets
 from tilewright.result_difference import bits, first_difference
 from tilewright.schedules import under_schedules
 from tilewright.tile_kernel import Races
 
 
+@checked()
 @dataclass(frozen=True, slots=True)
 class Trial:
     """One run of a kernel: its `grid` and `block`, and an argument for each of its parameters.
@@ -44,7 +46,7 @@ class Trial:
     """
 
     grid: Sequence[int]
-    block: Sequence[int]
+    block: Sequence[int] | None
     args: Sequence[Any]
     kernel: str | None = None
     seed: int = 0

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from xdsl.ir import Operation, SSAValue
 
+from tilewright.checked import checking, number_from
 from tilewright.diagnostic import place_of
 from tilewright.dialects.ptx.bulk_copy import TensorCopyOp
 from tilewright.dialects.ptx.matrix import WarpMmaOp
@@ -149,6 +150,7 @@ class Timeline:
 
     level: str | None = "ptx"
 
+    @checking({"warps": number_from(1)})
     def __init__(self, warps: int = WARPS):
         self.events: list[Event] = []
         self.arch = ""
