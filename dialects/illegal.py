@@ -20,5 +20,6 @@ def told(value: Any) -> str:
             return f"{type(value).__name__} of {dtype} {list(cast('tuple[int, ...]', shape))}"
         text = " ".join(repr(value).split())
     except Exception:  # of a number with too many digits, or the value's own
-        return f"one of {type(value).__name__}"
+        bits = f" of {value.bit_length()} bits" if isinstance(value, int) else ""
+        return f"one of {type(value).__name__}{bits}"
     return text if len(text) <= _LONG else f"{text[:_LONG]}..."

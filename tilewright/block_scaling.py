@@ -13,9 +13,10 @@ from functools import cache
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
+from ml_dtypes import finfo
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from tilewright.arguments.dtypes import ML_FLOATS, dtype_of_element
+from tilewright.arguments.dtypes import dtype_of_element
 from tilewright.checked import Rule, items, require
 from tilewright.diagnostic import ArgumentError
 from tilewright.dialects.cute_nvgpu.lattice.elements import ELEMENT_TYPES, SCALE_TYPES
@@ -70,7 +71,7 @@ def _factor(given: Any) -> Any:
         return given
     factor = np.float32(float(given))
     require(bool(np.isfinite(factor) and factor > 0))
-    return factor
+    return float(factor)
 
 
 def _quantized(given: Any) -> Quantized:
@@ -78,9 +79,9 @@ def _quantized(given: Any) -> Quantized:
     return Quantized(array(elements), array(scales), np.float32(float(factor)))
 
 
-def _floats(given: Any) -> np.dtype[Any]:
+def _float_type(given: Any) -> np.dtype[Any]:
     dtype = np.dtype(given)
-    require(given is not None and (dtype.kind == "f" or dtype.name in ML_FLOATS))
+    require(given is not None and dtype.kind != "c" and bool(finfo(dtype)))
     return dtype
 
 
@@ -139,7 +140,7 @@ def quantize(
 
 @checked(
     quantized=Rule("the result of tilewright.quantize", _quantized),
-    dtype=Rule("a dtype of floats", _floats),
+    dtype=Rule("a dtype of floats", _float_type),
 )
 def dequantize(quantized: Quantized, *, axis: int = -1, dtype: DTypeLike = np.float32) -> Any:
     """The numbers that `quantize` returned: elements * scales * tensor_scale, rounded once to
@@ -157,7 +158,8 @@ def dequantize(quantized: Quantized, *, axis: int = -1, dtype: DTypeLike = np.fl
             f"{list(elements.shape)}, got scales {list(scales.shape)}"
         )
     wide = np.repeat(_wide(scales), elements.shape[axis] // blocks, axis=axis)
-    return (_wide(elements) * wide * np.float64(whole)).astype(dtype)
+    with np.errstate(all="ignore"):
+        return (_wide(elements) * wide * np.float64(whole)).astype(dtype)
 
 
 def _wide(array: NDArray[Any]) -> NDArray[np.float64]:

@@ -17,7 +17,6 @@ from types import NoneType, SimpleNamespace, UnionType
 from typing import (
     Any,
     Literal,
-    ParamSpec,
     TypeVar,
     Union,
     Unpack,
@@ -31,7 +30,7 @@ from tilewright.diagnostic import ArgumentError
 from tilewright.dialects.illegal import told
 from tilewright.nearest_name import close_name
 
-P, R = ParamSpec("P"), TypeVar("R")
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +82,12 @@ def _flag(given: Any) -> bool:
     return bool(given)
 
 
+def _integer(given: Any) -> int:
+    number = index(given)
+    require(number.bit_length() <= 128)  # more bits say nothing, and may have no digits
+    return number
+
+
 def _string(given: Any) -> str:
     require(isinstance(given, str))
     return str(given)
@@ -105,7 +110,7 @@ def number_from(least: int, what: str = "a number", *, to: int | None = None) ->
     """Takes integers from `least` on, at most `to`."""
 
     def read(given: Any) -> int:
-        number = index(given)
+        number = _integer(given)
         require(number >= least and (to is None or number <= to))
         return number
 
@@ -165,7 +170,7 @@ def or_none(rule: Rule) -> Rule:
 
 _PLAIN: Mapping[Any, Rule] = {
     bool: Rule("True or False", _flag),
-    int: Rule("an integer", index),
+    int: Rule("an integer", _integer),
     str: Rule("a string", _string),
 }
 
@@ -211,7 +216,7 @@ def rules_of(function: Callable[..., Any]) -> Mapping[str, Rule]:
     rows = {name: rule for name, rule in _ROWS[function].items() if name not in many}
     for name, parameter in parameters.items():
         said = parameter.annotation
-        if said is parameter.empty:
+        if said is parameter.empty and name not in rows:
             continue
         # A row may stand for a class that only type checkers import.
         optional = parameter.default is None or str(said).endswith("| None")
@@ -231,11 +236,11 @@ def rules_of(function: Callable[..., Any]) -> Mapping[str, Rule]:
 
 def checking(
     rows: Mapping[str, Rule], passing: tuple[type[Exception], ...] = (ArgumentError,)
-) -> Callable[[Callable[P, R]], Callable[P, R]]:
+) -> Callable[[Function], Function]:
     """Let a function, or the constructor of a class, take legal arguments alone, by these rows and
     its annotations. Raises the first of `passing`, or what a rule raises of them."""
 
-    def decorated(function: Callable[P, R]) -> Callable[P, R]:
+    def decorated(function: Function) -> Function:
         if isinstance(function, type):
             function.__init__ = checking(rows, passing)(function.__init__)
             return function
@@ -245,7 +250,7 @@ def checking(
         rest = next((p.name for p in parameters if p.kind is _BY_NAME), "")
 
         @wraps(function)
-        def call(*given: P.args, **named: P.kwargs) -> R:
+        def call(*given: Any, **named: Any) -> Any:
             rules = rules_of(call)
             try:
                 bound = _bound(title, signature, rules, given, named)
@@ -257,7 +262,7 @@ def checking(
             return function(*bound.args, **bound.kwargs)
 
         _ROWS[call] = rows
-        return call
+        return cast("Function", call)
 
     return decorated
 

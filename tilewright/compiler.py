@@ -73,6 +73,12 @@ def _passes(given: Any) -> Any:
     return given
 
 
+def _folder(given: Any) -> str:
+    path = os.fspath(given)
+    require(b"\0" not in os.fsencode(path))
+    return os.fsdecode(path)
+
+
 def _trial(given: Any) -> Any:
     from tilewright.verify_by_running import Trial
 
@@ -82,7 +88,7 @@ def _trial(given: Any) -> Any:
 
 @checked(
     passes=Rule("the text of a pipeline or a list of xDSL's ModulePass", _passes),
-    dump_dir=Rule("the path of a folder", os.fspath),
+    dump_dir=Rule("the path of a folder", _folder),
     verify_by_running=Rule("a tilewright.Trial", _trial),
 )
 @deep_recursion()

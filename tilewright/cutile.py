@@ -291,7 +291,8 @@ def _bytecode(kernel: Any, assumed: Any) -> bytes:
             output_format="tileir_bytecode",
             bytecode_version=_VERSION,
         )
-    except (_cuda_tile().TileError, OSError) as error:  # OSError: a function without a source file
+    # OSError: a function without a source file; TypeError: an argument of another kind.
+    except (_cuda_tile().TileError, OSError, TypeError) as error:
         raise CompileError(Diagnostic(str(error), _name(kernel))) from None
     except AssertionError:
         message = "expected a function of 'def', which cuTile can read, got one that it cannot"

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from tilewright.arguments.arrays import ArrayArgument, dtype_name
 from tilewright.diagnostic import ArgumentError
+from tilewright.dialects.illegal import told
 from tilewright.lowering.interpreter.cuda_tile.allocations import ArrayTable
 
 AnyArray = NDArray[Any] | ArrayArgument
@@ -186,9 +187,10 @@ class CutileParameter:
         for kind, default in ((bool, ct.bool_), (int, ct.int32), (float, ct.float32)):
             if isinstance(self.argument, kind):
                 if default == ct.int32 and not -(1 << 31) <= self.argument < 1 << 31:
+                    got = told(self.argument)
                     raise ArgumentError(
-                        f"'{self.name}' expected a number of 32 bits, got {self.argument}; nearest "
-                        "legal: annotated as ct.ScalarInt64"
+                        f"'{self.name}' expected a number of 32 bits, got {got}; nearest legal: "
+                        "annotated as ct.ScalarInt64"
                     )
                 return compilation.ScalarConstraint(default)
         raise ArgumentError(

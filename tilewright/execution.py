@@ -20,6 +20,7 @@ from tilewright.arguments.parameters import Parameter, kernel_parameters, kernel
 from tilewright.checked import Rule, items, require
 from tilewright.diagnostic import ArgumentError, CompileError, Diagnostic, ExecutionError
 from tilewright.dialects.cute_nvgpu.lattice.targets import lowest, target
+from tilewright.dialects.illegal import told
 from tilewright.dialects.ptx.control_flow import EntryOp, block_ctas
 from tilewright.guard import guard
 from tilewright.lowering.interpreter import Watcher, run_kernel
@@ -58,11 +59,25 @@ Dim = Sequence[int]
 
 
 def _watchers(given: Any) -> Sequence[Any]:
-    for watcher in items(given):
+    watchers = tuple(items(given))
+    for watcher in watchers:
         require(callable(getattr(watcher, "watch", None)) and hasattr(watcher, "level"))
-    return given
+    return watchers
 
 
+def _progress(given: Any) -> Callable[[int, int], None]:
+    require(callable(given))
+
+    def called(done: int, total: int) -> None:
+        try:
+            given(done, total)
+        except Exception as error:
+            raise ExecutionError(f"progress({done}, {total}) raised {told(error)}") from error
+
+    return called
+
+
+_PROGRESS = Rule("a function of two numbers", _progress)
 _WATCHERS = Rule("a list of what watches runs, as Timeline does", _watchers)
 
 
@@ -75,7 +90,7 @@ class Run:
     lane_operations: int
 
 
-@checked(watchers=_WATCHERS)
+@checked(progress=_PROGRESS, watchers=_WATCHERS)
 def interpret(
     module_or_text: ModuleOp | str | bytes,
     kernel: str | None = None,

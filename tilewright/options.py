@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from operator import index
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from xdsl.dialects.builtin import ModuleOp
 
 from tilewright.arguments.extents import Extents, checked_extents
-from tilewright.checked import Rule, checking, instance_of, items, number_from, require
+from tilewright.checked import Function, Rule, checking, instance_of, items, number_from, require
 from tilewright.diagnostic import ArgumentError
 from tilewright.dialects.cute_nvgpu.atoms.atom import Atom, AtomError
 from tilewright.dialects.cute_nvgpu.descriptors.tensor_box import TensorMapError
@@ -22,8 +22,6 @@ from tilewright.dialects.cute_nvgpu.lattice.targets import TargetError, target
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-P, R = ParamSpec("P"), TypeVar("R")
 
 
 class AtomArgumentError(AtomError, ArgumentError):
@@ -39,7 +37,8 @@ def array(given: Any) -> NDArray[Any]:
     import numpy as np
 
     numbers = np.asarray(given)
-    require(numbers.dtype.kind not in "OSUMm")
+    # Those of ml_dtypes are registered with NumPy, and of no kind.
+    require(numbers.dtype.kind in "biufc" or numbers.dtype.isbuiltin == 2)
     return numbers
 
 
@@ -89,7 +88,7 @@ RULES: Mapping[str, Rule] = {
 
 def checked(
     error: type[ValueError] = ArgumentError, /, **own: Rule
-) -> Callable[[Callable[P, R]], Callable[P, R]]:
+) -> Callable[[Function], Function]:
     """`checking` by the rules of options, before which a function may have rows of its `own`.
     Raises `error`, an ArgumentError for a grid or a block, and TargetError."""
     return checking({**RULES, **own}, (error, ArgumentError, TargetError))

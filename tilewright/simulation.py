@@ -147,8 +147,8 @@ class SimulatedOperands(TypedDict, total=False):
     imm_scale_b: int
     imm_trans_a: int
     imm_trans_b: int
-    tmem: ArrayLike
-    d_tmem: int
+    tmem: ArrayLike | None
+    d_tmem: int | None
     a_tmem: int | None
     sp_meta_tmem: int | None
     scale_a_tmem: int | None
@@ -208,7 +208,7 @@ def simulate(
     inputs, run = _FAMILIES[type(atom)]
     known = {operand.name for operand in fields(inputs)}
     for name, value in operands.items():
-        plain = value is None or (np.ndim(value) == 0 and value == _DEFAULTS.get(name))
+        plain = value is None or (np.ndim(cast("Any", value)) == 0 and value == _DEFAULTS.get(name))
         if name not in known and not plain:
             raise AtomError(f"{atom.mnemonic} expected no {name}=")
     own = {name: value for name, value in operands.items() if name in known}

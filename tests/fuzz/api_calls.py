@@ -47,7 +47,7 @@ class Hostile:
     def __getattribute__(self, name: str) -> Any:
         if name == "__class__":
             return Hostile
-        raise RuntimeError(name)
+        raise AttributeError(name)
 
     def _fails(self, *_: Any) -> Any:
         raise RuntimeError("called")
@@ -112,15 +112,16 @@ PLAIN = (
     "'ptx'", "'atom'", "'tile'", "'program'", "'amax'", "'mxfp8'", "'nvfp4'", "'f32'", "'bf16'",
     "'é'", "'\\0'", "'\\ud800'", "'a' * 5000", "'(4,8):(8,1)'", "'canonicalize'", "'k'", "b''",
     "b'x'", "b'\\x7fTileIR\\0'", "bytearray(b'x')", "memoryview(b'x')", "[]", "[1, 2]", "()",
-    "(1,)", "(1, 2, 3)", "(0,)", "(-1,)", "(1.0,)", "('x',)", "(True,)", "(2**40, 1)", "[[1], [2, 3]]",
-    "[None]", "{}", "{'a': 1}", "{1, 2}", "range(3)", "range(1, 3)", "iter([1])", "(i for i in 'ab')",
-    "object()", "type", "int", "float", "np.float32", "np.int64", "np.dtype('f4')", "np", "tw",
-    "anything", "...", "NotImplemented", "slice(1)", "Exception('x')", "Decimal(1)", "Fraction(1, 2)",
-    "Path('x')", "Hostile()", "[Hostile()]", "np.float32(1)", "np.int64(3)", "np.uint8(255)",
-    "np.bool_(True)", "np.str_('exact')", "np.datetime64('now')", "np.float64('nan')", "tw.Timeline()",
-    "MMA", "SPARSE", "WGMMA", "UMMA", "KERNEL", "KERNEL.entries[0]", "add", "i32", "value(i32)",
+    "(1,)", "(1, 2, 3)", "(0,)", "(-1,)", "(1.0,)", "('x',)", "(True,)", "(2**40, 1)",
+    "[[1], [2, 3]]", "[None]", "{}", "{'a': 1}", "{1, 2}", "range(3)", "range(1, 3)", "iter([1])",
+    "(i for i in 'ab')", "object()", "type", "int", "float", "np.float32", "np.int64",
+    "np.dtype('f4')", "np", "tw", "anything", "...", "NotImplemented", "slice(1)",
+    "Exception('x')", "Decimal(1)", "Fraction(1, 2)", "Path('x')", "Hostile()", "[Hostile()]",
+    "np.float32(1)", "np.int64(3)", "np.uint8(255)", "np.bool_(True)", "np.str_('exact')",
+    "np.datetime64('now')", "np.float64('nan')", "tw.Timeline()", "MMA", "SPARSE", "WGMMA", "UMMA",
+    "KERNEL", "KERNEL.entries[0]", "add", "i32", "value(i32)",
     "SimpleNamespace(shape='ab', dtype='f4')", "SimpleNamespace(__cuda_array_interface__=3)",
-    "SimpleNamespace(__cuda_array_interface__={'shape': (4,), 'typestr': '<f4', 'data': (4096, 0)})",
+    "SimpleNamespace(__cuda_array_interface__={'shape': (4,), 'typestr': '<f4', 'data': (64, 0)})",
     "SimpleNamespace(is_cuda=True)", "SimpleNamespace(__dlpack_device__=3, __dlpack__=3)",
     "tw.TensorMap(made((8, 64), 'f2', 'zeros'), box=(8, 64))", "tw.Trial((1,), (8,), ARGS)",
     "tw.quantize(made((2, 32), 'f4', 'random'), 'mxfp8')",
@@ -147,6 +148,7 @@ def _words(count: int) -> str:
     return f"made((32, {count}), 'u4', 'random')"
 
 
+_METADATA = "made((32,), 'u4', 'random')"
 _RUN: Arguments = {"grid": "(1,)", "block": "(8,)", "args": _ARGS}
 _MMA: Arguments = {"a": _words(4), "b": _words(2), "c": _words(4), "arch": "'sm_80'"}
 _WGMMA: Arguments = {
@@ -176,12 +178,14 @@ CALLS: Sequence[tuple[str, Arguments]] = (
         "made((4, 6), 'f4', 'zeros')", "tw.TensorMap(made((8, 64), 'f2', 'zeros'), box=(8, 64))",
         "3"]}),
     ("tw.simulate", {"atom": "MMA", **_MMA}),
-    ("tw.simulate", {"atom": "SPARSE", **_MMA, "b": _words(4), "metadata": "made((32,), 'u4', 'zeros')"}),
+    ("tw.simulate", {"atom": "SPARSE", **_MMA, "b": _words(4), "metadata": _METADATA}),
     ("tw.simulate", {"atom": "WGMMA", "a_desc": "0x4000004000010040", **_WGMMA}),
     ("tw.simulate", {"atom": "WGMMA", "a": "made((128, 4), 'u4', 'random')", **_WGMMA}),
     ("tw.simulate", {"atom": "UMMA", **_UMMA}),
     ("tw.sparsify", {"a": "made((16, 32), 'f2', 'zeros')", "atom": "SPARSE"}),
-    ("tw.densify", {"values": _words(4), "metadata": "made((32,), 'u4', 'zeros')", "atom": "SPARSE"}),
+    ("tw.densify", {"values": "tw.sparsify(made((16, 32), 'f2', 'zeros'), SPARSE).values",
+                    "metadata": "tw.sparsify(made((16, 32), 'f2', 'zeros'), SPARSE).metadata",
+                    "atom": "SPARSE"}),
     ("tw.quantize", {"x": "made((2, 32), 'f4', 'random')", "format": "'mxfp8'"}),
     ("tw.quantize", {"x": "made((2, 32), 'f4', 'random')", "format": "'nvfp4'",
                      "tensor_scale": "'amax'"}),
@@ -200,9 +204,11 @@ CALLS: Sequence[tuple[str, Arguments]] = (
     ("SPARSE.check_selectors", {"values": "(0,)"}),
     *((f"{atom}.check", {"arch": "'sm_90a'"}) for atom in ("MMA", "WGMMA", "UMMA")),
     *((f"{atom}.{name}", {"operand": "'A'"})
-      for name in ("element", "tv_layout", "extents", "values", "stored_layout", "registers", "coords")
+      for name in ("element", "tv_layout", "extents", "values", "stored_layout", "registers",
+                   "coords")
       for atom in ("MMA", "SPARSE", "WGMMA")),
-    *((f"UMMA.{name}", {"operand": "'D'"}) for name in ("element", "extents", "cells", "tmem_layout")),
+    *((f"UMMA.{name}", {"operand": "'D'"})
+      for name in ("element", "extents", "cells", "tmem_layout")),
     ("tw.cutile.launch", {"grid": "(1,)", "kernel": "add", "args": _ADD}),
     ("tw.cutile.launch", {"grid": "(1,)", "kernel": "of_pair", "args": [
         f"({_ADD[0]}, {_ADD[0]})", _ADD[0], "(0.5, 3)"]}),
@@ -253,17 +259,21 @@ def names() -> dict[str, Any]:
     }  # fmt: skip
 
 
+def called(function: str) -> Callable[..., Any]:
+    """The function of an expression; of a class its constructor."""
+    value = eval(function, names())
+    return value.__init__ if inspect.isclass(value) else getattr(value, "__func__", value)
+
+
 @cache
 def options(function: str) -> tuple[str, ...]:
     """The names of what a function takes that says by itself which it takes; of others none."""
-    called = eval(function, names())
-    called = called.__init__ if inspect.isclass(called) else getattr(called, "__func__", called)
     try:
-        rules = rules_of(called)
+        rules = rules_of(called(function))
     except KeyError:
         return ()
     kinds = inspect.Parameter
-    parameters = inspect.signature(called).parameters.values()
+    parameters = inspect.signature(called(function)).parameters.values()
     named = [
         p.name for p in parameters if p.kind in (kinds.KEYWORD_ONLY, kinds.POSITIONAL_OR_KEYWORD)
     ]
@@ -301,11 +311,16 @@ def call(rng: random.Random) -> str:
             arguments.pop(name, None)
         else:
             arguments[name + "_" * (known != () and rng.random() < 0.03)] = any_value(rng)
-    by_place = arguments.pop("*", [])
+    return spelled(function, arguments)
+
+
+def spelled(function: str, arguments: Arguments) -> str:
+    """The expression of a call."""
     texts = {name: f"[{', '.join(given)}]" if isinstance(given, list) else given
              for name, given in arguments.items()}  # fmt: skip
-    spelled = [f"{name}={text}" for name, text in texts.items()]
-    return f"{function}({', '.join([*by_place, *spelled])})"
+    by_place = arguments.get("*", [])
+    by_name = [f"{name}={text}" for name, text in texts.items() if name != "*"]
+    return f"{function}({', '.join([*by_place, *by_name])})"
 
 
 def answers(text: str) -> tuple[type[Exception], ...]:

@@ -18,9 +18,10 @@ UMMA = {"name": "sm100.mma", "shape": (128, 128, 16), "elem_type": BF16}
 WGMMA = {"name": "sm90.mma", "shape": (64, 64, 16), "elem_type": BF16}
 
 ATOMS: list[tuple[dict[str, Any], str]] = [
-    *((given | {"colour": 1},
-       "'atom' expected name, shape, elem_type, satfinite, rounding, majors, bit_op, kind, sparsity, "
-       "scale_vector, scale_type, ab_major, frag_kind, cta_group, idesc, got colour") for given in (MMA, UMMA, WGMMA)),
+    *((given | {"colour": 1}, "scale_type, ab_major, frag_kind, cta_group, idesc, got colour")
+      for given in (MMA, UMMA, WGMMA)),
+    (MMA | {"roundin": "rz"}, "satfinite, rounding, majors"),
+    (MMA | {"roundin": "rz"}, "got roundin; nearest legal: rounding"),
     (UMMA | {"ab_major": ("x", "y")},
      'expected ab_major as a list of 2, each item one of "k", "mn", got ('),
     (UMMA | {"ab_major": "k"}, 'each item one of "k", "mn", got '),

@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, wraps
 from html import escape
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, cast
 
 from tilewright.dialects.cute import Layout, composition, right_inverse
 from tilewright.dialects.cute.drawing import Drawing, svg
@@ -73,15 +73,14 @@ def operands_of(sparse: bool, scaled: bool) -> tuple[Operand, ...]:
     return (*OPERANDS, *metadata, *(("SFA", "SFB") if scaled else ()))
 
 
-Self = TypeVar("Self", bound="Atom[Any]")
-Answer = TypeVar("Answer")
+Method = TypeVar("Method", bound=Callable[..., Any])
 
 
-def of_operand(method: Callable[[Self, Operand], Answer]) -> Callable[[Self, Operand], Answer]:
+def of_operand(method: Method) -> Method:
     """A method that takes an operand of its atom. Raises AtomError for anything else."""
 
     @wraps(method)
-    def checked(self: Self, operand: Operand) -> Answer:
+    def checked(self: Atom[Any], operand: Operand) -> Any:
         if type(operand) is not str or operand not in self.operands:
             raise AtomError(
                 f"'{self.op}' expected an operand of {', '.join(self.operands)}, "
@@ -89,7 +88,7 @@ def of_operand(method: Callable[[Self, Operand], Answer]) -> Callable[[Self, Ope
             )
         return method(self, operand)
 
-    return checked
+    return cast("Method", checked)
 
 
 class Atom(ABC, Generic[Row]):
@@ -166,7 +165,7 @@ class Atom(ABC, Generic[Row]):
             if isinstance(value, int) and value not in selector.legal:
                 raise AtomError(
                     f"{self.mnemonic} expected a {selector.name} of "
-                    f"{', '.join(map(str, selector.legal))}, got {value}; "
+                    f"{', '.join(map(str, selector.legal))}, got {told(value)}; "
                     f"nearest legal: {closest(value, selector.legal)}"
                 )
 
