@@ -243,7 +243,7 @@ def checking(
     def decorated(function: Function) -> Function:
         if isinstance(function, type):
             function.__init__ = checking(rows, passing)(function.__init__)
-            return function
+            return cast("Function", function)
         signature = inspect.signature(function)
         parameters = signature.parameters.values()
         title = function.__qualname__.rpartition("<locals>.")[2].removesuffix(".__init__")

@@ -74,7 +74,7 @@ def _passes(given: Any) -> Any:
 
 
 def _folder(given: Any) -> str:
-    path = os.fspath(given)
+    path: str = os.fspath(given)
     require(b"\0" not in os.fsencode(path))
     return os.fsdecode(path)
 

@@ -80,9 +80,9 @@ def launch(
     In place of a kernel its bytecode will do, compiled before by cuTile or who else follows its
     calling convention; `args` are then without its constants.
 
-    Raises CompileError where cuTile or tilewright rejects the kernel, ExecutionError for what no
-    kernel may do, at the Python line that does it, `tilewright.launcher.LaunchError` where the
-    GPU's driver refuses.
+    Raises CompileError where cuTile or tilewright rejects the kernel, ArgumentError for wrong
+    arguments, ExecutionError for what no kernel may do, at the Python line that does it,
+    `tilewright.launcher.LaunchError` where the GPU's driver refuses.
     """
     extents = cast("Extents", grid)
     parameters = _parameters(kernel, args)
@@ -112,7 +112,7 @@ def compile(kernel: Any, args: Sequence[Any], arch: str | None = None) -> Kernel
     that of this machine's GPU: its PTX, and remarks. Of arrays is assumed what cuTile assumes: that
     addresses, strides and sizes go on being multiples of 16 where they are.
 
-    Raises CompileError, TargetError, ExecutionError, and LaunchError without `arch` or GPU."""
+    Raises CompileError, TargetError, ArgumentError, and LaunchError without `arch` or GPU."""
     return _compiled(kernel, _parameters(kernel, args), arch)
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tilewright.arguments.arrays import ArrayArgument, dtype_name
+from tilewright.checked import require
 from tilewright.diagnostic import ArgumentError
 from tilewright.dialects.illegal import told
 from tilewright.lowering.interpreter.cuda_tile.allocations import ArrayTable
@@ -80,11 +81,12 @@ class CutileParameter:
             )
         if getattr(annotation, "constant", False):
             try:
+                require(not isinstance(argument, int) or argument.bit_length() <= 64)
                 return compilation.ConstantConstraint(argument)
             except TypeError:
                 raise ArgumentError(
                     f"'{self.name}' expected a constant that cuTile has, a number or a bool, got "
-                    f"{type(argument).__name__}"
+                    f"{told(argument)}"
                 ) from None
         if isinstance(argument, list):
             return self._list_constraint(arrays, aligned)

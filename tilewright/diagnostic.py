@@ -63,7 +63,8 @@ class ExecutionError(ValueError):
 class ArgumentError(ExecutionError, TypeError):
     """An argument that a function does not take, or a kernel: what is expected, and what it got.
 
-    Functions of atoms raise one that is an AtomError too, TensorMap one that is a TensorMapError.
+    Every function checks what it is given before anything runs. Functions of atoms raise one that
+    is an AtomError too, TensorMap one that is a TensorMapError.
     """
 
 

@@ -139,9 +139,9 @@ def interpret(
     conflicting accesses that no token and no atomic orders, and what Tile IR leaves undefined.
     `max_steps` bounds the iterations of loops.
 
-    Raises CompileError for wrong IR, TargetError for an unknown arch, and ExecutionError for wrong
-    arguments or what no kernel may do: an access out of bounds or misaligned, a data race, use of
-    an undefined register, a barrier that not all reach.
+    Raises CompileError for wrong IR, TargetError for an unknown arch, ArgumentError for wrong
+    arguments, and ExecutionError for what no kernel may do: an access out of bounds or misaligned,
+    a data race, use of an undefined register, a barrier that not all reach.
     """
     settings: dict[str, Any] = dict(
         grid=grid, block=block, args=args, numerics=numerics, arch=arch, level=level, name=name,

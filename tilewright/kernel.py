@@ -168,7 +168,7 @@ class Kernel:
         lowered from the tile level those that it had there. Arrays on the GPU (torch tensors,
         `__cuda_array_interface__`) are used in place. Returns the NumPy arrays after the run.
 
-        Needs the `gpu` extra and a CUDA driver. Raises `tilewright.ExecutionError` for wrong
+        Needs the `gpu` extra and a CUDA driver. Raises `tilewright.ArgumentError` for wrong
         arguments, as `interpret` does, and `tilewright.launcher.LaunchError` where there is no GPU,
         or where the launch fails.
         """

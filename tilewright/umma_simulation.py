@@ -195,7 +195,11 @@ def _images(
 ) -> NDArray[np.uint8]:
     """Shared memory: uint8 [batch or 1, CTAs, bytes]."""
     image = np.asarray(smem)
-    if image.dtype != np.uint8 or image.shape[:-1] not in (ctas, (*batch, *ctas)):
+    if (
+        image.ndim == 0
+        or image.dtype != np.uint8
+        or image.shape[:-1] not in (ctas, (*batch, *ctas))
+    ):
         wanted = ", ".join(map(str, (*ctas, "bytes")))
         raise AtomError(
             f"{atom.mnemonic} expected smem= of uint8 [{wanted}], with batch axes or without, got "

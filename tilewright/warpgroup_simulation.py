@@ -117,7 +117,7 @@ def _for_each(name: str, given: Any, kinds: str, batch: tuple[int, ...]) -> NDAr
 def _image(smem: ArrayLike | None, batch: tuple[int, ...]) -> NDArray[np.uint8]:
     """Shared memory by warpgroup: uint8 [warpgroups, bytes], or [1, bytes] for all."""
     image = np.asarray(smem)
-    if image.dtype != np.uint8 or image.shape[:-1] not in ((), batch):
+    if image.ndim == 0 or image.dtype != np.uint8 or image.shape[:-1] not in ((), batch):
         raise AtomError(
             f"smem expected uint8 [bytes] or [{', '.join(map(str, (*batch, 'bytes')))}], "
             f"got {image.dtype} {list(image.shape)}"

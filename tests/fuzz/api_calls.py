@@ -37,7 +37,9 @@ ANSWERS = (
 )  # fmt: skip
 EXAMPLES = Path(__file__).parents[2] / "examples"
 TILE_IR = """cuda_tile.module @m {
-  entry @k(%n: !cuda_tile.tile<i32>) { return }
+  entry @k(%p: !cuda_tile.tile<ptr<f32>>, %n: !cuda_tile.tile<i32>, %x: !cuda_tile.tile<bf16>) {
+    return
+  }
 }"""
 
 
@@ -173,7 +175,7 @@ CALLS: Sequence[tuple[str, Arguments]] = (
     ("tw.interpret", {"module_or_text": "AXPY", **_RUN}),
     ("tw.interpret", {"module_or_text": "AXPY", "level": "'ptx'", "watchers": "[tw.Timeline()]",
                       **_RUN}),
-    ("tw.interpret", {"module_or_text": "TILE_IR", "grid": "(1,)", "args": ["1"]}),
+    ("tw.interpret", {"module_or_text": "TILE_IR", "grid": "(1,)", "args": [_F32, "1", "2.0"]}),
     ("tw.interpret", {"module_or_text": "TENSORS", "grid": "(1,)", "block": "(32,)", "args": [
         "made((4, 6), 'f4', 'zeros')", "tw.TensorMap(made((8, 64), 'f2', 'zeros'), box=(8, 64))",
         "3"]}),

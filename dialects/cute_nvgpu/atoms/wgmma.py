@@ -17,6 +17,7 @@ from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import WGMMA, Ma
 from tilewright.dialects.cute_nvgpu.lattice.elements import ELEMENT_TYPES, ElementType
 from tilewright.dialects.cute_nvgpu.lattice.row import Operand, Shape, shape_text
 from tilewright.dialects.cute_nvgpu.lattice.sm90 import WARPGROUP, WgmmaRow, WgmmaTypes
+from tilewright.dialects.illegal import told
 
 FragmentKind = Literal["ss", "rs"]
 """Where A and B are: in shared memory ("s") or, A alone, in registers ("r")."""
@@ -90,14 +91,13 @@ class WgmmaAtom(FragmentAtom[WgmmaRow]):
     def element(self, operand: str) -> ElementType:
         return self.row.element(_accumulator(operand), self.types)
 
-    @of_operand
     def tv_layout(self, operand: str) -> Layout:
         legal = ("A", "C", "D", "E") if self.row.sparse else ("A", "C", "D")
-        if operand not in legal:
-            why = " (B is always in shared memory)" if operand == "B" else ""
+        if type(operand) is not str or operand not in legal:
+            got = told(operand)
+            why = " (B is always in shared memory)" if got == "'B'" else ""
             raise AtomError(
-                f"{self.mnemonic} expected a register operand of {', '.join(legal)}, "
-                f"got {operand}{why}"
+                f"{self.mnemonic} expected a register operand of {', '.join(legal)}, got {got}{why}"
             )
         return _tv_layout(self.row, _accumulator(operand), self.types, self.n)
 
