@@ -11,7 +11,7 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache, wraps
+from functools import cache, partial, wraps
 from operator import index
 from types import NoneType, SimpleNamespace, UnionType
 from typing import (
@@ -137,9 +137,8 @@ def several(item: Rule, count: int | None) -> Rule:
     """Takes so many of what a rule takes, or any number of them; gives a tuple."""
 
     def read(given: Any) -> tuple[Any, ...]:
-        read_items = tuple(map(item.read, items(given)))
-        require(count in (None, len(read_items)))
-        return read_items
+        require(count in (None, len(items(given))))
+        return tuple(map(item.read, items(given)))
 
     many = "a list" if count is None else f"a list of {count}"
     return Rule(f"{many}, each item {item.words}", read)
@@ -200,34 +199,32 @@ def _annotated(hint: Any) -> Rule | None:
 _BY_PLACE, _BY_NAME = inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD
 """Parameters that stand for any number of arguments."""
 
-_ROWS: dict[Callable[..., Any], Mapping[str, Rule]] = {}
-"""The rows that each checked function is given."""
 
-
-@cache
 def rules_of(function: Callable[..., Any]) -> Mapping[str, Rule]:
-    """The rules of a checked function's arguments, by name; what may be anything has none."""
-    parameters, hints, rules = (
-        inspect.signature(function).parameters,
-        dict[str, Any](),
-        dict[str, Rule](),
-    )
+    """The rules of a checked function's arguments, by name; what may be anything has none. Raises
+    KeyError for a function that is not checked."""
+    return vars(function)["rules"]()
+
+
+def _rules(function: Callable[..., Any], rows: Mapping[str, Rule]) -> Mapping[str, Rule]:
+    parameters = inspect.signature(function).parameters
     many = {name for name, parameter in parameters.items() if parameter.kind is _BY_PLACE}
-    rows = {name: rule for name, rule in _ROWS[function].items() if name not in many}
+    rows = {name: rule for name, rule in rows.items() if name not in many}
+    hints: dict[str, Any] = {}
     for name, parameter in parameters.items():
         said = parameter.annotation
-        if said is parameter.empty and name not in rows:
-            continue
-        # A row may stand for a class that only type checkers import.
-        optional = parameter.default is None or str(said).endswith("| None")
-        hints[name] = said if name not in rows else "None" if optional else "object"
+        if name in rows:  # it may stand for a class that only type checkers import
+            optional = parameter.default is None or str(said).endswith("| None")
+            hints[name] = "None" if optional else "object"
+        elif said is not parameter.empty:
+            hints[name] = said
     scope = inspect.unwrap(function).__globals__
     hints = get_type_hints(SimpleNamespace(__annotations__=hints), scope)
-    for said in [hint for hint in hints.values() if get_origin(hint) is Unpack]:
-        hints |= get_type_hints(get_args(said)[0])
+    for words in [hint for hint in hints.values() if get_origin(hint) is Unpack]:
+        hints |= get_type_hints(get_args(words)[0])
+    rules: dict[str, Rule] = {}
     for name, hint in hints.items():
-        row = rows.get(name)
-        rule = _annotated(hint) if row is None else row
+        rule = rows.get(name) or _annotated(hint)
         if rule is not None:
             rule = or_none(rule) if NoneType in (hint, *get_args(hint)) else rule
             rules[name] = several(rule, None) if name in many else rule
@@ -244,46 +241,41 @@ def checking(
         if isinstance(function, type):
             function.__init__ = checking(rows, passing)(function.__init__)
             return cast("Function", function)
-        signature = inspect.signature(function)
-        parameters = signature.parameters.values()
-        title = function.__qualname__.rpartition("<locals>.")[2].removesuffix(".__init__")
-        rest = next((p.name for p in parameters if p.kind is _BY_NAME), "")
+        signature, rules = inspect.signature(function), cache(partial(_rules, function, rows))
+        rest = [p for p in signature.parameters.values() if p.kind is _BY_NAME]
+        beside = rest[0].name if rest else ""
 
         @wraps(function)
         def call(*given: Any, **named: Any) -> Any:
-            rules = rules_of(call)
+            legal = rules()
             try:
-                bound = _bound(title, signature, rules, given, named)
+                bound = signature.bind(*given, **named)
+                words = bound.arguments.get(beside, {})
+                require(words.keys() <= legal.keys() or "Any" in str(rest[0].annotation))
             except TypeError as why:
-                raise passing[0](str(why)) from None
-            for arguments in (bound.arguments, bound.arguments.get(rest, {})):
-                for name in rules.keys() & arguments.keys():
-                    arguments[name] = rules[name].value(name, arguments[name], passing)
+                raise passing[0](_why_no_call(function, legal, named, str(why))) from None
+            for arguments in (bound.arguments, words):
+                for name in legal.keys() & arguments.keys():
+                    arguments[name] = legal[name].value(name, arguments[name], passing)
             return function(*bound.args, **bound.kwargs)
 
-        _ROWS[call] = rows
+        vars(call)["rules"] = rules
         return cast("Function", call)
 
     return decorated
 
 
-def _bound(
-    title: str,
-    signature: inspect.Signature,
-    rules: Mapping[str, Rule],
-    given: tuple[Any, ...],
-    named: Mapping[str, Any],
-) -> inspect.BoundArguments:
-    """The arguments of a call. Raises TypeError, which says why, for one too many or too few."""
-    rest = [p for p in signature.parameters.values() if p.kind is _BY_NAME]
-    names = [p.name for p in signature.parameters.values() if p not in rest and p.name != "self"]
-    legal, any_name = list(dict.fromkeys((*names, *rules))), any("Any" in str(p) for p in rest)
-    unknown = next((key for key in named if key not in legal and not any_name), None)
+def _why_no_call(
+    function: Callable[..., Any], rules: Mapping[str, Rule], named: Mapping[str, Any], why: str
+) -> str:
+    """The message for one argument too many or too few: a wrong name, or what Python says."""
+    parameters = inspect.signature(function).parameters.values()
+    names = [p.name for p in parameters if p.kind is not _BY_NAME and p.name != "self"]
+    legal = list(dict.fromkeys((*names, *rules)))
+    title = function.__qualname__.rpartition("<locals>.")[2].removesuffix(".__init__")
+    expected = f"'{title}' expected {', '.join(legal)}"
+    unknown = next((key for key in named if key not in legal), None)
     if unknown is None:
-        try:
-            return signature.bind(*given, **named)
-        except TypeError as error:
-            raise TypeError(f"'{title}' expected {', '.join(legal)}: {error}") from None
+        return f"{expected}: {why}"
     meant = close_name(unknown, legal)
-    nearest = "" if meant is None else f"; nearest legal: {meant}"
-    raise TypeError(f"'{title}' expected {', '.join(legal)}, got {unknown}{nearest}")
+    return f"{expected}, got {unknown}" + ("" if meant is None else f"; nearest legal: {meant}")

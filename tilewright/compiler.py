@@ -74,9 +74,9 @@ def _passes(given: Any) -> Any:
 
 
 def _folder(given: Any) -> str:
-    path: str = os.fspath(given)
+    path = os.fsdecode(given)
     require(b"\0" not in os.fsencode(path))
-    return os.fsdecode(path)
+    return path
 
 
 def _trial(given: Any) -> Any:

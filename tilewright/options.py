@@ -57,9 +57,9 @@ def _arguments(given: Any) -> Sequence[Any]:
 
 
 def _extents(what: str, given: Any) -> Extents:
-    extents = tuple(map(index, items(given)))
-    require(1 <= len(extents) <= 3 and min(extents) >= 1)
-    x, y, z = (*extents, 1, 1)[:3]
+    require(1 <= len(items(given)) <= 3)
+    x, y, z = (*map(index, given), 1, 1)[:3]
+    require(min(x, y, z) >= 1)
     return checked_extents(what, (x, y, z))
 
 

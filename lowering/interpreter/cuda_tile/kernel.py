@@ -50,7 +50,8 @@ def run_kernel(
     are what diagnostics call them.
 
     Returns the argument arrays in memory, as they are after the run. Raises ArgumentError for
-    wrong arguments, ExecutionError for what no kernel may do, OpError for an op that cannot be executed.
+    wrong arguments, ExecutionError for what no kernel may do, OpError for an op that cannot be
+    executed.
     """
     stops = [LineStops(points, entry, launch.source) for points in launch.breakpoints]
     watchers = [stop.watch for stop in stops]
@@ -177,8 +178,8 @@ def _is_pointer(parameter: SSAValue) -> bool:
 def _number(entry: EntryOp, i: int, element: Element, number: Any) -> NDArray[Any]:
     """A scalar argument as a tile; integers are taken modulo their width."""
     what = f"'{entry.sym_name.data}' expected a number as argument {i}, an {element.name}, got "
-    if isinstance(number, np.ndarray) and number.shape:
-        raise ArgumentError(f"{what}an array of shape {number.shape}")
+    if shape := getattr(number, "shape", ()):
+        raise ArgumentError(f"{what}an array of shape {shape}")
     try:
         if isinstance(number, str | bytes):
             raise TypeError
