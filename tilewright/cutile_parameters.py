@@ -65,8 +65,10 @@ class CutileParameter:
         if isinstance(argument, tuple):
             for item in self._items():
                 yield from item.arrays()
-        elif isinstance(argument, list):
-            yield from cast("list[AnyArray]", argument)
+        elif isinstance(argument, list):  # anything else in it is refused by its constraint
+            for item in cast("list[Any]", argument):
+                if isinstance(item, np.ndarray | ArrayArgument):
+                    yield cast("AnyArray", item)
         elif isinstance(argument, np.ndarray | ArrayArgument):
             yield cast("AnyArray", argument)
 
