@@ -26,9 +26,9 @@ from typing import (
     get_type_hints,
 )
 
-from tilewright.diagnostic import ArgumentError
 from tilewright.dialects.illegal import told
-from tilewright.nearest_name import close_name
+from tilewright.source.diagnostic import ArgumentError
+from tilewright.source.nearest_name import close_name
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 

@@ -15,10 +15,10 @@ from xdsl.dialects.builtin import ModuleOp
 
 from tilewright.arguments.extents import Extents, checked_extents
 from tilewright.checked import Function, Rule, checking, instance_of, items, number_from, require
-from tilewright.diagnostic import ArgumentError
 from tilewright.dialects.cute_nvgpu.atoms.atom import Atom, AtomError
 from tilewright.dialects.cute_nvgpu.descriptors.tensor_box import TensorMapError
 from tilewright.dialects.cute_nvgpu.lattice.targets import TargetError, target
+from tilewright.source.diagnostic import ArgumentError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

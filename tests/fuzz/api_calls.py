@@ -27,9 +27,9 @@ from xdsl.dialects.test import TestOp as AnyOp
 import tilewright as tw
 from tilewright import builder
 from tilewright.checked import rules_of
-from tilewright.launcher import LaunchError
+from tilewright.launch.launcher import LaunchError
+from tilewright.launch.ptxas import PtxasNotFound
 from tilewright.lowering.interpreter.numerics import NumericsError
-from tilewright.ptxas import PtxasNotFound
 
 ANSWERS = (
     tw.ArgumentError, tw.AtomError, tw.CompileError, tw.ExecutionError, tw.TargetError,

@@ -16,7 +16,7 @@ from api_calls import ANSWERS, CALLS, SLOW, called, evaluated, options, spelled
 import tilewright as tw
 from tilewright import builder
 from tilewright.checked import Rule, checking, number_from, rules_of
-from tilewright.launcher import LaunchError
+from tilewright.launch.launcher import LaunchError
 
 ANYTHING = {
     ("TensorMap", "tensor"), ("Kernel.launch", "args"), ("launch", "stream"),

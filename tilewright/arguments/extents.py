@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from math import prod
 
-from tilewright.diagnostic import ArgumentError
 from tilewright.dialects.cute_nvgpu.lattice.launch import (
     MAX_BLOCK,
     MAX_GRID,
@@ -11,6 +10,7 @@ from tilewright.dialects.cute_nvgpu.lattice.launch import (
     why_illegal_cluster,
 )
 from tilewright.dialects.illegal import told
+from tilewright.source.diagnostic import ArgumentError
 
 Extents = tuple[int, int, int]
 

@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 from xdsl.ir import Operation, SSAValue
 
 from tilewright.checked import checking, number_from
-from tilewright.diagnostic import place_of
 from tilewright.dialects.ptx.bulk_copy import TensorCopyOp
 from tilewright.dialects.ptx.matrix import WarpMmaOp
 from tilewright.dialects.ptx.registers import NameOp, UndefOp
@@ -39,6 +38,7 @@ from tilewright.lowering.interpreter.timeline.latencies import (
     multiply_cycles,
 )
 from tilewright.lowering.interpreter.values import spread
+from tilewright.source.diagnostic import place_of
 
 Slots = Callable[[Sequence[SSAValue]], tuple[int, ...]]
 
