@@ -100,8 +100,9 @@ ROOMS: dict[str, tuple[str, ...]] = {
         "",
     ),
 }
-# Errors with a place in the source: raised from passes up, and free of everything but xDSL.
-EVERYWHERE = {"tilewright.source.diagnostic"}
+# Errors with a place in the source, and what checks arguments: raised from passes up, and free of
+# everything but xDSL.
+EVERYWHERE = {"tilewright.source.checked", "tilewright.source.diagnostic"}
 
 
 def modules() -> dict[str, Path]:

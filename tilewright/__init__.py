@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from tilewright.simulation.block_scaling import Quantized, dequantize, quantize
     from tilewright.simulation.simulate import atom, simulate
     from tilewright.simulation.structured_sparsity import SparseMatrix, densify, sparsify
-    from tilewright.source.diagnostic import CompileError
+    from tilewright.source.diagnostic import ArgumentError, CompileError
     from tilewright.verify_by_running import Trial
 
 __version__ = "0.1.0"
@@ -39,6 +39,7 @@ if not os.path.isdir(os.path.join(__path__[0], "dialects")):
     __path__.append(os.path.dirname(__path__[0]))
 
 _HOMES = {
+    "ArgumentError": "tilewright.source.diagnostic",
     "AtomError": "tilewright.dialects.cute_nvgpu.atoms.atom",
     "CompileError": "tilewright.source.diagnostic",
     "ExecutionError": "tilewright.execution",
@@ -68,10 +69,10 @@ _MODULES = frozenset({"cutile"})
 """Names that stand for a module of their own."""
 
 __all__ = [
-    "AtomError", "CompileError", "ExecutionError", "Kernel", "LaunchError", "MmaAtom",
-    "PtxasNotFound", "Quantized", "SparseMatrix", "TargetError", "TensorMap", "TensorMapError",
-    "Timeline", "Trial", "atom", "compile", "cutile", "densify", "dequantize", "interpret",
-    "quantize", "simulate", "sparsify",
+    "ArgumentError", "AtomError", "CompileError", "ExecutionError", "Kernel", "LaunchError",
+    "MmaAtom", "PtxasNotFound", "Quantized", "SparseMatrix", "TargetError", "TensorMap",
+    "TensorMapError", "Timeline", "Trial", "atom", "compile", "cutile", "densify", "dequantize",
+    "interpret", "quantize", "simulate", "sparsify",
 ]  # fmt: skip
 
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from difflib import get_close_matches
 from functools import cache
+from inspect import signature
 from typing import Any, cast
 
 from xdsl.dialects import func
@@ -35,6 +36,10 @@ from tilewright.dialects.cute.dialect import CUTE
 from tilewright.dialects.cute.ops.constructors import StaticOp
 from tilewright.dialects.cute.ops.operation import CuteOp
 from tilewright.dialects.cute.tensor import element_bits
+from tilewright.dialects.cute_nvgpu.lattice.launch import MAX_THREADS
+from tilewright.dialects.illegal import told
+from tilewright.source import checked
+from tilewright.source.checked import Rule, checking, number_from
 from tilewright.source.diagnostic import CompileError, Diagnostic, at
 from tilewright.source.parsing import default_context
 from tilewright.source.python_lines import beneath, lines_of, located, python_line
@@ -42,9 +47,11 @@ from tilewright.source.python_lines import beneath, lines_of, located, python_li
 __all__ = ["array_type", "attribute", "coord", "cute", "kernel", "leaves", "lines_of", "located"]
 
 beneath(__file__)
+beneath(checked.__file__)
 _OPS = {op.name.removeprefix("cute."): op for op in CUTE.operations}
 
 
+@checking({})
 @cache
 def attribute(text: str) -> Any:
     """A type, or another attribute, as IR spells it. Raises CompileError."""
@@ -54,11 +61,12 @@ def attribute(text: str) -> Any:
         if parser.pos < len(text.rstrip()):
             parser.raise_error("expected one attribute")
         return parsed
-    except (ParseError, VerifyException) as error:
+    except (ParseError, VerifyException, UnicodeError) as error:
         message = error.msg if isinstance(error, ParseError) else str(error)
-        raise CompileError(Diagnostic(f"{message.strip()} in '{text}'")) from None
+        raise CompileError(Diagnostic(f"{message.strip()} in {told(text)}")) from None
 
 
+@checking({})
 def cute(name: str, *operands: Any, **properties: Any) -> Operation:
     """An op of the `cute` dialect, which is called `cute.NAME`.
 
@@ -85,8 +93,14 @@ def _op(name: str, operands: Sequence[Any], properties: dict[str, Any]) -> Opera
             f"expected an op of the cute dialect, got 'cute.{name}'; nearest legal: cute.{nearest}"
         )
     if not issubclass(op, CuteOp) or op.infer.__func__ is CuteOp.infer.__func__:
-        given = (attribute(item) if isinstance(item, str) else item for item in operands)
-        return op(*given, **properties)
+        given = [attribute(item) if isinstance(item, str) else item for item in operands]
+        try:
+            return op(*given, **properties)
+        except (AttributeError, TypeError):
+            raise ValueError(
+                f"'cute.{name}' expected what its constructor takes, {signature(op)}, got "
+                f"{told((*operands, properties))}"
+            ) from None
     properties = {key: _property(value) for key, value in properties.items()}
     types = op.infer(tuple(SSAValue.get(operand).type for operand in operands), properties)
     if isinstance(types, str):
@@ -107,6 +121,7 @@ def _property(value: Any) -> Attribute:
             return value
 
 
+@checking({})
 def leaves(kind: str, text: str, *values: SSAValue) -> Operation:
     """A value of the algebra, its dynamic leaves filled: `leaves("shape", "(128,?)", n)`."""
     type_ = attribute(f'!cute.{kind}<"{text}">')
@@ -116,6 +131,7 @@ def leaves(kind: str, text: str, *values: SSAValue) -> Operation:
     return located(op.create(operands=values, result_types=[type_]))
 
 
+@checking({})
 def coord(*parts: SSAValue | int | None) -> Operation:
     """A coordinate, None being a mode that stays open: `coord(i, None)` is "(?,_)"."""
     words = ("_" if x is None else "?" if isinstance(x, SSAValue) else str(x) for x in parts)
@@ -126,6 +142,14 @@ VECTOR_BITS = 128
 """The most elements that one thread loads or stores at once."""
 
 
+def _element(given: Any) -> str:
+    element_bits(given)
+    return given
+
+
+@checking(
+    {"element": Rule("an element type such as 'bf16'", _element), "rank": number_from(1, to=64)}
+)
 def array_type(element: str, rank: int) -> Any:
     """The type of a row-major array in global memory, an argument of a kernel: of any shape, but
     the rows whole 16 bytes, so that they can be copied as such."""
@@ -137,6 +161,7 @@ def array_type(element: str, rank: int) -> Any:
     return attribute(f'!cute.memref<{element}, gmem, align<16>, "({shape}):({stride})">')
 
 
+@checking({"threads": number_from(1, to=MAX_THREADS)})
 def kernel(name: str, types: Sequence[Attribute], threads: int) -> tuple[ModuleOp, Block]:
     """A module with one kernel for blocks of so many threads: the module, and the kernel's body,
     which has its arguments and returns."""

@@ -8,11 +8,12 @@ from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from threading import Lock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
+from tilewright.arguments.options import checked
 from tilewright.arguments.parameters import kernel_parameters, kernels_of, symbol_of
 from tilewright.dialects.cuda_tile.ops.module import EntryOp as TileEntryOp
 from tilewright.dialects.cute_nvgpu.lattice.targets import target
@@ -33,6 +34,7 @@ from tilewright.pipeline import (
     stages_where,
     verified,
 )
+from tilewright.source.checked import Rule, items, require
 from tilewright.source.diagnostic import CompileError, Diagnostic
 from tilewright.source.guard import guard
 from tilewright.source.recursion import deep_recursion
@@ -65,6 +67,31 @@ def _seldom_collecting() -> Generator[None]:
                 gc.set_threshold(*before)
 
 
+def _passes(given: Any) -> Any:
+    if not isinstance(given, str):
+        for pass_ in items(given):
+            require(isinstance(pass_, ModulePass))
+    return given
+
+
+def _folder(given: Any) -> str:
+    path = os.fsdecode(given)
+    require(b"\0" not in os.fsencode(path))
+    return path
+
+
+def _trial(given: Any) -> Any:
+    from tilewright.verify_by_running import Trial
+
+    require(isinstance(given, Trial))
+    return given
+
+
+@checked(
+    passes=Rule("the text of a pipeline or a list of xDSL's ModulePass", _passes),
+    dump_dir=Rule("the path of a folder", _folder),
+    verify_by_running=Rule("a tilewright.Trial", _trial),
+)
 @deep_recursion()
 @_seldom_collecting()
 def compile(
@@ -91,8 +118,8 @@ def compile(
     `resources` of the result; `unproven` says what becomes of synchronisation that the check of
     hazards can neither prove nor refute: "warn", "error" or "ignore". Raises CompileError with a
     diagnostic that points into the text (called `name`) and names a pass that fails, TargetError
-    for an unknown arch, ValueError for an unknown pass, TypeError for what is neither IR nor a
-    pass, PtxasNotFound where `assemble` finds none.
+    for an unknown arch, ArgumentError for other arguments that it does not take, OSError where
+    `dump_dir` cannot be written, PtxasNotFound where `assemble` finds none.
     """
     chip, own = target(arch), stages_of(passes)
     module, source = verified(module_or_text, name)

@@ -6,22 +6,22 @@ from collections.abc import Callable, Hashable, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
-from numbers import Integral
-from typing import Any, Literal, get_args
+from typing import Any, Literal, cast
 
 from numpy.typing import NDArray
 from xdsl.dialects.builtin import DenseArrayBase, ModuleOp
 from xdsl.ir import Operation
 
 from tilewright import pipeline
-from tilewright.arguments.binding import Binding, checked_arguments
-from tilewright.arguments.extents import check_launch, checked_extents
+from tilewright.arguments.binding import Binding
+from tilewright.arguments.extents import Extents, check_launch, checked_extents
 from tilewright.arguments.interpreted import interpreted_values
+from tilewright.arguments.options import checked
 from tilewright.arguments.parameters import Parameter, kernel_parameters, kernels_of, symbol_of
 from tilewright.dialects.cute_nvgpu.lattice.targets import lowest, target
+from tilewright.dialects.illegal import told
 from tilewright.dialects.ptx.control_flow import EntryOp, block_ctas
 from tilewright.lowering.interpreter import Watcher, run_kernel
-from tilewright.lowering.interpreter.arithmetic.mma import NUMERICS
 from tilewright.lowering.interpreter.breakpoints import Breakpoints
 from tilewright.lowering.interpreter.machine.global_memory import GlobalMemory
 from tilewright.lowering.interpreter.machine.machine import Launch
@@ -38,7 +38,8 @@ from tilewright.pipeline import (
     verified,
 )
 from tilewright.shares import shared_out
-from tilewright.source.diagnostic import CompileError, Diagnostic, ExecutionError
+from tilewright.source.checked import Rule, items, require
+from tilewright.source.diagnostic import ArgumentError, CompileError, Diagnostic, ExecutionError
 from tilewright.source.guard import guard
 from tilewright.source.recursion import deep_recursion
 from tilewright.source.verification import verify
@@ -54,8 +55,30 @@ from tilewright.tile_kernel import (
 __all__ = ["ExecutionError", "Parameter", "Timeline", "interpret", "kernel_signature"]
 
 Level = Literal["program", "tile", "atom", "ptx"]
-LEVELS: tuple[Level, ...] = get_args(Level)
 Dim = Sequence[int]
+
+
+def _watchers(given: Any) -> Sequence[Any]:
+    watchers = tuple(items(given))
+    for watcher in watchers:
+        require(callable(getattr(watcher, "watch", None)) and hasattr(watcher, "level"))
+    return watchers
+
+
+def _progress(given: Any) -> Callable[[int, int], None]:
+    require(callable(given))
+
+    def called(done: int, total: int) -> None:
+        try:
+            given(done, total)
+        except Exception as error:
+            raise ExecutionError(f"progress({done}, {total}) raised {told(error)}") from error
+
+    return called
+
+
+_PROGRESS = Rule("a function of two numbers", _progress)
+_WATCHERS = Rule("a list of what watches runs, as Timeline does", _watchers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +90,7 @@ class Run:
     lane_operations: int
 
 
+@checked(progress=_PROGRESS, watchers=_WATCHERS)
 def interpret(
     module_or_text: ModuleOp | str | bytes,
     kernel: str | None = None,
@@ -115,19 +139,19 @@ def interpret(
     conflicting accesses that no token and no atomic orders, and what Tile IR leaves undefined.
     `max_steps` bounds the iterations of loops.
 
-    Raises CompileError for wrong IR, TargetError for an unknown arch, and ExecutionError for wrong
-    arguments or what no kernel may do: an access out of bounds or misaligned, a data race, use of
-    an undefined register, a barrier that not all reach.
+    Raises CompileError for wrong IR, TargetError for an unknown arch, ArgumentError for wrong
+    arguments, and ExecutionError for what no kernel may do: an access out of bounds or misaligned,
+    a data race, use of an undefined register, a barrier that not all reach.
     """
     settings: dict[str, Any] = dict(
         grid=grid, block=block, args=args, numerics=numerics, arch=arch, level=level, name=name,
         schedule=schedule, max_steps=max_steps,
     )  # fmt: skip
     if watchers and executor is not None:
-        raise ExecutionError(f"expected no executor for a run that is watched, got {executor}")
+        raise ArgumentError(f"expected no executor for a run that is watched, got {executor}")
     if any(watcher.level == "ptx" for watcher in watchers):
         if schedule is not None or level not in (None, "ptx"):
-            raise ExecutionError(
+            raise ArgumentError(
                 "expected level 'ptx' and no schedule for a timeline, got "
                 f"level={level!r}, schedule={schedule}"
             )
@@ -154,7 +178,7 @@ def _interpret(
     module_or_text: ModuleOp | str | bytes,
     kernel: str | None,
     *,
-    block: Dim | None,
+    block: Extents | None,
     level: Level | None,
     name: str,
     schedule: int | None,
@@ -165,35 +189,34 @@ def _interpret(
     """`interpret`, or a share of it: the other settings are `run`'s, and those of `TileLaunch`."""
     levels = _levels(module_or_text, name)
     module = levels.module
-    checked_arguments(settings["args"])
-    _check_settings(schedule, settings["max_steps"])
     settings |= {"races": races or "error", "source": levels.source}
     if is_tile_ir(module) and block is not None:
-        raise ExecutionError(f"expected no block for Tile IR, got {tuple(block)}")
+        raise ArgumentError(f"expected no block for Tile IR, got {block}")
     if is_tile_ir(module) and level not in (None, "program"):
         settings["arch"] = settings["arch"] or DEFAULT_ARCH
         settings["parameters"] = entry_parameters(find_entry(module, kernel, name))
         module, _ = levels.at("tile", settings["arch"])
-        block = _extents(find_kernel(module, kernel, name), "gpu.known_block_size", "")
+        entry = find_kernel(module, kernel, name)
+        block = cast("Extents", _extents(entry, "gpu.known_block_size", ""))
     elif is_tile_ir(module):
         breakpoints = [watcher for watcher in watchers if isinstance(watcher, Breakpoints)]
         if len(breakpoints) < len(watchers):
-            raise ExecutionError(
+            raise ArgumentError(
                 "expected Breakpoints to watch blocks of Tile IR, which are whole, got another "
                 "watcher; nearest legal: level 'tile', 'atom' or 'ptx'"
             )
         if schedule is not None:
-            raise ExecutionError(
+            raise ArgumentError(
                 f"expected no schedule for Tile IR, whose blocks run one by one, got {schedule}"
             )
-        grid, args = checked_extents("grid", settings.pop("grid")), settings.pop("args")
+        grid, args = settings.pop("grid"), settings.pop("args")
         settings["arch"] = settings["arch"] or DEFAULT_ARCH
         launch = TileLaunch(grid, breakpoints=breakpoints, **settings)
         return run_tile_kernel(module, kernel, launch, args, name)
     if level == "program" or settings["numerics"] == "fast":
-        raise ExecutionError("expected Tile IR for level 'program' and numerics 'fast', got none")
+        raise ArgumentError("expected Tile IR for level 'program' and numerics 'fast', got none")
     if block is None:
-        raise ExecutionError("expected a block, got none (only Tile IR kernels have none)")
+        raise ArgumentError("expected a block, got none (only Tile IR kernels have none)")
     return run(
         module, kernel, block=block, level=level or "tile", name=name, schedule=schedule,
         watchers=watchers, levels=levels, **settings,
@@ -237,7 +260,7 @@ class _Levels:
 @deep_recursion()
 def _levels(module_or_text: ModuleOp | str | bytes, name: str) -> _Levels:
     """A verified module, which may be lowered. Raises CompileError."""
-    if isinstance(module_or_text, str | bytes) and isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+    if isinstance(module_or_text, str | bytes):
         return _read(module_or_text, name)
     return _Levels(*verified(module_or_text, name), name)
 
@@ -247,23 +270,13 @@ def _read(text: str | bytes, name: str) -> _Levels:
     return _Levels(*verified(text, name), name)
 
 
-def _check_settings(schedule: Any, max_steps: Any) -> None:
-    """Raise ExecutionError for what is no seed or no bound."""
-    for name, what, least, given in (
-        ("schedule", "a seed", 0, schedule),
-        ("max_steps", "a number", 1, max_steps),
-    ):
-        if given is not None and not (isinstance(given, Integral) and int(given) >= least):
-            raise ExecutionError(f"expected {what} from {least} on as {name}, got {given!r}")
-
-
 @deep_recursion()
 def run(
     module: ModuleOp,
     kernel: str | None = None,
     *,
-    grid: Dim,
-    block: Dim,
+    grid: Extents,
+    block: Extents,
     args: Sequence[Any],
     numerics: Literal["hardware", "exact"] = "hardware",
     arch: str | None = None,
@@ -284,23 +297,17 @@ def run(
     """`interpret` of a verified module below the program level, with the count of operations: an op
     executed by one thread is one. `source` is its text, `levels` what it may be lowered to;
     `parameters` are those of the entry of Tile IR that it was."""
-    if numerics not in NUMERICS:
-        raise ExecutionError(f"expected numerics of {', '.join(NUMERICS)}, got '{numerics}'")
-    if level not in LEVELS:
-        raise ExecutionError(f"expected level of {', '.join(LEVELS)}, got '{level}'")
-    if races not in get_args(Races):
-        raise ExecutionError(f"expected races of {', '.join(get_args(Races))}, got '{races}'")
     op = find_kernel(module, kernel, name)
     chip = _lowest_target(module) if arch is None else target(arch).name
-    ctas, threads = checked_extents("grid", grid), checked_extents("block", block)
-    ctas = checked_extents("grid", (ctas[0] * block_ctas(op), *ctas[1:]))
-    launch = Launch(ctas, threads, numerics, chip, source, progress)
+    x, y, z = grid
+    ctas = checked_extents("grid", (x * block_ctas(op), y, z))
+    launch = Launch(ctas, block, numerics, chip, source, progress)
     memory, symbol = GlobalMemory(), symbol_of(op)
     known_block = _extents(op, "gpu.known_block_size", "reqntid")
     known_cluster = _extents(op, "gpu.known_cluster_size", "cluster")
     launch.schedule, launch.max_steps, launch.races = schedule, max_steps, races
     launch.share, launch.say = share, say or launch.say
-    launch.cluster = check_launch(symbol, ctas, threads, known_block, known_cluster)
+    launch.cluster = check_launch(symbol, ctas, block, known_block, known_cluster)
     binding = Binding(parameters or kernel_parameters(op), args, memory)
     if elsewhere is not None:
         buffers = [buffer.data for buffer in memory.allocations]
@@ -322,6 +329,7 @@ def _results(binding: Binding, memory: GlobalMemory) -> list[NDArray[Any]]:
     return binding.results(buffer.data[: buffer.size] for buffer in memory.allocations)
 
 
+@checked()
 @deep_recursion()
 def kernel_signature(
     module_or_text: ModuleOp | str | bytes, kernel: str | None = None, name: str = "<string>"

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
+from tilewright.arguments.options import checked
 from tilewright.launch.kernel import CompiledCode
 
 
@@ -17,6 +18,7 @@ class Kernel(CompiledCode):
     `remarks` what a user may want to know of what was chosen; `made_from` the IR and the name of
     its file, where they are known."""
 
+    @checked()
     def report(self, kernel: str | None = None, run: Mapping[str, Any] | None = None) -> str:
         """One HTML page that shows a kernel at every level, as `tilewright report` writes it. `run`
         are the `grid`, `block` and `args` of a run, for `tilewright.interpret`, which it shows

@@ -2,17 +2,18 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass, PassPipeline
 from xdsl.universe import Universe
+from xdsl.utils.exceptions import ArgSpecParseError
 
 from tilewright import xdsl_patches
 from tilewright.dialects.cuda_tile.bytecode.container import is_bytecode
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cuda_tile.ops.module import ModuleOp as TileModuleOp
-from tilewright.dialects.cute_nvgpu.lattice.targets import lowest, target
+from tilewright.dialects.cute_nvgpu.lattice.targets import TargetError, lowest, target
+from tilewright.dialects.illegal import told
 from tilewright.lowering.tile.convert_cute_to_cute_nvgpu import ConvertCuteToCuteNvgpuPass
 from tilewright.lowering.to_ptx.convert_cute_nvgpu_to_ptx import ConvertCuteNvgpuToPtxPass
 from tilewright.passes.check_hazards import CheckHazardsPass
@@ -21,7 +22,7 @@ from tilewright.passes.check_target import CheckTargetPass, required_targets
 from tilewright.passes.check_tmem import CheckTmemPass
 from tilewright.passes.inline_calls import InlineCallsPass
 from tilewright.passes.synthesize_layouts import SynthesizeLayoutsPass
-from tilewright.source.diagnostic import CompileError, Diagnostic
+from tilewright.source.diagnostic import ArgumentError, CompileError, Diagnostic
 from tilewright.source.guard import guard
 from tilewright.source.nearest_name import check_pass_names
 from tilewright.source.parsing import default_context, parse_module
@@ -138,17 +139,21 @@ def lower_for_lowest(module: ModuleOp, source: str | None = None) -> str:
 def stages_of(passes: str | Sequence[ModulePass]) -> list[Stage]:
     """The stages that passes are: instances, or what xdsl-opt's `-p` takes.
 
-    Raises ValueError for a name that no pass has, TypeError for anything else.
+    Raises ArgumentError for a text that no pipeline is.
     """
     if isinstance(passes, str):
         known = Universe.get_multiverse().all_passes
-        check_pass_names(passes, known)
-        passes = PassPipeline.parse_spec(known, passes).passes
-    if not isinstance(passes, Sequence):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise TypeError(f"expected passes as text or as a list, got {passes!r}")
-    for pass_ in passes:
-        if not isinstance(pass_, ModulePass):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise TypeError(f"expected passes of xDSL's ModulePass, got {pass_!r}")
+        try:
+            check_pass_names(passes, known)
+            passes = PassPipeline.parse_spec(known, passes).passes
+        except (ArgumentError, TargetError):
+            raise
+        # xDSL's of the text, which is no Exception, or what a pass says of its options.
+        except (ArgSpecParseError, Exception) as error:
+            why = " ".join(str(error).split())
+            raise ArgumentError(
+                f"expected passes as a pipeline, got {told(passes)} ({why})"
+            ) from None
     return [Stage(pass_.name, lambda arch, pass_=pass_: pass_, True) for pass_ in passes]
 
 
@@ -176,8 +181,6 @@ def verified(
 
     Bytes are Tile IR bytecode if they begin as it does, else UTF-8 text. Raises CompileError.
     """
-    if not isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise TypeError(f"expected the name of the text as a string, got {name!r}")
     xdsl_patches.install()
     if isinstance(module_or_text, bytes):
         if is_bytecode(module_or_text, name):
@@ -191,14 +194,8 @@ def verified(
             raise CompileError(Diagnostic(f"{what} (at byte {error.start})", name)) from None
     if isinstance(module_or_text, str):
         module, source = parse_module(module_or_text, name), module_or_text
-    elif isinstance(module_or_text, ModuleOp):  # pyright: ignore[reportUnnecessaryIsInstance]
-        module, source = module_or_text.clone(), None
     else:
-        got = type(module_or_text).__name__
-        hint = "; nearest legal: its read_text()" if isinstance(module_or_text, Path) else ""
-        raise TypeError(
-            f"expected MLIR text, Tile IR bytecode or an xDSL ModuleOp, got {got}{hint}"
-        )
+        module, source = module_or_text.clone(), None
     with guard("verify", module, source, name):
         verify(module, source)
     return module, source

@@ -1,7 +1,7 @@
 """CUDA Tile IR kernels: `tilewright.interpret` at the program level."""
 
 from collections.abc import Sequence
-from typing import Any, get_args
+from typing import Any
 
 from numpy.typing import NDArray
 from xdsl.dialects.builtin import ModuleOp
@@ -10,12 +10,10 @@ from tilewright.arguments.parameters import Parameter
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cuda_tile.type_text import shown
 from tilewright.dialects.cuda_tile.types import TileType
-from tilewright.dialects.cute_nvgpu.lattice.targets import target
-from tilewright.lowering.interpreter.cuda_tile.float_functions import Numerics
 from tilewright.lowering.interpreter.cuda_tile.kernel import PlacedArguments, run_kernel
 from tilewright.lowering.interpreter.cuda_tile.machine import Launch as TileLaunch
 from tilewright.lowering.interpreter.cuda_tile.machine import Races, RaceWarning
-from tilewright.source.diagnostic import CompileError, Diagnostic, ExecutionError, OpError
+from tilewright.source.diagnostic import CompileError, Diagnostic, OpError
 from tilewright.source.verification import op_diagnostic
 
 __all__ = [
@@ -66,13 +64,6 @@ def run_entry(
     entry: EntryOp, launch: TileLaunch, args: Sequence[Any], names: Sequence[str] | None = None
 ) -> PlacedArguments:
     """Run an entry on its flat parameters, `names` in diagnostics. Raises as `run_tile_kernel`."""
-    for what, choice, choices in (
-        ("numerics", launch.numerics, get_args(Numerics)),
-        ("races", launch.races, get_args(Races)),
-    ):
-        if choice not in choices:
-            raise ExecutionError(f"expected {what} of {', '.join(choices)}, got '{choice}'")
-    target(launch.arch)
     try:
         return run_kernel(entry, launch, args, names)
     except OpError as error:

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from xdsl.dialects.builtin import ModuleOp
 
 from tilewright.arguments.dtypes import DTYPES, random_array
+from tilewright.arguments.options import checked
 from tilewright.arguments.parameters import Parameter
 from tilewright.arguments.tensor_map import TensorMap
 from tilewright.dialects.cute_nvgpu.lattice.targets import lowest
@@ -31,6 +32,7 @@ from tilewright.source.diagnostic import CompileError, Diagnostic, at
 from tilewright.tile_kernel import Races
 
 
+@checked()
 @dataclass(frozen=True, slots=True)
 class Trial:
     """One run of a kernel: its `grid` and `block`, and an argument for each of its parameters.
@@ -44,7 +46,7 @@ class Trial:
     """
 
     grid: Sequence[int]
-    block: Sequence[int]
+    block: Sequence[int] | None
     args: Sequence[Any]
     kernel: str | None = None
     seed: int = 0

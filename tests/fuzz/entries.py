@@ -15,6 +15,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
+import api_calls
 import numpy as np
 from campaign import in_time
 from mutate import Followers, followers, mutant, mutant_bytes, tokens
@@ -297,6 +298,10 @@ def instruction(text: str, rng: random.Random) -> None:
     command(main, ["check-ptx", "--arch", rng.choice(ARCHES), text.lstrip("-") or "x"])
 
 
+def api(text: str, rng: random.Random) -> None:
+    judged(lambda: api_calls.evaluated(text), *api_calls.answers(text))
+
+
 def _of(texts: Callable[[], Sequence[str]]) -> Callable[[random.Random], str]:
     return lambda rng: mutant(rng, rng.choice(texts()), vocabulary())
 
@@ -312,6 +317,7 @@ ENTRIES: dict[str, tuple[Callable[[random.Random], Any], Callable[[Any, random.R
     "npy": (lambda rng: mutant_bytes(rng, _npy()), npy),
     "bytecode": (lambda rng: mutant_bytes(rng, rng.choice(_bytecodes())), bytecode),
     "instruction": (_of(_instructions), instruction),
+    "api": (api_calls.call, api),
 }
 """What makes the mutant of a random state, and what reads it."""
 

@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE / "../sampling"))
+sys.path[:0] = [str(HERE / "../sampling"), str(HERE / "../tilewright")]
 
 from campaign import Campaign, add_options  # noqa: E402
 from entries import ENTRIES, ON_DEMAND, Broken, trial  # noqa: E402

@@ -166,7 +166,7 @@ def test_quantized_matrices_through_a_block_scaled_mma(
 
 ONES = np.ones((2, 32), np.float32)
 WRONG: list[tuple[Any, Any, dict[str, Any], str]] = [
-    (ONES, "mxfp5", {}, "expected a format of mxfp8, mxfp6, mxfp4, nvfp4, got 'mxfp5'"),
+    (ONES, "mxfp5", {}, 'one of "mxfp8", "mxfp6", "mxfp4", "nvfp4", got \'mxfp5\'; nearest legal'),
     (ONES, "mxfp6", {"element": "e4m3"}, "expected elements of e2m3, e3m2 for mxfp6, got 'e4m3'"),
     (ONES[:, :20], "mxfp8", {}, "expected axis 1 to be a multiple of 32 (mxfp8), got 20; nearest "
      "legal: 32, filled up with zeros"),
@@ -174,8 +174,8 @@ WRONG: list[tuple[Any, Any, dict[str, Any], str]] = [
     (ONES, "mxfp4", {"axis": 2}, "expected an axis of an array with 2 axes, got axis 2"),
     (ONES.astype(int), "mxfp4", {}, "expected floats, got int64"),
     (ONES, "mxfp4", {"tensor_scale": 2.0}, "expected no tensor_scale for mxfp4, got 2.0"),
-    (ONES, "nvfp4", {"tensor_scale": 0.0}, "expected a tensor_scale above 0, 'amax' or None, got"),
-    (ONES, "nvfp4", {"tensor_scale": "max"}, "above 0, 'amax' or None, got 'max'"),
+    *((ONES, "nvfp4", {"tensor_scale": factor}, f'a number above 0 or "amax", got {factor!r}')
+      for factor in (0.0, "max")),
 ]  # fmt: skip
 
 

@@ -95,10 +95,10 @@ def test_refused(kernel: Any, args: tuple[Any, ...], message: str) -> None:
 
 @pytest.mark.parametrize("settings, message", [
     ({"grid": 1}, "expected grid as up to three positive extents, got 1"),
-    ({"args": 5}, "expected a list of arguments as args, got 5"),
-    ({"kernel": len}, "expected a @ct.kernel or its bytecode, got <built-in function len>"),
-    ({"numerics": "x"}, "expected numerics of hardware, exact, fast, got 'x'"),
-    ({"races": "x"}, "expected races of error, warn, ignore, got 'x'"),
+    ({"args": 5}, "expected args as a list of arguments, got 5"),
+    ({"kernel": len}, "as a @ct.kernel or its bytecode, got <built-in function len>"),
+    ({"numerics": "x"}, 'expected numerics as one of "hardware", "exact", "fast", got'),
+    ({"races": "x"}, 'expected races as one of "error", "warn", "ignore", got'),
 ])  # fmt: skip
 def test_wrong_launches(settings: dict[str, Any], message: str) -> None:
     given = {"grid": (1,), "kernel": add, "args": (np.ones(4),) * 3 + (4,)} | settings

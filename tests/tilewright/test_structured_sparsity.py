@@ -280,7 +280,7 @@ def test_wrong_matrices(name: str, a: Any, words: str) -> None:
     with pytest.raises(tw.AtomError) as caught:
         tw.sparsify(a, tw.atom(name))  # type: ignore[arg-type]
     assert words in str(caught.value)
-    with pytest.raises(tw.AtomError, match="expected a sparse MMA atom"):
+    with pytest.raises(tw.AtomError, match="expected atom as an MMA atom"):
         tw.sparsify(a, name)  # type: ignore[arg-type]
 
 

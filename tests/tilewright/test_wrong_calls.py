@@ -18,23 +18,26 @@ UMMA = {"name": "sm100.mma", "shape": (128, 128, 16), "elem_type": BF16}
 WGMMA = {"name": "sm90.mma", "shape": (64, 64, 16), "elem_type": BF16}
 
 ATOMS: list[tuple[dict[str, Any], str]] = [
-    *((given | {"colour": 1}, f"'{given['name']}' expected options of satfinite, rounding, majors, "
-       "bit_op, kind, sparsity, scale_vector, scale_type, ab_major, frag_kind, cta_group, idesc, "
-       "got colour") for given in (MMA, UMMA, WGMMA)),
-    (UMMA | {"ab_major": ("x", "y")}, "'sm100.mma' expected two of k, mn as ab_major, got ('x'"),
-    (UMMA | {"ab_major": "k"}, "expected two of k, mn as ab_major, got 'k'"),
-    (UMMA | {"frag_kind": "tt"}, "expected ss or ts as frag_kind, got 'tt'"),
-    (UMMA | {"cta_group": "1"}, "expected 1 or 2 as cta_group, got '1'"),
-    (MMA | {"majors": "row"}, "expected two of row, col as majors, got 'row'"),
-    (MMA | {"satfinite": "yes"}, "expected True or False as satfinite, got 'yes'"),
-    (MMA | {"kind": 7}, "expected a word of PTX as kind, got 7"),
-    (MMA | {"scale_vector": "2X"}, "expected an integer as scale_vector, got '2X'"),
-    (MMA | {"shape": (16, 8)}, "'sm80.mma' expected shape=(M, N, K), got (16, 8)"),
-    (MMA | {"shape": (16, 8, 16.5)}, "expected shape=(M, N, K), got (16, 8, 16.5)"),
-    (MMA | {"shape": "16x8x16"}, "expected shape=(M, N, K), got '16x8x16'"),
-    (MMA | {"elem_type": "bf16"}, "expected the names of three or four element types as elem_type"),
-    (MMA | {"elem_type": (np.float16,) * 3}, "expected the names of three or four element types"),
-    ({"name": 3}, "expected a PTX mnemonic or an op of the lattice, got 3"),
+    *((given | {"colour": 1}, "scale_type, ab_major, frag_kind, cta_group, idesc, got colour")
+      for given in (MMA, UMMA, WGMMA)),
+    (MMA | {"roundin": "rz"}, "satfinite, rounding, majors"),
+    (MMA | {"roundin": "rz"}, "got roundin; nearest legal: rounding"),
+    (UMMA | {"ab_major": ("x", "y")},
+     'expected ab_major as a list of 2, each item one of "k", "mn", got ('),
+    (UMMA | {"ab_major": "k"}, 'each item one of "k", "mn", got '),
+    (UMMA | {"frag_kind": "tt"}, 'as one of "ss", "ts", got \'tt\'; nearest legal: "ts"'),
+    (UMMA | {"cta_group": "1"}, "expected cta_group as an integer, got '1'"),
+    (MMA | {"majors": "row"}, """as a list of 2, each item one of "row", "col", got 'row'"""),
+    (MMA | {"satfinite": "yes"}, "expected satfinite as True or False, got 'yes'"),
+    (MMA | {"kind": 7}, "expected kind as a string, got 7"),
+    (MMA | {"scale_vector": "2X"}, "expected scale_vector as an integer, got '2X'"),
+    (MMA | {"shape": (16, 8)}, "expected shape as a list of 3, each item an integer"),
+    (MMA | {"shape": (16, 8, 16.5)}, "each item an integer, got (16, 8, 16.5)"),
+    (MMA | {"shape": "16x8x16"}, "each item an integer, got '16x8x16'"),
+    (MMA | {"elem_type": "bf16"}, "elem_type as a list, each item a string, got 'bf16'"),
+    (MMA | {"elem_type": (np.float16,) * 3},
+     "expected elem_type as a list, each item a string, got (<class"),
+    ({"name": 3}, "expected name as a PTX mnemonic or an op of the lattice, got 3"),
 ]  # fmt: skip
 
 
@@ -70,13 +73,12 @@ def run(**changes: Any) -> Any:
 
 
 CALLS: list[tuple[Callable[[], Any], type[Exception], str]] = [
-    (lambda: tw.compile(AXPY, "sm_90"), TypeError,  # type: ignore[arg-type]
-     "expected MLIR text, Tile IR bytecode or an xDSL ModuleOp, got PosixPath; nearest legal: "
-     "its read_text()"),
+    (lambda: tw.compile(Path("AXPY"), "sm_90"), TypeError,  # type: ignore[arg-type]
+     "xDSL ModuleOp, got PosixPath('AXPY'); nearest legal: its read_text()"),
     (lambda: tw.compile(7, "sm_90"), TypeError,  # type: ignore[arg-type]
-     "expected MLIR text, Tile IR bytecode or an xDSL ModuleOp, got int"),
-    (lambda: tw.interpret(AXPY, grid=(1,), block=(1,), args=[]), TypeError,  # type: ignore[arg-type]
-     "expected MLIR text, Tile IR bytecode or an xDSL ModuleOp, got PosixPath"),
+     "expected module_or_text as MLIR text, Tile IR bytecode or an xDSL ModuleOp, got 7"),
+    (lambda: tw.interpret(Path("AXPY"), grid=(1,), block=(1,), args=[]), TypeError,  # type: ignore[arg-type]
+     "xDSL ModuleOp, got PosixPath('AXPY'); nearest legal: its read_text()"),
     (lambda: tw.compile("", None), tw.TargetError,  # type: ignore[arg-type]
      "expected the name of a target such as 'sm_90a', got None"),
     (lambda: tw.compile("", 90), tw.TargetError, "such as 'sm_90a', got 90"),  # type: ignore[arg-type]
@@ -85,20 +87,22 @@ CALLS: list[tuple[Callable[[], Any], type[Exception], str]] = [
     (lambda: run(grid=1), tw.ExecutionError, "grid as up to three positive extents, got 1"),
     (lambda: run(block=8.0), tw.ExecutionError, "expected block as up to three positive extents"),
     (lambda: run(level="sass"), tw.ExecutionError,
-     "expected level of program, tile, atom, ptx, got 'sass'"),
+     """expected level as one of "program", "tile", "atom", "ptx", got 'sass'"""),
     (lambda: tw.compile("", "sm_90", passes="no-such-pass"), ValueError, "no-such-pass"),
     (lambda: tw.compile("", "sm_90", passes=[3]), TypeError,  # type: ignore[list-item]
-     "expected passes of xDSL's ModulePass, got 3"),
-    (lambda: tw.compile("", "sm_90", passes=5), TypeError, "as text or as a list, got 5"),  # type: ignore[arg-type]
+     "expected passes as the text of a pipeline or a list of xDSL's ModulePass, got [3]"),
+    (lambda: tw.compile("", "sm_90", passes=5), TypeError, "or a list of xDSL's ModulePass, got 5"),  # type: ignore[arg-type]
     (lambda: tw.compile("", "sm_90", name=5), TypeError,  # type: ignore[arg-type]
-     "expected the name of the text as a string, got 5"),
+     "expected name as a string, got 5"),
     *((lambda given=given: run(args=given), tw.ExecutionError,
-       f"expected a list of arguments as args, got {given!r}") for given in 
+       f"expected args as a list of arguments, got {given!r}") for given in 
        (None, 5, "ab", {1: 2})),
     *((lambda given=given: run(schedule=given), tw.ExecutionError,
-       f"expected a seed from 0 on as schedule, got {given!r}") for given in (-1, 1.5, "x")),
+       f"expected schedule as a seed from 0 on, got {given!r}")
+      for given in (-1, 1.5, "x")),
     *((lambda given=given: run(max_steps=given), tw.ExecutionError,
-       f"expected a number from 1 on as max_steps, got {given!r}") for given in (0, -1, 1.5, "10")),
+       f"expected max_steps as a number from 1 on, got {given!r}")
+      for given in (0, -1, 1.5, "10")),
 ]  # fmt: skip
 
 

@@ -22,6 +22,7 @@ from tilewright.dialects.cute.layout import Layout
 from tilewright.dialects.cute.symbolic.scalar import Scalar, fits, width_of
 from tilewright.dialects.cute.tensor import Tensor
 from tilewright.dialects.cute_nvgpu.descriptors.tensor_box import TensorBox
+from tilewright.dialects.illegal import told
 
 
 def is_array(value: Any) -> TypeGuard[NDArray[Any]]:
@@ -61,8 +62,18 @@ class ArrayArgument:
 
         Raises ValueError for one that does not say where, or how, its elements lie.
         """
-        if isinstance(array, cls):
-            return array
+        try:
+            return array if isinstance(array, cls) else cls._described(array)
+        except ValueError:
+            raise
+        except Exception as error:  # the array's own methods may raise anything
+            why = f"{type(error).__name__}: {error}"
+            raise ValueError(
+                f"an array that says how its elements lie, got {told(array)} ({why})"
+            ) from None
+
+    @classmethod
+    def _described(cls, array: Any) -> ArrayArgument | None:
         if getattr(array, "is_cuda", False):
             dtype = str(array.dtype).removeprefix("torch.")
             shape, strides, width = tuple(array.shape), tuple(array.stride()), array.element_size()

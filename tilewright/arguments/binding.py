@@ -30,21 +30,11 @@ from tilewright.dialects.cute.types.tensors import MemRefType as TensorMemRefTyp
 from tilewright.dialects.cute.values import read_typed
 from tilewright.dialects.cute_nvgpu.descriptors.tensor_box import TensorBox, TensorMapError
 from tilewright.dialects.cute_nvgpu.types.tensor_map import TmaDescriptorType
+from tilewright.dialects.illegal import told
 from tilewright.dialects.ptx.control_flow import TENSORMAP
 from tilewright.dialects.ptx.scalar_types import scalar_type
 from tilewright.lowering.interpreter.arithmetic.lane_value import LaneInteger, LaneValue, bound
-from tilewright.source.diagnostic import ExecutionError
-
-
-def checked_arguments(args: Any) -> Sequence[Any]:
-    """A list of arguments. Raises ArgumentError for what is none."""
-    if isinstance(args, str) or not isinstance(args, Sequence):
-        raise ArgumentError(f"expected a list of arguments as args, got {args!r}")
-    return cast("Sequence[Any]", args)
-
-
-class ArgumentError(ExecutionError):
-    """An argument that is none of the kernel's: the same on the CPU and on the GPU."""
+from tilewright.source.diagnostic import ArgumentError
 
 
 class ArgumentMemory(Protocol):
@@ -100,7 +90,6 @@ class Binding:
         *,
         on_gpu: bool = False,
     ):
-        checked_arguments(args)
         if len(args) != len(parameters):
             names = ", ".join(map(str, parameters))
             raise ArgumentError(f"expected {len(parameters)} arguments ({names}), got {len(args)}")
@@ -304,7 +293,8 @@ class Binding:
         """The fields of a struct, from a tuple of them."""
         types = type_.types.data
         if not is_tuple(arg) or len(arg) != len(types):
-            raise _error(parameter, f"expected a tuple of {len(types)} for {type_}, got {arg!r}")
+            got = f"for {type_}, got {told(arg)}"
+            raise _error(parameter, f"expected a tuple of {len(types)} {got}")
         fields = [Parameter(f"{parameter.name}[{i}]", str(t), t) for i, t in enumerate(types)]
         return tuple(self._bound(*pair) for pair in zip(fields, arg, strict=True))
 
@@ -369,9 +359,9 @@ def _number(parameter: Parameter, arg: Any) -> int:
         if value != arg:
             raise ValueError
     except (TypeError, ValueError, OverflowError):
-        raise _error(parameter, f"expected a number for {text}, got {arg!r}") from None
+        raise _error(parameter, f"expected a number for {text}, got {told(arg)}") from None
     if not -(1 << (bits - 1)) <= value < 1 << bits:
-        raise _error(parameter, f"expected {bits} bits for {text}, got {value}")
+        raise _error(parameter, f"expected {bits} bits for {text}, got {told(value)}")
     return value % (1 << bits)
 
 

@@ -1,35 +1,30 @@
 """The grid and the block of a launch, checked alike on the CPU and on the GPU."""
 
 from collections.abc import Sequence
-from operator import index
-from typing import Any
+from math import prod
 
-from tilewright.arguments.binding import ArgumentError
 from tilewright.dialects.cute_nvgpu.lattice.launch import (
     MAX_BLOCK,
     MAX_GRID,
     MAX_THREADS,
     why_illegal_cluster,
 )
+from tilewright.dialects.illegal import told
+from tilewright.source.diagnostic import ArgumentError
 
 Extents = tuple[int, int, int]
 
 _LIMITS = {"grid": MAX_GRID, "block": MAX_BLOCK}
 
 
-def checked_extents(what: str, given: Any) -> Extents:
-    """The `grid` or the `block` of a launch as (x, y, z). Raises ArgumentError."""
-    try:
-        x, y, z = (*map(index, given), 1, 1)[: max(len(given), 3)]
-    except (TypeError, ValueError):
-        x = y = z = 0
-    if min(x, y, z) < 1:
-        raise ArgumentError(f"expected {what} as up to three positive extents, got {given!r}")
-    if any(extent > limit for extent, limit in zip((x, y, z), _LIMITS[what], strict=True)):
-        raise ArgumentError(f"expected {what} of at most {_LIMITS[what]}, got {(x, y, z)}")
-    if what == "block" and x * y * z > MAX_THREADS:
-        raise ArgumentError(f"expected a block of at most {MAX_THREADS} threads, got {x * y * z}")
-    return x, y, z
+def checked_extents(what: str, extents: Extents) -> Extents:
+    """The `grid` or the `block` of a launch. Raises ArgumentError for more than there can be."""
+    if any(extent > limit for extent, limit in zip(extents, _LIMITS[what], strict=True)):
+        raise ArgumentError(f"expected {what} of at most {_LIMITS[what]}, got {told(extents)}")
+    if what == "block" and prod(extents) > MAX_THREADS:
+        threads = prod(extents)
+        raise ArgumentError(f"expected a block of at most {MAX_THREADS} threads, got {threads}")
+    return extents
 
 
 def check_launch(

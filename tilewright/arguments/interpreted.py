@@ -8,7 +8,7 @@ from xdsl.dialects.llvm import LLVMStructType
 from xdsl.ir import Operation
 
 from tilewright.arguments.arrays import ArrayArgument
-from tilewright.arguments.binding import ArgumentError, Binding, Bound, Mapped, Placed
+from tilewright.arguments.binding import Binding, Bound, Mapped, Placed
 from tilewright.arguments.parameters import Parameter, own_parameters
 from tilewright.dialects.cute.int_tuple import flatten, unflatten
 from tilewright.dialects.cute.layout import make_unchecked
@@ -25,6 +25,7 @@ from tilewright.lowering.interpreter.ops.base.llvm import Struct
 from tilewright.lowering.interpreter.ops.base.memref import argument_view
 from tilewright.lowering.interpreter.ops.tile.tensor_access import GlobalBase
 from tilewright.lowering.interpreter.values import uniform
+from tilewright.source.diagnostic import ArgumentError
 
 
 def interpreted_values(op: Operation, binding: Binding) -> list[Any]:

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
-from operator import index
 from typing import Any, TypeGuard, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tilewright.arguments.options import TensorMapArgumentError, checked
 from tilewright.dialects.cute_nvgpu.descriptors.tensor_box import (
     TensorBox,
     TensorMapError,
     tensor_element,
 )
-from tilewright.dialects.cute_nvgpu.lattice.tma import CHUNK, MAX_EXTENT, MAX_STRIDE, SWIZZLES
+from tilewright.dialects.cute_nvgpu.lattice.tma import CHUNK, MAX_EXTENT, MAX_STRIDE
 
 __all__ = ["TensorMap", "TensorMapError"]
 
@@ -47,6 +47,7 @@ class TensorMap:
     TensorMapError for what the hardware cannot copy.
     """
 
+    @checked(TensorMapArgumentError)
     def __init__(
         self,
         tensor: Any,
@@ -60,14 +61,10 @@ class TensorMap:
         self.tensor: Any = tensor
         if element is None:
             element = _element_of(tensor)
-        extents = _integers("box", box)
-        if not isinstance(swizzle, int):  # pyright: ignore[reportUnnecessaryIsInstance]
-            legal = ", ".join(map(str, SWIZZLES))
-            raise TensorMapError(f"expected a swizzle of {legal} bytes, got {swizzle!r}")
-        self.box = TensorBox(extents, tensor_element(str(element)), swizzle)
-        self.shape = _integers("shape", _shape_of(tensor) if shape is None else shape)
-        given = _strides_of(tensor, self.shape) if strides is None else strides
-        self.strides = tuple(d * self.box.element.bytes for d in _integers("strides", given))
+        self.box = TensorBox(tuple(box), tensor_element(element), swizzle)
+        self.shape = _shape_of(tensor) if shape is None else tuple(shape)
+        steps = _strides_of(tensor, self.shape) if strides is None else strides
+        self.strides = tuple(step * self.box.element.bytes for step in steps)
         """In bytes."""
         self._check()
 
@@ -125,14 +122,6 @@ class TensorMap:
             )
 
 
-def _integers(what: str, given: Any) -> tuple[int, ...]:
-    """Extents as integers. Raises TensorMapError for anything that would have to be cut."""
-    try:
-        return tuple(map(index, given))
-    except TypeError:
-        raise TensorMapError(f"expected integers as {what}, got {given!r}") from None
-
-
 def is_on_gpu(value: Any) -> bool:
     """A torch tensor on the GPU, or what says so by `__cuda_array_interface__`."""
     return getattr(value, "is_cuda", False) or hasattr(value, "__cuda_array_interface__")
@@ -151,11 +140,11 @@ def _element_of(tensor: Any) -> str:
     return element
 
 
-def _shape_of(tensor: Any) -> Sequence[int]:
+def _shape_of(tensor: Any) -> tuple[int, ...]:
     shape = getattr(tensor, "shape", None)
-    if shape is None:
+    if not isinstance(shape, tuple):
         raise TensorMapError("expected shape= for an address")
-    return shape
+    return cast("tuple[int, ...]", shape)
 
 
 def _strides_of(tensor: Any, shape: tuple[int, ...]) -> Sequence[int]:

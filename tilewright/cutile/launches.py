@@ -7,14 +7,13 @@ import sys
 from collections.abc import Callable, Generator, Sequence
 from contextlib import ExitStack, contextmanager
 from importlib import import_module
-from typing import Any, Literal
+from typing import Any, Literal, cast
 from unittest import mock
 
 from xdsl.dialects.builtin import ModuleOp
 
 from tilewright.arguments.arrays import ArrayArgument
-from tilewright.arguments.binding import checked_arguments
-from tilewright.arguments.extents import checked_extents
+from tilewright.arguments.options import checked
 from tilewright.cutile.gpu import BlockSchedule, compiled, microseconds, start
 from tilewright.cutile.parameters import CutileParameter, as_array, parameters_of, write
 from tilewright.kernel import Kernel
@@ -22,7 +21,8 @@ from tilewright.launch.kernel import Extents
 from tilewright.launch.launcher import device_arch
 from tilewright.lowering.interpreter.cuda_tile.machine import Launch, Races
 from tilewright.pipeline import verified
-from tilewright.source.diagnostic import CompileError, Diagnostic, ExecutionError
+from tilewright.source.checked import Rule, require
+from tilewright.source.diagnostic import ArgumentError, CompileError, Diagnostic
 from tilewright.tile_kernel import DEFAULT_ARCH, find_entry, run_entry
 
 Numerics = Literal["hardware", "exact", "fast"]
@@ -32,6 +32,19 @@ _MODULES: dict[tuple[Any, str], ModuleOp] = {}
 _KERNELS: dict[tuple[Any, str, str, int], Kernel] = {}
 
 
+def _kernel(given: Any) -> Any:
+    require(hasattr(given, "_annotated_function"))
+    return given
+
+
+_KERNEL = Rule("a @ct.kernel", _kernel)
+_KERNEL_OR_BYTECODE = Rule(
+    "a @ct.kernel or its bytecode",
+    lambda given: given if isinstance(given, bytes) else _kernel(given),
+)
+
+
+@checked(kernel=_KERNEL_OR_BYTECODE)
 def launch(
     grid: Sequence[int],
     kernel: Any,
@@ -55,17 +68,17 @@ def launch(
     In place of a kernel its bytecode will do, compiled before by cuTile or who else follows its
     calling convention; `args` are then without its constants.
 
-    Raises CompileError where cuTile or tilewright rejects the kernel, ExecutionError for what no
-    kernel may do, at the Python line that does it, `tilewright.LaunchError` where the
-    GPU's driver refuses.
+    Raises CompileError where cuTile or tilewright rejects the kernel, ArgumentError for wrong
+    arguments, ExecutionError for what no kernel may do, at the Python line that does it,
+    `tilewright.LaunchError` where the GPU's driver refuses.
     """
-    extents = checked_extents("grid", grid)
+    extents = cast("Extents", grid)
     parameters = _parameters(kernel, args)
     places = {
         isinstance(array, ArrayArgument) for parameter in parameters for array in parameter.arrays()
     }
     if len(places) > 1:
-        raise ExecutionError("expected all arrays on the GPU or all on the CPU, got both")
+        raise ArgumentError("expected all arrays on the GPU or all on the CPU, got both")
     if True in places:
         stream = _current_stream() if stream is None else stream
         _start(extents, kernel, parameters, arch, stream, programmatic_dependent_launch)
@@ -81,25 +94,29 @@ def launch(
         write(name, array, content)
 
 
+@checked(kernel=_KERNEL_OR_BYTECODE)
 def compile(kernel: Any, args: Sequence[Any], arch: str | None = None) -> Kernel:
     """A kernel as it is compiled for these arguments, on the GPU or not, and a target, by default
     that of this machine's GPU: its PTX, and remarks. Of arrays is assumed what cuTile assumes: that
     addresses, strides and sizes go on being multiples of 16 where they are.
 
-    Raises CompileError, TargetError, ExecutionError, and LaunchError without `arch` or GPU."""
+    Raises CompileError, TargetError, ArgumentError, and LaunchError without `arch` or GPU."""
     return _compiled(kernel, _parameters(kernel, args), arch)
 
 
+@checked(kernel=_KERNEL)
 def module(kernel: Any, args: Sequence[Any]) -> ModuleOp:
     """The Tile IR of a kernel, as it is compiled for these arguments."""
     return _module(kernel, parameters_of(kernel, args)).clone()
 
 
+@checked(kernel=_KERNEL)
 def bytecode(kernel: Any, args: Sequence[Any]) -> bytes:
     """The Tile IR bytecode of a kernel, as it is compiled for these arguments."""
     return _bytecode(kernel, signature(kernel, args))
 
 
+@checked(kernel=_KERNEL)
 def signature(kernel: Any, args: Sequence[Any]) -> Any:
     """The signature of these arguments for cuTile: cuda.tile.compilation's KernelSignature."""
     return _signature(parameters_of(kernel, args))
@@ -111,10 +128,11 @@ def _parameters(kernel: Any, args: Sequence[Any]) -> list[CutileParameter]:
         return parameters_of(kernel, args)
     return [
         CutileParameter(f"argument {i}", None, as_array(argument))
-        for i, argument in enumerate(checked_arguments(args))
+        for i, argument in enumerate(args)
     ]
 
 
+@checked()
 @contextmanager
 def on_cpu(
     *, numerics: Numerics = "fast", arch: str = DEFAULT_ARCH, races: Races = "error"
@@ -136,12 +154,14 @@ def on_cpu(
         yield
 
 
+@checked()
 @contextmanager
 def on_gpu(*, arch: str | None = None) -> Generator[None]:
     """Let `ct.launch` compile kernels by tilewright, for `arch` or the GPU's target, and launch
     them on the GPU of this machine, and `ct.tune` time what they take there. Arrays of NumPy are
     copied to the GPU and back."""
 
+    @checked(kernel=_KERNEL_OR_BYTECODE)
     def there(
         stream: Any,
         grid: Sequence[int],
@@ -151,8 +171,10 @@ def on_gpu(*, arch: str | None = None) -> Generator[None]:
         programmatic_dependent_launch: bool = False,
         **_: Any,
     ) -> None:
-        extents, parameters = checked_extents("grid", grid), _parameters(kernel, args)
-        _start(extents, kernel, parameters, arch, stream, programmatic_dependent_launch)
+        parameters = _parameters(kernel, args)
+        _start(
+            cast("Extents", grid), kernel, parameters, arch, stream, programmatic_dependent_launch
+        )
 
     def measured(stream: Any, grid: Sequence[int], kernel: Any, args: Sequence[Any]) -> list[float]:
         return microseconds(lambda: there(stream, grid, kernel, args), stream)
@@ -249,7 +271,8 @@ def _bytecode(kernel: Any, assumed: Any) -> bytes:
             output_format="tileir_bytecode",
             bytecode_version=_VERSION,
         )
-    except (_cuda_tile().TileError, OSError) as error:  # OSError: a function without a source file
+    # OSError: a function without a source file; TypeError: an argument of another kind.
+    except (_cuda_tile().TileError, OSError, TypeError) as error:
         raise CompileError(Diagnostic(str(error), _name(kernel))) from None
     except AssertionError:
         message = "expected a function of 'def', which cuTile can read, got one that it cannot"

@@ -13,9 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tilewright.arguments.arrays import ArrayArgument, dtype_name
-from tilewright.arguments.binding import checked_arguments
+from tilewright.dialects.illegal import told
 from tilewright.lowering.interpreter.cuda_tile.allocations import ArrayTable
-from tilewright.source.diagnostic import ExecutionError
+from tilewright.source.checked import require
+from tilewright.source.diagnostic import ArgumentError
 
 AnyArray = NDArray[Any] | ArrayArgument
 """An array of NumPy, or one on the GPU."""
@@ -64,14 +65,16 @@ class CutileParameter:
         if isinstance(argument, tuple):
             for item in self._items():
                 yield from item.arrays()
-        elif isinstance(argument, list):
-            yield from cast("list[AnyArray]", argument)
+        elif isinstance(argument, list):  # anything else in it is refused by its constraint
+            for item in cast("list[Any]", argument):
+                if isinstance(item, np.ndarray | ArrayArgument):
+                    yield cast("AnyArray", item)
         elif isinstance(argument, np.ndarray | ArrayArgument):
             yield cast("AnyArray", argument)
 
     def constraint(self, arrays: Sequence[AnyArray], *, aligned: bool = False) -> Any:
         """The assumptions that cuTile may make; `arrays` are those of all parameters, and what
-        they are `aligned` to is one. Raises ExecutionError."""
+        they are `aligned` to is one. Raises ArgumentError."""
         compilation = import_module("cuda.tile.compilation")
         argument, annotation = self.argument, self.annotation
         if isinstance(argument, tuple):
@@ -80,11 +83,12 @@ class CutileParameter:
             )
         if getattr(annotation, "constant", False):
             try:
+                require(not isinstance(argument, int) or argument.bit_length() <= 64)
                 return compilation.ConstantConstraint(argument)
             except TypeError:
-                raise ExecutionError(
+                raise ArgumentError(
                     f"'{self.name}' expected a constant that cuTile has, a number or a bool, got "
-                    f"{type(argument).__name__}"
+                    f"{told(argument)}"
                 ) from None
         if isinstance(argument, list):
             return self._list_constraint(arrays, aligned)
@@ -100,7 +104,7 @@ class CutileParameter:
         if nodes is None:
             nodes = (getattr(self.annotation, "each", self.annotation),) * len(items)
         if len(nodes) != len(items):
-            raise ExecutionError(f"'{self.name}' expected {len(nodes)} items, got {len(items)}")
+            raise ArgumentError(f"'{self.name}' expected {len(nodes)} items, got {len(items)}")
         return [
             CutileParameter(f"{self.name}[{i}]", node, item)
             for i, (node, item) in enumerate(zip(nodes, items, strict=True))
@@ -112,13 +116,11 @@ class CutileParameter:
             isinstance(element, np.ndarray | ArrayArgument) for element in elements
         ):
             kinds = ", ".join(sorted({type(element).__name__ for element in elements})) or "nothing"
-            raise ExecutionError(f"'{self.name}' expected a list of arrays, got one of {kinds}")
+            raise ArgumentError(f"'{self.name}' expected a list of arrays, got one of {kinds}")
         kinds = {(_name(element), element.ndim) for element in elements}
         if len(kinds) > 1:
             shown = ", ".join(f"{ndim}-D {dtype}" for dtype, ndim in sorted(kinds))
-            raise ExecutionError(
-                f"'{self.name}' expected arrays of one dtype and rank, got {shown}"
-            )
+            raise ArgumentError(f"'{self.name}' expected arrays of one dtype and rank, got {shown}")
         annotation = getattr(getattr(self.annotation, "list", None), "element", None)
         described = [
             self._array_constraint(element, annotation, arrays, aligned) for element in elements
@@ -148,12 +150,12 @@ class CutileParameter:
         try:
             known = array if isinstance(array, ArrayArgument) else ArrayArgument.of(array)
         except ValueError as error:
-            raise ExecutionError(f"'{self.name}' expected {error}") from None
+            raise ArgumentError(f"'{self.name}' expected {error}") from None
         strides, index = known.strides, getattr(annotation, "index_dtype", None) or ct.int32
         if min(strides, default=0) < 0:
-            raise ExecutionError(f"'{self.name}' expected strides forwards, got {strides}")
+            raise ArgumentError(f"'{self.name}' expected strides forwards, got {strides}")
         if index == ct.int32 and max((*array.shape, *strides), default=0) >= 1 << 31:
-            raise ExecutionError(
+            raise ArgumentError(
                 f"'{self.name}' expected sizes and strides of 32 bits, got shape {array.shape} and "
                 f"strides {strides}; nearest legal: annotated as ct.IndexedWithInt64"
             )
@@ -189,12 +191,13 @@ class CutileParameter:
         for kind, default in ((bool, ct.bool_), (int, ct.int32), (float, ct.float32)):
             if isinstance(self.argument, kind):
                 if default == ct.int32 and not -(1 << 31) <= self.argument < 1 << 31:
-                    raise ExecutionError(
-                        f"'{self.name}' expected a number of 32 bits, got {self.argument}; nearest "
-                        "legal: annotated as ct.ScalarInt64"
+                    got = told(self.argument)
+                    raise ArgumentError(
+                        f"'{self.name}' expected a number of 32 bits, got {got}; nearest legal: "
+                        "annotated as ct.ScalarInt64"
                     )
                 return compilation.ScalarConstraint(default)
-        raise ExecutionError(
+        raise ArgumentError(
             f"'{self.name}' expected an array, a number, a tuple of them or a list of arrays, got "
             f"{type(self.argument).__name__}"
         )
@@ -202,7 +205,7 @@ class CutileParameter:
     def _dtype(self, ct: Any, name: str) -> Any:
         known = getattr(ct, "bool_" if name == "bool" else name, None)
         if known is None:
-            raise ExecutionError(
+            raise ArgumentError(
                 f"'{self.name}' expected an array of a type that cuTile has, got {name}"
             )
         return known
@@ -254,13 +257,11 @@ def _assumed(constraint: Any, aligned: bool) -> tuple[Any, ...]:
 
 
 def parameters_of(kernel: Any, args: Sequence[Any]) -> list[CutileParameter]:
-    """The parameters of a kernel with their arguments. Raises ExecutionError."""
-    function = getattr(kernel, "_annotated_function", None)
-    if function is None:
-        raise ExecutionError(f"expected a @ct.kernel or its bytecode, got {kernel!r}")
+    """The parameters of a kernel with their arguments. Raises ArgumentError."""
+    function = kernel._annotated_function
     annotations = function.parameter_annotations
-    if len(checked_arguments(args)) != len(annotations):
-        raise ExecutionError(
+    if len(args) != len(annotations):
+        raise ArgumentError(
             f"'{function.pyfunc.__name__}' expected {len(annotations)} arguments, got {len(args)}"
         )
     rows = zip(function.pysig.parameters, annotations, args, strict=True)
@@ -271,8 +272,8 @@ def _named(name: str, argument: Any) -> Any:
     """`as_array`, whose error names the parameter."""
     try:
         return as_array(argument)
-    except ExecutionError as error:
-        raise ExecutionError(f"'{name}' {error}") from None
+    except ArgumentError as error:
+        raise ArgumentError(f"'{name}' {error}") from None
 
 
 def as_array(argument: Any) -> Any:
@@ -290,9 +291,9 @@ def as_array(argument: Any) -> Any:
         try:
             there = ArrayArgument.on_gpu(argument)
         except ValueError as error:
-            raise ExecutionError(f"expected {error}") from None
+            raise ArgumentError(f"expected {error}") from None
         if of_torch and there is None:
-            raise ExecutionError(f"expected tensors on the CPU or on CUDA, got {argument.device}")
+            raise ArgumentError(f"expected tensors on the CPU or on CUDA, got {argument.device}")
         return argument if there is None else there
     name = str(argument.dtype).removeprefix("torch.")
     tensor = argument.detach()
@@ -311,12 +312,12 @@ def strides_of(array: AnyArray) -> list[int]:
 
 
 def write(name: str, array: NDArray[Any], content: NDArray[Any]) -> None:
-    """Let an array be what a kernel left of it. Raises ExecutionError for one that is read-only and
+    """Let an array be what a kernel left of it. Raises ArgumentError for one that is read-only and
     would change."""
     if array.flags.writeable:
         np.copyto(array, content)
     elif array.tobytes() != content.tobytes():
-        raise ExecutionError(f"'{name}' expected an array that can be written, got a read-only one")
+        raise ArgumentError(f"'{name}' expected an array that can be written, got a read-only one")
 
 
 def _dims(annotation: Any, field: str, ndim: int) -> set[int]:

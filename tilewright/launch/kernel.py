@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
+from tilewright.arguments.options import checked
 from tilewright.arguments.parameters import Parameter, own_parameters
 from tilewright.dialects.cute.types.argument import signature_of
 from tilewright.dialects.cute_nvgpu.lattice.shared_memory import STATIC_SHARED_LIMIT
 from tilewright.dialects.ptx.control_flow import TAKES_BLOCKS, EntryOp, block_ctas
 from tilewright.launch import launcher
+from tilewright.source.diagnostic import ArgumentError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -108,14 +110,16 @@ class CompiledCode:
         """The shared memory of the kernel that needs most, in bytes."""
         return max((entry.shared_bytes for entry in self.entries), default=0)
 
+    @checked()
     def entry(self, name: str | None = None) -> Entry:
-        """The kernel of that name; without one, the only kernel. Raises ValueError otherwise."""
+        """The kernel of that name; without one, the only kernel. Raises ArgumentError otherwise."""
         named = [entry for entry in self.entries if name in (None, entry.name)]
         if len(named) != 1:
             names = ", ".join(entry.name for entry in self.entries)
-            raise ValueError(f"expected the name of one kernel, got {name!r}; legal: {names}")
+            raise ArgumentError(f"expected the name of one kernel, got {name!r}; legal: {names}")
         return named[0]
 
+    @checked()
     def load(self, entry: Entry) -> launcher.DeviceFunction:
         """A kernel on the GPU of this machine, ready to start; PTX is assembled on first use.
 
@@ -130,6 +134,7 @@ class CompiledCode:
             )
         return self._loaded["function", entry.name]
 
+    @checked()
     def launch(
         self, *args: Any, grid: Sequence[int], block: Sequence[int], kernel: str | None = None
     ) -> list[NDArray[np.generic]]:
@@ -140,7 +145,7 @@ class CompiledCode:
         lowered from the tile level those that it had there. Arrays on the GPU (torch tensors,
         `__cuda_array_interface__`) are used in place. Returns the NumPy arrays after the run.
 
-        Needs the `gpu` extra and a CUDA driver. Raises `tilewright.ExecutionError` for wrong
+        Needs the `gpu` extra and a CUDA driver. Raises `tilewright.ArgumentError` for wrong
         arguments, as `interpret` does, and `tilewright.LaunchError` where there is no GPU,
         or where the launch fails.
         """
@@ -148,8 +153,8 @@ class CompiledCode:
         from tilewright.arguments.extents import check_launch, checked_extents
 
         entry = self.entry(kernel)
-        ctas, threads = checked_extents("grid", grid), checked_extents("block", block)
-        ctas = checked_extents("grid", entry.grid(ctas))
+        threads = cast("Extents", block)
+        ctas = checked_extents("grid", entry.grid(cast("Extents", grid)))
         check_launch(entry.name, ctas, threads, entry.block, entry.cluster)
         function = self.load(entry)
         with launcher.device_memory() as memory:

@@ -10,15 +10,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
+from ml_dtypes import finfo
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from tilewright.arguments.dtypes import dtype_of_element
+from tilewright.arguments.options import array, checked
 from tilewright.dialects.cute_nvgpu.lattice.elements import ELEMENT_TYPES, SCALE_TYPES
 from tilewright.dialects.cute_nvgpu.lattice.sm100 import SM100_MMA_BS, UmmaKind
 from tilewright.lowering.interpreter.numerics import FloatFormat, decode, encode, format_named
+from tilewright.source.checked import Rule, items, require
+from tilewright.source.diagnostic import ArgumentError
 
 BlockFormat = Literal["mxfp8", "mxfp6", "mxfp4", "nvfp4"]
 
@@ -61,6 +65,28 @@ _KINDS: dict[str, tuple[UmmaKind, str, int]] = {
 """PTX's kind that reads a format, its type of scale, and the bits of its elements."""
 
 
+def _factor(given: Any) -> Any:
+    if isinstance(given, str):
+        require(given == "amax")
+        return given
+    factor = np.float32(float(given))
+    require(bool(np.isfinite(factor) and factor > 0))
+    return float(factor)
+
+
+def _quantized(given: Any) -> Quantized:
+    elements, scales, factor = items(given)
+    return Quantized(array(elements), array(scales), np.float32(float(factor)))
+
+
+def _float_type(given: Any) -> np.dtype[Any]:
+    dtype = np.dtype(given)
+    require(given is not None and dtype.kind != "c")
+    finfo(dtype)  # there is none of other types
+    return dtype
+
+
+@checked(tensor_scale=Rule('a number above 0 or "amax"', _factor))
 def quantize(
     x: ArrayLike,
     format: BlockFormat,
@@ -85,7 +111,7 @@ def quantize(
     Elements are x / scale, rounded to nearest even, at most the type's largest number. A block with
     a NaN or an infinity has the scale NaN, and zeros.
 
-    Raises ValueError for another format, element type, axis, dtype or tensor scale.
+    Raises ArgumentError for another format, element type, axis, dtype or tensor scale.
     """
     rule = _rule_of(format, element)
     type_ = element or rule.elements[0]
@@ -113,23 +139,28 @@ def quantize(
     )
 
 
+@checked(
+    quantized=Rule("the result of tilewright.quantize", _quantized),
+    dtype=Rule("a dtype of floats", _float_type),
+)
 def dequantize(quantized: Quantized, *, axis: int = -1, dtype: DTypeLike = np.float32) -> Any:
     """The numbers that `quantize` returned: elements * scales * tensor_scale, rounded once to
     `dtype`.
 
-    `axis`: that of the blocks. Raises ValueError where the scales do not divide it.
+    `axis`: that of the blocks. Raises ArgumentError where the scales do not divide it.
     """
     elements, scales, whole = quantized
     axis = _axis(elements.ndim, axis)
     blocks = scales.shape[axis] if scales.ndim == elements.ndim else 0
     others = [np.delete(part.shape, axis).tolist() for part in (elements, scales) if blocks]
     if not blocks or elements.shape[axis] % blocks or others[0] != others[-1]:
-        raise ValueError(
+        raise ArgumentError(
             f"dequantize expected scales that divide axis {axis} of elements "
             f"{list(elements.shape)}, got scales {list(scales.shape)}"
         )
     wide = np.repeat(_wide(scales), elements.shape[axis] // blocks, axis=axis)
-    return (_wide(elements) * wide * np.float64(whole)).astype(dtype)
+    with np.errstate(all="ignore"):
+        return (_wide(elements) * wide * np.float64(whole)).astype(dtype)
 
 
 def _wide(array: NDArray[Any]) -> NDArray[np.float64]:
@@ -161,15 +192,13 @@ def _nv_scales(amax: NDArray[np.float64], fmt: FloatFormat, whole: np.float32) -
 def _tensor_scale(
     format: str, rule: _Rule, array: NDArray[np.float64], given: float | str
 ) -> np.float32:
-    """The factor of a whole tensor. Raises ValueError for what is none."""
+    """The factor of a whole tensor. Raises ArgumentError where the format has none."""
     if rule.scale == "ue8m0":
-        raise ValueError(f"quantize expected no tensor_scale for {format}, got {given!r}")
+        raise ArgumentError(f"quantize expected no tensor_scale for {format}, got {given!r}")
     if given == "amax":
         amax = np.abs(array[np.isfinite(array)]).max(initial=0.0)
         element, scale = (format_named(name).largest for name in (rule.elements[0], rule.scale))
         return np.float32(amax / (element * scale)) or np.float32(1)
-    if isinstance(given, str) or not (np.isfinite(given) and np.float32(given) > 0):
-        raise ValueError(f"quantize expected a tensor_scale above 0, 'amax' or None, got {given!r}")
     return np.float32(given)
 
 
@@ -177,26 +206,24 @@ def _tensor_scale(
 
 
 def _rule_of(format: str, element: str | None) -> _Rule:
-    if format not in get_args(BlockFormat):
-        known = ", ".join(get_args(BlockFormat))
-        raise ValueError(f"quantize expected a format of {known}, got {format!r}")
     rule = _rule(format)
     if element is not None and element not in rule.elements:
         known = ", ".join(rule.elements)
-        raise ValueError(f"quantize expected elements of {known} for {format}, got {element!r}")
+        raise ArgumentError(f"quantize expected elements of {known} for {format}, got {element!r}")
     return rule
 
 
 def _floats(x: ArrayLike) -> NDArray[np.float64]:
     array = np.asarray(x)
     if array.dtype.kind != "f" and array.dtype.name != "bfloat16":
-        raise ValueError(f"quantize expected floats, got {array.dtype}")
-    return array.astype(np.float64)
+        raise ArgumentError(f"quantize expected floats, got {array.dtype}")
+    with np.errstate(invalid="ignore"):  # of NaNs that signal
+        return array.astype(np.float64)
 
 
 def _axis(rank: int, axis: int) -> int:
     if not -rank <= axis < rank:
-        raise ValueError(f"expected an axis of an array with {rank} axes, got axis {axis}")
+        raise ArgumentError(f"expected an axis of an array with {rank} axes, got axis {axis}")
     return axis % rank
 
 
@@ -205,7 +232,7 @@ def _blocks(array: NDArray[np.float64], axis: int, block: int, format: str) -> N
     axis = _axis(array.ndim, axis)
     extent = array.shape[axis]
     if extent % block:
-        raise ValueError(
+        raise ArgumentError(
             f"quantize expected axis {axis} to be a multiple of {block} ({format}), got {extent}; "
             f"nearest legal: {extent + -extent % block}, filled up with zeros"
         )

@@ -9,6 +9,7 @@ from typing import Any, Literal, TypedDict, Unpack, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from tilewright.arguments.options import AtomArgumentError, checked
 from tilewright.dialects.cute_nvgpu.atoms.atom import Atom, AtomError, MmaAtom
 from tilewright.dialects.cute_nvgpu.atoms.lookup import Modifiers, find, parse
 from tilewright.dialects.cute_nvgpu.atoms.umma import UmmaAtom, UmmaFragmentKind
@@ -19,11 +20,10 @@ from tilewright.dialects.cute_nvgpu.atoms.wgmma_lookup import WGMMA_OPS, find_wg
 from tilewright.dialects.cute_nvgpu.descriptors.bit_field import DescriptorError
 from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import MajorMode
 from tilewright.dialects.cute_nvgpu.lattice.row import ElementTypes, Shape
-from tilewright.lowering.interpreter.arithmetic.mma import NUMERICS
-from tilewright.simulation.options import checked_options, checked_shape, checked_types
 from tilewright.simulation.umma import UmmaInputs, simulate_umma
 from tilewright.simulation.warp import WarpInputs, simulate_warp
 from tilewright.simulation.warpgroup import WarpgroupInputs, simulate_wgmma
+from tilewright.source.checked import instance_of
 
 
 class AtomOptions(Modifiers, total=False):
@@ -37,6 +37,7 @@ class AtomOptions(Modifiers, total=False):
     idesc: int
 
 
+@checked(AtomArgumentError, name=instance_of(str, words="a PTX mnemonic or an op of the lattice"))
 def atom(
     name: str,
     *,
@@ -59,10 +60,6 @@ def atom(
     tensor memory) and cta_group with its op. Raises AtomError, naming the nearest legal atom, where
     the lattice has no such row.
     """
-    if not isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise AtomError(f"expected a PTX mnemonic or an op of the lattice, got {name!r}")
-    shape, elem_type = checked_shape(name, shape), checked_types(name, elem_type)
-    options = cast("AtomOptions", checked_options(name, options))
     op = name.removeprefix("cute_nvgpu.")
     if name.startswith("tcgen05.mma") or op in UMMA_OPS:
         return _find_umma(op, shape, elem_type, options)
@@ -150,8 +147,8 @@ class SimulatedOperands(TypedDict, total=False):
     imm_scale_b: int
     imm_trans_a: int
     imm_trans_b: int
-    tmem: ArrayLike
-    d_tmem: int
+    tmem: ArrayLike | None
+    d_tmem: int | None
     a_tmem: int | None
     sp_meta_tmem: int | None
     scale_a_tmem: int | None
@@ -175,6 +172,7 @@ _DEFAULTS = {
 }
 
 
+@checked(AtomArgumentError)
 def simulate(
     atom: MmaAtom | WgmmaAtom | UmmaAtom,
     *,
@@ -207,12 +205,10 @@ def simulate(
     the wrong shape or dtype, or a selector or descriptor is illegal; TargetError for an unknown
     arch, NumericsError where that chip's arithmetic is unknown.
     """
-    if numerics not in NUMERICS:
-        raise AtomError(f"expected numerics of {', '.join(NUMERICS)}, got '{numerics}'")
     inputs, run = _FAMILIES[type(atom)]
     known = {operand.name for operand in fields(inputs)}
     for name, value in operands.items():
-        plain = value is None or (isinstance(value, int) and value == _DEFAULTS.get(name))
+        plain = value is None or (np.ndim(cast("Any", value)) == 0 and value == _DEFAULTS.get(name))
         if name not in known and not plain:
             raise AtomError(f"{atom.mnemonic} expected no {name}=")
     own = {name: value for name, value in operands.items() if name in known}

@@ -9,13 +9,14 @@ which. PTX ISA 9.7.14.6.1, 9.7.15.6.1 and tcgen05 sparse matrices.
 from __future__ import annotations
 
 from math import prod
-from typing import Any, Literal, NamedTuple, TypeAlias, cast
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tilewright.arguments.dtypes import dtype_of_element
-from tilewright.dialects.cute_nvgpu.atoms.atom import Atom, AtomError, FragmentAtom, MmaAtom
+from tilewright.arguments.options import AtomArgumentError, checked
+from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError, FragmentAtom, MmaAtom
 from tilewright.dialects.cute_nvgpu.atoms.umma import UmmaAtom
 from tilewright.dialects.cute_nvgpu.atoms.wgmma import WgmmaAtom
 from tilewright.dialects.cute_nvgpu.lattice.elements import ElementType
@@ -35,6 +36,7 @@ class SparseMatrix(NamedTuple):
     metadata: NDArray[np.uint32]
 
 
+@checked(AtomArgumentError)
 def sparsify(a: ArrayLike, atom: SparseAtom) -> SparseMatrix:
     """The stored elements and the metadata of a matrix A, as a sparse MMA atom wants them.
 
@@ -72,6 +74,7 @@ def sparsify(a: ArrayLike, atom: SparseAtom) -> SparseMatrix:
     )
 
 
+@checked(AtomArgumentError)
 def densify(
     values: ArrayLike, metadata: ArrayLike, atom: SparseAtom, *, selector: int = 0
 ) -> NDArray[Any]:
@@ -105,8 +108,6 @@ def densify(
 
 def _extents(atom: SparseAtom) -> tuple[int, int]:
     """(M, stored K). Raises AtomError for what is no sparse atom."""
-    if not isinstance(cast("object", atom), Atom):
-        raise AtomError(f"expected a sparse MMA atom (tilewright.atom), got {atom!r}")
     sparse = "E" in atom.inputs if isinstance(atom, MmaAtom) else atom.row.sparse
     if not sparse:
         raise AtomError(f"'{atom.op}' expected a sparse MMA, got {atom.mnemonic}, which is dense")

@@ -16,6 +16,7 @@ from tilewright.dialects.cute_nvgpu.descriptors.instruction_descriptor import In
 from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import CHUNK
 from tilewright.dialects.cute_nvgpu.lattice.sm100 import LANE_MASK_WORDS, LARGEST_INPUT_SCALE
 from tilewright.dialects.cute_nvgpu.lattice.tmem import COLUMNS, LANE_STRIDE, LANES
+from tilewright.dialects.illegal import told
 from tilewright.lowering.interpreter.arithmetic.umma import options_of, umma_model
 from tilewright.lowering.interpreter.arithmetic.umma_issue import UmmaIssue
 from tilewright.lowering.interpreter.errors import Fault
@@ -106,9 +107,7 @@ def simulate_umma(
 
 def _issue(atom: UmmaAtom, given: UmmaInputs, model: Model | Literal["exact"]) -> UmmaIssue:
     descriptor = _descriptor(atom, given.idesc)
-    a_desc, b_desc = (
-        None if word is None else int(np.asarray(word)) for word in (given.a_desc, given.b_desc)
-    )
+    a_desc, b_desc = (_word(atom, name, getattr(given, name)) for name in ("a_desc", "b_desc"))
     addresses = _addresses(atom, given)
     if (a_desc is None) == (atom.frag_kind == "ss") or b_desc is None:
         where = "a_desc= and b_desc=" if atom.frag_kind == "ss" else "a_tmem= and b_desc="
@@ -131,6 +130,15 @@ def _issue(atom: UmmaAtom, given: UmmaInputs, model: Model | Literal["exact"]) -
     except (Fault, DescriptorError) as error:
         raise AtomError(f"{atom.mnemonic}: {error}") from None
     return UmmaIssue(atom, model, options, a_desc, b_desc, addresses)
+
+
+def _word(atom: UmmaAtom, name: str, given: Any) -> int | None:
+    word = np.asarray(given)
+    if given is None:
+        return None
+    if word.dtype.kind not in "iu" or word.ndim or word < 0:
+        raise AtomError(f"{atom.mnemonic} expected {name} of 64 bits, got {told(given)}")
+    return int(word)
 
 
 def _descriptor(atom: UmmaAtom, idesc: int | None) -> InstructionDescriptor:
@@ -174,11 +182,12 @@ def _lane_words(atom: UmmaAtom, given: UmmaInputs) -> list[int] | None:
     if words is None:
         return None
     count = LANE_MASK_WORDS[atom.cta_group]
-    array = np.asarray(words, dtype=np.uint32)
-    if array.shape != (count,) or atom.row.ws or atom.row.scale is not None:
-        legal = "no" if atom.row.ws or atom.row.scale is not None else f"{count} words of"
+    array = np.asarray(words)
+    none = atom.row.ws or atom.row.scale is not None
+    if none or array.dtype.kind not in "iu" or array.shape != (count,):
+        legal = "no" if none else f"{count} words of"
         raise AtomError(f"{atom.mnemonic} expected {legal} disable_output_lane=")
-    return array.tolist()
+    return array.astype(np.uint32).tolist()
 
 
 def _images(
@@ -186,7 +195,11 @@ def _images(
 ) -> NDArray[np.uint8]:
     """Shared memory: uint8 [batch or 1, CTAs, bytes]."""
     image = np.asarray(smem)
-    if image.dtype != np.uint8 or image.shape[:-1] not in (ctas, (*batch, *ctas)):
+    if (
+        image.ndim == 0
+        or image.dtype != np.uint8
+        or image.shape[:-1] not in (ctas, (*batch, *ctas))
+    ):
         wanted = ", ".join(map(str, (*ctas, "bytes")))
         raise AtomError(
             f"{atom.mnemonic} expected smem= of uint8 [{wanted}], with batch axes or without, got "

@@ -1,7 +1,6 @@
 """`tilewright.simulate` of `wgmma`: matrices from descriptors and an image of shared memory."""
 
 from dataclasses import dataclass
-from math import prod
 from typing import Any, Literal
 
 import numpy as np
@@ -15,6 +14,7 @@ from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import (
     MAJOR_MODES,
     DescriptorError,
 )
+from tilewright.dialects.illegal import told
 from tilewright.lowering.interpreter.arithmetic.wgmma import (
     fragment_matrix,
     multiply_matrices,
@@ -51,7 +51,7 @@ def simulate_wgmma(
     atom.check(arch)
     atom = _placed(atom, given)
     c, batch = fragment_elements(atom, "C", given.c, None)
-    accumulates = np.broadcast_to(np.asarray(given.scale_d, dtype=bool), batch).reshape(-1)
+    accumulates = _for_each("scale_d", given.scale_d, "biu", batch).astype(bool)
     c = np.where(accumulates[:, None, None], c, c.dtype.type(0))
     smem = _image(given.smem, batch)
     if given.a is not None:
@@ -106,10 +106,18 @@ def _placed(atom: WgmmaAtom, given: WarpgroupInputs) -> WgmmaAtom:
     )
 
 
+def _for_each(name: str, given: Any, kinds: str, batch: tuple[int, ...]) -> NDArray[Any]:
+    """A number for each warpgroup, where one may stand for all. Raises AtomError."""
+    numbers = np.asarray(given)
+    if numbers.dtype.kind not in kinds or numbers.shape not in ((), batch) or (numbers < 0).any():
+        raise AtomError(f"{name} expected a word, or one for each of {batch}, got {told(given)}")
+    return np.broadcast_to(numbers, batch).reshape(-1)
+
+
 def _image(smem: ArrayLike | None, batch: tuple[int, ...]) -> NDArray[np.uint8]:
     """Shared memory by warpgroup: uint8 [warpgroups, bytes], or [1, bytes] for all."""
     image = np.asarray(smem)
-    if image.dtype != np.uint8 or image.shape[:-1] not in ((), batch):
+    if image.ndim == 0 or image.dtype != np.uint8 or image.shape[:-1] not in ((), batch):
         raise AtomError(
             f"smem expected uint8 [bytes] or [{', '.join(map(str, (*batch, 'bytes')))}], "
             f"got {image.dtype} {list(image.shape)}"
@@ -125,8 +133,7 @@ def _matrices(
     batch: tuple[int, ...],
 ) -> NDArray[Any]:
     """The matrices of descriptors: [warpgroups, rows, columns]."""
-    count = prod(batch)
-    descriptors = np.broadcast_to(np.asarray(words, dtype=np.uint64), batch).reshape(count)
+    descriptors = _for_each(f"the descriptor of {operand}", words, "iu", batch)
 
     def matrix(word: int, image: NDArray[np.uint8]) -> NDArray[Any]:
         def read(addresses: NDArray[np.int64]) -> NDArray[np.uint8]:

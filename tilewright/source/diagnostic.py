@@ -60,6 +60,14 @@ class ExecutionError(ValueError):
     """
 
 
+class ArgumentError(ExecutionError, TypeError):
+    """An argument that a function does not take, or a kernel: what is expected, and what it got.
+
+    Every function checks what it is given before anything runs. Functions of atoms raise one that
+    is an AtomError too, TensorMap one that is a TensorMapError.
+    """
+
+
 class CompileError(ValueError):
     """IR that tilewright rejects. `str()` is the whole diagnostic; `message` its first words,
     `line` and `column` (from 1) where it points, or None; `further` what else is wrong."""

@@ -10,6 +10,8 @@ from xdsl.ir import Dialect, Operation, TypeAttribute
 from xdsl.irdl import IRDLOperation
 from xdsl.utils.arg_spec import parse_pipeline
 
+from tilewright.source.diagnostic import ArgumentError
+
 _UNREGISTERED = re.compile(r"(Operation )?'?([\w.$]+)'? is not registered")
 _LISTED = re.compile(r"expected ((?:[\w.]+, )+[\w.]+), got ([\w.]+)$")
 _UNDEFINED = re.compile(r"property '(\w+)' is not defined by the operation")
@@ -66,13 +68,13 @@ def _defined(text: str) -> Iterable[str]:
 
 
 def check_pass_names(pipeline: str, known: Iterable[str]) -> None:
-    """Raise ValueError for a pass of a pipeline's text that is not known."""
+    """Raise ArgumentError for a pass of a pipeline's text that is not known."""
     legal = set(known)
     for spec in parse_pipeline(pipeline):
         if spec.name not in legal:
             meant = close_name(spec.name, sorted(legal))
             nearest = "" if meant is None else f"; nearest legal: {meant}"
-            raise ValueError(f"expected the name of a pass, got '{spec.name}'{nearest}")
+            raise ArgumentError(f"expected the name of a pass, got '{spec.name}'{nearest}")
 
 
 def nearest_property(op: Operation, message: str) -> str | None:

@@ -7,14 +7,15 @@ users, and the mnemonic parses to and prints from them (`lookup.py`).
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache
-from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
+from functools import cache, wraps
+from html import escape
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, cast
 
 from tilewright.dialects.cute import Layout, composition, right_inverse
-from tilewright.dialects.cute.drawing import Drawing
+from tilewright.dialects.cute.drawing import Drawing, svg
 from tilewright.dialects.cute_nvgpu.lattice.elements import ELEMENT_TYPES, SCALE_TYPES, ElementType
 from tilewright.dialects.cute_nvgpu.lattice.nearest import closest
 from tilewright.dialects.cute_nvgpu.lattice.row import (
@@ -28,20 +29,11 @@ from tilewright.dialects.cute_nvgpu.lattice.row import (
 )
 from tilewright.dialects.cute_nvgpu.lattice.targets import Minimum, target
 from tilewright.dialects.cute_nvgpu.lattice.wmma import WmmaRow
-from tilewright.dialects.illegal import Illegal
+from tilewright.dialects.illegal import Illegal, told
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-from collections.abc import Iterable
-from html import escape
-from typing import TYPE_CHECKING, Any
-
-from tilewright.dialects.cute.drawing import svg
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
 WARP = 32
 
 
@@ -72,6 +64,31 @@ class AtomRow(Protocol):
 
 
 Row = TypeVar("Row", bound=AtomRow)
+
+
+@cache
+def operands_of(sparse: bool, scaled: bool) -> tuple[Operand, ...]:
+    """The operands of an MMA that is sparse, or block-scaled."""
+    metadata: tuple[Operand, ...] = ("E",) if sparse else ()
+    return (*OPERANDS, *metadata, *(("SFA", "SFB") if scaled else ()))
+
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def of_operand(method: Method) -> Method:
+    """A method that takes an operand of its atom. Raises AtomError for anything else."""
+
+    @wraps(method)
+    def checked(self: Atom[Any], operand: Operand) -> Any:
+        if type(operand) is not str or operand not in self.operands:
+            raise AtomError(
+                f"'{self.op}' expected an operand of {', '.join(self.operands)}, "
+                f"got {told(operand)}"
+            )
+        return method(self, operand)
+
+    return cast("Method", checked)
 
 
 class Atom(ABC, Generic[Row]):
@@ -105,6 +122,11 @@ class Atom(ABC, Generic[Row]):
     def selectors(self) -> tuple[Selector, ...]:
         """Its immediate operands that choose threads or bytes, in PTX's order."""
 
+    @property
+    @abstractmethod
+    def operands(self) -> tuple[Operand, ...]:
+        """A, B, C and D, E where it is sparse, SFA and SFB where it is block-scaled."""
+
     @abstractmethod
     def element(self, operand: Operand) -> ElementType:
         """The element type of operand "A", "B", "C", "D", "E", "SFA" or "SFB"."""
@@ -126,10 +148,12 @@ class Atom(ABC, Generic[Row]):
     def check_selectors(self, values: Sequence[object]) -> None:
         """Raise AtomError unless there is a legal value for each of `selectors`: of those that are
         no numbers it is not known."""
+        if not isinstance(values, tuple | list):
+            raise AtomError(f"{self.mnemonic} expected a list of selectors, got {told(values)}")
         if values and not self.selectors:
             raise AtomError(
                 f"{self.mnemonic} expected a sparsity selector of none (it is dense), "
-                f"got {values[0]}"
+                f"got {told(values[0])}"
             )
         if len(values) != len(self.selectors):
             names = ", ".join(selector.name for selector in self.selectors) or "none"
@@ -141,7 +165,7 @@ class Atom(ABC, Generic[Row]):
             if isinstance(value, int) and value not in selector.legal:
                 raise AtomError(
                     f"{self.mnemonic} expected a {selector.name} of "
-                    f"{', '.join(map(str, selector.legal))}, got {value}; "
+                    f"{', '.join(map(str, selector.legal))}, got {told(value)}; "
                     f"nearest legal: {closest(value, selector.legal)}"
                 )
 
@@ -268,12 +292,19 @@ class MmaAtom(FragmentAtom[MmaRow]):
         """Its immediate operands, in PTX's order. PTX ISA 9.7.14.3 and 9.7.14.6.1."""
         return _selectors(self.row, self.types)
 
+    @property
+    def operands(self) -> tuple[Operand, ...]:
+        return operands_of(self.row.sparsity is not None, self.row.scale is not None)
+
+    @of_operand
     def element(self, operand: Operand) -> ElementType:
         return self.row.element(operand, self.types)
 
+    @of_operand
     def tv_layout(self, operand: Operand) -> Layout:
         return _tv_layout(self.row, operand, self.types, self.majors)
 
+    @of_operand
     def extents(self, operand: Operand) -> tuple[int, int]:
         return self.row.extents(operand, self.types)
 
@@ -300,9 +331,6 @@ def atoms_of(row: MmaRow) -> Iterator[MmaAtom]:
 
 @cache
 def _tv_layout(row: MmaRow, operand: Operand, types: ElementTypes, majors: Majors) -> Layout:
-    metadata, scales = ("E",) if row.sparsity else (), ("SFA", "SFB") if row.scale else ()
-    if operand not in (legal := (*OPERANDS, *metadata, *scales)):
-        raise AtomError(f"'{row.op}' expected an operand of {', '.join(legal)}, got {operand!r}")
     return row.tv_layout(operand, types, majors)
 
 

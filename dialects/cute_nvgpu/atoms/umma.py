@@ -9,13 +9,19 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 from tilewright.dialects.cute import Layout, flatten, make_layout
 from tilewright.dialects.cute_nvgpu.atoms import tmem_layouts
-from tilewright.dialects.cute_nvgpu.atoms.atom import Atom, AtomError, Selector
+from tilewright.dialects.cute_nvgpu.atoms.atom import (
+    Atom,
+    AtomError,
+    Selector,
+    of_operand,
+    operands_of,
+)
 from tilewright.dialects.cute_nvgpu.atoms.umma_mnemonic import parse_mnemonic
 from tilewright.dialects.cute_nvgpu.descriptors.instruction_descriptor import InstructionDescriptor
 from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import TCGEN05, MajorMode
 from tilewright.dialects.cute_nvgpu.lattice.elements import ELEMENT_TYPES, SCALE_TYPES, ElementType
 from tilewright.dialects.cute_nvgpu.lattice.nearest import closest
-from tilewright.dialects.cute_nvgpu.lattice.row import Shape, shape_text
+from tilewright.dialects.cute_nvgpu.lattice.row import Operand, Shape, shape_text
 from tilewright.dialects.cute_nvgpu.lattice.sm100 import LONG_K, UmmaRow, UmmaTypes
 
 if TYPE_CHECKING:
@@ -85,6 +91,11 @@ class UmmaAtom(Atom[UmmaRow]):
         ids = (Selector(name, row.scale_ids) for name in ("sfa_id", "sfb_id") if row.scale)
         return *sparsity, *ids
 
+    @property
+    def operands(self) -> tuple[Operand, ...]:
+        return operands_of(self.row.sparse, self.row.scale is not None)
+
+    @of_operand
     def element(self, operand: str) -> ElementType:
         return self.row.element(_accumulator(operand), self.types)
 
@@ -92,6 +103,7 @@ class UmmaAtom(Atom[UmmaRow]):
         """How many bits the offsets of an operand's layout count."""
         return self.element(operand).bits
 
+    @of_operand
     def extents(self, operand: str) -> tuple[int, int]:
         vector = 0 if self.row.scale is None else self.row.scale.vector
         return {
@@ -115,6 +127,7 @@ class UmmaAtom(Atom[UmmaRow]):
         rows, columns = self.extents(operand)
         return rows // self.cta_group, columns
 
+    @of_operand
     def tmem_layout(self, operand: str) -> Layout:
         """`(row, column) -> offset` of an operand in tensor memory, in its elements from its
         address on: a lane is 65536 cells, the pair's other CTA 2^32. Scale factors count
@@ -135,6 +148,7 @@ class UmmaAtom(Atom[UmmaRow]):
         step = tmem_layouts.PAIR_STRIDE * _CELL_BITS // self.cell_bits(operand)
         return make_layout(_without(layout.mode(0), step), layout.mode(1))
 
+    @of_operand
     def copies(self, operand: str) -> Layout:
         """`copy -> offset`: how often an operand must be there."""
         if operand == "SFB" and self.halves_columns:

@@ -6,11 +6,18 @@ from functools import cache
 from typing import ClassVar, Literal
 
 from tilewright.dialects.cute import Layout
-from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError, FragmentAtom, Selector
+from tilewright.dialects.cute_nvgpu.atoms.atom import (
+    AtomError,
+    FragmentAtom,
+    Selector,
+    of_operand,
+    operands_of,
+)
 from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import WGMMA, MajorMode
 from tilewright.dialects.cute_nvgpu.lattice.elements import ELEMENT_TYPES, ElementType
-from tilewright.dialects.cute_nvgpu.lattice.row import Shape, shape_text
+from tilewright.dialects.cute_nvgpu.lattice.row import Operand, Shape, shape_text
 from tilewright.dialects.cute_nvgpu.lattice.sm90 import WARPGROUP, WgmmaRow, WgmmaTypes
+from tilewright.dialects.illegal import told
 
 FragmentKind = Literal["ss", "rs"]
 """Where A and B are: in shared memory ("s") or, A alone, in registers ("r")."""
@@ -76,19 +83,25 @@ class WgmmaAtom(FragmentAtom[WgmmaRow]):
         legal = tuple(range(4 // self.row.contributors))
         return (Selector("sparsity selector", legal),) if self.row.sparse else ()
 
+    @property
+    def operands(self) -> tuple[Operand, ...]:
+        return operands_of(self.row.sparse, False)
+
+    @of_operand
     def element(self, operand: str) -> ElementType:
         return self.row.element(_accumulator(operand), self.types)
 
     def tv_layout(self, operand: str) -> Layout:
         legal = ("A", "C", "D", "E") if self.row.sparse else ("A", "C", "D")
-        if operand not in legal:
-            why = " (B is always in shared memory)" if operand == "B" else ""
+        if type(operand) is not str or operand not in legal:
+            got = told(operand)
+            why = " (B is always in shared memory)" if got == "'B'" else ""
             raise AtomError(
-                f"{self.mnemonic} expected a register operand of {', '.join(legal)}, "
-                f"got {operand}{why}"
+                f"{self.mnemonic} expected a register operand of {', '.join(legal)}, got {got}{why}"
             )
         return _tv_layout(self.row, _accumulator(operand), self.types, self.n)
 
+    @of_operand
     def extents(self, operand: str) -> tuple[int, int]:
         return self.row.extents(_accumulator(operand), self.n)
 

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Protocol, TypeAlias, TypeGuard, runtime_checkable
 
+from tilewright.dialects.illegal import told
+
 
 class TargetError(ValueError):
     """A target name that no row knows; the message names the nearest one."""
@@ -135,11 +137,10 @@ def _row(name: str, version: tuple[int, int]) -> Target:
 TARGETS: dict[str, Target] = {name: _row(name, version) for name, version in _ROWS}
 
 
-@cache
 def target(name: str) -> Target:
     """The target of that name. Raises TargetError, naming the nearest, for any other."""
     if not isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise TargetError(f"expected the name of a target such as 'sm_90a', got {name!r}")
+        raise TargetError(f"expected the name of a target such as 'sm_90a', got {told(name)}")
     if (known := TARGETS.get(name)) is not None:
         return known
     match = _NAME.fullmatch(name)
@@ -150,7 +151,7 @@ def target(name: str) -> Target:
         )
     near = difflib.get_close_matches(name, TARGETS, n=1, cutoff=0.0)
     raise TargetError(
-        f"unknown target '{name}'; nearest legal: {near[0]}; known: {', '.join(TARGETS)}"
+        f"unknown target {told(name)}; nearest legal: {near[0]}; known: {', '.join(TARGETS)}"
     )
 
 

@@ -12,6 +12,7 @@ from tilewright.dialects.cuda_tile.enums import MemoryOrderingSemantics
 from tilewright.dialects.cuda_tile.ops.module import EntryOp, GlobalOp, ModuleOp
 from tilewright.dialects.cuda_tile.type_text import shown
 from tilewright.dialects.cuda_tile.types import TileType
+from tilewright.dialects.illegal import told
 from tilewright.lowering.interpreter.cuda_tile import rules
 from tilewright.lowering.interpreter.cuda_tile.allocations import (
     Allocations,
@@ -31,7 +32,7 @@ from tilewright.lowering.interpreter.cuda_tile.written_memory import (
     Origins,
     written_memory,
 )
-from tilewright.source.diagnostic import ExecutionError
+from tilewright.source.diagnostic import ArgumentError
 
 RULES_OF = modules_of(rules.__name__)
 """All are read, so that each op's rule is known."""
@@ -48,8 +49,9 @@ def run_kernel(
     """Run a kernel. `args` are its parameters: an array for every pointer, else a number. `names`
     are what diagnostics call them.
 
-    Returns the argument arrays in memory, as they are after the run. Raises ExecutionError for
-    wrong arguments and for what no kernel may do; OpError for an op that cannot be executed.
+    Returns the argument arrays in memory, as they are after the run. Raises ArgumentError for
+    wrong arguments, ExecutionError for what no kernel may do, OpError for an op that cannot be
+    executed.
     """
     stops = [LineStops(points, entry, launch.source) for points in launch.breakpoints]
     watchers = [stop.watch for stop in stops]
@@ -112,14 +114,14 @@ def bound(
     parameters = entry.body.block.args
     if len(args) != len(parameters):
         types = ", ".join(shown(parameter.type) for parameter in parameters)
-        raise ExecutionError(
+        raise ArgumentError(
             f"'{entry.sym_name.data}' expected {len(parameters)} arguments ({types}), "
             f"got {len(args)}"
         )
     pointers = [i for i, type_ in enumerate(parameters) if _is_pointer(type_)]
     for i in pointers:
         if not isinstance(args[i], np.ndarray | ArrayTable):
-            raise ExecutionError(
+            raise ArgumentError(
                 f"'{entry.sym_name.data}' expected an array as argument {i}, a "
                 f"{shown(parameters[i].type)}, got {type(args[i]).__name__}"
             )
@@ -176,22 +178,24 @@ def _is_pointer(parameter: SSAValue) -> bool:
 def _number(entry: EntryOp, i: int, element: Element, number: Any) -> NDArray[Any]:
     """A scalar argument as a tile; integers are taken modulo their width."""
     what = f"'{entry.sym_name.data}' expected a number as argument {i}, an {element.name}, got "
-    shape: tuple[int, ...] = np.shape(number)
-    if shape:
-        raise ExecutionError(f"{what}an array of shape {shape}")
+    if shape := getattr(number, "shape", ()):
+        raise ArgumentError(f"{what}an array of shape {shape}")
     try:
+        if isinstance(number, str | bytes):
+            raise TypeError
         if element.kind == "float":
-            return np.asarray([number]).astype(element.dtype)
+            with np.errstate(over="ignore"):
+                return np.asarray([float(number)]).astype(element.dtype)
         whole = int(number)
         if whole != number:
             raise ValueError
-    except (TypeError, ValueError):
-        raise ExecutionError(f"{what}{number!r}") from None
+    except Exception:  # its own methods may raise anything
+        raise ArgumentError(f"{what}{told(number)}") from None
     if element.dtype == np.bool_:
         return np.asarray([bool(whole & 1)])
     bits = 8 * element.dtype.itemsize
     if not -(1 << (bits - 1)) <= whole < 1 << bits:
-        raise ExecutionError(f"{what}{whole}")
+        raise ArgumentError(f"{what}{told(whole)}")
     wrapped = whole - (1 << bits) if whole >= 1 << (bits - 1) else whole
     return np.asarray([wrapped], element.dtype)
 

@@ -37,6 +37,7 @@ from tilewright.lowering.interpreter.timeline.latencies import (
     multiply_cycles,
 )
 from tilewright.lowering.interpreter.values import spread
+from tilewright.source.checked import checking, number_from
 from tilewright.source.diagnostic import place_of
 
 Slots = Callable[[Sequence[SSAValue]], tuple[int, ...]]
@@ -149,6 +150,7 @@ class Timeline:
 
     level: str | None = "ptx"
 
+    @checking({"warps": number_from(1)})
     def __init__(self, warps: int = WARPS):
         self.events: list[Event] = []
         self.arch = ""

@@ -247,7 +247,7 @@ def test_what_is_no_mnemonic(mnemonic: str, said: str) -> None:
 
 def test_operands_that_registers_do_not_hold() -> None:
     atom = parse_wgmma(HALF)
-    for operand, why in (("B", "got B (B is always in shared memory)"), ("E", "got E")):
+    for operand, why in (("B", "got 'B' (B is always in shared memory)"), ("E", "got 'E'")):
         with pytest.raises(AtomError) as caught:
             atom.tv_layout(operand)
         assert str(caught.value) == f"{HALF} expected a register operand of A, C, D, {why}"

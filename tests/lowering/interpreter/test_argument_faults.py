@@ -54,7 +54,7 @@ def test_wrong_arguments(args: list[Any], words: str, level: str) -> None:
     ({"grid": ()}, "expected grid as up to three positive extents, got ()"),
     ({"grid": (1.5,)}, "expected grid as up to three positive extents, got (1.5,)"),
     ({"numerics": "fast"}, "expected Tile IR for level 'program' and numerics 'fast', got none"),
-    ({"level": "sass"}, "expected level of program, tile, atom, ptx, got 'sass'"),
+    ({"level": "sass"}, 'expected level as one of "program", "tile", "atom", "ptx"'),
 ])  # fmt: skip
 def test_wrong_launches(launch: dict[str, Any], words: str) -> None:
     settings: dict[str, Any] = {"grid": (1,), "block": (1,), **launch}

@@ -240,7 +240,7 @@ def test_waves_give_what_one_wave_gives(
 ) -> None:
     blocks, per_wave = 11, max(1, resident // 64)
     calls: list[tuple[int, int]] = []
-    settings: dict[str, Any] = {"grid": (blocks,), "block": (64,), "level": level}
+    settings: dict[str, Any] = {"grid": (blocks, 1, 1), "block": (64, 1, 1), "level": level}
     whole = run(verified(kernel(WAVES))[0], args=[zeros(blocks * 64)], **settings)
     monkeypatch.setattr(machine, "RESIDENT_THREADS", resident)
     parts = run(

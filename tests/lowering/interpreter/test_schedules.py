@@ -151,8 +151,8 @@ def test_a_spin_that_never_ends_at_each_level(level: str) -> None:
 
 @pytest.mark.parametrize(
     "option, message",
-    [({"schedule": -1}, "expected a seed from 0 on as schedule, got -1"),
-     ({"races": "none"}, "expected races of error, warn, ignore, got 'none'")],
+    [({"schedule": -1}, "expected schedule as a seed from 0 on, got -1"),
+     ({"races": "none"}, 'expected races as one of "error", "warn", "ignore", got')],
 )  # fmt: skip
 def test_options_that_are_none(option: dict[str, Any], message: str) -> None:
     with pytest.raises(tw.ExecutionError, match=re.escape(message)):
