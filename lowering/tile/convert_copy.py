@@ -4,11 +4,10 @@ Each instruction moves the next values of source and destination, in the order o
 coordinates. What is out of bounds is not accessed: zeros arrive instead.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from xdsl.dialects import scf
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects.cute.atoms import CopyTraits
 from tilewright.dialects.cute.int_tuple import flatten
@@ -212,28 +211,20 @@ class TileMove:
         """Elements where a condition holds, else zeros."""
         kernel, emitter = self.kernel, self.kernel.emitter
         element = element_type(self.source.element)
-
-        def branch(value: Callable[[], SSAValue]) -> Region:
-            outer = emitter.enter(block := Block())
-            emitter.add(scf.YieldOp(value()))
-            emitter.leave(outer)
-            return Region(block)
-
         whole = count * self.source.bits >= 32
 
-        def load() -> SSAValue:
+        def load() -> Sequence[SSAValue]:
             piece = load_piece(self.op, self.source, first, count, kernel)
-            return piece.as_fragment(element, kernel) if whole else piece.as_scalars(kernel)[0]
+            return [piece.as_fragment(element, kernel)] if whole else piece.as_scalars(kernel)
 
-        def zeros() -> SSAValue:
-            zero = emitter.emit(zero_constant(element))
-            type_ = FragmentType.get(count, element) if whole else None
-            return zero if type_ is None else from_elements([zero] * count, type_, emitter)
+        def zeros() -> Sequence[SSAValue]:
+            elements = [emitter.emit(zero_constant(element))] * count
+            if not whole:
+                return elements
+            return [from_elements(elements, FragmentType.get(count, element), emitter)]
 
-        then, other = branch(load), branch(zeros)
-        type_ = then.block.last_op.operands[0].type  # type: ignore[union-attr]
-        chosen = emitter.emit(scf.IfOp(condition, [type_], then, other))
-        return RegisterPiece(chosen) if whole else RegisterPiece(None, (chosen,))
+        chosen = tuple(emitter.either(condition, load, zeros))
+        return RegisterPiece(chosen[0]) if whole else RegisterPiece(None, chosen)
 
     # --- cp.async ---
 

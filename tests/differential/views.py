@@ -9,10 +9,8 @@ from math import prod
 
 import numpy as np
 from draw import Draw
-from program import Expected, Program, general
+from program import Expected, Program, Refused
 from tile_levels import kernel, memref
-
-import tilewright as tw
 
 SIZE = 32
 """The elements of each of a thread's tensors."""
@@ -339,29 +337,6 @@ OPS = (copy, copy, copy, copy, fill, vectors, vectors, reduce, element, gemm, co
 
 
 # --- programs -------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Refused:
-    """A program whose last op every level refuses with these words."""
-
-    program: Program
-    words: str
-
-    @property
-    def text(self) -> str:
-        return self.program.text
-
-    def difference(self) -> str | None:
-        for level in self.program.levels:
-            try:
-                self.program.run(self.program.text, level)
-            except tw.CompileError as error:
-                if self.words in str(error):
-                    continue
-                return f"{level} refuses otherwise: {general(str(error))}"
-            return f"{level} takes what it should refuse: {self.words}"
-        return None
 
 
 def views(draw: Draw) -> Program | Refused:

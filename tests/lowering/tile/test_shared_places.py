@@ -178,6 +178,21 @@ def test_a_copy_from_and_to_global_memory_stays_within_its_bounds() -> None:
     np.testing.assert_array_equal(run(text, SMALL, np.ones_like(SMALL))[1], wanted)
 
 
+@pytest.mark.parametrize("level", LEVELS)
+def test_threads_that_share_elements_race(level: str) -> None:
+    """Thread t writes elements t to t + 3 of shared memory, be it the same number."""
+    text = kernel(
+        "",
+        f"""
+  %s = cute.memref.alloc() : {memref("f32", "smem", "(32,4):(1,1)")}
+  %at = cute.make_coord(%t) : (i32) -> !cute.coord<"(?,_)">
+  %mine = cute.slice(%s, %at)
+  cute.fill(%mine, %zero)""",
+    )
+    with pytest.raises((tw.ExecutionError, tw.CompileError), match="no barrier"):
+        tw.interpret(text, args=[], grid=(1,), block=(32,), arch="sm_90a", level=level)
+
+
 # Strides that are known when the kernel runs
 
 

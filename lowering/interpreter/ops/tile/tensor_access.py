@@ -27,6 +27,7 @@ from tilewright.lowering.interpreter.arithmetic.lane_value import LaneInteger
 from tilewright.lowering.interpreter.errors import Fault, faults_of
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.machine.register_tensor import RegisterTensor
+from tilewright.lowering.interpreter.machine.shared_memory import RANK_SHIFT
 from tilewright.lowering.interpreter.values import Bits, spread
 
 Places: TypeAlias = NDArray[np.int64]
@@ -222,7 +223,10 @@ def write(
     size = tensor.modes.size() // access.width
     wide = np.broadcast_to(values, (gang.count, values.shape[1]))
     by_row = wide.reshape(gang.count * size, -1)
-    for part in [access] if first_sharing(tensor) is None else access.one_by_one(size):
+    in_turn = first_sharing(tensor) is not None
+    if isinstance(tensor.base, SharedBase):
+        in_turn = in_turn or access.meets(size)
+    for part in access.one_by_one(size) if in_turn else [access]:
         if len(part.rows):
             with faults_of(part.threads):
                 data = np.ascontiguousarray(by_row[part.rows])
@@ -259,6 +263,16 @@ class _Access:
         rows = np.arange(address.size) if happens is None else np.flatnonzero(happens)
         return cls(width, address.size, rows, threads[rows],
                    address.ravel()[rows].astype(np.uint64))  # fmt: skip
+
+    def meets(self, size: int) -> bool:
+        """Accesses to one address of shared memory, of `size` each, have two numbers: threads
+        instructions apart write it."""
+        if size == 1 or not len(self.rows):
+            return False
+        units = (self.address & ((1 << RANK_SHIFT) - 1)).astype(np.int64)
+        number, latest = self.rows % size, np.empty(int(units.max()) + 1, dtype=np.int64)
+        latest[units] = number
+        return bool((latest[units] != number).any())
 
     def one_by_one(self, size: int) -> Iterator[_Access]:
         """The first access of each thread, of `size` each, then the second one, and so on."""
