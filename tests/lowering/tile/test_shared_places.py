@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.lib.stride_tricks import as_strided
-from tile_levels import LEVELS, kernel, memref, numbers, run
+from tile_levels import BARRIER, LEVELS, kernel, memref, numbers, run
 
 import tilewright as tw
 
@@ -176,6 +176,49 @@ def test_a_copy_from_and_to_global_memory_stays_within_its_bounds() -> None:
     wanted = np.ones_like(SMALL)
     wanted[:30, :5] = SMALL[:30, :5]
     np.testing.assert_array_equal(run(text, SMALL, np.ones_like(SMALL))[1], wanted)
+
+
+def test_wgmmas_add_to_one_block_of_their_sums() -> None:
+    """A's rows count twice, and c is the first 64 rows of d for the other 64 as well."""
+    swizzled = "S<3,3,3> o 0 o"
+    text = kernel(
+        f"%a: {memref('f16', 'gmem', '(64,64):(64,1)', 16)}, "
+        f"%b: {memref('f16', 'gmem', '(8,64):(64,1)', 16)}, "
+        f"%c: {memref('f32', 'gmem', '(128,8):(8,1)', 16)}",
+        f"""
+  %mma = cute.make_tiled_mma : !cute.tiled_mma<!cute_nvgpu.sm90.mma<64x8x16, elem_type = (f16, f16, f32), ab_major = (k, k), frag_kind = ss>>
+  %sa = cute.memref.alloc() : {memref("f16", "smem", f"{swizzled} (64,64):(64,1)", 1024)}
+  %sb = cute.memref.alloc() : {memref("f16", "smem", f"{swizzled} (8,64):(64,1)", 1024)}
+  %first = arith.cmpi eq, %t, %c0 : i32
+  scf.if %first {{
+    cute.copy(%a, %sa)
+    cute.copy(%b, %sb)
+    cute_nvgpu.fence.proxy.async
+  }}
+  {BARRIER}
+  %twice = cute.static : !cute.composed_layout<"{swizzled} ((64,2),64):((64,0),1)">
+  %rows = cute.make_view(%sa, %twice)
+  %pa = cute.tiled.mma.partition A (%mma, %rows, %t)
+  %pb = cute.tiled.mma.partition B (%mma, %sb, %t)
+  %pc = cute.tiled.mma.partition C (%mma, %c, %t)
+  %fa = cute.mma.make_fragment A (%mma, %pa)
+  %fb = cute.mma.make_fragment B (%mma, %pb)
+  %fc = cute.mma.make_fragment C (%mma, %pc)
+  cute.copy(%pc, %fc)
+  %one = cute.static : !cute.layout<"((2,2),(1,2),1):((1,2),(0,0),0)">
+  %start = cute.make_view(%fc, %one)
+  cute_nvgpu.wgmma.fence
+  cute.gemm(%mma, %fc, %fa, %fb, %start)
+  cute_nvgpu.wgmma.commit_group
+  cute_nvgpu.wgmma.wait_group 0
+  cute.copy(%fc, %pc)""",
+        threads=128,
+    )
+    rng = np.random.default_rng(3)
+    a, b, c = (rng.integers(-3, 4, shape) for shape in ((64, 64), (8, 64), (128, 8)))
+    args = a.astype(np.float16), b.astype(np.float16), c.astype(np.float32)
+    wanted = np.tile(a @ b.T + c[:64], (2, 1))
+    np.testing.assert_array_equal(run(text, *args, threads=128)[2], wanted)
 
 
 @pytest.mark.parametrize("level", LEVELS)
