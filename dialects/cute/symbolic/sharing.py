@@ -5,28 +5,33 @@ A stride that is not known is taken for one that leads to other places: what is 
 
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from typing import Any
+from math import prod
 
 from tilewright.dialects.cute.int_tuple import flatten
 from tilewright.dialects.cute.layout import Layout
 
+_MOST = 1 << 16
+"""The elements that are looked at: no thread moves more."""
+
 
 def sharing(layout: Layout) -> Sequence[int] | None:
     """Of each element, in the order of coordinates, the first one that is sure to lie where it
-    does; None where no two do. The shape must be static."""
+    does; None where no two do, or there are more than any thread moves."""
     leaves = zip(flatten(layout.shape), flatten(layout.stride), strict=True)
     return _sharing(
         tuple(
             (extent, stride if isinstance(stride, int) else None)
             for extent, stride in leaves
-            if extent != 1
+            if isinstance(extent, int) and extent != 1
         )
     )
 
 
-@lru_cache(1 << 12)
-def _sharing(leaves: tuple[tuple[Any, int | None], ...]) -> tuple[int, ...] | None:
-    if steps_over((e, s) for e, s in leaves if s is not None):
+@lru_cache(1 << 10)
+def _sharing(leaves: tuple[tuple[int, int | None], ...]) -> tuple[int, ...] | None:
+    if steps_over((extent, stride) for extent, stride in leaves if stride is not None):
+        return None
+    if prod(extent for extent, _ in leaves) > _MOST:
         return None
     # An image is the part that is known, and how far it goes along each stride that is not.
     images: list[tuple[int, tuple[int, ...]]] = [(0, ())]

@@ -178,6 +178,12 @@ def test_a_copy_from_and_to_global_memory_stays_within_its_bounds() -> None:
     np.testing.assert_array_equal(run(text, SMALL, np.ones_like(SMALL))[1], wanted)
 
 
+WGMMA = (
+    "!cute.tiled_mma<!cute_nvgpu.sm90.mma<64x8x16, elem_type = (f16, f16, f32), "
+    "ab_major = (k, k), frag_kind = ss>>"
+)
+
+
 def test_wgmmas_add_to_one_block_of_their_sums() -> None:
     """A's rows count twice, and c is the first 64 rows of d for the other 64 as well."""
     swizzled = "S<3,3,3> o 0 o"
@@ -186,7 +192,7 @@ def test_wgmmas_add_to_one_block_of_their_sums() -> None:
         f"%b: {memref('f16', 'gmem', '(8,64):(64,1)', 16)}, "
         f"%c: {memref('f32', 'gmem', '(128,8):(8,1)', 16)}",
         f"""
-  %mma = cute.make_tiled_mma : !cute.tiled_mma<!cute_nvgpu.sm90.mma<64x8x16, elem_type = (f16, f16, f32), ab_major = (k, k), frag_kind = ss>>
+  %mma = cute.make_tiled_mma : {WGMMA}
   %sa = cute.memref.alloc() : {memref("f16", "smem", f"{swizzled} (64,64):(64,1)", 1024)}
   %sb = cute.memref.alloc() : {memref("f16", "smem", f"{swizzled} (8,64):(64,1)", 1024)}
   %first = arith.cmpi eq, %t, %c0 : i32
