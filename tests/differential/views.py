@@ -3,13 +3,14 @@ any order, in every operand of every op, against elements that are moved one by 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from math import prod
 
 import numpy as np
 from draw import Draw
 from program import Expected, Program, Refused
+from reductions import LAWS
 from tile_levels import kernel, memref
 
 SIZE = 32
@@ -253,11 +254,6 @@ def vectors(k: Kernel) -> None:
     k.write(b, result)
 
 
-LAWS: dict[str, Callable[..., np.ndarray]] = {
-    "add": np.add, "max": np.maximum, "min": np.minimum,
-}  # fmt: skip
-
-
 def reduce(k: Kernel) -> None:
     """What falls on one element of the destination, in the order of coordinates."""
     kind, extents = k.draw.pick(tuple(LAWS)), k.extents()
@@ -324,7 +320,7 @@ def gemm(k: Kernel) -> None:
 
 
 def convert(k: Kernel) -> None:
-    """To f16, and back: both ways elements may share registers."""
+    """To f16: elements may share registers on both sides."""
     if k.element != "f32":
         return
     extents = 2 * k.draw.number(1, 3), k.draw.number(1, 4)
