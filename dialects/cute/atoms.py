@@ -130,6 +130,9 @@ class CopyAtom(Protocol):
 
 # --- the tensor memory accelerator ----------------------------------------------------------------
 
+SMEM_ALIGN = 128
+"""Where a box of TMA may start in shared memory, in bytes. PTX ISA, cp.async.bulk.tensor."""
+
 
 @dataclass(frozen=True, slots=True)
 class TmaBox:

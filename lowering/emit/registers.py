@@ -5,7 +5,10 @@ across chunks is taken apart and put together, which costs no instruction. A chu
 has written some elements is those elements until the op settles.
 """
 
+from __future__ import annotations
+
 from collections.abc import Hashable, Mapping, Sequence
+from copy import copy
 from functools import cache
 
 from xdsl.dialects.builtin import IntegerAttr, i64
@@ -43,6 +46,10 @@ class RegisterTensor:
     def type(self, count: int | None = None) -> FragmentType:
         """The type of a fragment of these elements, by default a chunk."""
         return FragmentType.get(self.chunk if count is None else count, self.element)
+
+    def as_they_are(self) -> RegisterTensor:
+        """The elements now, whatever is written later."""
+        return copy(self)
 
     # --- whole registers ---
 

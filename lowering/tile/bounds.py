@@ -1,6 +1,10 @@
 """The elements of a copy that lie within bounds: coordinates below limits."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any
 
 from xdsl.ir import SSAValue
@@ -26,6 +30,50 @@ class Inside:
     def is_all(self) -> bool:
         """They all are, whatever the kernel's arguments."""
         return self.condition is True and self.count is None
+
+
+@dataclass(frozen=True, slots=True)
+class BoundedRun:
+    """Neighbouring elements that one instruction moves, from the `first` on. They are within bounds
+    where one of `insides` says so: where several runs of a copy are in one place, this is all of
+    them."""
+
+    first: int
+    count: int
+    insides: tuple[Inside, ...]
+
+    def joined(self, inside: Inside) -> BoundedRun:
+        """The run with another one in its place, of which these are within bounds."""
+        return BoundedRun(self.first, self.count, (*self.insides, inside))
+
+    @property
+    def is_all(self) -> bool:
+        """All elements are within bounds, whatever the kernel's arguments."""
+        return any(inside.is_all for inside in self.insides)
+
+    @property
+    def is_whole(self) -> bool:
+        """Either all elements are within bounds or none is."""
+        return all(inside.count is None for inside in self.insides)
+
+    def condition(self, emitter: Emitter) -> SSAValue:
+        """An i1: the first element is within bounds."""
+        return self._any([condition_value(x.condition, emitter) for x in self.insides], emitter)
+
+    def present(self, number: int, emitter: Emitter) -> SSAValue:
+        """An i1: that element of the run is within bounds."""
+        conditions: list[SSAValue] = []
+        for inside in self.insides:
+            condition = condition_value(inside.condition, emitter)
+            if inside.count is not None:
+                counted = condition_value(scalar.less(number, inside.count), emitter)
+                condition = emitter.binary("and", condition, counted)
+            conditions.append(condition)
+        return self._any(conditions, emitter)
+
+    @staticmethod
+    def _any(conditions: Sequence[SSAValue], emitter: Emitter) -> SSAValue:
+        return reduce(lambda a, b: emitter.binary("or", a, b), conditions)
 
 
 @dataclass(frozen=True, slots=True)

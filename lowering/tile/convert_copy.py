@@ -4,19 +4,18 @@ Each instruction moves the next values of source and destination, in the order o
 coordinates. What is out of bounds is not accessed: zeros arrive instead.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from xdsl.dialects import scf
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects.cute.atoms import CopyTraits
 from tilewright.dialects.cute.int_tuple import flatten
 from tilewright.dialects.cute.layout import Layout
 from tilewright.dialects.cute.ops.copy import CopyOp
-from tilewright.dialects.cute.symbolic import layouts, scalar
+from tilewright.dialects.cute.symbolic import layouts
 from tilewright.dialects.cute.symbolic.composed import through
-from tilewright.dialects.cute.symbolic.scalar import Scalar
+from tilewright.dialects.cute.symbolic.sharing import sharing
 from tilewright.dialects.cute.symbolic.tuples import product
 from tilewright.dialects.cute.tensor import Tensor
 from tilewright.dialects.cute.tensor_memory import LANES
@@ -42,7 +41,7 @@ from tilewright.lowering.tile.access import (
     takes_predicate,
     widest_vector,
 )
-from tilewright.lowering.tile.bounds import Bounds, Inside, condition_value
+from tilewright.lowering.tile.bounds import BoundedRun, Bounds, Inside, condition_value
 from tilewright.lowering.tile.convert_tensor_memory import tile_of
 from tilewright.lowering.tile.convert_tma_copy import convert_tma_copy
 from tilewright.lowering.tile.descriptors import descriptor
@@ -138,40 +137,64 @@ class TileMove:
     # --- ld and st ---
 
     def by_threads(self, count: int) -> None:
-        """Every thread for itself, `count` elements at a time."""
+        """Every thread for itself, `count` elements at a time; what it writes of a tensor that it
+        reads is written behind all of that."""
+        runs = self._runs(count)
+        if self.source.base is self.destination.base:
+            pieces = [self._load(run) for run in runs]
+            for run, piece in zip(runs, pieces, strict=True):
+                self._store(run, piece)
+            return
+        for run in runs:
+            self._store(run, self._load(run))
+
+    def _runs(self, count: int) -> list[BoundedRun]:
+        """The runs of neighbours, those in one place of the destination together: what is there is
+        one run of the source as well, and elements beyond the bounds do not come over it."""
+        shared = sharing(self.destination.modes) or range(self.size)
+        runs: dict[Sequence[int], BoundedRun] = {}
         for first in range(0, self.size, count):
             inside = Inside(True, None) if self.bounds is None else self.bounds.of(first, count)
-            if inside.is_all:
-                self._one(first, count)
-            elif self.source.space == "gmem":
-                self._load_inside(first, count, inside)
-            else:
-                self._store_inside(first, count, inside)
+            before = runs.setdefault(shared[first : first + count], BoundedRun(first, count, ()))
+            runs[shared[first : first + count]] = before.joined(inside)
+        return list(runs.values())
 
-    def _one(self, first: int, count: int) -> None:
-        piece = load_piece(self.op, self.source, first, count, self.kernel)
-        store_piece(self.op, self.destination, first, count, piece, self.kernel)
+    def _load(self, run: BoundedRun) -> RegisterPiece:
+        """The elements of a run; of global memory those within bounds, and zeros."""
+        kernel, emitter = self.kernel, self.kernel.emitter
+        if self.source.space != "gmem" or run.is_all:
+            return load_piece(self.op, self.source, run.first, run.count, kernel)
+        if run.is_whole:
+            return self._load_or_zeros(run.first, run.count, run.condition(emitter))
+        scalars: list[SSAValue] = []
+        for i in range(run.count):
+            one = self._load_or_zeros(run.first + i, 1, run.present(i, emitter))
+            scalars += one.as_scalars(kernel)
+        return RegisterPiece(None, tuple(scalars))
 
-    def _store_inside(self, first: int, count: int, inside: Inside) -> None:
-        """Store what is within bounds: all elements at once, or else one by one."""
+    def _store(self, run: BoundedRun, piece: RegisterPiece) -> None:
+        """The inverse; to global memory what is within bounds: all elements at once, or else one by
+        one."""
         emitter = self.kernel.emitter
-        piece = load_piece(self.op, self.source, first, count, self.kernel)
-        condition = condition_value(inside.condition, emitter)
-        if inside.count is None:
-            self._store_if(condition, first, count, piece)
+        if self.destination.space != "gmem" or run.is_all:
+            store_piece(self.op, self.destination, run.first, run.count, piece, self.kernel)
             return
-        full = condition_value(scalar.less(count - 1, inside.count), emitter)
-        every = emitter.binary("and", condition, full)
-        self._store_if(every, first, count, piece)
-        rest = emitter.binary("and", condition, emitter.binary("xor", full, emitter.constant(1, 1)))
-        self.kernel.emitter.when(rest, lambda: self._store_some(first, inside.count, piece))
+        condition = run.condition(emitter)
+        if run.is_whole:
+            self._store_if(condition, run.first, run.count, piece)
+            return
+        every = run.present(run.count - 1, emitter)
+        self._store_if(every, run.first, run.count, piece)
+        rest = emitter.binary(
+            "and", condition, emitter.binary("xor", every, emitter.constant(1, 1))
+        )
+        emitter.when(rest, lambda: self._store_some(run, piece))
 
-    def _store_some(self, first: int, number: Scalar | None, piece: RegisterPiece) -> None:
-        """The first so many elements, of which the last is none."""
-        scalars = piece.as_scalars(self.kernel)
-        for i, value in enumerate(scalars[:-1]):
-            present = condition_value(scalar.less(i, number), self.kernel.emitter)  # type: ignore[arg-type]
-            self._store_if(present, first + i, 1, RegisterPiece(None, (value,)))
+    def _store_some(self, run: BoundedRun, piece: RegisterPiece) -> None:
+        """Elements of which the last is beyond the bounds."""
+        for i, value in enumerate(piece.as_scalars(self.kernel)[:-1]):
+            present = run.present(i, self.kernel.emitter)
+            self._store_if(present, run.first + i, 1, RegisterPiece(None, (value,)))
 
     def _store_if(self, condition: SSAValue, first: int, count: int, piece: RegisterPiece) -> None:
         """Elements to global memory under a condition."""
@@ -184,46 +207,24 @@ class TileMove:
                 condition, lambda: store_piece(self.op, tensor, first, count, loaded, kernel)
             )
 
-    def _load_inside(self, first: int, count: int, inside: Inside) -> None:
-        kernel, emitter = self.kernel, self.kernel.emitter
-        condition = condition_value(inside.condition, emitter)
-        if inside.count is None:
-            piece = self._load_or_zeros(first, count, condition)
-        else:
-            scalars: list[SSAValue] = []
-            for i in range(count):
-                present = condition_value(scalar.less(i, inside.count), emitter)
-                both = emitter.binary("and", condition, present)
-                scalars += self._load_or_zeros(first + i, 1, both).as_scalars(kernel)
-            piece = RegisterPiece(None, tuple(scalars))
-        store_piece(self.op, self.destination, first, count, piece, kernel)
-
     def _load_or_zeros(self, first: int, count: int, condition: SSAValue) -> RegisterPiece:
         """Elements where a condition holds, else zeros."""
         kernel, emitter = self.kernel, self.kernel.emitter
         element = element_type(self.source.element)
-
-        def branch(value: Callable[[], SSAValue]) -> Region:
-            outer = emitter.enter(block := Block())
-            emitter.add(scf.YieldOp(value()))
-            emitter.leave(outer)
-            return Region(block)
-
         whole = count * self.source.bits >= 32
 
-        def load() -> SSAValue:
+        def load() -> Sequence[SSAValue]:
             piece = load_piece(self.op, self.source, first, count, kernel)
-            return piece.as_fragment(element, kernel) if whole else piece.as_scalars(kernel)[0]
+            return [piece.as_fragment(element, kernel)] if whole else piece.as_scalars(kernel)
 
-        def zeros() -> SSAValue:
-            zero = emitter.emit(zero_constant(element))
-            type_ = FragmentType.get(count, element) if whole else None
-            return zero if type_ is None else from_elements([zero] * count, type_, emitter)
+        def zeros() -> Sequence[SSAValue]:
+            elements = [emitter.emit(zero_constant(element))] * count
+            if not whole:
+                return elements
+            return [from_elements(elements, FragmentType.get(count, element), emitter)]
 
-        then, other = branch(load), branch(zeros)
-        type_ = then.block.last_op.operands[0].type  # type: ignore[union-attr]
-        chosen = emitter.emit(scf.IfOp(condition, [type_], then, other))
-        return RegisterPiece(chosen) if whole else RegisterPiece(None, (chosen,))
+        chosen = tuple(emitter.either(condition, load, zeros))
+        return RegisterPiece(chosen[0]) if whole else RegisterPiece(None, chosen)
 
     # --- cp.async ---
 

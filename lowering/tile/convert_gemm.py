@@ -1,5 +1,6 @@
 """`cute.gemm`: one MMA for each K, N and M of its partitions."""
 
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
@@ -23,7 +24,7 @@ from tilewright.dialects.cute_nvgpu.ops.umma import IDS
 from tilewright.dialects.cute_nvgpu.ops.wgmma_sync import WgmmaFenceOp
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
 from tilewright.lowering.emit.emitter import zero_constant
-from tilewright.lowering.emit.registers import NeverWritten, from_elements
+from tilewright.lowering.emit.registers import NeverWritten, RegisterTensor, from_elements
 from tilewright.lowering.tile.access import register_places
 from tilewright.lowering.tile.convert_tensor_memory import tensor_operand
 from tilewright.lowering.tile.descriptors import descriptor
@@ -52,7 +53,7 @@ class Gemm:
         self.traits = mma.traits
         self.d = kernel.tensor(op.d)
         self.tensors: dict[Operand, Tensor] = {
-            which: kernel.tensor(value) for which, value in op.tensors.items()
+            which: _as_it_is(kernel.tensor(value)) for which, value in op.tensors.items()
         }
         self.accumulate = None if op.accumulate is None else kernel[op.accumulate]
 
@@ -162,6 +163,13 @@ class Gemm:
         first, _ = block_of(tensor, down, k)
         matrix, element = layouts.mode(tensor.modes, (0,)), self.atom.element(which)
         return descriptor(tensor, first, matrix, element, format, self.kernel)
+
+
+def _as_it_is(tensor: Tensor) -> Tensor:
+    """The tensor before the op: MMAs read no registers that others of them write, but sums."""
+    if not isinstance(tensor.base, RegisterTensor):
+        return tensor
+    return replace(tensor, base=tensor.base.as_they_are())
 
 
 def block_of(tensor: Tensor, row: int, column: int) -> tuple[int, int]:

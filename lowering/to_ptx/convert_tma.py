@@ -9,7 +9,7 @@ from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects.ancestors import ancestors
 from tilewright.dialects.cute import ComposedLayout
-from tilewright.dialects.cute_nvgpu.lattice.tma import SMEM_ALIGN
+from tilewright.dialects.cute.atoms import SMEM_ALIGN
 from tilewright.dialects.cute_nvgpu.ops import mbarrier, tma, warp_specialization
 from tilewright.dialects.ptx import bulk_copy
 from tilewright.dialects.ptx import mbarrier as ptx_mbarrier

@@ -182,7 +182,8 @@ def _body(draw: Draw, tiling: Tiling, through_smem: bool, bounds_in: bool, bound
 
 
 def matrices(draw: Draw) -> Program:
-    """ldmatrix to registers, whose elements are stored, and back by stmatrix."""
+    """ldmatrix to registers, whose elements are stored, and back by stmatrix; of rows that may all
+    be one."""
     element, number, trans = draw.pick(("f16", "bf16")), draw.pick((1, 2, 4)), draw.chance(50)
     rows, pitch = 8 * number, 8 * draw.pick((1, 2, 3, 5))
     swizzle = f"S<{draw.pick((1, 2, 3))},3,3> o 0 o " if pitch == 8 and number == 4 else ""
@@ -193,7 +194,15 @@ def matrices(draw: Draw) -> Program:
     if trans:
         layout = f"((4,8),(2,{number})):((2,{rows}),(1,8))"
     tiled = f'layout_tv = "{layout}", tiler_mn = "[{rows};8]"'
-    word = ", trans" if trans else ""
+    word, one = ", trans" if trans else "", not swizzle and draw.chance(30)
+    view = f"({rows},8):(0,1)" if one else f"({rows},8):({pitch},1)"
+    seen = (
+        ""
+        if swizzle
+        else f"""
+  %rows = cute.static : !cute.layout<"{view}">
+  %seen = cute.make_view(%s, %rows)"""
+    )
     text = kernel(
         f"%x: {memref(element, 'gmem', f'({rows},8):(8,1)')}, "
         f"%y: {memref(element, 'gmem', f'(32,{2 * number}):({2 * number},1)')}, "
@@ -209,8 +218,8 @@ x{number}{word}>, {tiled}>
   scf.if %first {{
     cute.copy(%x, %s)
   }}
-  {BARRIER}
-  %from = cute.tiled.copy.partition_S(%load, %s, %t)
+  {BARRIER}{seen}
+  %from = cute.tiled.copy.partition_S(%load, {"%seen" if seen else "%s"}, %t)
   %into = cute.tiled.copy.partition_D(%load, %s, %t)
   %held = cute.make_fragment_like(%into)
   cute.copy(%load, %from, %held)
@@ -229,6 +238,7 @@ x{number}{word}>, {tiled}>
     lane, value = np.arange(32)[:, None], np.arange(2 * number)[None]
     row, column = lane // 4, 2 * (lane % 4) + value % 2
     row, column = (column, row) if trans else (row, column)
-    y = x[row + 8 * (value // 2), column]
+    z = np.broadcast_to(x[0], x.shape) if one else x
+    y = z[row + 8 * (value // 2), column]
     args = [x, np.zeros_like(y), np.zeros_like(x)]
-    return Program(text, args, THREADS, {1: Expected(y), 2: Expected(x)})
+    return Program(text, args, THREADS, {1: Expected(y), 2: Expected(z)})

@@ -18,6 +18,7 @@ from tile_rows import tile_rows
 from tiles import tiles
 from tma import tma
 from tmem_lifetimes import tmem_lifetimes
+from views import views
 from wgmma_orders import wgmma_orders
 
 
@@ -33,7 +34,7 @@ class Case(Protocol):
 KINDS: dict[str, Callable[[Draw], Case]] = {
     generator.__name__: generator
     for generator in (
-        scalars, vectors, blocks, functions, tiled_copies, matrices, tma, reductions,
+        scalars, vectors, blocks, functions, tiled_copies, matrices, tma, reductions, views,
         register_mmas, warp_gemms, warpgroup_gemms, wgmmas, ummas, wgmma_orders, tmem_lifetimes,
         tiles, tile_gemms, tile_attention, tile_products, tile_scaled, tile_rows,
     )

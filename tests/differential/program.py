@@ -86,6 +86,29 @@ class Program:
         return None
 
 
+@dataclass(frozen=True)
+class Refused:
+    """A program whose last op every level refuses with these words."""
+
+    program: Program
+    words: str
+
+    @property
+    def text(self) -> str:
+        return self.program.text
+
+    def difference(self) -> str | None:
+        for level in self.program.levels:
+            try:
+                self.program.run(self.program.text, level)
+            except tw.CompileError as error:
+                if self.words in str(error):
+                    continue
+                return f"{level} refuses otherwise: {general(str(error))}"
+            return f"{level} takes what it should refuse: {self.words}"
+        return None
+
+
 def general(message: str) -> str:
     """The message's first line without place, numbers and what is specific to the program."""
     line = re.sub(r"^\S*:\d+:\d+: (error: )?", "", message.splitlines()[0] if message else "")

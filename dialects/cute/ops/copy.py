@@ -31,9 +31,11 @@ class CopyOp(CuteOp):
 
     `cute.copy(%copy, %source, %destination)` takes partitions of that copy. Without it, a thread
     moves its elements by itself: `cute.copy(%source, %destination)`. With `bounds(%coords,
-    %limits)` an element counts whose coordinate is below the limits: others arrive as zeros, or
-    are not written. A TMA load completes on a stage of a pipeline: `pipeline %p[%use]`; with
-    `multicast %mask`, in each CTA of the cluster whose bit of the mask, an i16, is set.
+    %limits)`, of a copy from or to gmem, an element counts whose coordinate is below the limits:
+    others arrive as zeros, or are not written. Elements of the destination that lie in one place
+    must be one of the source: it arrives where one of them is within bounds. A TMA load completes
+    on a stage of a pipeline: `pipeline %p[%use]`; with `multicast %mask`, in each CTA of the
+    cluster whose bit of the mask, an i16, is set.
     """
 
     tiled = opt_operand_def()

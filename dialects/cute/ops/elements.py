@@ -190,7 +190,8 @@ class WriteOp(ElementsOp, ABC):
 
 @cute_op("cute.memref.store_vec", operands=(VECTOR, MEMREF))
 class StoreVecOp(WriteOp):
-    """A vector to all elements of a tensor: `cute.memref.store_vec(%v, %t) : vector<8xf32>, T`."""
+    """A vector to all elements of a tensor: `cute.memref.store_vec(%v, %t) : vector<8xf32>, T`.
+    They are written in the order of their coordinates."""
 
     value = operand_def()
     destination = operand_def()
@@ -247,8 +248,8 @@ class ReduceOp(PrefixOp, WriteOp):
     """The elements that fall together, combined, over the lanes of a warp as well.
 
     `cute.reduce<add, [1, 2]> (%source, %destination)`: the destination has the source's modes, of
-    stride 0 where elements are to be combined; each of its elements becomes their sum, and then
-    that over the lanes whose numbers differ in the bits 1 and 2.
+    stride 0 where elements are to be combined; each of its elements becomes their sum, in the order
+    of their coordinates, and then that over the lanes whose numbers differ in the bits 1 and 2.
     """
 
     PARTS: ClassVar = (

@@ -27,12 +27,12 @@ class GemmOp(CuteOp):
     """d = a b + c, one MMA for each M, N and K of the partitions.
 
     `cute.gemm(%mma, %d, %a, %b, %c)`: d and c (V,M,N), often the same tensor, a (V,M,K) or (V,M)
-    and b (V,N,K) or (V,N). A sparse atom takes its metadata as `E = %e`, a block-scaled one the
-    scale factors as `SFA = %x, SFB = %y`, (V,M,K) and (V,N,K) as well. With `accumulate %flag` an
-    i1 says whether c counts, as 0 where not, for the first K. On sm_90 the MMAs are only issued:
-    `cute_nvgpu.wgmma` fences, commits and waits. On sm_100 the thread that executes it issues
-    them, d and c being one tensor in tensor memory; they are complete when a commit of that thread,
-    by a pipeline, has arrived.
+    and b (V,N,K) or (V,N). The elements of d lie apart. A sparse atom takes its metadata as
+    `E = %e`, a block-scaled one the scale factors as `SFA = %x, SFB = %y`, (V,M,K) and (V,N,K) as
+    well. With `accumulate %flag` an i1 says whether c counts, as 0 where not, for the first K. On
+    sm_90 the MMAs are only issued: `cute_nvgpu.wgmma` fences, commits and waits. On sm_100 the
+    thread that executes it issues them, d and c being one tensor in tensor memory; they are
+    complete when a commit of that thread, by a pipeline, has arrived.
     """
 
     mma = operand_def()

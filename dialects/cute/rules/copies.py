@@ -4,11 +4,12 @@ the copy's instruction can reach."""
 from math import gcd
 from typing import Any
 
-from tilewright.dialects.cute.atoms import TmaAtom, TmaCopy
+from tilewright.dialects.cute.atoms import SMEM_ALIGN, TmaAtom, TmaCopy
 from tilewright.dialects.cute.int_tuple import ScaledBasis, congruent, flatten, rank
 from tilewright.dialects.cute.layout import Layout
 from tilewright.dialects.cute.rules import attempted, required
 from tilewright.dialects.cute.rules.gemm import extents
+from tilewright.dialects.cute.rules.sharing import check_apart, check_scatter
 from tilewright.dialects.cute.rules.tensors import make_identity_tensor
 from tilewright.dialects.cute.swizzle import ComposedLayout
 from tilewright.dialects.cute.symbolic import layouts
@@ -21,9 +22,6 @@ from tilewright.dialects.cute.tiled_copy import Side, TiledCopy
 from tilewright.dialects.cute.values import Typed, is_known, tile_layouts
 
 _REGISTER_BITS = 32
-
-SMEM_ALIGN = 128
-"""Where a box of TMA may start in shared memory, in bytes. PTX ISA, cp.async.bulk.tensor."""
 
 ROW_ALIGN = 16
 """A divisor of the address and the strides of a tensor in global memory that TMA copies."""
@@ -43,6 +41,10 @@ def check_copy(copy: Typed, source: Typed, destination: Typed) -> None:
         "expected source and destination with the same instructions and tiles, got "
         f"{source.quoted} and {destination.quoted}",
     )
+    if copy.value.traits.source_space is None:
+        check_scatter(source, destination)
+    else:
+        check_apart("a destination", destination, f"{copy.quoted} writes them in no order")
 
 
 def _values(copy: Typed, side: Side) -> int:
@@ -141,14 +143,15 @@ def check_plain_copy(source: Typed, destination: Typed) -> None:
         "expected source and destination of one static shape, got "
         f"{source.quoted} and {destination.quoted}",
     )
+    check_scatter(source, destination)
 
 
 def check_bounds(memory: Typed, coords: Typed, limits: Typed) -> None:
     """Raises RuleError unless every element of a tensor has its coordinate, and that its limit."""
     required(
-        memory.value.space != "tmem",
-        f"expected no bounds of a copy from tmem, got {memory.quoted}; nearest legal: bounds where "
-        "registers go to gmem",
+        memory.value.space == "gmem",
+        f"expected bounds of a copy from or to gmem, got {memory.quoted}; nearest legal: bounds "
+        "where registers go to gmem",
     )
     required(
         coords.kind == "coord_tensor",
@@ -176,6 +179,8 @@ def make_tma_copy(gmem: Typed, atom: TmaAtom, tile: Typed, memory: Typed) -> lis
         f"expected a tensor in gmem, got {gmem.quoted}",
     )
     _check_rows(gmem, tensor)
+    if not atom.loads:
+        _check_written(gmem, tensor)
     layout = memory.value.outer if memory.kind == "composed_layout" else memory.value
     required(
         is_known(memory) and is_known(tile) and isinstance(layout.shape, tuple),
@@ -207,6 +212,16 @@ def _check_rows(gmem: Typed, tensor: Tensor) -> None:
     )
 
 
+def _check_written(gmem: Typed, tensor: Tensor) -> None:
+    """A box is written in no order."""
+    leaves = zip(flatten(tensor.modes.shape), flatten(tensor.modes.stride), strict=True)
+    required(
+        all(stride != 0 or not isinstance(extent, int) or extent == 1 for extent, stride in leaves),
+        f"expected a tensor whose elements lie apart, as TMA writes it, got {gmem.quoted}; nearest "
+        "legal: strides other than 0, or a copy of one of the elements that lie in one place",
+    )
+
+
 def check_tma_copy(copy: Typed, source: Typed, destination: Typed, with_pipeline: bool) -> None:
     """Raises RuleError unless the copy's boxes are those of a tile in shared memory."""
     tma: TmaCopy = copy.value
@@ -234,6 +249,8 @@ def check_tma_copy(copy: Typed, source: Typed, destination: Typed, with_pipeline
         is_static(tile) and tile == extents(memory.value.modes),
         f"expected {other} and {name} of one static shape, got {coords.quoted} and {memory.quoted}",
     )
+    if loads:
+        check_apart("shared memory", memory, f"{copy.quoted} writes them in no order")
     _check_boxes(copy, tma, coords, memory)
 
 

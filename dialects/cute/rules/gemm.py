@@ -10,6 +10,7 @@ from tilewright.dialects.cute.atoms import OPERAND_MODES, Operand
 from tilewright.dialects.cute.int_tuple import rank
 from tilewright.dialects.cute.layout import Layout
 from tilewright.dialects.cute.rules import required
+from tilewright.dialects.cute.rules.sharing import check_apart
 from tilewright.dialects.cute.rules.tiled import (
     check_element,
     check_in_memory,
@@ -37,6 +38,7 @@ def check_gemm(mma: Typed, d: Typed, tensors: Mapping[Operand, Typed]) -> None:
         f"{', '.join(tensors)}",
     )
     _check_operand("C", mma, d)
+    check_apart("d", d, "each MMA of a K adds to sums of its own")
     for which, source in tensors.items():
         _check_operand(which, mma, source)
     c = tensors["C"]

@@ -10,7 +10,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from tilewright.dialects.cute import ComposedLayout, Layout, LayoutError, Swizzle, coalesce, flatten
-from tilewright.dialects.cute.atoms import TmaBox
+from tilewright.dialects.cute.atoms import SMEM_ALIGN, TmaBox
+from tilewright.dialects.cute.symbolic.evaluate import image
+from tilewright.dialects.cute.symbolic.scalar import divisor_of
 from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
 from tilewright.dialects.cute_nvgpu.descriptors.tensor_box import (
     TensorBox,
@@ -133,11 +135,31 @@ def box_for(
         extents[mode] = _dense_run(plain[mode], dense) if mode < len(tile) else 1
         dense *= extents[mode]
     box = TmaBox(tuple(extents[mode] for mode in modes), element, swizzle, modes)
+    ordered = _in_order(memory, box)
     try:
-        tensor_box(box).check_layout(_in_order(memory, box))
+        tensor_box(box).check_layout(ordered)
     except TensorMapError as error:
         raise LayoutError(str(error)) from None
+    if (why := why_not_boxes(box, ordered)) is not None:
+        raise LayoutError(why)
     return box
+
+
+def why_not_boxes(box: TmaBox, memory: Layout | ComposedLayout) -> str | None:
+    """Why the boxes of a tile do not start where TMA lays them down in memory of that layout, its
+    modes those of the box, or None where they do."""
+    plain = memory.outer if isinstance(memory, ComposedLayout) else memory
+    width = tensor_element(box.element).bytes
+    for mode, extent in zip(plain, box.extents, strict=True):
+        for first in range(0, mode.size(), extent):
+            behind = divisor_of(image(mode, first)) * width
+            if behind % SMEM_ALIGN:
+                return (
+                    f"expected boxes that start at multiples of {SMEM_ALIGN} bytes of shared "
+                    f"memory, got one {behind} bytes behind another in {memory}; nearest legal: "
+                    f"{-(-behind // SMEM_ALIGN) * SMEM_ALIGN}"
+                )
+    return None
 
 
 def _dense_run(mode: Layout, stride: int) -> int:

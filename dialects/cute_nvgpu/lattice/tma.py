@@ -159,9 +159,6 @@ SWIZZLES: tuple[int, ...] = (0, 32, 64, 128)
 CHUNK = 16
 """The bytes that a swizzle keeps together; strides and rows of a box are multiples of it."""
 
-SMEM_ALIGN = 128
-"""Where a box may start in shared memory, in bytes."""
-
 MAX_BOX = 256
 """The largest extent of a box."""
 

@@ -21,6 +21,7 @@ from tilewright.dialects.cute_nvgpu.atoms.tma import (
     box_for,
     tensor_box,
     tma_instruction,
+    why_not_boxes,
 )
 from tilewright.dialects.cute_nvgpu.descriptors.tensor_box import TensorMapError
 from tilewright.dialects.cute_nvgpu.lattice.targets import BASELINE, Requirement
@@ -160,7 +161,7 @@ class TmaInstructionAttr(Data[TmaInstruction], TmaAtomAttr):
             tensor_box(box).check_layout(memory)
         except TensorMapError as error:
             return str(error)
-        return None
+        return why_not_boxes(box, memory)
 
     @classmethod
     def parse_parameter(cls, parser: AttrParser) -> TmaInstruction:

@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tilewright.dialects.cute.symbolic.sharing import steps_over
 from tilewright.dialects.cute_nvgpu.descriptors.tensor_box import TensorBox
 from tilewright.dialects.cute_nvgpu.lattice.tma import CHUNK
 from tilewright.lowering.interpreter.arithmetic.reductions import combined
+from tilewright.lowering.interpreter.errors import Fault
 
 
 @dataclass(frozen=True)
@@ -59,6 +61,8 @@ class TensorImage:
         inside, places = self.places(corner, written=True)
         values = np.ascontiguousarray(content).view(self._elements.dtype).reshape(places.shape)
         at, values = places[inside], values[inside]
+        if not steps_over(zip(self.shape, self.strides, strict=True)):
+            check_written_apart(at)
         if kind is not None:
             values = combined(self.box.element.mlir, kind, self._elements[at], values)
         return at, values
@@ -77,6 +81,15 @@ class TensorImage:
             inside = inside & (index >= 0) & (index < shape[axis])
             places = places + index * (self.strides[axis] // self.box.element.bytes)
         return inside & (places < len(self._elements)), places
+
+
+def check_written_apart(places: NDArray[Any]) -> None:
+    """Raise Fault where a copy writes two elements to one place of a tensor."""
+    if len(np.unique(places)) < places.size:
+        raise Fault(
+            "writes two elements to one place of the tensor, in no order; nearest legal: a tensor "
+            "whose elements lie apart"
+        )
 
 
 def chunk_addresses(start: int, box: TensorBox) -> NDArray[np.int64]:

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tilewright.dialects.cute import ComposedLayout
-from tilewright.dialects.cute_nvgpu.lattice.tma import CHUNK, SMEM_ALIGN
+from tilewright.dialects.cute.atoms import SMEM_ALIGN
+from tilewright.dialects.cute_nvgpu.lattice.tma import CHUNK
 from tilewright.dialects.cute_nvgpu.ops import tma as atom
 from tilewright.dialects.cute_nvgpu.types.tensor_map import TmaDescriptorType
 from tilewright.dialects.ptx import bulk_copy as ptx

@@ -18,10 +18,12 @@ from tilewright.dialects.cute.layout import Layout
 from tilewright.dialects.cute.tensor import Tensor
 from tilewright.dialects.cute_nvgpu.atoms.copy import CopyInstruction
 from tilewright.lowering.interpreter.arithmetic.elements import packed, unpacked
-from tilewright.lowering.interpreter.errors import faults_of
+from tilewright.lowering.interpreter.errors import Fault, faults_of
 from tilewright.lowering.interpreter.machine.machine import WARP, Gang, Machine
 from tilewright.lowering.interpreter.ops.instructions.cute_nvgpu import start_copy
 from tilewright.lowering.interpreter.ops.tile.tensor_access import (
+    Places,
+    first_sharing,
     offsets,
     read,
     run_addresses,
@@ -59,8 +61,33 @@ class Copying:
 
     def write(self, values: Bits, width: int = 1) -> None:
         """The inverse for the destination."""
-        chosen = self.chosen if self.dest.space == "gmem" else None
+        chosen = self.chosen
+        if (first := first_sharing(self.dest)) is not None:
+            values, chosen = self._together(values, first)
+        if self.dest.space != "gmem":
+            chosen = None
         write(self.machine, self.gang, self.dest, values, self.op, width=width, chosen=chosen)
+
+    def _together(self, values: Bits, first: Places) -> tuple[Bits, Chosen]:
+        """Elements that lie in one place of the destination, of which `first` is the number of the
+        first one, get the value of those of them that are chosen, and are chosen if one is."""
+        shape = (self.gang.count, values.shape[1])
+        values, first = np.broadcast_to(values, shape), np.broadcast_to(first, shape)
+        chosen = np.broadcast_to(True if self.chosen is None else self.chosen, shape)
+        last = np.full(shape, -1)
+        rows, numbers = np.nonzero(chosen)
+        np.maximum.at(last, (rows, first[rows, numbers]), numbers)
+        last = np.take_along_axis(last, first, axis=1)
+        together = np.where(last < 0, values, np.take_along_axis(values, last, axis=1))
+        differs = chosen & (together != values)
+        if differs.any():
+            row, number = np.argwhere(differs)[0].tolist()
+            raise Fault(
+                f"expected one value for elements that lie in one place of the destination, got "
+                f"two for elements {number} and {last[row, number]}",
+                row,
+            )
+        return together, last >= 0
 
 
 def copy_threads(copying: Copying) -> None:

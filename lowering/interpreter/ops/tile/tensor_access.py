@@ -7,6 +7,7 @@ fastest, as CuTe counts them.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, TypeAlias
@@ -26,6 +27,7 @@ from tilewright.lowering.interpreter.arithmetic.lane_value import LaneInteger
 from tilewright.lowering.interpreter.errors import Fault, faults_of
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.machine.register_tensor import RegisterTensor
+from tilewright.lowering.interpreter.machine.shared_memory import RANK_SHIFT
 from tilewright.lowering.interpreter.values import Bits, spread
 
 Places: TypeAlias = NDArray[np.int64]
@@ -80,6 +82,25 @@ def _images(extents: tuple[Scalar, ...], strides: list[NDArray[np.int64]]) -> Pl
         wide = steps[:, :, None] + places[:, None, :]
         places = wide.reshape(len(wide), -1)
     return places
+
+
+def first_sharing(tensor: Tensor) -> Places | None:
+    """Of each element the first one that lies where it does; None where all lie apart."""
+    modes = tensor.modes
+    return _static_first_sharing(modes) if known(modes) else _first_sharing(images(modes))
+
+
+@lru_cache(maxsize=4096)
+def _static_first_sharing(layout: Layout) -> Places | None:
+    return _first_sharing(_static_images(layout))
+
+
+def _first_sharing(places: Places) -> Places | None:
+    ordered = np.sort(places, axis=1)
+    if (ordered[:, 1:] != ordered[:, :-1]).all():
+        return None
+    firsts = [np.unique(row, return_index=True, return_inverse=True)[1:] for row in places]
+    return np.stack([first[number] for first, number in firsts])
 
 
 def offsets(tensor: Tensor) -> Places:
@@ -189,7 +210,8 @@ def write(
     width: int = 1,
     chosen: NDArray[np.bool_] | None = None,
 ) -> None:
-    """The inverse of `read`; elements that are not chosen stay."""
+    """The inverse of `read`; elements that are not chosen stay. A thread writes them in the order
+    of their coordinates: of those that lie in one place the last one stays."""
     if isinstance(tensor.base, RegisterTensor):
         if chosen is None:
             tensor.base.write(gang.lanes, offsets(tensor), values)
@@ -198,13 +220,17 @@ def write(
             tensor.base.write_some(gang.lanes, offsets(tensor), values, wide)
         return
     access = _Access.of(gang, tensor, width, chosen)
-    if not len(access.rows):
-        return
     size = tensor.modes.size() // access.width
     wide = np.broadcast_to(values, (gang.count, values.shape[1]))
-    data = np.ascontiguousarray(wide.reshape(gang.count * size, -1)[access.rows])
-    with faults_of(access.threads):
-        _store(machine, access, gang, tensor, data, op)
+    by_row = wide.reshape(gang.count * size, -1)
+    in_turn = first_sharing(tensor) is not None
+    if isinstance(tensor.base, SharedBase):
+        in_turn = in_turn or access.meets(size)
+    for part in access.one_by_one(size) if in_turn else [access]:
+        if len(part.rows):
+            with faults_of(part.threads):
+                data = np.ascontiguousarray(by_row[part.rows])
+                _store(machine, part, gang, tensor, data, op)
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,6 +263,24 @@ class _Access:
         rows = np.arange(address.size) if happens is None else np.flatnonzero(happens)
         return cls(width, address.size, rows, threads[rows],
                    address.ravel()[rows].astype(np.uint64))  # fmt: skip
+
+    def meets(self, size: int) -> bool:
+        """Accesses to one address of shared memory, of `size` each, have two numbers: threads
+        instructions apart write it."""
+        if size == 1 or not len(self.rows):
+            return False
+        units = (self.address & ((1 << RANK_SHIFT) - 1)).astype(np.int64)
+        number, latest = self.rows % size, np.empty(int(units.max()) + 1, dtype=np.int64)
+        latest[units] = number
+        return bool((latest[units] != number).any())
+
+    def one_by_one(self, size: int) -> Iterator[_Access]:
+        """The first access of each thread, of `size` each, then the second one, and so on."""
+        for number in range(size):
+            mine = self.rows % size == number
+            yield _Access(
+                self.width, self.total, self.rows[mine], self.threads[mine], self.address[mine]
+            )
 
 
 def _load(machine: Machine, access: _Access, gang: Gang, tensor: Tensor, op: int) -> Bits:

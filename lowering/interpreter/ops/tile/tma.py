@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tilewright.dialects.cute.atoms import SMEM_ALIGN
 from tilewright.dialects.cute.int_tuple import flatten
 from tilewright.dialects.cute.ops.copy import CopyOp
 from tilewright.dialects.cute.ops.tma import MakeTmaCopyOp
@@ -21,7 +22,7 @@ from tilewright.dialects.cute.rules.tensors import make_identity_tensor
 from tilewright.dialects.cute.tensor import CoordTensor, Tensor
 from tilewright.dialects.cute.types.tma import TmaCopyType
 from tilewright.dialects.cute.values import Typed
-from tilewright.dialects.cute_nvgpu.lattice.tma import CHUNK, SMEM_ALIGN
+from tilewright.dialects.cute_nvgpu.lattice.tma import CHUNK
 from tilewright.dialects.cute_nvgpu.types.copies import TmaInstructionAttr
 from tilewright.lowering.interpreter.arithmetic.lane_value import LaneValue
 from tilewright.lowering.interpreter.arithmetic.reductions import combined
@@ -29,6 +30,7 @@ from tilewright.lowering.interpreter.builder import Builder, Step, runs
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.issued_once import check_issued_once
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
+from tilewright.lowering.interpreter.machine.tensor_map import check_written_apart
 from tilewright.lowering.interpreter.ops.tile.tensor_access import (
     Places,
     byte_offsets,
@@ -172,6 +174,7 @@ def store(
         address = elements.address[index, inside].astype(np.uint64)
         box = _Box(machine, address, inside, container(shared), shared.element, copy.reduction)
         try:
+            check_written_apart(address)
             places = elements.places(machine, lane // machine.slots, index)
             data = machine.bulk_stores.begin(lane, places, op)
             if len(address) and machine.accesses.are_checked:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import product
 from typing import Any, Literal
 
 import numpy as np
@@ -120,10 +121,14 @@ class WarpgroupGemm:
         shared = [SharedOperand.of(gang, "B", b)]
         if self.atom.frag_kind == "ss":
             shared.insert(0, SharedOperand.of(gang, "A", a))
+        places = list(product(range(n), range(m)))
+        # C may be another view of the registers that are written.
+        before = [np.array(self._accumulators(gang, *at, first=True)) for at in places]
         for k in range(steps):
-            for column in range(n):
-                for row in range(m):
-                    self._issue(machine, gang, lanes, shared, (row, column, k))
+            for (column, row), c in zip(places, before, strict=True):
+                if k:
+                    c = self._accumulators(gang, column, row, first=False)
+                self._issue(machine, gang, lanes, shared, (row, column, k), c)
 
     def _issue(
         self,
@@ -132,10 +137,10 @@ class WarpgroupGemm:
         lanes: Lanes,
         shared: list[SharedOperand],
         at: tuple[int, int, int],
+        c: Bits,
     ) -> None:
         row, column, k = at
         group, shape = machine.shared.wgmmas.committed[gang.lanes], (len(lanes), WARPGROUP, -1)
-        c = self._accumulators(gang, row, column, first=k == 0)
         where = [operand.at(row if operand.which == "A" else column, k) for operand in shared]
         if self.atom.frag_kind == "rs":
             fragment = self._registers(gang, row, k, group)
@@ -155,7 +160,7 @@ class WarpgroupGemm:
             gang.lanes, places, values.reshape(gang.count, -1), group, self.number, kind
         )
 
-    def _accumulators(self, gang: Gang, row: int, column: int, *, first: bool) -> Bits:
+    def _accumulators(self, gang: Gang, column: int, row: int, *, first: bool) -> Bits:
         """C of one wgmma: [threads, values]. After the first step it is what the last one left."""
         tensor = self.tensors["C"] if first else self.d
         places = offsets(tensor)[:, chosen(tensor, row, column)]

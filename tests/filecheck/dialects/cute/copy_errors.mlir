@@ -188,3 +188,57 @@ func.func @f(%g: !cute.memref<f32, gmem, "(8,4):(1,?)">) {
   cute.copy(%undefined, %g)
   func.return
 }
+
+// -----
+
+// An ambiguous scatter: rows of the source share registers.
+func.func @f(%g: !cute.memref<f32, gmem, "(2,8):(?,1)">, %r: !cute.memref<f32, rmem, "(2,8):(0,1)">) {
+  // expected-error @+1 {{'cute.copy' expected one element of the source for those of the destination that lie in one place, got '!cute.memref<f32, gmem, "(2,8):(?,1)">' and '!cute.memref<f32, rmem, "(2,8):(0,1)">' (elements (0, 1) of the destination do); nearest legal: strides of 0 in both, or a destination of cute.make_fragment_like}}
+  cute.copy(%g, %r)
+  func.return
+}
+
+// -----
+
+// Strides that overlap: (1,1) and (3,0) are one element.
+func.func @f(%s: !cute.memref<f32, smem, "(4,2):(1,3)">, %r: !cute.memref<f32, rmem, "(4,2):(1,4)">) {
+  // expected-error @+1 {{(elements (3, 4) of the destination do)}}
+  cute.copy(%r, %s)
+  func.return
+}
+
+// -----
+
+!cp = !cute.tiled_copy<#cute_nvgpu.copy<universal, f32, 32>, layout_tv = "(32,1):(1,32)", tiler_mn = "[32]">
+func.func @f(%c: !cp, %g: !cute.memref<f32, gmem, "(2,8):(8,1)">, %r: !cute.memref<f32, rmem, "(2,8):(0,1)">) {
+  // expected-error @+1 {{expected one element of the source for those of the destination that lie in one place}}
+  cute.copy(%c, %g, %r)
+  func.return
+}
+
+// -----
+
+// Asynchronous copies land in no order, even of the same values.
+!cp = !cute.tiled_copy<#cute_nvgpu.copy<cp_async, f32, 32, cache = ca>, layout_tv = "(32,1):(1,32)", tiler_mn = "[32]">
+func.func @f(%c: !cp, %g: !cute.memref<f32, gmem, "(2,8):(0,1)">, %s: !cute.memref<f32, smem, "(2,8):(0,1)">) {
+  // expected-error @+1 {{'cute.copy' expected a destination whose elements lie apart, got '!cute.memref<f32, smem, "(2,8):(0,1)">' (elements (0, 1) lie in one place; }}
+  cute.copy(%c, %g, %s)
+  func.return
+}
+
+// -----
+
+!ld = !cute.tiled_copy<#cute_nvgpu.copy<ldmatrix, f16, x4>, layout_tv = "((4,8),(2,2,2)):((32,1),(16,8,128))", tiler_mn = "[16;16]">
+func.func @f(%c: !ld, %s: !cute.memref<f16, smem, align<128>, "((8,1),4):((1,0),16)">, %r: !cute.memref<f16, rmem, "((8,1),4):((1,0),0)">) {
+  // expected-error @+1 {{expected a destination whose elements lie apart}}
+  cute.copy(%c, %s, %r)
+  func.return
+}
+
+// -----
+
+func.func @f(%s: !cute.memref<f32, smem, "(8,4):(1,8)">, %r: !cute.memref<f32, rmem, "(8,4):(1,8)">, %at: !cute.coord_tensor<"(0,0)", "(8,4):(1@0,1@1)">, %limits: !cute.shape<"(?,?)">) {
+  // expected-error @+1 {{'cute.copy' expected bounds of a copy from or to gmem, got '!cute.memref<f32, smem, "(8,4):(1,8)">'; nearest legal: bounds where registers go to gmem}}
+  cute.copy(%s, %r) bounds(%at, %limits)
+  func.return
+}

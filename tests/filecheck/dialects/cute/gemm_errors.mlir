@@ -202,3 +202,16 @@ func.func @f(%mma: !mma) {
   cute.gemm(%mma, E = %mma, %mma, %mma, %mma, %mma)
   func.return
 }
+
+// -----
+
+// Two atoms along N have one sum.
+!mma = !cute.tiled_mma<!cute_nvgpu.sm80.mma<16x8x16, elem_type = (f16, f16, f32)>>
+!a = !cute.memref<f16, rmem, "(8,1,1):(1,0,0)">
+!b = !cute.memref<f16, rmem, "(4,2,1):(1,4,0)">
+!c = !cute.memref<f32, rmem, "(4,1,2):(1,0,0)">
+func.func @f(%mma: !mma, %a: !a, %b: !b, %c: !c) {
+  // expected-error @+1 {{'cute.gemm' expected d whose elements lie apart, got '!cute.memref<f32, rmem, "(4,1,2):(1,0,0)">' (elements (0, 4) lie in one place; each MMA of a K adds to sums of its own); nearest legal: strides that step over one another}}
+  cute.gemm(%mma, %c, %a, %b, %c)
+  func.return
+}

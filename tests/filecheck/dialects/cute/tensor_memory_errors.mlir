@@ -128,7 +128,7 @@ func.func @f(%c: !t2r, %s: !cute.memref<f32, tmem, "(((32,8),1),1):(((65536,2),0
 
 !t2r = !cute.tiled_copy<#cute_nvgpu.copy<tmem_load, f32, 32x32b, x8>, layout_tv = "(128,8):(1,128)", tiler_mn = "[128;8]">
 func.func @f(%c: !t2r, %s: !cute.memref<f32, tmem, "(((32,8),1),1):(((65536,1),0),0)">, %d: !cute.memref<f32, rmem, "((8,1),1):((1,0),0)">, %i: !cute.coord_tensor<"(0,0)", "((8,1),1):((1@1,0),0)">, %l: !cute.shape<"(128,8)">) {
-  // expected-error @+1 {{'cute.copy' expected no bounds of a copy from tmem, got '!cute.memref<f32, tmem, "(((32,8),1),1):(((65536,1),0),0)">'; nearest legal: bounds where registers go to gmem}}
+  // expected-error @+1 {{'cute.copy' expected bounds of a copy from or to gmem, got '!cute.memref<f32, tmem, "(((32,8),1),1):(((65536,1),0),0)">'; nearest legal: bounds where registers go to gmem}}
   cute.copy(%c, %s, %d) bounds(%i, %l)
   func.return
 }

@@ -280,3 +280,43 @@ func.func @f(%t: !cute.tma_copy<#cute_nvgpu.tma<load, multicast, multicast>, 128
 func.func @f(%t: !cute.tma_copy<#cute_nvgpu.tma<reduce, add, multicast>, 128x64xbf16>) {
   func.return
 }
+
+// -----
+
+// Rows of 64 bytes, 96 bytes apart: a box each.
+func.func @f(%a: !cute.memref<f16, gmem, align<16>, "(?,?):(?{i64 div=8},1)">) {
+  // expected-error @+1 {{(expected boxes that start at multiples of 128 bytes of shared memory, got one 96 bytes behind another in (2,32):(48,1); nearest legal: 128)}}
+  %t, %c = cute.make_tma_copy<#cute_nvgpu.tma<load>, tile = "[2;32]", smem = "(2,32):(48,1)"> (%a)
+  func.return
+}
+
+// -----
+
+!tma = !cute.tma_copy<#cute_nvgpu.tma<store>, 1x32xf16>
+!tile = !cute.memref<f16, smem, align<128>, "(2,32):(48,1)">
+func.func @f(%t: !tma, %c: !cute.coord_tensor<"(?,?)", "(2,32):(1@0,1@1)">, %s: !tile) {
+  // expected-error @+1 {{(expected boxes that start at multiples of 128 bytes of shared memory, got one 96 bytes behind another in (2,32):(48,1); nearest legal: 128)}}
+  cute.copy(%t, %s, %c)
+  func.return
+}
+
+// -----
+
+!tma = !cute.tma_copy<#cute_nvgpu.tma<load>, 1x64xf16>
+!tile = !cute.memref<f16, smem, align<128>, "(2,64):(0,1)">
+!pipe = !cute.pipeline<tma, stages = 1, producers = 1, consumers = 1, bytes = 256>
+func.func @f(%t: !tma, %c: !cute.coord_tensor<"(?,?)", "(2,64):(1@0,1@1)">, %s: !tile, %p: !pipe, %use: i32) {
+  // expected-error @+1 {{'cute.copy' expected shared memory whose elements lie apart, got '!cute.memref<f16, smem, align<128>, "(2,64):(0,1)">' (elements (0, 1) lie in one place; }}
+  cute.copy(%t, %c, %s) pipeline %p[%use]
+  func.return
+}
+
+// -----
+
+func.func @f(%a: !cute.memref<f16, gmem, align<16>, "(4,128):(0,1)">) {
+  // A load may read one row for all of them.
+  %l, %m = cute.make_tma_copy<#cute_nvgpu.tma<load>, tile = "[4;64]", smem = "(4,64):(64,1)"> (%a)
+  // expected-error @+1 {{expected a tensor whose elements lie apart, as TMA writes it, got '!cute.memref<f16, gmem, align<16>, "(4,128):(0,1)">'; nearest legal: strides other than 0, or a copy of one of the elements that lie in one place}}
+  %t, %c = cute.make_tma_copy<#cute_nvgpu.tma<store>, tile = "[4;64]", smem = "(4,64):(64,1)"> (%a)
+  func.return
+}
