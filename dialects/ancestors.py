@@ -1,8 +1,9 @@
-"""The ops around an op."""
+"""The ops around an op, and the symbols that it may name."""
 
 from collections.abc import Iterator
 
 from xdsl.ir import Operation
+from xdsl.traits import SymbolTable
 
 
 def ancestors(op: Operation, until: Operation | None = None) -> Iterator[Operation]:
@@ -10,3 +11,14 @@ def ancestors(op: Operation, until: Operation | None = None) -> Iterator[Operati
     while (parent := op.parent_op()) is not None and parent is not until:
         yield parent
         op = parent
+
+
+def symbol_table(op: Operation) -> Operation | None:
+    """The op in whose symbol table an op's symbols are; None where it is in none."""
+    return next((around for around in ancestors(op) if around.has_trait(SymbolTable)), None)
+
+
+def symbol(op: Operation, name: str) -> Operation | None:
+    """What a symbol names that an op uses."""
+    table = symbol_table(op)
+    return None if table is None else SymbolTable.lookup_symbol(table, name)

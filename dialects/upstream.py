@@ -11,6 +11,7 @@ from typing import Any
 from xdsl.dialects import arith, cf, func, gpu, memref, scf
 from xdsl.dialects.builtin import (
     DenseArrayBase,
+    DenseIntOrFPElementsAttr,
     IndexType,
     IntegerAttr,
     IntegerType,
@@ -22,6 +23,8 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
+from tilewright.diagnostic import named
+from tilewright.dialects.ancestors import symbol
 from tilewright.dialects.cute.int_tuple import product
 from tilewright.dialects.cute.types.tensors import MemRefType as TensorMemRefType
 from tilewright.dialects.cute_nvgpu.lattice.launch import why_illegal_block, why_illegal_cluster
@@ -106,6 +109,26 @@ def _alloc(op: memref.AllocOp | memref.AllocaOp) -> str | None:
     type_ = op.memref.type
     if 0 in type_.get_shape():
         return f"expected extents of at least 1, got {type_}"
+    return None
+
+
+def _global(op: memref.GlobalOp) -> str | None:
+    given = op.initial_value
+    if isinstance(given, DenseIntOrFPElementsAttr) and (
+        (given.get_shape(), given.get_element_type())
+        != (op.type.get_shape(), op.type.get_element_type())
+    ):
+        return f"expected elements of {op.type}, got {given.type}"
+    return None
+
+
+def _get_global(op: memref.GetGlobalOp) -> str | None:
+    variable = symbol(op, name := op.name_.string_value())
+    if not isinstance(variable, memref.GlobalOp):
+        got = "none" if variable is None else named(variable)
+        return f"expected a memref.global @{name}, got {got}"
+    if op.memref.type != variable.type:
+        return f"expected {variable.type} as @{name} is, got {op.memref.type}"
     return None
 
 
@@ -211,6 +234,8 @@ RULES: dict[type[Operation], Rule] = {
     FuncOp: _kernel,
     memref.AllocOp: _alloc,
     memref.AllocaOp: _alloc,
+    memref.GetGlobalOp: _get_global,
+    memref.GlobalOp: _global,
     memref.LoadOp: _indices,
     memref.StoreOp: _indices,
     scf.IfOp: _if,

@@ -11,6 +11,7 @@ from xdsl.utils.exceptions import VerifyException
 from tilewright.diagnostic import OpError, named
 from tilewright.dialects.cute_nvgpu.lattice.shared_memory import why_too_much
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
+from tilewright.dialects.ptx.calls import DriverCallOp
 from tilewright.dialects.ptx.control_flow import EntryOp
 from tilewright.dialects.ptx.instruction import PtxOp
 from tilewright.dialects.ptx.module_variables import GlobalOp
@@ -34,16 +35,22 @@ def check_loadable(
                 op, f"'{op.name}' expected a name that no other {kind} of the PTX has, got "
                 f"'{op.sym_name.data}', which {named(other)} has"
             )  # fmt: skip
+    for op in names.values():
+        _check_verified(op)
     for entry in entries:
-        _check_verified(entry)
         why = None if arch is None else why_too_much(entry.shared.value.data, arch)
         if why is not None:
             raise OpError(entry, f"'{entry.name}' {why}")
         _check_body(entry, shapes)
+    functions = {op for op in set(map(type, shapes)) if issubclass(op, DriverCallOp)}
+    for function in sorted(op.function() for op in functions):
+        if (op := names.get(function)) is not None:
+            raise OpError(op, f"'{op.name}' expected another name than that of the driver's "
+                              f"function {function}, which the PTX calls")  # fmt: skip
     return shapes
 
 
-def _check_verified(op: PtxOp) -> None:
+def _check_verified(op: PtxOp | GlobalOp) -> None:
     try:
         op.verify_()
     except VerifyException as error:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 import tilewright as tw
@@ -43,6 +45,30 @@ def test_what_verifiers_leave_out(op: str, message: str) -> None:
         tw.compile(KERNEL.replace("OP", op), "sm_90a")
     assert caught.value.message.startswith(message)
     assert caught.value.line is not None and caught.value.line > 2
+
+
+BYTES = '"memref.global"() <{sym_name = "g", sym_visibility = "private", type = memref<2xi8>, '
+
+
+@pytest.mark.parametrize(
+    "name, type_, value, message",
+    [
+        ("h", "memref<2xi8>", "dense<1> : tensor<2xi8>", "expected a memref.global @h, got none"),
+        ("k", "memref<2xi8>", "dense<1> : tensor<2xi8>",
+         "expected a memref.global @k, got 'func.func' at line 2"),
+        ("g", "memref<3xi8>", "dense<1> : tensor<2xi8>",
+         "expected memref<2xi8> as @g is, got memref<3xi8>"),
+        ("g", "memref<2xi8>", "dense<1> : tensor<4xi8>",
+         "expected elements of memref<2xi8>, got tensor<4xi8>"),
+    ],
+)  # fmt: skip
+def test_variables_are_those_of_the_module(name: str, type_: str, value: str, message: str) -> None:
+    variable = f"{BYTES}initial_value = {value}}}> : () -> ()\n"
+    kernel = KERNEL.replace("OP", f"%y = memref.get_global @{name} : {type_}")
+    for read in (lambda: tw.compile(variable + kernel, "sm_90a"),
+                 lambda: tw.interpret(variable + kernel, "k", grid=1, block=1, args=[])):  # fmt: skip
+        with pytest.raises(tw.CompileError, match=re.escape(message)):
+            read()
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ from xdsl.printer import Printer
 from xdsl.traits import IsolatedFromAbove, NoTerminator, SymbolOpInterface, SymbolTable
 
 from tilewright.diagnostic import InnerOpError, named
+from tilewright.dialects.ancestors import symbol
 from tilewright.dialects.cuda_tile.attributes import OptimizationHintsAttr, SymbolVisibilityAttr
 from tilewright.dialects.cuda_tile.constraints import ARRAY, SCALAR_POINTER, instance_of, integer
 from tilewright.dialects.cuda_tile.elements import ElementsAttr
@@ -255,14 +256,11 @@ class GetGlobalOp(PureOp):
 
     def verify_in_place(self) -> None:
         name = self.name_.string_value()
-        table = self.parent_op()
-        while table is not None and not table.has_trait(SymbolTable):
-            table = table.parent_op()
-        symbol = None if table is None else SymbolTable.lookup_symbol(table, name)
-        if not isinstance(symbol, GlobalOp):
-            got = "none" if symbol is None else named(symbol)
+        variable = symbol(self, name)
+        if not isinstance(variable, GlobalOp):
+            got = "none" if variable is None else named(variable)
             raise self.fail(f"a global @{name}, got {got}")
-        element: Any = symbol.value.type.element_type  # pyright: ignore
+        element: Any = variable.value.type.element_type  # pyright: ignore
         if self.result.type.element_type.pointee_type != element:  # pyright: ignore
             raise self.fail(
                 f"a pointer to {shown(element)} as @{name} has elements, "  # pyright: ignore
