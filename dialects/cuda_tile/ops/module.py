@@ -188,7 +188,7 @@ class EntryOp(CudaTileOp):
         if results := self.function_type.outputs.data:
             raise self.fail(f"no results, got {listed(results)}")
         for type_ in self.function_type.inputs.data:
-            if isinstance(type_, TileType) and type_.rank:
+            if not isinstance(type_, TileType) or type_.rank:
                 raise self.fail(f"parameters that are scalar tiles, got {shown(type_)}")
 
     def verify_in_place(self) -> None:
