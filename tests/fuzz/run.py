@@ -21,8 +21,9 @@ from pathlib import Path
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE / "../sampling"))
 
+from answers import Broken  # noqa: E402
 from campaign import Campaign, add_options  # noqa: E402
-from entries import ENTRIES, ON_DEMAND, Broken, trial  # noqa: E402
+from entries import ENTRIES, ON_DEMAND, trial  # noqa: E402
 
 CORPUS = HERE / "corpus"
 MEMORY = 4 << 30
