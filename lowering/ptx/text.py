@@ -30,6 +30,7 @@ from tilewright.dialects.ptx.wgmma import WgmmaFenceOp, WgmmaOp
 from tilewright.lowering.ptx.check_loadable import check_loadable
 from tilewright.lowering.ptx.edges import Edge, edges_of
 from tilewright.lowering.ptx.instructions import InstructionPrinter, Shapes
+from tilewright.lowering.ptx.parallel_moves import in_order
 from tilewright.lowering.ptx.registers import PREFIXES, RegisterMove, names_of, needs_register
 
 _PARAMETER_SPELLINGS = {TENSORMAP: ".align 64 .b8 {}[128]"}
@@ -217,25 +218,11 @@ class KernelText:
         ]
 
     def _moves(self, edge: Edge) -> None:
-        """The edge's parallel moves in an order that overwrites nothing still to be read."""
+        """The edge's parallel moves."""
         waiting = self._pending(edge)
-        if not waiting:
-            return
-        touched = not self._unfenced.isdisjoint(into for _, into, _ in waiting)
-        while waiting:
-            ready = next(
-                (i for i, (_, d, _) in enumerate(waiting) if all(d != s for _, _, s in waiting)),
-                None,
-            )
-            if ready is None:
-                # A cycle: keep one source aside, then the rest unwinds.
-                kind, destination, source = waiting[0]
-                spare = self.registers.names.scratch(kind)
-                self.line(f"mov.{kind} {spare}, {source};")
-                waiting[0] = RegisterMove(kind, destination, spare)
-                continue
-            kind, destination, source = waiting.pop(ready)
-            self.line(f"mov.{kind} {destination}, {source};")
+        touched = not self._unfenced.isdisjoint(move.dest for move in waiting) if waiting else False
+        for kind, dest, source in in_order(waiting, self.registers.names.scratch):
+            self.line(f"mov.{kind} {dest}, {source};")
         if touched:
             self.line("wgmma.fence.sync.aligned;")
 
