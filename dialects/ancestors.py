@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Operation
 from xdsl.traits import SymbolTable
 
@@ -21,4 +22,11 @@ def symbol_table(op: Operation) -> Operation | None:
 def symbol(op: Operation, name: str) -> Operation | None:
     """What a symbol names that an op uses."""
     table = symbol_table(op)
-    return None if table is None else SymbolTable.lookup_symbol(table, name)
+    blocks = () if table is None else table.regions[0].blocks
+    return next((other for block in blocks for other in block.ops if name_of(other) == name), None)
+
+
+def name_of(op: Operation) -> str | None:
+    """The symbol that an op is."""
+    name = op.get_attr_or_prop("sym_name")
+    return name.data if isinstance(name, StringAttr) else None

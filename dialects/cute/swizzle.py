@@ -31,7 +31,6 @@ from tilewright.dialects.cute.layout import Layout, read_layout, slice_and_offse
 from tilewright.dialects.cute.text import LayoutParseError, LayoutReader
 from tilewright.dialects.cute.value import FrozenValue, slot_setter
 
-
 INDEX_BITS = 63
 """The bits of an index that is not negative."""
 

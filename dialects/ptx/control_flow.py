@@ -222,7 +222,8 @@ class EntryOp(PtxOp):
             )
         if shared < 0 or not is_alignment(align):
             raise self.fail(
-                f"shared memory aligned to a power of two of 31 bits, got {shared} bytes aligned to {align}"
+                "shared memory aligned to a power of two of 31 bits, got "
+                f"{shared} bytes aligned to {align}"
             )
 
     def _verify_launch(self) -> None:

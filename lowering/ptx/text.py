@@ -1,6 +1,6 @@
 """PTX text of `ptx` IR."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from functools import cache, cached_property
 from io import StringIO
 

@@ -94,6 +94,13 @@ def print_signature(printer: Printer, op: CudaTileOp) -> None:
                 print_types(printer, results)
 
 
+def verify_in_module(op: CudaTileOp) -> None:
+    """Raise VerifyException where a part of a module is in another op."""
+    around = op.parent_op()
+    if around is not None and not around.has_trait(SymbolTable):
+        raise op.fail(f"a module around it, got {named(around)}")
+
+
 def verify_signature(op: CudaTileOp) -> None:
     """Raise VerifyException where the block of a function has not its parameters."""
     type_ = op.properties["function_type"]
@@ -192,6 +199,7 @@ class EntryOp(CudaTileOp):
                 raise self.fail(f"parameters that are scalar tiles, got {shown(type_)}")
 
     def verify_in_place(self) -> None:
+        verify_in_module(self)
         verify_signature(self)
         verify_function_scope(self)
         verify_hints(self)
@@ -243,6 +251,9 @@ class GlobalOp(CudaTileOp):
         type_: Any = self.value.type  # pyright: ignore
         if type_.rank != 1:  # pyright: ignore
             raise self.fail(f"elements of rank 1, got {shown(type_)}")  # pyright: ignore
+
+    def verify_in_place(self) -> None:
+        verify_in_module(self)
 
 
 @tile_op("cuda_tile.get_global", 0x2C)

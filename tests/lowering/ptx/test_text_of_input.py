@@ -1,5 +1,5 @@
-"""What a module calls things reaches PTX as identifiers and comments, or is refused: ptxas reads the
-text whatever the names."""
+"""What a module calls things reaches PTX as identifiers and comments, or is refused: ptxas reads
+the text whatever the names."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_variables_of_any_name(name: str) -> None:
 def test_variables_of_a_gpu_module_are_its_own() -> None:
     text = f"gpu.module @m {{\n{variable('g')}{reads('g')}}}\n"
     assert ".global .align 1 .b8 g[2]" in tw.compile(text, "sm_90a").ptx
-    with pytest.raises(tw.CompileError, match="expected a memref.global @g, got none"):
+    with pytest.raises(tw.CompileError, match=r"expected a memref\.global @g, got none"):
         tw.compile(f"{variable('g')}gpu.module @m {{\n{reads('g')}}}\n", "sm_90a")
 
 
@@ -125,5 +125,5 @@ def test_counts_of_ctas(count: str) -> None:
     kernel = (
         f"ptx.entry @k() reqntid(32, 1, 1) attributes {{nvvm.minctasm = {count}}} {{\nptx.ret\n}}"
     )
-    with pytest.raises(tw.CompileError, match="nvvm.minctasm as a count of 31 bits from 1"):
+    with pytest.raises(tw.CompileError, match=r"nvvm\.minctasm as a count of 31 bits from 1"):
         tw.compile(kernel, "sm_90a")
