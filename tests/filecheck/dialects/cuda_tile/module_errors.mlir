@@ -99,19 +99,6 @@ cuda_tile.module @m {
 
 // -----
 
-// What stands in a module that is wrong itself is not asked about it.
-// expected-error @+1 {{'cuda_tile.module' expected}}
-"cuda_tile.module"() <{sym_name = "m"}> ({
-^first:
-^other:
-  "cuda_tile.entry"() <{function_type = () -> (), sym_name = "f"}> ({
-    %g = "cuda_tile.get_global"() <{name = @g}> : () -> !cuda_tile.tile<ptr<f32>>
-    "cuda_tile.return"() : () -> ()
-  }) : () -> ()
-}) : () -> ()
-
-// -----
-
 cuda_tile.module @m {
   // expected-error @+1 {{'cuda_tile.entry' expected function_type to be a fun, got f16}}
   "cuda_tile.entry"() <{function_type = f16, sym_name = "f"}> ({
