@@ -20,6 +20,7 @@ from xdsl.dialects.builtin import (
     i1,
 )
 from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.irdl import IRDLOperation
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
@@ -58,6 +59,11 @@ def fault(op: Operation) -> str | None:
             if not 0 < count <= MAX_HELD:
                 words = f"a {result.type.name} of 1 to {MAX_HELD} elements, which a thread can hold"
                 return f"expected {words}, got {result.type}"
+    if op.attributes and isinstance(op, IRDLOperation):
+        known = op.attributes.keys() & op.get_irdl_definition().properties.keys()
+        if known:
+            name = min(known)
+            return f"expected {name} as a property, got an attribute too: {op.attributes[name]}"
     if (rule := RULES.get(type(op))) is None:
         return None
     try:

@@ -22,6 +22,8 @@ WRONG = [
      "'arith.extf' expected operand and result of one shape"),
     ("%y = arith.constant 9223372036854775808 : index",
      "'arith.constant' expected an index of 64 bits"),
+    ('%y = "arith.constant"() <{value = 1 : i32}> {value = 2 : i32} : () -> i32',
+     "'arith.constant' expected value as a property, got an attribute too: 2 : i32"),
     ("%y = memref.load %m[] : memref<4x4xf32>", "'memref.load' expected 2 indices"),
     ("memref.store %x, %m[%i] : memref<4x4xf32>", "'memref.store' expected 2 indices"),
     ("%y = scf.if %c -> (f32) {\n  scf.yield %x : f32\n  }",

@@ -95,7 +95,9 @@ def test_ops_of_others(body: str, message: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ['entry @"" () { return }', 'global @"" <i32: 1> : tile<1xi32>'], ids=["entry", "global"]
+    "text",
+    ['entry @"" () { return }', 'global @"" <i32: 1> : tile<1xi32>'],
+    ids=["entry", "global"],
 )
 def test_names_that_are_none(text: str) -> None:
     """No reader takes them."""
