@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 from answers import command, judged
-from levels import bytecode, every_way, ptx, tile
+from levels import assembled, bytecode, every_way, ptx, tile
 from mutate import Followers, followers, mutant, mutant_bytes, tokens
 
 import tilewright as tw
@@ -254,6 +254,8 @@ ENTRIES: dict[str, tuple[Callable[[random.Random], Any], Callable[[Any, random.R
     "bytecode": (bytecode, every_way),
     "tile": (tile, every_way),
     "ptx": (ptx, every_way),
+    "assemble-tile": (tile, assembled),
+    "assemble-ptx": (ptx, assembled),
     "instruction": (_of(_instructions), instruction),
 }
 """What makes the mutant of a random state, and what reads it."""
@@ -261,7 +263,7 @@ ENTRIES: dict[str, tuple[Callable[[random.Random], Any], Callable[[Any, random.R
 BINARY = ("npy", "bytecode")
 """Those whose mutants are bytes."""
 
-ON_DEMAND = ("assemble",)
+ON_DEMAND = ("assemble", "assemble-tile", "assemble-ptx")
 """Those that take long: ptxas reads every kernel."""
 
 

@@ -135,11 +135,21 @@ def bytecode(rng: random.Random) -> bytes:
 
 def every_way(given: str | bytes, rng: random.Random) -> None:
     """Read, verify and print a mutant; what is legal is compiled, run, checked and written."""
-    modules: list[ModuleOp] = []
-    judged(lambda: modules.append(verified(given)[0]), tw.CompileError)
-    for module in modules:
+    for module in _verified(given):
         for way in WAYS:
             way(module, rng)
+
+
+def assembled(given: str | bytes, rng: random.Random) -> None:
+    """Of what compiles, ptxas takes the PTX."""
+    for module in _verified(given):
+        _compiled(module, rng, assemble=True)
+
+
+def _verified(given: str | bytes) -> list[ModuleOp]:
+    modules: list[ModuleOp] = []
+    judged(lambda: modules.append(verified(given)[0]), tw.CompileError)
+    return modules
 
 
 def _read_back(module: ModuleOp, rng: random.Random) -> None:
@@ -162,9 +172,9 @@ def _read_back(module: ModuleOp, rng: random.Random) -> None:
         raise Broken(f"what prints reads as another: {first[0].strip()[:60]}")
 
 
-def _compiled(module: ModuleOp, rng: random.Random) -> None:
+def _compiled(module: ModuleOp, rng: random.Random, *, assemble: bool = False) -> None:
     arch = rng.choice(ARCHES)
-    judged(lambda: tw.compile(module, arch), tw.CompileError, tw.TargetError)
+    judged(lambda: tw.compile(module, arch, assemble=assemble), tw.CompileError, tw.TargetError)
 
 
 def _run(module: ModuleOp, rng: random.Random) -> None:

@@ -64,7 +64,8 @@ def main() -> None:
     parser.add_argument("--keep", action="store_true", help="the first of each kind to corpus/")
     options = parser.parse_args()
     entries = options.entry or [entry for entry in ENTRIES if entry not in ON_DEMAND]
-    entries += ["assemble"] * (options.assemble and "assemble" not in entries)
+    if options.assemble:
+        entries += [entry for entry in ON_DEMAND if entry not in entries]
     campaign = Campaign(broken, options, batch=50, setup=limit)
     reasons = campaign.run(entries)
     if options.keep:
