@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 from answers import command, judged
-from levels import assembled, bytecode, every_way, ptx, tile
+from levels import assembled, bytecode, every_way, ptx, tile, tiles_and_atoms
 from mutate import Followers, followers, mutant, mutant_bytes, tokens
 
 import tilewright as tw
@@ -254,6 +254,7 @@ ENTRIES: dict[str, tuple[Callable[[random.Random], Any], Callable[[Any, random.R
     "bytecode": (bytecode, every_way),
     "tile": (tile, every_way),
     "ptx": (ptx, every_way),
+    "kernel": (tiles_and_atoms, every_way),
     "assemble-tile": (tile, assembled),
     "assemble-ptx": (ptx, assembled),
     "instruction": (_of(_instructions), instruction),

@@ -70,6 +70,19 @@ def ptx_texts() -> tuple[str, ...]:
 
 
 @cache
+def kernels() -> tuple[str, ...]:
+    """Kernels of the levels of tiles and of atoms, which may not parse."""
+    files = (*_chunks("examples/*.mlir"), *_chunks("tests/filecheck/**/*.mlir"))
+    return tuple(part for part in files if "kernel" in part and "cuda_tile." not in part)
+
+
+@cache
+def _donors() -> tuple[str, ...]:
+    """A few of them, which parse quickly: their attributes go to others."""
+    return _parsed(kernels()[::12])
+
+
+@cache
 def _lowered(name: str) -> str:
     arch = next((arch for word, arch in TARGETS.items() if word in name), "sm_80")
     return text_of(lower((ROOT / f"examples/{name}.mlir").read_text(), arch)[0])
@@ -101,6 +114,14 @@ def ptx(rng: random.Random) -> str:
     text = rng.choice(texts)
     own = tuple(text for text in texts if "\n" in text)
     return _of(own, text if "\n" in text else _lowered(text), rng)
+
+
+def tiles_and_atoms(rng: random.Random) -> str:
+    text = rng.choice(kernels())
+    try:
+        return _of(_donors(), text, rng)
+    except tw.CompileError:
+        return mutant(rng, text, _tokens(_donors()))
 
 
 @cache
