@@ -98,10 +98,10 @@ def _of(texts: Sequence[str], text: str, rng: random.Random) -> str:
     if rng.random() < 0.3:
         return mutant(rng, text, _tokens(texts))
     module = mutant_module(rng, text, attributes(texts))
-    try:
-        return text_of(module, generic=rng.random() < 0.6)
-    except Exception:  # what does not verify need not print in its own format
-        return text_of(module, generic=True)
+    for generic in (rng.random() < 0.6, True):
+        with contextlib.suppress(Exception):  # what does not verify need not print
+            return text_of(module, generic=generic)
+    return mutant(rng, text, _tokens(texts))
 
 
 def tile(rng: random.Random) -> str:
@@ -185,8 +185,8 @@ def _read_back(module: ModuleOp, rng: random.Random) -> None:
         except tw.CompileError as error:
             raise Broken(f"what prints does not read: {error.message[:80]}") from error
 
-    judged(again)
-    before, after = read
+    judged(again, NotImplementedError)  # xDSL prints no f80 and no f128
+    before, after = read or ("", "")
     if before != after:
         lines = zip(before.splitlines(), after.splitlines(), strict=False)
         first = next((pair for pair in lines if pair[0] != pair[1]), ("", ""))

@@ -56,7 +56,8 @@ def joins(region: Region) -> dict[Block, Block | None]:
         for dest, _ in edges_of(block.last_op) or ((None, ()),):
             before.setdefault(dest, []).append(block)
     # All ways end in one place behind the last blocks, where nothing is.
-    behind = immediate_dominators(None, lambda block: before.get(block, ()))
+    end: Block | None = None
+    behind = immediate_dominators(end, lambda block: before.get(block, ()))
     return {block: behind.get(block) for block in region.blocks}
 
 
