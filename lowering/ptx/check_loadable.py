@@ -15,6 +15,7 @@ from tilewright.dialects.ptx.calls import DriverCallOp
 from tilewright.dialects.ptx.control_flow import EntryOp
 from tilewright.dialects.ptx.instruction import PtxOp
 from tilewright.dialects.ptx.module_variables import GlobalOp
+from tilewright.dialects.ptx.registers import SharedAddressOp
 from tilewright.dialects.ptx.types import RegType
 from tilewright.lowering.ptx.instructions import Shapes, shapes_of
 from tilewright.lowering.ptx.kept import kept
@@ -63,6 +64,10 @@ def _check_body(entry: EntryOp, shapes: Shapes) -> None:
             if not isinstance(argument.type, RegType):
                 raise OpError(entry, f"a block argument of {argument.type} has no PTX text")
     own = kept(Shapes, entry.body) or shapes_of(entry)
+    for op in () if entry.shared.value.data else own:
+        if isinstance(op, SharedAddressOp):
+            raise OpError(op, f"'{op.name}' expected a kernel with shared memory, got "
+                              f"@{entry.sym_name.data} without")  # fmt: skip
     last = {block.last_op for block in entry.body.blocks}
     for op, shape in own.items():
         if shape.ends_block or op in last:

@@ -127,3 +127,12 @@ def test_counts_of_ctas(count: str) -> None:
     )
     with pytest.raises(tw.CompileError, match=r"nvvm\.minctasm as a count of 31 bits from 1"):
         tw.compile(kernel, "sm_90a")
+
+
+def test_shared_memory_that_a_kernel_has_not() -> None:
+    text = "ptx.entry @k() {\n%s = ptx.shared_address 0\nptx.ret\n}"
+    with pytest.raises(tw.CompileError, match="a kernel with shared memory, got @k without"):
+        tw.compile(text, "sm_90a")
+    assert assemble(
+        tw.compile(text.replace("()", "() shared 16 align 16"), "sm_90a").ptx, "sm_90a"
+    ).ok
