@@ -20,13 +20,13 @@ def symbol_table(op: Operation) -> Operation | None:
 
 
 def symbol(op: Operation, name: str) -> Operation | None:
-    """What a symbol names that an op uses."""
+    """The op of the name that an op uses; None where there is none."""
     table = symbol_table(op)
     blocks = () if table is None else table.regions[0].blocks
     return next((other for block in blocks for other in block.ops if name_of(other) == name), None)
 
 
 def name_of(op: Operation) -> str | None:
-    """The symbol that an op is."""
+    """The name by which others use an op."""
     name = op.get_attr_or_prop("sym_name")
     return name.data if isinstance(name, StringAttr) else None

@@ -51,12 +51,9 @@ def _module(text: str) -> ModuleOp:
 @cache
 def attributes(texts: Sequence[str]) -> tuple[Attribute, ...]:
     """The attributes and types of modules, once each."""
-    found: dict[Attribute, None] = {}
-    for text in texts:
-        for op in _module(text).walk():
-            found |= dict.fromkeys((*op.properties.values(), *op.attributes.values()))
-            found |= dict.fromkeys(result.type for result in op.results)
-    return tuple(found)
+    ops = [op for text in texts for op in _module(text).walk()]
+    values = (value for op in ops for value in (*op.properties.values(), *op.attributes.values()))
+    return tuple(dict.fromkeys((*values, *(result.type for op in ops for result in op.results))))
 
 
 def text_of(module: ModuleOp, *, generic: bool = False) -> str:
@@ -165,15 +162,15 @@ def _type(rng: random.Random, ops: Ops, others: Sequence[Attribute]) -> None:
 def _attribute(rng: random.Random, ops: Ops, others: Sequence[Attribute]) -> None:
     """A property changed, replaced, dropped or added."""
     op = _inner(rng, ops)
-    held = op.properties if op.properties and rng.random() < 0.9 else op.attributes
-    name = rng.choice(list(held)) if held else rng.choice(("value", "nvvm.minctasm", "sym_name"))
-    if name in held and rng.random() < 0.1:
-        del held[name]
-    elif name in held and rng.random() < 0.7:
-        held[name] = _edited(rng, held[name])
+    named = op.properties if op.properties and rng.random() < 0.9 else op.attributes
+    name = rng.choice(list(named)) if named else rng.choice(("value", "nvvm.minctasm", "sym_name"))
+    if name in named and rng.random() < 0.1:
+        del named[name]
+    elif name in named and rng.random() < 0.7:
+        named[name] = _edited(rng, named[name])
     else:
-        alike = [other for other in others if type(other) is type(held.get(name))]
-        held[name] = rng.choice(alike if alike and rng.random() < 0.7 else others)
+        alike = [other for other in others if type(other) is type(named.get(name))]
+        named[name] = rng.choice(alike if alike and rng.random() < 0.7 else others)
 
 
 def _edited(rng: random.Random, attribute: Attribute) -> Attribute:

@@ -10,7 +10,9 @@ from answers import Broken
 from entries import BINARY, ENTRIES, ON_DEMAND, trial
 
 CORPUS = sorted(path for path in (Path(__file__).parent / "corpus").glob("*") if path.suffix == "")
-COUNTS = {"opt": 80, "compile": 100, "interpret": 120, "layout": 120, "npy": 80}
+COUNTS = {
+    "opt": 80, "compile": 100, "interpret": 120, "layout": 120, "npy": 80, "ptx": 30, "kernel": 40,
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("entry", [entry for entry in ENTRIES if entry not in ON_DEMAND])

@@ -26,13 +26,13 @@ def test_each_register_gets_what_its_source_had(sources: dict[int, int | None]) 
         for dest, source in sources.items()
         if dest != source
     ]
-    held = {f"r{place}": f"r{place}" for place in PLACES} | {"7": "7"}
-    wanted = held | {move.dest: move.source for move in moves}
+    registers = {f"r{place}": f"r{place}" for place in PLACES} | {"7": "7"}
+    wanted = registers | {move.dest: move.source for move in moves}
     used = 0
     for _, dest, source in in_order(moves, spares()):
-        held[dest] = held[source]
+        registers[dest] = registers[source]
         used += 1
-    assert {name: held[name] for name in wanted} == wanted
+    assert {name: registers[name] for name in wanted} == wanted
     assert used - len(moves) <= len(moves) // 2, "one spare a circle"
 
 
