@@ -9,6 +9,7 @@ from math import prod
 from typing import Any
 
 from xdsl.dialects import arith, cf, func, gpu, memref, scf
+from xdsl.dialects.arith import CMPF_COMPARISON_OPERATIONS, CMPI_COMPARISON_OPERATIONS
 from xdsl.dialects.builtin import (
     DenseArrayBase,
     DenseIntOrFPElementsAttr,
@@ -171,6 +172,14 @@ def _while(op: scf.WhileOp) -> str | None:
     return None
 
 
+def _compared(op: arith.CmpiOp | arith.CmpfOp) -> str | None:
+    is_integer, given = isinstance(op, arith.CmpiOp), op.predicate.value.data
+    count = len(CMPI_COMPARISON_OPERATIONS if is_integer else CMPF_COMPARISON_OPERATIONS)
+    if not 0 <= given < count:
+        return f"expected a predicate of 0 to {count - 1}, got {given}"
+    return _mask(op)
+
+
 def _mask(op: arith.CmpiOp | arith.CmpfOp | arith.SelectOp) -> str | None:
     mask, type_ = (op.cond, op.lhs) if isinstance(op, arith.SelectOp) else (op.result, op.lhs)
     if isinstance(op, arith.SelectOp) and mask.type == i1:
@@ -227,8 +236,8 @@ def _extents_fault(
 
 
 RULES: dict[type[Operation], Rule] = {
-    arith.CmpfOp: _mask,
-    arith.CmpiOp: _mask,
+    arith.CmpfOp: _compared,
+    arith.CmpiOp: _compared,
     arith.ConstantOp: _constant,
     arith.ExtFOp: _cast(wider=True),
     arith.SelectOp: _mask,

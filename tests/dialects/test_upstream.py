@@ -24,6 +24,10 @@ WRONG = [
      "'arith.constant' expected an index of 64 bits"),
     ('%y = "arith.constant"() <{value = 1 : i32}> {value = 2 : i32} : () -> i32',
      "'arith.constant' expected value as a property, got an attribute too: 2 : i32"),
+    ('%y = "arith.cmpi"(%i, %i) <{predicate = 10 : i64}> : (index, index) -> i1',
+     "'arith.cmpi' expected a predicate of 0 to 9, got 10"),
+    ('%y = "arith.cmpf"(%x, %x) <{predicate = 16 : i64, fastmath = #arith.fastmath<none>}> : '
+     "(f32, f32) -> i1", "'arith.cmpf' expected a predicate of 0 to 15, got 16"),
     ("%y = memref.load %m[] : memref<4x4xf32>", "'memref.load' expected 2 indices"),
     ("memref.store %x, %m[%i] : memref<4x4xf32>", "'memref.store' expected 2 indices"),
     ("%y = scf.if %c -> (f32) {\n  scf.yield %x : f32\n  }",
