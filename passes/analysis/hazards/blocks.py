@@ -55,9 +55,12 @@ def joins(region: Region) -> dict[Block, Block | None]:
     for block in region.blocks:
         for dest, _ in edges_of(block.last_op) or ((None, ()),):
             before.setdefault(dest, []).append(block)
+
     # All ways end in one place behind the last blocks, where nothing is.
-    end: Block | None = None
-    behind = immediate_dominators(end, lambda block: before.get(block, ()))
+    def ways(block: Block | None) -> Sequence[Block]:
+        return before.get(block, ())
+
+    behind: dict[Block | None, Block | None] = immediate_dominators(None, ways)
     return {block: behind.get(block) for block in region.blocks}
 
 
