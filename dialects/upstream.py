@@ -25,13 +25,13 @@ from xdsl.irdl import IRDLOperation
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
-from tilewright.diagnostic import named
 from tilewright.dialects.ancestors import symbol
 from tilewright.dialects.cute.int_tuple import product
 from tilewright.dialects.cute.types.tensors import MemRefType as TensorMemRefType
 from tilewright.dialects.cute_nvgpu.lattice.launch import why_illegal_block, why_illegal_cluster
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
 from tilewright.dialects.gpu import FuncOp, other_spelling
+from tilewright.source.diagnostic import named
 
 Rule = Callable[[Any], str | None]
 INDEX_BITS = 64

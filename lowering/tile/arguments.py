@@ -8,7 +8,6 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, ArrayAttr, DictionaryAttr, Inte
 from xdsl.dialects.builtin import MemRefType as LineType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
-from tilewright.diagnostic import OpError
 from tilewright.dialects.cute.int_tuple import flatten
 from tilewright.dialects.cute.rules.accessors import dynamic_leaves
 from tilewright.dialects.cute.symbolic.scalar import Dynamic, Scalar, width_of
@@ -21,6 +20,7 @@ from tilewright.dialects.cute.values import Typed, with_dynamic_leaves
 from tilewright.dialects.cute_nvgpu.types.tensor_map import TmaDescriptorType
 from tilewright.lowering.tile.facts import Fact, Facts
 from tilewright.lowering.tile.places import Memory, item_type
+from tilewright.source.diagnostic import OpError
 
 
 class Arguments:

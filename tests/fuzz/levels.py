@@ -19,14 +19,14 @@ from xdsl.dialects.builtin import ModuleOp
 
 import tilewright as tw
 from tilewright.arguments.dtypes import DTYPES
-from tilewright.diagnostic import OpError
 from tilewright.dialects.cuda_tile.bytecode.read_module import read_bytecode
 from tilewright.dialects.cuda_tile.bytecode.write_module import write_bytecode
 from tilewright.dialects.cuda_tile.ops.module import EntryOp as TileEntryOp
 from tilewright.execution import kernel_signature
-from tilewright.parsing import parse_module
 from tilewright.passes.check_hazards import CheckHazardsPass
 from tilewright.pipeline import lower, run_pipeline, stages_of, verified
+from tilewright.source.diagnostic import OpError
+from tilewright.source.parsing import parse_module
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.append(str(ROOT / "tests/dialects/cuda_tile/bytecode"))

@@ -24,8 +24,8 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue, TypeAttribute
 
-from tilewright.parsing import parse_module
-from tilewright.printing import ShortPrinter
+from tilewright.source.parsing import parse_module
+from tilewright.source.printing import ShortPrinter
 
 Ops = Sequence[Operation]
 Edit = Callable[[random.Random, Ops, Sequence[Attribute]], None]

@@ -16,11 +16,11 @@ from xdsl.dialects.builtin import (
     i8,
 )
 
-from tilewright.diagnostic import file_location
 from tilewright.dialects.ancestors import symbol
 from tilewright.dialects.cuda_tile.ops.module import GetGlobalOp, GlobalOp
 from tilewright.dialects.cute_nvgpu.ops.address import AddressOp
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, lowers
+from tilewright.source.diagnostic import file_location
 
 _LEAST_ALIGNMENT = 16
 """The alignment of the widest access."""

@@ -9,7 +9,7 @@ import pytest
 from xdsl.printer import Printer
 
 import tilewright as tw
-from tilewright.parsing import parse_module
+from tilewright.source.parsing import parse_module
 
 GEMM = Path(__file__).parents[3] / "examples/tile_gemm_sm90.mlir"
 

@@ -8,10 +8,10 @@ import re
 import pytest
 
 import tilewright as tw
+from tilewright.launch.ptxas import assemble
 from tilewright.lowering.ptx.text import module_text
-from tilewright.parsing import parse_module
 from tilewright.pipeline import lower
-from tilewright.ptxas import assemble
+from tilewright.source.parsing import parse_module
 
 NAMES = (
     "",
