@@ -9,8 +9,10 @@ from math import prod
 from typing import Any
 
 from xdsl.dialects import arith, cf, func, gpu, memref, scf
+from xdsl.dialects.arith import CMPF_COMPARISON_OPERATIONS, CMPI_COMPARISON_OPERATIONS
 from xdsl.dialects.builtin import (
     DenseArrayBase,
+    DenseIntOrFPElementsAttr,
     IndexType,
     IntegerAttr,
     IntegerType,
@@ -19,14 +21,17 @@ from xdsl.dialects.builtin import (
     i1,
 )
 from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.irdl import IRDLOperation
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
+from tilewright.dialects.ancestors import symbol
 from tilewright.dialects.cute.int_tuple import product
 from tilewright.dialects.cute.types.tensors import MemRefType as TensorMemRefType
 from tilewright.dialects.cute_nvgpu.lattice.launch import why_illegal_block, why_illegal_cluster
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
 from tilewright.dialects.gpu import FuncOp, other_spelling
+from tilewright.source.diagnostic import named
 
 Rule = Callable[[Any], str | None]
 INDEX_BITS = 64
@@ -55,6 +60,11 @@ def fault(op: Operation) -> str | None:
             if not 0 < count <= MAX_HELD:
                 words = f"a {result.type.name} of 1 to {MAX_HELD} elements, which a thread can hold"
                 return f"expected {words}, got {result.type}"
+    if op.attributes and isinstance(op, IRDLOperation):
+        known = op.attributes.keys() & op.get_irdl_definition().properties.keys()
+        if known:
+            name = min(known)
+            return f"expected {name} as a property, got an attribute too: {op.attributes[name]}"
     if (rule := RULES.get(type(op))) is None:
         return None
     try:
@@ -109,6 +119,26 @@ def _alloc(op: memref.AllocOp | memref.AllocaOp) -> str | None:
     return None
 
 
+def _global(op: memref.GlobalOp) -> str | None:
+    given = op.initial_value
+    if isinstance(given, DenseIntOrFPElementsAttr) and (
+        (given.get_shape(), given.get_element_type())
+        != (op.type.get_shape(), op.type.get_element_type())
+    ):
+        return f"expected elements of {op.type}, got {given.type}"
+    return None
+
+
+def _get_global(op: memref.GetGlobalOp) -> str | None:
+    variable = symbol(op, name := op.name_.string_value())
+    if not isinstance(variable, memref.GlobalOp):
+        got = "none" if variable is None else named(variable)
+        return f"expected a memref.global @{name}, got {got}"
+    if op.memref.type != variable.type:
+        return f"expected {variable.type} as @{name} is, got {op.memref.type}"
+    return None
+
+
 def _types(values: Sequence[SSAValue]) -> list[str]:
     return [str(value.type) for value in values]
 
@@ -140,6 +170,14 @@ def _while(op: scf.WhileOp) -> str | None:
             given = ", ".join(_types(values))
             return f"expected {whose} to be of ({', '.join(_types(wanted))}), got ({given})"
     return None
+
+
+def _compared(op: arith.CmpiOp | arith.CmpfOp) -> str | None:
+    is_integer, given = isinstance(op, arith.CmpiOp), op.predicate.value.data
+    count = len(CMPI_COMPARISON_OPERATIONS if is_integer else CMPF_COMPARISON_OPERATIONS)
+    if not 0 <= given < count:
+        return f"expected a predicate of 0 to {count - 1}, got {given}"
+    return _mask(op)
 
 
 def _mask(op: arith.CmpiOp | arith.CmpfOp | arith.SelectOp) -> str | None:
@@ -198,8 +236,8 @@ def _extents_fault(
 
 
 RULES: dict[type[Operation], Rule] = {
-    arith.CmpfOp: _mask,
-    arith.CmpiOp: _mask,
+    arith.CmpfOp: _compared,
+    arith.CmpiOp: _compared,
     arith.ConstantOp: _constant,
     arith.ExtFOp: _cast(wider=True),
     arith.SelectOp: _mask,
@@ -211,6 +249,8 @@ RULES: dict[type[Operation], Rule] = {
     FuncOp: _kernel,
     memref.AllocOp: _alloc,
     memref.AllocaOp: _alloc,
+    memref.GetGlobalOp: _get_global,
+    memref.GlobalOp: _global,
     memref.LoadOp: _indices,
     memref.StoreOp: _indices,
     scf.IfOp: _if,

@@ -278,13 +278,15 @@ class OptimizationHintsAttr(ParametrizedAttribute):
 
 def _print_hints(printer: Printer, key: str, hints: Attribute) -> None:
     assert isinstance(hints, DictionaryAttr)
-    printer.print_string(f"{key} = ")
+    printer.print_identifier_or_string_literal(key)
+    printer.print_string(" = ")
     with printer.in_braces():
         printer.print_list(hints.data.items(), lambda hint: _print_hint(printer, *hint))
 
 
 def _print_hint(printer: Printer, name: str, hint: Attribute) -> None:
-    printer.print_string(f"{name} = ")
+    printer.print_identifier_or_string_literal(name)
+    printer.print_string(" = ")
     number: Any = hint
     if isinstance(hint, IntegerAttr) and number.type in (i1, i64):
         number.print_without_type(printer)

@@ -31,12 +31,16 @@ from tilewright.dialects.cute.layout import Layout, read_layout, slice_and_offse
 from tilewright.dialects.cute.text import LayoutParseError, LayoutReader
 from tilewright.dialects.cute.value import FrozenValue, slot_setter
 
+INDEX_BITS = 63
+"""The bits of an index that is not negative."""
+
 
 class Swizzle(FrozenValue):
     """The involution x -> x ^ ((x & Y) >> shift), a bijection of the integers below `size()`.
 
     A negative shift has the source field Y below the target field Z.
-    Raises LayoutError for negative bits or base, and for fields that overlap.
+    Raises LayoutError for negative bits or base, for fields that overlap, and for fields beyond the
+    bits of an index.
     """
 
     __slots__ = ("base", "bits", "shift")
@@ -49,6 +53,11 @@ class Swizzle(FrozenValue):
         if bits < 0 or base < 0 or abs(shift) < bits:
             raise LayoutError(
                 f"expected bits and base >= 0 and |shift| >= bits, got S<{bits},{base},{shift}>"
+            )
+        if bits + base + abs(shift) > INDEX_BITS:
+            raise LayoutError(
+                f"expected the fields of a swizzle in the {INDEX_BITS} bits of an index, got "
+                f"S<{bits},{base},{shift}>"
             )
         _set_bits(self, bits)
         _set_base(self, base)

@@ -72,6 +72,13 @@ class Tensor:
         """The layout that has the modes."""
         return outer_of(self.layout)
 
+    @property
+    def why_no_argument(self) -> str | None:
+        """Why a kernel takes no such tensor, or None where it does."""
+        if self.space != "gmem" or not isinstance(self.layout, Layout):
+            return f"expected a plain layout in gmem, got {self}"
+        return None
+
     def with_layout(self, layout: AnyLayout) -> Tensor:
         """The same first element, seen through another layout."""
         return Tensor(self.element, self.space, self.align, layout, self.base, self.offset)

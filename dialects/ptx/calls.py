@@ -18,6 +18,11 @@ class DriverCallOp(PtxOp, ABC):
 
     DECLARATION: ClassVar[str]
 
+    @classmethod
+    def function(cls) -> str:
+        """The function's name."""
+        return cls.name.removeprefix("ptx.")
+
     @abstractmethod
     def text(self, registers: Sequence[str]) -> Iterator[str]:
         """The call, of the registers that hold its operands and results."""
@@ -51,6 +56,10 @@ class VprintfOp(DriverCallOp):
             if type_ not in _PASSED:
                 legal = ", ".join(map(str, _PASSED))
                 raise self.fail(f"registers of {legal}, got {type_}")
+        if "\0" in (text := self.format.data):
+            raise self.fail(f"a format without NUL, which ends it, got {text!r}")
+        if any("\ud800" <= character <= "\udfff" for character in text):
+            raise self.fail(f"a format that UTF-8 can spell, got {text!r}")
 
     def text(self, registers: Sequence[str]) -> Iterator[str]:
         types = [type_ for type_ in self.values.types if isinstance(type_, RegType)]

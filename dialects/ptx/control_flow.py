@@ -1,6 +1,5 @@
 """Kernel entries and control flow. PTX ISA 5.4.1, 9.7.12."""
 
-import re
 from collections.abc import Sequence
 from typing import Self
 
@@ -36,15 +35,13 @@ from tilewright.dialects.cute_nvgpu.lattice.launch import (
     why_illegal_block,
     why_illegal_cluster,
 )
+from tilewright.dialects.cute_nvgpu.lattice.shared_memory import is_alignment
 from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement, needs
 from tilewright.dialects.fields import NUMBER, fields_op
 from tilewright.dialects.illegal import Illegal
+from tilewright.dialects.ptx.identifiers import why_no_identifier
 from tilewright.dialects.ptx.instruction import PtxOp
 from tilewright.dialects.ptx.types import RegType, reg
-
-# PTX ISA 4.4.
-_IDENTIFIER = re.compile(r"(?!WARP_SZ$)(?:[A-Za-z][A-Za-z0-9_$]*|[_$][A-Za-z0-9_$]+)")
-"""Names that PTX does not define itself, as it does WARP_SZ and many that begin with %."""
 
 TENSORMAP = "tensormap"
 """A parameter of 128 bytes that the hardware reads: `.param .align 64 .b8 name[128]`."""
@@ -200,14 +197,8 @@ class EntryOp(PtxOp):
         return end
 
     def verify_(self) -> None:
-        name = self.sym_name.data
-        if _IDENTIFIER.fullmatch(name) is None:
-            near = re.sub("[^A-Za-z0-9_$]", "_", name)
-            near = near if _IDENTIFIER.fullmatch(near) else f"{near}_"
-            raise self.fail(
-                f"a name that PTX takes, under which the driver finds the kernel, got '{name}'; "
-                f"nearest legal: '{near}'"
-            )
+        rule = "a name that PTX takes, under which the driver finds the kernel"
+        self.refuse(why_no_identifier(self.sym_name.data, rule))
         self._verify_shape()
         for parameter in self.parameters:
             if parameter.data not in PARAMETER_TYPES:
@@ -229,9 +220,10 @@ class EntryOp(PtxOp):
             raise self.fail(
                 f"attributes of {len(self.parameters)} parameters, got {len(self.arg_attrs)}"
             )
-        if shared < 0 or align < 1 or align & (align - 1):
+        if shared < 0 or not is_alignment(align):
             raise self.fail(
-                f"shared memory aligned to a power of two, got {shared} bytes aligned to {align}"
+                "shared memory aligned to a power of two of 31 bits, got "
+                f"{shared} bytes aligned to {align}"
             )
 
     def _verify_launch(self) -> None:
@@ -240,6 +232,9 @@ class EntryOp(PtxOp):
                 f"parameters of at most {MAX_PARAMETER_BYTES} bytes, got {self.parameter_bytes}"
             )
         rules = ((self.reqntid, why_illegal_block), (self.cluster, why_illegal_cluster))
+        least = self.attributes.get(MIN_CTAS, IntegerAttr(1, i32))
+        if not isinstance(least, IntegerAttr) or not 0 < least.value.data < 1 << 31:
+            raise self.fail(f"{MIN_CTAS} as a count of 31 bits from 1, got {least}")
         for extents, why_illegal in rules:
             if extents is not None:
                 self.refuse(why_illegal(extents.get_values()))

@@ -46,6 +46,9 @@ class PtxOp(FieldsOp):
     ASKS_OPERANDS: ClassVar[bool] = False
     """True where what is legal, or what the target needs, hangs on what the operands come from."""
 
+    ASKS_AROUND: ClassVar[bool] = False
+    """True where what is legal hangs on what the module holds."""
+
     ROW: ClassVar[Any] = None
 
     OPERANDS: ClassVar[Mapping[str, str]] = {}

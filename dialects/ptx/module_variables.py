@@ -2,12 +2,22 @@
 
 from typing import ClassVar
 
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, StringAttr, SymbolNameConstraint
+from xdsl.dialects.builtin import (
+    DenseIntOrFPElementsAttr,
+    StringAttr,
+    SymbolNameConstraint,
+    TensorType,
+    i8,
+)
 from xdsl.irdl import prop_def, result_def, traits_def
 from xdsl.traits import SymbolOpInterface
+from xdsl.utils.hints import isa
 
+from tilewright.dialects.ancestors import symbol, symbol_table
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import MOV
+from tilewright.dialects.cute_nvgpu.lattice.shared_memory import is_alignment
 from tilewright.dialects.fields import NUMBER, FieldsOp, fields_op
+from tilewright.dialects.ptx.identifiers import why_no_identifier
 from tilewright.dialects.ptx.registers import MoveOp
 from tilewright.dialects.ptx.types import reg
 
@@ -40,6 +50,14 @@ class GlobalOp(FieldsOp):
 
     assembly_format = "$sym_name `align` $align $octets"
 
+    def verify_(self) -> None:
+        self.refuse(why_no_identifier(self.sym_name.data, "a name that PTX takes"))
+        type_, align = self.octets.type, self.align.value.data
+        if not isa(type_, TensorType) or type_.element_type != i8 or not self.octets.data.data:
+            raise self.fail(f"bytes as a tensor of i8 with at least one, got {type_}")
+        if not is_alignment(align):
+            raise self.fail(f"bytes aligned to a power of two of 31 bits, got {align}")
+
     @property
     def content(self) -> bytes:
         """The bytes."""
@@ -66,5 +84,13 @@ class GlobalAddressOp(MoveOp):
 
     OPERANDS: ClassVar = {"d": "result", "a": "variable"}
 
+    ASKS_AROUND: ClassVar = True
+
     variable = prop_def(StringAttr)
     result = result_def(reg("b64"))
+
+    def verify_(self) -> None:
+        if symbol_table(self) is not None and not isinstance(
+            symbol(self, name := self.variable.data), GlobalOp
+        ):
+            raise self.fail(f"a ptx.global of the module, got '{name}', which none is")

@@ -10,9 +10,11 @@ from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute_nvgpu.lattice.shared_memory import why_too_much
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
+from tilewright.dialects.ptx.calls import DriverCallOp
 from tilewright.dialects.ptx.control_flow import EntryOp
 from tilewright.dialects.ptx.instruction import PtxOp
 from tilewright.dialects.ptx.module_variables import GlobalOp
+from tilewright.dialects.ptx.registers import SharedAddressOp
 from tilewright.dialects.ptx.types import RegType
 from tilewright.lowering.ptx.instructions import Shapes, shapes_of
 from tilewright.lowering.ptx.kept import kept
@@ -34,16 +36,22 @@ def check_loadable(
                 op, f"'{op.name}' expected a name that no other {kind} of the PTX has, got "
                 f"'{op.sym_name.data}', which {named(other)} has"
             )  # fmt: skip
+    for op in names.values():
+        _check_verified(op)
     for entry in entries:
-        _check_verified(entry)
         why = None if arch is None else why_too_much(entry.shared.value.data, arch)
         if why is not None:
             raise OpError(entry, f"'{entry.name}' {why}")
         _check_body(entry, shapes)
+    functions = {op for op in set(map(type, shapes)) if issubclass(op, DriverCallOp)}
+    for function in sorted(op.function() for op in functions):
+        if (op := names.get(function)) is not None:
+            raise OpError(op, f"'{op.name}' expected another name than that of the driver's "
+                              f"function {function}, which the PTX calls")  # fmt: skip
     return shapes
 
 
-def _check_verified(op: PtxOp) -> None:
+def _check_verified(op: PtxOp | GlobalOp) -> None:
     try:
         op.verify_()
     except VerifyException as error:
@@ -56,6 +64,10 @@ def _check_body(entry: EntryOp, shapes: Shapes) -> None:
             if not isinstance(argument.type, RegType):
                 raise OpError(entry, f"a block argument of {argument.type} has no PTX text")
     own = kept(Shapes, entry.body) or shapes_of(entry)
+    for op in () if entry.shared.value.data else own:
+        if isinstance(op, SharedAddressOp):
+            raise OpError(op, f"'{op.name}' expected a kernel with shared memory, got "
+                              f"@{entry.sym_name.data} without")  # fmt: skip
     last = {block.last_op for block in entry.body.blocks}
     for op, shape in own.items():
         if shape.ends_block or op in last:

@@ -114,7 +114,7 @@ def shape_of(op: PtxOp) -> Shape:
     key = signature(op)
     if op.ASKS_OPERANDS:
         key += tuple(_constant(value) for value in op.operands)
-    if (shape := _SHAPES.get(key)) is None or op.ASKS_OPERANDS:
+    if (shape := _SHAPES.get(key)) is None or op.ASKS_OPERANDS or op.ASKS_AROUND:
         op.verify_()
     return _SHAPES.put(key, op, Shape.of(op)) if shape is None else shape
 

@@ -101,8 +101,10 @@ class RegisterRanges:
             or _overlap(self.flying, other.live)
         ):
             return None
-        live, flying = dict(self.live), dict(self.flying)
-        for block, intervals in other.live.items():
+        # What is joined with many others grows: only the fewer blocks are gone through.
+        few, many = sorted((self.live, other.live), key=len)
+        live, flying = dict(many), dict(self.flying)
+        for block, intervals in few.items():
             if block not in live:
                 live[block] = intervals
                 continue

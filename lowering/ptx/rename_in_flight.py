@@ -65,7 +65,11 @@ def _loop(region: Region, header: Block, body: set[Block]) -> BlockLoop:
 
 
 MOST_COPIES = 8
-"""As many rounds as any ring of accumulators that the registers of a thread have room for."""
+"""As many rounds as any ring of accumulators that the registers of a thread have room for: the
+copies of loops in loops make no more of a kernel, either."""
+
+MOST_OPS = 1 << 20
+"""The ops that are looked at for it, those of each copy anew."""
 
 
 def rename_in_flight(region: Region) -> None:
@@ -77,9 +81,16 @@ def rename_in_flight(region: Region) -> None:
     if names.conflicts or names.meetings:
         if erase_unreachable(region):
             names = RegisterNames(region)
-        while _mend(region, names, copied):
-            names = RegisterNames(region)
+        size, seen = _size(region), 0
+        most = MOST_COPIES * size
+        while size <= most and seen < MOST_OPS and _mend(region, names, copied):
+            names, size = RegisterNames(region), _size(region)
+            seen += size
     keep(region, names)
+
+
+def _size(region: Region) -> int:
+    return sum(len(block.ops) for block in region.blocks)
 
 
 def _mend(region: Region, names: RegisterNames, copied: list[CopiedBlocks]) -> bool:

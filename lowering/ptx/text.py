@@ -1,7 +1,6 @@
 """PTX text of `ptx` IR."""
 
-import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from functools import cache, cached_property
 from io import StringIO
 
@@ -20,6 +19,7 @@ from tilewright.dialects.ptx.control_flow import (
     EntryOp,
     RetOp,
 )
+from tilewright.dialects.ptx.identifiers import comment, unique
 from tilewright.dialects.ptx.instruction import PtxOp
 from tilewright.dialects.ptx.mbarrier import TryWaitParityOp
 from tilewright.dialects.ptx.module_variables import GlobalOp
@@ -29,6 +29,7 @@ from tilewright.dialects.ptx.wgmma import WgmmaFenceOp, WgmmaOp
 from tilewright.lowering.ptx.check_loadable import check_loadable
 from tilewright.lowering.ptx.edges import Edge, edges_of
 from tilewright.lowering.ptx.instructions import InstructionPrinter, Shapes
+from tilewright.lowering.ptx.parallel_moves import in_order
 from tilewright.lowering.ptx.registers import PREFIXES, RegisterMove, names_of, needs_register
 from tilewright.source.diagnostic import OpError, file_location
 
@@ -81,17 +82,16 @@ class KernelText:
 
     def __init__(self, entry: EntryOp, shapes: Shapes, taken: Collection[str] = ()):
         self.entry, self._shapes = entry, shapes
-        [self.shared_name] = _unique([f"{self.name}_shared"], taken)
+        [self.shared_name] = unique([f"{self.name}_shared"], taken)
         self.registers = names_of(entry.body)
         for conflict in self.registers.conflicts:
             raise conflict.error()
-        labels = _unique(_label(block, i) for i, block in enumerate(entry.body.blocks))
-        self._labels = {
-            block: f"${label}" for block, label in zip(entry.body.blocks, labels, strict=True)
-        }
+        labels = (f"${_label(block, i)}" for i, block in enumerate(entry.body.blocks))
+        self._labels = dict(zip(entry.body.blocks, unique(labels, taken), strict=True))
+        self._taken = {*taken, *self._labels.values()}
         names = (name.data for name in entry.parameter_names)
         # The kernel's shared memory is called after it like its parameters.
-        self._parameter_names = _unique(
+        self._parameter_names = unique(
             (f"{self.name}_{name}" for name in names), (self.shared_name, *taken)
         )
         self._printer = InstructionPrinter(self.registers.names, self.shared_name)
@@ -203,6 +203,8 @@ class KernelText:
         if not self._pending(edge):
             return self._labels[edge.dest]
         label = f"{self._labels[edge.dest]}_from{len(self._trampolines)}"
+        while label in self._taken:
+            label += "_"
         self._trampolines.append((label, edge))
         return label
 
@@ -216,25 +218,11 @@ class KernelText:
         ]
 
     def _moves(self, edge: Edge) -> None:
-        """The edge's parallel moves in an order that overwrites nothing still to be read."""
+        """The edge's parallel moves."""
         waiting = self._pending(edge)
-        if not waiting:
-            return
-        touched = not self._unfenced.isdisjoint(into for _, into, _ in waiting)
-        while waiting:
-            ready = next(
-                (i for i, (_, d, _) in enumerate(waiting) if all(d != s for _, _, s in waiting)),
-                None,
-            )
-            if ready is None:
-                # A cycle: keep one source aside, then the rest unwinds.
-                kind, destination, source = waiting[0]
-                spare = self.registers.names.scratch(kind)
-                self.line(f"mov.{kind} {spare}, {source};")
-                waiting[0] = RegisterMove(kind, destination, spare)
-                continue
-            kind, destination, source = waiting.pop(ready)
-            self.line(f"mov.{kind} {destination}, {source};")
+        touched = not self._unfenced.isdisjoint(move.dest for move in waiting) if waiting else False
+        for kind, dest, source in in_order(waiting, self.registers.names.scratch):
+            self.line(f"mov.{kind} {dest}, {source};")
         if touched:
             self.line("wgmma.fence.sync.aligned;")
 
@@ -308,11 +296,11 @@ class KernelText:
         """One line of the body, after a comment that names the source op where it changes."""
         if op is not None and (location := op.location) is not self._location:
             self._location = location
-            if (comment := self._sources.get(id(location), "")) == "":
-                comment = self._sources[id(location)] = _source(op)
-            if comment is not None and comment != self._comment:
-                self._body.write(f"\t// {comment}\n")
-                self._comment = comment
+            if (source := self._sources.get(id(location), "")) == "":
+                source = self._sources[id(location)] = _source(op)
+            if source is not None and source != self._comment:
+                self._body.write(f"\t{source}\n")
+                self._comment = source
         self._body.write(f"\t{text}\n")
 
     def register(self, value: SSAValue) -> str:
@@ -336,26 +324,13 @@ def _label(block: Block, index: int) -> str:
     return block.name_hint or f"block{index}"
 
 
-def _unique(names: Iterable[str], taken: Collection[str] = ()) -> list[str]:
-    """The names as PTX identifiers, no two alike. PTX ISA 4.4."""
-    spellings: list[str] = []
-    for name in names:
-        spelled = stem = re.sub(r"[^A-Za-z0-9_$]", "_", name)
-        count = 0
-        while spelled in spellings or spelled in taken:
-            count += 1
-            spelled = f"{stem}_{count}"
-        spellings.append(spelled)
-    return spellings
-
-
 def _source(op: Operation) -> str | None:
-    """`scf.for gemm.mlir:12`: the source op that an instruction comes from."""
+    """`// scf.for gemm.mlir:12`: the source op that an instruction comes from."""
     location = op.location
     if not isinstance(location, NameLoc):
         return None
     place = file_location(location)
     if place is None:
-        return location.desc.data
+        return comment(location.desc.data)
     file = place.filename.data.rsplit("/", 1)[-1]
-    return f"{location.desc.data} {file}:{place.line.data}"
+    return comment(f"{location.desc.data} {file}:{place.line.data}")

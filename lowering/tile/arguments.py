@@ -6,7 +6,7 @@ from typing import Any
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, ArrayAttr, DictionaryAttr, IntegerType
 from xdsl.dialects.builtin import MemRefType as LineType
-from xdsl.ir import Attribute, Block, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tilewright.dialects.cute.int_tuple import flatten
 from tilewright.dialects.cute.rules.accessors import dynamic_leaves
@@ -20,6 +20,7 @@ from tilewright.dialects.cute.values import Typed, with_dynamic_leaves
 from tilewright.dialects.cute_nvgpu.types.tensor_map import TmaDescriptorType
 from tilewright.lowering.tile.facts import Fact, Facts
 from tilewright.lowering.tile.places import Memory, item_type
+from tilewright.source.diagnostic import OpError
 
 
 class Arguments:
@@ -64,7 +65,10 @@ class Arguments:
 
     def _tensor(self, number: int, name: str, argument: SSAValue) -> Typed:
         assert isinstance(argument.type, MemRefType)
-        tensor = argument.type.tensor
+        tensor, kernel = argument.type.tensor, argument.owner.parent_op()
+        if (why := tensor.why_no_argument) is not None:
+            assert isinstance(kernel, Operation)
+            raise OpError(kernel, f"'{kernel.name}' {why}, as its argument %{name}")
         line = LineType(item_type(tensor), [DYNAMIC_INDEX])
         pointer = self._make(line, name, ArgumentAttr.get(number, "pointer"))
         leaves = list(self._leaves(number, name, tensor))

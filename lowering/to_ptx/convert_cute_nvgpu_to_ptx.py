@@ -237,8 +237,8 @@ class ConvertCuteNvgpuToPtxPass(ModulePass):
             for entry in entries:
                 _check_instructions(entry, arch)
         for top in list(op.body.block.ops):
-            if isinstance(top, memref.GlobalOp):
-                Rewriter.insert_op(module_variable(top), InsertPoint.before(top))
+            for variable in _variables(top):
+                Rewriter.insert_op(module_variable(variable), InsertPoint.before(top))
             if not isinstance(top, EntryOp | GlobalOp):
                 top.detach()
                 top.erase(safe_erase=False)
@@ -256,9 +256,18 @@ def _check_instructions(entry: EntryOp, arch: Target) -> None:
     keep(entry.body, shapes)
 
 
+def _variables(top: Operation) -> list[memref.GlobalOp]:
+    """The variables of a module in a top-level op."""
+    if isinstance(top, gpu.ModuleOp):
+        return [variable for op in top.body.block.ops for variable in _variables(op)]
+    return [top] if isinstance(top, memref.GlobalOp) else []
+
+
 def _kernels(top: Operation) -> list[gpu.FuncOp | func.FuncOp]:
     """The kernels in a top-level op. Raises OpError for an op that has no place beside them."""
-    if isinstance(top, EntryOp | GlobalOp | memref.GlobalOp):
+    if isinstance(top, memref.GlobalOp):
+        return []
+    if isinstance(top, EntryOp | GlobalOp) and not isinstance(top.parent_op(), gpu.ModuleOp):
         return []
     if isinstance(top, gpu.ModuleOp):
         return [kernel for op in top.body.block.ops for kernel in _kernels(op)]

@@ -32,6 +32,7 @@ from tilewright.dialects.cute.types.memref import (
 from tilewright.dialects.cute_nvgpu.lattice.atomics import ATOMICS, form_of
 from tilewright.dialects.ptx.atomics import AtomOp
 from tilewright.dialects.ptx.data_movement import LdOp, StOp
+from tilewright.dialects.ptx.identifiers import identifier
 from tilewright.dialects.ptx.module_variables import BYTES_ALONE, GlobalAddressOp, GlobalOp
 from tilewright.dialects.ptx.registers import SharedAddressOp
 from tilewright.dialects.ptx.scalar_types import element_bytes
@@ -57,14 +58,14 @@ def module_variable(op: memref.GlobalOp) -> GlobalOp:
     align = 1 if op.alignment is None else op.alignment.value.data
     count = math.prod(octets.get_shape())
     flat = DenseIntOrFPElementsAttr(TensorType(i8, [count]), octets.data)
-    variable = GlobalOp(op.sym_name, align, flat)
+    variable = GlobalOp(identifier(op.sym_name.data), align, flat)
     variable.location = op.location
     return variable
 
 
 @lowers(memref.GetGlobalOp)
 def _module_variable(op: memref.GetGlobalOp, to: Conversion) -> None:
-    name = op.name_.string_value()
+    name = identifier(op.name_.string_value())
     address = to.pure((GlobalAddressOp, name), (), lambda: GlobalAddressOp(name))
     assert is_memref(op.memref.type)
     to[op.memref] = argument_tile(op, op.memref.type, address)

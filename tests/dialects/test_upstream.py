@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 import tilewright as tw
@@ -20,6 +22,12 @@ WRONG = [
      "'arith.extf' expected operand and result of one shape"),
     ("%y = arith.constant 9223372036854775808 : index",
      "'arith.constant' expected an index of 64 bits"),
+    ('%y = "arith.constant"() <{value = 1 : i32}> {value = 2 : i32} : () -> i32',
+     "'arith.constant' expected value as a property, got an attribute too: 2 : i32"),
+    ('%y = "arith.cmpi"(%i, %i) <{predicate = 10 : i64}> : (index, index) -> i1',
+     "'arith.cmpi' expected a predicate of 0 to 9, got 10"),
+    ('%y = "arith.cmpf"(%x, %x) <{predicate = 16 : i64, fastmath = #arith.fastmath<none>}> : '
+     "(f32, f32) -> i1", "'arith.cmpf' expected a predicate of 0 to 15, got 16"),
     ("%y = memref.load %m[] : memref<4x4xf32>", "'memref.load' expected 2 indices"),
     ("memref.store %x, %m[%i] : memref<4x4xf32>", "'memref.store' expected 2 indices"),
     ("%y = scf.if %c -> (f32) {\n  scf.yield %x : f32\n  }",
@@ -43,6 +51,30 @@ def test_what_verifiers_leave_out(op: str, message: str) -> None:
         tw.compile(KERNEL.replace("OP", op), "sm_90a")
     assert caught.value.message.startswith(message)
     assert caught.value.line is not None and caught.value.line > 2
+
+
+BYTES = '"memref.global"() <{sym_name = "g", sym_visibility = "private", type = memref<2xi8>, '
+
+
+@pytest.mark.parametrize(
+    "name, type_, value, message",
+    [
+        ("h", "memref<2xi8>", "dense<1> : tensor<2xi8>", "expected a memref.global @h, got none"),
+        ("k", "memref<2xi8>", "dense<1> : tensor<2xi8>",
+         "expected a memref.global @k, got 'func.func' at line 2"),
+        ("g", "memref<3xi8>", "dense<1> : tensor<2xi8>",
+         "expected memref<2xi8> as @g is, got memref<3xi8>"),
+        ("g", "memref<2xi8>", "dense<1> : tensor<4xi8>",
+         "expected elements of memref<2xi8>, got tensor<4xi8>"),
+    ],
+)  # fmt: skip
+def test_variables_are_those_of_the_module(name: str, type_: str, value: str, message: str) -> None:
+    variable = f"{BYTES}initial_value = {value}}}> : () -> ()\n"
+    kernel = KERNEL.replace("OP", f"%y = memref.get_global @{name} : {type_}")
+    with pytest.raises(tw.CompileError, match=re.escape(message)):
+        tw.compile(variable + kernel, "sm_90a")
+    with pytest.raises(tw.CompileError, match=re.escape(message)):
+        tw.interpret(variable + kernel, "k", grid=1, block=1, args=[])
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,7 @@ import contextlib
 import io
 import json
 import random
-import sys
 import tempfile
-import traceback
 from collections.abc import Callable, Sequence
 from functools import cache, partial
 from pathlib import Path
@@ -17,20 +15,15 @@ from typing import Any
 
 import api_calls
 import numpy as np
-from campaign import in_time
+from answers import command, judged
+from levels import assembled, bytecode, every_way, ptx, tile, tiles_and_atoms
 from mutate import Followers, followers, mutant, mutant_bytes, tokens
 
 import tilewright as tw
 
 ROOT = Path(__file__).resolve().parents[2]
-SECONDS = 20
 STEPS = 20_000
 ARCHES = ("sm_75", "sm_80", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a")
-LEAKS = ("Traceback", "internal error")
-
-
-class Broken(Exception):
-    """The promise that this mutant breaks: one line that names the kind."""
 
 
 @cache
@@ -74,54 +67,6 @@ def ir(rng: random.Random) -> str:
 def kernel(rng: random.Random) -> str:
     text = rng.choice(rng.choice((chunks(), _kernels(), _kernels(), _kernels())))
     return mutant(rng, text, vocabulary(), _behind())
-
-
-def judged(run: Callable[[], Any], *answers: type[Exception]) -> None:
-    """Runs; `answers` are the errors that the entry point documents."""
-    try:
-        with in_time(SECONDS):
-            run()
-    except answers as error:
-        if any(leak in str(error) for leak in LEAKS):
-            raise Broken(str(error).splitlines()[0]) from error
-    except Broken:
-        raise
-    except TimeoutError as error:
-        raise Broken(f"hang: {error}") from None
-    except Exception as error:
-        frames = traceback.extract_tb(error.__traceback__)
-        place = next((f for f in reversed(frames) if "tests/fuzz" not in f.filename), frames[-1])
-        where = f"{'/'.join(Path(place.filename).parts[-3:])}:{place.name}"
-        raise Broken(f"{type(error).__name__} in {where}: {str(error)[:100]}") from error
-
-
-def command(main: Callable[[Sequence[str]], None], arguments: list[str], stdin: str = "") -> None:
-    """A command of the shell: status 0, 1 or 2, and an error message where it is not 0."""
-    out, err = io.TextIOWrapper(io.BytesIO(), "utf-8"), io.StringIO()
-    status: object = 0
-
-    def run() -> None:
-        nonlocal status
-        try:
-            main(arguments)
-        except SystemExit as leave:
-            status = leave.code or 0
-
-    before = sys.stdin
-    sys.stdin = io.TextIOWrapper(io.BytesIO(stdin.encode(errors="surrogateescape")), "utf-8")
-    try:
-        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-            judged(run)
-    finally:
-        sys.stdin = before
-    said = err.getvalue()
-    if status not in (0, 1, 2):
-        raise Broken(f"exit status {status}")
-    if any(leak in said for leak in LEAKS):
-        lines = said.splitlines()
-        raise Broken(next(line for line in lines if any(leak in line for leak in LEAKS)))
-    if status and not said.strip():
-        raise Broken(f"exit status {status} without a word")
 
 
 # Entry points
@@ -244,6 +189,25 @@ def _npy() -> bytes:
     return file.getvalue()
 
 
+def array_file(rng: random.Random) -> bytes:
+    """Bytes changed anywhere, or a header whose length is right."""
+    data = _npy()
+    if rng.random() < 0.5:
+        return mutant_bytes(rng, data)
+    begin, end = 10, 10 + int.from_bytes(data[8:10], "little")
+    header = mutant(rng, data[begin:end].decode(), NPY_WORDS).encode(errors="surrogatepass")
+    return data[:8] + (len(header) % (1 << 16)).to_bytes(2, "little") + header + data[end:]
+
+
+NPY_WORDS = (
+    "{", "}", "(", ")", "[", "]", ",", ":", "'descr'", "'<f4'", "'|O'", "'>f8'", "b'shape'",
+    "'shape'", "'fortran_order'", "True", "False", "None", "(True,)", "(64,)", "(-1,)",
+    "(1 << 40,)", "(4, 16)", "()", "99999999999999", "1e9", "[('a', '<f4')]", "'<V4'",
+    "'<U3'", "'<M8[ns]'",
+)  # fmt: skip
+"""What headers are made of."""
+
+
 def npy(data: bytes, rng: random.Random) -> None:
     from tilewright.tools.tilewright import main
 
@@ -257,29 +221,6 @@ def npy(data: bytes, rng: random.Random) -> None:
             main,
             ["run", axpy, *launch, "--", str(path), out, "2.0", "64"][: rng.choice((9, 10, 11))],
         )
-
-
-@cache
-def _bytecodes() -> tuple[bytes, ...]:
-    """Tile IR bytecode of the corpus."""
-    from tilewright.dialects.cuda_tile.bytecode.write_module import write_bytecode
-    from tilewright.source.parsing import parse_module
-
-    found: list[bytes] = []
-    for text in (part for part in _right() if "cuda_tile." in part):
-        with contextlib.suppress(tw.CompileError):
-            found.append(write_bytecode(parse_module(text)))
-    return tuple(found)
-
-
-def bytecode(data: bytes, rng: random.Random) -> None:
-    from tilewright.tools.tilewright_opt import main
-
-    judged(lambda: tw.compile(data, rng.choice(ARCHES)), tw.CompileError, tw.TargetError)
-    with tempfile.NamedTemporaryFile("wb", suffix=".tileirbc") as file:
-        file.write(data)
-        file.flush()
-        command(main, [file.name, *rng.choice(([], ["-t", "tileirbc"]))])
 
 
 @cache
@@ -314,14 +255,22 @@ ENTRIES: dict[str, tuple[Callable[[random.Random], Any], Callable[[Any, random.R
     "mnemonic": (_of(mnemonics), mnemonic),
     "layout": (_of(lambda: LAYOUTS), layout),
     "descriptor": (_of(lambda: DESCRIPTORS), descriptor),
-    "npy": (lambda rng: mutant_bytes(rng, _npy()), npy),
-    "bytecode": (lambda rng: mutant_bytes(rng, rng.choice(_bytecodes())), bytecode),
+    "npy": (array_file, npy),
+    "bytecode": (bytecode, every_way),
+    "tile": (tile, every_way),
+    "ptx": (ptx, every_way),
+    "kernel": (tiles_and_atoms, every_way),
+    "assemble-tile": (tile, assembled),
+    "assemble-ptx": (ptx, assembled),
     "instruction": (_of(_instructions), instruction),
     "api": (api_calls.call, api),
 }
 """What makes the mutant of a random state, and what reads it."""
 
-ON_DEMAND = ("assemble",)
+BINARY = ("npy", "bytecode")
+"""Those whose mutants are bytes."""
+
+ON_DEMAND = ("assemble", "assemble-tile", "assemble-ptx")
 """Those that take long: ptxas reads every kernel."""
 
 

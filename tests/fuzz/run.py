@@ -21,8 +21,9 @@ from pathlib import Path
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE / "../sampling"), str(HERE / "../tilewright")]
 
+from answers import Broken  # noqa: E402
 from campaign import Campaign, add_options  # noqa: E402
-from entries import ENTRIES, ON_DEMAND, Broken, trial  # noqa: E402
+from entries import ENTRIES, ON_DEMAND, trial  # noqa: E402
 
 CORPUS = HERE / "corpus"
 MEMORY = 4 << 30
@@ -63,7 +64,8 @@ def main() -> None:
     parser.add_argument("--keep", action="store_true", help="the first of each kind to corpus/")
     options = parser.parse_args()
     entries = options.entry or [entry for entry in ENTRIES if entry not in ON_DEMAND]
-    entries += ["assemble"] * (options.assemble and "assemble" not in entries)
+    if options.assemble:
+        entries += [entry for entry in ON_DEMAND if entry not in entries]
     campaign = Campaign(broken, options, batch=50, setup=limit)
     reasons = campaign.run(entries)
     if options.keep:

@@ -213,3 +213,12 @@ def test_indices_as_mlir_writes_them(text: str) -> None:
 def test_an_axis_that_is_none() -> None:
     with pytest.raises(tw.CompileError, match=r"2:20: error: expected x, y, z, got w"):
         parse_module("func.func @k() {\n%i = gpu.thread_id w\nfunc.return\n}")
+
+
+@pytest.mark.parametrize("first", ["  cf.br ^a\n^a:\n  cf.br ^a\n", "^a:\n  cf.br ^a\n"])
+def test_a_block_named_once_more(first: str) -> None:
+    """A branch has named it before, or none has."""
+    with pytest.raises(tw.CompileError) as refused:
+        parse_module(f"func.func @k() {{\n{first}^a:\n  func.return\n}}")
+    assert refused.value.message == "expected a name of its own for the block, got ^a once more"
+    assert refused.value.line == 2 + first.count("\n")

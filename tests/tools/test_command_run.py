@@ -253,6 +253,25 @@ def test_wrong_arguments_are_one_diagnostic_and_nothing_is_written(words, said, 
     assert sorted(place.rglob("*")) == before
 
 
+HEADERS = [
+    "{'descr': '<f4', 'fortran_order': False, 'shape': (-1,2], }", "{'descr': '<f4",
+    "{'descr': '<f4', 'fortran_order': False, 'shape': ((1 << 99),)}",
+    "{'descr': '<f4', 'fortran_order': False, 'shape': (True,), }",
+    "{b'descr': '<f4', 'fortran_order': False, 'shape': (100,)}", "(" * 300, "{[]: 1}", "{}", "\0",
+    "{'descr': [('a',)], 'fortran_order': False, 'shape': ()}",
+    f"{{'descr': '<f4', 'fortran_order': False, 'shape': ({1 << 80},)}}",
+    f"{{'descr': '<f4', 'fortran_order': False, 'shape': ({1 << 62}, 16)}}",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("header", HEADERS, ids=lambda header: header[:60])
+def test_headers_that_say_no_array(header, place, capsys):
+    length = len(header).to_bytes(2, "little")
+    Path("made.npy").write_bytes(b"\x93NUMPY\1\0" + length + header.encode() + bytes(400))
+    said = refused(capsys, axpy, "made.npy", "r.npy=100", "2", "100")
+    assert "argument 1 (x: memref<?xf32>): " in said and "internal error" not in said
+
+
 def test_shapes_are_those_of_the_memref(place, capsys):
     np.save("in.npy", np.zeros((2, 5), dtype=np.float32))
     assert "argument 1 (from: memref<2x4xf32>): expected shape 2x4, got 2x5" in refused(

@@ -18,7 +18,6 @@ from tilewright.arguments.dlpack import described, on_cuda
 from tilewright.arguments.dtypes import DTYPES, ML_FLOATS
 from tilewright.arguments.tensor_map import TensorMap
 from tilewright.dialects.cute.int_tuple import flatten
-from tilewright.dialects.cute.layout import Layout
 from tilewright.dialects.cute.symbolic.scalar import Scalar, fits, width_of
 from tilewright.dialects.cute.tensor import Tensor
 from tilewright.dialects.cute_nvgpu.descriptors.tensor_box import TensorBox
@@ -179,9 +178,9 @@ class ArrayArgument:
 
     def why_no_tensor(self, tensor: Tensor) -> str | None:
         """Why the array is none of a kernel's tensor, or None where it is."""
-        layout = tensor.layout
-        if tensor.space != "gmem" or not isinstance(layout, Layout):
-            return f"expected a plain layout in gmem, got {tensor}"
+        if (why := tensor.why_no_argument) is not None:
+            return why
+        layout = tensor.modes
         extents, steps = flatten(layout.shape), flatten(layout.stride)
         if len(extents) != len(self.shape):
             return f"expected {len(extents)} dimensions, got shape {self.shape}"

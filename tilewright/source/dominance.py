@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import UnregisteredOp
 from xdsl.ir import Block, BlockArgument, Operation, OpResult, Region, SSAValue
 from xdsl.traits import IsolatedFromAbove
 
+from tilewright.dialects.dominators import immediate_dominators
 from tilewright.source.diagnostic import OpError, named
 
 _GRAPHS = ("builtin.module", "hw.module")
@@ -87,57 +88,13 @@ class _Walk:
 
 
 def dominator_tree(entry: Block) -> dict[Block, list[Block]]:
-    """The blocks that each reachable block dominates immediately.
-
-    After Cooper, Harvey and Kennedy, "A Simple, Fast Dominance Algorithm": a dominator of a block
-    is where the paths up from its predecessors meet.
-    """
-    order = _post_order(entry)
-    number = {block: place for place, block in enumerate(order)}
-    predecessors: dict[Block, list[Block]] = {block: [] for block in order}
-    for block in order:
-        for successor in _successors(block):
-            predecessors[successor].append(block)
-    above = {entry: entry}
-
-    def meet(a: Block, b: Block) -> Block:
-        while a is not b:
-            if number[a] < number[b]:
-                a = above[a]
-            else:
-                b = above[b]
-        return a
-
-    changed = True
-    while changed:
-        changed = False
-        for block in reversed(order[:-1]):
-            known = [other for other in predecessors[block] if other in above]
-            best = known[0]
-            for other in known[1:]:
-                best = meet(best, other)
-            changed |= above.get(block) is not best
-            above[block] = best
-    tree: dict[Block, list[Block]] = {block: [] for block in order}
-    for block in reversed(order[:-1]):
-        tree[above[block]].append(block)
+    """The blocks that each reachable block dominates immediately."""
+    above = immediate_dominators(entry, _successors)
+    tree: dict[Block, list[Block]] = {block: [] for block in above}
+    for block, dominator in above.items():
+        if block is not entry:
+            tree[dominator].append(block)
     return tree
-
-
-def _post_order(entry: Block) -> list[Block]:
-    """The blocks that paths from the entry reach, each behind those that it leads to."""
-    order: list[Block] = []
-    seen, stack = {entry}, [(entry, iter(_successors(entry)))]
-    while stack:
-        block, rest = stack[-1]
-        following = next((other for other in rest if other not in seen), None)
-        if following is None:
-            order.append(block)
-            stack.pop()
-        else:
-            seen.add(following)
-            stack.append((following, iter(_successors(following))))
-    return order
 
 
 def _successors(block: Block) -> Iterable[Block]:

@@ -23,7 +23,7 @@ from xdsl.dialects.builtin import (
     NoneAttr,
     StringAttr,
 )
-from xdsl.ir import Attribute, Dialect, Operation, ParametrizedAttribute, TypeAttribute
+from xdsl.ir import Attribute, Block, Dialect, Operation, ParametrizedAttribute, TypeAttribute
 from xdsl.irdl import IRDLOperation
 from xdsl.universe import Universe
 from xdsl.utils.exceptions import ParseError, VerifyException
@@ -90,6 +90,12 @@ class LocatedParser(QuickParser):
         if op.location is UNKNOWN_LOC:
             op.location = self.location(start)
         return op
+
+    def _parse_block(self) -> Block:
+        name = self._current_token.text[1:]
+        if name in self.blocks and name not in self.forward_block_references:
+            self.raise_error(f"expected a name of its own for the block, got ^{name} once more")
+        return super()._parse_block()
 
     def location(self, position: int) -> FileLineColLoc:
         """A position in the text as the location of an op."""

@@ -17,10 +17,11 @@ from tilewright.source.nearest_name import nearest_property
 def verify(module: ModuleOp, text: str | None = None, after: str | None = None) -> None:
     """Verify a module, as the pass `after` left it. Raises CompileError at the op that is wrong."""
     faults = [op_diagnostic(fault, text) for fault in misplaced_uses(module)]
-    faults = faults or _left_out(module, text)
     if not faults:
         try:
-            module.verify()
+            faults = _left_out(module, text)
+            if not faults:
+                module.verify()
         except VerifyException as error:
             faults = _faults(module, text) or [at(module.location, str(error), text)]
         except Exception:
@@ -55,6 +56,7 @@ def _left_out(module: ModuleOp, text: str | None) -> list[Diagnostic]:
 def _faults(module: ModuleOp, text: str | None) -> list[Diagnostic]:
     """The faults of every op that rejects itself, the innermost first."""
     faults: list[Diagnostic] = []
+    stopped: Exception | None = None
     for op in module.walk(region_first=True):
         try:
             op.verify(verify_nested_ops=False)
@@ -62,13 +64,15 @@ def _faults(module: ModuleOp, text: str | None) -> list[Diagnostic]:
             wrong = error.op if isinstance(error, InnerOpError) else op
             faults.append(at(wrong.location, _named(wrong, str(error)), text))
         except Exception as error:
-            # Verifiers count on the ops before theirs, one of which is wrong here.
+            # Verifiers count on the ops before theirs and around them, one of which is wrong here.
             if stopped_in_xdsl(error):
                 said = f"as xDSL verifies them, got {type(error).__name__}: {error}"
                 message = f"'{op.name}' expected its operands and types {said}"
                 faults.append(at(op.location, message, text))
-            elif not faults:
-                raise
+            else:
+                stopped = stopped or error
+    if stopped is not None and not faults:
+        raise stopped
     return faults
 
 

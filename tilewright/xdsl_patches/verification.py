@@ -4,7 +4,7 @@ attributes."""
 from xdsl.ir import Operation, OpResult
 from xdsl.ir.core import ErasedSSAValue
 from xdsl.irdl import OpDef
-from xdsl.traits import IsolatedFromAbove, OpTrait
+from xdsl.traits import IsolatedFromAbove, IsTerminator, OpTrait
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.signature import FactsBySignature, signature
@@ -20,8 +20,8 @@ _verified = FactsBySignature[tuple[OpTrait, ...]]()
 
 
 def verify_op(op: Operation, verify_nested_ops: bool = True) -> None:
-    """Verify an op: one in the middle of a block is asked for its operands and by its verifier."""
-    if op._next_op is None or op.regions or op._successors:
+    """Verify an op: one that stands where it may is asked for its operands and by its verifier."""
+    if op.regions or not _is_in_place(op):
         return _verify_any(op, verify_nested_ops)
     try:
         if ErasedSSAValue not in map(type, op._operands):
@@ -29,6 +29,17 @@ def verify_op(op: Operation, verify_nested_ops: bool = True) -> None:
     except VerifyException:
         pass
     return _verify_any(op, verify_nested_ops)
+
+
+def _is_in_place(op: Operation) -> bool:
+    """True of an op in the middle of a block, and of one that may end it, without counting blocks
+    as xDSL does for each of them."""
+    if op._next_op is not None:
+        return not op._successors
+    region = None if op.parent is None else op.parent.parent
+    if region is None or not op.has_trait(IsTerminator):
+        return False
+    return all(block.parent is region for block in op._successors)
 
 
 def verify(definition: OpDef, op: Operation) -> None:

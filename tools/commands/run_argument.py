@@ -171,7 +171,8 @@ class _Reader:
             raise self._error(f"expected {_FORMS}, got '{path}', which is no file") from None
         except OSError as error:
             raise self._error(f"cannot read '{path}': {error.strerror or error}") from None
-        except (ValueError, EOFError, SyntaxError, MemoryError) as error:
+        except Exception as error:
+            # NumPy reads the header as Python's code: there is no end to what it may raise.
             brief = str(error).partition("\n")[0] or type(error).__name__
             raise self._error(f"'{path}' is no .npy file of numbers ({brief})") from None
         array = np.array(array, dtype=array.dtype.newbyteorder("="), order="C")

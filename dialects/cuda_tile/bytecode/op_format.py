@@ -27,6 +27,7 @@ from tilewright.dialects.cuda_tile.bytecode.codecs import Codec, codec_of
 from tilewright.dialects.cuda_tile.constraints import ListOf
 from tilewright.dialects.cuda_tile.ops import OPS
 from tilewright.dialects.cuda_tile.ops.facts import Arity, arity_of
+from tilewright.dialects.cuda_tile.ops.module import EntryOp, GlobalOp, ModuleOp
 from tilewright.dialects.cuda_tile.ops.operation import CudaTileOp
 from tilewright.dialects.cuda_tile.types import TOKEN
 from tilewright.dialects.cuda_tile.versions import Version
@@ -89,8 +90,10 @@ class Encoding:
 
 @cache
 def formats(version: Version) -> Mapping[int, Encoding]:
-    """The format of every op of a version, by its opcode."""
-    return {op.opcode: _format(op, version) for op in OPS if op.since <= version}
+    """The format of every op of a version that a kernel may hold, by its opcode: what is around
+    them has sections of its own."""
+    inside = (op for op in OPS if op.since <= version and op not in (ModuleOp, EntryOp, GlobalOp))
+    return {op.opcode: _format(op, version) for op in inside}
 
 
 def _since(op: type[CudaTileOp], name: str) -> Version:

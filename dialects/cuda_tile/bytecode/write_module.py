@@ -108,7 +108,7 @@ class ModuleWriter:
 
     def _head(self, entry: EntryOp) -> tuple[int, int, int]:
         """The indices of an entry's name, type and debug info."""
-        name = self.strings.index(entry.sym_name.data)
+        name = self.strings.index(_name(entry))
         type_ = self.types.index(entry.function_type)
         return name, type_, self.debug.begin(entry)
 
@@ -122,7 +122,7 @@ class ModuleWriter:
         return bytes(out)
 
     def _global(self, global_: GlobalOp, out: Encoder) -> None:
-        name = global_.sym_name.data
+        name = _name(global_)
         visibility = global_.symbol_visibility.data.number
         constant = global_.constant is not None
         if self.version < V13_3:
@@ -177,6 +177,12 @@ def _table(code: str, entries: Sequence[bytes]) -> bytes:
     out = Encoder()
     write_table(out, code, entries)
     return bytes(out)
+
+
+def _name(op: EntryOp | GlobalOp) -> str:
+    if not (name := op.sym_name.data):
+        raise OpError(op, f"'{op.name}' expected a name for bytecode, got an empty one")
+    return name
 
 
 def _contents(module: ModuleOp) -> tuple[list[GlobalOp], list[EntryOp]]:

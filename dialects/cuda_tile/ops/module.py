@@ -17,6 +17,7 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import IsolatedFromAbove, NoTerminator, SymbolOpInterface, SymbolTable
 
+from tilewright.dialects.ancestors import symbol
 from tilewright.dialects.cuda_tile.attributes import OptimizationHintsAttr, SymbolVisibilityAttr
 from tilewright.dialects.cuda_tile.constraints import ARRAY, SCALAR_POINTER, instance_of, integer
 from tilewright.dialects.cuda_tile.elements import ElementsAttr
@@ -91,6 +92,13 @@ def print_signature(printer: Printer, op: CudaTileOp) -> None:
         else:
             with printer.in_parens():
                 print_types(printer, results)
+
+
+def verify_in_module(op: CudaTileOp) -> None:
+    """Raise VerifyException where a part of a module is in another op."""
+    around = op.parent_op()
+    if around is not None and not around.has_trait(SymbolTable):
+        raise op.fail(f"a module around it, got {named(around)}")
 
 
 def verify_signature(op: CudaTileOp) -> None:
@@ -187,10 +195,11 @@ class EntryOp(CudaTileOp):
         if results := self.function_type.outputs.data:
             raise self.fail(f"no results, got {listed(results)}")
         for type_ in self.function_type.inputs.data:
-            if isinstance(type_, TileType) and type_.rank:
+            if not isinstance(type_, TileType) or type_.rank:
                 raise self.fail(f"parameters that are scalar tiles, got {shown(type_)}")
 
     def verify_in_place(self) -> None:
+        verify_in_module(self)
         verify_signature(self)
         verify_function_scope(self)
         verify_hints(self)
@@ -243,6 +252,9 @@ class GlobalOp(CudaTileOp):
         if type_.rank != 1:  # pyright: ignore
             raise self.fail(f"elements of rank 1, got {shown(type_)}")  # pyright: ignore
 
+    def verify_in_place(self) -> None:
+        verify_in_module(self)
+
 
 @tile_op("cuda_tile.get_global", 0x2C)
 class GetGlobalOp(PureOp):
@@ -255,14 +267,11 @@ class GetGlobalOp(PureOp):
 
     def verify_in_place(self) -> None:
         name = self.name_.string_value()
-        table = self.parent_op()
-        while table is not None and not table.has_trait(SymbolTable):
-            table = table.parent_op()
-        symbol = None if table is None else SymbolTable.lookup_symbol(table, name)
-        if not isinstance(symbol, GlobalOp):
-            got = "none" if symbol is None else named(symbol)
+        variable = symbol(self, name)
+        if not isinstance(variable, GlobalOp):
+            got = "none" if variable is None else named(variable)
             raise self.fail(f"a global @{name}, got {got}")
-        element: Any = symbol.value.type.element_type  # pyright: ignore
+        element: Any = variable.value.type.element_type  # pyright: ignore
         if self.result.type.element_type.pointee_type != element:  # pyright: ignore
             raise self.fail(
                 f"a pointer to {shown(element)} as @{name} has elements, "  # pyright: ignore

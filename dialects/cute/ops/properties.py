@@ -31,7 +31,8 @@ def _same(attribute: Any) -> Any:
 @dataclass(frozen=True, slots=True)
 class PrefixPart:
     """A property: its name, how it is read, its text, what an op's rule is given of it, and what it
-    is where it is left out behind others. `label` stands before it: `tile = "[128;64]"`."""
+    is where it is left out behind others. `label` stands before it: `tile = "[128;64]"`. `fault`
+    says what is wrong with one that was not read."""
 
     name: str
     read: Callable[[Parser], Attribute]
@@ -39,6 +40,7 @@ class PrefixPart:
     value: Callable[[Any], Any] = _same
     default: Attribute | None = None
     label: str = ""
+    fault: Callable[[Attribute], str | None] = lambda attribute: None
 
 
 def _read_number(parser: Parser) -> int:
@@ -76,12 +78,15 @@ def word(name: str, words: Collection[str], what: str, listed: str) -> PrefixPar
 
     def read(parser: Parser) -> Attribute:
         start = parser.pos
-        given = parser.parse_identifier(f" for {what}")
-        if given not in words:
-            parser.raise_error(f"expected {listed}, got {given}", start, parser.pos)
-        return StringAttr(given)
+        given = StringAttr(parser.parse_identifier(f" for {what}"))
+        if (why := fault(given)) is not None:
+            parser.raise_error(why, start, parser.pos)
+        return given
 
-    return PrefixPart(name, read, lambda word: word.data, lambda word: word.data)
+    def fault(given: Any) -> str | None:
+        return None if given.data in words else f"expected {listed}, got {given.data}"
+
+    return PrefixPart(name, read, lambda word: word.data, lambda word: word.data, fault=fault)
 
 
 def atom(name: str, kind: Any, what: str) -> PrefixPart:
@@ -90,11 +95,14 @@ def atom(name: str, kind: Any, what: str) -> PrefixPart:
     def read(parser: Parser) -> Attribute:
         start = parser.pos
         given = parser.parse_attribute()
-        if not isinstance(given, kind):
-            parser.raise_error(f"expected {what}, got {given}", start, parser.pos)
+        if (why := fault(given)) is not None:
+            parser.raise_error(why, start, parser.pos)
         return given
 
-    return PrefixPart(name, read)
+    def fault(given: Attribute) -> str | None:
+        return None if isinstance(given, kind) else f"expected {what}, got {given}"
+
+    return PrefixPart(name, read, fault=fault)
 
 
 def spelled(name: str, read: Callable[[str], Typed], label: str = "") -> PrefixPart:
@@ -143,6 +151,12 @@ class PrefixOp(CuteOp, ABC):
             properties[part.name] = part.read(parser)
         parser.parse_punctuation(">")
         return properties
+
+    def verify_(self) -> None:
+        for part in self.parts():
+            if (value := self.properties.get(part.name)) is not None:
+                self.refuse(part.fault(value))
+        super().verify_()
 
     def print_prefix(self, printer: Printer) -> None:
         given = [(part, self.properties.get(part.name)) for part in self.parts()]

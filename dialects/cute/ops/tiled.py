@@ -124,6 +124,11 @@ class OperandOp(InferredOp, ABC):
             parser.raise_error(f"expected one of {legal}, got {which}", start, parser.pos)
         return {"operand_id": StringAttr(which)}
 
+    def verify_(self) -> None:
+        if (which := self.operand_id.data) not in OPERAND_MODES:
+            raise self.fail(f"one of {', '.join(OPERAND_MODES)}, got {which}")
+        super().verify_()
+
     def print_prefix(self, printer: Printer) -> None:
         printer.print_string(f" {self.operand_id.data} ")
 

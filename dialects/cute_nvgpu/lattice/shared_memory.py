@@ -33,6 +33,11 @@ STATIC_SHARED_LIMIT = min(row.static for row in SHARED_MEMORY.values())
 """Above this many bytes a kernel's shared memory must be dynamic. PTX ISA 5.1.7."""
 
 
+def is_alignment(align: int) -> bool:
+    """True where ptxas aligns a variable to so many bytes."""
+    return 0 < align < 1 << 31 and not align & (align - 1)
+
+
 def shared_memory_limit(target: Target) -> int:
     """The bytes of shared memory of a CTA, where the launch asks for the most (dynamic)."""
     return SHARED_MEMORY[target.number].dynamic

@@ -15,8 +15,8 @@ from xdsl.dialects.builtin import (
     UnitAttr,
     i8,
 )
-from xdsl.traits import SymbolTable
 
+from tilewright.dialects.ancestors import symbol
 from tilewright.dialects.cuda_tile.ops.module import GetGlobalOp, GlobalOp
 from tilewright.dialects.cute_nvgpu.ops.address import AddressOp
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, lowers
@@ -50,9 +50,9 @@ def _alignment(op: GlobalOp) -> int:
 @lowers(GetGlobalOp)
 def _address(op: GetGlobalOp, kernel: Kernel) -> None:
     name = op.name_.string_value()
-    symbol = SymbolTable.lookup_symbol(op, name)
-    assert isinstance(symbol, GlobalOp)
-    type_ = module_variable(symbol).type
+    global_ = symbol(op, name)
+    assert isinstance(global_, GlobalOp)
+    type_ = module_variable(global_).type
     variable = kernel.emitter.once(("global", name), lambda: memref.GetGlobalOp(name, type_))
     address = kernel.emitter.once(("address", variable), lambda: AddressOp(variable))
     kernel.place(op.result, kernel.table.scalar, [address])

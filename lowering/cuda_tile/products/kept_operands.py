@@ -60,6 +60,8 @@ class KeptOperands:
 
     def _is_done(self, loop: Operation) -> bool:
         """True behind a loop where none of the same block reads any of them."""
+        if not self._tiles:
+            return True
         op = loop.next_op if self._loop.parent is loop.parent else self._loop
         while op is not None and not any(x in self._tiles for *_, x in _operands(op, self._kernel)):
             op = op.next_op

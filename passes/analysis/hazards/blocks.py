@@ -1,11 +1,13 @@
 """Control flow between blocks: where branches go, and where threads that part meet again."""
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects import cf
 from xdsl.ir import Block, Operation, Region, SSAValue
 
+from tilewright.dialects.dominators import immediate_dominators
 from tilewright.dialects.ptx import control_flow
 
 Edge = tuple[Block, Sequence[SSAValue]]
@@ -49,27 +51,17 @@ def between(block: Block, join: Block) -> set[Block]:
 
 def joins(region: Region) -> dict[Block, Block | None]:
     """The block where all ways on from a block meet: its immediate post-dominator, or None."""
-    blocks = list(region.blocks)
-    ends = {block: [dest for dest, _ in edges_of(block.last_op)] for block in blocks}
-    behind: dict[Block, set[Block]] = {
-        block: set(blocks) if ends[block] else {block} for block in blocks
-    }
-    changed = True
-    while changed:
-        changed = False
-        for block in reversed(blocks):
-            if not ends[block]:
-                continue
-            all_ways = set[Block].intersection(*(behind[dest] for dest in ends[block])) | {block}
-            if all_ways != behind[block]:
-                behind[block], changed = all_ways, True
-    return {
-        block: next(
-            (other for other in behind[block] - {block}
-             if behind[other] == behind[block] - {block}), None,
-        )
-        for block in blocks
-    }  # fmt: skip
+    before: dict[Block | None, list[Block]] = {None: []}
+    for block in region.blocks:
+        for dest, _ in edges_of(block.last_op) or ((None, ()),):
+            before.setdefault(dest, []).append(block)
+
+    # All ways end in one place behind the last blocks, where nothing is.
+    def ways(block: Block | None) -> Sequence[Block]:
+        return before.get(block, ())
+
+    behind: dict[Block | None, Block | None] = immediate_dominators(None, ways)
+    return {block: behind.get(block) for block in region.blocks}
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,15 +77,15 @@ class CountedLoop:
 def loops_of(region: Region) -> list[CountedLoop]:
     """The loops whose first block asks whether a number of its own has reached a bound, outer ones
     first."""
-    order = {block: number for number, block in enumerate(region.blocks)}
+    blocks = list(region.blocks)
+    order = {block: number for number, block in enumerate(blocks)}
+    coming = defaultdict[Block, list[Edge]](list)
+    for block in blocks:
+        for dest, values in edges_of(block.last_op):
+            coming[dest].append((block, values))
     loops: list[CountedLoop] = []
-    for block in region.blocks:
-        back = [
-            (other, values)
-            for other in list(region.blocks)[order[block]:]
-            for dest, values in edges_of(other.last_op)
-            if dest is block
-        ]  # fmt: skip
+    for block in blocks:
+        back = [(other, values) for other, values in coming[block] if order[other] >= order[block]]
         compare = None if (cond := condition_of(block.last_op)) is None else cond.owner
         if not back or not isinstance(compare, Operation) or len(compare.operands) < 2:
             continue
@@ -103,15 +95,10 @@ def loops_of(region: Region) -> list[CountedLoop]:
         place = list(block.args).index(number)  # type: ignore[arg-type]
         last, values = back[-1]
         onward = values[place].owner
-        begin = [
-            values[place]
-            for other in region.blocks
-            for dest, values in edges_of(other.last_op)
-            if dest is block and order[other] < order[block]
-        ]
+        begin = [values[place] for other, values in coming[block] if order[other] < order[block]]
         if not begin or not isinstance(onward, Operation) or number not in onward.operands:
             continue
         step = next((value for value in onward.operands if value is not number), number)
-        body = [inner for inner in region.blocks if order[block] <= order[inner] <= order[last]]
+        body = blocks[order[block] : order[last] + 1]
         loops.append(CountedLoop(begin[0], bound, step, frozenset(body)))
     return loops

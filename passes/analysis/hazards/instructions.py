@@ -198,8 +198,9 @@ def _tensor_load(op: bulk_copy.TensorLoadOp) -> Effect:
 
 
 def _from_shared(op: bulk_copy.TensorStoreOp | bulk_copy.TensorReduceOp) -> Effect:
-    size = box_bytes(op.map)
-    return Effect("tma.store", places=() if size is None else (run_at(op.source, size),))
+    if (size := box_bytes(op.map)) is None:
+        return Effect("unknown")
+    return Effect("tma.store", places=(run_at(op.source, size),))
 
 
 # MMAs

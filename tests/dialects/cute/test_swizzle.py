@@ -219,6 +219,8 @@ def test_bad_text_raises_at_its_position(text, position):
         lambda: Swizzle(3, 4, 2),
         lambda: Swizzle(-1, 4, 3),
         lambda: Swizzle(1, -4, 3),
+        lambda: Swizzle(3, 4, 1 << 31),
+        lambda: Swizzle(0, 64, 0),
         lambda: ComposedLayout(Swizzle(3, 4, 3), 0, make_identity_layout((4, 8))),
         lambda: ComposedLayout(Layout(4), (1, 2), Layout(8, 1)),
         lambda: upcast(3, Swizzle(3, 4, 3)),

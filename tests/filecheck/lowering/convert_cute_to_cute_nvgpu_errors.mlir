@@ -92,3 +92,11 @@ func.func @f(%e: !cute.memref<ui2, gmem, align<4>, "(16,16):(16,1)">) attributes
   cute.copy(%p, %f)
   func.return
 }
+
+// -----
+
+// Shared memory that a caller would have to give.
+// expected-error @+1 {{'func.func' expected a plain layout in gmem, got f32, smem, "4:1", as its argument %x}}
+func.func @f(%x: !cute.memref<f32, smem, "4:1">) attributes {gpu.kernel} {
+  func.return
+}

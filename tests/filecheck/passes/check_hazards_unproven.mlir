@@ -65,3 +65,14 @@ func.func @length(%p: memref<?xindex>) attributes {gpu.kernel, "gpu.known_block_
   }
   func.return
 }
+
+// -----
+
+// A box whose bytes the parameter does not say.
+ptx.entry @box(%map: tensormap) shared 1024 align 128 reqntid(32, 1, 1) {
+  %c = ptx.const 0 : !ptx.reg<b32>
+  %s = ptx.shared_address 0
+  // expected-error @+1 {{'ptx.cp.async.bulk.tensor.store' is not proven to be free of hazards: what it does is not known before it runs}}
+  ptx.cp.async.bulk.tensor.store %map, [%c, %c], %s
+  ptx.ret
+}

@@ -183,6 +183,36 @@ def test_a_move_in_flight_is_an_error_of_the_run() -> None:
     assert f"flight.mlir:{issue}, which no wgmma.wait_group has completed" in str(stopped.value)
 
 
+RING, DEPTH = 5, 4
+
+
+def turned(depth: int, given: list[str]) -> str:
+    """Loops in loops, each of which turns a ring of accumulators by one place."""
+    names = [f"%x{depth}_{place}" for place in range(RING)]
+    types = ", ".join([C] * RING)
+    carried = ", ".join(f"{name} = {value}" for name, value in zip(names, given, strict=True))
+    if depth == DEPTH:
+        body, passed_on = multiply("%c0", names[0], "%d"), [*names[1:], "%d"]
+    else:
+        body = turned(depth + 1, names)
+        passed_on = [f"%r{depth + 1}#{(place + 1) % RING}" for place in range(RING)]
+    return (
+        f"  %r{depth}:{RING} = scf.for %i{depth} = %c1 to %rounds step %c1 iter_args({carried}) -> "
+        f"({types}) {{\n{body}    scf.yield {', '.join(passed_on)} : {types}\n  }}\n"
+    )
+
+
+def test_copies_of_copies_come_to_an_end() -> None:
+    """Each loop would be copied for each place of the ring, and what is in it anew."""
+    ring = [f"%s{place}" for place in range(RING)]
+    text = kernel(
+        FENCE + "".join(multiply("%c0", "%z", name) for name in ring) + turned(0, ring) + wait()
+        + "".join(store(f"%r0#{place}", "%c0") for place in range(RING))
+    )  # fmt: skip
+    with pytest.raises(tw.CompileError, match=r"no wgmma\.wait_group has completed"):
+        tw.compile(text, "sm_90a")
+
+
 # Instructions
 
 LOADED = """

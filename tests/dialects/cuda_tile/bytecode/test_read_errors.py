@@ -89,6 +89,7 @@ FUNCTION = {
     "flags": (lambda body: body[:3] + b"\x01" + body[4:], "expected an entry, got function"),
     "place": (lambda body: body[:4] + b"\x63" + body[5:], "functions with debug info, got 99"),
     "opcode": (lambda body: body[:6] + b"\x7f" + body[7:], "unsupported opcode 127 for bytecode"),
+    "global": (lambda body: body[:6] + b"\x31" + body[7:], "unsupported opcode 49 for bytecode"),
 }
 
 

@@ -92,3 +92,14 @@ def test_ops_of_others(body: str, message: str) -> None:
     module = parse_module(f"cuda_tile.module @kernels {{ {body} }}", context=context)
     with pytest.raises(OpError, match=message):
         write_bytecode(module)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ['entry @"" () { return }', 'global @"" <i32: 1> : tile<1xi32>'],
+    ids=["entry", "global"],
+)
+def test_names_that_are_none(text: str) -> None:
+    """No reader takes them."""
+    with pytest.raises(OpError, match="expected a name for bytecode, got an empty one"):
+        write_bytecode(parse_module(f"cuda_tile.module @kernels {{ {text} }}"))

@@ -77,3 +77,31 @@ cuda_tile.module @m {
     return
   }
 }
+
+// -----
+
+cuda_tile.module @m {
+  // expected-error @+1 {{'cuda_tile.entry' expected parameters that are scalar tiles, got tensor_view<4xi32, strides=[1]>}}
+  entry @f(%x: tensor_view<4xi32, strides=[1]>) {
+    return
+  }
+}
+
+// -----
+
+cuda_tile.module @m {
+  entry @f() {
+    // expected-error @+1 {{'cuda_tile.global' expected a module around it, got 'cuda_tile.entry'}}
+    global @g <f32: 1.0> : tile<1xf32>
+    return
+  }
+}
+
+// -----
+
+cuda_tile.module @m {
+  // expected-error @+1 {{'cuda_tile.entry' expected function_type to be a fun, got f16}}
+  "cuda_tile.entry"() <{function_type = f16, sym_name = "f"}> ({
+    "cuda_tile.return"() : () -> ()
+  }) : () -> ()
+}

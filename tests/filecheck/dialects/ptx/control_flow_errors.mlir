@@ -14,14 +14,14 @@ ptx.entry @"a-b"() {
 
 // -----
 
-// expected-error @+1 {{'ptx.entry' expected shared memory aligned to a power of two, got 64 bytes aligned to 48}}
+// expected-error @+1 {{'ptx.entry' expected shared memory aligned to a power of two of 31 bits, got 64 bytes aligned to 48}}
 ptx.entry @f() shared 64 align 48 {
   ptx.ret
 }
 
 // -----
 
-// expected-error @+1 {{'ptx.entry' expected shared memory aligned to a power of two, got -64 bytes aligned to 16}}
+// expected-error @+1 {{'ptx.entry' expected shared memory aligned to a power of two of 31 bits, got -64 bytes aligned to 16}}
 ptx.entry @f() shared -64 align 16 {
   ptx.ret
 }
