@@ -13,6 +13,7 @@ from tilewright.dialects.cuda_tile.enums import MemoryOrderingSemantics
 from tilewright.dialects.cuda_tile.ops.module import EntryOp, GlobalOp, ModuleOp
 from tilewright.dialects.cuda_tile.type_text import shown
 from tilewright.dialects.cuda_tile.types import TileType
+from tilewright.lowering.interpreter.array_spans import steps_forwards
 from tilewright.lowering.interpreter.cuda_tile import rules
 from tilewright.lowering.interpreter.cuda_tile.allocations import (
     Allocations,
@@ -122,6 +123,11 @@ def bound(
             raise ExecutionError(
                 f"'{entry.sym_name.data}' expected an array as argument {i}, a "
                 f"{shown(parameters[i].type)}, got {type(args[i]).__name__}"
+            )
+        if isinstance(args[i], np.ndarray) and not steps_forwards(args[i]):
+            raise ExecutionError(
+                f"'{entry.sym_name.data}' expected an array with strides of whole elements "
+                f"forwards as argument {i}, got strides of {args[i].strides} bytes"
             )
     arrays, addresses = _placed(
         {i: args[i] for i in pointers},
