@@ -123,7 +123,7 @@ def start(
             replace(parameter, name=name)
             for parameter, name in zip(entry.arguments, names, strict=False)
         ]
-        binding = Binding([*named, *entry.arguments[len(names):]], args, memory, on_gpu=True)
+        binding = Binding([*named, *entry.arguments[len(names) :]], args, memory, on_gpu=True)
         values = entry.values(binding)
         function.start(values, grid, block, handle, programmatic=programmatic)
         if binding.placed:

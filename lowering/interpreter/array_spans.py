@@ -1,4 +1,4 @@
-"""Arrays of NumPy as the memory that they are: which of them overlap, which bytes may be written."""
+"""Arrays of NumPy as memory: which of them overlap, which of their bytes may be written."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any

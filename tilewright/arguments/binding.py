@@ -166,11 +166,12 @@ class Binding:
             raise _error(parameter, f"expected {error}") from None
 
     def _contiguous(self, parameter: Parameter, array: NDArray[Any]) -> NDArray[Any]:
-        """An array as a bare pointer has it: itself, or a copy of what nothing else overlaps."""
+        """An array as a bare pointer has it: itself, or a copy of what nothing else overlaps that
+        may be written."""
         if array.flags.c_contiguous:
             return array
         others = self.host.shared(array)
-        if others or overlaps_itself(array.shape, array.strides):
+        if others or (array.flags.writeable and overlaps_itself(array.shape, array.strides)):
             why = f"shares memory with {' / '.join(others)}" if others else "overlaps itself"
             raise _error(
                 parameter,

@@ -78,9 +78,11 @@ class HostMemory:
         self.blocks: list[Block] = []
 
     def shared(self, array: NDArray[Any]) -> list[str]:
-        """The names of the arguments whose memory is an array's, where it is of several."""
-        names = [name for name, _ in self._members.get(bounds_of(array), ())]
-        return names if len(names) > 1 else []
+        """The names of the arguments whose memory is an array's, where it is of several, and may be
+        written through one of them."""
+        group = self._members.get(bounds_of(array), ())
+        writable = any(member.flags.writeable for _, member in group)
+        return [name for name, _ in group] if len(group) > 1 and writable else []
 
     def place(self, name: str, flat: NDArray[Any]) -> Place:
         """Where the array lies whose memory from its first element to its last one is `flat`: with
@@ -115,8 +117,6 @@ class HostMemory:
             if kept is not None and (content[kept] != block.octets[kept]).any():
                 return block.name
         return None
-
-
 
 
 def arrays_of(name: str, argument: Any) -> Iterator[Named]:

@@ -14,7 +14,13 @@ from tilewright.lowering.interpreter.cuda_tile.accesses import Access, Kind
 from tilewright.lowering.interpreter.cuda_tile.allocations import Allocation
 from tilewright.lowering.interpreter.cuda_tile.elements import Element, Tile
 from tilewright.lowering.interpreter.cuda_tile.fault_state import OutsideAllocation
-from tilewright.lowering.interpreter.cuda_tile.footprints import Footprint, mark, read, scattered, write
+from tilewright.lowering.interpreter.cuda_tile.footprints import (
+    Footprint,
+    mark,
+    read,
+    scattered,
+    write,
+)
 from tilewright.lowering.interpreter.cuda_tile.frame import Frame
 from tilewright.lowering.interpreter.cuda_tile.lost_values import meets_itself
 from tilewright.lowering.interpreter.cuda_tile.pieces import Unstored
