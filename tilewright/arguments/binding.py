@@ -16,7 +16,7 @@ from xdsl.ir import Attribute
 
 from tilewright.arguments.arrays import ArrayArgument, is_array
 from tilewright.arguments.dtypes import DTYPES
-from tilewright.arguments.host_memory import HostMemory, Place
+from tilewright.arguments.host_memory import HostMemory, HostPlace
 from tilewright.arguments.parameters import Parameter
 from tilewright.arguments.tensor_map import TensorMap
 from tilewright.diagnostic import ExecutionError
@@ -110,7 +110,7 @@ class Binding:
         named = ((parameter.name, arg) for parameter, arg in zip(parameters, args, strict=True))
         self.host = HostMemory(named, memory.place)
         self.placed: list[ArrayArgument] = []
-        self._places: list[Place] = []
+        self._places: list[HostPlace] = []
         self.values = [self._bound(*pair) for pair in zip(parameters, args, strict=True)]
 
     def results(self, contents: Iterable[NDArray[np.uint8]]) -> list[NDArray[Any]]:

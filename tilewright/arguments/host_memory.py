@@ -25,7 +25,7 @@ Named = tuple[str, NDArray[Any]]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Block:
+class HostBlock:
     """Memory that arrays have together, from an address `start` here: its bytes, which of them may
     not be written (None: all may), and the `address` of the copy that the kernel gets."""
 
@@ -37,10 +37,10 @@ class Block:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class HostPlace:
     """Where an array lies: from a byte of a block on, which is the `number`th in the memory."""
 
-    block: Block
+    block: HostBlock
     number: int
     first: int
     size: int
@@ -75,7 +75,7 @@ class HostMemory:
         }
         self._copy = copy
         self._numbers: dict[Bounds, int] = {}
-        self.blocks: list[Block] = []
+        self.blocks: list[HostBlock] = []
 
     def shared(self, array: NDArray[Any]) -> list[str]:
         """The names of the arguments whose memory is an array's, where it is of several, and may be
@@ -84,7 +84,7 @@ class HostMemory:
         writable = any(member.flags.writeable for _, member in group)
         return [name for name, _ in group] if len(group) > 1 and writable else []
 
-    def place(self, name: str, flat: NDArray[Any]) -> Place:
+    def place(self, name: str, flat: NDArray[Any]) -> HostPlace:
         """Where the array lies whose memory from its first element to its last one is `flat`: with
         the arguments that it overlaps, or alone."""
         start, end = flat.ctypes.data, flat.ctypes.data + flat.nbytes
@@ -95,9 +95,9 @@ class HostMemory:
             self.blocks.append(self._block(group, flat))
         number = self._numbers[start, end]
         block = self.blocks[number]
-        return Place(block, number, start - block.start, flat.nbytes)
+        return HostPlace(block, number, start - block.start, flat.nbytes)
 
-    def _block(self, group: list[Named], flat: NDArray[Any]) -> Block:
+    def _block(self, group: list[Named], flat: NDArray[Any]) -> HostBlock:
         name, octets = " / ".join(name for name, _ in group), flat.view(np.uint8)
         start = octets.ctypes.data
         if len(group) > 1:
@@ -108,7 +108,7 @@ class HostMemory:
             start = low // CHUNK * CHUNK
             octets = np.concatenate([np.zeros(low - start, np.uint8), octets])
         read_only = read_only_bytes((array for _, array in group), start, len(octets))
-        return Block(name, start, octets, read_only, self._copy(name, octets))
+        return HostBlock(name, start, octets, read_only, self._copy(name, octets))
 
     def changed(self, contents: Sequence[NDArray[np.uint8]]) -> str | None:
         """The names of arguments that may not be written, and are not what they were."""
