@@ -306,9 +306,9 @@ def run(
     launch.share, launch.say = share, say or launch.say
     launch.cluster = check_launch(symbol, ctas, threads, known_block, known_cluster)
     binding = Binding(parameters or kernel_parameters(op), args, memory)
-    for block in binding.host.blocks:
-        if block.read_only is not None:
-            memory.protect(block.address, block.read_only)
+    for host_block in binding.host.blocks:
+        if host_block.read_only is not None:
+            memory.protect(host_block.address, host_block.read_only)
     if elsewhere is not None:
         buffers = [buffer.data for buffer in memory.allocations]
         executed = elsewhere(buffers, launch.ctas)

@@ -87,6 +87,8 @@ class AtomicOrder:
 
     A fence releases with the strong writes of its thread behind it, and acquires what strong reads
     before it, `_observed`, found released. `_links` is what threads would know of those they read.
+    `_near` are the threads of a cluster that have histories, `_covered` what of its own cluster was
+    in what a thread has acquired.
     """
 
     def __init__(self) -> None:
@@ -235,7 +237,8 @@ class AtomicOrder:
         covered = np.pad(acquired, (0, self._clocks.seen.shape[1] - len(acquired)))[columns]
         result: Elsewhere = {}
         for place in np.flatnonzero(counts > covered).tolist():
-            result = _merged(result, self._histories[others[place]][1][counts[place] - 1])
+            history = self._histories[others[place]][1]
+            result = _merged(result, history[int(counts[place]) - 1])
         if lane in self._histories:
             result = _merged(result, self._histories[lane][1][-1])
         return result

@@ -176,8 +176,8 @@ class Shadow:
     def of(cls, size: int, unit: int) -> Shadow:
         """Nobody has accessed so many bytes."""
         words = -(-size // unit)
-        readers = (Readers(words, LOCAL + 1) for _ in range(2))
-        return cls(unit, Accesses.of(words), *readers)
+        reads, strong_reads = (Readers(words, LOCAL + 1) for _ in range(2))
+        return cls(unit, Accesses.of(words), reads, strong_reads)
 
     @property
     def readers(self) -> tuple[Readers, Readers]:
