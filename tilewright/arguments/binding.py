@@ -19,7 +19,6 @@ from tilewright.arguments.dtypes import DTYPES
 from tilewright.arguments.host_memory import HostMemory, HostPlace
 from tilewright.arguments.parameters import Parameter
 from tilewright.arguments.tensor_map import TensorMap
-from tilewright.diagnostic import ExecutionError
 from tilewright.dialects.cuda_tile.types import PointerType
 from tilewright.dialects.cute.int_tuple import is_tuple
 from tilewright.dialects.cute.rules.accessors import dynamic_leaves
@@ -36,6 +35,7 @@ from tilewright.dialects.ptx.control_flow import TENSORMAP
 from tilewright.dialects.ptx.scalar_types import scalar_type
 from tilewright.lowering.interpreter.arithmetic.lane_value import LaneInteger, LaneValue, bound
 from tilewright.lowering.interpreter.array_spans import overlaps_itself
+from tilewright.source.diagnostic import ExecutionError
 
 
 def checked_arguments(args: Any) -> Sequence[Any]:
