@@ -73,6 +73,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     ),
     "tilewright.lowering.interpreter": (
         "errors",
+        "array_spans",
         "share",
         "values",
         "numerics",

@@ -18,6 +18,7 @@ from tilewright.arguments.extents import Extents, check_launch, checked_extents
 from tilewright.arguments.interpreted import interpreted_values
 from tilewright.arguments.options import checked
 from tilewright.arguments.parameters import Parameter, kernel_parameters, kernels_of, symbol_of
+from tilewright.arguments.shipped import ShippedArguments
 from tilewright.dialects.cute_nvgpu.lattice.targets import lowest, target
 from tilewright.dialects.illegal import told
 from tilewright.dialects.ptx.control_flow import EntryOp, block_ctas
@@ -113,7 +114,8 @@ def interpret(
 
     `args`: a C-contiguous NumPy array for each memref, an array of any strides for each
     `!cute.memref`, a `TensorMap` of an array for each `tma_descriptor`, a number for each scalar
-    and a tuple for each struct, in order; inputs are not modified. An array of unsigned integers
+    and a tuple for each struct, in order; inputs are not modified. Arrays that overlap are one
+    memory, and one that is read-only may not be written. An array of unsigned integers
     stands for raw bits of any element type of its width. `grid` and `block` are (x, y, z). `kernel`
     may be left out where there is one.
     By default the IR runs as it is; `level="atom"` lowers tiles to atoms first, and `level="ptx"`
@@ -159,7 +161,8 @@ def interpret(
     elsewhere = None
     if executor is not None:
         text = str(module_or_text) if isinstance(module_or_text, ModuleOp) else module_or_text
-        again = partial(_interpret_share, text, kernel, **settings)
+        shipped = {**settings, "args": ShippedArguments(args)}
+        again = partial(_interpret_share, text, kernel, **shipped)
         elsewhere = shared_out(executor, again, progress)
     return _interpret(
         module_or_text, kernel, **settings, races=races, progress=progress, elsewhere=elsewhere,
@@ -168,9 +171,10 @@ def interpret(
 
 
 def _interpret_share(
-    text: str | bytes, kernel: str | None, share: Share, **settings: Any
+    text: str | bytes, kernel: str | None, share: Share, *, args: ShippedArguments, **settings: Any
 ) -> list[NDArray[Any]]:
     """A share of a run. In it all is an error that is one in any run."""
+    settings["args"] = args.args
     return _interpret(text, kernel, **settings, races="error", share=share, say=refuse_text)
 
 
@@ -309,6 +313,9 @@ def run(
     launch.share, launch.say = share, say or launch.say
     launch.cluster = check_launch(symbol, ctas, block, known_block, known_cluster)
     binding = Binding(parameters or kernel_parameters(op), args, memory)
+    for host_block in binding.host.blocks:
+        if host_block.read_only is not None:
+            memory.protect(host_block.address, host_block.read_only)
     if elsewhere is not None:
         buffers = [buffer.data for buffer in memory.allocations]
         executed = elsewhere(buffers, launch.ctas)

@@ -22,6 +22,7 @@ from xdsl.dialects.builtin import ModuleOp
 from tilewright.arguments.dtypes import DTYPES, random_array
 from tilewright.arguments.options import checked
 from tilewright.arguments.parameters import Parameter
+from tilewright.arguments.shipped import ShippedArguments
 from tilewright.arguments.tensor_map import TensorMap
 from tilewright.dialects.cute_nvgpu.lattice.targets import lowest
 from tilewright.execution import ExecutionError, find_kernel, interpret, kernel_signature
@@ -134,7 +135,8 @@ class ResultCheck:
         run = partial(_run_under, module, settings)
         workers, sent = trial.executor, None
         if workers is not None and trial.schedules:
-            sent = partial(_run_under, str(module), settings)
+            shipped = {**settings, "args": ShippedArguments(settings["args"])}
+            sent = partial(_run_sent, str(module), shipped)
         elif workers is not None:
             run = partial(_run_under, module, {**settings, "executor": workers})
         try:
@@ -171,6 +173,11 @@ def _run_under(
     module: ModuleOp | str, settings: dict[str, Any], schedule: int | None
 ) -> list[NDArray[Any]]:
     return interpret(module, schedule=schedule, **settings)
+
+
+def _run_sent(text: str, settings: dict[str, Any], schedule: int | None) -> list[NDArray[Any]]:
+    """A run by a worker, which was sent its arguments."""
+    return _run_under(text, {**settings, "args": settings["args"].args}, schedule)
 
 
 def _lowered(arg: Any, parameter: Parameter, now: Parameter) -> Any:

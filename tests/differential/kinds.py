@@ -15,6 +15,7 @@ from tile_attention import tile_attention
 from tile_gemms import tile_gemms
 from tile_products import tile_products, tile_scaled
 from tile_rows import tile_rows
+from tile_shared import tile_shared
 from tiles import tiles
 from tma import tma
 from tmem_lifetimes import tmem_lifetimes
@@ -37,6 +38,7 @@ KINDS: dict[str, Callable[[Draw], Case]] = {
         scalars, vectors, blocks, functions, tiled_copies, matrices, tma, reductions, views,
         register_mmas, warp_gemms, warpgroup_gemms, wgmmas, ummas, wgmma_orders, tmem_lifetimes,
         tiles, tile_gemms, tile_attention, tile_products, tile_scaled, tile_rows,
+        tile_shared,
     )
 }  # fmt: skip
 

@@ -92,7 +92,11 @@ class Driver:
     def _argument(self, value: int, kind: Any) -> Any:
         """An array for an address, a number for bits; those of f32 are no small integer."""
         if kind is ctypes.c_uint64:
-            (array,) = [array for array in self.memory if array.ctypes.data == value]
-            return array.view(np.float32)
+            array, first = next(
+                (array, value - array.ctypes.data)
+                for array in self.memory
+                if 0 <= value - array.ctypes.data < max(array.nbytes, 1)
+            )
+            return array.view(np.float32)[first // 4 :] if first else array.view(np.float32)
         number = np.uint32(value)
         return float(number.view(np.float32)) if value >= 1 << 24 else value

@@ -316,15 +316,18 @@ def test_arguments_may_be_raw_bits_views_and_numpy_scalars() -> None:
     wide[:, 0] = x
     found = interpret_axpy(args=[wide[:, 0], y, np.float64(2), np.int64(7)])
     np.testing.assert_array_equal(found[1], EXPECTED)
-    frozen = np.ones(8, np.float32)
+    frozen, frozen_x = np.ones(8, np.float32), x.copy()
     frozen.setflags(write=False)
-    np.testing.assert_array_equal(interpret_axpy(args=[x, frozen, 2.0, 7])[1], EXPECTED)
+    frozen_x.setflags(write=False)
+    np.testing.assert_array_equal(interpret_axpy(args=[frozen_x, y, 2.0, 7])[1], EXPECTED)
+    with pytest.raises(tw.ExecutionError, match="byte 0 of 'y', which is read-only"):
+        interpret_axpy(args=[x, frozen, 2.0, 7])
 
 
-def test_the_same_array_for_two_arguments_is_two_buffers() -> None:
+def test_the_same_array_for_two_arguments_is_one_memory() -> None:
     x = np.ones(8, np.float32)
     found = interpret_axpy(args=[x, x, 2.0, 8])
-    np.testing.assert_array_equal(found[0], np.ones(8))
+    np.testing.assert_array_equal(found[0], np.full(8, 3))
     np.testing.assert_array_equal(found[1], np.full(8, 3))
 
 

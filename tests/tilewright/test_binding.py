@@ -131,3 +131,52 @@ def test_offsets_of_64_bits_reach_further() -> None:
     far = np.lib.stride_tricks.as_strided(np.zeros(4, np.float32), (1, 4), (4 << 40, 4))
     text = kernel('!cute.memref<f32, gmem, "(?,?):(?{i64},1)">')
     assert tw.interpret(text, args=[far], **LAUNCH)[0].shape == (1, 4)
+
+
+TWO = """func.func @k(%x: memref<?xf32>, %y: memref<?xi8>, %z: !cute.memref<f32, gmem, align<16>,
+    "(?):(?)">) attributes {gpu.kernel} { func.return }"""
+
+
+def test_arrays_that_overlap_go_there_once(driver: Driver) -> None:
+    """In one piece, as far apart as they are here, and aligned as they are; one alone by itself."""
+    room = np.arange(128, dtype=np.float32)
+    array = room[-room.ctypes.data // 4 % 4 :]
+    args = [array[1:30], array[20:40].view(np.int8), array[4:60:2]]
+    alone = np.full(5, 3, np.int8)
+    kernel_ = tw.compile(TWO, "sm_90a")
+    results = kernel_.launch(*args, **LAUNCH)
+    assert driver.launched == [[4096 + 4, 4096 + 80]]
+    assert list(driver.buffers) == driver.freed == [4096]
+    assert bytes(driver.buffers[4096])[4:] == array[1:59].tobytes()
+    for result, arg in zip(results, args, strict=True):
+        np.testing.assert_array_equal(result, arg)
+    # Neighbours do not overlap.
+    kernel_.launch(array[:4], alone, array[4:9], **LAUNCH)
+    assert [len(buffer) for buffer in driver.buffers.values()][1:] == [16, 5, 20]
+    with pytest.raises(tw.ExecutionError, match="'z' expected an address of whole 16 bytes"):
+        kernel_.launch(array[:4], alone, array[3:], **LAUNCH)
+
+
+def test_what_the_kernel_leaves_comes_back_under_every_name(
+    driver: Driver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    array = np.zeros(16, np.float32)
+
+    def writes(*_: Any) -> None:
+        driver.buffers[max(driver.buffers)][20:24] = np.float32(7).tobytes()
+
+    monkeypatch.setattr(driver, "cuLaunchKernel", writes, raising=False)
+    args = [array[:8], array.view(np.int8), array[1:]]
+    x, y, z = tw.compile(TWO.replace("align<16>,", ""), "sm_90a").launch(*args, **LAUNCH)
+    assert x[5] == z[4] == 7 and y.view(np.float32)[5] == 7 and not array.any()
+    array.flags.writeable = False
+    wrong = "argument 'x' expected an array that may be written, as the kernel does, got a read-onl"
+    other, third = np.zeros(4, np.int8), np.zeros(4, np.float32)
+    monkeypatch.setattr(driver, "cuLaunchKernel", lambda *_: writes_first(driver), raising=False)
+    with pytest.raises(tw.ExecutionError, match=wrong):
+        tw.compile(TWO, "sm_90a").launch(array[:8], other, third, **LAUNCH)
+
+
+def writes_first(driver: Driver) -> None:
+    """A kernel that writes to its first argument."""
+    driver.buffers[min(set(driver.buffers) - set(driver.freed))][0] = 1

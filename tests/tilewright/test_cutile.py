@@ -85,7 +85,11 @@ def test_a_race_is_shown_at_its_line() -> None:
         (add, (np.ones(4, ">f4"),) * 3 + (4,), "'a' expected an array of a type that cuTile has, "),
         (add, (np.ones(4)[::-1],) * 3 + (4,), "'a' expected an array with strides of whole"),
         (add, (np.broadcast_to(0.0, 1 << 31),) * 3 + (4,), "'a' expected sizes and strides of 32"),
-        (add, (np.ones(4), np.ones(4), READ_ONLY, 4), "'c' expected an array that can be written"),
+        (
+            add,
+            (np.ones(4), np.ones(4), READ_ONLY, 4),
+            "expected an array that may be written, got byte 0 of c, which is read-only",
+        ),
     ],
 )
 def test_refused(kernel: Any, args: tuple[Any, ...], message: str) -> None:

@@ -265,3 +265,48 @@ def test_clusters_stay_whole() -> None:
     (array,) = tw.interpret(text, arch="sm_90", executor=executor, **launch)
     assert array.tolist() == list(range(256))
     assert sorted(share.ctas for share in executor.answers) == [0, 2, 2]
+
+
+OVERLAPPING = kernel(f"""  {CTA}
+  %p64 = arith.constant 64 : index
+  %first_ = arith.muli %block, %p64 : index
+  %i = arith.addi %first_, %t : index
+  %v = memref.load %q[%i] : {P}
+  memref.store %v, %p[%i] : {P}""", f"%p: {P}, %q: {P}, %m: {P}")  # fmt: skip
+
+
+def test_arrays_overlap_and_are_read_only_elsewhere_too(processes: Executor) -> None:
+    """Each CTA reads from the half that the other argument shows of what it does not write."""
+    array = np.arange(256, dtype=np.int32)
+    room = array.view(np.int8).view(np.int32)
+    launch: Any = {"grid": (2,), "block": (64,), "args": [room[:128], array[128:], array[64:192]]}
+    here = tw.interpret(OVERLAPPING, **launch)
+    assert (here[2] == np.concatenate([np.arange(192, 256), np.arange(128, 192)])).all()
+    for executor in (processes, Counting(2)):
+        there = tw.interpret(OVERLAPPING, executor=executor, **launch)
+        assert all((a == b).all() for a, b in zip(here, there, strict=True))
+    fixed = array[:128]
+    fixed.flags.writeable = False
+    launch["args"] = [fixed, array[128:], np.zeros(1, np.int32)]
+    with pytest.raises(tw.ExecutionError, match="byte 0 of 'p', which is read-only"):
+        tw.interpret(OVERLAPPING, executor=processes, **launch)
+
+
+STRIDED = """func.func @k(%x: !cute.memref<i32, gmem, "(?,?):(?,?)">) attributes {gpu.kernel} {
+  %b_ = "gpu.block_id"() <{dimension = #gpu<dim x>}> : () -> index
+  %b = arith.index_cast %b_ : index to i32
+  %t_ = "gpu.thread_id"() <{dimension = #gpu<dim x>}> : () -> index
+  %t = arith.index_cast %t_ : index to i32
+  %at = cute.make_coord(%b, %t) : (i32, i32) -> !cute.coord<"(?,?)">
+  %v = cute.memref.load(%x, %at)
+  %w = arith.addi %v, %v : i32
+  cute.memref.store(%w, %x, %at)
+  func.return
+}"""
+
+
+def test_arrays_lie_elsewhere_as_they_do(processes: Executor) -> None:
+    array = np.arange(64, dtype=np.int32).reshape(4, 16)[:, 1::2].T
+    launch: Any = {"grid": (8,), "block": (4,), "args": [array]}
+    (found,) = tw.interpret(STRIDED, executor=processes, **launch)
+    assert (found == 2 * array).all()

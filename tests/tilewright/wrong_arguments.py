@@ -46,6 +46,9 @@ WRONG: list[tuple[str, list[Any], dict[str, Any], str]] = [
      "expected shape (4, 5) for memref<4x5xf32>, got (4, 6)"),
     (kernel("memref<?xf32>"), [tw.TensorMap(HALVES, box=(8, 64))], {},
      "argument 'x' expected memref<?xf32>, got a tensor map"),
+    (kernel("memref<?xf32>"), [np.lib.stride_tricks.as_strided(GRID, (8,), (0,))], {},
+     "argument 'x' expected a C-contiguous array for memref<?xf32>, got strides of (0,) bytes (it "
+     "overlaps itself); nearest legal: a copy"),
     (kernel(MAP), [HALVES], {}, "argument 'x' expected a TensorMap for !cute_nvgpu.tma_descriptor"),
     (kernel(MAP), [tw.TensorMap(HALVES, box=(8, 64))], {}, "expected a TensorMap of box 8x64xf16"),
     (kernel(TENSOR), [1.0], {}, "argument 'x' expected an array for !cute.memref<f32, gmem"),

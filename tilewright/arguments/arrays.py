@@ -22,6 +22,7 @@ from tilewright.dialects.cute.symbolic.scalar import Scalar, fits, width_of
 from tilewright.dialects.cute.tensor import Tensor
 from tilewright.dialects.cute_nvgpu.descriptors.tensor_box import TensorBox
 from tilewright.dialects.illegal import told
+from tilewright.lowering.interpreter.array_spans import steps_forwards
 
 
 def is_array(value: Any) -> TypeGuard[NDArray[Any]]:
@@ -49,7 +50,7 @@ class ArrayArgument:
         """
         width = array.dtype.itemsize
         strides = tuple(step // width for step in array.strides)
-        if any(step % width for step in array.strides) or any(step < 0 for step in strides):
+        if not steps_forwards(array):
             raise ValueError(f"an array with strides of whole elements forwards, got {strides}")
         count = 1 + _reach(array.shape, strides) if array.size else 0
         flat = _as_strided(array, (count,), (1,))

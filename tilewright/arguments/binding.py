@@ -6,7 +6,6 @@ bound arguments what its kernels take (`interpreted`, `Entry.values`).
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 from typing import Any, Protocol, cast
 
 import numpy as np
@@ -17,6 +16,7 @@ from xdsl.ir import Attribute
 
 from tilewright.arguments.arrays import ArrayArgument, is_array
 from tilewright.arguments.dtypes import DTYPES
+from tilewright.arguments.host_memory import HostMemory, HostPlace
 from tilewright.arguments.parameters import Parameter
 from tilewright.arguments.tensor_map import TensorMap
 from tilewright.dialects.cuda_tile.types import PointerType
@@ -29,11 +29,13 @@ from tilewright.dialects.cute.types.memref import is_memref
 from tilewright.dialects.cute.types.tensors import MemRefType as TensorMemRefType
 from tilewright.dialects.cute.values import read_typed
 from tilewright.dialects.cute_nvgpu.descriptors.tensor_box import TensorBox, TensorMapError
+from tilewright.dialects.cute_nvgpu.lattice.tma import CHUNK
 from tilewright.dialects.cute_nvgpu.types.tensor_map import TmaDescriptorType
 from tilewright.dialects.illegal import told
 from tilewright.dialects.ptx.control_flow import TENSORMAP
 from tilewright.dialects.ptx.scalar_types import scalar_type
 from tilewright.lowering.interpreter.arithmetic.lane_value import LaneInteger, LaneValue, bound
+from tilewright.lowering.interpreter.array_spans import overlaps_itself
 from tilewright.source.diagnostic import ArgumentError
 
 
@@ -94,28 +96,24 @@ class Binding:
             names = ", ".join(map(str, parameters))
             raise ArgumentError(f"expected {len(parameters)} arguments ({names}), got {len(args)}")
         self._memory, self._on_gpu = memory, on_gpu
+        named = ((parameter.name, arg) for parameter, arg in zip(parameters, args, strict=True))
+        self.host = HostMemory(named, memory.place)
         self.placed: list[ArrayArgument] = []
-        self._pointed: list[int] = []
+        self._places: list[HostPlace] = []
         self.values = [self._bound(*pair) for pair in zip(parameters, args, strict=True)]
 
     def results(self, contents: Iterable[NDArray[np.uint8]]) -> list[NDArray[Any]]:
-        """The arrays, from what the memory has in their places after the run; behind them may be
-        what the kernel has of its own. Raises ArgumentError where arrays behind pointers share
-        memory, and the kernel has written to it: each was copied."""
-        pairs = zip(self.placed, contents, strict=False)
-        left = [array.seen(content) for array, content in pairs]
-        for i, j in combinations(self._pointed, 2):
-            a, b = self.placed[i].view, self.placed[j].view
-            if np.shares_memory(a, b) and (a.tobytes(), b.tobytes()) != (
-                left[i].tobytes(),
-                left[j].tobytes(),
-            ):
-                raise ArgumentError(
-                    "expected arrays of NumPy that share no memory where the kernel writes, as "
-                    f"each is copied, got arrays {i} and {j}; nearest legal: arrays on the GPU, or "
-                    "level 'program'"
-                )
-        return left
+        """The arrays, from what the memory has in the places of their blocks after the run; behind
+        them may be what the kernel has of its own. Raises ArgumentError where the kernel has
+        written to an array that is read-only."""
+        blocks = [content for _, content in zip(self.host.blocks, contents, strict=False)]
+        if (name := self.host.changed(blocks)) is not None:
+            raise ArgumentError(
+                f"argument '{name}' expected an array that may be written, as the kernel does, got "
+                "a read-only one"
+            )
+        pairs = zip(self.placed, self._places, strict=True)
+        return [array.seen(place.of(blocks)) for array, place in pairs]
 
     def parts(self, parameters: Sequence[Parameter]) -> list[Bound]:
         """The argument of each parameter of a kernel that was lowered from the tile level."""
@@ -150,11 +148,28 @@ class Binding:
                 raise _error(parameter, "expected an array of NumPy, got one on the GPU")
             return array
         if not isinstance(parameter.type, TensorMemRefType | PointerType):
-            arg = np.ascontiguousarray(arg).reshape(arg.shape)
+            arg = self._contiguous(parameter, arg)
         try:
             return ArrayArgument.of(arg)
         except ValueError as error:
             raise _error(parameter, f"expected {error}") from None
+
+    def _contiguous(self, parameter: Parameter, array: NDArray[Any]) -> NDArray[Any]:
+        """An array as a bare pointer has it: itself, or a copy of what nothing else overlaps that
+        may be written."""
+        if array.flags.c_contiguous:
+            return array
+        others = self.host.shared(array)
+        if others or (array.flags.writeable and overlaps_itself(array.shape, array.strides)):
+            why = f"shares memory with {' / '.join(others)}" if others else "overlaps itself"
+            raise _error(
+                parameter,
+                f"expected a C-contiguous array for {parameter.text}, got strides of "
+                f"{array.strides} bytes (it {why}); nearest legal: a copy",
+            )
+        copied = np.ascontiguousarray(array).reshape(array.shape)
+        copied.flags.writeable = array.flags.writeable
+        return copied
 
     @staticmethod
     def _there(parameter: Parameter, arg: Any) -> ArrayArgument | None:
@@ -181,16 +196,18 @@ class Binding:
             why = f"expected a number for {text}, got an array"
         if why is not None:
             raise _error(parameter, why)
-        address = array.address
-        if array.flat is not None:
-            if isinstance(type_, PointerType):
-                self._pointed.append(len(self.placed))
-            self.placed.append(given)
-            address = self._memory.place(parameter.name, array.flat.view(np.uint8))
+        address = array.address if array.flat is None else self._placed(parameter, given)
         if address % align:
             got = f"for {parameter.text}, got {address:#x}"
             raise _error(parameter, f"expected an address of whole {align} bytes {got}")
         return Placed(array, address)
+
+    def _placed(self, parameter: Parameter, array: ArrayArgument) -> int:
+        """The address of a NumPy array in the memory."""
+        assert array.flat is not None
+        self.placed.append(array)
+        self._places.append(self.host.place(parameter.name, array.flat))
+        return self._places[-1].address
 
     @staticmethod
     def _elements(
@@ -212,10 +229,7 @@ class Binding:
         if box is not None and _key(box) != _key(arg.box):
             raise _error(parameter, f"expected a TensorMap of box {box}, got {arg.box}")
         if arg.array is not None:
-            array = ArrayArgument.of(arg.array)
-            assert array.flat is not None
-            self.placed.append(array)
-            address = self._memory.place(parameter.name, array.flat.view(np.uint8))
+            address = self._placed(parameter, ArrayArgument.of(arg.array))
         elif not self._on_gpu:
             raise _error(parameter, "expected a TensorMap of a NumPy array")
         else:
@@ -225,6 +239,9 @@ class Binding:
 
     def _mapped(self, parameter: Parameter, map_: TensorMap, address: int) -> Mapped:
         name, box = parameter.name, map_.box
+        if address % CHUNK:
+            got = f"for {parameter.text}, got {address:#x}"
+            raise _error(parameter, f"expected an address of whole {CHUNK} bytes {got}")
         return Mapped(self._memory.add_tensor_map(name, address, map_.shape, map_.strides, box))
 
     # --- parts of arguments ---

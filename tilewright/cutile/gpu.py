@@ -4,7 +4,7 @@ launch on a stream."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 from typing import Any
 
@@ -117,15 +117,20 @@ def start(
         flat = [part for parameter in parameters for part in parameter.flat()]
         args = [_table(part, tables) if isinstance(part, ArrayTable) else part for _, part in flat]
         args += told
-        binding = Binding(entry.arguments, args, memory, on_gpu=True)
+        names = [name for name, _ in flat]
+        named = [
+            replace(parameter, name=name)
+            for parameter, name in zip(entry.arguments, names, strict=False)
+        ]
+        binding = Binding([*named, *entry.arguments[len(names) :]], args, memory, on_gpu=True)
         values = entry.values(binding)
         function.start(values, grid, block, handle, programmatic=programmatic)
         if binding.placed:
             launcher.call("cuStreamSynchronize", handle)
             arrays: list[Any] = [part for part in flat if isinstance(part[1], np.ndarray)]
             contents = binding.results(memory.contents())
-            for (name, array), content in zip(arrays, contents, strict=True):
-                write(name, array, content)
+            for (_, array), content in zip(arrays, contents, strict=True):
+                write(array, content)
 
 
 def _table(table: ArrayTable, memory: Any) -> ArrayArgument:

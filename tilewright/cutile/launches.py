@@ -90,8 +90,8 @@ def launch(
     flat = [part for parameter in parameters for part in parameter.flat()]
     names, values = [name for name, _ in flat], [value for _, value in flat]
     here = Launch(extents, numerics, arch or DEFAULT_ARCH, races)
-    for name, array, content in run_entry(entry, here, values, names).left():
-        write(name, array, content)
+    for array, content in run_entry(entry, here, values, names).left():
+        write(array, content)
 
 
 @checked(kernel=_KERNEL_OR_BYTECODE)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from tilewright.arguments.arrays import ArrayArgument, dtype_name
 from tilewright.dialects.illegal import told
+from tilewright.lowering.interpreter.array_spans import overlaps_itself
 from tilewright.lowering.interpreter.cuda_tile.allocations import ArrayTable
 from tilewright.source.checked import require
 from tilewright.source.diagnostic import ArgumentError
@@ -171,7 +172,7 @@ class CutileParameter:
             index_dtype=index,
             stride_lower_bound_incl=0,
             alias_groups=("shared",) if aliased else (),
-            may_alias_internally=_overlaps(array.shape, strides),
+            may_alias_internally=overlaps_itself(array.shape, strides),
             stride_constant=[
                 stride if i in fixed or (unit and stride == 1) else None
                 for i, stride in enumerate(strides)
@@ -223,17 +224,6 @@ def _share(a: AnyArray, b: AnyArray) -> bool:
     if isinstance(a, ArrayArgument) or isinstance(b, ArrayArgument):
         return False
     return np.may_share_memory(a, b)
-
-
-def _overlaps(shape: Sequence[int], strides: Sequence[int]) -> bool:
-    """True where two elements of an array may be one in memory: where a step leads to what inner
-    dimensions reach."""
-    reach = 0
-    for step, size in sorted(zip(strides, shape, strict=True)):
-        if size > 1 and step <= reach:
-            return True
-        reach += step * (size - 1)
-    return False
 
 
 def _alignment(array: AnyArray) -> dict[str, Any]:
@@ -311,13 +301,11 @@ def strides_of(array: AnyArray) -> list[int]:
     return [stride // array.itemsize for stride in array.strides]
 
 
-def write(name: str, array: NDArray[Any], content: NDArray[Any]) -> None:
-    """Let an array be what a kernel left of it. Raises ArgumentError for one that is read-only and
-    would change."""
+def write(array: NDArray[Any], content: NDArray[Any]) -> None:
+    """Let an array be what a kernel left of it; one that is read-only is what it was, or shares its
+    memory with another one."""
     if array.flags.writeable:
         np.copyto(array, content)
-    elif array.tobytes() != content.tobytes():
-        raise ArgumentError(f"'{name}' expected an array that can be written, got a read-only one")
 
 
 def _dims(annotation: Any, field: str, ndim: int) -> set[int]:

@@ -143,7 +143,8 @@ class CompiledCode:
         `args` are what it takes there: a NumPy array for each memref (copied to the GPU and back),
         a `TensorMap` for each `tma_descriptor`, a number for each scalar; of a kernel that was
         lowered from the tile level those that it had there. Arrays on the GPU (torch tensors,
-        `__cuda_array_interface__`) are used in place. Returns the NumPy arrays after the run.
+        `__cuda_array_interface__`) are used in place. Returns the NumPy arrays after the run;
+        those that overlap are one memory.
 
         Needs the `gpu` extra and a CUDA driver. Raises `tilewright.ArgumentError` for wrong
         arguments, as `interpret` does, and `tilewright.LaunchError` where there is no GPU,

@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tilewright.lowering.interpreter.array_spans import bounds_of, overlapping, read_only_bytes
+
 _WINDOW = 40
 _MIDDLE = 1 << (_WINDOW - 1)
 
@@ -24,6 +26,8 @@ class Allocation:
         self.constant = constant
         self.written = False
         """True where any operation of the kernel may write it; loads from others need no copy."""
+        self.read_only: NDArray[np.bool_] | None = None
+        """Which bytes are those of arguments that may not be written alone; None: none."""
         self.copied = True
         """True where the bytes are the run's own, not an argument's."""
 
@@ -87,11 +91,11 @@ class PlacedArguments:
         names: Sequence[str],
         memory: Allocations,
     ):
-        self.arrays, self.names = arrays, names
+        self.arrays = arrays
         self.addresses: list[int] = []
         self._spans: list[tuple[Allocation, int]] = []
-        bounds = [np.lib.array_utils.byte_bounds(array) for array in arrays]
-        groups = _overlapping(bounds)
+        bounds = [bounds_of(array) for array in arrays]
+        groups = overlapping(bounds)
         placed: dict[int, tuple[Allocation, int]] = {}
         filled: dict[int, bool] = {}
         for i, array in enumerate(arrays):
@@ -110,6 +114,8 @@ class PlacedArguments:
                 name = " / ".join(names[j] for j in members)
                 placed[first] = memory.add(name, octets), start
                 placed[first][0].copied = copied
+                own = (arrays[j] for j in members)
+                placed[first][0].read_only = read_only_bytes(own, start, end - start)
             allocation, start = placed[first]
             allocation.written |= written[i]
             begin = array.ctypes.data - start
@@ -151,11 +157,11 @@ class PlacedArguments:
         sharing = sum(other is allocation for other, _ in self._spans)
         return allocation.copied and sharing == 1
 
-    def left(self) -> Iterator[tuple[str, NDArray[Any], NDArray[Any]]]:
-        """Each array that the kernel may have written, with its name, and what it is now."""
+    def left(self) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
+        """Each array that the kernel may have written, and what it is now."""
         for i, array in enumerate(self.arrays):
             if self._spans[i][0].written:
-                yield self.names[i], array, self._image(i)
+                yield array, self._image(i)
 
 
 def _own_octets(array: NDArray[Any]) -> NDArray[np.uint8] | None:
@@ -163,16 +169,3 @@ def _own_octets(array: NDArray[Any]) -> NDArray[np.uint8] | None:
     if not array.flags.c_contiguous:
         return None
     return array.reshape(-1).view(np.uint8)
-
-
-def _overlapping(bounds: Sequence[tuple[int, int]]) -> list[int]:
-    """For each span the number of the first span that it is connected to by overlaps."""
-    order = sorted(range(len(bounds)), key=lambda i: bounds[i])
-    groups, end, leader = [0] * len(bounds), -1, -1
-    for i in order:
-        low, high = bounds[i]
-        if leader < 0 or low >= end:
-            leader, end = i, high
-        groups[i] = leader
-        end = max(end, high)
-    return groups

@@ -13,6 +13,7 @@ from tilewright.dialects.cuda_tile.ops.module import EntryOp, GlobalOp, ModuleOp
 from tilewright.dialects.cuda_tile.type_text import shown
 from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.dialects.illegal import told
+from tilewright.lowering.interpreter.array_spans import steps_forwards
 from tilewright.lowering.interpreter.cuda_tile import rules
 from tilewright.lowering.interpreter.cuda_tile.allocations import (
     Allocations,
@@ -124,6 +125,11 @@ def bound(
             raise ArgumentError(
                 f"'{entry.sym_name.data}' expected an array as argument {i}, a "
                 f"{shown(parameters[i].type)}, got {type(args[i]).__name__}"
+            )
+        if isinstance(args[i], np.ndarray) and not steps_forwards(args[i]):
+            raise ArgumentError(
+                f"'{entry.sym_name.data}' expected an array with strides of whole elements "
+                f"forwards as argument {i}, got strides of {args[i].strides} bytes"
             )
     arrays, addresses = _placed(
         {i: args[i] for i in pointers},

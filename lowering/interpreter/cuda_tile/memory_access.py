@@ -9,12 +9,20 @@ from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Operation
 
 from tilewright.dialects.cuda_tile.enums import MemoryOrderingSemantics
+from tilewright.lowering.interpreter.array_spans import why_read_only
 from tilewright.lowering.interpreter.cuda_tile.accesses import Access, Kind
 from tilewright.lowering.interpreter.cuda_tile.allocations import Allocation
 from tilewright.lowering.interpreter.cuda_tile.elements import Element, Tile
 from tilewright.lowering.interpreter.cuda_tile.fault_state import OutsideAllocation
-from tilewright.lowering.interpreter.cuda_tile.footprints import Footprint, read, scattered, write
+from tilewright.lowering.interpreter.cuda_tile.footprints import (
+    Footprint,
+    mark,
+    read,
+    scattered,
+    write,
+)
 from tilewright.lowering.interpreter.cuda_tile.frame import Frame
+from tilewright.lowering.interpreter.cuda_tile.lost_values import meets_itself
 from tilewright.lowering.interpreter.cuda_tile.pieces import Unstored
 from tilewright.lowering.interpreter.cuda_tile.token_order import Token
 from tilewright.lowering.interpreter.errors import Fault
@@ -159,7 +167,7 @@ def load(footprint: Footprint, element: Element, padding: Any) -> Tile:
 
 def store(footprint: Footprint, element: Element, tile: Tile) -> None:
     """Write a tile into a footprint."""
-    allocation = _writable(footprint)
+    allocation = writable(footprint)
     if element.dtype == np.bool_:
         write(footprint, allocation.octets, tile.view(np.uint8))
     else:
@@ -169,19 +177,27 @@ def store(footprint: Footprint, element: Element, tile: Tile) -> None:
 def store_computed(footprint: Footprint, element: Element, tile: Unstored) -> bool:
     """Compute a tile where it belongs. Returns whether that is possible: for whole tiles of all
     blocks, evenly apart."""
-    rows, allocation = len(footprint.low), _writable(footprint)
+    rows, allocation = len(footprint.low), writable(footprint)
     in_one = footprint.boxes is not None and len(footprint.boxes) == 1 and footprint.whole
     if not in_one or element.dtype == np.bool_ or tile.rows not in (1, rows):
         return False
     for box in footprint.boxes or ():
-        if box.shape[0] != rows:
+        if box.shape[0] != rows or meets_itself(box):
             return False
         tile.store(box.on(allocation.elements(element.dtype)))
     return True
 
 
-def _writable(footprint: Footprint) -> Allocation:
+def writable(footprint: Footprint) -> Allocation:
+    """The allocation of a footprint that is about to be written. Raises a fault where it may not
+    be."""
     allocation = footprint.allocation
     if allocation.constant:
         raise Fault(f"expected memory that may be written, got constant {allocation.name}")
+    if allocation.read_only is not None:
+        touched = np.zeros(len(allocation), np.bool_)
+        mark(footprint, touched)
+        wrong = touched & allocation.read_only
+        if wrong.any():
+            raise Fault(why_read_only(int(np.argmax(wrong)), allocation.name))
     return allocation

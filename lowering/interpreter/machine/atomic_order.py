@@ -87,6 +87,8 @@ class AtomicOrder:
 
     A fence releases with the strong writes of its thread behind it, and acquires what strong reads
     before it, `_observed`, found released. `_links` is what threads would know of those they read.
+    `_near` are the threads of a cluster that have histories, `_covered` what of its own cluster was
+    in what a thread has acquired.
     """
 
     def __init__(self) -> None:
@@ -97,6 +99,8 @@ class AtomicOrder:
         self._fenced: dict[int, dict[int, Release]] = {}
         self._observed: dict[int, dict[int, tuple[Releases, Elsewhere]]] = {}
         self._histories: dict[int, tuple[int, list[Elsewhere]]] = {}
+        self._near: dict[int, list[int]] = {}
+        self._covered: dict[int, Known] = {}
         self._first = 0
         self._slots = 1
 
@@ -104,6 +108,7 @@ class AtomicOrder:
         """A wave of clusters begins, the first of that number, of CTAs of so many `slots`."""
         self._first, self._clocks, self._slots = first, clocks, slots
         self._histories, self._links, self._fenced, self._observed = {}, {}, {}, {}
+        self._near, self._covered = {}, {}
 
     def _cluster(self, lane: int) -> int:
         return self._first + lane // self._clocks.lanes
@@ -171,11 +176,14 @@ class AtomicOrder:
         own = self._cluster(lane)
         if own in released:
             self._clocks.learn(np.array([lane]), released[own][1])
+            covered = self._covered.get(lane, released[own][1])
+            self._covered[lane] = together(covered, released[own][1])
         foreign = {cluster: known for cluster, known in released.items() if cluster != own}
         if not foreign:
             return
         if lane not in self._histories:
             self._histories[lane] = self._clocks.add_column(), []
+            self._near.setdefault(own, []).append(lane)
         column, history = self._histories[lane]
         before = history[-1] if history else {}
         now = _merged(before, foreign)
@@ -220,16 +228,20 @@ class AtomicOrder:
         return cluster, _merged(known, {cluster: (self._clocks, published)})
 
     def elsewhere(self, lane: int) -> Elsewhere:
-        """A thread's knowledge of other clusters."""
+        """A thread's knowledge of other clusters: its own history, and those of others as far as it
+        knows of them, but for what was in what it has acquired."""
+        others = self._near.get(self._cluster(lane), [])
+        columns = np.array([self._histories[other][0] for other in others], dtype=np.int64)
+        counts: Known = self._clocks.seen[lane, columns]
+        acquired = self._covered.get(lane, np.zeros(0, dtype=np.int32))
+        covered = np.pad(acquired, (0, self._clocks.seen.shape[1] - len(acquired)))[columns]
         result: Elsewhere = {}
-        for other, (column, history) in self._histories.items():
-            count = int(self._clocks.seen[lane, column]) if self._near(lane, other) else 0
-            if count:
-                result = _merged(result, history[count - 1])
+        for place in np.flatnonzero(counts > covered).tolist():
+            history = self._histories[others[place]][1]
+            result = _merged(result, history[int(counts[place]) - 1])
+        if lane in self._histories:
+            result = _merged(result, self._histories[lane][1][-1])
         return result
-
-    def _near(self, lane: int, other: int) -> bool:
-        return lane // self._clocks.lanes == other // self._clocks.lanes
 
     def happened(
         self, lane: int, cluster: int, who: NDArray[np.int32], stamps: NDArray[np.int32]
@@ -241,7 +253,8 @@ class AtomicOrder:
         self, lane: int, cluster: int, who: NDArray[np.int32], stamps: NDArray[np.int32]
     ) -> tuple[tuple[str, int], ...]:
         """The fewest releases and acquires, by op, that would let a thread know of an access."""
-        near = (links for (reader, _), links in self._links.items() if self._near(lane, reader))
+        own = self._cluster(lane)
+        near = (links for (reader, _), links in self._links.items() if self._cluster(reader) == own)
         enough = (
             link.ops
             for links in near

@@ -49,6 +49,8 @@ class Atomics:
         """Each thread combines the word at its address with values; what was there: [threads]."""
         if not shared:
             self._accesses.come_in_any_order(op)
+            if order.writes:
+                self._accesses.check_writable(address, values[0].itemsize)
         width = values[0].itemsize
         places = address.astype(np.int64)
         if shared:

@@ -32,7 +32,9 @@ class Clocks:
     def __init__(self, clusters: int, warps: int, lanes: Lanes, *, writes_apart: bool = False):
         self.warps = warps
         self.lanes = warps * WARP
-        self.seen: Known = np.zeros((clusters * self.lanes, 0), dtype=np.int32)
+        # What follows the columns that are in use is zero.
+        self._room: Known = np.zeros((clusters * self.lanes, 0), dtype=np.int32)
+        self.seen: Known = self._room
         self._writes_apart = writes_apart
         # Of each clock that by which others know of writes: itself, unless they are apart.
         self._read = self._wrote = np.zeros(0, dtype=np.int64)
@@ -54,8 +56,17 @@ class Clocks:
             pairs = [columns + count, columns + count]
         self._wrote = np.concatenate([self._wrote, *pairs])
         self._read = np.arange(len(self._wrote))
-        self.seen = np.pad(self.seen, ((0, 0), (0, len(pairs) * count)))
+        self._widen(len(self._wrote))
         return columns
+
+    def _widen(self, width: int) -> None:
+        """Let there be so many columns: in room for more, where they come one by one."""
+        rows, room = self._room.shape
+        if width > room:
+            wider = np.zeros((rows, max(width, 2 * room)), dtype=np.int32)
+            wider[:, : self.seen.shape[1]] = self.seen
+            self._room = wider
+        self.seen = self._room[:, :width]
 
     @staticmethod
     def async_writer(column: int) -> int:

@@ -22,8 +22,6 @@ from tilewright.lowering.interpreter.machine.word_accesses import (
     COPIES,
     LOCAL,
     NOBODY,
-    Accesses,
-    Readers,
     Row,
     Shadow,
 )
@@ -79,9 +77,10 @@ class GlobalAccesses:
         shadow = self._shadows.get(data.ctypes.data)
         if shadow is None:
             return BufferUse.of(nothing, nothing, data)
+        readers = [readers.last for readers in shadow.readers]
         read, written = (
-            np.repeat(who != NOBODY, shadow.unit)[: len(data)]
-            for who in (shadow.reads.last, shadow.writes.who)
+            np.repeat((np.stack(who) != NOBODY).any(axis=0), shadow.unit)[: len(data)]
+            for who in (readers, [shadow.writes.who])
         )
         return BufferUse.of(read, written, data)
 
@@ -89,6 +88,10 @@ class GlobalAccesses:
         """CTAs are about to combine words in an order that nothing asks for."""
         if not self._alone:
             refuse(f"{self._op_names[abs(op)]}, which combines words of global memory")
+
+    def check_writable(self, address: Bits, width: int) -> None:
+        """Raise Fault where words at these addresses may not be written."""
+        self._memory.check_writable(address, width)
 
     @property
     def are_checked(self) -> bool:
@@ -159,11 +162,18 @@ class GlobalAccesses:
         """Threads start copies that read so many bytes at each address."""
         return self._begin(list(self._parts(lanes, address, counts)), op)
 
+    def begin_async(self, lane: int, address: Bits, width: int, op: int) -> GlobalRead:
+        """A thread starts a copy by the async proxy that reads words at some addresses."""
+        spans = list(self._spans(np.full(len(address), lane), address, width))
+        return self._begin_async(spans, op)
+
     def begin_box(
         self, lane: int, image: TensorImage, corner: Sequence[int], op: int
     ) -> GlobalRead:
         """A thread starts a copy that reads a box of a tensor."""
-        spans = self._box(lane, image, corner)
+        return self._begin_async(self._box(lane, image, corner), op)
+
+    def _begin_async(self, spans: list[Span], op: int) -> GlobalRead:
         read = self._begin(spans, op)
         self._check_fenced(spans, "reads")
         return read
@@ -185,7 +195,7 @@ class GlobalAccesses:
             who += COPIES + column - (who & LOCAL)
             now = np.full(len(span.lanes), phase, dtype=np.int32)
             shadow = self._shadow(span)
-            shadow.reads.note(shadow.words(span), who, now, read.op)
+            shadow.note_read(shadow.words(span), who, now, read.op)
 
     def end_read(self, read: GlobalRead, lanes: Lanes | None = None) -> None:
         """Threads, or all of them, have waited for their copies: what those read was read before
@@ -194,7 +204,7 @@ class GlobalAccesses:
             over = span if lanes is None else span.of(np.isin(span.lanes, lanes))
             shadow = self._shadow(over)
             now = self._clocks.now(over.lanes)
-            shadow.reads.note(shadow.words(over), self._who(over.lanes), now, read.op)
+            shadow.note_read(shadow.words(over), self._who(over.lanes), now, read.op)
             if lanes is None:
                 self._reading[span.buffer].remove(read)
         if lanes is not None:
@@ -259,11 +269,11 @@ class GlobalAccesses:
         if not self.are_checked:
             return []
         inside, places = image.places(corner, written=written)
-        first = places[inside] * image.box.element.bytes
+        first = image.bytes_of(places[inside])
         if not len(first):
             return []
         lanes, rows = np.full(len(first), lane), np.arange(len(first))
-        return [Span(lanes, rows, image.data, first, image.box.element.bytes)]
+        return [Span(lanes, rows, image.buffer.data, first, image.box.element.bytes)]
 
     # Proxies
 
@@ -299,14 +309,12 @@ class GlobalAccesses:
     def _shadow(self, span: Span) -> Shadow:
         shadow = self._shadows.get(span.buffer)
         if shadow is None:
-            words = -(-len(span.data) // span.size)
-            shadow = Shadow(span.size, Accesses.of(words), Readers(words, LOCAL + 1))
-            self._shadows[span.buffer] = shadow
+            shadow = self._shadows[span.buffer] = Shadow.of(len(span.data), span.size)
         return shadow
 
     def _read(self, span: Span, op: int) -> None:
         shadow, places = self._check_read(span, op)
-        shadow.reads.note(places, self._who(span.lanes), self._clocks.now(span.lanes), op)
+        shadow.note_read(places, self._who(span.lanes), self._clocks.now(span.lanes), op)
 
     def _check_read(self, span: Span, op: int) -> tuple[Shadow, NDArray[np.int64]]:
         shadow = self._shadow(span)
@@ -327,7 +335,9 @@ class GlobalAccesses:
         if words.any():
             every = np.arange(places.size)
             rows = [("write", every, shadow.writes.at(places.ravel()))]
-            rows += [("read", index, row) for index, row in shadow.reads.of(places)]
+            # Reductions race with no strong read, unless the scope of some op is narrow.
+            readers = shadow.readers if op >= 0 or self.widths else [shadow.reads]
+            rows += [("read", *read) for one in readers for read in one.of(places)]
             for verb, index, row in rows:
                 chosen = words.ravel()[index]
                 accesses = row[0][chosen], row[1][chosen], row[2][chosen]

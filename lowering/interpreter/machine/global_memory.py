@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tilewright.dialects.cute_nvgpu.descriptors.tensor_box import TensorBox
+from tilewright.lowering.interpreter.array_spans import why_read_only
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.tensor_map import TensorImage
 from tilewright.lowering.interpreter.values import Bits, Lanes
@@ -22,14 +23,28 @@ _TENSOR_MAP_BYTES = 128
 _WORDS = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(eq=False, slots=True)
 class Allocation:
-    """A buffer of global memory: `data` is padded to whole 16-byte words, `size` is not."""
+    """A buffer of global memory: `data` is padded to whole 16-byte words, `size` is not. Some of
+    its bytes may be `read_only`; None: none are."""
 
     name: str
     base: int
     data: NDArray[np.uint8]
     size: int
+    read_only: NDArray[np.bool_] | None = None
+
+    def check_writable(self, first: NDArray[np.int64], size: int) -> None:
+        """Raise Fault, with the row, where one of `size` bytes from some place on may not be
+        written."""
+        if self.read_only is None or not len(first):
+            return
+        octets = np.minimum(first[:, None] + np.arange(size), self.size - 1)
+        wrong = self.read_only[octets].any(axis=1)
+        if wrong.any():
+            row = int(np.argmax(wrong))
+            byte = int(octets[row, np.argmax(self.read_only[octets[row]])])
+            raise Fault(why_read_only(byte, f"'{self.name}'"), row)
 
 
 class GlobalMemory:
@@ -58,12 +73,20 @@ class GlobalMemory:
         strides: tuple[int, ...],
         box: TensorBox,
     ) -> int:
-        """The address of a new tensor map in the kernel's parameters, of a tensor that begins with
-        a buffer; strides in bytes."""
-        buffer = self.allocations[(address >> int(_SHIFT)) - 1]
+        """The address of a new tensor map in the kernel's parameters, of a tensor at an address;
+        strides in bytes."""
+        buffer = self._buffer(address)
         handle = _TENSOR_MAPS + len(self._tensor_maps) * _TENSOR_MAP_BYTES
-        self._tensor_maps[handle] = TensorImage(name, buffer.data, shape, strides, box)
+        first = address - buffer.base
+        self._tensor_maps[handle] = TensorImage(name, buffer, first, shape, strides, box)
         return handle
+
+    def protect(self, address: int, read_only: NDArray[np.bool_]) -> None:
+        """Let some bytes of the buffer at an address be read alone."""
+        self._buffer(address).read_only = read_only
+
+    def _buffer(self, address: int) -> Allocation:
+        return self.allocations[(address >> int(_SHIFT)) - 1]
 
     def tensor_map(self, address: int) -> TensorImage:
         """The tensor map at an address. Raises Fault where there is none."""
@@ -128,6 +151,12 @@ class GlobalMemory:
             result[lanes] = np.where(inside, data, 0)
         return result
 
+    def check_writable(self, address: Bits, width: int) -> None:
+        """Raise Fault where a word at one of these addresses may not be written."""
+        if any(allocation.read_only is not None for allocation in self.allocations):
+            for lanes in self._groups(address):
+                self._locate(address[lanes], width, 1, "write")
+
     def _groups(self, address: Bits) -> list[Lanes]:
         """Threads by the allocation they name."""
         if not len(address):
@@ -146,6 +175,8 @@ class GlobalMemory:
             raise Fault(f"one {verb} reaches into several kernel arguments")
         where, first = self._bounds(address, lanes, size, verb)
         check_aligned(first, width * count, lanes, verb, where.name)
+        if verb == "write":
+            where.check_writable(first, width * count)
         return where, first[:, None] // width + np.arange(count)
 
     def _bounds(

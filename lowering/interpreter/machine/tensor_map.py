@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,16 +15,25 @@ from tilewright.lowering.interpreter.arithmetic.reductions import combined
 from tilewright.lowering.interpreter.errors import Fault
 
 
+class Buffer(Protocol):
+    """A buffer of global memory."""
+
+    data: NDArray[np.uint8]
+
+    def check_writable(self, first: NDArray[np.int64], size: int) -> None: ...
+
+
 @dataclass(frozen=True)
 class TensorImage:
     """A tensor in a buffer of global memory, as the hardware sees it through a tensor map.
 
-    `data` are the bytes of the buffer; `shape` and `strides` (in bytes) are the tensor's, outermost
-    first, the last stride being the size of an element.
+    `first` is the byte of the buffer that it begins with; `shape` and `strides` (in bytes) are the
+    tensor's, outermost first, the last stride being the size of an element.
     """
 
     name: str
-    data: NDArray[np.uint8]
+    buffer: Buffer
+    first: int
     shape: tuple[int, ...]
     strides: tuple[int, ...]
     box: TensorBox
@@ -32,7 +41,17 @@ class TensorImage:
     @cached_property
     def _elements(self) -> NDArray[Any]:
         width = self.box.element.bytes
-        return self.data[: len(self.data) // width * width].view(f"uint{8 * width}")
+        data = self.buffer.data[self.first :]
+        return data[: len(data) // width * width].view(f"uint{8 * width}")
+
+    def bytes_of(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Where elements begin in the buffer."""
+        return self.first + places * self.box.element.bytes
+
+    def check_writable(self, corner: Sequence[int]) -> None:
+        """Raise Fault where a write of the box at a corner would change what is read-only."""
+        inside, places = self.places(corner, written=True)
+        self.buffer.check_writable(self.bytes_of(places[inside]), self.box.element.bytes)
 
     def read(self, corner: Sequence[int]) -> NDArray[np.uint8]:
         """The bytes of the box at a corner, densely: zeros where it lies outside."""
@@ -71,7 +90,7 @@ class TensorImage:
         self, corner: Sequence[int], *, written: bool = False
     ) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
         """The elements of the box in the tensor, or those that are written, and their places in
-        elements of the buffer."""
+        elements from its beginning on."""
         chunk = CHUNK // self.box.element.bytes if written else 1
         shape = (*self.shape[:-1], -(-self.shape[-1] // chunk) * chunk)
         inside, places = np.ones((1,) * self.box.rank, dtype=bool), np.zeros(1, dtype=np.int64)

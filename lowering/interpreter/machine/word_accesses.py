@@ -135,7 +135,8 @@ class Readers:
         who, when, op = (
             np.concatenate(rows) for rows in zip(*(r for _, r in self._log), strict=True)
         )
-        return places, (who, when, op)
+        self._log = [(places, (who, when, op))]
+        return self._log[0]
 
     def of(self, places: NDArray[np.int64]) -> Iterator[tuple[NDArray[np.int64], Row]]:
         """The reads that writes of words, [threads, words], may race with: the index of each in
@@ -160,21 +161,41 @@ class Readers:
 @dataclass(eq=False)
 class Shadow:
     """The accesses to a buffer, by words of `unit` bytes, the smallest that was accessed; `landing`
-    are the numbers of the copies that are writing words, from 1."""
+    are the numbers of the copies that are writing words, from 1. Strong reads, and those of
+    reductions, whose ops are negative, are apart: reductions need not look at them."""
 
     unit: int
     writes: Accesses
     reads: Readers
+    strong_reads: Readers
     landing: NDArray[np.int32] | None = None
     generic: bool = False
     """Threads wrote some."""
+
+    @classmethod
+    def of(cls, size: int, unit: int) -> Shadow:
+        """Nobody has accessed so many bytes."""
+        words = -(-size // unit)
+        reads, strong_reads = (Readers(words, LOCAL + 1) for _ in range(2))
+        return cls(unit, Accesses.of(words), reads, strong_reads)
+
+    @property
+    def readers(self) -> tuple[Readers, Readers]:
+        """Of both kinds."""
+        return self.reads, self.strong_reads
+
+    def note_read(self, places: NDArray[np.int64], who: NDArray[np.int64], now: NDArray[np.int32],
+                  op: int) -> None:  # fmt: skip
+        """Threads read words: [threads, words]."""
+        (self.strong_reads if op < 0 else self.reads).note(places, who, now, op)
 
     def words(self, span: Span) -> NDArray[np.int64]:
         """The words of a span: [threads, words]."""
         if (factor := int(self.unit // np.gcd(self.unit, span.size))) > 1:
             self.unit //= factor
             self.writes = self.writes.split(factor)
-            self.reads.split(factor)
+            for readers in self.readers:
+                readers.split(factor)
             if self.landing is not None:
                 self.landing = np.repeat(self.landing, factor)
         return span.first[:, None] // self.unit + np.arange(span.size // self.unit)

@@ -9,6 +9,7 @@ import pytest
 from faults import LEVELS, kernel, run
 
 import tilewright as tw
+from tilewright.lowering.interpreter.machine.word_accesses import Readers
 
 SEEDS = (None, 0, 1)
 BARRIER = '"gpu.barrier"() : () -> ()'
@@ -273,3 +274,34 @@ def test_operations_that_ptx_has_not(level: Any, kind: int, type_: str) -> None:
     array = np.zeros(4, np.float32 if type_ == "f32" else np.dtype(f"int{type_[1:]}"))
     with pytest.raises(tw.CompileError, match=rf"'memref.atomic_rmw' .*kind {kind} "):
         run(kernel(body, f"%p: memref<?x{type_}>"), level, [array])
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_atomics_on_one_word_look_at_as_many_accesses_each(
+    level: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However many came to the word before: reductions race with none of those."""
+    looked: list[int] = []
+    reads = Readers.of
+
+    def counted(self: Readers, places: Any) -> Any:
+        looked.append(sum(len(places) for places, _ in self._log))
+        return reads(self, places)
+
+    monkeypatch.setattr(Readers, "of", counted)
+    add = atomic("%old", 1, "%one", "%p[%c0]")
+    text = kernel(add)
+    sums: list[int] = []
+    for ctas in (1, 4):
+        looked.clear()
+        (found,) = run(text, level, [np.zeros(1, np.int32)], grid=(ctas,))
+        assert found[0] == 64 * ctas == len(looked)
+        sums.append(sum(looked))
+    assert sums == [0, 0]
+    # A store that is none has to look at all of them, and races with them but for a barrier.
+    store = f"  scf.if %first {{\n    memref.store %one, %p[%c0] : {P}\n  }}"
+    looked.clear()
+    run(kernel("\n".join([add, BARRIER, store])), level, [np.zeros(1, np.int32)])
+    assert max(looked) >= 62
+    with pytest.raises(tw.ExecutionError, match=r"race on global memory: this write and the .* by"):
+        run(kernel("\n".join([add, store])), level, [np.zeros(1, np.int32)])

@@ -33,10 +33,10 @@ def test_negative_index() -> None:
         "  %n = arith.subi %t, %c1 : index\n" + body, "%p: memref<?xi32>, %q: memref<?xi32>"
     )
     fault("", "memref.load", "read out of bounds: bytes -4 to -1 of 'q', which has 256",
-          thread=(0, 0, 0), text=text, args=[P, P])  # fmt: skip
+          thread=(0, 0, 0), text=text, args=[P, P.copy()])  # fmt: skip
     sized = text.replace("memref<?xi32>", "memref<64xi32>")
-    fault("", "memref.load", "index -1 of extent 64", thread=(0, 0, 0), text=sized, args=[P, P],
-          levels=("atom",))  # fmt: skip
+    fault("", "memref.load", "index -1 of extent 64", thread=(0, 0, 0), text=sized,
+          args=[P, P.copy()], levels=("atom",))  # fmt: skip
 
 
 def test_index_out_of_a_view_with_sizes_known_at_run_time() -> None:

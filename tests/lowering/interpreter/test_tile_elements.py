@@ -175,8 +175,8 @@ def visits(kind: str, swizzle: int, tiles: tuple[int, int], ctas: int) -> np.nda
     }}
   }}""",
     )
-    zeros = np.zeros(tiles, np.int32)
-    return np.stack(run(text, zeros, zeros, grid=(ctas,), lowered=True), axis=-1)
+    counts, who = np.zeros((2, *tiles), np.int32)
+    return np.stack(run(text, counts, who, grid=(ctas,), lowered=True), axis=-1)
 
 
 @pytest.mark.parametrize("tiles", [(1, 1), (3, 5), (8, 2), (9, 7), (16, 4)])

@@ -243,6 +243,26 @@ def test_faults_of_tma(case: str) -> None:
     fault(text, copied, op, which, words)
 
 
+@pytest.mark.parametrize("level", ["tile", "atom", "ptx"])
+def test_a_copy_by_tma_of_what_threads_wrote_under_another_name(level: Any) -> None:
+    """The proxy of their stores is another one than that of the copy."""
+    write = f"""  %seven = arith.constant 7.0 : f16
+  %there = cute.make_coord(%c0, %t) : (i32, i32) -> !cute.coord<"(?,?)">
+  cute.memref.store(%seven, %y, %there)
+  FENCE
+  {BARRIER}
+  %copies ="""
+    text = COPY.replace("  %copies =", write)
+    array = numbers((32, 64), np.float16)
+    launch: dict[str, Any] = {"threads": 64, "arch": "sm_90", "level": level}
+    fenced = text.replace("FENCE", "cute_nvgpu.fence.proxy.async")
+    x, y = run(fenced, array, array[:], **launch)
+    assert (x[0] == 7).all() and (x[1:] == array[1:]).all() and (x == y).all()
+    run(text.replace("FENCE", ""), array, array.copy(), **launch)
+    with pytest.raises(tw.ExecutionError, match=r"reads by the async proxy what 'c?\w+.* no fence"):
+        run(text.replace("FENCE", ""), array, array[:], **launch)
+
+
 # Stores
 
 STORES = f"""

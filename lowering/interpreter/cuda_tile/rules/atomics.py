@@ -27,7 +27,7 @@ from tilewright.lowering.interpreter.cuda_tile.elements import (
 from tilewright.lowering.interpreter.cuda_tile.float_arithmetic import arithmetic
 from tilewright.lowering.interpreter.cuda_tile.footprints import Footprint
 from tilewright.lowering.interpreter.cuda_tile.frame import Frame
-from tilewright.lowering.interpreter.cuda_tile.memory_access import Ordering, pointed
+from tilewright.lowering.interpreter.cuda_tile.memory_access import Ordering, pointed, writable
 from tilewright.lowering.interpreter.cuda_tile.values import TiledView
 from tilewright.lowering.interpreter.cuda_tile.view_places import places
 
@@ -83,7 +83,7 @@ def update(
     """Replace elements by `change(old, chosen)`, in turns; returns what was there before, as flat
     elements of the footprint in row-major order. `rows` blocks each do it if the footprint is
     one for all."""
-    elements = footprint.allocation.elements(element.dtype)
+    elements = writable(footprint).elements(element.dtype)
     offsets = flat_offsets(footprint, rows)
     old = np.empty(len(offsets), element.dtype)
     for chosen in in_turns(offsets):

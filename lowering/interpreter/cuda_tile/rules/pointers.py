@@ -26,6 +26,7 @@ from tilewright.lowering.interpreter.cuda_tile.blocks import (
 )
 from tilewright.lowering.interpreter.cuda_tile.elements import Tile, pointee_of
 from tilewright.lowering.interpreter.cuda_tile.frame import Frame
+from tilewright.lowering.interpreter.cuda_tile.lost_values import check_all_kept
 from tilewright.lowering.interpreter.cuda_tile.memory_access import Ordering, load, pointed, store
 
 
@@ -61,7 +62,9 @@ def _store(op: StorePtrTkoOp, _: Preparation) -> Step:
         own = before = token or 0
         for footprint, _part in pointed(frame, addresses, element, mask):
             own |= ordering.note(frame, footprint, before)
-            store(footprint, element, tile[-1:] if len(footprint.low) == 1 else tile)
+            stored = tile[-1:] if len(footprint.low) == 1 else tile
+            store(footprint, element, stored)
+            check_all_kept(frame, op, footprint, stored)
         return own
 
     return acting(op, run)

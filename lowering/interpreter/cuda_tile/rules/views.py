@@ -37,6 +37,7 @@ from tilewright.lowering.interpreter.cuda_tile.elements import (
 )
 from tilewright.lowering.interpreter.cuda_tile.footprints import Footprint
 from tilewright.lowering.interpreter.cuda_tile.frame import Frame
+from tilewright.lowering.interpreter.cuda_tile.lost_values import check_all_kept
 from tilewright.lowering.interpreter.cuda_tile.memory_access import (
     Ordering,
     load,
@@ -179,11 +180,12 @@ def store_tiles(
             if store_computed(footprint, view.tensor.element, tile):
                 continue
             tile = tile.tile()
-        part = tile if rows is None or len(tile) == 1 else tile[rows]
+        part = _last(tile if rows is None or len(tile) == 1 else tile[rows], footprint)
         if view.tensor.element.packed:
             _store_packed(footprint, part)
         else:
-            store(footprint, view.tensor.element, _last(part, footprint))
+            store(footprint, view.tensor.element, part)
+        check_all_kept(_of_rows(frame, place), ordering.op, footprint, part)
     return own
 
 
@@ -195,7 +197,7 @@ def _last(tile: Tile, footprint: Footprint) -> Tile:
 def _store_packed(footprint: Footprint, tile: Tile) -> None:
     assert footprint.offsets is not None and footprint.halves is not None
     octets = footprint.allocation.octets
-    words = np.broadcast_to(_last(tile, footprint).view(np.uint8) & 15, footprint.offsets.shape)
+    words = np.broadcast_to(tile.view(np.uint8) & 15, footprint.offsets.shape)
     for half in (0, 1):
         chosen = footprint.mask & (footprint.halves == half)
         where = footprint.offsets[chosen]

@@ -211,6 +211,7 @@ def _store_boxes(
             places = _places(machine, lane, image, starts[index])
             data = machine.bulk_stores.begin(lane, places, number)
             corner = _corner(corners[index], image)
+            image.check_writable(corner)
             if machine.accesses.are_checked:
                 changed = image.changes(kind, corner, data)
                 group, op = machine.bulk_stores.group(lane), number if kind is None else -number

@@ -139,10 +139,9 @@ def load(
     for index, lane in enumerate(gang.lanes.tolist()):
         inside = elements.inside[index]
         address = elements.address[index, inside].astype(np.uint64)
-        counts = np.full(len(address), elements.width, dtype=np.int64)
         read = partial(_read, machine, dtype, inside, address, elements.width)
         try:
-            source = machine.accesses.begin_read(np.full(len(address), lane), address, counts, op)
+            source = machine.accesses.begin_async(lane, address, elements.width, op)
             for cta, place in machine.mbarriers.receivers(lane, barriers[index], masks[index]):
                 places = elements.places(machine, cta, index)
                 phase = machine.mbarriers.land(lane, place, places, read(), read, op)
@@ -177,6 +176,7 @@ def store(
             check_written_apart(address)
             places = elements.places(machine, lane // machine.slots, index)
             data = machine.bulk_stores.begin(lane, places, op)
+            machine.memory.check_writable(address, elements.width)
             if len(address) and machine.accesses.are_checked:
                 changed = machine.memory.load(address, elements.width) != box.values(data)
                 group, number = machine.bulk_stores.group(lane), -op if copy.reduction else op
