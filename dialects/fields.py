@@ -94,6 +94,11 @@ class FieldsOp(DefinedOp):
         text_format(type(self)).print(printer, self)
 
     @classmethod
+    def read_format(cls) -> FormatProgram:
+        """Its format, as it is looked at."""
+        return FormatProgram.from_str(whole_format(cls), cls.get_irdl_definition())
+
+    @classmethod
     def type_fields(cls) -> tuple[list[str], list[str]]:
         """The operands, and the results, whose types its text ends with where its format says
         none: those that it must have and that no constraint knows."""
@@ -144,7 +149,7 @@ def fields_op(name: str, row: Any = None) -> Callable[[type[_Op]], type[_Op]]:
 @cache
 def text_format(op: type[FieldsOp]) -> FormatProgram:
     """The text of an op."""
-    return FormatProgram.from_str(whole_format(op), op.get_irdl_definition())
+    return op.read_format()
 
 
 def whole_format(op: type[FieldsOp]) -> str:
