@@ -29,6 +29,10 @@ class Accepts(AttrConstraint):
         assert self.only is not None
         return self.only
 
+    def attribute_of(self, value: Any) -> Attribute:
+        """The attribute of a number, several or a word, as a constructor may be given it."""
+        return value
+
     def mapping_type_vars(  # pyright: ignore
         self, type_var_mapping: Mapping[TypeVar, AttrConstraint | IntConstraint]
     ) -> Any:
@@ -57,12 +61,18 @@ class IntegerOf(Accepts):
 
     width: int
 
+    def attribute_of(self, value: Any) -> Attribute:
+        return IntegerAttr(value, self.width)
+
 
 @dataclass(frozen=True, kw_only=True)
 class ListOf(Accepts):
     """Dense lists of integers of a width: `array<i32: 1, 0>`."""
 
     width: int
+
+    def attribute_of(self, value: Any) -> Attribute:
+        return DenseArrayBase.from_list(IntegerType(self.width), value)
 
 
 def instance_of(type_: type[Attribute], words: str) -> InstanceOf:

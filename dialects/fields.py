@@ -45,6 +45,7 @@ from xdsl.irdl.declarative_assembly_format import FormatProgram
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 
+from tilewright.dialects.accepts import Accepts
 from tilewright.dialects.definition import DefinedOp, define_op
 from tilewright.dialects.field_counts import FieldCounts, field_counts, flattened, segments
 
@@ -229,6 +230,8 @@ def _only_type(result: ResultDef) -> Attribute | None:
 
 def _maker(field: PropertyDef) -> Callable[[Any], Attribute]:
     """The maker of a property's attribute of a number, a string or a case."""
+    if isinstance(field.constr, Accepts):
+        return field.constr.attribute_of
     bases = tuple(field.constr.get_bases() or (Attribute,))
     return _OF.get(bases[0], bases[0])
 

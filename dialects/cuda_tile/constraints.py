@@ -95,6 +95,9 @@ class NumberOf(Accepts):
         """The numbers by their words."""
         return {case.value: IntegerAttr(case.number, i32) for case in self.enum}
 
+    def attribute_of(self, value: Any) -> Attribute:
+        return self.cases[value]
+
 
 def number_of(enum: type[TileEnum]) -> NumberOf:
     """The i32 numbers of the cases of an enum."""
