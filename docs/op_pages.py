@@ -50,7 +50,7 @@ def op_entry(op: type[Operation], lines: list[str]) -> str:
 
 def syntax(op: Any) -> str | None:
     """An op's name, operands and types; None where it reads them in a way of its own."""
-    if issubclass(op, FieldsOp) and op.parse.__func__ is FieldsOp.parse.__func__:
+    if op.assembly_format is not None or op.parse.__func__ is FieldsOp.parse.__func__:
         return f"{op.name} {' '.join(whole_format(op).split())}"
     if issubclass(op, ScalarOp):
         return f"{op.name} FORM $inputs"
