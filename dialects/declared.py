@@ -20,9 +20,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl.declarative_assembly_format import FormatProgram, TypeDirective
-from xdsl.parser import Parser
 
-from tilewright.dialects.declared_format import DeclaredFormatParser, put_entries
+from tilewright.dialects.declared_format import DeclaredFormatParser
 from tilewright.dialects.fields import FieldsOp, fields_op
 from tilewright.dialects.op_facts import OpFacts
 
@@ -86,10 +85,6 @@ class DeclaredOp(FieldsOp):
         if len(firsts) < 2 and not (firsts and others):
             return [], [*results, *operands][:1]
         return [*reversed(firsts.values())], others
-
-    def take_entries(self, parser: Parser) -> None:
-        """Read attributes, and properties among them, if there are any."""
-        put_entries(parser.parse_optional_attr_dict(), type(self), self)
 
     # --- verification ---
 
