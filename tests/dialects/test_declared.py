@@ -12,15 +12,15 @@ from xdsl.dialects.test import Test
 from xdsl.ir import Dialect
 from xdsl.irdl import operand_def, opt_operand_def, opt_prop_def, prop_def, result_def
 
-from tilewright.diagnostic import CompileError
 from tilewright.dialects.accepts import Accepts, integer
 from tilewright.dialects.cuda_tile.constraints import number_of
 from tilewright.dialects.cuda_tile.enums import TileEnum
 from tilewright.dialects.declared import DeclaredOp, declared_op
 from tilewright.dialects.directives import Flags, Word
-from tilewright.parsing import parse_module
-from tilewright.printing import ShortPrinter
-from tilewright.verification import verify
+from tilewright.source.diagnostic import CompileError
+from tilewright.source.parsing import parse_module
+from tilewright.source.printing import ShortPrinter
+from tilewright.source.verification import verify
 
 TENSOR = Accepts("a tensor", lambda type_: isinstance(type_, TensorType))
 MASK = Accepts("an i1", lambda type_: type_ == IntegerType(1), IntegerType(1))

@@ -11,7 +11,6 @@ from xdsl.ir import Attribute
 from xdsl.irdl import prop_def, region_def, traits_def, var_operand_def, var_result_def
 from xdsl.traits import IsTerminator, RecursiveMemoryEffect, is_side_effect_free
 
-from tilewright.diagnostic import InnerOpError, named
 from tilewright.dialects.accepts import ARRAY, integer
 from tilewright.dialects.cuda_tile.constraints import TILE
 from tilewright.dialects.cuda_tile.element_types import types_of
@@ -19,6 +18,7 @@ from tilewright.dialects.cuda_tile.ops.control_flow import YieldOp, listed, veri
 from tilewright.dialects.cuda_tile.ops.operation import CudaTileOp, tile_op
 from tilewright.dialects.cuda_tile.type_text import shown
 from tilewright.dialects.cuda_tile.types import TileType
+from tilewright.source.diagnostic import InnerOpError, named
 
 HALVES = types_of("f16", "bf16")
 """Types of which the identity may be of the other: bytecode does not tell them apart."""

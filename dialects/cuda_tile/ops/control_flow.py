@@ -19,7 +19,6 @@ from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.printer import Printer
 from xdsl.traits import IsTerminator, MemoryWriteEffect, Pure, RecursiveMemoryEffect
 
-from tilewright.diagnostic import named
 from tilewright.dialects.accepts import ANY, one_of
 from tilewright.dialects.cuda_tile.constraints import I1_TILE, SCALAR_I1, SCALAR_INT, VALUE
 from tilewright.dialects.cuda_tile.ops.bodies import (
@@ -40,6 +39,7 @@ from tilewright.dialects.cuda_tile.type_text import (
 from tilewright.dialects.cuda_tile.types import TensorViewType, TileView
 from tilewright.dialects.cuda_tile.versions import V13_2
 from tilewright.dialects.declared_format import made, put_entries, remaining_entries
+from tilewright.source.diagnostic import named
 
 
 @tile_op("cuda_tile.assert", 0x05)

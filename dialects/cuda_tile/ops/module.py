@@ -18,7 +18,6 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import IsolatedFromAbove, NoTerminator, SymbolOpInterface, SymbolTable
 
-from tilewright.diagnostic import InnerOpError, named
 from tilewright.dialects.accepts import ARRAY, instance_of, integer
 from tilewright.dialects.cuda_tile.attributes import OptimizationHintsAttr, SymbolVisibilityAttr
 from tilewright.dialects.cuda_tile.constraints import SCALAR_POINTER
@@ -45,6 +44,7 @@ from tilewright.dialects.cuda_tile.type_text import parse_type, print_type, prin
 from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.dialects.cuda_tile.versions import V13_3, V13_5
 from tilewright.dialects.declared_format import made, put_entries
+from tilewright.source.diagnostic import InnerOpError, named
 
 ELEMENTS = instance_of(ElementsAttr, "the elements of a tile")
 SIGNATURE = ("sym_name", "function_type", "arg_attrs", "res_attrs")
