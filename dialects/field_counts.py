@@ -1,6 +1,7 @@
 """The values of an op's fields as one list, as xDSL makes it of a definition."""
 
 from collections.abc import Sequence
+from enum import Enum
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -9,8 +10,10 @@ from xdsl.ir import SSAValues
 from xdsl.irdl import (
     AttrSizedOperandSegments,
     OpDef,
+    OperandDef,
     OptionalDef,
     ParsePropInAttrDict,
+    ResultDef,
     VariadicDef,
 )
 
@@ -18,6 +21,26 @@ _LISTS = frozenset((list, tuple, SSAValues))
 
 Counts = Sequence[tuple[int, int]]
 """How many values each field may have at least and at most."""
+
+
+class Arity(Enum):
+    """How many values an operand or a result stands for."""
+
+    ONE = (1, 1)
+    OPTIONAL = (0, 1)
+    ANY = (0, 1 << 30)
+
+    @classmethod
+    def of(cls, field: OperandDef | ResultDef) -> "Arity":
+        """That of a field of a definition."""
+        if isinstance(field, OptionalDef):
+            return cls.OPTIONAL
+        return cls.ANY if isinstance(field, VariadicDef) else cls.ONE
+
+    @property
+    def words(self) -> str:
+        """The number as diagnostics say it."""
+        return {Arity.ONE: "1", Arity.OPTIONAL: "0 or 1", Arity.ANY: "any number of"}[self]
 
 
 class FieldCounts(NamedTuple):
@@ -41,13 +64,9 @@ def field_counts(definition: OpDef) -> FieldCounts | None:
     if options and options[0][0] is not AttrSizedOperandSegments:
         return None
     operands, results = (
-        [
-            (0, 1) if isinstance(field, OptionalDef)
-            else (0, 1 << 30) if isinstance(field, VariadicDef) else (1, 1)
-            for _, field in fields
-        ]
+        [Arity.of(field).value for _, field in fields]
         for fields in (definition.operands, definition.results)
-    )  # fmt: skip
+    )
     where = {True: "properties", False: "attributes"}
     return FieldCounts(operands, results, where[bool(options[0][1])] if options else None)
 

@@ -12,14 +12,17 @@ Operands, results and properties that an op must have come in this order, what i
 An operand is a value, a result its type (none where only one is possible), a property an attribute
 or what its attribute is of: a number, a string, a case of an enumeration. None and False are not
 there, and neither is what a field says by itself.
+
+The text of an op is its `assembly_format`, in xDSL's language, or as much of the beginning as does
+not follow from its fields. It is looked at when an op is first read or written: few of them are in
+one program.
 """
 
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
-from inspect import getattr_static
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, Self, TypeAlias, TypeVar
 
 from xdsl.dialects.builtin import (
     DenseArrayBase,
@@ -33,15 +36,16 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
     InferenceContext,
-    OperandDef,
     OptionalDef,
     PropertyDef,
-    RangeConstraint,
     ResultDef,
     VariadicDef,
-    irdl_to_attr_constraint,
 )
+from xdsl.irdl.declarative_assembly_format import FormatProgram
+from xdsl.parser import Parser
+from xdsl.printer import Printer
 
+from tilewright.dialects.accepts import Accepts
 from tilewright.dialects.definition import DefinedOp, define_op
 from tilewright.dialects.field_counts import FieldCounts, field_counts, flattened, segments
 
@@ -83,6 +87,34 @@ class FieldsOp(DefinedOp):
             properties[AttrSizedOperandSegments.attribute_name] = segments(values[1])
         Operation.__init__(self, operands=values[0], result_types=several[0], properties=properties)
 
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        return text_format(cls).parse(parser, cls)
+
+    def print(self, printer: Printer) -> None:
+        text_format(type(self)).print(printer, self)
+
+    @classmethod
+    def read_format(cls) -> FormatProgram:
+        """Its format, as it is looked at."""
+        return FormatProgram.from_str(whole_format(cls), cls.get_irdl_definition())
+
+    @classmethod
+    def type_fields(cls) -> tuple[list[str], list[str]]:
+        """The operands, and the results, whose types its text ends with where its format says
+        none: those that it must have and that no constraint knows."""
+        definition = cls.get_irdl_definition()
+        operands, results = (
+            [
+                name
+                for name, field in fields
+                if not isinstance(field, OptionalDef)
+                and not field.constr.can_infer(frozenset(), length_known=True)
+            ]
+            for fields in (definition.operands, definition.results)
+        )
+        return operands, results
+
     def _check_given(self, shape: "_Shape", count: int, *named: str) -> None:
         """Raise TypeError unless the op is made of so many fields in order, and of those."""
         first = shape.order[:count]
@@ -104,9 +136,10 @@ def fields_op(name: str, row: Any = None) -> Callable[[type[_Op]], type[_Op]]:
 
     def define(class_: type[_Op]) -> type[_Op]:
         class_.name = name
-        if getattr_static(class_, "parse") is vars(Operation)["parse"]:
-            class_.assembly_format = _whole_format(class_)
+        # xDSL would look at the format at once.
+        begin, class_.assembly_format = class_.assembly_format, None
         defined: Any = define_op(class_)
+        defined.assembly_format = begin
         if row is not None:
             defined.ROW = row
         return defined
@@ -114,40 +147,27 @@ def fields_op(name: str, row: Any = None) -> Callable[[type[_Op]], type[_Op]]:
     return define
 
 
-def _whole_format(op: type[FieldsOp]) -> str:
+@cache
+def text_format(op: type[FieldsOp]) -> FormatProgram:
+    """The text of an op."""
+    return op.read_format()
+
+
+def whole_format(op: type[FieldsOp]) -> str:
     """The format of an op that says how its text begins: with its fields in order where nothing is
-    said. What it may have follows by name, then the types that no constraint knows."""
-    begin = op.assembly_format
+    said. What it may have follows by name, then types."""
+    begin, definition = op.assembly_format, op.get_irdl_definition()
     if begin is not None and "attr-dict" in begin:
         return begin
-    fields: dict[str, Any] = {}
-    for base in op.mro():
-        fields = {**fields, **vars(base), **fields}
-    kinds = {name: kind for name, field in fields.items() if (kind := getattr(field, "cls", None))}
-    values = [name for name, kind in kinds.items() if issubclass(kind, OperandDef)]
-    values += [name for name, kind in kinds.items() if issubclass(kind, PropertyDef)]
-    optional = [name for name in values if issubclass(kinds[name], OptionalDef)]
+    fields = {**dict(definition.operands), **definition.properties}
+    fields.pop(AttrSizedOperandSegments.attribute_name, None)
+    optional = [name for name, field in fields.items() if isinstance(field, OptionalDef)]
     if begin is None:
-        begin = " `,` ".join(f"${name}" for name in values if name not in optional)
+        begin = " `,` ".join(f"${name}" for name in fields if name not in optional)
     said = set(re.findall(r"\$(\w+)", begin))
     options = [f"(`{name}` ${name}^)?" for name in optional if name not in said]
-    operands, results = (
-        " `,` ".join(
-            f"type(${name})"
-            for name, kind in kinds.items()
-            if issubclass(kind, of) and name not in optional and not _is_known(fields[name].param)
-        )
-        for of in (OperandDef, ResultDef)
-    )
-    types = "`:` " + " `->` ".join(filter(None, (operands, results)))
-    return " ".join([begin, *options, "attr-dict", *[types] * bool(operands or results)])
-
-
-def _is_known(constraint: Any) -> bool:
-    """True of the constraint of values of which only one type is possible."""
-    if isinstance(constraint, RangeConstraint):
-        return constraint.can_infer(frozenset(), length_known=True)
-    return irdl_to_attr_constraint(constraint).can_infer(frozenset())
+    types = [" `,` ".join(f"type(${name})" for name in some) for some in op.type_fields() if some]
+    return " ".join([begin, *options, "attr-dict", *["`:`"] * bool(types), " `->` ".join(types)])
 
 
 @lru_cache(1 << 12, typed=True)
@@ -210,6 +230,8 @@ def _only_type(result: ResultDef) -> Attribute | None:
 
 def _maker(field: PropertyDef) -> Callable[[Any], Attribute]:
     """The maker of a property's attribute of a number, a string or a case."""
+    if isinstance(field.constr, Accepts):
+        return field.constr.attribute_of
     bases = tuple(field.constr.get_bases() or (Attribute,))
     return _OF.get(bases[0], bases[0])
 

@@ -11,6 +11,7 @@ from tilewright.dialects.cute.dialect import CUTE
 from tilewright.dialects.cute.ops.operation import CuteOp, Syntax
 from tilewright.dialects.cute.ops.properties import ModePrefix, NumbersOp
 from tilewright.dialects.cute_nvgpu.dialect import CUTE_NVGPU
+from tilewright.dialects.fields import FieldsOp, whole_format
 from tilewright.dialects.ptx.dialect import PTX
 from tilewright.dialects.ptx.instruction import ScalarOp
 
@@ -49,8 +50,8 @@ def op_entry(op: type[Operation], lines: list[str]) -> str:
 
 def syntax(op: Any) -> str | None:
     """An op's name, operands and types; None where it reads them in a way of its own."""
-    if (written := getattr(op, "assembly_format", None)) is not None:
-        return f"{op.name} {' '.join(written.split())}"
+    if op.assembly_format is not None or op.parse.__func__ is FieldsOp.parse.__func__:
+        return f"{op.name} {' '.join(whole_format(op).split())}"
     if issubclass(op, ScalarOp):
         return f"{op.name} FORM $inputs"
     if not issubclass(op, CuteOp) or op.parse.__func__ is not CuteOp.parse.__func__:

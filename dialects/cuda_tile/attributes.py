@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any, Generic, TypeVar
 
@@ -38,6 +38,9 @@ class ChoiceAttr(Data[Choice], Generic[Choice]):
 
     CHOICES: type[Choice]
 
+    cases: Mapping[str, Attribute]
+    """The attributes by their words."""
+
     @classmethod
     @cache
     def of(cls, choice: Choice) -> ChoiceAttr[Choice]:
@@ -59,6 +62,7 @@ def _choice_attr(word: str, choices: type[Choice]) -> type[ChoiceAttr[Choice]]:
     facts = {"name": f"cuda_tile.{word}", "CHOICES": choices, "__module__": __name__}
     class_: Any = type(f"{choices.__name__}Attr", (ChoiceAttr,), facts)
     _CHOICE_ATTRS[choices] = defined = irdl_attr_definition(class_)
+    defined.cases = {choice.value: defined.of(choice) for choice in choices}
     return defined
 
 

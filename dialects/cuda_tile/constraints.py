@@ -1,14 +1,14 @@
 """The legal operands, results and properties of ops, each with the words that say so."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from functools import cached_property
+from typing import Any
 
-from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, IntegerAttr, IntegerType
+from xdsl.dialects.builtin import IntegerAttr, i32
 from xdsl.ir import Attribute
-from xdsl.irdl import AttrConstraint, IntConstraint, VerificationContext
-from xdsl.utils.exceptions import VerifyException
 
+from tilewright.dialects.accepts import Accepts, one_of
 from tilewright.dialects.cuda_tile.element_types import (
     FLOATS,
     I4,
@@ -27,35 +27,13 @@ from tilewright.dialects.cuda_tile.types import (
     TokenType,
 )
 
-
-@dataclass(frozen=True)
-class Accepts(AttrConstraint):
-    """A set of types or attributes, and the words for it."""
-
-    words: str
-    takes: Callable[[Attribute], bool]
-
-    def verify(self, attr: Attribute, constraint_context: VerificationContext) -> None:
-        if not self.takes(attr):
-            raise VerifyException(f"expected {self.words}, got {shown(attr)}")
-
-    def mapping_type_vars(  # pyright: ignore
-        self, type_var_mapping: Mapping[TypeVar, AttrConstraint | IntConstraint]
-    ) -> Any:
-        return self
-
-
-def one_of(words: Sequence[str]) -> str:
-    """Words as a sentence lists them: `a, b or c`."""
-    return " or ".join(filter(None, (", ".join(words[:-1]), words[-1])))
-
-
 # --- types ---
 
 
 def tiles_of(elements: Sequence[Attribute], rank: int | None = None) -> Accepts:
     """Tiles of some types of numbers, of one rank or of all."""
     allowed = frozenset(elements)
+    only = TileType.get((), elements[0]) if rank == 0 and len(elements) == 1 else None
     what = "scalar tile" if rank == 0 else "tile"
 
     def takes(type_: Attribute) -> bool:
@@ -65,14 +43,14 @@ def tiles_of(elements: Sequence[Attribute], rank: int | None = None) -> Accepts:
             and (rank is None or type_.rank == rank)
         )
 
-    return Accepts(f"a {what} of {one_of([shown(element) for element in elements])}", takes)
+    words = f"a {what} of {one_of([shown(element) for element in elements])}"
+    return Accepts(words, takes, only)
 
 
 def _is_pointer_tile(type_: Attribute) -> bool:
     return isinstance(type_, TileType) and isinstance(type_.element_type, PointerType)
 
 
-ANY = Accepts("any type", lambda type_: True)
 VALUE = Accepts(
     "a number or a value of this dialect",
     lambda type_: type_ in NUMBERS or type_.name.startswith(PREFIX),
@@ -100,76 +78,25 @@ TILE_VIEW = Accepts(
     "a partition_view, strided_view or gather_scatter_view",
     lambda type_: isinstance(type_, TileView),
 )
-TOKEN = Accepts("a token", lambda type_: isinstance(type_, TokenType))
-
-UNIQUE: dict[Accepts, Attribute] = {
-    TOKEN: TokenType(),
-    SCALAR_I1: TileType.get((), IntegerType(1)),
-    SCALAR_I32: TileType.get((), IntegerType(32)),
-}
-"""The one type that each of these takes."""
+TOKEN = Accepts("a token", lambda type_: isinstance(type_, TokenType), TokenType())
 
 
 # --- properties ---
 
 
-@dataclass(frozen=True)
-class InstanceOf(Accepts):
-    """Attributes of a class."""
-
-    type: type[Attribute]
-
-
-@dataclass(frozen=True)
-class IntegerOf(Accepts):
-    """Integers of a width."""
-
-    width: int
-
-
-@dataclass(frozen=True)
-class ListOf(Accepts):
-    """Dense lists of integers of a width: `array<i32: 1, 0>`."""
-
-    width: int
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class NumberOf(Accepts):
     """A choice as an i32: its number."""
 
     enum: type[TileEnum]
 
+    @cached_property
+    def cases(self) -> Mapping[str, Attribute]:
+        """The numbers by their words."""
+        return {case.value: IntegerAttr(case.number, i32) for case in self.enum}
 
-def instance_of(type_: type[Attribute], words: str) -> InstanceOf:
-    """Attributes of a class."""
-    return InstanceOf(words, lambda attribute: isinstance(attribute, type_), type_)
-
-
-def integer(width: int, least: int | None = None) -> IntegerOf:
-    """Integers of a width, of `least` or more."""
-    type_ = IntegerType(width)
-
-    def takes(attribute: Any) -> bool:
-        return (  # pyright: ignore
-            isinstance(attribute, IntegerAttr)
-            and attribute.type == type_  # pyright: ignore
-            and (least is None or attribute.value.data >= least)
-        )
-
-    return IntegerOf(
-        f"an i{width}" + ("" if least is None else f" of {least} or more"), takes, width
-    )
-
-
-def list_of(width: int) -> ListOf:
-    """Dense lists of integers of a width."""
-    type_ = IntegerType(width)
-
-    def takes(attribute: Any) -> bool:
-        return isinstance(attribute, DenseArrayBase) and bool(attribute.elt_type == type_)  # pyright: ignore
-
-    return ListOf(f"an array of i{width}", takes, width)
+    def attribute_of(self, value: Any) -> Attribute:
+        return self.cases[value]
 
 
 def number_of(enum: type[TileEnum]) -> NumberOf:
@@ -178,12 +105,9 @@ def number_of(enum: type[TileEnum]) -> NumberOf:
     def takes(attribute: Any) -> bool:
         return (  # pyright: ignore
             isinstance(attribute, IntegerAttr)
-            and attribute.type == IntegerType(32)  # pyright: ignore
+            and attribute.type == i32  # pyright: ignore
             and enum.of_number(attribute.value.data) is not None
         )
 
     cases = [f"{case.number} ({case.value})" for case in enum]
-    return NumberOf(f"an i32 that is {one_of(cases)}", takes, enum)
-
-
-ARRAY = Accepts("an array of attributes", lambda attribute: isinstance(attribute, ArrayAttr))
+    return NumberOf(f"an i32 that is {one_of(cases)}", takes, enum=enum)

@@ -53,9 +53,11 @@ def parse_type(parser: AttrParser) -> Attribute:
     )
 
 
-def parse_types(parser: AttrParser) -> list[Attribute]:
-    """Types between commas, one at least."""
-    return parser.parse_comma_separated_list(parser.Delimiter.NONE, lambda: parse_type(parser))
+def parse_types(
+    parser: AttrParser, delimiter: AttrParser.Delimiter = AttrParser.Delimiter.NONE
+) -> list[Attribute]:
+    """Types between commas; without a delimiter one at least."""
+    return parser.parse_comma_separated_list(delimiter, lambda: parse_type(parser))
 
 
 def print_type(printer: Printer, type_: Attribute) -> None:

@@ -7,7 +7,7 @@ testing$bytecode_test_evolution, testing$bytecode_test_new_attribute
 
 from __future__ import annotations
 
-from typing import ClassVar, Self
+from typing import Self
 
 from xdsl.dialects.builtin import FunctionType, IntegerAttr, StringAttr, UnitAttr
 from xdsl.ir import Dialect
@@ -21,18 +21,18 @@ from xdsl.irdl import (
     traits_def,
     var_operand_def,
 )
+from xdsl.irdl.declarative_assembly_format import ParsingState
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import IsolatedFromAbove, SymbolOpInterface
 
+from tilewright.dialects.accepts import ARRAY, integer
 from tilewright.dialects.cuda_tile.bytecode import container
-from tilewright.dialects.cuda_tile.constraints import ARRAY, TILE, TOKEN, integer
+from tilewright.dialects.cuda_tile.constraints import TILE, TOKEN
 from tilewright.dialects.cuda_tile.dialect import CUDA_TILE
 from tilewright.dialects.cuda_tile.ops import OP_OF_CODE
 from tilewright.dialects.cuda_tile.ops.bodies import parse_body, print_body
 from tilewright.dialects.cuda_tile.ops.control_flow import FUNCTIONS, ReturnOp, print_attributes
-from tilewright.dialects.cuda_tile.ops.format import Read, created
-from tilewright.dialects.cuda_tile.ops.format_pieces import sort_attributes
 from tilewright.dialects.cuda_tile.ops.module import (
     SIGNATURE,
     parse_signature,
@@ -42,6 +42,7 @@ from tilewright.dialects.cuda_tile.ops.module import (
 from tilewright.dialects.cuda_tile.ops.operation import OPS, CudaTileOp, tile_op
 from tilewright.dialects.cuda_tile.scopes import verify_function_scope
 from tilewright.dialects.cuda_tile.versions import VERSIONS, Version
+from tilewright.dialects.declared_format import made, put_entries
 
 
 @tile_op("cuda_tile.testing$func", 0x3001, Version(250, 0))
@@ -58,10 +59,10 @@ class FuncOp(CudaTileOp):
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:
-        read = Read(cls, parser.pos)
-        read.regions.append(parse_body(parser, parse_signature(parser, read), ReturnOp))
-        sort_attributes(read, parser.parse_optional_attr_dict())
-        return created(parser, read)
+        begin, state = parser.pos, ParsingState(cls)
+        state.regions = [[parse_body(parser, parse_signature(parser, state), ReturnOp)]]
+        put_entries(parser.parse_optional_attr_dict(), cls, state)
+        return made(parser, begin, state)
 
     def print(self, printer: Printer) -> None:
         print_signature(printer, self)
@@ -86,7 +87,7 @@ FUNCTIONS.append(FuncOp)
 class NewAttributeOp(CudaTileOp):
     """`testing$bytecode_test_new_attribute new_flag {new_param = 7 : i32}`."""
 
-    TEXT: ClassVar[str] = "flags(new_flag) (`new_param` `=` $new_param^)? attr-dict"
+    assembly_format = "(`new_flag` $new_flag^)? (`new_param` `=` $new_param^)? attr-dict"
 
     new_flag = opt_prop_def(UnitAttr)
     new_param = opt_prop_def(integer(32), IntegerAttr(42, 32))
@@ -103,7 +104,7 @@ class NewAttributeOp(CudaTileOp):
 class EvolutionOp(CudaTileOp):
     """`testing$bytecode_test_evolution(%x : tile<2xf32>) token = %t : token -> token`."""
 
-    TEXT: ClassVar[str] = (
+    assembly_format = (
         "`(` $inputs `:` type($inputs) `)` (`new_attr` `=` $new_attr^)? "
         "(`token` `=` $optional_token^ `:` type($optional_token))? `->` type($result_token) "
         "attr-dict"

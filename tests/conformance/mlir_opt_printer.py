@@ -13,8 +13,8 @@ from xdsl.dialects.func import Func
 from xdsl.dialects.llvm import LLVMArrayType, LLVMFunctionType, LLVMPointerType, LLVMStructType
 from xdsl.ir import Attribute, Operation
 
-from tilewright.dialects.cuda_tile.ops.facts import Arity
 from tilewright.dialects.cuda_tile.ops.operation import CudaTileOp
+from tilewright.dialects.field_counts import Arity
 from tilewright.source.printing import ShortPrinter
 
 _NESTED = (LLVMArrayType, LLVMFunctionType, LLVMPointerType, LLVMStructType)

@@ -1,4 +1,4 @@
-"""Ops made of their fields: what comes in order, what by name, what is left out."""
+"""Ops made of their fields: what comes in order, what by name, what is left out; their formats."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ import pytest
 from xdsl.dialects.builtin import StringAttr, UnitAttr
 from xdsl.ir import Block
 
+from tilewright.dialects.cuda_tile.dialect import CUDA_TILE
 from tilewright.dialects.cute_nvgpu.dialect import CUTE_NVGPU
 from tilewright.dialects.cute_nvgpu.ops.tma import BulkWaitGroupOp
 from tilewright.dialects.cute_nvgpu.ops.tmem import RelinquishAllocPermitOp
-from tilewright.dialects.fields import FieldsOp, number
+from tilewright.dialects.fields import FieldsOp, number, text_format
 from tilewright.dialects.ptx.bulk_copy import TensorReduceOp
 from tilewright.dialects.ptx.data_movement import CpAsyncOp
 from tilewright.dialects.ptx.dialect import PTX
@@ -66,3 +67,13 @@ def test_every_op_says_its_fields() -> None:
         if op.__init__ is FieldsOp.__init__:
             with pytest.raises(TypeError, match="in this order"):
                 op(nothing=None)
+
+
+def test_every_format_is_legal() -> None:
+    """Formats are looked at when an op is first read or written: here all of them are."""
+    formats = [
+        text_format(op)
+        for op in (*PTX.operations, *CUTE_NVGPU.operations, *CUDA_TILE.operations)
+        if issubclass(op, FieldsOp) and op.parse.__func__ is FieldsOp.parse.__func__
+    ]
+    assert len(formats) > 250

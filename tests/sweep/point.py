@@ -15,10 +15,10 @@ from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.test_value import create_ssa_value
 
 from tilewright.dialects.cuda_tile.dialect import CUDA_TILE
-from tilewright.dialects.cuda_tile.ops.facts import SEGMENTS
 from tilewright.dialects.cuda_tile.ops.operation import OPS, CudaTileOp
 from tilewright.dialects.cuda_tile.type_text import shown
 from tilewright.dialects.cuda_tile.types import DYNAMIC, TensorViewType, TileType, TileView
+from tilewright.dialects.op_facts import SEGMENTS
 
 assert CUDA_TILE  # whose import registers OPS
 

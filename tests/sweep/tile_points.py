@@ -15,21 +15,17 @@ from xdsl.ir import Attribute
 from xdsl.irdl import OptPropertyDef
 from xdsl.utils.exceptions import VerifyException
 
+from tilewright.dialects.accepts import IntegerOf, ListOf
 from tilewright.dialects.cuda_tile.attributes import ChoiceAttr
-from tilewright.dialects.cuda_tile.constraints import (
-    POINTER_TILE,
-    TILE,
-    IntegerOf,
-    ListOf,
-    NumberOf,
-)
+from tilewright.dialects.cuda_tile.constraints import POINTER_TILE, TILE, NumberOf
 from tilewright.dialects.cuda_tile.element_types import ELEMENTS, NUMBERS, types_of
 from tilewright.dialects.cuda_tile.ops.conversions import Reinterpretation
-from tilewright.dialects.cuda_tile.ops.facts import SEGMENTS, Arity
 from tilewright.dialects.cuda_tile.ops.matrix_multiply import Mma
 from tilewright.dialects.cuda_tile.ops.memory import MemoryOp
 from tilewright.dialects.cuda_tile.ops.operation import CudaTileOp
 from tilewright.dialects.cuda_tile.types import PointerType, TileType, TokenType
+from tilewright.dialects.field_counts import Arity
+from tilewright.dialects.op_facts import SEGMENTS
 
 
 def _elements(few: bool) -> Iterator[Attribute]:

@@ -9,6 +9,7 @@ from xdsl.dialects.builtin import (
     IntegerAttr,
     IntegerType,
     StringAttr,
+    SymbolNameConstraint,
     SymbolRefAttr,
     UnitAttr,
     i1,
@@ -17,6 +18,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute
 from xdsl.irdl import AllOf, AttrConstraint, BaseAttr
 
+from tilewright.dialects.accepts import ARRAY, InstanceOf, IntegerOf, ListOf
 from tilewright.dialects.cuda_tile.attributes import (
     AssumePredicateAttr,
     ChoiceAttr,
@@ -30,7 +32,7 @@ from tilewright.dialects.cuda_tile.bytecode.attributes import (
 )
 from tilewright.dialects.cuda_tile.bytecode.cursor import Cursor
 from tilewright.dialects.cuda_tile.bytecode.encoder import Encoder
-from tilewright.dialects.cuda_tile.constraints import ARRAY, InstanceOf, IntegerOf, ListOf, NumberOf
+from tilewright.dialects.cuda_tile.constraints import NumberOf
 from tilewright.dialects.cuda_tile.elements import ElementsAttr
 
 
@@ -134,6 +136,8 @@ def codec_of(constraint: AttrConstraint, default: Attribute | None) -> tuple[Cod
             return CHOICE, [None if case == default else case for case in cases]
         case InstanceOf(type=class_) | BaseAttr(attr=class_):
             return CODECS[class_], None
+        case SymbolNameConstraint():
+            return CODECS[StringAttr], None
         case AllOf(attr_constrs=(first, *_)):
             return codec_of(first, default)
         case _:

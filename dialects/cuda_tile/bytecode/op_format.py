@@ -23,14 +23,14 @@ from xdsl.irdl import (
     VarResultDef,
 )
 
+from tilewright.dialects.accepts import ListOf
 from tilewright.dialects.cuda_tile.bytecode.codecs import Codec, codec_of
-from tilewright.dialects.cuda_tile.constraints import ListOf
 from tilewright.dialects.cuda_tile.ops import OPS
-from tilewright.dialects.cuda_tile.ops.facts import Arity, arity_of
 from tilewright.dialects.cuda_tile.ops.module import EntryOp, GlobalOp, ModuleOp
 from tilewright.dialects.cuda_tile.ops.operation import CudaTileOp
 from tilewright.dialects.cuda_tile.types import TOKEN
 from tilewright.dialects.cuda_tile.versions import Version
+from tilewright.dialects.field_counts import Arity
 
 SIZES = {Arity.ONE: 1, Arity.ANY: None}
 
@@ -142,7 +142,7 @@ def _format(op: type[CudaTileOp], version: Version) -> Encoding:
         )
     operands = tuple(
         Operand(
-            name, arity_of(d), _since(op, name), _since(op, name) <= version, masks.get(name, 0)
+            name, Arity.of(d), _since(op, name), _since(op, name) <= version, masks.get(name, 0)
         )
         for name, d in definition.operands
     )

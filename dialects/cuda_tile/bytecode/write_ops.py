@@ -14,9 +14,9 @@ from tilewright.dialects.cuda_tile.bytecode.encoder import Encoder
 from tilewright.dialects.cuda_tile.bytecode.error import TooOldError
 from tilewright.dialects.cuda_tile.bytecode.op_format import Encoding, Operand, Property, formats
 from tilewright.dialects.cuda_tile.ops import OP_OF_CODE
-from tilewright.dialects.cuda_tile.ops.facts import Arity
 from tilewright.dialects.cuda_tile.ops.operation import CudaTileOp
 from tilewright.dialects.cuda_tile.versions import Version
+from tilewright.dialects.field_counts import Arity
 from tilewright.source.diagnostic import OpError
 
 

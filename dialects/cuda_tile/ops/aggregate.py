@@ -4,25 +4,17 @@ Tile IR specification, core. The region has two arguments for each tile: a value
 reduced before. It yields one value for each tile, and holds nothing but pure ops.
 """
 
-from typing import Any, ClassVar, Self
+from typing import Any
 
 from xdsl.dialects.builtin import FloatAttr, IntegerAttr
 from xdsl.ir import Attribute
 from xdsl.irdl import prop_def, region_def, traits_def, var_operand_def, var_result_def
-from xdsl.parser import Parser
-from xdsl.printer import Printer
 from xdsl.traits import IsTerminator, RecursiveMemoryEffect, is_side_effect_free
 
-from tilewright.dialects.cuda_tile.constraints import ARRAY, TILE, integer
+from tilewright.dialects.accepts import ARRAY, integer
+from tilewright.dialects.cuda_tile.constraints import TILE
 from tilewright.dialects.cuda_tile.element_types import types_of
-from tilewright.dialects.cuda_tile.ops.bodies import (
-    parse_arguments,
-    parse_body,
-    print_arguments,
-    print_body,
-)
 from tilewright.dialects.cuda_tile.ops.control_flow import YieldOp, listed, verified_block
-from tilewright.dialects.cuda_tile.ops.format import Read, created
 from tilewright.dialects.cuda_tile.ops.operation import CudaTileOp, tile_op
 from tilewright.dialects.cuda_tile.type_text import shown
 from tilewright.dialects.cuda_tile.types import TileType
@@ -36,19 +28,6 @@ class Aggregate(CudaTileOp):
     """A dimension combined by a function."""
 
     traits = traits_def(RecursiveMemoryEffect())
-
-    @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        read = Read(cls, parser.pos)
-        cls.text_format().parse(parser, read)
-        read.regions.append(parse_body(parser, parse_arguments(parser)))
-        return created(parser, read)
-
-    def print(self, printer: Printer) -> None:
-        super().print(printer)
-        printer._print_new_line()  # pyright: ignore[reportPrivateUsage]
-        print_arguments(printer, self.regions[0].block.args)
-        print_body(printer, self.regions[0])
 
     def result_of(self, tile: TileType, dim: int) -> TileType:
         """The result for a tile."""
@@ -121,9 +100,9 @@ class ReduceOp(Aggregate):
     promise: what is not commutative has a result that depends on the layout.
     """
 
-    TEXT: ClassVar[str] = (
-        "$arguments attr-dict `dim=` $dim `identities=` $identities `:` type($arguments) `->` "
-        "type($res)"
+    assembly_format = (
+        "$arguments attr-dict `dim` `` `=` `` $dim `identities` `` `=` `` $identities `:` "
+        "type($arguments) `->` type($res) custom<Combine>($body)"
     )
 
     arguments = var_operand_def(TILE)
@@ -141,9 +120,10 @@ class ScanOp(Aggregate):
     """Prefixes along a dimension, by a function of what was before and of what comes: `scan %x
     dim=0 reverse=false identities=[0.0 : f32] : tile<4xf32> -> tile<4xf32> (...) { ... }`."""
 
-    TEXT: ClassVar[str] = (
-        "$arguments attr-dict `dim=` $dim `reverse=` $reverse `identities=` $identities `:` "
-        "type($arguments) `->` type($res)"
+    assembly_format = (
+        "$arguments attr-dict `dim` `` `=` `` $dim `reverse` `` `=` `` $reverse "
+        "`identities` `` `=` `` $identities `:` "
+        "type($arguments) `->` type($res) custom<Combine>($body)"
     )
 
     arguments = var_operand_def(TILE)

@@ -5,14 +5,23 @@ reduce %x ... (%a: tile<f32>, %b: tile<f32>) { yield %s : tile<f32> }
 """
 
 from collections.abc import Iterable
+from typing import Any
 
 from xdsl.dialects.builtin import UNKNOWN_LOC
 from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
+from xdsl.irdl.declarative_assembly_format import (
+    CustomDirective,
+    ParsingState,
+    PrintingState,
+    RegionVariable,
+    irdl_custom_directive,
+)
 from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.printer import Printer
 from xdsl.traits import IsTerminator
 
 from tilewright.dialects.cuda_tile.type_text import parse_type, print_type
+from tilewright.dialects.directives import Anchor
 from tilewright.source.diagnostic import InnerOpError
 
 
@@ -138,3 +147,42 @@ def print_assignments(
     printer.print_string(" iter_values")
     with printer.in_parens():
         printer.print_list(zip(arguments, values, strict=True), print_assignment)
+
+
+# --- in formats ---
+
+
+@irdl_custom_directive
+class Body(Anchor):
+    """A region, which the op's BODY_END ends where nothing else does."""
+
+    region: RegionVariable
+
+    def parse(self, parser: Parser, state: ParsingState) -> None:
+        op: Any = state.op_type
+        self.region.set(state, parse_body(parser, (), op.BODY_END))
+
+    def print(self, printer: Printer, state: PrintingState, op: Any) -> None:
+        print_body(printer, self.region.get(op), op.BODY_END)
+
+    def is_present(self, op: Any) -> bool:
+        return self.region.is_present(op)
+
+    def set_empty(self, state: ParsingState) -> None:
+        self.region.set(state, Region())
+
+
+@irdl_custom_directive
+class Combine(CustomDirective):
+    """The function that an aggregate is of, on a line of its own: `(%a: tile<f32>) { ... }`."""
+
+    region: RegionVariable
+
+    def parse(self, parser: Parser, state: ParsingState) -> None:
+        self.region.set(state, parse_body(parser, parse_arguments(parser)))
+
+    def print(self, printer: Printer, state: PrintingState, op: Any) -> None:
+        region = self.region.get(op)
+        printer._print_new_line()  # pyright: ignore[reportPrivateUsage]
+        print_arguments(printer, region.block.args)
+        print_body(printer, region)

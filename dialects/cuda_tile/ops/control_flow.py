@@ -14,18 +14,13 @@ from xdsl.irdl import (
     var_operand_def,
     var_result_def,
 )
-from xdsl.parser import Parser
+from xdsl.irdl.declarative_assembly_format import ParsingState
+from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.printer import Printer
 from xdsl.traits import IsTerminator, MemoryWriteEffect, Pure, RecursiveMemoryEffect
 
-from tilewright.dialects.cuda_tile.constraints import (
-    ANY,
-    I1_TILE,
-    SCALAR_I1,
-    SCALAR_INT,
-    VALUE,
-    one_of,
-)
+from tilewright.dialects.accepts import ANY, one_of
+from tilewright.dialects.cuda_tile.constraints import I1_TILE, SCALAR_I1, SCALAR_INT, VALUE
 from tilewright.dialects.cuda_tile.ops.bodies import (
     Assignment,
     parse_body,
@@ -33,8 +28,6 @@ from tilewright.dialects.cuda_tile.ops.bodies import (
     print_assignments,
     print_body,
 )
-from tilewright.dialects.cuda_tile.ops.format import Read, created
-from tilewright.dialects.cuda_tile.ops.format_pieces import remaining_attributes, sort_attributes
 from tilewright.dialects.cuda_tile.ops.operation import CudaTileOp, tile_op
 from tilewright.dialects.cuda_tile.type_text import (
     parse_type,
@@ -45,6 +38,7 @@ from tilewright.dialects.cuda_tile.type_text import (
 )
 from tilewright.dialects.cuda_tile.types import TensorViewType, TileView
 from tilewright.dialects.cuda_tile.versions import V13_2
+from tilewright.dialects.declared_format import made, put_entries, remaining_entries
 from tilewright.source.diagnostic import named
 
 
@@ -52,7 +46,7 @@ from tilewright.source.diagnostic import named
 class AssertOp(CudaTileOp):
     """The kernel ends with a message where an element is false: `assert %c, "no" : tile<4xi1>`."""
 
-    TEXT: ClassVar[str] = "$condition `,` $message"
+    assembly_format = "$condition `,` $message"
 
     condition = operand_def(I1_TILE)
     message = prop_def(StringAttr)
@@ -104,7 +98,7 @@ def listed(types: Sequence[Attribute]) -> str:
 class Terminator(CudaTileOp):
     """`$op %x, %y : tile<f32>, tile<i32>`, or `$op` alone."""
 
-    TEXT: ClassVar[str] = "attr-dict ($arguments^ `:` type($arguments))?"
+    assembly_format = "attr-dict ($arguments^ `:` type($arguments))?"
 
     arguments = var_operand_def(VALUE)
 
@@ -192,36 +186,34 @@ class ForOp(CudaTileOp):
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:
-        read = Read(cls, parser.pos)
+        begin, state = parser.pos, ParsingState(cls)
         if parser.parse_optional_keyword("unsigned") is not None:
-            read.properties["unsignedCmp"] = UnitAttr()
+            state.properties["unsignedCmp"] = UnitAttr()
         index = parser.parse_argument(expect_type=False)
         parser.parse_keyword("in")
         parser.parse_punctuation("(")
-        read.operands["lower_bound"] = [parser.parse_unresolved_operand()]
+        lower = parser.parse_unresolved_operand()
         parser.parse_keyword("to")
-        read.operands["upper_bound"] = [parser.parse_unresolved_operand()]
+        upper = parser.parse_unresolved_operand()
         parser.parse_punctuation(",")
         parser.parse_keyword("step")
-        read.operands["step"] = [parser.parse_unresolved_operand()]
+        step = parser.parse_unresolved_operand()
         parser.parse_punctuation(")")
         parser.parse_punctuation(":")
         type_ = parse_type(parser)
-        read.types["step"] = [type_]
         start = parser.pos
         assignments = parse_optional_assignments(parser)
         types: list[Attribute] = []
         if assignments is not None:
             parser.parse_punctuation("->")
-            types = parse_types_in_parens(parser)
-        arguments = [
-            index.resolve(type_),
-            *read_assignments(parser, read, start, assignments or [], types),
-        ]
-        read.types["result_values"] = types
-        read.regions.append(parse_body(parser, arguments, ContinueOp))
-        sort_attributes(read, parser.parse_optional_attr_dict())
-        return created(parser, read)
+            types = parse_types(parser, parser.Delimiter.PAREN)
+        carried, values = assigned(parser, start, assignments or [], types)
+        state.operands = [[lower], [upper], [step], values]
+        state.operand_types = [None, None, [type_], types]
+        state.result_types = [types]
+        state.regions = [[parse_body(parser, [index.resolve(type_), *carried], ContinueOp)]]
+        put_entries(parser.parse_optional_attr_dict(), cls, state)
+        return made(parser, begin, state)
 
     def print(self, printer: Printer) -> None:
         index, *carried = self.region.block.args
@@ -270,8 +262,7 @@ class LoopOp(CudaTileOp):
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:
-        read = Read(cls, parser.pos)
-        start = parser.pos
+        begin, state = parser.pos, ParsingState(cls)
         assignments = parse_optional_assignments(parser)
         types: list[Attribute] = []
         results: list[Attribute] = []
@@ -283,11 +274,11 @@ class LoopOp(CudaTileOp):
             types = parse_types(parser)
             if parser.parse_optional_punctuation("->") is not None:
                 results = parse_types(parser)
-        arguments = read_assignments(parser, read, start, assignments or [], types)
-        read.types["result_values"] = results
-        read.regions.append(parse_body(parser, arguments, ContinueOp))
-        sort_attributes(read, parser.parse_optional_attr_dict())
-        return created(parser, read)
+        carried, values = assigned(parser, begin, assignments or [], types)
+        state.operands, state.operand_types, state.result_types = [values], [types], [results]
+        state.regions = [[parse_body(parser, carried, ContinueOp)]]
+        put_entries(parser.parse_optional_attr_dict(), cls, state)
+        return made(parser, begin, state)
 
     def print(self, printer: Printer) -> None:
         if self.init_values:
@@ -317,30 +308,11 @@ class IfOp(CudaTileOp):
 
     traits = traits_def(RecursiveMemoryEffect())
 
-    @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        read = Read(cls, parser.pos)
-        read.operands["condition"] = [parser.parse_unresolved_operand()]
-        if parser.parse_optional_punctuation("->") is not None:
-            read.types["res"] = parse_types_in_parens(parser)
-        read.regions.append(parse_body(parser, (), YieldOp))
-        has_else = parser.parse_optional_keyword("else") is not None
-        read.regions.append(parse_body(parser, (), YieldOp) if has_else else Region())
-        sort_attributes(read, parser.parse_optional_attr_dict())
-        return created(parser, read)
-
-    def print(self, printer: Printer) -> None:
-        printer.print_string(" ")
-        printer.print_ssa_value(self.condition)
-        if self.results:
-            printer.print_string(" -> (")
-            print_types(printer, self.result_types)
-            printer.print_string(")")
-        print_body(printer, self.then_region, YieldOp)
-        if self.else_region.blocks:
-            printer.print_string(" else")
-            print_body(printer, self.else_region, YieldOp)
-        print_attributes(printer, self)
+    assembly_format = (
+        "$condition (`->` custom<TypesInParens>(type($res))^)? custom<Body>($then_region) "
+        "(`else` custom<Body>($else_region)^)? attr-dict"
+    )
+    BODY_END: ClassVar = YieldOp
 
     @property
     def leaves(self) -> bool:
@@ -377,18 +349,9 @@ class IfOp(CudaTileOp):
                 )
 
 
-def parse_types_in_parens(parser: Parser) -> list[Attribute]:
-    """`(tile<f32>, tile<i32>)`"""
-    return parser.parse_comma_separated_list(parser.Delimiter.PAREN, lambda: parse_type(parser))
-
-
-def read_assignments(
-    parser: Parser,
-    read: Read,
-    start: int,
-    assignments: Sequence[Assignment],
-    types: Sequence[Attribute],
-) -> list[Parser.Argument]:
+def assigned(
+    parser: Parser, start: int, assignments: Sequence[Assignment], types: Sequence[Attribute]
+) -> tuple[list[Parser.Argument], list[UnresolvedOperand]]:
     """The arguments of a body, and the operands they begin as. Raises ParseError where there are
     not as many types."""
     if len(assignments) != len(types):
@@ -397,14 +360,13 @@ def read_assignments(
             start,
             parser.pos,
         )
-    read.operands["init_values"] = [operand for _, operand in assignments]
-    read.types["init_values"] = list(types)
-    return [name.resolve(type_) for (name, _), type_ in zip(assignments, types, strict=True)]
+    arguments = [name.resolve(type_) for (name, _), type_ in zip(assignments, types, strict=True)]
+    return arguments, [operand for _, operand in assignments]
 
 
 def print_attributes(printer: Printer, op: CudaTileOp, elsewhere: Sequence[str] = ()) -> None:
     """The attributes that stand nowhere else, if any."""
-    if attributes := remaining_attributes(op, elsewhere):
+    if attributes := remaining_entries(op, elsewhere):
         printer.print_string(" ")
         printer.print_attribute(DictionaryAttr(attributes))
 

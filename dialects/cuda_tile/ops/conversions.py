@@ -21,7 +21,12 @@ from tilewright.dialects.cuda_tile.constraints import (
 )
 from tilewright.dialects.cuda_tile.element_types import ELEMENT_OF, ElementRow, types_of
 from tilewright.dialects.cuda_tile.enums import RoundingMode
-from tilewright.dialects.cuda_tile.ops.elementwise import IEEE, NO_OVERFLOW_RULE, verify_rounding
+from tilewright.dialects.cuda_tile.ops.elementwise import (
+    IEEE,
+    NO_OVERFLOW_RULE,
+    ROUNDED,
+    verify_rounding,
+)
 from tilewright.dialects.cuda_tile.ops.operation import PureOp, tile_op
 from tilewright.dialects.cuda_tile.type_text import shown
 from tilewright.dialects.cuda_tile.versions import V13_4
@@ -106,7 +111,7 @@ class ConversionOp(PureOp):
 class ExtIOp(ConversionOp):
     """Wider integers: `exti %x signed : tile<i8> -> tile<i32>`."""
 
-    TEXT: ClassVar[str] = "$from_ word($signedness)"
+    assembly_format = "$from_ custom<Word>($signedness)"
 
     from_ = operand_def(ANY_INT_TILE)
     signedness = prop_def(SignednessAttr)
@@ -122,7 +127,7 @@ class ExtIOp(ConversionOp):
 class TruncIOp(ConversionOp):
     """Narrower integers: `trunci %x overflow<no_wrap> : tile<i32> -> tile<i8>`."""
 
-    TEXT: ClassVar[str] = "$from_ choice(overflow, $overflow)"
+    assembly_format = "$from_ custom<OptionalWord>(`overflow`, $overflow)"
 
     from_ = operand_def(ANY_INT_TILE)
     overflow = opt_prop_def(IntegerOverflowAttr, NO_OVERFLOW_RULE)
@@ -138,7 +143,7 @@ class TruncIOp(ConversionOp):
 class FToFOp(ConversionOp):
     """Other floats: `ftof %x rounding<zero> : tile<f32> -> tile<f16>`."""
 
-    TEXT: ClassVar[str] = "$from_ choice(rounding, $rounding_mode)"
+    assembly_format = f"$from_ {ROUNDED}"
 
     from_ = operand_def(ANY_FLOAT_TILE)
     rounding_mode = opt_prop_def(RoundingModeAttr, RoundingModeAttr(RoundingMode.NEAREST_EVEN))
@@ -155,9 +160,7 @@ class FToFOp(ConversionOp):
 class FToIOp(ConversionOp):
     """Integers, towards zero: `ftoi %x signed saturating : tile<f32> -> tile<i32>`."""
 
-    TEXT: ClassVar[str] = (
-        "$from_ word($signedness) choice(rounding, $rounding_mode) flags(saturating)"
-    )
+    assembly_format = f"$from_ custom<Word>($signedness) {ROUNDED} (`saturating` $saturating^)?"
 
     ROUNDINGS: ClassVar = (RoundingMode.NEAREST_INT_TO_ZERO,)
 
@@ -175,7 +178,7 @@ class FToIOp(ConversionOp):
 class IToFOp(ConversionOp):
     """Floats: `itof %x signed : tile<i32> -> tile<f32>`."""
 
-    TEXT: ClassVar[str] = "$from_ word($signedness) choice(rounding, $rounding_mode)"
+    assembly_format = f"$from_ custom<Word>($signedness) {ROUNDED}"
     ROUNDINGS: ClassVar = (RoundingMode.NEAREST_EVEN,)
 
     from_ = operand_def(INT_TILE)

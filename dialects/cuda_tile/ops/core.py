@@ -1,12 +1,11 @@
 """Tiles as a whole: constants, parts, shapes. Tile IR specification, core."""
 
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 from xdsl.ir import SSAValue
 from xdsl.irdl import operand_def, prop_def, result_def, var_operand_def
-from xdsl.parser import Parser
-from xdsl.printer import Printer
 
+from tilewright.dialects.accepts import instance_of, integer, list_of
 from tilewright.dialects.cuda_tile.constraints import (
     ANY_NUMBER_TILE,
     I1_TILE,
@@ -16,16 +15,9 @@ from tilewright.dialects.cuda_tile.constraints import (
     POINTER_TILE,
     SCALAR_I32,
     TILE,
-    instance_of,
-    integer,
-    list_of,
 )
 from tilewright.dialects.cuda_tile.element_types import ELEMENT_OF
 from tilewright.dialects.cuda_tile.elements import ElementsAttr
-from tilewright.dialects.cuda_tile.elements_text import parse_elements, print_typed_elements
-from tilewright.dialects.cuda_tile.ops.control_flow import print_attributes
-from tilewright.dialects.cuda_tile.ops.format import Read, created
-from tilewright.dialects.cuda_tile.ops.format_pieces import sort_attributes
 from tilewright.dialects.cuda_tile.ops.operation import CudaTileOp, PureOp, tile_op
 from tilewright.dialects.cuda_tile.type_text import shown
 from tilewright.dialects.cuda_tile.types import TileType
@@ -77,7 +69,7 @@ class BroadcastOp(PureOp):
 class CatOp(PureOp):
     """Two tiles as one: `cat %x, %y dim = 0 : tile<2x4xf32>, tile<2x4xf32> -> tile<4x4xf32>`."""
 
-    TEXT: ClassVar[str] = "$lhs `,` $rhs `dim` `=` $dim"
+    assembly_format = "$lhs `,` $rhs `dim` `=` $dim"
     SAME_ELEMENTS: ClassVar = (("lhs", "rhs", "result"),)
     SAME_RANKS: ClassVar = (("lhs", "rhs", "result"),)
 
@@ -105,6 +97,8 @@ class CatOp(PureOp):
 class ConstantOp(PureOp):
     """`constant <f32: [1.0, 2.0]> : tile<2xf32>`; one number stands for all."""
 
+    assembly_format = "custom<TypedTileElements>($value, type($result)) attr-dict"
+
     value = prop_def(ELEMENTS)
     result = result_def(NUMBER_TILE)
 
@@ -114,20 +108,6 @@ class ConstantOp(PureOp):
         value = self.value
         assert isinstance(value, ElementsAttr)
         return value
-
-    @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        read = Read(cls, parser.pos)
-        elements = parse_elements(parser)
-        sort_attributes(read, parser.parse_optional_attr_dict())
-        read.properties["value"] = elements
-        read.types["result"] = [elements.type]
-        return created(parser, read)
-
-    def print(self, printer: Printer) -> None:
-        printer.print_string(" ")
-        print_typed_elements(printer, self.elements)
-        print_attributes(printer, self, ("value",))
 
     def verify_types(self) -> None:
         if self.elements.type != self.result.type:
@@ -142,7 +122,7 @@ class ExtractOp(PureOp):
     """A tile of a tile, in units of its own shape: `extract %x[%i, %j] : tile<4x8xf32> ->
     tile<2x2xf32>`."""
 
-    TEXT: ClassVar[str] = "$source `[` $indices `]`"
+    assembly_format = "$source `[` $indices `]`"
     SAME_ELEMENTS: ClassVar = (("source", "result"),)
     SAME_RANKS: ClassVar = (("source", "result"),)
 
@@ -159,7 +139,7 @@ class InsertOp(PureOp):
     """A tile with a part replaced, in units of the part's shape: `insert %x, %y[%i, %j] :
     tile<2x2xf32>, tile<4x8xf32>`. Since 13.4."""
 
-    TEXT: ClassVar[str] = "$source `,` $destination `[` $indices `]`"
+    assembly_format = "$source `,` $destination `[` $indices `]`"
     SAME_TYPES: ClassVar = (("destination", "result"),)
     SAME_ELEMENTS: ClassVar = (("source", "destination"),)
     SAME_RANKS: ClassVar = (("source", "destination"),)
@@ -218,7 +198,7 @@ class OffsetOp(PureOp):
     """Pointers moved by so many numbers: `offset %p, %n : tile<4xptr<f32>>, tile<4xi32> ->
     tile<4xptr<f32>>`."""
 
-    TEXT: ClassVar[str] = (
+    assembly_format = (
         "$ptr `,` $offset attr-dict `:` type($ptr) `,` type($offset) `->` type($result)"
     )
     SAME_TYPES: ClassVar = (("ptr", "result"),)
@@ -268,7 +248,7 @@ class UnpackOp(SameBytesOp):
 class PermuteOp(PureOp):
     """Dimensions in another order: `permute %x [1, 0] : tile<4x8xf32> -> tile<8x4xf32>`."""
 
-    TEXT: ClassVar[str] = "$source $permutation"
+    assembly_format = "$source $permutation"
     SAME_ELEMENTS: ClassVar = (("source", "result"),)
     SAME_RANKS: ClassVar = (("source", "result"),)
 

@@ -7,13 +7,14 @@ from typing import ClassVar
 from xdsl.dialects.builtin import Float32Type, UnitAttr
 from xdsl.irdl import operand_def, opt_prop_def, prop_def, result_def
 
+from tilewright.dialects.accepts import one_of
 from tilewright.dialects.cuda_tile.attributes import (
     IntegerOverflowAttr,
     RoundingModeAttr,
     SignednessAttr,
     chosen,
 )
-from tilewright.dialects.cuda_tile.constraints import FLOAT_TILE, INT_TILE, one_of
+from tilewright.dialects.cuda_tile.constraints import FLOAT_TILE, INT_TILE
 from tilewright.dialects.cuda_tile.enums import IntegerOverflow, RoundingMode
 from tilewright.dialects.cuda_tile.ops.operation import CudaTileOp, PureOp
 
@@ -27,6 +28,9 @@ IEEE = (
 
 NO_OVERFLOW_RULE = IntegerOverflowAttr(IntegerOverflow.NONE)
 
+ROUNDED = "custom<OptionalWord>(`rounding`, $rounding_mode)"
+FLUSHED = "(`flush_to_zero` $flush_to_zero^)?"
+"""Parts of the formats."""
 
 F32 = Float32Type()
 
@@ -108,7 +112,7 @@ class BinaryInteger(PureOp):
 class OverflowingInteger(BinaryInteger):
     """`$op %x, %y overflow<no_wrap> : tile<i32>`."""
 
-    TEXT: ClassVar[str] = "$lhs `,` $rhs choice(overflow, $overflow)"
+    assembly_format = "$lhs `,` $rhs custom<OptionalWord>(`overflow`, $overflow)"
 
     overflow = opt_prop_def(IntegerOverflowAttr, NO_OVERFLOW_RULE)
 
@@ -116,7 +120,7 @@ class OverflowingInteger(BinaryInteger):
 class SignedInteger(BinaryInteger):
     """`$op %x, %y signed : tile<i32>`."""
 
-    TEXT: ClassVar[str] = "$lhs `,` $rhs word($signedness)"
+    assembly_format = "$lhs `,` $rhs custom<Word>($signedness)"
 
     signedness = prop_def(SignednessAttr)
 
@@ -124,7 +128,7 @@ class SignedInteger(BinaryInteger):
 class RoundedFloat(BinaryFloat):
     """`$op %x, %y rounding<zero> flush_to_zero : tile<f32>`."""
 
-    TEXT: ClassVar[str] = "$lhs `,` $rhs choice(rounding, $rounding_mode) flags(flush_to_zero)"
+    assembly_format = f"$lhs `,` $rhs {ROUNDED} {FLUSHED}"
 
     ROUNDINGS: ClassVar = IEEE
 
@@ -135,7 +139,7 @@ class RoundedFloat(BinaryFloat):
 class ExtremeFloat(BinaryFloat):
     """`$op %x, %y flush_to_zero propagate_nan : tile<f32>`."""
 
-    TEXT: ClassVar[str] = "$lhs `,` $rhs flags(flush_to_zero, propagate_nan)"
+    assembly_format = "$lhs `,` $rhs custom<Flags>($flush_to_zero, $propagate_nan)"
 
     propagate_nan = opt_prop_def(UnitAttr)
     flush_to_zero = opt_prop_def(UnitAttr)

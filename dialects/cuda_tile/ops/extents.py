@@ -26,10 +26,16 @@ def parse_extents(parser: Parser, label: str) -> tuple[list[Extent], int]:
     return parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parse_extent), begin
 
 
+def dynamic_of(extents: Sequence[Extent]) -> list[UnresolvedOperand]:
+    """The operands among them."""
+    return [extent for extent, _ in extents if isinstance(extent, UnresolvedOperand)]
+
+
 def verify_extents(
-    parser: Parser, extents: Sequence[Extent], begin: int, wanted: Sequence[int], name: str
+    parser: Parser, given: tuple[list[Extent], int], wanted: Sequence[int], name: str
 ) -> None:
     """Raise ParseError where numbers or operands are not what the type has there."""
+    extents, begin = given
     if len(extents) != len(wanted):
         parser.raise_error(
             f"expected {name} of {len(wanted)} dimensions as the tensor_view, got {len(extents)}",

@@ -17,7 +17,9 @@ from tilewright.dialects.cuda_tile.attributes import (
 from tilewright.dialects.cuda_tile.constraints import FLOAT_TILE, I1_TILE, INT_TILE
 from tilewright.dialects.cuda_tile.enums import RoundingMode
 from tilewright.dialects.cuda_tile.ops.elementwise import (
+    FLUSHED,
     IEEE,
+    ROUNDED,
     BinaryFloat,
     ExtremeFloat,
     FloatOp,
@@ -45,7 +47,9 @@ class Atan2Op(PureOp):
 class CmpFOp(PureOp):
     """`cmpf less_than ordered %x, %y : tile<4xf32> -> tile<4xi1>`."""
 
-    TEXT: ClassVar[str] = "word($comparison_predicate) word($comparison_ordering) $lhs `,` $rhs"
+    assembly_format = (
+        "custom<Word>($comparison_predicate) custom<Word>($comparison_ordering) $lhs `,` $rhs"
+    )
     SAME_TYPES: ClassVar = (("lhs", "rhs"),)
     SAME_SHAPES: ClassVar = (("lhs", "result"),)
 
@@ -67,7 +71,7 @@ class DivFOp(RoundedFloat):
 class FullOrApprox(UnaryFloat):
     """`$op %x rounding<approx> : tile<f32>`, `full` where nothing is said."""
 
-    TEXT: ClassVar[str] = "$source choice(rounding, $rounding_mode)"
+    assembly_format = f"$source {ROUNDED}"
 
     ROUNDINGS: ClassVar = (RoundingMode.FULL, RoundingMode.APPROX)
 
@@ -77,7 +81,7 @@ class FullOrApprox(UnaryFloat):
 class FlushingUnary(UnaryFloat):
     """`$op %x flush_to_zero : tile<f32>`."""
 
-    TEXT: ClassVar[str] = "$source flags(flush_to_zero)"
+    assembly_format = f"$source {FLUSHED}"
 
     flush_to_zero = opt_prop_def(UnitAttr)
 
@@ -86,9 +90,7 @@ class FlushingUnary(UnaryFloat):
 class FmaOp(FloatOp):
     """x * y + z, rounded once: `fma %x, %y, %z : tile<f32>`."""
 
-    TEXT: ClassVar[str] = (
-        "$lhs `,` $rhs `,` $acc choice(rounding, $rounding_mode) flags(flush_to_zero)"
-    )
+    assembly_format = f"$lhs `,` $rhs `,` $acc {ROUNDED} {FLUSHED}"
     SAME_TYPES: ClassVar = (("lhs", "rhs", "acc", "result"),)
     ROUNDINGS: ClassVar = IEEE
 
@@ -137,7 +139,7 @@ class FPowIOp(PureOp):
 class SqrtOp(UnaryFloat):
     """The square root: `sqrt %x rounding<approx> flush_to_zero : tile<f32>`."""
 
-    TEXT: ClassVar[str] = "$source choice(rounding, $rounding_mode) flags(flush_to_zero)"
+    assembly_format = f"$source {ROUNDED} {FLUSHED}"
     ROUNDINGS: ClassVar = (*IEEE, RoundingMode.APPROX)
 
     rounding_mode = prop_def(RoundingModeAttr)

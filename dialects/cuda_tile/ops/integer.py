@@ -32,7 +32,9 @@ from tilewright.dialects.cuda_tile.versions import V13_2
 class CmpIOp(PureOp):
     """`cmpi less_than %x, %y, signed : tile<4xi32> -> tile<4xi1>`."""
 
-    TEXT: ClassVar[str] = "word($comparison_predicate) $lhs `,` $rhs `,` word($signedness)"
+    assembly_format = (
+        "custom<Word>($comparison_predicate) $lhs `,` $rhs `,` custom<Word>($signedness)"
+    )
     SAME_TYPES: ClassVar = (("lhs", "rhs"),)
     SAME_SHAPES: ClassVar = (("lhs", "result"),)
 
@@ -47,7 +49,9 @@ class CmpIOp(PureOp):
 class DivIOp(BinaryInteger):
     """x / y, towards zero or as said: `divi %x, %y signed rounding<negative_inf> : tile<i32>`."""
 
-    TEXT: ClassVar[str] = "$lhs `,` $rhs word($signedness) choice(rounding, $rounding)"
+    assembly_format = (
+        "$lhs `,` $rhs custom<Word>($signedness) custom<OptionalWord>(`rounding`, $rounding)"
+    )
     ROUNDINGS: ClassVar = (RoundingMode.ZERO, RoundingMode.NEGATIVE_INF, RoundingMode.POSITIVE_INF)
 
     signedness = prop_def(SignednessAttr)
@@ -74,7 +78,7 @@ class MulhiIOp(PureOp):
 class NegIOp(UnaryInteger):
     """-x: `negi %x overflow<no_signed_wrap> : tile<i32>`."""
 
-    TEXT: ClassVar[str] = "$source choice(overflow, $overflow)"
+    assembly_format = "$source custom<OptionalWord>(`overflow`, $overflow)"
 
     overflow = opt_prop_def(IntegerOverflowAttr, NO_OVERFLOW_RULE)
 

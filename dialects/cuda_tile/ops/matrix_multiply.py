@@ -7,8 +7,9 @@ from typing import ClassVar
 from xdsl.dialects.builtin import UnitAttr
 from xdsl.irdl import operand_def, opt_prop_def, prop_def, result_def
 
+from tilewright.dialects.accepts import one_of
 from tilewright.dialects.cuda_tile.attributes import SignednessAttr
-from tilewright.dialects.cuda_tile.constraints import I8_TILE, one_of, tiles_of
+from tilewright.dialects.cuda_tile.constraints import I8_TILE, tiles_of
 from tilewright.dialects.cuda_tile.element_types import types_of
 from tilewright.dialects.cuda_tile.ops.operation import PureOp, tile_op
 from tilewright.dialects.cuda_tile.type_text import shown
@@ -82,7 +83,7 @@ class MmaFOp(Mma):
     """A B + C, of (batches of) matrices: `mmaf %a, %b, %c : tile<4x8xf16>, tile<8x2xf16>,
     tile<4x2xf32>`. `fast_acc` lets Hopper accumulate fp8 as its tensor cores do."""
 
-    TEXT: ClassVar[str] = "$lhs `,` $rhs `,` $acc flags(fast_acc)"
+    assembly_format = "$lhs `,` $rhs `,` $acc (`fast_acc` $fast_acc^)?"
 
     lhs = operand_def(MMAF_OPERAND)
     rhs = operand_def(MMAF_OPERAND)
@@ -159,7 +160,9 @@ class MmaIOp(Mma):
     """A B + C, of (batches of) matrices: `mmai %a, %b, %c signed unsigned : tile<4x8xi8>,
     tile<8x2xi8>, tile<4x2xi32>`."""
 
-    TEXT: ClassVar[str] = "$lhs `,` $rhs `,` $acc word($signedness_lhs) word($signedness_rhs)"
+    assembly_format = (
+        "$lhs `,` $rhs `,` $acc custom<Word>($signedness_lhs) custom<Word>($signedness_rhs)"
+    )
 
     lhs = operand_def(I8_TILE)
     rhs = operand_def(I8_TILE)

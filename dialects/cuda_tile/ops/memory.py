@@ -18,6 +18,7 @@ from xdsl.irdl import (
 )
 from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
 
+from tilewright.dialects.accepts import integer, one_of
 from tilewright.dialects.cuda_tile.attributes import OptimizationHintsAttr
 from tilewright.dialects.cuda_tile.constraints import (
     I1_TILE,
@@ -26,9 +27,7 @@ from tilewright.dialects.cuda_tile.constraints import (
     SCALAR_POINTER,
     TILE,
     TOKEN,
-    integer,
     number_of,
-    one_of,
 )
 from tilewright.dialects.cuda_tile.element_types import ELEMENT_OF
 from tilewright.dialects.cuda_tile.enums import (
@@ -38,7 +37,6 @@ from tilewright.dialects.cuda_tile.enums import (
     TileEnum,
 )
 from tilewright.dialects.cuda_tile.hints import verify_hints
-from tilewright.dialects.cuda_tile.ops.format_pieces import Read
 from tilewright.dialects.cuda_tile.ops.operation import CudaTileOp, PureOp, tile_op
 from tilewright.dialects.cuda_tile.type_text import shown
 from tilewright.dialects.cuda_tile.versions import V13_3, V13_4
@@ -130,12 +128,19 @@ def verify_rmw(op: CudaTileOp, mode: AtomicRMWMode, element: Attribute) -> None:
 ORDERING = number_of(MemoryOrderingSemantics)
 SCOPE = number_of(MemoryScope)
 
+SCOPED = "custom<Word>($memory_ordering_semantics) custom<Word>($memory_scope)"
+ORDERED = "custom<Word>($memory_ordering_semantics) (custom<Word>($memory_scope)^)?"
+HINTS = "(`optimization_hints` `=` $optimization_hints^)?"
+TOKEN_TEXT = "(`token` `` `=` `` $token^)?"
+TOKEN_AND_HINTS = f"{TOKEN_TEXT} {HINTS}"
+"""Parts of the formats."""
+
 
 @tile_op("cuda_tile.alloca", 0x71, V13_3)
 class AllocaOp(CudaTileOp):
     """Memory of its own: `alloca num_elem = 64, alignment = 16 : tile<ptr<f32>>`."""
 
-    TEXT: ClassVar[str] = "`num_elem` `=` $num_elem `,` `alignment` `=` $alignment flags(global)"
+    assembly_format = "`num_elem` `=` $num_elem `,` `alignment` `=` $alignment (`global` $global^)?"
 
     num_elem = prop_def(integer(64, least=0))
     alignment = prop_def(integer(64, least=0))
@@ -182,12 +187,10 @@ class LoadPtrTkoOp(MemoryOp):
     tile<4xf32> -> tile<4xf32>, token`
     """
 
-    TEXT: ClassVar[str] = (
-        "word($memory_ordering_semantics) (word($memory_scope)^)? $source (`,` $mask^)? "
-        "(`,` $padding_value^)? (`token=` $token^)? "
-        "hints( = ) attr-dict `:` type($source) "
-        "(`,` type($mask)^)? (`,` type($padding_value)^)? `->` type($result) `,` "
-        "type($result_token)"
+    assembly_format = (
+        f"{ORDERED} $source custom<MaskAndPadding>($mask, $padding_value) {TOKEN_AND_HINTS} "
+        "attr-dict `:` type($source) custom<MaskAndPaddingTypes>(ref($mask), ref($padding_value), "
+        "type($mask), type($padding_value)) `->` type($result) `,` type($result_token)"
     )
     SAME_SHAPES: ClassVar = (("source", "result", "mask"),)
     ORDERINGS: ClassVar = ("weak", "relaxed", "acquire")
@@ -204,13 +207,6 @@ class LoadPtrTkoOp(MemoryOp):
 
     traits = traits_def(MemoryReadEffect())
 
-    @classmethod
-    def settle(cls, read: Read) -> None:
-        mask = read.types.get("mask", [])
-        if mask and "padding_value" not in read.operands and not I1_TILE.takes(mask[0]):
-            read.operands["padding_value"] = read.operands.pop("mask")
-            read.types["padding_value"] = read.types.pop("mask")
-
 
 @tile_op("cuda_tile.store_ptr_tko", 0x65)
 class StorePtrTkoOp(MemoryOp):
@@ -220,11 +216,9 @@ class StorePtrTkoOp(MemoryOp):
     token`
     """
 
-    TEXT: ClassVar[str] = (
-        "word($memory_ordering_semantics) (word($memory_scope)^)? $destination `,` $value "
-        "(`,` $mask^)? (`token=` $token^)? hints( = ) "
-        "attr-dict `:` type($destination) `,` type($value) (`,` type($mask)^)? `->` "
-        "type($result_token)"
+    assembly_format = (
+        f"{ORDERED} $destination `,` $value (`,` $mask^)? {TOKEN_AND_HINTS} attr-dict `:` "
+        "type($destination) `,` type($value) (`,` type($mask)^)? `->` type($result_token)"
     )
     SAME_SHAPES: ClassVar = (("destination", "value", "mask"),)
     ORDERINGS: ClassVar = ("weak", "relaxed", "release")
@@ -248,10 +242,10 @@ class AtomicCASTkoOp(MemoryOp):
     tile<4xi32>, token`
     """
 
-    TEXT: ClassVar[str] = (
-        "word($memory_ordering_semantics) word($memory_scope) $pointers `,` $cmp `,` $val "
-        "(`,` $mask^)? (`token=` $token^)? attr-dict `:` type($pointers) `,` type($val) "
-        "(`,` type($mask)^)? `->` type($result) `,` type($result_token)"
+    assembly_format = (
+        f"{SCOPED} $pointers `,` $cmp `,` $val (`,` $mask^)? {TOKEN_TEXT} attr-dict `:` "
+        "type($pointers) `,` type($val) (`,` type($mask)^)? `->` type($result) `,` "
+        "type($result_token)"
     )
     SAME_TYPES: ClassVar = (("cmp", "val", "result"),)
     SAME_SHAPES: ClassVar = (("pointers", "val", "mask"),)
@@ -280,10 +274,10 @@ class AtomicRMWTkoOp(MemoryOp):
     tile<4xi32>, token`
     """
 
-    TEXT: ClassVar[str] = (
-        "word($memory_ordering_semantics) word($memory_scope) $pointers `,` word($mode) `,` $arg "
-        "(`,` $mask^)? (`token=` $token^)? attr-dict `:` type($pointers) `,` type($arg) "
-        "(`,` type($mask)^)? `->` type($result) `,` type($result_token)"
+    assembly_format = (
+        f"{SCOPED} $pointers `,` custom<Word>($mode) `,` $arg (`,` $mask^)? {TOKEN_TEXT} attr-dict "
+        "`:` type($pointers) `,` type($arg) (`,` type($mask)^)? `->` type($result) `,` "
+        "type($result_token)"
     )
     SAME_TYPES: ClassVar = (("arg", "result"),)
     SAME_SHAPES: ClassVar = (("pointers", "arg", "mask"),)
@@ -307,7 +301,7 @@ class AtomicRMWTkoOp(MemoryOp):
 class GridDependency(TokenOp):
     """`%t = $op token = %t0 -> token`. Since 13.4."""
 
-    TEXT: ClassVar[str] = "(`token =` $token^)? attr-dict `->` type($result_token)"
+    assembly_format = "(`token` `=` $token^)? attr-dict `->` type($result_token)"
 
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
 
@@ -327,7 +321,7 @@ class MemoryFenceAliasTkoOp(CudaTileOp):
     """Accesses by one address come before those of the same memory by another:
     `%t = memory_fence_alias_tko %t0`. Since 13.4."""
 
-    TEXT: ClassVar[str] = "$token attr-dict"
+    assembly_format = "$token attr-dict"
 
     token = operand_def(TOKEN)
     result_token = result_def(TOKEN)

@@ -14,8 +14,9 @@ from xdsl.irdl import (
 )
 from xdsl.traits import MemoryWriteEffect
 
+from tilewright.dialects.accepts import ANY, instance_of
 from tilewright.dialects.cuda_tile.attributes import AssumePredicateAttr
-from tilewright.dialects.cuda_tile.constraints import ANY, TILE, TOKEN, instance_of
+from tilewright.dialects.cuda_tile.constraints import TILE, TOKEN
 from tilewright.dialects.cuda_tile.ops.operation import CudaTileOp, tile_op
 from tilewright.dialects.cuda_tile.predicates import wrong_predicate
 from tilewright.dialects.cuda_tile.versions import V13_2
@@ -28,7 +29,7 @@ CONVERSION = re.compile(r"%[^diuoxXeEfFgGaAcsSpn%]*(?P<end>[diuoxXeEfFgGaAcsSpn%
 class AssumeOp(CudaTileOp):
     """A value of which something is known: `assume div_by<16>, %p : tile<ptr<f32>>`."""
 
-    TEXT: ClassVar[str] = "predicate($predicate) `,` $value"
+    assembly_format = "custom<AssumedPredicate>($predicate) `,` $value"
     SAME_TYPES: ClassVar = (("value", "result"),)
 
     value = operand_def(ANY)
@@ -48,8 +49,8 @@ class AssumeOp(CudaTileOp):
 class PrintTkoOp(CudaTileOp):
     """Print as C's printf does: `%t = print_tko "%d", %x : tile<4xi32> -> token`."""
 
-    TEXT: ClassVar[str] = (
-        "$str_ (`,` $args^)? (`token=` $token^)? attr-dict (`:` type($args)^)? `->` "
+    assembly_format = (
+        "$str (`,` $args^)? (`token` `` `=` `` $token^)? attr-dict (`:` type($args)^)? `->` "
         "type($result_token)"
     )
 

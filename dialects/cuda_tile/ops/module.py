@@ -1,27 +1,28 @@
 """The parts of a module: kernels and globals. Tile IR specification, core."""
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 from xdsl.dialects.builtin import (
-    DictionaryAttr,
     FlatSymbolRefAttr,
     FunctionType,
     IntegerAttr,
     StringAttr,
+    SymbolNameConstraint,
     UnitAttr,
 )
 from xdsl.ir import Attribute, Operation
 from xdsl.irdl import opt_prop_def, prop_def, region_def, result_def, traits_def
+from xdsl.irdl.declarative_assembly_format import ParsingState
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import IsolatedFromAbove, NoTerminator, SymbolOpInterface, SymbolTable
 
+from tilewright.dialects.accepts import ARRAY, instance_of, integer
 from tilewright.dialects.ancestors import symbol
 from tilewright.dialects.cuda_tile.attributes import OptimizationHintsAttr, SymbolVisibilityAttr
-from tilewright.dialects.cuda_tile.constraints import ARRAY, SCALAR_POINTER, instance_of, integer
+from tilewright.dialects.cuda_tile.constraints import SCALAR_POINTER
 from tilewright.dialects.cuda_tile.elements import ElementsAttr
-from tilewright.dialects.cuda_tile.elements_text import parse_elements, print_typed_elements
 from tilewright.dialects.cuda_tile.enums import SymbolVisibility
 from tilewright.dialects.cuda_tile.hints import verify_hints
 from tilewright.dialects.cuda_tile.ops.bodies import (
@@ -38,41 +39,30 @@ from tilewright.dialects.cuda_tile.ops.control_flow import (
     print_attributes,
     verified_block,
 )
-from tilewright.dialects.cuda_tile.ops.format import Read, created
-from tilewright.dialects.cuda_tile.ops.format_pieces import (
-    parse_integer_attr,
-    remaining_attributes,
-    sort_attributes,
-)
-from tilewright.dialects.cuda_tile.ops.format_words import Hints
 from tilewright.dialects.cuda_tile.ops.operation import CudaTileOp, PureOp, tile_op
 from tilewright.dialects.cuda_tile.scopes import verify_function_scope, verify_globals_unscoped
 from tilewright.dialects.cuda_tile.type_text import parse_type, print_type, print_types, shown
 from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.dialects.cuda_tile.versions import V13_3, V13_5
+from tilewright.dialects.declared_format import made, put_entries
 from tilewright.source.diagnostic import InnerOpError, named
 
 ELEMENTS = instance_of(ElementsAttr, "the elements of a tile")
-HINTS = Hints("=")
 SIGNATURE = ("sym_name", "function_type", "arg_attrs", "res_attrs")
 """The properties that a signature says."""
 
 
-def parse_signature(parser: Parser, read: Read) -> list[Parser.Argument]:
+def parse_signature(parser: Parser, state: ParsingState) -> list[Parser.Argument]:
     """`@f(%x: tile<f32>) -> tile<f32>`"""
-    read.properties["sym_name"] = parser.parse_symbol_name()
+    state.properties["sym_name"] = parser.parse_symbol_name()
     arguments = parse_arguments(parser)
     results: list[Attribute] = []
     if parser.parse_optional_punctuation("->") is not None:
-        parenthesised = parser.parse_optional_punctuation("(") is not None
-        if not parenthesised:
-            results = [parse_type(parser)]
-        elif parser.parse_optional_punctuation(")") is None:
-            results = parser.parse_comma_separated_list(
-                parser.Delimiter.NONE, lambda: parse_type(parser)
-            )
-            parser.parse_punctuation(")")
-    read.properties["function_type"] = FunctionType.from_lists(
+        several = parser.parse_optional_comma_separated_list(
+            parser.Delimiter.PAREN, lambda: parse_type(parser)
+        )
+        results = [parse_type(parser)] if several is None else several
+    state.properties["function_type"] = FunctionType.from_lists(
         [argument.type for argument in arguments], results
     )
     return arguments
@@ -116,28 +106,13 @@ def verify_signature(op: CudaTileOp) -> None:
 class ModuleOp(CudaTileOp):
     """`module @kernels { ... }`: kernels and globals."""
 
-    sym_name = prop_def(StringAttr)
+    sym_name = prop_def(SymbolNameConstraint())
     producer = opt_prop_def(StringAttr)
     body = region_def()
 
     traits = traits_def(NoTerminator(), IsolatedFromAbove(), SymbolOpInterface(), SymbolTable())
 
-    @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        read = Read(cls, parser.pos)
-        read.properties["sym_name"] = parser.parse_symbol_name()
-        if (attributes := parser.parse_optional_attr_dict_with_keyword()) is not None:
-            sort_attributes(read, attributes.data)
-        read.regions.append(parse_body(parser, ()))
-        return created(parser, read)
-
-    def print(self, printer: Printer) -> None:
-        printer.print_string(" ")
-        printer.print_symbol_name(self.sym_name.data)
-        if attributes := remaining_attributes(self, ("sym_name",)):
-            printer.print_string(" attributes ")
-            printer.print_attribute(DictionaryAttr(attributes))
-        print_body(printer, self.body)
+    assembly_format = "$sym_name attr-dict-with-keyword custom<Body>($body)"
 
     def verify_in_place(self) -> None:
         if len(self.body.blocks) > 1 or any(block.args for block in self.body.blocks):
@@ -176,18 +151,21 @@ class EntryOp(CudaTileOp):
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:
-        read = Read(cls, parser.pos)
-        arguments = parse_signature(parser, read)
-        HINTS.parse(parser, read)
-        read.regions.append(parse_body(parser, arguments, ReturnOp))
-        sort_attributes(read, parser.parse_optional_attr_dict())
-        return created(parser, read)
+        begin, state = parser.pos, ParsingState(cls)
+        arguments = parse_signature(parser, state)
+        if parser.parse_optional_keyword("optimization_hints") is not None:
+            parser.parse_punctuation("=")
+            hints = OptimizationHintsAttr.parse_parameters(parser)
+            state.properties["optimization_hints"] = OptimizationHintsAttr.new(hints)
+        state.regions = [[parse_body(parser, arguments, ReturnOp)]]
+        put_entries(parser.parse_optional_attr_dict(), cls, state)
+        return made(parser, begin, state)
 
     def print(self, printer: Printer) -> None:
         print_signature(printer, self)
         if self.optimization_hints is not None and self.optimization_hints.value.data:
-            printer.print_string(" ")
-            HINTS.print(printer, self)
+            printer.print_string(" optimization_hints=")
+            self.optimization_hints.print_parameters(printer)
         print_body(printer, self.body)
         print_attributes(printer, self, (*SIGNATURE, "optimization_hints"))
 
@@ -209,7 +187,7 @@ class EntryOp(CudaTileOp):
 class GlobalOp(CudaTileOp):
     """`global constant @g alignment = 16 <f32: [1.0, 2.0]> : tile<2xf32>`."""
 
-    sym_name = prop_def(StringAttr)
+    sym_name = prop_def(SymbolNameConstraint())
     value = prop_def(ELEMENTS)
     alignment = opt_prop_def(integer(64), IntegerAttr(0, 64))
     constant = opt_prop_def(UnitAttr)
@@ -219,33 +197,10 @@ class GlobalOp(CudaTileOp):
 
     traits = traits_def(SymbolOpInterface())
 
-    @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        read = Read(cls, parser.pos)
-        if (word := parser.parse_optional_keyword_in(("public", "private"))) is not None:
-            read.properties["symbol_visibility"] = SymbolVisibilityAttr(SymbolVisibility(word))
-        if parser.parse_optional_keyword("constant") is not None:
-            read.properties["constant"] = UnitAttr()
-        read.properties["sym_name"] = parser.parse_symbol_name()
-        if parser.parse_optional_keyword("alignment") is not None:
-            parser.parse_punctuation("=")
-            read.properties["alignment"] = parse_integer_attr(parser, 64)
-        sort_attributes(read, parser.parse_optional_attr_dict())
-        read.properties["value"] = parse_elements(parser)
-        return created(parser, read)
-
-    def print(self, printer: Printer) -> None:
-        printer.print_string(" ")
-        if self.symbol_visibility.data is SymbolVisibility.PRIVATE:
-            printer.print_string("private ")
-        if self.constant is not None:
-            printer.print_string("constant ")
-        printer.print_symbol_name(self.sym_name.data)
-        if self.alignment.value.data:  # pyright: ignore
-            printer.print_string(f" alignment = {self.alignment.value.data}")  # pyright: ignore
-        print_attributes(printer, self, list(self.definition.properties))
-        printer.print_string(" ")
-        print_typed_elements(printer, self.value)  # pyright: ignore
+    assembly_format = (
+        "(custom<Word>($symbol_visibility)^)? (`constant` $constant^)? $sym_name "
+        "(`alignment` `=` $alignment^)? attr-dict custom<TileElements>($value)"
+    )
 
     def verify_types(self) -> None:
         type_: Any = self.value.type  # pyright: ignore
@@ -260,7 +215,7 @@ class GlobalOp(CudaTileOp):
 class GetGlobalOp(PureOp):
     """The address of a global: `get_global @g : tile<ptr<f32>>`."""
 
-    TEXT: ClassVar[str] = "$name_"
+    assembly_format = "$name"
 
     name_ = prop_def(FlatSymbolRefAttr, prop_name="name")
     result = result_def(SCALAR_POINTER)

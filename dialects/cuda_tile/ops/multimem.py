@@ -12,12 +12,13 @@ from xdsl.irdl import (
 )
 from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
 
+from tilewright.dialects.accepts import one_of
 from tilewright.dialects.cuda_tile.attributes import MultimemReductionKindAttr, chosen
-from tilewright.dialects.cuda_tile.constraints import INT_TILE, TILE, TILE_VIEW, one_of
+from tilewright.dialects.cuda_tile.constraints import INT_TILE, TILE, TILE_VIEW
 from tilewright.dialects.cuda_tile.enums import MultimemReductionKind, PtrAttr
-from tilewright.dialects.cuda_tile.ops.memory import ORDERING, SCOPE
+from tilewright.dialects.cuda_tile.ops.memory import ORDERED, ORDERING, SCOPE
 from tilewright.dialects.cuda_tile.ops.operation import tile_op
-from tilewright.dialects.cuda_tile.ops.views import INBOUNDS, ViewAccess
+from tilewright.dialects.cuda_tile.ops.views import BOUNDED, INBOUNDS, ViewAccess
 from tilewright.dialects.cuda_tile.type_text import shown
 from tilewright.dialects.cuda_tile.types import PartitionViewType
 from tilewright.dialects.cuda_tile.versions import V13_5
@@ -70,10 +71,10 @@ class MultimemLoadReduceViewTkoOp(MultimemAccess):
 
     TILE_NAME: ClassVar = "reduced_values"
     ORDERINGS: ClassVar = ("weak", "relaxed", "acquire")
-    TEXT: ClassVar[str] = (
-        "word($memory_ordering_semantics) (word($memory_scope)^)? $view `[` $index `]` "
-        "(`token =` $token^)? inbounds attributes `:` type($view) index_types($index, $token) "
-        "`->` type($reduced_values) `,` type($result_token)"
+    assembly_format = (
+        f"{ORDERED} $view `[` $index `]` (`token` `=` $token^)? {BOUNDED} `:` type($view) "
+        "custom<IndexAndTokenTypes>(ref($index), type($index), type($token)) `->` "
+        "type($reduced_values) `,` type($result_token)"
     )
 
     memory_ordering_semantics = prop_def(ORDERING)
@@ -90,10 +91,10 @@ class MultimemLoadReduceViewTkoOp(MultimemAccess):
 class MultimemWrite(MultimemAccess):
     """An access that gives memory a tile."""
 
-    TEXT: ClassVar[str] = (
-        "word($memory_ordering_semantics) (word($memory_scope)^)? $view `,` $tile `[` $index `]` "
-        "(`token =` $token^)? inbounds attributes `:` type($view) `,` type($tile) "
-        "index_types($index, $token) `->` type($result_token)"
+    assembly_format = (
+        f"{ORDERED} $view `,` $tile `[` $index `]` (`token` `=` $token^)? {BOUNDED} `:` "
+        "type($view) `,` type($tile) custom<IndexAndTokenTypes>(ref($index), type($index), "
+        "type($token)) `->` type($result_token)"
     )
 
     view = operand_def(TILE_VIEW)

@@ -13,10 +13,12 @@ from xdsl.irdl import (
     var_operand_def,
     var_result_def,
 )
-from xdsl.parser import Parser, UnresolvedOperand
+from xdsl.irdl.declarative_assembly_format import ParsingState
+from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
 
+from tilewright.dialects.accepts import Accepts, list_of
 from tilewright.dialects.cuda_tile.attributes import OptimizationHintsAttr
 from tilewright.dialects.cuda_tile.constraints import (
     INT_TILE,
@@ -25,18 +27,22 @@ from tilewright.dialects.cuda_tile.constraints import (
     TENSOR_VIEW,
     TILE,
     TILE_VIEW,
-    Accepts,
-    list_of,
     number_of,
 )
 from tilewright.dialects.cuda_tile.element_types import ELEMENT_OF
 from tilewright.dialects.cuda_tile.enums import AtomicRMWMode, MemoryScope, PaddingValue, PtrAttr
-from tilewright.dialects.cuda_tile.ops.extents import parse_extents, print_extents, verify_extents
-from tilewright.dialects.cuda_tile.ops.format import Read, created
-from tilewright.dialects.cuda_tile.ops.format_pieces import remaining_attributes, sort_attributes
+from tilewright.dialects.cuda_tile.ops.extents import (
+    dynamic_of,
+    parse_extents,
+    print_extents,
+    verify_extents,
+)
 from tilewright.dialects.cuda_tile.ops.memory import (
+    HINTS,
+    ORDERED,
     ORDERING,
     SCOPE,
+    SCOPED,
     MemoryOp,
     verify_rmw,
 )
@@ -53,6 +59,7 @@ from tilewright.dialects.cuda_tile.types import (
     TileView,
 )
 from tilewright.dialects.cuda_tile.versions import V13_3, V13_4, V13_5
+from tilewright.dialects.declared_format import made, put_entries, remaining_entries
 
 
 def _is_pointer(type_: Attribute) -> bool:
@@ -71,13 +78,13 @@ class MakeTensorViewOp(PureOp):
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:
-        read = Read(cls, parser.pos)
-        read.operands["base"] = [parser.parse_unresolved_operand()]
+        begin, state = parser.pos, ParsingState(cls)
+        base = [parser.parse_unresolved_operand()]
         parser.parse_punctuation(",")
         shape = parse_extents(parser, "shape")
         parser.parse_punctuation(",")
         strides = parse_extents(parser, "strides")
-        sort_attributes(read, parser.parse_optional_attr_dict())
+        put_entries(parser.parse_optional_attr_dict(), cls, state)
         parser.parse_punctuation(":")
         start = parser.pos
         types = [parse_type(parser)]
@@ -86,18 +93,16 @@ class MakeTensorViewOp(PureOp):
         result = types.pop()
         if not isinstance(result, TensorViewType):
             parser.raise_error(f"expected a tensor_view, got {shown(result)}", start, parser.pos)
-        base = TileType.get((), PointerType.get(result.element_type))
+        pointers: Attribute = TileType.get((), PointerType.get(result.element_type))
         if types and _is_pointer(types[0]):
-            base = types.pop(0)
-        read.types["base"], read.types["result"] = [base], [result]
-        for name, (extents, begin), wanted in (
-            ("dynamic_shape", shape, result.shape),
-            ("dynamic_strides", strides, result.strides),
-        ):
-            verify_extents(parser, extents, begin, wanted, name.removeprefix("dynamic_"))
-            read.operands[name] = [x for x, _ in extents if isinstance(x, UnresolvedOperand)]
-            read.types[name] = types[:1] * len(read.operands[name])
-        return created(parser, read)
+            pointers = types.pop(0)
+        verify_extents(parser, shape, result.shape, "shape")
+        verify_extents(parser, strides, result.strides, "strides")
+        dynamic = [dynamic_of(extents) for extents, _ in (shape, strides)]
+        state.operands = [base, *dynamic]
+        state.operand_types = [[pointers], *(types[:1] * len(values) for values in dynamic)]
+        state.result_types = [[result]]
+        return made(parser, begin, state)
 
     def print(self, printer: Printer) -> None:
         type_ = self.result.type
@@ -106,7 +111,7 @@ class MakeTensorViewOp(PureOp):
         printer.print_operand(self.base)
         print_extents(printer, "shape", type_.shape, self.dynamic_shape)
         print_extents(printer, "strides", type_.strides, self.dynamic_strides)
-        if attributes := remaining_attributes(self, ()):
+        if attributes := remaining_entries(self, ()):
             printer.print_string(" ")
             printer.print_attribute(DictionaryAttr(attributes))
         printer.print_string(" : ")
@@ -152,7 +157,9 @@ def accepting(view: type[TileView]) -> Accepts:
 class MakeView(PureOp):
     """`$op %tensor : partition_view<tile=(4), tensor_view<64xf32, strides=[1]>>`."""
 
-    TEXT: ClassVar[str] = "$tensor_view attr-dict `:` view($result, $tensor_view)"
+    assembly_format = (
+        "$tensor_view attr-dict `:` custom<ViewType>(type($result), type($tensor_view))"
+    )
 
     tensor_view = operand_def(TENSOR_VIEW)
 
@@ -189,7 +196,9 @@ class MakeGatherScatterViewOp(MakeView):
 class Extents(PureOp):
     """A number for each dimension of `src`."""
 
-    TEXT: ClassVar[str] = "$src attr-dict `:` type($src) `->` rank_types($result, $src)"
+    assembly_format = (
+        "$src attr-dict `:` type($src) `->` custom<RankTypes>(type($result), ref($src))"
+    )
 
     result = var_result_def(SCALAR_INT)
 
@@ -218,6 +227,9 @@ class GetTensorShapeOp(Extents):
 
 
 INBOUNDS = list_of(1)
+BOUNDED = "custom<Inbounds>($inbounds) attr-dict-with-keyword"
+"""A part of the formats."""
+
 _PACKED_BITS = 4
 """The bits of an element of which two are a byte."""
 
@@ -289,10 +301,9 @@ class LoadViewTkoOp(ViewAccess):
     the tile lies within the tensor."""
 
     ORDERINGS: ClassVar = ("weak", "relaxed", "acquire")
-    TEXT: ClassVar[str] = (
-        "word($memory_ordering_semantics) (word($memory_scope)^)? $view `[` $index `]` "
-        "(`token =` $token^)? hints( = ) inbounds attributes `:` type($view) index_types($index) "
-        "`->` type($tile) `,` type($result_token)"
+    assembly_format = (
+        f"{ORDERED} $view `[` $index `]` (`token` `=` $token^)? {HINTS} {BOUNDED} `:` type($view) "
+        "custom<IndexTypes>(ref($index), type($index)) `->` type($tile) `,` type($result_token)"
     )
 
     memory_ordering_semantics = prop_def(ORDERING)
@@ -319,10 +330,10 @@ class StoreViewTkoOp(ViewAccess):
     partition_view<...>, tile<i32> -> token`."""
 
     ORDERINGS: ClassVar = ("weak", "relaxed", "release")
-    TEXT: ClassVar[str] = (
-        "word($memory_ordering_semantics) (word($memory_scope)^)? $tile `,` $view `[` $index `]` "
-        "(`token =` $token^)? hints( = ) inbounds attributes `:` type($tile) `,` type($view) "
-        "index_types($index) `->` type($result_token)"
+    assembly_format = (
+        f"{ORDERED} $tile `,` $view `[` $index `]` (`token` `=` $token^)? {HINTS} {BOUNDED} `:` "
+        "type($tile) `,` type($view) custom<IndexTypes>(ref($index), type($index)) `->` "
+        "type($result_token)"
     )
 
     memory_ordering_semantics = prop_def(ORDERING)
@@ -343,10 +354,10 @@ class AtomicRedViewTkoOp(ViewAccess):
 
     ORDERINGS: ClassVar = ("relaxed",)
     TILE_NAME: ClassVar = "value"
-    TEXT: ClassVar[str] = (
-        "word($memory_ordering_semantics) (word($memory_scope)^)? $view `[` $index `]` `,` "
-        "word($mode) `,` $value (`token =` $token^)? inbounds attributes `:` type($value) `,` "
-        "type($view) index_types($index) `->` type($result_token)"
+    assembly_format = (
+        f"{SCOPED} $view `[` $index `]` `,` custom<Word>($mode) `,` $value (`token` `=` $token^)? "
+        f"{BOUNDED} `:` type($value) `,` type($view) custom<IndexTypes>(ref($index), type($index)) "
+        "`->` type($result_token)"
     )
 
     memory_ordering_semantics = prop_def(ORDERING)

@@ -41,19 +41,7 @@ class StaticOp(CuteOp):
 
     traits = traits_def(Pure(), ConstantLike())
 
-    def __init__(self, type_: Attribute) -> None:
-        super().__init__(result_types=[type_])
-
-    @classmethod
-    def parse(cls, parser: Parser) -> StaticOp:
-        attributes = parser.parse_optional_attr_dict()
-        parser.parse_punctuation(":")
-        return cls.create(result_types=[parser.parse_type()], attributes=attributes)
-
-    def print(self, printer: Printer) -> None:
-        printer.print_op_attributes(self.attributes)
-        printer.print_string(" : ")
-        printer.print_attribute(self.result.type)
+    assembly_format = "attr-dict `:` type($result)"
 
     def verify_(self) -> None:
         super().verify_()

@@ -59,9 +59,12 @@ class CopyOp(CuteOp):
         pipeline: tuple[SSAValue, SSAValue] | None = None,
         mask: SSAValue | None = None,
     ):
-        pairs = (*(bounds or (None, None)), *(pipeline or (None, None)))
-        single = [tiled, source, destination, *pairs, mask]
-        super().__init__(operands=[[] if operand is None else [operand] for operand in single])
+        coords, limits = bounds or (None, None)
+        ring, use = pipeline or (None, None)
+        super().__init__(
+            source, destination, tiled=tiled, coords=coords, limits=limits, pipeline=ring, use=use,
+            mask=mask,
+        )  # fmt: skip
 
     @classmethod
     def parse(cls, parser: Parser) -> CopyOp:

@@ -58,8 +58,8 @@ class GemmOp(CuteOp):
         **beside: SSAValue,
     ):
         """`beside` are E, SFA and SFB, by name."""
-        others = (beside.get(which) for which in BESIDE)
-        super().__init__(operands=[mma, d, a, b, c, *others, accumulate])
+        named = {which.lower(): value for which, value in beside.items()}
+        super().__init__(mma, d, a, b, c, accumulate=accumulate, **named)
 
     @property
     def tensors(self) -> dict[Operand, SSAValue]:

@@ -30,7 +30,7 @@ from tilewright.dialects.cute.symbolic.scalar import Scalar
 from tilewright.dialects.cute.types.algebra import CuteType, type_of, typed_of
 from tilewright.dialects.cute.values import Typed
 from tilewright.dialects.cute_nvgpu.lattice.targets import BASELINE, Requirement, is_requiring
-from tilewright.dialects.definition import DefinedOp, define_op
+from tilewright.dialects.fields import FieldsOp, fields_op
 
 
 class Syntax(Enum):
@@ -76,8 +76,8 @@ def quoted(types: Sequence[Attribute]) -> str:
     return ", ".join(f"'{type_}'" for type_ in types)
 
 
-class CuteOp(DefinedOp, ABC):
-    """An op on values of the algebra.
+class CuteOp(FieldsOp, ABC):
+    """An op on values of the algebra. One that has an `assembly_format` has its text of that.
 
     OPERANDS and RESULTS say what it takes and gives, a last operand that is missing being allowed
     where the op declares it so, and the last of each standing for all that follow.
@@ -114,6 +114,8 @@ class CuteOp(DefinedOp, ABC):
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:
+        if cls.assembly_format is not None:
+            return super().parse(parser)
         start = parser.pos
         properties = cls.parse_prefix(parser)
         unresolved = parser.parse_comma_separated_list(
@@ -173,6 +175,9 @@ class CuteOp(DefinedOp, ABC):
         return inferred
 
     def print(self, printer: Printer) -> None:
+        if self.assembly_format is not None:
+            super().print(printer)
+            return
         self.print_prefix(printer)
         with printer.in_parens():
             printer.print_list(self.operands, printer.print_operand)
@@ -305,8 +310,7 @@ def cute_op(
     """Define an op: what it takes and gives, and its rule, where its base does not say them."""
 
     def define(class_: type[_Op]) -> type[_Op]:
-        class_.name = name
-        defined: Any = define_op(class_)
+        defined: Any = fields_op(name)(class_)
         if operands is not None:
             defined.OPERANDS = operands
         if results is not None:

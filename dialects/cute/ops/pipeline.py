@@ -16,7 +16,7 @@ from math import prod
 from typing import ClassVar
 
 from xdsl.dialects.builtin import DenseArrayBase, i32
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, Operation
 from xdsl.irdl import operand_def, result_def, traits_def
 from xdsl.traits import MemoryReadEffect, MemoryWriteEffect, Pure
 
@@ -75,9 +75,6 @@ class PipelineStageOp(CuteOp):
 
     traits = traits_def(Pure())
 
-    def __init__(self, pipeline: SSAValue, use: SSAValue):
-        super().__init__(operands=[pipeline, use], result_types=[i32])
-
     @classmethod
     def infer(
         cls, operand_types: tuple[Attribute, ...], properties: dict[str, Attribute]
@@ -97,9 +94,6 @@ class PipelineUseOp(CuteOp, ABC):
     SYNTAX: ClassVar = Syntax.INFERRED
 
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
-
-    def __init__(self, pipeline: SSAValue, use: SSAValue):
-        super().__init__(operands=[pipeline, use])
 
     @classmethod
     def infer(

@@ -45,9 +45,6 @@ class TypedConstantOp(CuteOp, ABC):
 
     traits = traits_def(Pure())
 
-    def __init__(self, type_: Attribute) -> None:
-        super().__init__(result_types=[type_])
-
     @classmethod
     def parse(cls, parser: Parser) -> TypedConstantOp:
         if parser.parse_optional_punctuation("("):

@@ -44,7 +44,7 @@ def test_numbers_and_versions() -> None:
     assert len(OP_OF_CODE) == len(OPS)
     for op in OPS:
         assert op.since in VERSIONS
-        fields = {*op.facts.place, *op.facts.property_name}
+        fields = {*op.facts.place, *op.definition.accessor_names}
         for field, version in op.later.items():
             assert field in fields, f"{op.name} has no {field}"
             assert version > op.since

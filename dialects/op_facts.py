@@ -1,48 +1,21 @@
 """The facts that follow from the definition of an op, worked out once: its values, by name, its
 properties, and the verification of their number and kind."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from enum import Enum, auto
 from functools import cached_property
 from typing import Any
 
 from xdsl.dialects.builtin import DenseArrayBase, UnitAttr
 from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import (
-    AttrSizedOperandSegments,
-    IRDLOperation,
-    OptionalDef,
-    OptPropertyDef,
-    PropertyDef,
-    VariadicDef,
-    VerificationContext,
-)
+from xdsl.irdl import AttrSizedOperandSegments, OptPropertyDef, PropertyDef, VerificationContext
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.cuda_tile.constraints import Accepts
-from tilewright.dialects.cuda_tile.type_text import shown
+from tilewright.dialects.accepts import Accepts
+from tilewright.dialects.definition import DefinedOp
+from tilewright.dialects.field_counts import Arity
 
 SEGMENTS = AttrSizedOperandSegments.attribute_name
-
-
-class Arity(Enum):
-    """How many values go by one name."""
-
-    ONE = auto()
-    OPTIONAL = auto()
-    ANY = auto()
-
-    def allows(self, count: int) -> bool:
-        """True where there may be so many."""
-        return count >= 0 and (self is Arity.ANY or count == 1 or (self, count) == _MISSING)
-
-    @property
-    def words(self) -> str:
-        """The number as diagnostics say it."""
-        return {Arity.ONE: "1", Arity.OPTIONAL: "0 or 1", Arity.ANY: "any number of"}[self]
-
-
-_MISSING = (Arity.OPTIONAL, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +27,8 @@ class ValueField:
     arity: Arity
 
 
-def _places(definitions: Any) -> tuple[ValueField, ...]:
-    return tuple(ValueField(name, _accepts(d), arity_of(d)) for name, d in definitions)
+def _value_fields(definitions: Any) -> tuple[ValueField, ...]:
+    return tuple(ValueField(name, _accepts(d), Arity.of(d)) for name, d in definitions)
 
 
 def _accepts(definition: Any) -> Accepts:
@@ -64,50 +37,29 @@ def _accepts(definition: Any) -> Accepts:
     return constraint
 
 
-def arity_of(definition: Any) -> Arity:
-    """How many values an operand or a result stands for, by its definition."""
-    if isinstance(definition, OptionalDef):
-        return Arity.OPTIONAL
-    return Arity.ANY if isinstance(definition, VariadicDef) else Arity.ONE
-
-
 class OpFacts:
     """The facts of an op, from its definition."""
 
-    def __init__(self, op: type[IRDLOperation]):
-        self.definition = op.get_irdl_definition()
-        self.operands = _places(self.definition.operands)
-        self.results = _places(self.definition.results)
-        self.segmented = any(
-            isinstance(option, AttrSizedOperandSegments) for option in self.definition.options
-        )
-        self.is_plain = all(place.arity is Arity.ONE for place in (*self.operands, *self.results))
+    def __init__(self, op: type[DefinedOp], shown: Callable[[Attribute], str]):
+        self.definition, self.shown = op.get_irdl_definition(), shown
+        self.operands = _value_fields(self.definition.operands)
+        self.results = _value_fields(self.definition.results)
+        self.segmented = SEGMENTS in self.definition.properties
 
     @cached_property
     def place(self) -> dict[str, ValueField]:
         """Operands and results by name."""
         return {place.name: place for place in (*self.operands, *self.results)}
 
-    @cached_property
-    def property_name(self) -> dict[str, str]:
-        """The names of properties in generic text, by their names in Python and there."""
-        known = {name: name for name in self.definition.properties}
-        accessors = self.definition.accessor_names
-        return {**known, **{accessor: name for accessor, (name, _) in accessors.items()}}
-
-    def constraint(self, name: str) -> Any:
-        """The constraint of a property."""
-        return self.definition.properties[self.property_name[name]].constr
-
     # --- values by name ---
 
-    def values(self, op: IRDLOperation) -> dict[str, tuple[SSAValue, ...]]:
+    def values(self, op: DefinedOp) -> dict[str, tuple[SSAValue, ...]]:
         """Operands and results by name. Raises VerifyException where their number is wrong."""
         sizes = self._segments(op) if self.segmented else None
         operands = _divided(op, "operand", self.operands, op.operands, sizes)
         return {**operands, **_divided(op, "result", self.results, op.results, None)}
 
-    def _segments(self, op: IRDLOperation) -> tuple[int, ...]:
+    def _segments(self, op: DefinedOp) -> tuple[int, ...]:
         segments = op.properties.get(SEGMENTS, op.attributes.get(SEGMENTS))
         sizes = tuple(segments.get_values()) if isinstance(segments, DenseArrayBase) else ()
         if len(sizes) != len(self.operands) or sum(sizes) != len(op.operands):
@@ -119,7 +71,7 @@ class OpFacts:
 
     # --- verification ---
 
-    def verify(self, op: IRDLOperation) -> dict[str, tuple[SSAValue, ...]]:
+    def verify(self, op: DefinedOp) -> dict[str, tuple[SSAValue, ...]]:
         """Raise VerifyException where a value, a region or a property is not what it may be."""
         values = self.values(op)
         regions = len(self.definition.regions)
@@ -134,24 +86,20 @@ class OpFacts:
                 if not place.accepts.takes(value.type):
                     raise VerifyException(
                         f"'{op.name}' expected {place.name} to be {place.accepts.words}, "
-                        f"got {shown(value.type)}"
+                        f"got {self.shown(value.type)}"
                     )
         self._verify_properties(op)
         return values
 
-    def _verify_properties(self, op: IRDLOperation) -> None:
+    def _verify_properties(self, op: DefinedOp) -> None:
         known = self.definition.properties
         for name, definition in known.items():
             value = op.properties.get(name)
             if value is None:
                 if not isinstance(definition, OptPropertyDef) and name != SEGMENTS:
-                    raise VerifyException(
-                        f"'{op.name}' expected {name} to be {_words(definition)}, got none"
-                    )
+                    raise op.fail(f"{name} to be {_words(op, definition)}, got none")
             elif not _takes(definition, value):
-                raise VerifyException(
-                    f"'{op.name}' expected {name} to be {_words(definition)}, got {shown(value)}"
-                )
+                raise op.fail(f"{name} to be {_words(op, definition)}, got {self.shown(value)}")
         for name in op.properties:
             if name not in known:
                 raise VerifyException(
@@ -160,7 +108,7 @@ class OpFacts:
 
 
 def _divided(
-    op: IRDLOperation,
+    op: DefinedOp,
     what: str,
     places: tuple[ValueField, ...],
     values: Any,
@@ -177,7 +125,8 @@ def _divided(
     divided: dict[str, tuple[SSAValue, ...]] = {}
     start = 0
     for place, size in zip(places, sizes, strict=True):
-        if not place.arity.allows(size):
+        least, most = place.arity.value
+        if not least <= size <= most:
             raise VerifyException(
                 f"'{op.name}' expected {place.arity.words} {what}s as {place.name}, got {size}"
             )
@@ -198,9 +147,10 @@ def _takes(definition: PropertyDef, value: Attribute) -> bool:
     return True
 
 
-def _words(definition: PropertyDef) -> str:
+def _words(op: DefinedOp, definition: PropertyDef) -> str:
     if isinstance(definition.constr, Accepts):
         return definition.constr.words
     bases = definition.constr.get_bases() or set()
-    names = sorted(base.name.removeprefix("cuda_tile.") for base in bases)
+    prefix = op.name.partition(".")[0] + "."
+    names = sorted(base.name.removeprefix(prefix) for base in bases)
     return "there without a value" if UnitAttr in bases else f"a {' or '.join(names)}"

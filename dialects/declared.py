@@ -1,0 +1,157 @@
+"""Ops of which the declaration says all: fields, text, what of them agrees.
+
+    @declared_op("tt.addptr")
+    class AddPtrOp(DeclaredOp):
+        SAME_TYPES: ClassVar = (("ptr", "result"),)
+        SAME_SHAPES: ClassVar = (("ptr", "offset"),)
+
+        ptr = operand_def(POINTERS)
+        offset = operand_def(INTEGERS)
+        result = result_def(POINTERS)
+
+**Fields** are of constraints with words (`Accepts`), which diagnostics say. **Text** is xDSL's,
+where types follow from those they agree with, or from constraints (`declared_format`).
+**Verification** is cheap where it happens often: what depends on types and properties alone is
+remembered by them, so that of ops alike only the first is looked at.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+
+from xdsl.ir import Attribute, SSAValue
+from xdsl.irdl.declarative_assembly_format import FormatProgram, TypeDirective
+
+from tilewright.dialects.declared_format import DeclaredFormatParser
+from tilewright.dialects.fields import FieldsOp, fields_op
+from tilewright.dialects.op_facts import OpFacts
+
+if TYPE_CHECKING:
+    from xdsl.irdl import OpDef
+
+Names = tuple[tuple[str, ...], ...]
+"""Groups of names of operands and results."""
+
+Values = Mapping[str, tuple[SSAValue, ...]]
+"""Operands and results by name."""
+
+_REMEMBERED = 1 << 14
+
+
+class DeclaredOp(FieldsOp):
+    """An op by its declaration.
+
+    SAME_TYPES, SAME_SHAPES, SAME_ELEMENTS and SAME_RANKS name operands and results that agree with
+    each other, all of a group. TYPES is how text has types.
+    """
+
+    if TYPE_CHECKING:
+        definition: ClassVar[OpDef]
+        facts: ClassVar[OpFacts]
+        verified: ClassVar[set[Any]]
+
+    SAME_TYPES: ClassVar[Names] = ()
+    SAME_SHAPES: ClassVar[Names] = ()
+    SAME_ELEMENTS: ClassVar[Names] = ()
+    SAME_RANKS: ClassVar[Names] = ()
+    TYPES: ClassVar[type[TypeDirective]] = TypeDirective
+
+    @staticmethod
+    def shown(attribute: Attribute) -> str:
+        """A type or an attribute as diagnostics name it."""
+        return str(attribute)
+
+    def values_of(self, name: str) -> tuple[SSAValue, ...]:
+        """The values of an operand or result."""
+        values: Any = getattr(self, name)
+        if values is None:
+            return ()
+        return (values,) if isinstance(values, SSAValue) else tuple(values)  # pyright: ignore
+
+    # --- text ---
+
+    @classmethod
+    def read_format(cls) -> FormatProgram:
+        return DeclaredFormatParser(cls).parse_format()
+
+    @classmethod
+    def type_fields(cls) -> tuple[list[str], list[str]]:
+        """Of one type for all that one, else those of operands that no constraint knows, and of
+        results that are none of theirs."""
+        group = {name: group for group in cls.SAME_TYPES for name in group}
+        operands = [place.name for place in cls.facts.operands if place.accepts.only is None]
+        results = [place.name for place in cls.facts.results]
+        firsts = {group.get(name, (name,)): name for name in reversed(operands)}
+        others = [name for name in results if group.get(name, (name,)) not in firsts]
+        if len(firsts) < 2 and not (firsts and others):
+            return [], [*results, *operands][:1]
+        return [*reversed(firsts.values())], others
+
+    # --- verification ---
+
+    def verify_(self) -> None:
+        types = [value.type for value in (*self._operands, *self.results)]
+        counts = (len(self.results), len(self.regions), len(self.successors))
+        key = (counts, *types, *self.properties.items())
+        if key not in self.verified:
+            self._verify_alike()
+            if len(self.verified) >= _REMEMBERED:
+                self.verified.clear()
+            self.verified.add(key)
+        self.verify_in_place()
+
+    def _verify_alike(self) -> None:
+        """Verify what depends on types and properties alone."""
+        values = self.facts.verify(self)
+        for what, groups, of in _AGREEMENTS:
+            for group in getattr(self, groups):
+                _verify_same(self, values, what, group, of)
+        self.verify_types()
+
+    def verify_types(self) -> None:
+        """Raise VerifyException where types or properties of the right kind are wrong."""
+
+    def verify_in_place(self) -> None:
+        """Raise VerifyException where regions, parents, symbols or locations are wrong."""
+
+
+def _element(value: SSAValue) -> Any:
+    return value.type.element_type  # pyright: ignore
+
+
+_AGREEMENTS: tuple[tuple[str, str, Callable[[SSAValue], Any]], ...] = (
+    ("rank", "SAME_RANKS", lambda value: value.type.rank),  # pyright: ignore
+    ("element type", "SAME_ELEMENTS", _element),
+    ("shape", "SAME_SHAPES", lambda value: value.type.shape),  # pyright: ignore
+    ("type", "SAME_TYPES", lambda value: value.type),
+)
+"""The properties that values may have to share, the least first."""
+
+
+def _verify_same(
+    op: DeclaredOp, values: Values, what: str, group: tuple[str, ...], of: Callable[[SSAValue], Any]
+) -> None:
+    present = [(name, value) for name in group for value in values[name]]
+    for name, value in present[1:]:
+        first, reference = present[0]
+        if of(value) != of(reference):
+            raise op.fail(
+                f"{first} and {name} of one {what}, got {op.shown(reference.type)} and "
+                f"{op.shown(value.type)}"
+            )
+
+
+_Op = TypeVar("_Op", bound=DeclaredOp)
+
+
+def declared_op(name: str) -> Callable[[type[_Op]], type[_Op]]:
+    """Define an op: its name."""
+
+    def define(class_: type[_Op]) -> type[_Op]:
+        defined = fields_op(name)(class_)
+        # xDSL's verification of the definition is ours in `OpFacts`, with ours of the diagnostics.
+        defined.verify_ = DeclaredOp.verify_
+        defined.definition = defined.get_irdl_definition()
+        defined.facts, defined.verified = OpFacts(defined, defined.shown), set()
+        return defined
+
+    return define
