@@ -43,6 +43,7 @@ from tilewright.recursion import deep_recursion
 from tilewright.shares import shared_out
 from tilewright.tile_kernel import (
     DEFAULT_ARCH,
+    Padding,
     Races,
     TileLaunch,
     entry_parameters,
@@ -82,6 +83,7 @@ def interpret(
     schedule: int | None = None,
     max_steps: int | None = None,
     races: Races | None = None,
+    padding: Padding | None = None,
     executor: Executor | None = None,
     watchers: Sequence[Watcher] = (),
 ) -> list[NDArray[Any]]:
@@ -113,6 +115,9 @@ def interpret(
     follows from the entry. Any other level is that of the kernel that it is compiled to for `arch`;
     `numerics="fast"` multiplies matrices by f32 BLAS. `races`, "error" by default, are
     conflicting accesses that no token and no atomic orders, and what Tile IR leaves undefined.
+    `padding` says what loads give where nothing determines it, such as beyond a tensor without a
+    padding value: by default "undetermined", an error where it reaches a store, a branch, an index
+    or an address; or "zeros", as any other level has it.
     `max_steps` bounds the iterations of loops.
 
     Raises CompileError for wrong IR, TargetError for an unknown arch, and ExecutionError for wrong
@@ -121,7 +126,7 @@ def interpret(
     """
     settings: dict[str, Any] = dict(
         grid=grid, block=block, args=args, numerics=numerics, arch=arch, level=level, name=name,
-        schedule=schedule, max_steps=max_steps,
+        schedule=schedule, max_steps=max_steps, padding=padding,
     )  # fmt: skip
     if watchers and executor is not None:
         raise ExecutionError(f"expected no executor for a run that is watched, got {executor}")
@@ -159,6 +164,7 @@ def _interpret(
     name: str,
     schedule: int | None,
     races: Races | None,
+    padding: Padding | None,
     watchers: Sequence[Watcher] = (),
     **settings: Any,
 ) -> list[NDArray[Any]]:
@@ -168,6 +174,11 @@ def _interpret(
     checked_arguments(settings["args"])
     _check_settings(schedule, settings["max_steps"])
     settings |= {"races": races or "error", "source": levels.source}
+    compiled = not is_tile_ir(module) or level not in (None, "program")
+    if padding is not None and compiled and (padding != "zeros" or not is_tile_ir(module)):
+        raise ExecutionError(
+            f"expected Tile IR at level 'program' for padding '{padding}', got another level"
+        )
     if is_tile_ir(module) and block is not None:
         raise ExecutionError(f"expected no block for Tile IR, got {tuple(block)}")
     if is_tile_ir(module) and level not in (None, "program"):
@@ -188,6 +199,7 @@ def _interpret(
             )
         grid, args = checked_extents("grid", settings.pop("grid")), settings.pop("args")
         settings["arch"] = settings["arch"] or DEFAULT_ARCH
+        settings["padding"] = padding or "undetermined"
         launch = TileLaunch(grid, breakpoints=breakpoints, **settings)
         return run_tile_kernel(module, kernel, launch, args, name)
     if level == "program" or settings["numerics"] == "fast":

@@ -16,11 +16,12 @@ from tilewright.lowering.interpreter.cuda_tile.float_functions import Numerics
 from tilewright.lowering.interpreter.cuda_tile.kernel import PlacedArguments, run_kernel
 from tilewright.lowering.interpreter.cuda_tile.machine import Launch as TileLaunch
 from tilewright.lowering.interpreter.cuda_tile.machine import Races, RaceWarning
+from tilewright.lowering.interpreter.cuda_tile.poison import Padding
 from tilewright.verification import op_diagnostic
 
 __all__ = [
-    "DEFAULT_ARCH", "RaceWarning", "Races", "TileLaunch", "entry_parameters", "find_entry",
-    "run_entry", "run_tile_kernel",
+    "DEFAULT_ARCH", "Padding", "RaceWarning", "Races", "TileLaunch", "entry_parameters",
+    "find_entry", "run_entry", "run_tile_kernel",
 ]  # fmt: skip
 
 DEFAULT_ARCH = "sm_90a"
@@ -69,6 +70,7 @@ def run_entry(
     for what, choice, choices in (
         ("numerics", launch.numerics, get_args(Numerics)),
         ("races", launch.races, get_args(Races)),
+        ("padding", launch.padding, get_args(Padding)),
     ):
         if choice not in choices:
             raise ExecutionError(f"expected {what} of {', '.join(choices)}, got '{choice}'")

@@ -26,6 +26,8 @@ class Allocation:
         """True where any operation of the kernel may write it; loads from others need no copy."""
         self.copied = True
         """True where the bytes are the run's own, not an argument's."""
+        self.filled: NDArray[np.bool_] | None = None
+        """Which bytes something has written; None where all hold something from the start."""
 
     def __len__(self) -> int:
         return len(self.octets)

@@ -13,7 +13,13 @@ from tilewright.lowering.interpreter.cuda_tile.accesses import Access, Kind
 from tilewright.lowering.interpreter.cuda_tile.allocations import Allocation
 from tilewright.lowering.interpreter.cuda_tile.elements import Element, Tile
 from tilewright.lowering.interpreter.cuda_tile.fault_state import OutsideAllocation
-from tilewright.lowering.interpreter.cuda_tile.footprints import Footprint, read, scattered, write
+from tilewright.lowering.interpreter.cuda_tile.footprints import (
+    Footprint,
+    mark,
+    read,
+    scattered,
+    write,
+)
 from tilewright.lowering.interpreter.cuda_tile.frame import Frame
 from tilewright.lowering.interpreter.cuda_tile.pieces import Unstored
 from tilewright.lowering.interpreter.cuda_tile.token_order import Token
@@ -147,6 +153,27 @@ def _same_rows(addresses: Tile, mask: Tile) -> tuple[Tile, Tile]:
     return tuple(np.broadcast_to(array, (rows, *array.shape[1:])) for array in (addresses, mask))  # type: ignore[return-value]
 
 
+def unwritten(footprint: Footprint) -> NDArray[np.bool_] | None:
+    """Which elements of the tiles of a footprint nothing has written; None where all hold
+    something."""
+    filled, size = footprint.allocation.filled, footprint.itemsize
+    if filled is None:
+        return None
+    words = filled[: len(filled) - len(filled) % size].view(f"u{size}")
+    all_filled = words.dtype.type(int.from_bytes(bytes([1] * size), "little"))
+    return read(footprint, words, all_filled, copy=True) != all_filled
+
+
+def _writing(footprint: Footprint) -> Allocation:
+    """The allocation of what is written."""
+    allocation = footprint.allocation
+    if allocation.constant:
+        raise Fault(f"expected memory that may be written, got constant {allocation.name}")
+    if allocation.filled is not None:
+        mark(footprint, allocation.filled)
+    return allocation
+
+
 def load(footprint: Footprint, element: Element, padding: Any) -> Tile:
     """The elements of a footprint as a tile in the dtype that it is held in."""
     allocation = footprint.allocation
@@ -159,7 +186,7 @@ def load(footprint: Footprint, element: Element, padding: Any) -> Tile:
 
 def store(footprint: Footprint, element: Element, tile: Tile) -> None:
     """Write a tile into a footprint."""
-    allocation = _writable(footprint)
+    allocation = _writing(footprint)
     if element.dtype == np.bool_:
         write(footprint, allocation.octets, tile.view(np.uint8))
     else:
@@ -169,7 +196,7 @@ def store(footprint: Footprint, element: Element, tile: Tile) -> None:
 def store_computed(footprint: Footprint, element: Element, tile: Unstored) -> bool:
     """Compute a tile where it belongs. Returns whether that is possible: for whole tiles of all
     blocks, evenly apart."""
-    rows, allocation = len(footprint.low), _writable(footprint)
+    rows, allocation = len(footprint.low), _writing(footprint)
     in_one = footprint.boxes is not None and len(footprint.boxes) == 1 and footprint.whole
     if not in_one or element.dtype == np.bool_ or tile.rows not in (1, rows):
         return False
@@ -178,10 +205,3 @@ def store_computed(footprint: Footprint, element: Element, tile: Unstored) -> bo
             return False
         tile.store(box.on(allocation.elements(element.dtype)))
     return True
-
-
-def _writable(footprint: Footprint) -> Allocation:
-    allocation = footprint.allocation
-    if allocation.constant:
-        raise Fault(f"expected memory that may be written, got constant {allocation.name}")
-    return allocation
