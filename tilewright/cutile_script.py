@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import get_args
 
 from tilewright.cutile import on_cpu, on_gpu
-from tilewright.cutile_device import HOPPER, Capability, cutile_answers, tensors_on_cpu
-from tilewright.launcher import device_capability
+from tilewright.cutile.device import HOPPER, Capability, cutile_answers, tensors_on_cpu
+from tilewright.launch.launcher import device_capability
 from tilewright.tile_kernel import Padding
 
 

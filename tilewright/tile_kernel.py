@@ -7,7 +7,6 @@ from numpy.typing import NDArray
 from xdsl.dialects.builtin import ModuleOp
 
 from tilewright.arguments.parameters import Parameter
-from tilewright.diagnostic import CompileError, Diagnostic, ExecutionError, OpError
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cuda_tile.type_text import shown
 from tilewright.dialects.cuda_tile.types import TileType
@@ -17,7 +16,8 @@ from tilewright.lowering.interpreter.cuda_tile.kernel import PlacedArguments, ru
 from tilewright.lowering.interpreter.cuda_tile.machine import Launch as TileLaunch
 from tilewright.lowering.interpreter.cuda_tile.machine import Races, RaceWarning
 from tilewright.lowering.interpreter.cuda_tile.poison import Padding
-from tilewright.verification import op_diagnostic
+from tilewright.source.diagnostic import CompileError, Diagnostic, ExecutionError, OpError
+from tilewright.source.verification import op_diagnostic
 
 __all__ = [
     "DEFAULT_ARCH", "Padding", "RaceWarning", "Races", "TileLaunch", "entry_parameters",
