@@ -15,10 +15,12 @@ import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
+from typing import get_args
 
 from tilewright.cutile import on_cpu, on_gpu
 from tilewright.cutile.device import HOPPER, Capability, cutile_answers, tensors_on_cpu
 from tilewright.launch.launcher import device_capability
+from tilewright.tile_kernel import Padding
 
 
 def _capability(text: str) -> Capability:
@@ -35,6 +37,7 @@ def main(arguments: Sequence[str]) -> int:
     Tile IR leaves undefined, are warnings where nothing else is asked for."""
     parser = argparse.ArgumentParser(prog="python -m tilewright.cutile_script")
     parser.add_argument("--races", choices=("error", "warn", "ignore"), default="warn")
+    parser.add_argument("--padding", choices=get_args(Padding), default="undetermined")
     parser.add_argument("--numerics", choices=("hardware", "exact", "fast"), default="exact")
     parser.add_argument(
         "--capability",
@@ -59,7 +62,9 @@ def main(arguments: Sequence[str]) -> int:
             stack.enter_context(on_gpu(arch=options.arch))
             stack.enter_context(cutile_answers(told or device_capability()))
         else:
-            stack.enter_context(on_cpu(numerics=options.numerics, races=options.races))
+            stack.enter_context(
+                on_cpu(numerics=options.numerics, races=options.races, padding=options.padding)
+            )
             stack.enter_context(cutile_answers(told or HOPPER))
             stack.enter_context(tensors_on_cpu(told or HOPPER))
         runpy.run_path(script, run_name="__main__")

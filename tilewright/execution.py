@@ -46,6 +46,7 @@ from tilewright.source.recursion import deep_recursion
 from tilewright.source.verification import verify
 from tilewright.tile_kernel import (
     DEFAULT_ARCH,
+    Padding,
     Races,
     TileLaunch,
     entry_parameters,
@@ -107,6 +108,7 @@ def interpret(
     schedule: int | None = None,
     max_steps: int | None = None,
     races: Races | None = None,
+    padding: Padding | None = None,
     executor: Executor | None = None,
     watchers: Sequence[Watcher] = (),
 ) -> list[NDArray[Any]]:
@@ -139,6 +141,9 @@ def interpret(
     follows from the entry. Any other level is that of the kernel that it is compiled to for `arch`;
     `numerics="fast"` multiplies matrices by f32 BLAS. `races`, "error" by default, are
     conflicting accesses that no token and no atomic orders, and what Tile IR leaves undefined.
+    `padding` says what loads give where nothing determines it, such as beyond a tensor without a
+    padding value: by default "undetermined", an error where it reaches a store, a branch, an index
+    or an address; or "zeros", as any other level has it.
     `max_steps` bounds the iterations of loops.
 
     Raises CompileError for wrong IR, TargetError for an unknown arch, ArgumentError for wrong
@@ -147,7 +152,7 @@ def interpret(
     """
     settings: dict[str, Any] = dict(
         grid=grid, block=block, args=args, numerics=numerics, arch=arch, level=level, name=name,
-        schedule=schedule, max_steps=max_steps,
+        schedule=schedule, max_steps=max_steps, padding=padding,
     )  # fmt: skip
     if watchers and executor is not None:
         raise ArgumentError(f"expected no executor for a run that is watched, got {executor}")
@@ -187,6 +192,7 @@ def _interpret(
     name: str,
     schedule: int | None,
     races: Races | None,
+    padding: Padding | None,
     watchers: Sequence[Watcher] = (),
     **settings: Any,
 ) -> list[NDArray[Any]]:
@@ -194,6 +200,11 @@ def _interpret(
     levels = _levels(module_or_text, name)
     module = levels.module
     settings |= {"races": races or "error", "source": levels.source}
+    compiled = not is_tile_ir(module) or level not in (None, "program")
+    if padding is not None and compiled and (padding != "zeros" or not is_tile_ir(module)):
+        raise ArgumentError(
+            f"expected Tile IR at level 'program' for padding '{padding}', got another level"
+        )
     if is_tile_ir(module) and block is not None:
         raise ArgumentError(f"expected no block for Tile IR, got {block}")
     if is_tile_ir(module) and level not in (None, "program"):
@@ -215,6 +226,7 @@ def _interpret(
             )
         grid, args = settings.pop("grid"), settings.pop("args")
         settings["arch"] = settings["arch"] or DEFAULT_ARCH
+        settings["padding"] = padding or "undetermined"
         launch = TileLaunch(grid, breakpoints=breakpoints, **settings)
         return run_tile_kernel(module, kernel, launch, args, name)
     if level == "program" or settings["numerics"] == "fast":

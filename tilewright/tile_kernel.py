@@ -13,12 +13,13 @@ from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.lowering.interpreter.cuda_tile.kernel import PlacedArguments, run_kernel
 from tilewright.lowering.interpreter.cuda_tile.machine import Launch as TileLaunch
 from tilewright.lowering.interpreter.cuda_tile.machine import Races, RaceWarning
+from tilewright.lowering.interpreter.cuda_tile.poison import Padding
 from tilewright.source.diagnostic import CompileError, Diagnostic, OpError
 from tilewright.source.verification import op_diagnostic
 
 __all__ = [
-    "DEFAULT_ARCH", "RaceWarning", "Races", "TileLaunch", "entry_parameters", "find_entry",
-    "run_entry", "run_tile_kernel",
+    "DEFAULT_ARCH", "Padding", "RaceWarning", "Races", "TileLaunch", "entry_parameters",
+    "find_entry", "run_entry", "run_tile_kernel",
 ]  # fmt: skip
 
 DEFAULT_ARCH = "sm_90a"

@@ -104,7 +104,11 @@ class Folds(Writer):
         self.combined(name, [x, self.numbers_of(x.shape)], dim, starts, body)
 
     def chain(self, x: Value, dim: int) -> None:
-        """y = a y + b all along: two numbers each, whose order matters."""
+        """`chained`, with a tile that is there."""
+        self.chained(x, self.like(x), dim)
+
+    def chained(self, x: Value, y: Value, dim: int) -> None:
+        """z = a z + b all along: two numbers each, whose order matters."""
         t = tile((), x.element)
 
         def body(pairs: Pairs) -> list[str]:
@@ -114,4 +118,4 @@ class Folds(Writer):
                 self.said(f"muli {a}, {before} : {t}"), self.said(f"addi {b}, {scaled} : {t}"),
             ]  # fmt: skip
 
-        self.combined("scan", [x, self.like(x)], dim, ["1", "0"], body)
+        self.combined("scan", [x, y], dim, ["1", "0"], body)

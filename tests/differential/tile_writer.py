@@ -98,6 +98,7 @@ class Writer:
         if "i4" in (x.element, to) and kinds != "ii":
             return x
         word = f" {sign}" if op in ("itof", "ftoi", "exti") else ""
+        word += " saturating" * (op == "ftoi")
         word += " rounding<zero>" * (to == "f8E8M0FNU")
         return self.op(f"{op} {x.name}{word} : {x.type} -> {tile(x.shape, to)}", x.shape, to)
 

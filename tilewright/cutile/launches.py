@@ -20,6 +20,7 @@ from tilewright.kernel import Kernel
 from tilewright.launch.kernel import Extents
 from tilewright.launch.launcher import device_arch
 from tilewright.lowering.interpreter.cuda_tile.machine import Launch, Races
+from tilewright.lowering.interpreter.cuda_tile.poison import Padding
 from tilewright.pipeline import verified
 from tilewright.source.checked import Rule, require
 from tilewright.source.diagnostic import ArgumentError, CompileError, Diagnostic
@@ -53,16 +54,17 @@ def launch(
     numerics: Numerics = "hardware",
     arch: str | None = None,
     races: Races = "error",
+    padding: Padding = "undetermined",
     stream: Any = None,
     programmatic_dependent_launch: bool = False,
 ) -> None:
     """Run a `@ct.kernel` for a grid of up to three extents, in place, where its arrays are.
 
     On NumPy arrays, arrays of ml_dtypes or CPU torch tensors, tuples and lists of them, it runs
-    here; `numerics`, `arch` and `races` are those of `tilewright.interpret`. On arrays on the GPU
-    (torch, CuPy, `__cuda_array_interface__`, DLPack) it is compiled for `arch`, by default that
-    GPU's target, and launched on a stream (of torch, CuPy, or the driver's number of one), by
-    default torch's current one where torch is imported; the launch is not waited for. With
+    here; `numerics`, `arch`, `races` and `padding` are those of `tilewright.interpret`. On arrays
+    on the GPU (torch, CuPy, `__cuda_array_interface__`, DLPack) it is compiled for `arch`, by
+    default that GPU's target, and launched on a stream (of torch, CuPy, or the driver's number of
+    one), by default torch's current one where torch is imported; it is not waited for. With
     `programmatic_dependent_launch` it may start before the kernel in front of it on the stream has
     ended: it has to wait for that itself, and what it reads before is its own concern.
     In place of a kernel its bytecode will do, compiled before by cuTile or who else follows its
@@ -89,7 +91,7 @@ def launch(
         entry = find_entry(_module(kernel, parameters), _ENTRY)
     flat = [part for parameter in parameters for part in parameter.flat()]
     names, values = [name for name, _ in flat], [value for _, value in flat]
-    here = Launch(extents, numerics, arch or DEFAULT_ARCH, races)
+    here = Launch(extents, numerics, arch or DEFAULT_ARCH, races, padding)
     for array, content in run_entry(entry, here, values, names).left():
         write(array, content)
 
@@ -135,7 +137,11 @@ def _parameters(kernel: Any, args: Sequence[Any]) -> list[CutileParameter]:
 @checked()
 @contextmanager
 def on_cpu(
-    *, numerics: Numerics = "fast", arch: str = DEFAULT_ARCH, races: Races = "error"
+    *,
+    numerics: Numerics = "fast",
+    arch: str = DEFAULT_ARCH,
+    races: Races = "error",
+    padding: Padding = "undetermined",
 ) -> Generator[None]:
     """Let `ct.launch` run kernels here, whatever the stream; `ct.tune` compiles its configs, and
     takes the first that compiles."""
@@ -144,7 +150,7 @@ def on_cpu(
         stream: Any, grid: Sequence[int], kernel: Any, args: Sequence[Any], /, **_: Any
     ) -> None:
         del stream
-        launch(grid, kernel, args, numerics=numerics, arch=arch, races=races)
+        launch(grid, kernel, args, numerics=numerics, arch=arch, races=races, padding=padding)
 
     def untimed(stream: Any, grid: Any, kernel: Any, args: Sequence[Any]) -> list[float]:
         bytecode(kernel, args)

@@ -69,6 +69,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 --level: interpret the IR as it is (the default), or lowered to atoms or PTX instructions
 --executor NAME: share the blocks, or the random orders, out to processes:N, to dask:ADDRESS or to
     mpi
+--padding: of Tile IR, what loads give where nothing says it: an error where that takes effect
+    (undetermined, the default) or zeros
 --trace TRACE.json: write when each warp of the first blocks ran and waited, by a model of the chip,
     as trace events, which Perfetto opens; implies --level ptx (Tile IR is compiled)
 --break LINE: show the values of --print where threads come to this line of FILE
@@ -79,6 +81,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 --quiet: no progress bar, no summary
 """,
         level={"choices": ("program", "tile", "atom", "ptx")},
+        padding={"choices": ("undetermined", "zeros")},
         hits={"type": _at_least(1), "default": 1},
         **{
             "break": {**shown, "dest": "lines", "type": _at_least(1)},
@@ -199,6 +202,7 @@ def _interpret(
             name=name,
             max_steps=options.max_steps,
             races=options.races,
+            padding=options.padding,
         )
         with ExitStack() as stack:
             executor = None
@@ -262,7 +266,16 @@ def _launch(
 
 def _check_for_device(options: argparse.Namespace) -> None:
     """Raise InputError for options of the interpreter: a GPU has an order of its own."""
-    for option in ("races", "schedule", "schedules", "max_steps", "executor", "trace", "lines"):
+    for option in (
+        "races",
+        "padding",
+        "schedule",
+        "schedules",
+        "max_steps",
+        "executor",
+        "trace",
+        "lines",
+    ):
         if getattr(options, option):
             name = option.replace("_", "-").replace("lines", "break")
             raise InputError(f"expected no --{name} with --device, which only interpretation has")

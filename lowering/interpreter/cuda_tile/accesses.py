@@ -23,6 +23,14 @@ class Kind(Enum):
     ATOMIC = "atomic access"
 
 
+def place_of_op(op: Operation) -> str:
+    """An op and its place in the source."""
+    diagnostic = at(op.location, "")
+    if diagnostic.line is None:
+        return f"'{op.name}'"
+    return f"'{op.name}' at {diagnostic.file}:{diagnostic.line}:{diagnostic.column}"
+
+
 @dataclass(frozen=True, slots=True)
 class Access:
     """An operation, who did it, and where. `footprint` has a row for each of `blocks`, or one."""
@@ -34,10 +42,7 @@ class Access:
 
     def place(self) -> str:
         """The op and its place in the source."""
-        diagnostic = at(self.op.location, "")
-        if diagnostic.line is None:
-            return f"'{self.op.name}'"
-        return f"'{self.op.name}' at {diagnostic.file}:{diagnostic.line}:{diagnostic.column}"
+        return place_of_op(self.op)
 
 
 @dataclass(frozen=True, slots=True)

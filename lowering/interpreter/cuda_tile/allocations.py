@@ -30,6 +30,8 @@ class Allocation:
         """Which bytes are those of arguments that may not be written alone; None: none."""
         self.copied = True
         """True where the bytes are the run's own, not an argument's."""
+        self.filled: NDArray[np.bool_] | None = None
+        """Which bytes something has written; None where all hold something from the start."""
 
     def __len__(self) -> int:
         return len(self.octets)

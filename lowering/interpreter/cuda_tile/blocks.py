@@ -4,17 +4,29 @@ A step reads its operands from a frame and binds its results. Ops with regions a
 may end rows early: what leaves a region is an exit (yield, continue, break, return).
 """
 
-from collections.abc import Callable, Container, Generator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Container, Generator, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 from xdsl.ir import Block, Operation, SSAValue
 
 from tilewright.dialects.op_rules import OpRules
+from tilewright.lowering.interpreter.cuda_tile.elements import Tile
 from tilewright.lowering.interpreter.cuda_tile.fault_state import fault_state
 from tilewright.lowering.interpreter.cuda_tile.frame import Frame
 from tilewright.lowering.interpreter.cuda_tile.pieces import InPieces, Unstored
+from tilewright.lowering.interpreter.cuda_tile.poison import (
+    Origin,
+    Padding,
+    Poisoned,
+    determined,
+    marked,
+    marks_of,
+    thin,
+    tile_of,
+    with_marks,
+)
 from tilewright.lowering.interpreter.cuda_tile.values import Rows, Value, merged
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.source.diagnostic import OpError
@@ -36,6 +48,19 @@ Flow: TypeAlias = Generator[None, None, tuple[Exits, Frame | None]]
 """An op with regions being run: what left further out, and the frame of the rows that go on."""
 
 
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """Why elements of an op's result may be undefined: `of` its operands says which are."""
+
+    words: str
+    of: Callable[..., Tile]
+    origin: int = 0
+
+
+Carry: TypeAlias = Callable[..., Tile | Poisoned]
+"""The result of an op with the marks that it has by those of operands: `carry(tile, *operands)`."""
+
+
 @dataclass
 class Step:
     """An op, ready to run: `compute(*operands)`, `act(frame, *operands)` or `flow(frame)`."""
@@ -52,6 +77,12 @@ class Step:
     """The `id`s of tiles among the operands that it takes `Unstored`."""
     late: bool = False
     """True where the result is computed by the step that stores it."""
+    carry: Carry | None = None
+    """How `compute` hands poison on; None: its operands have to be determined."""
+    causes: tuple[Cause, ...] = ()
+    """Why `compute` itself leaves elements undefined."""
+    takes_poison: bool = False
+    """True where `act` itself looks at the marks of its operands."""
 
     def __post_init__(self) -> None:
         self.taken = tuple(map(id, self.operands))
@@ -83,11 +114,27 @@ class Options(Protocol):
         """Whose, where it is a chip's."""
         ...
 
+    @property
+    def races(self) -> str:
+        """The treatment of races and of what is undefined, which "ignore" leaves a number."""
+        ...
+
+    @property
+    def padding(self) -> Padding:
+        """The elements that loads give where nothing says it."""
+        ...
+
 
 Rule: TypeAlias = Callable[[Any, "Preparation"], Step]
 RULES = OpRules[Rule]()
-"""How each op is executed; the modules of `rules` fill it."""
+"""How each op is executed; the modules of `rules` fill this table and those below."""
 runs = RULES.of
+CARRIES = OpRules[Callable[[Step], Carry]]()
+"""How each op that is a function of its operands hands poison on."""
+carries = CARRIES.of
+CAUSES = OpRules[Callable[[Any], Iterator[Cause]]]()
+"""The reasons for which each op leaves elements undefined."""
+leaves_undefined = CAUSES.of
 TERMINATORS = frozenset({"yield", "continue", "break", "return"})
 
 
@@ -102,7 +149,32 @@ class Preparation:
     ):
         self.pointwise = pointwise
         self.options = options
+        self.origins: list[Origin] = []
         self._watchers = watchers
+
+    def origin(self, op: Operation, words: str, nearest: str | None = None) -> int:
+        """The number of what an op leaves undefined."""
+        self.origins.append(Origin(op, words, nearest))
+        return len(self.origins)
+
+    def left_open(self, op: Operation, what: tuple[str, str]) -> int | None:
+        """The number of what a load leaves undefined; None where that is zeros."""
+        return None if self.options.padding == "zeros" else self.origin(op, *what)
+
+    def _step(self, op: Operation) -> Step:
+        """An op, prepared, and what it does to poison. Raises OpError without a rule."""
+        rule = RULES.get(type(op))
+        if rule is None:
+            raise OpError(op, f"'{op.name}' expected an op that can be executed")
+        step = rule(op, self)
+        if (carry := CARRIES.get(type(op))) is not None:
+            step.carry = carry(step)
+        causes = None if self.options.races == "ignore" else CAUSES.get(type(op))
+        if causes is not None:
+            step.causes = tuple(
+                replace(cause, origin=self.origin(op, cause.words)) for cause in causes(op)
+            )
+        return step
 
     def block(self, block: Block) -> Prepared:
         """A block and all that is within. Raises OpError for an op that has no rule."""
@@ -112,10 +184,7 @@ class Preparation:
             if short in TERMINATORS:
                 prepared.terminator, prepared.leaving = short, tuple(op.operands)
                 break
-            rule = RULES.get(type(op))
-            if rule is None:
-                raise OpError(op, f"'{op.name}' expected an op that can be executed")
-            prepared.steps.append(rule(op, self))
+            prepared.steps.append(self._step(op))
         _free_early(prepared)
         _compute_late(prepared)
         known = set(prepared.arguments)
@@ -147,7 +216,7 @@ def _compute_late(prepared: Prepared) -> None:
     for step in reversed(prepared.steps):
         if step.flow is not None:
             stored.clear()
-        elif isinstance(step.compute, np.ufunc | InPieces):
+        elif isinstance(step.compute, np.ufunc | InPieces) and not step.causes:
             step.late = stored.issuperset(step.given) and step.results[0].has_one_use()
         stored.update(step.stores)
 
@@ -177,20 +246,41 @@ def run(block: Prepared, frame: Frame) -> Running:
 
 def _execute(step: Step, frame: Frame) -> None:
     operands: list[Any] = [frame.value_of(key) for key in step.taken]
+    poisoned = Poisoned in map(type, operands)
+    if poisoned and step.carry is None and not step.takes_poison:
+        operands = [determined(operand, "operands") for operand in operands]
     results: Any
-    if step.late:
-        assert isinstance(step.compute, np.ufunc | InPieces)
-        results = Unstored(step.compute, operands)
-    elif step.compute is not None:
-        results = step.compute(*operands)
-    else:
-        assert step.act is not None
+    if step.act is not None:
         results = step.act(frame, *operands)
+    elif poisoned or step.causes:
+        results = _with_poison(step, operands)
+    else:
+        assert step.compute is not None
+        if step.late:
+            assert isinstance(step.compute, np.ufunc | InPieces)
+            results = Unstored(step.compute, operands)
+        else:
+            results = step.compute(*operands)
     if len(step.given) == 1:
         frame.values[step.given[0]] = results
     else:
         for key, result in zip(step.given, results or (), strict=True):
             frame.values[key] = result
+
+
+def _with_poison(step: Step, operands: Sequence[Tile | Poisoned]) -> Tile | Poisoned:
+    """The result of a function of operands, with what they and the op leave undefined of it."""
+    assert step.compute is not None
+    tiles = [tile_of(operand) for operand in operands]
+    result: Tile | Poisoned = step.compute(*tiles)
+    if step.carry is not None and Poisoned in map(type, operands):
+        result = step.carry(result, *operands)
+    for cause in step.causes:
+        undefined = cause.of(*map(thin, tiles))
+        if undefined.any():
+            before, own = marks_of(result), marked(undefined, cause.origin)
+            result = with_marks(tile_of(result), np.where(before, before, own))
+    return result
 
 
 def gathered(exits: Sequence[BlockExit]) -> tuple[Rows, tuple[Value, ...]]:
@@ -208,6 +298,12 @@ def gathered(exits: Sequence[BlockExit]) -> tuple[Rows, tuple[Value, ...]]:
 def computing(op: Operation, compute: Callable[..., Any]) -> Step:
     """A step that is a function of the operands."""
     return Step(op, tuple(op.operands), tuple(op.results), compute=compute)
+
+
+def taking_poison(step: Step) -> Step:
+    """A step that looks at the marks of its operands itself."""
+    step.takes_poison = True
+    return step
 
 
 def acting(op: Operation, act: Callable[..., Any]) -> Step:

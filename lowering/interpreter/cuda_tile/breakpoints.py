@@ -16,6 +16,7 @@ from tilewright.lowering.interpreter.cuda_tile.blocks import Prepared, Step
 from tilewright.lowering.interpreter.cuda_tile.fault_state import text_of
 from tilewright.lowering.interpreter.cuda_tile.frame import Frame
 from tilewright.lowering.interpreter.cuda_tile.pieces import Unstored
+from tilewright.lowering.interpreter.cuda_tile.poison import Poisoned
 from tilewright.source.diagnostic import ExecutionError, line_of, place_of
 
 
@@ -132,7 +133,7 @@ class LineStops:
         content = frame[value]
         if isinstance(content, Unstored):
             content = content.tile()
-        count = len(content) if isinstance(content, np.ndarray) else 0
+        count = len(content) if isinstance(content, np.ndarray | Poisoned) else 0
         where = f" in block {frame.gang.machine.coordinates(int(frame.blocks[row]))}"
         where = " in all of them" if count == 1 < frame.count else where * (frame.count > 1)
         return f"  {name}: {shown(value.type)} = {text_of(content, value, row)}{where}"

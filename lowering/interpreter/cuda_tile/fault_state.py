@@ -13,16 +13,19 @@ from tilewright.lowering.interpreter.cuda_tile.allocations import Allocation
 from tilewright.lowering.interpreter.cuda_tile.elements import element_of
 from tilewright.lowering.interpreter.cuda_tile.frame import Frame
 from tilewright.lowering.interpreter.cuda_tile.pieces import Unstored
+from tilewright.lowering.interpreter.cuda_tile.poison import Poisoned, whole_marks
 from tilewright.lowering.interpreter.cuda_tile.values import TensorView, TiledView, Value
 from tilewright.lowering.interpreter.errors import Fault
 
+UNDEFINED = "--"
+"""Shown in place of an element that is undefined."""
 MANY, EDGE = 64, 4
 """The elements of a tile that are all shown; of more, how many at each end of a dimension."""
 
 
 def text_of(content: Value | Unstored, value: SSAValue, row: int, many: int = MANY) -> str:
     """The content of a value in a block, by its row; of a tile of more than `many` elements the
-    ends."""
+    ends. What is undefined is shown as --."""
     if isinstance(content, Unstored):
         content = content.tile()
     if isinstance(content, TiledView):
@@ -32,23 +35,33 @@ def text_of(content: Value | Unstored, value: SSAValue, row: int, many: int = MA
             array[row % len(array)] for array in (content.base, content.shape, content.strides)
         )
         return f"shape {shape.tolist()}, strides {strides.tolist()} at byte {int(base):#x}"
+    if isinstance(content, Poisoned):
+        content, row = content.take(np.array([row % len(content)])), 0
+    if isinstance(content, Poisoned):
+        (marks,) = whole_marks(content)
+        content = np.where(marks != 0, UNDEFINED, content.tile.astype(object))
     if not isinstance(content, np.ndarray):
         return "a token"
-    tile: Any = content[row % len(content)]
+    tile: Any = np.asarray(content[row % len(content)], content.dtype)
     type_: Any = value.type
     if "ptr" in shown(type_.element_type):
-        formatter: Any = {"int": hex}
+        formatter: Any = {"int": hex, "object": _hex}
     else:
-        formatter = {}
+        formatter = {"object": str}
         if tile.dtype.kind not in "iub" and tile.dtype.itemsize < 4:
             tile = tile.astype(np.float32)
     if tile.ndim == 0:
-        return formatter.get("int", str)(tile.item())
+        kind = "object" if tile.dtype == object else "int"
+        return formatter.get(kind, str)(tile.item())
     text = np.array2string(
-        tile, threshold=many, edgeitems=EDGE, max_line_width=100, formatter=formatter or None,
+        tile, threshold=many, edgeitems=EDGE, max_line_width=100, formatter=formatter,
         separator=", ",
     )  # fmt: skip
     return text.replace("\n", "\n    ")
+
+
+def _hex(element: Any) -> str:
+    return element if element == UNDEFINED else hex(element)
 
 
 FEW = 4

@@ -68,6 +68,29 @@ class Footprint:
             return all(box.shape[1:] == self.tile for box in self.boxes)
         return self.mask is None
 
+    def partial(self) -> Offsets | None:
+        """The blocks of whose tiles some elements are not touched; None where that is not known."""
+        if self.corner is None:
+            return None
+        return np.flatnonzero((self.corner[1] < self.tile).any(axis=1))
+
+    def inside(self, rows: Offsets | None = None) -> NDArray[np.bool_] | None:
+        """Which elements of the tiles of some blocks, or of all, are touched, as an array that
+        broadcasts to [blocks, *tile]; None for all of them."""
+        if self.corner is None:
+            some = self.mask is not None and rows is not None and len(self.mask) > 1
+            return self.mask[rows] if self.mask is not None and some else self.mask
+        extents, rank = self.corner[1], len(self.tile)
+        if rows is not None and len(extents) > 1:
+            extents = extents[rows]
+        inside: NDArray[np.bool_] | None = None
+        for axis, size in enumerate(self.tile):
+            if (extents[:, axis] < size).any():
+                steps = np.arange(size).reshape([-1 if i == axis else 1 for i in range(rank)])
+                within = steps < extents[:, axis].reshape(-1, *[1] * rank)
+                inside = within if inside is None else inside & within
+        return inside
+
     def elements_of(self, row: int) -> Offsets:
         """The elements that one block touches, in any order."""
         if self.offsets is not None:

@@ -56,7 +56,8 @@ def run_kernel(
     """
     stops = [LineStops(points, entry, launch.source) for points in launch.breakpoints]
     watchers = [stop.watch for stop in stops]
-    prepared = Preparation(POINTWISE, launch, watchers).block(entry.body.block)
+    preparation = Preparation(POINTWISE, launch, watchers)
+    prepared = preparation.block(entry.body.block)
     for stop in stops:
         stop.check()
     ops = list(entry.walk())
@@ -71,7 +72,11 @@ def run_kernel(
         memory = Allocations()
         arrays, values = bound(entry, args, names, origins, memory)
         machine = Machine(
-            launch, memory, synchronising=synchronising, may_synchronise=may_synchronise
+            launch,
+            memory,
+            synchronising=synchronising,
+            may_synchronise=may_synchronise,
+            origins=preparation.origins,
         )
         if launch.elsewhere is not None:
             buffers = [allocation.octets for allocation in memory.all]

@@ -9,11 +9,12 @@ import numpy as np
 from xdsl.ir import Operation
 
 from tilewright.lowering.interpreter.breakpoints import Breakpoints
-from tilewright.lowering.interpreter.cuda_tile.accesses import Conflict, Kind
+from tilewright.lowering.interpreter.cuda_tile.accesses import Conflict, Kind, place_of_op
 from tilewright.lowering.interpreter.cuda_tile.allocations import Allocation, Allocations
 from tilewright.lowering.interpreter.cuda_tile.block_conflicts import MAX_BLOCKS, BlockConflicts
 from tilewright.lowering.interpreter.cuda_tile.float_functions import Numerics
 from tilewright.lowering.interpreter.cuda_tile.footprints import mark
+from tilewright.lowering.interpreter.cuda_tile.poison import Origin, Padding, UndefinedUse
 from tilewright.lowering.interpreter.cuda_tile.values import Rows
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.share import BufferUse, Elsewhere, Share, print_text, refuse
@@ -40,13 +41,15 @@ class Blocks(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """How to run a kernel. `source` is the text that diagnostics quote; `say` takes what the
-    kernel prints; `share` is that of the grid that runs, `elsewhere` where all of it may run."""
+    """How to run a kernel. `padding` is what loads give where nothing says it; `source` is the text
+    that diagnostics quote; `say` takes what the kernel prints; `share` is that of the grid that
+    runs, `elsewhere` where all of it may run."""
 
     grid: tuple[int, int, int]
     numerics: Numerics = "hardware"
     arch: str = "sm_90a"
     races: Races = "error"
+    padding: Padding = "undetermined"
     source: str | None = None
     max_steps: int | None = None
     say: Callable[[str], Any] = print_text
@@ -58,7 +61,7 @@ class Launch:
 
 class Machine:
     """One run. `synchronising`: blocks run one at a time, and acquires and releases are followed;
-    `may_synchronise` says that the kernel has some."""
+    `may_synchronise` says that the kernel has some; `origins` are what marks of poison name."""
 
     def __init__(
         self,
@@ -67,8 +70,10 @@ class Machine:
         *,
         synchronising: bool = False,
         may_synchronise: bool = False,
+        origins: Sequence[Origin] = (),
     ):
         self.launch = launch
+        self.origins = origins
         self.memory = memory
         self.grid = launch.grid
         self.races: Races = launch.races
@@ -145,11 +150,15 @@ class Machine:
 
     def _other(self, op: Operation, conflict: Conflict) -> Iterator[str]:
         """A note with the line of the earlier access, where it is another one."""
-        earlier = None if conflict.earlier is None else conflict.earlier.op
-        place = None if earlier in (None, op) else place_of(earlier.location)
+        if conflict.earlier is not None:
+            yield from self._note("the other access is", conflict.earlier.op, op)
+
+    def _note(self, words: str, op: Operation, named: Operation) -> Iterator[str]:
+        """A note with the line of an op, where it is not the op that the error names."""
+        place = None if op is named else place_of(op.location)
         text = None if place is None else line_of(*place[:2], self.launch.source)
         if text is not None:
-            yield f"note: the other access is\n{text.rstrip()}"
+            yield f"note: {words}\n{text.rstrip()}"
 
     def undefined(self, op: Operation, among: Blocks, fault: Fault) -> None:
         """Report what Tile IR leaves undefined, although it does no harm here, as races are."""
@@ -168,7 +177,26 @@ class Machine:
         self, fault: Fault, op: Operation, among: Blocks, notes: Iterable[str] = ()
     ) -> NoReturn:
         """Raise what an op did wrong, with its place and the block."""
+        if isinstance(fault, UndefinedUse):
+            self._raise_undefined(fault, op, among, notes)
         self.reject(op, among, fault.message, fault.lane, notes)
+
+    def _raise_undefined(
+        self, fault: UndefinedUse, op: Operation, among: Blocks, notes: Iterable[str]
+    ) -> NoReturn:
+        """Raise a use of poison: at the use or, where an op is at fault for it, at that op."""
+        origin = self.origins[fault.origin - 1]
+        element = f" at index ({', '.join(map(str, fault.index))})" if fault.index else ""
+        if origin.nearest is None:
+            message = f"{origin.words} (it reaches {fault.use} of '{op.name}'{element})"
+            note = self._note(f"the use is {place_of_op(op)}", op, origin.op)
+            self.reject(origin.op, among, message, fault.lane, [*note, *notes])
+        message = (
+            f"expected {fault.use} that Tile IR determines, got {origin.words}{element}; "
+            f"nearest legal: {origin.nearest}"
+        )
+        note = self._note(f"it is from {place_of_op(origin.op)}", origin.op, op)
+        self.reject(op, among, message, fault.lane, [*note, *notes])
 
     def reject(
         self,

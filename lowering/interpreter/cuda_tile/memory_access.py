@@ -155,6 +155,17 @@ def _same_rows(addresses: Tile, mask: Tile) -> tuple[Tile, Tile]:
     return tuple(np.broadcast_to(array, (rows, *array.shape[1:])) for array in (addresses, mask))  # type: ignore[return-value]
 
 
+def unwritten(footprint: Footprint) -> NDArray[np.bool_] | None:
+    """Which elements of the tiles of a footprint nothing has written; None where all hold
+    something."""
+    filled, size = footprint.allocation.filled, footprint.itemsize
+    if filled is None:
+        return None
+    words = filled[: len(filled) - len(filled) % size].view(f"u{size}")
+    all_filled = words.dtype.type(int.from_bytes(bytes([1] * size), "little"))
+    return read(footprint, words, all_filled, copy=True) != all_filled
+
+
 def load(footprint: Footprint, element: Element, padding: Any) -> Tile:
     """The elements of a footprint as a tile in the dtype that it is held in."""
     allocation = footprint.allocation
@@ -200,4 +211,6 @@ def writable(footprint: Footprint) -> Allocation:
         wrong = touched & allocation.read_only
         if wrong.any():
             raise Fault(why_read_only(int(np.argmax(wrong)), allocation.name))
+    if allocation.filled is not None:
+        mark(footprint, allocation.filled)
     return allocation

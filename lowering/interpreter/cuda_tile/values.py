@@ -1,7 +1,7 @@
 """The content of SSA values while a kernel runs: tiles, views, tokens.
 
-Tiles are arrays [blocks, *shape], tokens whole numbers (token_order.py). Every array may have one
-row for all blocks.
+Tiles are arrays [blocks, *shape], `Poisoned` where elements are undefined (poison.py), tokens whole
+numbers (token_order.py). Every array may have one row for all blocks.
 """
 
 from __future__ import annotations
@@ -20,9 +20,13 @@ from tilewright.dialects.cuda_tile.types import (
     TileView,
 )
 from tilewright.lowering.interpreter.cuda_tile.elements import Element, Tile
-
-Rows: TypeAlias = NDArray[np.int64]
-"""Which blocks of a gang, ascending."""
+from tilewright.lowering.interpreter.cuda_tile.poison import (
+    Poisoned,
+    Rows,
+    tile_of,
+    whole_marks,
+    with_marks,
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -100,7 +104,7 @@ class TiledView:
         return -(-self.along_tile(self.tensor.shape) // np.asarray(self.steps))
 
 
-Value: TypeAlias = Tile | TensorView | TiledView | int
+Value: TypeAlias = Tile | Poisoned | TensorView | TiledView | int
 
 
 def _rows(array: NDArray[Any], rows: Rows) -> NDArray[Any]:
@@ -125,8 +129,17 @@ def merged(parts: Sequence[tuple[Rows, Value]], rows: Rows) -> Value:
             assert isinstance(value, int)
             token |= value
         return token
-    assert isinstance(first, np.ndarray), "views do not leave a region"
-    tiles = np.empty((len(rows), *first.shape[1:]), first.dtype)
-    for some, value in parts:
-        tiles[np.searchsorted(rows, some)] = value
-    return tiles
+    values: Any = [value for _, value in parts]
+    places = [np.searchsorted(rows, some) for some, _ in parts]
+    tiles = _merged([tile_of(value) for value in values], places, len(rows))
+    if Poisoned not in map(type, values):
+        return tiles
+    return with_marks(tiles, _merged(whole_marks(*values), places, len(rows)))
+
+
+def _merged(parts: Sequence[NDArray[Any]], places: Sequence[Rows], count: int) -> NDArray[Any]:
+    """Parts, views of none of which leave a region, in the rows that are their places."""
+    merged = np.empty((count, *parts[0].shape[1:]), parts[0].dtype)
+    for part, place in zip(parts, places, strict=True):
+        merged[place] = part
+    return merged

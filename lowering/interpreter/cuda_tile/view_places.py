@@ -13,6 +13,7 @@ from tilewright.lowering.interpreter.cuda_tile.elements import Tile, as_unsigned
 from tilewright.lowering.interpreter.cuda_tile.footprints import Footprint, boxed, scattered
 from tilewright.lowering.interpreter.cuda_tile.frame import Frame
 from tilewright.lowering.interpreter.cuda_tile.memory_access import check_bounds
+from tilewright.lowering.interpreter.cuda_tile.poison import Poisoned, determined, of_rows, tile_of
 from tilewright.lowering.interpreter.cuda_tile.values import TensorView, TiledView
 from tilewright.lowering.interpreter.errors import Fault
 
@@ -25,6 +26,17 @@ class Place:
 
     footprint: Footprint
     rows: NDArray[np.int64] | None
+
+    def part_of(self, tile: Tile | Poisoned, use: str, blocks: int) -> Tile:
+        """These rows of the tiles of all blocks; what they touch of them has to be determined."""
+        if self.rows is None or len(tile) == 1:
+            return determined(tile, use, self.footprint.inside)
+        if isinstance(tile, Poisoned):
+            inside = self.footprint.inside()
+            touched = np.zeros((blocks, *self.footprint.tile), bool)
+            touched[self.rows] = True if inside is None else inside
+            determined(tile, use, of_rows(touched))
+        return tile_of(tile)[self.rows]
 
 
 def places(

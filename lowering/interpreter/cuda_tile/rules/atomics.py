@@ -17,7 +17,13 @@ from tilewright.dialects.cuda_tile.ops.memory import AtomicCASTkoOp, AtomicRMWTk
 from tilewright.dialects.cuda_tile.ops.multimem import MultimemReduceViewTkoOp
 from tilewright.dialects.cuda_tile.ops.views import AtomicRedViewTkoOp
 from tilewright.lowering.interpreter.cuda_tile.accesses import Kind
-from tilewright.lowering.interpreter.cuda_tile.blocks import Preparation, Step, acting, runs
+from tilewright.lowering.interpreter.cuda_tile.blocks import (
+    Preparation,
+    Step,
+    acting,
+    runs,
+    taking_poison,
+)
 from tilewright.lowering.interpreter.cuda_tile.elements import (
     Element,
     Tile,
@@ -27,9 +33,24 @@ from tilewright.lowering.interpreter.cuda_tile.elements import (
 from tilewright.lowering.interpreter.cuda_tile.float_arithmetic import arithmetic
 from tilewright.lowering.interpreter.cuda_tile.footprints import Footprint
 from tilewright.lowering.interpreter.cuda_tile.frame import Frame
-from tilewright.lowering.interpreter.cuda_tile.memory_access import Ordering, pointed, writable
+from tilewright.lowering.interpreter.cuda_tile.memory_access import (
+    Ordering,
+    pointed,
+    unwritten,
+    writable,
+)
+from tilewright.lowering.interpreter.cuda_tile.poison import (
+    MASKED,
+    Poisoned,
+    determined,
+    marks_of,
+    of_rows,
+    tile_of,
+    with_marks,
+)
 from tilewright.lowering.interpreter.cuda_tile.values import TiledView
 from tilewright.lowering.interpreter.cuda_tile.view_places import places
+from tilewright.lowering.interpreter.errors import Fault
 
 Combine = Callable[[Tile, Tile], Tile]
 
@@ -83,6 +104,9 @@ def update(
     """Replace elements by `change(old, chosen)`, in turns; returns what was there before, as flat
     elements of the footprint in row-major order. `rows` blocks each do it if the footprint is
     one for all."""
+    empty = unwritten(footprint)
+    if empty is not None and empty.any():
+        raise Fault(f"expected memory that something has written, got {footprint.allocation.name}")
     elements = writable(footprint).elements(element.dtype)
     offsets = flat_offsets(footprint, rows)
     old = np.empty(len(offsets), element.dtype)
@@ -97,8 +121,11 @@ def update(
 def flat_offsets(footprint: Footprint, rows: int) -> NDArray[np.int64]:
     """The elements of a footprint, in row-major order; once for every block."""
     if footprint.offsets is not None:
-        offsets = np.broadcast_to(footprint.offsets, _shape(footprint, rows))
-        return offsets.ravel() if footprint.mask is None else offsets[_mask(footprint, rows)]
+        shape = _shape(footprint, rows)
+        offsets = np.broadcast_to(footprint.offsets, shape)
+        if footprint.mask is None:
+            return offsets.ravel()
+        return offsets[np.broadcast_to(footprint.mask, shape)]
     elements = [footprint.elements_of(row) for row in range(len(footprint.low))]
     return np.concatenate(elements * (rows if len(elements) == 1 else 1))
 
@@ -107,43 +134,29 @@ def _shape(footprint: Footprint, rows: int) -> tuple[int, ...]:
     return (rows, *footprint.tile)
 
 
-def _mask(footprint: Footprint, rows: int) -> NDArray[np.bool_]:
-    assert footprint.mask is not None
-    return np.broadcast_to(footprint.mask, _shape(footprint, rows))
-
-
-def _inside(footprint: Footprint, rows: int) -> NDArray[np.bool_] | None:
-    """Which elements of [rows, *tile] a footprint has; None for all."""
-    if footprint.offsets is not None:
-        return None if footprint.mask is None else _mask(footprint, rows)
-    if footprint.whole:
-        return None
-    mask = np.zeros(_shape(footprint, rows), bool)
-    for box in footprint.boxes or ():
-        mask[(box.rows if len(footprint.low) > 1 else slice(None), *box.part)] = True
-    return mask
-
-
-def _operand(tile: Tile, footprint: Footprint, rows: int) -> Tile:
+def _operand(tile: Tile | Poisoned, footprint: Footprint, rows: int) -> Tile:
     """The operand's elements for `flat_offsets`."""
-    whole = np.broadcast_to(tile, _shape(footprint, rows))
-    inside = _inside(footprint, rows)
-    return whole.ravel() if inside is None else whole[inside]
+    shape, inside = _shape(footprint, rows), footprint.inside()
+    known = determined(tile, "operands of an atomic", footprint.inside)
+    whole = np.broadcast_to(known, shape)
+    return whole.ravel() if inside is None else whole[np.broadcast_to(inside, shape)]
 
 
-def _through_pointers(op: Any, compare: Any, plain: Any) -> Step:
-    """A step that updates what pointers point to and returns what was there."""
+def _through_pointers(op: Any, compare: Any, plain: Any, left_out: int | None = None) -> Step:
+    """A step that updates what pointers point to and returns what was there; where its mask leaves
+    one out, the `plain` operand, which may be undefined, of that number."""
     ordering, element = Ordering(op, Kind.ATOMIC), pointee_of(op.pointers.type)
     ordering.kind = Kind.ATOMIC
     pointers, optional = op.pointers, (op.mask, op.token)
 
-    def run(frame: Frame, *_: Any) -> tuple[Tile, int]:
-        addresses: Any = frame[pointers]
+    def run(frame: Frame, *_: Any) -> tuple[Tile | Poisoned, int]:
         mask, token = map(frame.optional, optional)
+        mask = determined(mask, "a mask")
+        addresses = determined(frame[pointers], "addresses", of_rows(mask))
         own = before = token or 0
         rows = frame.count
         unchanged: Any = frame[plain]
-        result = np.array(np.broadcast_to(unchanged, (rows, *addresses.shape[1:])))
+        result = np.array(np.broadcast_to(tile_of(unchanged), (rows, *addresses.shape[1:])))
         for footprint, part in pointed(frame, addresses, element, mask):
             own |= ordering.note(frame, footprint, before)
             change = compare(frame, footprint, rows)
@@ -152,13 +165,20 @@ def _through_pointers(op: Any, compare: Any, plain: Any) -> Step:
                 result = old.reshape(result.shape)
             else:
                 result[np.broadcast_to(part, result.shape)] = old
-        return result, own
+        if mask is None:
+            return result, own
+        marks = (
+            marks_of(unchanged)
+            if left_out is None
+            else np.asarray(left_out, np.min_scalar_type(left_out))
+        )
+        return with_marks(result, np.where(mask, 0, marks)), own
 
-    return acting(op, run)
+    return taking_poison(acting(op, run))
 
 
 @runs(AtomicRMWTkoOp)
-def _rmw(op: AtomicRMWTkoOp, _: Preparation) -> Step:
+def _rmw(op: AtomicRMWTkoOp, preparation: Preparation) -> Step:
     combine = combination(_case(op, "mode", AtomicRMWMode), pointee_of(op.pointers.type))
     argument = op.arg
 
@@ -167,7 +187,8 @@ def _rmw(op: AtomicRMWTkoOp, _: Preparation) -> Step:
         operand = _operand(tile, footprint, rows)
         return lambda old, chosen: combine(old, operand[chosen])
 
-    return _through_pointers(op, change, argument)
+    # Tile IR leaves the result of what is masked out to the implementation.
+    return _through_pointers(op, change, argument, preparation.left_open(op, MASKED))
 
 
 @runs(AtomicCASTkoOp)
@@ -202,14 +223,14 @@ def _into_view(op: Any, mode: str, tile_value: Any) -> Step:
         assert isinstance(view, TiledView)
         element = view.tensor.element
         combine = combination(mode, element)
-        index: Any = tuple(frame[value] for value in indices)
+        index: Any = tuple(determined(frame[value], "indices") for value in indices)
         token = frame.optional(token_value, 0)
         tile: Any = frame[tile_value]
         own = token
         for place in places(frame, op, view, index):
             some = frame if place.rows is None else frame.narrowed(frame.rows[place.rows])
             own |= ordering.note(some, place.footprint, token)
-            part = tile if place.rows is None or len(tile) == 1 else tile[place.rows]
+            part = place.part_of(tile, "operands of an atomic", frame.count)
             operand = _operand(part, place.footprint, some.count)
             update(
                 place.footprint,
@@ -219,7 +240,7 @@ def _into_view(op: Any, mode: str, tile_value: Any) -> Step:
             )
         return own
 
-    return acting(op, run)
+    return taking_poison(acting(op, run))
 
 
 @runs(AtomicRedViewTkoOp)

@@ -20,6 +20,7 @@ from tilewright.lowering.interpreter.cuda_tile.blocks import (
 from tilewright.lowering.interpreter.cuda_tile.elements import Tile, as_unsigned
 from tilewright.lowering.interpreter.cuda_tile.frame import Frame
 from tilewright.lowering.interpreter.cuda_tile.memory_access import polls_memory
+from tilewright.lowering.interpreter.cuda_tile.poison import determined
 from tilewright.lowering.interpreter.cuda_tile.values import Rows, Value, merged, taken
 from tilewright.lowering.interpreter.errors import Fault
 
@@ -30,8 +31,7 @@ def _if(op: IfOp, preparation: Preparation) -> Step:
     blocks = [preparation.block(region.block) if region.blocks else None for region in regions]
 
     def flow(frame: Frame) -> Flow:
-        condition = frame[condition_value]
-        assert isinstance(condition, np.ndarray)
+        condition = determined(frame[condition_value], "a condition")
         exits: Exits = []
         groups: list[tuple[bool, Rows]] = [(bool(condition[0]), frame.rows)]
         if len(condition) > 1 and (condition != condition[0]).any():
@@ -104,7 +104,10 @@ def _for(op: ForOp, preparation: Preparation) -> Step:
     bounds, initial = (op.lower_bound, op.upper_bound, op.step), tuple(op.init_values)
 
     def flow(frame: Frame) -> Flow:
-        index, end, step = (_tile(frame[value]) for value in bounds)
+        index: Tile
+        end: Tile
+        step: Tile
+        index, end, step = (determined(frame[value], "bounds of a loop") for value in bounds)
         if (step <= 0).any():
             fault = Fault(f"expected a positive step, got {step.min()}")
             frame.gang.machine.undefined(op, frame, fault)
@@ -120,9 +123,7 @@ def _for(op: ForOp, preparation: Preparation) -> Step:
                     break
                 rest = active.rows[alive]
                 values = tuple(_some(value, active, rest) for value in values)
-                index, end, step = (
-                    _tile(_some(bound, active, rest)) for bound in (index, end, step)
-                )
+                index, end, step = (_some(bound, active, rest) for bound in (index, end, step))
                 active = active.narrowed(rest)
             frame.gang.machine.count_iteration(op)
             exits = yield from run(body, _entered(body, active, (index, *values)))
@@ -131,7 +132,7 @@ def _for(op: ForOp, preparation: Preparation) -> Step:
             if not again:
                 break
             rows, values = gathered(again)
-            index, end, step = (_tile(_some(bound, active, rows)) for bound in (index, end, step))
+            index, end, step = (_some(bound, active, rows) for bound in (index, end, step))
             active = active.narrowed(rows)
             following = index + step
             # Past the largest number of the type the loop has ended, not begun again.
@@ -150,11 +151,6 @@ def _for(op: ForOp, preparation: Preparation) -> Step:
 
 def _below(x: Tile, y: Tile, unsigned: bool) -> Tile:
     return as_unsigned(x) < as_unsigned(y) if unsigned else x < y
-
-
-def _tile(value: Value) -> Tile:
-    assert isinstance(value, np.ndarray)
-    return value
 
 
 def _some(value: Any, frame: Frame, rows: Rows) -> Any:

@@ -24,13 +24,15 @@ from tilewright.lowering.interpreter.cuda_tile.blocks import (
     gathered,
     run,
     runs,
+    taking_poison,
 )
 from tilewright.lowering.interpreter.cuda_tile.elements import Element, Tile, element_of_tile
 from tilewright.lowering.interpreter.cuda_tile.frame import Frame, Gang
 from tilewright.lowering.interpreter.cuda_tile.orderless_folds import in_any_order
+from tilewright.lowering.interpreter.cuda_tile.poison import Poisoned, moved
 from tilewright.lowering.interpreter.cuda_tile.values import Value, taken
 
-Tiles = list[Tile]
+Tiles = list[Tile | Poisoned]
 Combine = Callable[[Frame, Tiles, Tiles], Tiles]
 Binary = Callable[..., Tile]
 _CACHED = 1 << 17
@@ -54,13 +56,15 @@ def _combination(body: Prepared) -> Combine:
         lanes = int(np.prod(shape[1:]))
         gang = Gang(frame.gang.machine, np.repeat(frame.blocks, lanes), frame.gang.order)
         inner = LaneFrame(gang, frame, np.repeat(np.arange(frame.count), lanes))
-        flat = [
-            [np.broadcast_to(tile, shape).reshape(-1) for tile in tiles]
-            for tiles in (accumulators, elements)
-        ]
-        return [
-            np.broadcast_to(tile, inner.count).reshape(shape) for tile in _run(body, inner, *flat)
-        ]
+
+        def lanes_of(tile: Tile) -> Tile:
+            return np.broadcast_to(tile, shape).reshape(-1)
+
+        def tiles_of(flat: Tile) -> Tile:
+            return np.broadcast_to(flat, inner.count).reshape(shape)
+
+        flat = [[moved(lanes_of, tile) for tile in tiles] for tiles in (accumulators, elements)]
+        return [moved(tiles_of, tile) for tile in _run(body, inner, *flat)]
 
     return pointwise if body.pointwise else lane_by_lane
 
@@ -103,11 +107,11 @@ def _reduce(op: ReduceOp, preparation: Preparation) -> Step:
         return computing(op, in_any_order(body.steps[0].op, fold, axis) or fold)
     combine = _combination(body)
 
-    def act(frame: Frame, *tiles: Tile) -> Any:
+    def act(frame: Frame, *tiles: Tile | Poisoned) -> Any:
         results = _folded(lambda lower, upper: combine(frame, lower, upper), list(tiles), axis)
         return tuple(results) if len(tiles) > 1 else next(iter(results))
 
-    return acting(op, act)
+    return taking_poison(acting(op, act))
 
 
 def _single_function(body: Prepared) -> Binary | None:
@@ -115,7 +119,7 @@ def _single_function(body: Prepared) -> Binary | None:
     if len(body.steps) != 1 or len(body.arguments) != 2 or not body.pointwise:
         return None
     step = body.steps[0]
-    if step.compute is None or body.leaving != step.results:
+    if step.compute is None or step.causes or body.leaving != step.results:
         return None
     compute = step.compute
     if step.operands == body.arguments:
@@ -174,16 +178,23 @@ def _folded(combine: Callable[[Tiles, Tiles], Tiles], folded: Tiles, axis: int) 
     while folded[0].shape[axis] > 1:
         size = folded[0].shape[axis]
         if axis > 1 and size <= _SHORT:
-            folded = [np.ascontiguousarray(np.moveaxis(tile, axis, 1)) for tile in folded]
+            folded = [moved(partial(_in_front, axis=axis), tile) for tile in folded]
             axis = 1
         lower = [_part(tile, axis, slice(0, size // 2)) for tile in folded]
         upper = [_part(tile, axis, slice(size // 2, size)) for tile in folded]
         folded = combine(lower, upper)
-    return [np.take(tile, 0, axis=axis) for tile in folded]
+    return [_part(tile, axis, 0) for tile in folded]
 
 
-def _part(tile: Tile, axis: int, part: slice) -> Tile:
-    return tile[(slice(None),) * axis + (part,)]
+def _in_front(tile: Tile, axis: int) -> Tile:
+    return np.ascontiguousarray(np.moveaxis(tile, axis, 1))
+
+
+def _part(tile: Tile | Poisoned, axis: int, part: slice | int) -> Tile | Poisoned:
+    def cut(whole: Tile) -> Tile:
+        return whole[(slice(None),) * axis + (part,)]
+
+    return moved(cut, tile)
 
 
 @runs(ScanOp)
@@ -194,27 +205,27 @@ def _scan(op: ScanOp, preparation: Preparation) -> Step:
         op.identities, [element_of_tile(operand.type) for operand in op.operands]
     )
 
-    def act(frame: Frame, *tiles: Tile) -> Any:
+    def stacked(*slices: Tile) -> Tile:
+        return np.stack(slices, axis)
+
+    def act(frame: Frame, *tiles: Tile | Poisoned) -> Any:
         # What all blocks have alike may be there once.
-        alike = np.broadcast_arrays(*tiles)
-        slices = [np.ascontiguousarray(np.moveaxis(tile, axis, 0)) for tile in alike]
-        results = [np.empty_like(values) for values in slices]
-        before = [
-            np.broadcast_to(identity, values.shape[1:])
-            for identity, values in zip(identities, slices, strict=True)
-        ]
-        count = len(slices[0])
-        for i in reversed(range(count)) if backwards else range(count):
-            before = combine(frame, before, [values[i] for values in slices])
-            for result, tile in zip(results, before, strict=True):
-                result[i] = tile
-        scanned = tuple(np.moveaxis(result, 0, axis) for result in results)
-        return scanned if len(tiles) > 1 else next(iter(scanned))
+        shape = np.broadcast_shapes(*(tile.shape for tile in tiles))
+        alike = [moved(partial(np.broadcast_to, shape=shape), tile) for tile in tiles]
+        slice_shape = (*shape[:axis], *shape[axis + 1 :])
+        before: Tiles = [np.broadcast_to(identity, slice_shape) for identity in identities]
+        scanned: list[Tiles] = []
+        for i in reversed(range(shape[axis])) if backwards else range(shape[axis]):
+            before = combine(frame, before, [_part(tile, axis, i) for tile in alike])
+            scanned.append(before)
+        in_order = scanned[::-1] if backwards else scanned
+        results = [moved(stacked, *parts) for parts in zip(*in_order, strict=True)]
+        return tuple(results) if len(tiles) > 1 else next(iter(results))
 
-    return acting(op, act)
+    return taking_poison(acting(op, act))
 
 
-def identities_of(attribute: Attribute, elements: list[Element]) -> Tiles:
+def identities_of(attribute: Attribute, elements: list[Element]) -> list[Tile]:
     """The identities of a fold, one number of each element type."""
     numbers: Any = attribute
     assert isinstance(attribute, ArrayAttr)

@@ -7,9 +7,16 @@ import numpy as np
 
 from tilewright.dialects.cuda_tile.ops.control_flow import AssertOp
 from tilewright.dialects.cuda_tile.ops.miscellaneous import PrintTkoOp
-from tilewright.lowering.interpreter.cuda_tile.blocks import Preparation, Step, acting, runs
+from tilewright.lowering.interpreter.cuda_tile.blocks import (
+    Preparation,
+    Step,
+    acting,
+    runs,
+    taking_poison,
+)
 from tilewright.lowering.interpreter.cuda_tile.elements import Tile, as_unsigned
 from tilewright.lowering.interpreter.cuda_tile.frame import Frame
+from tilewright.lowering.interpreter.cuda_tile.poison import Poisoned, whole_marks
 from tilewright.lowering.interpreter.errors import Fault
 
 _CONVERSION = re.compile(r"%([-+ #0]*\d*(?:\.\d*)?)(?:hh|h|ll|l|)([a-zA-Z%])")
@@ -20,24 +27,32 @@ def _print(op: PrintTkoOp, _: Preparation) -> Step:
     text, arguments, token = op.str_.data, tuple(op.args), op.token
 
     def run(frame: Frame, *_: Any) -> int:
-        tiles: Any = [frame[value] for value in arguments]
+        tiles: Any = [_printable(frame[value]) for value in arguments]
         for row, block in enumerate(frame.blocks):
             rows = [tile[row if len(tile) > 1 else 0] for tile in tiles]
             frame.gang.machine.say(int(block), formatted(text, rows))
         return frame.optional(token, 0)
 
-    return acting(op, run)
+    return taking_poison(acting(op, run))
+
+
+def _printable(value: Any) -> Tile:
+    """A tile, masked where it is undefined."""
+    if not isinstance(value, Poisoned):
+        return value
+    return np.ma.masked_array(value.tile, whole_marks(value)[0] != 0)
 
 
 def formatted(text: str, tiles: list[Tile]) -> str:
-    """A C printf format with tiles in place of values: every element in the conversion."""
+    """A C printf format with tiles in place of values: every element in the conversion, but for
+    those that are masked."""
     rest = iter(tiles)
 
     def shown(match: re.Match[str]) -> str:
         shape, letter = match.groups()
         if letter == "%":
             return "%"
-        tile = np.asarray(next(rest))
+        tile = np.asanyarray(next(rest))
         if letter in "di":
             return _nested(tile, f"%{shape}d")
         if letter in "uxXo" and tile.dtype.kind in "ib":
@@ -48,6 +63,8 @@ def formatted(text: str, tiles: list[Tile]) -> str:
 
 
 def _nested(tile: Tile, conversion: str) -> str:
+    if np.ma.is_masked(tile) and tile.ndim == 0:
+        return "undefined"
     if tile.ndim == 0:
         value: Any = tile.item() if tile.dtype.kind in "ibuf" else float(tile)
         return conversion % value

@@ -23,31 +23,78 @@ from tilewright.lowering.interpreter.cuda_tile.blocks import (
     acting,
     computing,
     runs,
+    taking_poison,
 )
 from tilewright.lowering.interpreter.cuda_tile.elements import Tile, pointee_of
 from tilewright.lowering.interpreter.cuda_tile.frame import Frame
 from tilewright.lowering.interpreter.cuda_tile.lost_values import check_all_kept
-from tilewright.lowering.interpreter.cuda_tile.memory_access import Ordering, load, pointed, store
+from tilewright.lowering.interpreter.cuda_tile.memory_access import (
+    Ordering,
+    load,
+    pointed,
+    store,
+    unwritten,
+)
+from tilewright.lowering.interpreter.cuda_tile.poison import (
+    MASKED,
+    UNINITIALIZED,
+    Marks,
+    Poisoned,
+    determined,
+    marked,
+    marks_of,
+    of_rows,
+    thin,
+    tile_of,
+    united,
+    with_marks,
+)
 
 
 @runs(LoadPtrTkoOp)
-def _load(op: LoadPtrTkoOp, _: Preparation) -> Step:
+def _load(op: LoadPtrTkoOp, preparation: Preparation) -> Step:
     ordering, element = Ordering(op, Kind.READ), pointee_of(op.source.type)
     source, optional = op.source, (op.mask, op.padding_value, op.token)
+    left_out = preparation.left_open(op, MASKED) if op.padding_value is None else None
+    uninitialized = preparation.left_open(op, UNINITIALIZED)
 
-    def run(frame: Frame, *_: Any) -> tuple[Tile, int]:
-        addresses: Any = frame[source]
-        mask, padding, token = map(frame.optional, optional)
-        padding = np.zeros(1, element.dtype) if padding is None else padding
+    def run(frame: Frame, *_: Any) -> tuple[Tile | Poisoned, int]:
+        given, padding, token = map(frame.optional, optional)
+        mask = given
+        if isinstance(given, Poisoned):
+            # Whether there is an access is open, as is then what it gives.
+            mask = given.tile & (marks_of(given) == 0)
+        addresses = determined(frame[source], "addresses", of_rows(mask))
+        blank = np.zeros(1, element.dtype) if padding is None else tile_of(padding)
+        marks = _marks(mask, given, padding, left_out)
         own = before = token or 0
-        result: Tile = np.broadcast_to(padding, (len(padding), *addresses.shape[1:]))
+        result: Tile = np.broadcast_to(blank, (len(blank), *addresses.shape[1:]))
         for i, (footprint, part) in enumerate(pointed(frame, addresses, element, mask)):
             own |= ordering.note(frame, footprint, before)
-            tile = load(footprint, element, padding)
+            tile = load(footprint, element, blank)
             result = np.where(part, tile, result) if i and part is not None else tile
-        return result, own
+            if uninitialized is not None and (empty := unwritten(footprint)) is not None:
+                marks.append(marked(empty, uninitialized))
+        return with_marks(result, united(marks) if marks else None), own
 
-    return acting(op, run)
+    return taking_poison(acting(op, run))
+
+
+def _marks(
+    mask: Tile | None,
+    given: Tile | Poisoned | None,
+    padding: Tile | Poisoned | None,
+    left_out: int | None,
+) -> list[Marks]:
+    """The marks of a load that its mask, as it is given too, leaves to its padding."""
+    marks: list[Marks] = []
+    if isinstance(given, Poisoned):
+        marks.append(marks_of(given))
+    if mask is not None and isinstance(padding, Poisoned):
+        marks.append(np.where(mask, 0, marks_of(padding)))
+    if mask is not None and left_out is not None:
+        marks.append(marked(~thin(mask), left_out))
+    return marks
 
 
 @runs(StorePtrTkoOp)
@@ -56,9 +103,10 @@ def _store(op: StorePtrTkoOp, _: Preparation) -> Step:
     destination, value, optional = op.destination, op.value, (op.mask, op.token)
 
     def run(frame: Frame, *_: Any) -> int:
-        addresses: Any = frame[destination]
-        tile: Any = frame[value]
         mask, token = map(frame.optional, optional)
+        mask = determined(mask, "a mask")
+        addresses = determined(frame[destination], "addresses", of_rows(mask))
+        tile = determined(frame[value], "values to store", of_rows(mask))
         own = before = token or 0
         for footprint, _part in pointed(frame, addresses, element, mask):
             own |= ordering.note(frame, footprint, before)
@@ -67,7 +115,7 @@ def _store(op: StorePtrTkoOp, _: Preparation) -> Step:
             check_all_kept(frame, op, footprint, stored)
         return own
 
-    return acting(op, run)
+    return taking_poison(acting(op, run))
 
 
 runs(MakeTokenOp)(lambda op, _: computing(op, lambda: 0))
@@ -116,6 +164,8 @@ def _alloca(op: AllocaOp, _: Preparation) -> Step:
             name = f"alloca of block {frame.gang.machine.coordinates(int(block))}"
             allocation = memory.add(name, np.zeros(size, np.uint8))
             allocation.written = True
+            if frame.gang.machine.launch.padding == "undetermined":
+                allocation.filled = np.zeros(size, bool)
             addresses.append(allocation.base)
         return np.asarray(addresses)
 

@@ -110,17 +110,11 @@ def _compare_floats(op: Operation, _: Options) -> Binary:
 
 
 def _wrapping(name: str) -> Maker:
-    def make(op: Operation, _: Options) -> Function:
-        return integers.ruling_out(name, word(op, "overflow", "none"), integers.WRAPPING[name])
+    def make(op: Operation, options: Options) -> Function:
+        del op, options
+        return integers.WRAPPING[name]
 
     return make
-
-
-def _truncated(op: Operation, _: Options) -> Function:
-    narrow = conversions.truncated(result_element(op))
-    return conversions.ruling_out_loss(
-        narrow, operand_element(op), result_element(op), word(op, "overflow", "none")
-    )
 
 
 def _rounding_to(op: Operation) -> tuple[Element, str]:
@@ -202,9 +196,7 @@ MAKERS: dict[str, Maker] = {
         )
     },
     **{name: _wrapping(name) for name in integers.WRAPPING},
-    "negi": lambda op, _: integers.ruling_out(
-        "negi", word(op, "overflow", "none"), integers.negated
-    ),
+    "negi": lambda op, _: integers.negated,
     "absi": lambda op, _: integers.magnitude,
     "mulhii": lambda op, _: integers.upper_half,
     "shri": lambda op, _: in_pieces(
@@ -218,7 +210,7 @@ MAKERS: dict[str, Maker] = {
     "exti": lambda op, _: conversions.extended(
         operand_element(op), result_element(op), is_signed(op)
     ),
-    "trunci": _truncated,
+    "trunci": lambda op, _: conversions.truncated(result_element(op)),
     "ftof": _float_to_float,
     "ftoi": lambda op, _: conversions.float_to_integer(
         operand_element(op), result_element(op), is_signed(op)

@@ -1,5 +1,6 @@
 """Rules of views: tensors in memory, the tiles they are cut into, loads and stores of those."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -28,12 +29,14 @@ from tilewright.lowering.interpreter.cuda_tile.blocks import (
     acting,
     computing,
     runs,
+    taking_poison,
 )
 from tilewright.lowering.interpreter.cuda_tile.elements import (
     Element,
     Tile,
     as_unsigned,
     element_of,
+    unsigned,
 )
 from tilewright.lowering.interpreter.cuda_tile.footprints import Footprint
 from tilewright.lowering.interpreter.cuda_tile.frame import Frame
@@ -43,11 +46,32 @@ from tilewright.lowering.interpreter.cuda_tile.memory_access import (
     load,
     store,
     store_computed,
+    unwritten,
+    writable,
 )
 from tilewright.lowering.interpreter.cuda_tile.pieces import Unstored
+from tilewright.lowering.interpreter.cuda_tile.poison import (
+    PADDING,
+    UNINITIALIZED,
+    Marks,
+    Poisoned,
+    determined,
+    marked,
+    marks_of,
+    tile_of,
+    united,
+    with_marks,
+)
 from tilewright.lowering.interpreter.cuda_tile.rules.pointwise import result_element
-from tilewright.lowering.interpreter.cuda_tile.values import TensorView, TiledView
+from tilewright.lowering.interpreter.cuda_tile.values import (
+    Rows,
+    TensorView,
+    TiledView,
+    Value,
+    merged,
+)
 from tilewright.lowering.interpreter.cuda_tile.view_places import Numbers, Place, places
+from tilewright.lowering.interpreter.errors import Fault
 
 
 @runs(MakeTensorViewOp)
@@ -107,6 +131,14 @@ def _index_space(op: Operation, _: Preparation) -> Step:
 
 
 def _columns(numbers: Numbers, dtype: np.dtype[Any]) -> Any:
+    """Extents as numbers of a type, which are unsigned. A fault where it does not hold them."""
+    most = np.iinfo(unsigned(dtype)).max if dtype != np.bool_ else 1
+    if numbers.size and numbers.max() > most:
+        row = int(np.argmax((numbers > most).any(axis=1)))
+        raise Fault(
+            f"expected extents of at most {most}, which the result holds, got {numbers[row].max()}",
+            row if len(numbers) > 1 else None,
+        )
     columns = tuple(numbers[:, i].astype(dtype) for i in range(numbers.shape[1]))
     return columns[0] if len(columns) == 1 else columns
 
@@ -126,28 +158,73 @@ def padding_of(view: TileView, element: Element) -> Any:
     return np.asarray(value).astype(element.dtype)
 
 
+@dataclass(frozen=True, slots=True)
+class LeftOpen:
+    """The numbers of what a load of a view leaves undefined; None for what it does not."""
+
+    padding: int | None
+    uninitialized: int | None
+
+    def marking(self, footprint: Footprint, tile: Tile) -> Tile | Poisoned:
+        """The tiles of a footprint with their marks."""
+        if self.uninitialized is not None and (empty := unwritten(footprint)) is not None:
+            inside = footprint.inside()
+            marks = marked(empty, self.uninitialized)
+            if self.padding is not None and inside is not None:
+                marks = united([marks, marked(~inside, self.padding)])
+            return with_marks(tile, marks)
+        rows = footprint.partial()
+        if self.padding is None or (rows is not None and not len(rows)):
+            return tile
+        inside = footprint.inside(rows)
+        return tile if inside is None else with_marks(tile, marked(~inside, self.padding), rows)
+
+
 def load_tiles(
-    frame: Frame, ordering: Ordering, view: TiledView, index: tuple[Tile, ...], token: int
-) -> tuple[Tile, int]:
+    frame: Frame,
+    ordering: Ordering,
+    view: TiledView,
+    index: tuple[Tile | Poisoned, ...],
+    token: int,
+    left_open: LeftOpen,
+) -> tuple[Tile | Poisoned, int]:
     """The tiles of a view at an index, and the token of the load."""
     element = view.tensor.element
     padding = padding_of(view.type, element)
-    result: Tile | None = None
+    parts: list[tuple[Rows, Value]] = []
     own = token
-    for place in places(frame, ordering.op, view, index):
+    numbers, gathered = _known_index(view, index)
+    for place in places(frame, ordering.op, view, numbers):
         own |= ordering.note(_of_rows(frame, place), place.footprint, token)
         tiles = (
             _load_packed(place.footprint, padding)
             if element.packed
             else load(place.footprint, element, padding)
         )
-        if place.rows is None:
-            return tiles, own
-        if result is None:
-            result = np.empty((frame.count, *view.type.tile_shape), element.dtype)
-        result[place.rows] = tiles
-    assert result is not None
+        rows = np.arange(frame.count) if place.rows is None else place.rows
+        parts.append((rows, left_open.marking(place.footprint, tiles)))
+    result: Any = merged(parts, np.arange(frame.count))
+    if gathered is not None:
+        result = with_marks(tile_of(result), united([marks_of(result), gathered]))
     return result, own
+
+
+def _known_index(
+    view: TiledView, index: tuple[Tile | Poisoned, ...]
+) -> tuple[tuple[Tile, ...], Marks | None]:
+    """An index that is determined, and the marks of the tile's rows whose number was not: in place
+    of it is one that no tensor has, as Tile IR reads none of those."""
+    sparse = view.sparse_dim
+    rows = None if sparse is None else index[sparse]
+    if not isinstance(rows, Poisoned):
+        return tuple(determined(number, "indices") for number in index), None
+    assert sparse is not None
+    known = np.where(marks_of(rows), rows.tile.dtype.type(-1), rows.tile)
+    rest = (*index[:sparse], known, *index[sparse + 1 :])
+    rank = len(view.type.tile_shape)
+    extents = [-1 if axis == sparse else 1 for axis in range(rank)]
+    marks = marks_of(rows).reshape(len(rows), *extents)
+    return tuple(determined(number, "indices") for number in rest), marks
 
 
 def _of_rows(frame: Frame, place: Place) -> Frame:
@@ -167,20 +244,21 @@ def store_tiles(
     frame: Frame,
     ordering: Ordering,
     view: TiledView,
-    index: tuple[Tile, ...],
-    tile: Tile | Unstored,
+    index: tuple[Tile | Poisoned, ...],
+    tile: Tile | Poisoned | Unstored,
     token: int,
 ) -> int:
     """Store tiles into a view at an index. Returns the token of the store."""
     own = token
-    for place in places(frame, ordering.op, view, index):
-        rows, footprint = place.rows, place.footprint
+    numbers = tuple(determined(number, "indices") for number in index)
+    for place in places(frame, ordering.op, view, numbers):
+        footprint = place.footprint
         own |= ordering.note(_of_rows(frame, place), footprint, token)
         if isinstance(tile, Unstored):
             if store_computed(footprint, view.tensor.element, tile):
                 continue
             tile = tile.tile()
-        part = _last(tile if rows is None or len(tile) == 1 else tile[rows], footprint)
+        part = _last(place.part_of(tile, "values to store", frame.count), footprint)
         if view.tensor.element.packed:
             _store_packed(footprint, part)
         else:
@@ -196,7 +274,7 @@ def _last(tile: Tile, footprint: Footprint) -> Tile:
 
 def _store_packed(footprint: Footprint, tile: Tile) -> None:
     assert footprint.offsets is not None and footprint.halves is not None
-    octets = footprint.allocation.octets
+    octets = writable(footprint).octets
     words = np.broadcast_to(tile.view(np.uint8) & 15, footprint.offsets.shape)
     for half in (0, 1):
         chosen = footprint.mask & (footprint.halves == half)
@@ -207,14 +285,19 @@ def _store_packed(footprint: Footprint, tile: Tile) -> None:
 
 # One device has one copy of a multicast object: its reduction is that copy.
 @runs(LoadViewTkoOp, MultimemLoadReduceViewTkoOp)
-def _load(op: LoadViewTkoOp | MultimemLoadReduceViewTkoOp, _: Preparation) -> Step:
+def _load(op: LoadViewTkoOp | MultimemLoadReduceViewTkoOp, preparation: Preparation) -> Step:
     ordering, count = Ordering(op, Kind.READ), len(op.index)
+    open_padding = op.view.type.padding_value is None  # type: ignore[attr-defined]
+    left_open = LeftOpen(
+        preparation.left_open(op, PADDING) if open_padding else None,
+        preparation.left_open(op, UNINITIALIZED),
+    )
 
-    def run(frame: Frame, view: TiledView, *rest: Any) -> tuple[Tile, int]:
+    def run(frame: Frame, view: TiledView, *rest: Any) -> tuple[Tile | Poisoned, int]:
         token = rest[count] if len(rest) > count else 0
-        return load_tiles(frame, ordering, view, rest[:count], token)
+        return load_tiles(frame, ordering, view, rest[:count], token, left_open)
 
-    return acting(op, run)
+    return taking_poison(acting(op, run))
 
 
 @runs(StoreViewTkoOp, MultimemStoreViewTkoOp)
@@ -229,6 +312,6 @@ def _store(op: StoreViewTkoOp | MultimemStoreViewTkoOp, _: Preparation) -> Step:
         token = frame.optional(token_value, 0)
         return store_tiles(frame, ordering, view, index, tile, token)
 
-    step = acting(op, run)
+    step = taking_poison(acting(op, run))
     step.stores = (id(tile_value),)
     return step

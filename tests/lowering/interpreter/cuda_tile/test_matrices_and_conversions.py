@@ -247,11 +247,24 @@ def test_integers_and_floats(bits: int, sign: str) -> None:
             steps, rest = divmod(number, quantum)
             up = 2 * rest > quantum or (2 * rest == quantum and steps % 2)
             assert int(result) == (steps + up) * quantum
-    back = f"    %r = ftoi %x0 {sign} : tile<8xf64> -> tile<8xi{bits}>\n"
-    parameters, body = elementwise(back, ["f64"], f"i{bits}", 8)
     values = np.array([0.9, -0.9, 3.5, 100.25, 2.0**70, -(2.0**70), np.nan, 7.0])
-    *_, got = run(parameters, body, [values, np.zeros(8, array.dtype)])
-    assert got.tolist() == [0, 0, 3, 100, high, low, 0, 7]
+    for word in (" saturating", ""):
+        back = f"    %r = ftoi %x0 {sign}{word} : tile<8xf64> -> tile<8xi{bits}>\n"
+        parameters, body = elementwise(back, ["f64"], f"i{bits}", 8)
+        if word:
+            *_, got = run(parameters, body, [values, np.zeros(8, array.dtype)])
+            assert got.tolist() == [0, 0, 3, 100, high, low, 0, 7]
+            continue
+        # float64 has no neighbour of 2^64 below it nearer than 2048.
+        most, least = float(high - (2047 if bits == 64 else 0)), float(low)
+        for number in (0.9, -0.9, 100.25, most, least, least - 0.5 if bits < 64 else least):
+            *_, got = run(parameters, body, [np.full(8, number), np.zeros(8, array.dtype)])
+            assert got.tolist() == [int(number)] * 8
+        for number in (np.nan, np.inf, -np.inf, float(high + 1), low - 2.0**12):
+            values[1] = number
+            said = f"expected a number that i{bits} holds, got one that it does not"
+            with pytest.raises(tw.ExecutionError, match=said):
+                run(parameters, body, [values, np.zeros(8, array.dtype)])
 
 
 def test_tiles_taken_apart_and_put_together() -> None:
