@@ -33,6 +33,8 @@ class MemoryPlace:
     offset: int = 0
     """How far behind its address it is, in bytes."""
     reach: Reach | None = None
+    of_cluster: bool = False
+    """It may lie in another CTA of the cluster."""
     run: int = 16
     """The bytes that always lie together, where it has a reach."""
 

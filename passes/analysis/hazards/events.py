@@ -55,9 +55,10 @@ def effect_of(op: Operation) -> Effect | None:
     return None if row is None else row(op)
 
 
-def _shared(value: SSAValue) -> bool:
-    type_ = value.type
-    return is_memref(type_) and space_of(type_.memory_space) is Space.SMEM
+def _shared(value: SSAValue) -> Space | None:
+    """The shared memory that a memref is in, the CTA's or the cluster's, or None."""
+    space = space_of(value.type.memory_space) if is_memref(value.type) else None
+    return space if space is not None and space.is_shared else None
 
 
 def _bar(op: Any) -> MemoryPlace:
@@ -69,10 +70,11 @@ def _generic(
     predicate: SSAValue | None = None, constant: Any = None,
 ) -> Effect | None:  # fmt: skip
     """A thread's own access to neighbours in shared memory."""
-    if not _shared(memory):
+    if (space := _shared(memory)) is None:
         return None
     extents = ((len(indices) - 1, elements),) if elements > 1 and indices else ()
-    place = MemoryPlace(memory, tuple(indices), extents, writes=writes)
+    far = space is Space.DSMEM
+    place = MemoryPlace(memory, tuple(indices), extents, writes=writes, of_cluster=far)
     return Effect("access", places=(place,), predicate=predicate, constant=constant)
 
 

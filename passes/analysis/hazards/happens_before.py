@@ -138,7 +138,7 @@ class Machine(TensorAccesses):
             return
         for op in (op for ops in self.allocated.values() for op in ops):
             raise Hazard("leak", op)
-        for cta, done, op in self.remote:
+        for cta, done, op in self._remote:
             rows = [self.knows[role.number] for role in self.roles if role.cta == cta]
             if not any(row[clock] >= time for row in rows for clock, time in done):
                 last = [self._last_op(role.number) for role in self.roles

@@ -24,6 +24,7 @@ from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import (
     MajorMode,
     SmemDescriptor,
 )
+from tilewright.dialects.cute_nvgpu.lattice.data_movement import CLUSTER_SPACE
 from tilewright.dialects.cute_nvgpu.lattice.tmem import LANE_STRIDE, LANES, SHIFTED_COLUMNS
 from tilewright.dialects.cute_nvgpu.ops import address
 from tilewright.dialects.cute_nvgpu.types.tensor_map import TENSOR_MAP, TmaDescriptorType
@@ -73,10 +74,12 @@ def _bytes(size: int) -> Reach:
     return reach
 
 
-def run_at(address: SSAValue, size: int, *, offset: int = 0, writes: bool = False) -> MemoryPlace:
+def run_at(
+    address: SSAValue, size: int, *, offset: int = 0, writes: bool = False, of_cluster: bool = False
+) -> MemoryPlace:
     """So many bytes of shared memory from an address on."""
     return MemoryPlace(Space.SMEM, (address,), writes=writes, offset=offset, reach=_bytes(size),
-                       run=size & -size)  # fmt: skip
+                       of_cluster=of_cluster, run=size & -size)  # fmt: skip
 
 
 def _matrix(
@@ -108,11 +111,12 @@ def _bar(op: Any, *, address: SSAValue | None = None) -> MemoryPlace:
 
 
 def _access(op: data_movement.LdOp | data_movement.StOp) -> Effect | None:
-    if op.space.data != "shared":
+    if op.space.data not in ("shared", CLUSTER_SPACE):
         return None
     stores = isinstance(op, data_movement.StOp)
     size = op.access_bytes * op.data.type.count.data
-    place = run_at(op.address, size, offset=op.offset.value.data, writes=stores)
+    far = op.space.data == CLUSTER_SPACE
+    place = run_at(op.address, size, offset=op.offset.value.data, writes=stores, of_cluster=far)
     value = op.value if stores else None
     return Effect("access", places=(place,), predicate=op.guard, constant=value)
 

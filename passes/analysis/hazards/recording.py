@@ -7,13 +7,23 @@ from xdsl.ir import Operation
 
 from tilewright.dialects.cute.types.memref import Space
 from tilewright.dialects.ptx import bulk_copy, cluster, tcgen05_memory
-from tilewright.passes.analysis.hazards.effects import Effect
+from tilewright.passes.analysis.hazards.effects import Effect, MemoryPlace
 from tilewright.passes.analysis.hazards.registers import RANK_SHIFT
 from tilewright.passes.analysis.hazards.report import Hazard
 from tilewright.passes.analysis.hazards.scalars import UNKNOWN, select
 from tilewright.passes.analysis.hazards.slices import LOADS, MMAS
-from tilewright.passes.analysis.hazards.trace import Event, Loading, Mask, Operands, PlacedView
+from tilewright.passes.analysis.hazards.trace import (
+    Event,
+    Loading,
+    Mask,
+    Operands,
+    OutOfBounds,
+    PlacedView,
+)
 from tilewright.passes.analysis.hazards.values import APART, Step, Values
+
+
+Accesses = tuple[tuple[MemoryPlace, Any, tuple[Any, ...]], ...]
 
 
 class Recording(Values):
@@ -116,6 +126,9 @@ class Recording(Values):
             ]))
             for place, memref_, indices in slots.places
         )  # fmt: skip
+        if slots.barrier is None and any(place.of_cluster for place, *_ in accesses):
+            self._record_far(op, effect, mask, accesses)
+            return
         if slots.barrier is None:
             self._emit(op, effect, mask, None, (), accesses)
             return
@@ -145,6 +158,21 @@ class Recording(Values):
                 self.trace.undecided = True
                 continue
             self._emit(op, effect, part, (view.root, number), tuple(others), accesses)
+
+    def _record_far(self, op: Operation, effect: Effect, mask: Mask, accesses: Accesses) -> None:
+        """An access to shared memory of the cluster, by the CTA that it is of."""
+        ((place, view, indices),) = accesses
+        rank = getattr(view, "rank", UNKNOWN)
+        if rank is None and indices[0] is not UNKNOWN:
+            number, (rank,) = self._of_cluster(indices[0])
+            indices = number, *indices[1:]
+        if rank is UNKNOWN or rank is None:
+            self.say_unproven(op, "the CTA that it is of is not known before it runs")
+            return
+        for part, (cta,) in self._split(mask, (rank,)):
+            if not 0 <= cta < self.launch.ctas:
+                raise OutOfBounds
+            self._emit(op, effect, part, None, (cta,), ((place, view, indices),))
 
     def _located(self, view: Any, mask: Mask, indices: list[Any]) -> tuple[Any, tuple[Any, ...]]:
         """The memref and the numbers of an access; of an address the memref that it is in."""
@@ -191,7 +219,7 @@ class Recording(Values):
 
     def _emit(
         self, op: Operation, effect: Effect, mask: Mask, barrier: tuple[object, int] | None,
-        scalars: tuple[int, ...], accesses: tuple[Any, ...],
+        scalars: tuple[int, ...], accesses: Accesses,
     ) -> None:  # fmt: skip
         events = self.trace.events
         event = Event(

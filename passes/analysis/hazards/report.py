@@ -41,6 +41,7 @@ NO_BEFORE = (
     f"no tcgen05.fence.before_thread_sync of its threads follows it; nearest legal: {BEFORE} "
     "behind its wait"
 )
+NO_PHASE = f"no wait for its phase is before this; nearest legal: {WAIT} before it"
 NO_ORDER = (
     "no barrier or mbarrier orders them; nearest legal: cute_nvgpu.bar.sync between, or an arrival "
     "after it and a wait before this"
@@ -86,6 +87,11 @@ unmade: expected an mbarrier that is made, got one that no mbarrier.init makes b
     legal: cute_nvgpu.mbarrier.init and a barrier before it (PTX ISA, mbarrier.init)
 again: expected an mbarrier to be made once, by one thread, got {missing}; nearest legal: in a
     branch of one thread (PTX ISA, mbarrier.init)
+ended: expected an mbarrier that everybody is done with, got one that {other} may still look at, and
+    {missing} (PTX ISA, mbarrier.inval)
+begun: expected a CTA of the cluster that has begun, got CTA {missing}, of which nothing is known
+    before this; nearest legal: cute_nvgpu.cluster.arrive and cute_nvgpu.cluster.wait before it (PTX
+    ISA, barrier.cluster)
 unseen: expected an mbarrier that the async proxy sees, got that of {other}, which no
     fence.mbarrier_init follows; nearest legal: cute_nvgpu.fence.mbarrier_init after it (PTX ISA,
     fence.mbarrier_init)

@@ -27,7 +27,9 @@ class SharedAccesses(Mbarriers):
         for role, part in zip(roles, touched, strict=True):
             if part is None:
                 continue
-            key = (self.roles[role].cta, view.root)
+            cta = event.scalars[0] if event.scalars else self.roles[role].cta
+            self._reach(event, role, cta, [self._stamp(role)])
+            key = (cta, view.root)
             if reads:
                 writes = (pending.get((key, True)) for pending in self.pending)
                 if not any(write and write.cells & part.cells for write in writes):
@@ -53,9 +55,8 @@ class SharedAccesses(Mbarriers):
     def _flush(self, role: int) -> None:
         """Check the accesses since the last event of a role that orders anything."""
         pending, self.pending[role] = self.pending[role], {}
-        self._stirred[role] += 1
         for (key, _), access in pending.items():
-            access.done.append((role, self.now[role]))
+            access.done.append(self._stamp(role))
             self._check(key, access, [role])
             self._keep(key, access)
 
@@ -160,7 +161,7 @@ class SharedAccesses(Mbarriers):
         for accesses in self.accesses.values():
             for access in accesses:
                 if access.writes and access.generic and access.role in roles and access.done:
-                    access.fences.append((access.role, self.now[access.role]))
+                    access.fences.append(self._stamp(access.role))
         return self._fence_init(index, event, roles)
 
 

@@ -57,8 +57,7 @@ class TensorAccesses(Warpgroups):
             self._check(key, access, [role])
             self.accesses[key].append(access)
             self.streams["umma", role].append(access)
-        if cta != self.roles[role].cta:
-            self.remote.append((cta, access.done, event.op))
+        self._reach(event, role, cta, access.done)
 
     def _check_alone(self, event: Event, role: int) -> None:
         threads = len(self.roles[role].lanes)
@@ -71,17 +70,12 @@ class TensorAccesses(Warpgroups):
             self._check_alone(event, role)
             out = self._let_go(role)
             for barrier in self._mbarriers(event, role, mask):
-                self._check_made(event, barrier, role, True)
+                done = self._complete(event, barrier, role)
                 if barrier.count is not None and not barrier.pending:
                     self._overflow(event, barrier, 1)
                 for access in self.streams["umma", role]:
-                    access.done.append((barrier.clock, barrier.completed + 1))
+                    access.done.append(done)
                     access.committed = True
-                if mask is not None and barrier is not self._mbarriers(event, role)[0]:
-                    assert event.barrier is not None
-                    cta = next(c for c in range(self.launch.ctas)
-                               if self.mbarriers[(c, *event.barrier)] is barrier)  # fmt: skip
-                    self.remote.append((cta, [(barrier.clock, barrier.completed + 1)], event.op))
                 barrier.learn(out)
                 barrier.now.asynchronous = True
                 barrier.pending -= 1
@@ -95,7 +89,7 @@ class TensorAccesses(Warpgroups):
             for kind in ("tmem.load", "tmem.store"):
                 for access in self.streams[kind, self.roles[role].warp]:
                     if role in access.waited:
-                        access.done.append((role, self.now[role]))
+                        access.done.append(self._stamp(role))
         return roles
 
     def _fence_after(self, index: int, event: Event, roles: list[int]) -> list[int]:

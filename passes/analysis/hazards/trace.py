@@ -40,12 +40,14 @@ class Mask:
 @dataclass(frozen=True, slots=True)
 class PlacedView:
     """A memref as it runs: what it is a part of, its type and, in tensor memory, the cell where it
-    begins; in shared memory the element. All memory of a CTA is its space, without a type."""
+    begins; in shared memory the element. All memory of a CTA is its space, without a type. `rank`
+    is the CTA of the cluster whose memory it is, where that may be another one."""
 
     root: object
     type: MemRefType[Any] | None
     placement: Placement | None
     first: Any = 0
+    rank: Any = None
 
     @property
     def in_tensor(self) -> bool:
@@ -107,6 +109,8 @@ class Trace:
     """Elements of rings of mbarriers that are none of theirs: the last, and how many there are."""
 
 
-def view_of(root: object, type_: MemRefType[Any], first: Any = 0) -> PlacedView:
+def view_of(
+    root: object, type_: MemRefType[Any], first: Any = 0, rank: Any = None
+) -> PlacedView:
     """A memref of that type."""
-    return PlacedView(root, type_, placement_of(type_), first)
+    return PlacedView(root, type_, placement_of(type_), first, rank)

@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import IntegerAttr, IntegerType, i1
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tilewright.dialects.cute.types.memref import Space, is_memref, space_of
-from tilewright.dialects.cute_nvgpu.ops import address, shuffle, tmem, tmem_access
+from tilewright.dialects.cute_nvgpu.ops import address, cluster, shuffle, tmem, tmem_access
 from tilewright.dialects.cute_nvgpu.ops.warp_specialization import ElectSyncOp
 from tilewright.dialects.ptx import (
     data_movement,
@@ -244,6 +244,8 @@ class Values(Slice):
                 return lambda mask: self.launch.leaf(op.results[0])
             case memref.CastOp() | memref.ReinterpretCastOp() | memref.MemorySpaceCastOp():
                 return lambda mask: self._cast_view(op, self.env[self._slots[op.operands[0]]])
+            case cluster.MapOp():
+                return lambda mask: self._map(op)
             case address.AddressOp():
                 return lambda mask: self._address(self.env[self._slots[op.memref]])
             case tmem.RetrieveOp():
@@ -308,12 +310,20 @@ class Values(Slice):
         type_ = op.results[0].type
         assert is_memref(type_)
         if not isinstance(op, memref.ReinterpretCastOp):
-            return view_of(view.root, type_, view.first)
+            return view_of(view.root, type_, view.first, view.rank)
         static: Any = op.static_offsets.get_values()
         begin: Any = static[0] if static else 0
         if op.offsets:
             begin = self.env[self.slot(op.offsets[0])]
-        return view_of(view.root, type_, begin) if isinstance(begin, int) else UNKNOWN
+        known = isinstance(begin, int)
+        return view_of(view.root, type_, begin, view.rank) if known else UNKNOWN
+
+    def _map(self, op: cluster.MapOp) -> Any:
+        """The same memref in another CTA of the cluster."""
+        view, rank = (self.env[self._slots[operand]] for operand in op.operands)
+        if not isinstance(view, PlacedView):
+            return UNKNOWN
+        return view_of(view.root, view.type, view.first, rank)  # type: ignore[arg-type]
 
     def _sliced(self, op: tmem.SliceOp) -> Any:
         view = self.env[self._slots[op.source]]

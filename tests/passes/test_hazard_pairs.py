@@ -1,0 +1,29 @@
+"""Of two small kernels one is refused by the static check, by both its places, and the other one
+passes and runs."""
+
+from __future__ import annotations
+
+import cluster_pairs
+import group_pairs
+import mbarrier_pairs
+import pytest
+from hazard_kernels import Pair, cases, checked, refused, run
+
+PAIRS = (*mbarrier_pairs.PAIRS, *cluster_pairs.PAIRS, *group_pairs.PAIRS)
+
+
+@pytest.mark.parametrize("pair, level", cases(PAIRS))
+def test_the_wrong_one_is_refused(pair: Pair, level: str) -> None:
+    refused(pair, level)
+
+
+@pytest.mark.filterwarnings("error::tilewright.passes.check_hazards.UnprovenWarning")
+@pytest.mark.parametrize("pair, level", cases(PAIRS))
+def test_the_right_one_passes(pair: Pair, level: str) -> None:
+    checked(pair, "RIGHT", level)
+
+
+@pytest.mark.parametrize("schedule", [None, 1])
+@pytest.mark.parametrize("pair, level", cases(PAIRS))
+def test_the_right_one_runs(pair: Pair, level: str, schedule: int | None) -> None:
+    run(pair, "RIGHT", level, schedule)
