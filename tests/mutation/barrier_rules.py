@@ -3,10 +3,11 @@ again before it matters, and what only waits for longer."""
 
 from __future__ import annotations
 
+from edits import acts, constant_of
 from fence_rules import ARRIVES, BEFORE, INIT, WAIT, moved, passed
 from kernel_flow import TELLS, Flow, Is, named
-from mutants import Mutant, acts
-from xdsl.dialects import arith, memref, scf
+from mutants import Mutant
+from xdsl.dialects import memref, scf
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp, StringAttr
 from xdsl.ir import Operation, SSAValue
 
@@ -83,13 +84,6 @@ def in_loop(op: Operation) -> bool:
     return parent is not None
 
 
-def constant(value: SSAValue) -> int | None:
-    """The number that a value always is."""
-    if isinstance(value.owner, arith.ConstantOp) and isinstance(value.owner.value, IntegerAttr):
-        return value.owner.value.value.data
-    return None
-
-
 def _unheard(barrier: SSAValue) -> bool:
     """Whether nobody learns of arrivals at an mbarrier: threads wait there once, for the phase
     before the first one, and arrive once. Were the first phase over when they wait, they would wait
@@ -102,7 +96,7 @@ def _unheard(barrier: SSAValue) -> bool:
         and len(arrivals) == 1
         and not any(map(in_loop, waits + arrivals))
         and all(wait.name.startswith("cute_nvgpu") for wait in waits)
-        and all(constant(wait.operands[-1]) == 1 for wait in waits)
+        and all(constant_of(wait.operands[-1]) == 1 for wait in waits)
     )
 
 
@@ -114,7 +108,7 @@ def first_phase(mutant: Mutant, op: Operation, before: ModuleOp, after: ModuleOp
         return False
     acquire = op if ACQUIRES(op) else other
     if acquire is not None and ACQUIRES(acquire):
-        return acquired_once(acquire.operands[0]) and constant(acquire.operands[1]) == 0
+        return acquired_once(acquire.operands[0]) and constant_of(acquire.operands[1]) == 0
     if wait is None or not WAIT(wait) or not wait.name.startswith("cute_nvgpu"):
         return False
     return _unheard(wait.operands[0])
@@ -151,14 +145,14 @@ def used_once(mutant: Mutant, op: Operation, before: ModuleOp, after: ModuleOp) 
     uses = [use.operation for use in pipeline.uses]
     if "consumers" in mutant.kind:
         return acquired_once(pipeline)
-    return all(len(use.operands) == 2 and constant(use.operands[1]) == 0 for use in uses)
+    return all(len(use.operands) == 2 and constant_of(use.operands[1]) == 0 for use in uses)
 
 
 def acquired_once(pipeline: SSAValue) -> bool:
     """Whether stages of a pipeline are acquired once, in its first use."""
     uses = [use.operation for use in pipeline.uses]
     acquires = [use for use in uses if named(r"pipeline\.producer_acquire")(use)]
-    return all(not in_loop(use) and constant(use.operands[1]) == 0 for use in acquires)
+    return all(not in_loop(use) and constant_of(use.operands[1]) == 0 for use in acquires)
 
 
 def _tells_nobody(op: Operation) -> bool:
@@ -271,8 +265,8 @@ def _may_write(op: Operation, store: Operation) -> bool:
     if isinstance(op, memref.StoreOp) and isinstance(op.memref.owner, memref.AllocOp):
         if op.memref is not source:
             return False
-        ours = [constant(value) for value in op.indices]
-        theirs = [constant(value) for value in store.operands[1 : 1 + len(ours)]]
+        ours = [constant_of(value) for value in op.indices]
+        theirs = [constant_of(value) for value in store.operands[1 : 1 + len(ours)]]
         return all(None in pair or pair[0] == pair[1] for pair in zip(ours, theirs, strict=True))
     return source in op.operands or not named(r"tma\.load")(op)
 

@@ -9,9 +9,10 @@ from collections.abc import Callable
 import barrier_rules
 import fence_rules
 import role_rules
+from edits import acts, constant_of
 from fence_rules import passed
 from kernel_flow import Flow, named
-from mutants import Mutant, acts
+from mutants import Mutant
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.dialects.memref import AllocOp
@@ -70,7 +71,7 @@ def independent(mutant: Mutant, op: Operation, before: ModuleOp, after: ModuleOp
     if mine[0] is not theirs[0]:
         return all(isinstance(barrier.owner, AllocOp) for barrier in (mine[0], theirs[0]))
     pairs = zip(mine[1:], theirs[1:], strict=True)
-    numbers = [tuple(map(barrier_rules.constant, pair)) for pair in pairs]
+    numbers = [tuple(map(constant_of, pair)) for pair in pairs]
     return any(None not in pair and pair[0] != pair[1] for pair in numbers)
 
 

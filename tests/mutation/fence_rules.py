@@ -3,8 +3,9 @@ after them, one without such accesses may go, or move."""
 
 from __future__ import annotations
 
+from edits import acts
 from kernel_flow import LEARNS, TELLS, TENSOR, Flow, Is, named
-from mutants import Mutant, acts
+from mutants import Mutant
 from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp

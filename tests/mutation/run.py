@@ -43,6 +43,26 @@ from xdsl.dialects.builtin import ModuleOp
 from tilewright.executors import add_executor_option, executor_of
 from tilewright.passes.check_hazards import UnprovenWarning
 
+WORDS = (
+    "stage",
+    "guard",
+    "role",
+    "swizzle",
+    "pipeline",
+    "parity",
+    "far",
+    "twice",
+    "group",
+    "divergence",
+    "cluster",
+    "reinit",
+    "scope",
+    "space",
+    "barrier:",
+    "columns:",
+)
+"""How kinds begin that are counted together."""
+
 LEVELS: tuple[Level, ...] = ("tile", "atom", "ptx")
 BATCH = 6
 
@@ -96,10 +116,10 @@ def by_rule(verdict: Verdict) -> Verdict:
 
 def kind_of(kind: str) -> str:
     """The row of the table that a kind is counted in."""
-    for word in ("stage", "guard", "role", "swizzle", "pipeline"):
+    for word in WORDS:
         if kind.startswith(word):
-            return word
-    return kind if kind in ("remove", "earlier", "later", "parity", "read") else "number"
+            return word.rstrip(":")
+    return kind if kind in ("remove", "earlier", "later", "read") else "number"
 
 
 def table(verdicts: Iterable[Verdict]) -> list[str]:
