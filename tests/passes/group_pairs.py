@@ -92,8 +92,8 @@ PAIRS = (
   scf.if %leads {{
     {SEND} // OTHER
     {COMMIT} // RIGHT
-    cute_nvgpu.cp.async.bulk.wait_group 0 // HERE
-    {COMMIT} // WRONG
+    cute_nvgpu.cp.async.bulk.wait_group 0
+    {COMMIT} // WRONG HERE
   }}""", threads=32),
     Pair("a box sent before all of it is there", "expected memory that the async proxy", f"""
   scf.if %half {{

@@ -7,9 +7,10 @@ import cluster_pairs
 import group_pairs
 import mbarrier_pairs
 import pytest
+import warp_pairs
 from hazard_kernels import Pair, cases, checked, refused, run
 
-PAIRS = (*mbarrier_pairs.PAIRS, *cluster_pairs.PAIRS, *group_pairs.PAIRS)
+PAIRS = (*mbarrier_pairs.PAIRS, *cluster_pairs.PAIRS, *group_pairs.PAIRS, *warp_pairs.PAIRS)
 
 
 @pytest.mark.parametrize("pair, level", cases(PAIRS))

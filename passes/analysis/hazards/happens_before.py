@@ -102,7 +102,7 @@ class Machine(TensorAccesses):
         if not self.is_kernel or self.trace.undecided:
             return
         role = min(stuck, key=lambda role: self._rank(role))
-        event = self.events[self._traces[role][self._next[role]]]
+        event = self._event_of(role)
         missing, nearest = "others of its threads never come here", "a way that they all take"
         if event.kind == "wait":
             (barrier,) = self._mbarriers(event, role)
@@ -124,7 +124,7 @@ class Machine(TensorAccesses):
                      where=self._where(event, role))  # fmt: skip
 
     def _rank(self, role: int) -> tuple[bool, int]:
-        event = self.events[self._traces[role][self._next[role]]]
+        event = self._event_of(role)
         consumer = False
         if event.kind == "wait":
             (barrier,) = self._mbarriers(event, role)

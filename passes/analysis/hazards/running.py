@@ -213,6 +213,10 @@ class RoleRun:
             what = "a warp" if size == 1 else "a warpgroup"
             raise Hazard("aligned", event.op, missing=f"{what} together, got {lanes} of {there}")
 
+    def _event_of(self, role: int) -> Event:
+        """The event that a role has come to."""
+        return self.events[self._traces[role][self._next[role]]]
+
     def _last_op(self, role: int) -> Operation:
         """Where a role ends: its last event."""
         return self.events[self._traces[role][-1]].op
