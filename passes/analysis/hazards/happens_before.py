@@ -136,8 +136,8 @@ class Machine(TensorAccesses):
         is over, as its threads know at their end."""
         if not self.is_kernel:
             return
-        for op in (op for ops in self.allocated.values() for op in ops):
-            raise Hazard("leak", op)
+        for left in (allocation for cta in self.allocated for allocation in self._live(cta)):
+            raise Hazard("leak", left.op)
         for cta, done, op in self._remote:
             rows = [self.knows[role.number] for role in self.roles if role.cta == cta]
             if not any(row[clock] >= time for row in rows for clock, time in done):

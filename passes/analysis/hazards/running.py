@@ -84,8 +84,6 @@ class RoleRun:
         self._teams = {
             size: [self._team_of(role, size) for role in roles] for size in (1, WARPGROUP // WARP)
         }
-        self.allocated: defaultdict[int, list[Operation]] = defaultdict(list)
-        self.relinquished: dict[int, Operation] = {}
         self.registers: dict[int, int] = {}
         self.free: defaultdict[int, int] = defaultdict(int)
         self.asking: dict[int, tuple[int, int, list[int]]] = {}
