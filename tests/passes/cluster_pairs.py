@@ -26,13 +26,13 @@ def pair(name: str, says: str, body: str) -> Pair:
 
 
 PAIRS = (
-    pair("a store to a peer that may not have begun", "expected a CTA that has begun", f"""
+    pair("a store to a peer that may not have begun", "expected a CTA of the cluster that has begun", f"""
   {MAPPED}
   {SYNC_RIGHT}
   {store("%there", type_=THERE)} // HERE
   {CLUSTER_SYNC}
   {RESULT}"""),
-    pair("a store before all have arrived", "expected a CTA that has begun", f"""
+    pair("a store before all have arrived", "expected a CTA of the cluster that has begun", f"""
   {MAPPED}
   cute_nvgpu.cluster.arrive
   {store("%there", type_=THERE)} // WRONG HERE
@@ -44,8 +44,8 @@ PAIRS = (
   {store()}
   {CLUSTER_SYNC}
   {MAPPED}
-  {load("v", "%there", type_=THERE)} // OTHER
-  memref.store %v, %p[%t] : memref<?xi32> // HERE
+  {load("v", "%there", type_=THERE)} // HERE OTHER
+  memref.store %v, %p[%t] : memref<?xi32>
   {SYNC_RIGHT}"""),
     pair("read before the peer has written", "expected shared memory that other threads", f"""
   {CLUSTER_SYNC}

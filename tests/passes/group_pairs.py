@@ -12,7 +12,7 @@ FILL = f"""    scf.if %half {{
     cute_nvgpu.fence.proxy.async
     {WARP_SYNC}
 """
-SEND = f"cute_nvgpu.tma.store %x[%c0, %c0, %c0] to %m[%c0, %c0] : {BOXES} to {MAP}"
+SEND = f"cute_nvgpu.tma.store %x[%c0, %c0, %c0] to %map[%c0, %c0] : {BOXES} to {MAP}"
 COMMIT = "cute_nvgpu.cp.async.bulk.commit_group"
 COPY = f"cute_nvgpu.cp.async %p[%at] to %s[%at] size 4 cache ca : memref<?xi32> to {LINE}"
 
@@ -92,8 +92,8 @@ PAIRS = (
   scf.if %leads {{
     {SEND} // OTHER
     {COMMIT} // RIGHT
-    cute_nvgpu.cp.async.bulk.wait_group 0 // HERE
-    {COMMIT} // WRONG
+    cute_nvgpu.cp.async.bulk.wait_group 0
+    {COMMIT} // WRONG HERE
   }}""", threads=32),
     Pair("a box sent before all of it is there", "expected memory that the async proxy", f"""
   scf.if %half {{

@@ -98,7 +98,7 @@ class Pair:
         lines = [line for line in self.body.splitlines() if other not in line]
         cluster = f", gpu.known_cluster_size = array<i32: {self.ctas}, 1, 1>" * (self.ctas > 1)
         return (
-            f"func.func @k(%p: {OUT}, %m: {MAP}) attributes {{gpu.kernel, "
+            f"func.func @k(%p: {OUT}, %map: {MAP}) attributes {{gpu.kernel, "
             f"gpu.known_block_size = array<i32: {self.threads}, 1, 1>{cluster}}} {{\n"
             f"{HEAD}" + "\n".join(lines) + "\n  func.return\n}\n"
         )

@@ -8,7 +8,7 @@ INVAL = f"cute_nvgpu.mbarrier.inval %bar[%c0] : {BARS}"
 AGAIN = f"""cute_nvgpu.mbarrier.init %bar[%c0] count 1 : {BARS}
     cute_nvgpu.fence.mbarrier_init"""
 COPY = (
-    f"cute_nvgpu.tma.load %m[%c0, %c0] to %x[%c0, %c0, %c0] mbarrier %bar[%c0] "
+    f"cute_nvgpu.tma.load %map[%c0, %c0] to %x[%c0, %c0, %c0] mbarrier %bar[%c0] "
     f": {MAP} to {BOXES}, {BARS}"
 )
 EXPECT = f"cute_nvgpu.mbarrier.arrive.expect_tx %bar[%c0] bytes 512 : {BARS}"

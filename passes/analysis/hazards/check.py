@@ -19,11 +19,17 @@ LONGEST_RING = 8
 def check(function: Operation) -> tuple[Hazard | None, dict[Operation, str]]:
     """The first hazard of a function, or None, and what could not be decided."""
     program = Program(function)
-    if not program.has_events:
+    if not program.is_followed:
         return None, {}
     unproven: dict[Operation, str] = {}
+    hazard = _first(program, unproven)
+    return hazard, unproven if program.has_events else {}
+
+
+def _first(program: Program, unproven: dict[Operation, str]) -> Hazard | None:
+    """The first hazard of any launch."""
     for alternatives in launches(
-        function, program.loops, rings(program), guesses=program.has_conditions
+        program.function, program.loops, rings(program), guesses=program.has_conditions
     ):
         first: Hazard | None = None
         for launch in alternatives:
@@ -35,8 +41,8 @@ def check(function: Operation) -> tuple[Hazard | None, dict[Operation, str]]:
                 break
             first = first or hazard
         if first is not None:
-            return first, unproven
-    return None, unproven
+            return first
+    return None
 
 
 def _in_other_blocks(

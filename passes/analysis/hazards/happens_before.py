@@ -102,7 +102,7 @@ class Machine(TensorAccesses):
         if not self.is_kernel or self.trace.undecided:
             return
         role = min(stuck, key=lambda role: self._rank(role))
-        event = self.events[self._traces[role][self._next[role]]]
+        event = self._event_of(role)
         missing, nearest = "others of its threads never come here", "a way that they all take"
         if event.kind == "wait":
             (barrier,) = self._mbarriers(event, role)
@@ -124,7 +124,7 @@ class Machine(TensorAccesses):
                      where=self._where(event, role))  # fmt: skip
 
     def _rank(self, role: int) -> tuple[bool, int]:
-        event = self.events[self._traces[role][self._next[role]]]
+        event = self._event_of(role)
         consumer = False
         if event.kind == "wait":
             (barrier,) = self._mbarriers(event, role)
@@ -136,8 +136,8 @@ class Machine(TensorAccesses):
         is over, as its threads know at their end."""
         if not self.is_kernel:
             return
-        for op in (op for ops in self.allocated.values() for op in ops):
-            raise Hazard("leak", op)
+        for left in (allocation for cta in self.allocated for allocation in self._live(cta)):
+            raise Hazard("leak", left.op)
         for cta, done, op in self._remote:
             rows = [self.knows[role.number] for role in self.roles if role.cta == cta]
             if not any(row[clock] >= time for row in rows for clock, time in done):

@@ -8,6 +8,7 @@ from xdsl.ir import Operation
 from tilewright.dialects.cute.types.memref import Space
 from tilewright.dialects.ptx import bulk_copy, cluster, tcgen05_memory
 from tilewright.passes.analysis.hazards.effects import Effect, MemoryPlace
+from tilewright.passes.analysis.hazards.placement import COLUMNS
 from tilewright.passes.analysis.hazards.registers import RANK_SHIFT
 from tilewright.passes.analysis.hazards.report import Hazard
 from tilewright.passes.analysis.hazards.scalars import UNKNOWN, select
@@ -73,14 +74,27 @@ class Recording(Values):
             case "tmem.alloc" if isinstance(op, tcgen05_memory.AllocOp):
                 slot = self._slots[op.slot]
                 return lambda mask: self._allocate(op, self.env[slot])
+            case "tmem.dealloc" if isinstance(op, tcgen05_memory.DeallocOp):
+                address = self._slots[op.address]
+                return lambda mask: self._free(op, self.env[address])
             case _:
                 return None
 
     def _allocate(self, op: tcgen05_memory.AllocOp, slot: Any) -> None:
-        """Tensor memory is given from its first column on: its address is in shared memory."""
+        """The first columns that are free are given: their address is in shared memory."""
+        columns = op.columns.value.data
+        span = (1 << columns) - 1
+        firsts = (n for n in range(0, COLUMNS, columns) if not self._columns & span << n)
+        if (first := next(firsts, None)) is None:
+            return
+        self._columns |= span << first
+        self.trace.columns[len(self.trace.events)] = first, columns
         if isinstance(slot, int):
-            self._addresses[slot + op.offset.value.data] = self._columns
-        self._columns += op.columns.value.data
+            self._addresses[slot + op.offset.value.data] = first
+
+    def _free(self, op: tcgen05_memory.DeallocOp, first: Any) -> None:
+        if isinstance(first, int):
+            self._columns &= ~(((1 << op.columns.value.data) - 1) << first)
 
     def _fence_registers(self, mask: Mask) -> None:
         self._fenced |= mask.flags

@@ -20,7 +20,7 @@ class Hazard(Exception):
 
     def error(self) -> OpError:
         """The diagnostic."""
-        other = "" if self.other is None else named(self.other)
+        other = "the kernel" if self.other is None else named(self.other)
         text = _RULES[self.rule].format(other=other, missing=self.missing, nearest=self.nearest)
         where = f"; {self.where}" if self.where else ""
         return OpError(self.op, f"'{self.op.name}' {text}{where}")
@@ -52,6 +52,14 @@ outside: expected a stage of its memory, got the one behind the last, from where
     back to the first; nearest legal: an index that wraps one earlier
 relinquished: expected an allocation before the CTA gives up its permit, got one behind {other};
     nearest legal: it before that (PTX ISA, tcgen05.relinquish_alloc_permit)
+permit: expected the permit to be given up behind all allocations, got it beside {other}, and
+    {missing} (PTX ISA, tcgen05.relinquish_alloc_permit)
+freed: expected tensor memory that is allocated, got what {other} has given back; nearest legal: it
+    before that (PTX ISA, tcgen05.dealloc)
+unallocated: expected tensor memory that is allocated, got {missing}, which {other} does not give;
+    nearest legal: as many columns there (PTX ISA, tcgen05.alloc)
+part: expected the {nearest} columns of {other}, got {missing} (an allocation is given back as a
+    whole); nearest legal: {nearest} (PTX ISA, tcgen05.dealloc)
 fence: expected a wgmma.fence before the first wgmma, got none; nearest legal: wgmma.fence before it
     (PTX ISA 9.7.15.7.1)
 leak: expected tensor memory that is given back before the kernel ends, got what nobody does;

@@ -84,8 +84,6 @@ class RoleRun:
         self._teams = {
             size: [self._team_of(role, size) for role in roles] for size in (1, WARPGROUP // WARP)
         }
-        self.allocated: defaultdict[int, list[Operation]] = defaultdict(list)
-        self.relinquished: dict[int, Operation] = {}
         self.registers: dict[int, int] = {}
         self.free: defaultdict[int, int] = defaultdict(int)
         self.asking: dict[int, tuple[int, int, list[int]]] = {}
@@ -212,6 +210,10 @@ class RoleRun:
         if lanes < there:
             what = "a warp" if size == 1 else "a warpgroup"
             raise Hazard("aligned", event.op, missing=f"{what} together, got {lanes} of {there}")
+
+    def _event_of(self, role: int) -> Event:
+        """The event that a role has come to."""
+        return self.events[self._traces[role][self._next[role]]]
 
     def _last_op(self, role: int) -> Operation:
         """Where a role ends: its last event."""

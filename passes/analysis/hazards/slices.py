@@ -15,6 +15,7 @@ from tilewright.dialects.ptx import tcgen05_access, wgmma
 from tilewright.dialects.ptx.control_flow import BraOp, CondBraOp, EntryOp
 from tilewright.dialects.ptx.registers import NameOp
 from tilewright.dialects.ptx.types import RegType
+from tilewright.passes.analysis.hazards.aligned import ALIGNED, parts_a_warp
 from tilewright.passes.analysis.hazards.blocks import CountedLoop, condition_of, edges_of, loops_of
 from tilewright.passes.analysis.hazards.effects import Effect
 from tilewright.passes.analysis.hazards.events import effect_of
@@ -37,15 +38,25 @@ class Slice:
         self._body: Region = function.regions[0]
         self._loaded: set[SSAValue] = set()
         self._effects: dict[Operation, Effect | None] = {}
+        self._aligned: set[Operation] = set()
+        # Branches without events around some of those.
+        self._apart: set[Operation] = set()
         self._find(self._body)
+        self._find_aligned(self._body)
         self._forward_loaded()
         self._needed: set[SSAValue] = set()
         self._find_needed()
 
     @property
     def has_events(self) -> bool:
-        """There is anything to check."""
+        """There is anything that may be in the wrong order."""
         return bool(self._effects)
+
+    @property
+    def is_followed(self) -> bool:
+        """There is anything to check."""
+        parts = bool(self._apart) or len(self._body.blocks) > 1
+        return self.has_events or (bool(self._aligned) and parts)
 
     @property
     def loops(self) -> list[scf.ForOp] | list[CountedLoop]:
@@ -107,6 +118,21 @@ class Slice:
                 any_events = any_events or op in self._effects
         return any_events
 
+    def _find_aligned(self, region: Region) -> None:
+        """Collect the instructions of whole warps where events are, and the branches around others
+        that warps may take apart."""
+        for block in region.blocks:
+            for op in block.ops:
+                if isinstance(op, ALIGNED):
+                    self._aligned.add(op)
+                elif op in self._effects:
+                    for inner in op.regions:
+                        self._find_aligned(inner)
+                elif op.regions and parts_a_warp(op):
+                    self._apart.add(op)
+                    for inner in op.regions:
+                        self._find_aligned(inner)
+
     def _forward_loaded(self) -> None:
         """Add what loops and branches hand on of loaded registers, and the ops that use any."""
         work = list(self._loaded)
@@ -137,6 +163,8 @@ class Slice:
                 work += effect.scalars
                 if effect.predicate is not None:
                     work.append(effect.predicate)
+        for op in self._apart:
+            work += _decides(op)
         if len(self._body.blocks) > 1:
             for block in self._body.blocks:
                 if (condition := condition_of(block.last_op)) is not None:

@@ -21,7 +21,12 @@ class ThreadBarriers(RoleRun):
         return all(role in waiting or role in self._ended for role in self._warps[warp])
 
     def _warp_turn(self, warp: int) -> None:
-        waiting = self.gathered.pop(("warp", warp))
+        waiting, members = self.gathered.pop(("warp", warp)), self._warps[warp]
+        if self.is_kernel and len(waiting) < len(members):
+            event = self._event_of(waiting[0])
+            there, whole = (sum(len(self.roles[r].lanes) for r in who) for who in (waiting, members))
+            missing = f"a warp together, got {there} of {whole}"
+            raise Hazard("aligned", event.op, missing=missing, where=self._where(event, waiting[0]))
         self._meet(waiting)
         for role in waiting:
             self._advance(role)

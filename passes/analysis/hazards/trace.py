@@ -103,6 +103,8 @@ class Trace:
     """The ways that threads went at what decides of events, by its op."""
     guessed: bool = False
     """Some condition was guessed."""
+    columns: dict[int, tuple[int, int]] = field(default_factory=dict[int, tuple[int, int]])
+    """The first column that an instruction allocates, and how many, by the number of its event."""
     beside: dict[Operation, tuple[int, int]] = field(
         default_factory=dict[Operation, tuple[int, int]]
     )

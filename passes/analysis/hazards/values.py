@@ -21,6 +21,7 @@ from tilewright.dialects.ptx import (
 from tilewright.dialects.ptx import shuffle as ptx_shuffle
 from tilewright.dialects.ptx.control_flow import EntryOp
 from tilewright.dialects.ptx.types import KINDS
+from tilewright.passes.analysis.hazards.aligned import BARRIERS, check_whole
 from tilewright.passes.analysis.hazards.launches import Launch, register_of
 from tilewright.passes.analysis.hazards.placement import Placement, tensor_offset
 from tilewright.passes.analysis.hazards.registers import computed
@@ -66,6 +67,7 @@ class Values(Slice):
         self.rounds: tuple[tuple[Operation, int], ...] = ()
         self._masks: dict[bytes, Mask] = {}
         self._elected: dict[int, Flags] = {}
+        self._whole: set[int] = set()
         self._loading: list[Loading] = []
         self._addresses: dict[int, int] = {}
         self._columns = 0
@@ -82,6 +84,16 @@ class Values(Slice):
         if (mask := self._masks.get(key)) is None:
             mask = self._masks[key] = Mask(flags, len(self._masks))
         return mask
+
+    def check_whole(self, op: Operation, mask: Mask) -> None:
+        """Raise Hazard where not all threads of a warp execute what whole ones do."""
+        full_warps = self.launch.threads % WARP == 0
+        if mask.number in self._whole or not self.launch.is_kernel:
+            return
+        if isinstance(op, BARRIERS) and not full_warps:
+            return
+        check_whole(op, mask.flags, self.launch.present)
+        self._whole.add(mask.number)
 
     def say_unproven(self, op: Operation, why: str) -> None:
         """Note what cannot be decided."""
