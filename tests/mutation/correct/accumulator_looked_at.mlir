@@ -1,6 +1,6 @@
 // One accumulator, three products into it: after each of them four warps look at the sum, and the next
 // one waits until they have.
-// block = 160, arch = sm_100a
+// arch = sm_100a
 
 !slot = memref<1xi32, #cute<space smem>>
 !bars = memref<2xi64, #cute<space smem>>
@@ -12,7 +12,7 @@
 !cells = memref<128x32xf32, !cute.layout<"(128,32):(65536,1)">, #cute<space tmem>>
 !one = !cute_nvgpu.fragment<1xf32>
 
-func.func @k(%p: memref<?xi32>) attributes {gpu.kernel} {
+func.func @k(%p: memref<?xi32>) attributes {gpu.kernel, gpu.known_block_size = array<i32: 160, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c3 = arith.constant 3 : index
@@ -51,8 +51,8 @@ func.func @k(%p: memref<?xi32>) attributes {gpu.kernel} {
         memref.store %f2, %b[%t, %i] : !b
       }
     }
-    cute_nvgpu.fence.proxy.async in "shared::cta"
   }
+  cute_nvgpu.fence.proxy.async in "shared::cta"
   cute_nvgpu.tcgen05.fence.before_thread_sync
   "gpu.barrier"() : () -> ()
   cute_nvgpu.tcgen05.fence.after_thread_sync
@@ -65,13 +65,11 @@ func.func @k(%p: memref<?xi32>) attributes {gpu.kernel} {
       %bd = cute_nvgpu.make_smem_desc %b[%c0, %c0] : !b -> !b_desc
       scf.for %i = %c0 to %c3 step %c1 {
         %adds = arith.cmpi ne, %i, %c0 : index
-        scf.if %adds {
-          %before = arith.subi %i, %c1 : index
-          %n = arith.index_cast %before : index to i32
-          %bit = arith.andi %n, %odd : i32
-          cute_nvgpu.mbarrier.wait %bars[%c1] parity %bit : !bars
-          cute_nvgpu.tcgen05.fence.after_thread_sync
-        }
+        %n = arith.index_cast %i : index to i32
+        %bit = arith.andi %n, %odd : i32
+        %before = arith.xori %bit, %odd : i32
+        cute_nvgpu.mbarrier.wait %bars[%c1] parity %before : !bars
+        cute_nvgpu.tcgen05.fence.after_thread_sync
         cute_nvgpu.sm100.mma %acc, %ad, %bd enable_input_d %adds <128x16x16, elem_type = (f16, f16, f32), ab_major = (k, k), frag_kind = ss> : !acc, !a_desc, !b_desc
         cute_nvgpu.tcgen05.commit %bars[%c0] : !bars
       }

@@ -1,13 +1,13 @@
-// Tensor memory is given back and allocated again, half as much, through the same word of shared memory:
-// the permit goes only then. Another warp frees than the one that allocates.
-// block = 128, arch = sm_100a
+// Tensor memory is given back and allocated again, half as much, through the same word of shared memory.
+// Another warp frees than the one that allocates, which waits for nobody: there is room for both.
+// arch = sm_100a
 
 !slot = memref<1xi32, #cute<space smem>>
 !wide = memref<128x128xi32, !cute.layout<"(128,128):(65536,1)">, #cute<space tmem>>
 !narrow = memref<128x64xi32, !cute.layout<"(128,64):(65536,1)">, #cute<space tmem>>
 !two = !cute_nvgpu.fragment<2xi32>
 
-func.func @k(%p: memref<?xi32>) attributes {gpu.kernel} {
+func.func @k(%p: memref<?xi32>) attributes {gpu.kernel, gpu.known_block_size = array<i32: 128, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c2 = arith.constant 2 : index
   %c3 = arith.constant 3 : index
@@ -39,9 +39,6 @@ func.func @k(%p: memref<?xi32>) attributes {gpu.kernel} {
   scf.if %frees {
     cute_nvgpu.tmem.dealloc %wide : !wide
   }
-  cute_nvgpu.tcgen05.fence.before_thread_sync
-  "gpu.barrier"() : () -> ()
-  cute_nvgpu.tcgen05.fence.after_thread_sync
   scf.if %allocates {
     cute_nvgpu.tmem.alloc %slot[%c0] columns 64 : !slot
     cute_nvgpu.tmem.relinquish_alloc_permit

@@ -1,12 +1,11 @@
 // Two warps write halves of a box. One thread stores it, waits until it is read, and an mbarrier lets
 // both write the next one; at the end it waits for all of the writes.
-// block = 64
 
 !map = !cute_nvgpu.tma_descriptor<8x16xi32, swizzle = 64>
 !box = memref<8x16xi32, !cute.composed_layout<"S<2,2,3> o 0 o (8,16):(16,1)">, #cute<space smem>>
 !bars = memref<2xi64, #cute<space smem>>
 
-func.func @k(%p: memref<?xi32>, %m: !map) attributes {gpu.kernel} {
+func.func @k(%p: memref<?xi32>, %m: !map) attributes {gpu.kernel, gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index

@@ -1,12 +1,11 @@
 // A box comes by TMA, all threads change it in place, and it leaves by TMA for the other half of the
 // tensor.
-// block = 128
 
 !map = !cute_nvgpu.tma_descriptor<8x16xi32, swizzle = 64>
 !box = memref<8x16xi32, !cute.composed_layout<"S<2,2,3> o 0 o (8,16):(16,1)">, #cute<space smem>>
 !bar = memref<1xi64, #cute<space smem>>
 
-func.func @k(%p: memref<?xi32>, %m: !map) attributes {gpu.kernel} {
+func.func @k(%p: memref<?xi32>, %m: !map) attributes {gpu.kernel, gpu.known_block_size = array<i32: 128, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c8 = arith.constant 8 : index
   %c16 = arith.constant 16 : index

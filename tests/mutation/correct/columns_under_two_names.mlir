@@ -1,13 +1,13 @@
-// Two views of tensor memory overlap. Four warps write through one, the other four read the same columns
+// Two views of tensor memory overlap. Four warps write through one, two others read some of the same columns
 // through the other one and write back, all behind barriers with their fences.
-// block = 256, arch = sm_100a
+// arch = sm_100a
 
 !slot = memref<1xi32, #cute<space smem>>
 !cells = memref<128x64xi32, !cute.layout<"(128,64):(65536,1)">, #cute<space tmem>>
 !part = memref<128x32xi32, !cute.layout<"(128,32):(65536,1)">, #cute<space tmem>>
 !four = !cute_nvgpu.fragment<4xi32>
 
-func.func @k(%p: memref<?xi32>) attributes {gpu.kernel} {
+func.func @k(%p: memref<?xi32>) attributes {gpu.kernel, gpu.known_block_size = array<i32: 192, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c4 = arith.constant 4 : index
   %c16 = arith.constant 16 : index
@@ -37,15 +37,15 @@ func.func @k(%p: memref<?xi32>) attributes {gpu.kernel} {
     cute_nvgpu.tmem.store %x, %cells[%lane, %c20] shape 32x32b : !four, !cells
     cute_nvgpu.tmem.wait_store
     cute_nvgpu.tcgen05.fence.before_thread_sync
-    cute_nvgpu.bar.sync 1 threads 256
-    cute_nvgpu.bar.sync 2 threads 256
+    cute_nvgpu.bar.sync 1 threads 192
+    cute_nvgpu.bar.sync 2 threads 192
     cute_nvgpu.tcgen05.fence.after_thread_sync
     %y = cute_nvgpu.tmem.load %cells[%lane, %c20] shape 32x32b : !cells -> !four
     cute_nvgpu.tmem.wait_load
     %r = cute_nvgpu.fragment.extract %y[3] : !four -> i32
     memref.store %r, %p[%t] : memref<?xi32>
   } else {
-    cute_nvgpu.bar.sync 1 threads 256
+    cute_nvgpu.bar.sync 1 threads 192
     cute_nvgpu.tcgen05.fence.after_thread_sync
     %x = cute_nvgpu.tmem.load %part[%lane, %c4] shape 32x32b : !part -> !four
     cute_nvgpu.tmem.wait_load
@@ -55,7 +55,7 @@ func.func @k(%p: memref<?xi32>) attributes {gpu.kernel} {
     cute_nvgpu.tmem.store %y, %part[%lane, %c4] shape 32x32b : !four, !part
     cute_nvgpu.tmem.wait_store
     cute_nvgpu.tcgen05.fence.before_thread_sync
-    cute_nvgpu.bar.sync 2 threads 256
+    cute_nvgpu.bar.sync 2 threads 192
   }
   cute_nvgpu.tcgen05.fence.before_thread_sync
   "gpu.barrier"() : () -> ()

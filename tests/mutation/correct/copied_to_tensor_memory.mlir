@@ -1,6 +1,6 @@
 // A matrix of shared memory is copied to tensor memory by one thread; behind its commit, threads may
 // write the matrix again and load the copy.
-// block = 128, arch = sm_100a
+// arch = sm_100a
 
 !slot = memref<1xi32, #cute<space smem>>
 !bar = memref<1xi64, #cute<space smem>>
@@ -9,7 +9,7 @@
 !cells = memref<128x32xi32, !cute.layout<"(128,32):(65536,1)">, #cute<space tmem>>
 !four = !cute_nvgpu.fragment<4xi32>
 
-func.func @k(%p: memref<?xi32>) attributes {gpu.kernel} {
+func.func @k(%p: memref<?xi32>) attributes {gpu.kernel, gpu.known_block_size = array<i32: 128, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c8 = arith.constant 8 : index

@@ -1,11 +1,11 @@
 // A thread's copy reads only as many bytes as there are, and fills the rest with zeros: threads of
 // the other warp read them behind the barrier.
-// block = 64, arch = sm_80
+// arch = sm_80
 // p counts: 0, 1, 2, ...
 
 !rows = memref<32x4xi32, #cute<space smem>>
 
-func.func @k(%p: memref<?xi32>) attributes {gpu.kernel} {
+func.func @k(%p: memref<?xi32>) attributes {gpu.kernel, gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c2 = arith.constant 2 : index
   %c3 = arith.constant 3 : index

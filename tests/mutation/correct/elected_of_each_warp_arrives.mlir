@@ -1,11 +1,10 @@
 // One thread of each of three warps arrives for its warp, behind the warp's barrier; then all know what
 // all have written.
-// block = 96
 
 !bar = memref<1xi64, #cute<space smem>>
 !words = memref<96xi32, #cute<space smem>>
 
-func.func @k(%p: memref<?xi32>) attributes {gpu.kernel} {
+func.func @k(%p: memref<?xi32>) attributes {gpu.kernel, gpu.known_block_size = array<i32: 96, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c5 = arith.constant 5 : index

@@ -1,11 +1,11 @@
 // A ring of four stages by cp.async. Every round commits a group, the last rounds empty ones, so that
 // the wait for all but two groups is right to the end.
-// block = 64, arch = sm_80
+// arch = sm_80
 // p counts: 0, 1, 2, ...
 
 !ring = memref<4x64xi32, #cute<space smem>>
 
-func.func @k(%p: memref<?xi32>) attributes {gpu.kernel} {
+func.func @k(%p: memref<?xi32>) attributes {gpu.kernel, gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index

@@ -1,8 +1,8 @@
 // Relaxed accesses to a flag, with fences around them: every thread of the first CTA counts itself
 // behind its fence, and one of the second one waits for all 32 before its own.
-// block = 32, grid = 2, arch = sm_80
+// grid = 2, arch = sm_80
 
-func.func @k(%p: memref<?xi32>) attributes {gpu.kernel} {
+func.func @k(%p: memref<?xi32>) attributes {gpu.kernel, gpu.known_block_size = array<i32: 32, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c32 = arith.constant 32 : index
   %one = arith.constant 1 : i32

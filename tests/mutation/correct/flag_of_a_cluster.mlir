@@ -1,7 +1,6 @@
 // Two CTAs of one cluster pass a number through global memory, with a flag whose scope is the cluster.
-// block = 32
 
-func.func @k(%p: memref<?xi32>) attributes {gpu.kernel, gpu.known_cluster_size = array<i32: 2, 1, 1>} {
+func.func @k(%p: memref<?xi32>) attributes {gpu.kernel, gpu.known_block_size = array<i32: 32, 1, 1>, gpu.known_cluster_size = array<i32: 2, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c32 = arith.constant 32 : index
   %zero = arith.constant 0 : i32

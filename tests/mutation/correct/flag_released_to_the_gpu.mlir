@@ -1,9 +1,9 @@
 // The first CTA writes numbers, meets, and one thread stores a flag that releases them to the GPU. A
 // thread of the second one loads the flag until it is set, and acquires; its CTA reads behind a
 // barrier.
-// block = 64, grid = 2, arch = sm_80
+// grid = 2, arch = sm_80
 
-func.func @k(%p: memref<?xi32>) attributes {gpu.kernel} {
+func.func @k(%p: memref<?xi32>) attributes {gpu.kernel, gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c64 = arith.constant 64 : index
   %c63 = arith.constant 63 : index

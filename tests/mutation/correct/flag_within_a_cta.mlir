@@ -1,7 +1,7 @@
 // Two warps of one CTA: the scope of the flag between them is the CTA alone.
-// block = 64, arch = sm_80
+// arch = sm_80
 
-func.func @k(%p: memref<?xi32>) attributes {gpu.kernel} {
+func.func @k(%p: memref<?xi32>) attributes {gpu.kernel, gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c31 = arith.constant 31 : index
   %c32 = arith.constant 32 : index
   %c0 = arith.constant 0 : index

@@ -1,12 +1,11 @@
 // Each of two CTAs copies half of a buffer to both: an mbarrier expects the bytes of two copies, one of
 // them of the other CTA. Both say at the end of a round that they have read.
-// block = 32
 
 !map = !cute_nvgpu.tma_descriptor<8x16xi32, swizzle = 64>
 !halves = memref<2x8x16xi32, !cute.composed_layout<"S<2,2,3> o 0 o (2,8,16):(128,16,1)">, #cute<space smem>>
 !bar = memref<1xi64, #cute<space smem>>
 
-func.func @k(%p: memref<?xi32>, %m: !map) attributes {gpu.kernel, gpu.known_cluster_size = array<i32: 2, 1, 1>} {
+func.func @k(%p: memref<?xi32>, %m: !map) attributes {gpu.kernel, gpu.known_block_size = array<i32: 32, 1, 1>, gpu.known_cluster_size = array<i32: 2, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c3 = arith.constant 3 : index

@@ -1,13 +1,13 @@
 // Four warps store to tensor memory, the four that have the same lanes load it: an mbarrier, at which
 // every thread of the first arrives, is between, for three rounds, and another one back.
-// block = 256, arch = sm_100a
+// arch = sm_100a
 
 !slot = memref<1xi32, #cute<space smem>>
 !bars = memref<2xi64, #cute<space smem>>
 !cells = memref<128x32xi32, !cute.layout<"(128,32):(65536,1)">, #cute<space tmem>>
 !one = !cute_nvgpu.fragment<1xi32>
 
-func.func @k(%p: memref<?xi32>) attributes {gpu.kernel} {
+func.func @k(%p: memref<?xi32>) attributes {gpu.kernel, gpu.known_block_size = array<i32: 256, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c3 = arith.constant 3 : index

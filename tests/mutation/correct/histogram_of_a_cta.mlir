@@ -1,10 +1,10 @@
 // Counts in shared memory by atomic operations, cleared before and read after a barrier.
-// block = 96, arch = sm_80
+// arch = sm_80
 // p counts: 0, 1, 2, ...
 
 !bins = memref<8xi32, #cute<space smem>>
 
-func.func @k(%p: memref<?xi32>) attributes {gpu.kernel} {
+func.func @k(%p: memref<?xi32>) attributes {gpu.kernel, gpu.known_block_size = array<i32: 96, 1, 1>} {
   %c8 = arith.constant 8 : index
   %c128 = arith.constant 128 : index
   %c5 = arith.constant 5 : index

@@ -1,9 +1,9 @@
 // Each CTA writes a number and counts itself; the one that comes last sums what all have written.
-// block = 32, grid = 4, arch = sm_80
+// grid = 4, arch = sm_80
 
 !word = memref<1xi32, #cute<space smem>>
 
-func.func @k(%p: memref<?xi32>) attributes {gpu.kernel} {
+func.func @k(%p: memref<?xi32>) attributes {gpu.kernel, gpu.known_block_size = array<i32: 32, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c4 = arith.constant 4 : index

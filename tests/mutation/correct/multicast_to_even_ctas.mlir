@@ -1,12 +1,11 @@
 // The first of four CTAs copies a box to itself and to the third one; the others only start and end with
 // them.
-// block = 32
 
 !map = !cute_nvgpu.tma_descriptor<8x16xi32, swizzle = 64>
 !box = memref<8x16xi32, !cute.composed_layout<"S<2,2,3> o 0 o (8,16):(16,1)">, #cute<space smem>>
 !bar = memref<1xi64, #cute<space smem>>
 
-func.func @k(%p: memref<?xi32>, %m: !map) attributes {gpu.kernel, gpu.known_cluster_size = array<i32: 4, 1, 1>} {
+func.func @k(%p: memref<?xi32>, %m: !map) attributes {gpu.kernel, gpu.known_block_size = array<i32: 32, 1, 1>, gpu.known_cluster_size = array<i32: 4, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c5 = arith.constant 5 : index
   %c16 = arith.constant 16 : index

@@ -1,11 +1,10 @@
 // Each of two CTAs reads what the other one has written to its own shared memory; neither leaves before
 // both have read.
-// block = 64
 
 !words = memref<64xi32, #cute<space smem>>
 !there = memref<64xi32, #cute<space dsmem>>
 
-func.func @k(%p: memref<?xi32>) attributes {gpu.kernel, gpu.known_cluster_size = array<i32: 2, 1, 1>} {
+func.func @k(%p: memref<?xi32>) attributes {gpu.kernel, gpu.known_block_size = array<i32: 64, 1, 1>, gpu.known_cluster_size = array<i32: 2, 1, 1>} {
   %c63 = arith.constant 63 : index
   %c64 = arith.constant 64 : index
   %one = arith.constant 1 : i32

@@ -1,11 +1,10 @@
 // Each of four CTAs writes to the next one's shared memory, between barriers of the cluster, and again
 // behind a barrier for what it has got.
-// block = 32
 
 !words = memref<32xi32, #cute<space smem>>
 !there = memref<32xi32, #cute<space dsmem>>
 
-func.func @k(%p: memref<?xi32>) attributes {gpu.kernel, gpu.known_cluster_size = array<i32: 4, 1, 1>} {
+func.func @k(%p: memref<?xi32>) attributes {gpu.kernel, gpu.known_block_size = array<i32: 32, 1, 1>, gpu.known_cluster_size = array<i32: 4, 1, 1>} {
   %c32 = arith.constant 32 : index
   %c31 = arith.constant 31 : index
   %one = arith.constant 1 : i32

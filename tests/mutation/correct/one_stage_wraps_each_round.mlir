@@ -1,12 +1,11 @@
 // One stage and one mbarrier, 17 times: all threads meet before the copy of the next round, so that
 // nothing has to say that the stage is empty.
-// block = 32
 
 !map = !cute_nvgpu.tma_descriptor<8x16xi32, swizzle = 64>
 !stage = memref<8x16xi32, !cute.composed_layout<"S<2,2,3> o 0 o (8,16):(16,1)">, #cute<space smem>>
 !bar = memref<1xi64, #cute<space smem>>
 
-func.func @k(%p: memref<?xi32>, %m: !map) attributes {gpu.kernel} {
+func.func @k(%p: memref<?xi32>, %m: !map) attributes {gpu.kernel, gpu.known_block_size = array<i32: 32, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c8 = arith.constant 8 : index

@@ -1,6 +1,6 @@
 // A pair of CTAs: both allocate, the first one multiplies with the matrices of both, and the commit
 // arrives in both, each of which reads its half of the result.
-// block = 128, arch = sm_100a
+// arch = sm_100a
 
 !slot = memref<1xi32, #cute<space smem>>
 !bar = memref<1xi64, #cute<space smem>>
@@ -11,7 +11,7 @@
 !cells = memref<128x32xf32, !cute.layout<"(128,32):(65536,1)">, #cute<space tmem>>
 !one = !cute_nvgpu.fragment<1xf32>
 
-func.func @k(%p: memref<?xi32>) attributes {gpu.kernel, gpu.known_cluster_size = array<i32: 2, 1, 1>} {
+func.func @k(%p: memref<?xi32>) attributes {gpu.kernel, gpu.known_block_size = array<i32: 128, 1, 1>, gpu.known_cluster_size = array<i32: 2, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c9 = arith.constant 9 : index

@@ -1,10 +1,10 @@
 // Four warps, two of which meet at a named barrier each, some rounds before the other two do: each
 // pair exchanges what it has through its half of the memory.
-// block = 128, arch = sm_80
+// arch = sm_80
 
 !half = memref<2x64xi32, #cute<space smem>>
 
-func.func @k(%p: memref<?xi32>) attributes {gpu.kernel} {
+func.func @k(%p: memref<?xi32>) attributes {gpu.kernel, gpu.known_block_size = array<i32: 128, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c3 = arith.constant 3 : index

@@ -1,12 +1,11 @@
 // The first CTA feeds the second one by stores to its shared memory, through two stages, for seven
 // rounds: it arrives at mbarriers over there, and they arrive at its own.
-// block = 32
 
 !stages = memref<2x32xi32, #cute<space smem>>
 !there = memref<2x32xi32, #cute<space dsmem>>
 !bars = memref<2xi64, #cute<space smem>>
 
-func.func @k(%p: memref<?xi32>) attributes {gpu.kernel, gpu.known_cluster_size = array<i32: 2, 1, 1>} {
+func.func @k(%p: memref<?xi32>) attributes {gpu.kernel, gpu.known_block_size = array<i32: 32, 1, 1>, gpu.known_cluster_size = array<i32: 2, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index

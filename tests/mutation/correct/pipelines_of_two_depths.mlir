@@ -1,6 +1,5 @@
 // One thread feeds two pipelines, of two and of three stages, for twelve rounds: their parities wrap at
 // different rounds.
-// block = 64
 
 !map = !cute_nvgpu.tma_descriptor<8x16xi32, swizzle = 64>
 !two = memref<2x8x16xi32, !cute.composed_layout<"S<2,2,3> o 0 o (2,8,16):(128,16,1)">, #cute<space smem>>
@@ -8,7 +7,7 @@
 !bars2 = memref<2xi64, #cute<space smem>>
 !bars3 = memref<3xi64, #cute<space smem>>
 
-func.func @k(%p: memref<?xi32>, %m: !map) attributes {gpu.kernel} {
+func.func @k(%p: memref<?xi32>, %m: !map) attributes {gpu.kernel, gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index

@@ -1,6 +1,6 @@
 // Two warps multiply into accumulators side by side, each with a commit to an mbarrier of its own; all
 // wait for both.
-// block = 192, arch = sm_100a
+// arch = sm_100a
 
 !slot = memref<1xi32, #cute<space smem>>
 !bars = memref<2xi64, #cute<space smem>>
@@ -12,7 +12,7 @@
 !cells = memref<128x32xf32, !cute.layout<"(128,32):(65536,1)">, #cute<space tmem>>
 !one = !cute_nvgpu.fragment<1xf32>
 
-func.func @k(%p: memref<?xi32>) attributes {gpu.kernel} {
+func.func @k(%p: memref<?xi32>) attributes {gpu.kernel, gpu.known_block_size = array<i32: 192, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c4 = arith.constant 4 : index
@@ -52,8 +52,8 @@ func.func @k(%p: memref<?xi32>) attributes {gpu.kernel} {
         memref.store %f3, %b[%t, %i] : !b
       }
     }
-    cute_nvgpu.fence.proxy.async in "shared::cta"
   }
+  cute_nvgpu.fence.proxy.async in "shared::cta"
   cute_nvgpu.tcgen05.fence.before_thread_sync
   "gpu.barrier"() : () -> ()
   cute_nvgpu.tcgen05.fence.after_thread_sync

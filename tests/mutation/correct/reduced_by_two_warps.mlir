@@ -1,11 +1,10 @@
 // Two warps add a box each to the same place of a tensor, each by its own thread: reductions of copies
 // need no order between them.
-// block = 64
 
 !map = !cute_nvgpu.tma_descriptor<8x16xi32, swizzle = 64>
 !boxes = memref<2x8x16xi32, !cute.composed_layout<"S<2,2,3> o 0 o (2,8,16):(128,16,1)">, #cute<space smem>>
 
-func.func @k(%p: memref<?xi32>, %m: !map) attributes {gpu.kernel} {
+func.func @k(%p: memref<?xi32>, %m: !map) attributes {gpu.kernel, gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index

@@ -1,13 +1,12 @@
 // An mbarrier of one arrival is ended behind a barrier of the CTA and made anew for 64, the next one
 // shows it to all.
-// block = 64
 
 !map = !cute_nvgpu.tma_descriptor<8x16xi32, swizzle = 64>
 !box = memref<8x16xi32, !cute.composed_layout<"S<2,2,3> o 0 o (8,16):(16,1)">, #cute<space smem>>
 !bar = memref<1xi64, #cute<space smem>>
 !words = memref<64xi32, #cute<space smem>>
 
-func.func @k(%p: memref<?xi32>, %m: !map) attributes {gpu.kernel} {
+func.func @k(%p: memref<?xi32>, %m: !map) attributes {gpu.kernel, gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c16 = arith.constant 16 : index

@@ -1,12 +1,11 @@
 // Consumers release a stage only where a later round takes it again: of seven rounds the first four,
 // with three stages.
-// block = 64
 
 !map = !cute_nvgpu.tma_descriptor<8x16xi32, swizzle = 64>
 !stages = memref<3x8x16xi32, !cute.composed_layout<"S<2,2,3> o 0 o (3,8,16):(128,16,1)">, #cute<space smem>>
 !ring = memref<3xi64, #cute<space smem>>
 
-func.func @k(%p: memref<?xi32>, %m: !map) attributes {gpu.kernel} {
+func.func @k(%p: memref<?xi32>, %m: !map) attributes {gpu.kernel, gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index

@@ -1,10 +1,10 @@
 // A warp fills two buffers in turn, another one empties them: for each buffer a named barrier says
 // that it is full, another one that it is empty. The loop does both buffers a round.
-// block = 64, arch = sm_80
+// arch = sm_80
 
 !buffers = memref<2x32xi32, #cute<space smem>>
 
-func.func @k(%p: memref<?xi32>) attributes {gpu.kernel} {
+func.func @k(%p: memref<?xi32>) attributes {gpu.kernel, gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c3 = arith.constant 3 : index

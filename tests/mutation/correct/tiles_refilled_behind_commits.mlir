@@ -1,6 +1,6 @@
 // The threads of four warps write a tile anew once the commit of what read it has arrived, four times;
 // one of them multiplies. The sum is read at the end.
-// block = 128, arch = sm_100a
+// arch = sm_100a
 
 !slot = memref<1xi32, #cute<space smem>>
 !bar = memref<1xi64, #cute<space smem>>
@@ -12,7 +12,7 @@
 !cells = memref<128x32xf32, !cute.layout<"(128,32):(65536,1)">, #cute<space tmem>>
 !one = !cute_nvgpu.fragment<1xf32>
 
-func.func @k(%p: memref<?xi32>) attributes {gpu.kernel} {
+func.func @k(%p: memref<?xi32>) attributes {gpu.kernel, gpu.known_block_size = array<i32: 128, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c4 = arith.constant 4 : index

@@ -1,13 +1,13 @@
 // Two allocations of tensor memory, for which one permit is enough: each thread keeps a number in each,
 // and one warp gives both back when all are done.
-// block = 128, arch = sm_100a
+// arch = sm_100a
 
 !slots = memref<2xi32, #cute<space smem>>
 !wide = memref<128x64xi32, !cute.layout<"(128,64):(65536,1)">, #cute<space tmem>>
 !narrow = memref<128x32xi32, !cute.layout<"(128,32):(65536,1)">, #cute<space tmem>>
 !one = !cute_nvgpu.fragment<1xi32>
 
-func.func @k(%p: memref<?xi32>) attributes {gpu.kernel} {
+func.func @k(%p: memref<?xi32>) attributes {gpu.kernel, gpu.known_block_size = array<i32: 128, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c17 = arith.constant 17 : index

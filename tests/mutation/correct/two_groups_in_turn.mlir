@@ -1,11 +1,11 @@
 // Two tables come by cp.async in a group each. The first one is used while the second may still be
 // under way, and then is where the result of the second goes.
-// block = 32, arch = sm_80
+// arch = sm_80
 // p counts: 0, 1, 2, ...
 
 !table = memref<128xi32, #cute<space smem>>
 
-func.func @k(%p: memref<?xi32>) attributes {gpu.kernel} {
+func.func @k(%p: memref<?xi32>) attributes {gpu.kernel, gpu.known_block_size = array<i32: 32, 1, 1>} {
   %four = arith.constant 4 : index
   %thirty_one = arith.constant 31 : index
   %hundred = arith.constant 128 : index

@@ -1,12 +1,11 @@
 // Two pipelines of two stages, a producer warp each, fill the upper and the lower box of one buffer;
 // the consumers wait for both and let both go, nine times.
-// block = 128
 
 !map = !cute_nvgpu.tma_descriptor<8x16xi32, swizzle = 64>
 !buffer = memref<2x2x8x16xi32, !cute.composed_layout<"S<2,2,3> o 0 o (2,2,8,16):(256,128,16,1)">, #cute<space smem>>
 !bars = memref<2x2xi64, #cute<space smem>>
 
-func.func @k(%p: memref<?xi32>, %m: !map) attributes {gpu.kernel} {
+func.func @k(%p: memref<?xi32>, %m: !map) attributes {gpu.kernel, gpu.known_block_size = array<i32: 128, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index

@@ -1,6 +1,5 @@
 // Two wgmmas in groups of their own: the first result is used while the second may be under way, and
 // the first one's matrix is overwritten by then for a third.
-// block = 128
 
 !a = memref<64x16xf16, !cute.composed_layout<"S<1,3,3> o 0 o (64,16):(16,1)">, #cute<space smem>>
 !b = memref<8x16xf16, !cute.composed_layout<"S<1,3,3> o 0 o (8,16):(16,1)">, #cute<space smem>>

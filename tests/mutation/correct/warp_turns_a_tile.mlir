@@ -1,10 +1,10 @@
 // A warp alone transposes 32 words again and again through two buffers: one barrier of the warp a
 // round is enough, as a buffer is written two rounds later.
-// block = 32, arch = sm_80
+// arch = sm_80
 
 !buffers = memref<2x32xi32, #cute<space smem>>
 
-func.func @k(%p: memref<?xi32>) attributes {gpu.kernel} {
+func.func @k(%p: memref<?xi32>) attributes {gpu.kernel, gpu.known_block_size = array<i32: 32, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index

@@ -1,6 +1,5 @@
 // Two warpgroups multiply in turn, three times each, out of one matrix that each writes anew: named
 // barriers hand it over, and each has one for itself.
-// block = 256
 
 !a = memref<64x16xf16, !cute.composed_layout<"S<1,3,3> o 0 o (64,16):(16,1)">, #cute<space smem>>
 !b = memref<8x16xf16, !cute.composed_layout<"S<1,3,3> o 0 o (8,16):(16,1)">, #cute<space smem>>

@@ -1,6 +1,5 @@
 // A comes from registers, which get new values every round: the wgmma that read them is waited for
 // before, and a fence shows them to the next one.
-// block = 128
 
 !b = memref<8x16xf16, !cute.composed_layout<"S<1,3,3> o 0 o (8,16):(16,1)">, #cute<space smem>>
 !b_desc = !cute_nvgpu.smem_desc_view<8x16xf16, "S<1,3,3> o 0 o (8,16):(16,1)">
