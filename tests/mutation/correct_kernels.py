@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import permutations
 
 from small_kernels import SMALL
-from subjects import SUBJECTS, Array, Subject
+from subjects import SUBJECTS, Array, Subject, small
 from xdsl.dialects import scf
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
@@ -29,7 +29,7 @@ class Correct:
 
 
 def _small(name: str, expected: Callable[[list[Array]], bool]) -> Correct:
-    subject = SUBJECTS[name]
+    subject = small(name)
     return Correct(lambda: subject.module(name, "atom")[0], subject.arch, subject.run, expected)
 
 

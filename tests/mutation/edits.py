@@ -6,9 +6,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from xdsl.dialects import arith, scf
+from xdsl.dialects import arith, memref, scf
 from xdsl.dialects.builtin import IndexType, IntegerAttr, IntegerType
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
+
+from tilewright.dialects.ancestors import ancestors
+from tilewright.dialects.cute.types.memref import Space, is_memref, space_of
 
 Edit = Callable[[Operation], bool]
 """Changes an op in place; False where it has nothing to change."""
@@ -39,6 +42,31 @@ def acts(op: Operation) -> bool:
     if synchronises(op) or op.regions:
         return True
     return ACTS.match(op.name) is not None and PREPARES.match(op.name) is None
+
+
+def is_guard(op: scf.IfOp) -> bool:
+    """Whether a branch decides who orders others: one around stores of results, or around all that
+    a kernel does, decides what is computed."""
+    inside = set(op.walk())
+    kernel = [each for root in ancestors(op) for each in root.walk()]
+    alone = all(each in inside for each in kernel if synchronises(each))
+    return (
+        not op.results
+        and any(map(_orders_others, inside))
+        and not alone
+        and not any(isinstance(each, memref.StoreOp) and _is_global(each) for each in inside)
+    )
+
+
+def _is_global(op: memref.StoreOp) -> bool:
+    assert is_memref(op.memref.type)
+    return space_of(op.memref.type.memory_space) is Space.GMEM
+
+
+def _orders_others(op: Operation) -> bool:
+    """Whether an op orders more than the copies of its own thread: the guard of a store that waits
+    for itself is no synchronisation."""
+    return synchronises(op) and ".bulk." not in op.name
 
 
 def carried(value: SSAValue) -> bool:

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from edits import Edit, acts, carried, number, put, put_changed, put_number, synchronises
+from edits import Edit, acts, carried, is_guard, number, put, put_changed, put_number, synchronises
 from order_edits import order_edits
 from parameter_edits import parameter_edits
 from scope_edits import scope_edits
@@ -79,18 +79,12 @@ def _edits(op: Operation) -> Iterator[tuple[str, Edit]]:
         yield from _operands(op)
     elif op.name in ("cute_nvgpu.tma.load", "cute_nvgpu.make_smem_desc"):
         yield from _operands(op)
-    elif isinstance(op, scf.IfOp) and not op.results and any(map(_orders_others, op.walk())):
+    elif isinstance(op, scf.IfOp) and is_guard(op):
         yield "guard: true", lambda op: _guard(op, 1)
         yield "guard: false", lambda op: _guard(op, 0)
         yield "guard: not", _negate
     elif op.name == "cute_nvgpu.elect.sync":
         yield "guard: all elected", lambda op: _replace_result(op, 1)
-
-
-def _orders_others(op: Operation) -> bool:
-    """Whether an op orders more than the copies of its own thread: the guard of a store that waits
-    for itself is no synchronisation."""
-    return synchronises(op) and ".bulk." not in op.name
 
 
 def _remove(op: Operation) -> bool:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
-from edits import Edit, carried, constant_of, put_number, synchronises
+from edits import Edit, carried, constant_of, is_guard, put_number, synchronises
 from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import IndexType, IntegerAttr, IntegerType
 from xdsl.dialects.func import FuncOp
@@ -65,7 +65,7 @@ def _is_of_a_ring(op: Operation) -> bool:
 def _guards(use: Use) -> bool:
     """Whether a condition decides who orders others."""
     branch = use.operation
-    return isinstance(branch, scf.IfOp) and any(map(synchronises, branch.walk()))
+    return isinstance(branch, scf.IfOp) and is_guard(branch)
 
 
 def _is_equal(op: arith.CmpiOp) -> bool:

@@ -4,25 +4,24 @@ fence, CTAs of a cluster, and which mbarrier or columns of tensor memory it is a
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import prod
 
 from edits import Edit, add_before, constant_of, put_changed, put_number
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import MemRefType, StringAttr, UnitAttr, i64
+from xdsl.dialects.builtin import DenseArrayBase, MemRefType, StringAttr, UnitAttr, i64
 from xdsl.dialects.func import FuncOp
 from xdsl.dialects.memref import AllocOp
 from xdsl.ir import Operation, SSAValue
 
+from tilewright.dialects.ancestors import ancestors
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import SCOPES, WEAK
 from tilewright.dialects.cute_nvgpu.lattice.sync import FENCED_SPACES
-from tilewright.dialects.cute_nvgpu.ops import cluster, tcgen05_sync, tma, tmem, tmem_access
+from tilewright.dialects.cute_nvgpu.ops import cluster, tcgen05_sync, tma, tmem
 from tilewright.dialects.cute_nvgpu.ops.sync import FenceOp
 from tilewright.dialects.ptx.synchronization import FenceOp as PtxFenceOp
 
 FENCES = {"cute_nvgpu.fence.proxy.async": FenceOp, "ptx.fence.proxy.async": PtxFenceOp}
 """Fences between proxies, and the one between threads of their level."""
-
-CTAS = 4
-"""Of a cluster, at most."""
 
 
 def scope_edits(op: Operation) -> Iterator[tuple[str, Edit]]:
@@ -34,18 +33,26 @@ def scope_edits(op: Operation) -> Iterator[tuple[str, Edit]]:
         yield from _spaces(op)
     if isinstance(op, tma.TmaLoadOp | tcgen05_sync.CommitOp) and op.mask is not None:
         place = op.operands.index(op.mask)  # type: ignore[arg-type]
-        for cta in range(CTAS):
+        for cta in range(_ctas(op)):
             yield f"cluster: CTA {cta} of the mask", _changed(place, 1 << cta)
-    if isinstance(op, cluster.MapOp | cluster.MbarrierArriveOp):
+    if isinstance(op, cluster.MbarrierArriveOp):
         yield "cluster: another rank", _changed(len(op.operands) - 1, 1)
-    if isinstance(op, cluster.MbarrierArriveOp) and op.reads is None:
-        yield "scope: of reads", lambda op: _set(op, "reads", UnitAttr())
+        if op.reads is None:
+            yield "scope: of reads", lambda op: _set(op, "reads", UnitAttr())
     if "mbarrier" in op.name or isinstance(op, tma.TmaLoadOp | tcgen05_sync.CommitOp):
         yield from _barriers(op)
-    if isinstance(op, tmem.SliceOp | tmem_access.StoreOp):
+    if isinstance(op, tmem.SliceOp):
         yield "columns: those of others", _alias
     if isinstance(op, tmem.RetrieveOp):
         yield "columns: of another allocation", lambda op: _another_element(op, 1)
+
+
+def _ctas(op: Operation) -> int:
+    """How many CTAs the kernel's clusters have."""
+    kernel = next(each for each in ancestors(op) if isinstance(each, FuncOp))
+    size = kernel.attributes["gpu.known_cluster_size"]
+    assert isinstance(size, DenseArrayBase)
+    return prod(size.get_values())
 
 
 def _set(op: Operation, name: str, value: StringAttr | UnitAttr) -> bool:
@@ -116,11 +123,9 @@ def _another_barrier(op: Operation) -> bool:
     """The mbarriers of the same type that are made next."""
     barrier = _barrier_of(op)
     assert barrier is not None
-    kernel = op
-    while not isinstance(kernel, FuncOp):
-        kernel = kernel.parent_op()
-        if kernel is None:
-            return False
+    kernel = next((each for each in ancestors(op) if isinstance(each, FuncOp)), None)
+    if kernel is None:
+        return False
     alike = [
         each.memref
         for each in kernel.walk()

@@ -11,7 +11,7 @@ from typing import Any, Literal
 import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
-from small_kernels import FOLDER, SMALL, arch_of, arguments_of, launch_of
+from small_kernels import FOLDER, SMALL, arch_of, arguments_of, launch_of, says_its_block, text_of
 from xdsl.dialects.builtin import ModuleOp
 
 import tilewright as tw
@@ -114,8 +114,9 @@ def _wmma() -> list[Any]:
     return [a, b, np.full((64, 64), np.nan, np.float32)]
 
 
-def _small(name: str) -> Subject:
-    text = (FOLDER / f"{name}.mlir").read_text()
+def small(name: str) -> Subject:
+    """The subject of a small kernel."""
+    text = text_of(name)
     grid, (threads,) = launch_of(text)
     return Subject(arch_of(text), grid, threads, lambda: arguments_of(text), folder=FOLDER)
 
@@ -140,5 +141,5 @@ SUBJECTS: dict[str, Subject] = {
     "tile_gemm_sm100": Subject(
         "sm_100a", (1,), 192, lambda: matrices(128, 256, 576, np.float16), TILES
     ),
-    **{name: _small(name) for name in SMALL},
+    **{name: small(name) for name in SMALL if says_its_block(name)},
 }

@@ -1,5 +1,5 @@
 // Two warps write halves of a box. One thread stores it, waits until it is read, and an mbarrier lets
-// both write the next one; at the end it waits for all of the writes.
+// both write the next one.
 
 !map = !cute_nvgpu.tma_descriptor<8x16xi32, swizzle = 64>
 !box = memref<8x16xi32, !cute.composed_layout<"S<2,2,3> o 0 o (8,16):(16,1)">, #cute<space smem>>
@@ -40,9 +40,6 @@ func.func @k(%p: memref<?xi32>, %m: !map) attributes {gpu.kernel, gpu.known_bloc
       cute_nvgpu.mbarrier.arrive %bars[%c1] : !bars
     }
     cute_nvgpu.mbarrier.wait %bars[%c1] parity %parity : !bars
-  }
-  scf.if %stores {
-    cute_nvgpu.cp.async.bulk.wait_group 0
   }
   func.return
 }

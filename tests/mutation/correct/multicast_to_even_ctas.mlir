@@ -1,5 +1,4 @@
-// The first of four CTAs copies a box to itself and to the third one; the others only start and end with
-// them.
+// The first of four CTAs copies a box to itself and to the third one; the others only start with them.
 
 !map = !cute_nvgpu.tma_descriptor<8x16xi32, swizzle = 64>
 !box = memref<8x16xi32, !cute.composed_layout<"S<2,2,3> o 0 o (8,16):(16,1)">, #cute<space smem>>
@@ -43,7 +42,5 @@ func.func @k(%p: memref<?xi32>, %m: !map) attributes {gpu.kernel, gpu.known_bloc
     %at = arith.addi %first, %t : index
     memref.store %v, %p[%at] : memref<?xi32>
   }
-  cute_nvgpu.cluster.arrive
-  cute_nvgpu.cluster.wait
   func.return
 }

@@ -27,23 +27,15 @@ func.func @k(%p: memref<?xi32>) attributes {gpu.kernel, gpu.known_block_size = a
       cute_nvgpu.bar.arrive 4 threads 64
     }
   } else {
-    cute_nvgpu.bar.arrive 1 threads 64
-    cute_nvgpu.bar.arrive 2 threads 64
     %c31 = arith.constant 31 : index
-    %c2 = arith.constant 2 : index
     %other = arith.subi %c31, %lane : index
     %sum = scf.for %i = %c0 to %c3 step %c1 iter_args(%s = %zero) -> (i32) {
-      %again = arith.cmpi ult, %i, %c2 : index
+      cute_nvgpu.bar.arrive 1 threads 64
       cute_nvgpu.bar.sync 3 threads 64
+      cute_nvgpu.bar.arrive 2 threads 64
       %x = memref.load %b[%c0, %other] : !buffers
-      scf.if %again {
-        cute_nvgpu.bar.arrive 1 threads 64
-      }
       cute_nvgpu.bar.sync 4 threads 64
       %y = memref.load %b[%c1, %other] : !buffers
-      scf.if %again {
-        cute_nvgpu.bar.arrive 2 threads 64
-      }
       %xy = arith.addi %x, %y : i32
       %new = arith.addi %s, %xy : i32
       scf.yield %new : i32
