@@ -8,7 +8,6 @@ in the wrong one alone; there `// HERE` stands on the line of the op that must b
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -145,8 +144,10 @@ def run(pair: Pair, variant: str, level: str, schedule: int | None = None) -> li
         )  # type: ignore[arg-type]  # fmt: skip
 
 
-def cases(pairs: tuple[Pair, ...]) -> Iterator[Any]:
+def cases(pairs: tuple[Pair, ...]) -> list[Any]:
     """The pairs at each of their levels."""
-    for pair in pairs:
-        for level in pair.levels:
-            yield pytest.param(pair, level, id=f"{pair.name}, {level}")
+    return [
+        pytest.param(pair, level, id=f"{pair.name}, {level}")
+        for pair in pairs
+        for level in pair.levels
+    ]

@@ -45,7 +45,9 @@ class Mbarrier:
 
     `arrived` are the arrivals of the phase, `last` those of the one before. `completed` counts the
     phases of all mbarriers that were ever at its address, `first` those
-    before it. `fenced` says that a fence of its `maker` showed it to copies.
+    before it. `fenced` says that a fence of its `maker` showed it to copies. `used` is when each
+    thread of the cluster last arrived or looked, 0 for never, and `copied` the phase that the last
+    copy or commit arrives at.
     """
 
     expected: int
@@ -54,6 +56,8 @@ class Mbarrier:
     maker: int
     op: int
     released: NDArray[np.int32]
+    used: NDArray[np.int32]
+    copied: int = -1
     pending: int = 0
     bytes: int = 0
     completed: int = 0
@@ -141,15 +145,37 @@ class Mbarriers:
             nothing = np.zeros(self._clocks.seen.shape[1], dtype=np.int32)
             self._at[place] = Mbarrier(
                 count, self._columns[offset], self._completed.get(place, 0), int(lanes[index]), op,
-                nothing,
+                nothing, np.zeros(self._clocks.lanes, dtype=np.int32),
             )  # fmt: skip
         zeros = np.zeros((len(lanes), MBARRIER_BYTES), dtype=np.uint8)
         self._shared.store(lanes, address, zeros, op)
 
     def end(self, lanes: Lanes, address: Bits) -> None:
-        """`mbarrier.inval`."""
-        for place in np.unique(self.find(lanes, address)).tolist():
+        """`mbarrier.inval`. Raises Fault where somebody may still look at an mbarrier."""
+        for place in np.unique(places := self.find(lanes, address)).tolist():
+            index = int(np.argmax(places == place))
+            self._check_unused(self._at[place], int(lanes[index]), index)
             self._completed[place] = self._at.pop(place).completed
+
+    def _check_unused(self, barrier: Mbarrier, lane: int, index: int) -> None:
+        local = np.flatnonzero(barrier.used)
+        users = lane // self._clocks.lanes * self._clocks.lanes + local
+        known = self._clocks.seen[[lane]]
+        late = ~self._clocks.happened(known, users[None].astype(np.int32), barrier.used[local][None])
+        late &= users != lane
+        if late.any():
+            user = int(users[np.argmax(late)])
+            raise Fault(
+                f"ends {self._named(barrier)}, at which thread {user % self._shared.threads} may "
+                "still look: no barrier orders them",
+                index,
+            )
+        if barrier.copied >= known[0, barrier.column]:
+            raise Fault(
+                f"ends {self._named(barrier)}, at which a copy may still arrive: no wait for its "
+                "phase is before this",
+                index,
+            )
 
     def find(self, lanes: Lanes, address: Bits) -> NDArray[np.int64]:
         """The places of the mbarriers at each thread's address. Raises Fault where there is none,
@@ -162,8 +188,13 @@ class Mbarriers:
                     "and no mbarrier.init has made one",
                     int(np.argmax(bytes_[:, 0] == place)),
                 )
+            self._use(place, lanes[bytes_[:, 0] == place])
         self._shared.check_made(lanes, bytes_)
         return bytes_[:, 0]
+
+    def _use(self, place: int, lanes: Lanes) -> None:
+        """Threads arrive at an mbarrier, or look at it."""
+        self._at[place].used[lanes % self._clocks.lanes] = self._clocks.now(lanes)
 
     def fence(self, lanes: Lanes) -> None:
         """`fence.mbarrier_init` or `fence.proxy.async`: copies see what the threads made."""
@@ -270,6 +301,8 @@ class Mbarriers:
         """Whom a copy of a thread reaches: each CTA of the wave, and the place of its mbarrier.
         Raises Fault where one is not made, or not known to be."""
         there = self.places(lane, address, mask)
+        for place in there:
+            self._use(place, np.array([lane]))
         made = np.array(there)[:, None] + np.arange(MBARRIER_BYTES)
         self._shared.check_made(np.full(len(there), lane), made)
         return [(place // self._shared.stride, place) for place in there]
@@ -280,6 +313,7 @@ class Mbarriers:
         barrier = self._at[place]
         self._check_fenced(barrier)
         phase = barrier.column, barrier.completed
+        barrier.copied = barrier.completed
         self._shared.remote.note_copy(lane, place // self._shared.stride, phase, "a tcgen05.commit")
         if not barrier.pending:
             raise Fault(
@@ -318,6 +352,7 @@ class Mbarriers:
         barrier = self._at[place]
         self._check_fenced(barrier)
         when = (barrier.column, barrier.completed)
+        barrier.copied = barrier.completed
         self._shared.remote.note_copy(lane, place // self._shared.stride, when, "a tma.load")
         self._shared.write_async(lane, places, data, op, when)
         # The copy began after the phases that its thread had waited for were over.
@@ -360,7 +395,9 @@ class Mbarriers:
     def resume(self, wait: MbarrierWait, lanes: Lanes) -> None:
         """Let threads know what those knew who completed the phases that they waited for."""
         for place in np.unique(wait.places).tolist():
-            self._clocks.learn(lanes[wait.places == place], self._at[place].released)
+            there = lanes[wait.places == place]
+            self._clocks.learn(there, self._at[place].released)
+            self._use(place, there)
 
     def deadlock(self, wait: MbarrierWait, lanes: Lanes) -> str:
         """The wait as a diagnostic says it, where nothing will complete it."""
