@@ -111,7 +111,7 @@ SMALL: dict[str, Check] = {
     "long_trip_of_three_stages": numbers(np.tile(20 * HALVES[2], 2)),
     "one_stage_wraps_each_round": numbers(17 * FROM[8:10].reshape(-1)),
     "two_pipelines_in_lockstep": numbers(9 * np.tile(HALVES[2:4], 2).reshape(-1)),
-    "pipelines_of_two_depths": numbers(12 * np.tile(FROM[9] - FROM[1], 2)),
+    "pipelines_of_two_depths": numbers(12 * np.repeat(FROM[[1, 9]], 2, 0).reshape(-1)),
     "reinitialised_mbarrier": numbers(FROM[:4].reshape(-1)[::-1]),
     "release_of_what_comes_again": numbers(np.tile(4 * FROM[4] + 3 * FROM[12], 2)),
     "elected_of_each_warp_arrives": numbers(5 + THREADS[95::-1]),

@@ -1,5 +1,5 @@
 // One thread feeds two pipelines, of two and of three stages, for twelve rounds: their parities wrap at
-// different rounds.
+// different rounds. A warp empties each.
 
 !map = !cute_nvgpu.tma_descriptor<8x16xi32, swizzle = 64>
 !two = memref<2x8x16xi32, !cute.composed_layout<"S<2,2,3> o 0 o (2,8,16):(128,16,1)">, #cute<space smem>>
@@ -7,7 +7,7 @@
 !bars2 = memref<2xi64, #cute<space smem>>
 !bars3 = memref<3xi64, #cute<space smem>>
 
-func.func @k(%p: memref<?xi32>, %m: !map) attributes {gpu.kernel, gpu.known_block_size = array<i32: 64, 1, 1>} {
+func.func @k(%p: memref<?xi32>, %m: !map) attributes {gpu.kernel, gpu.known_block_size = array<i32: 96, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
@@ -39,9 +39,14 @@ func.func @k(%p: memref<?xi32>, %m: !map) attributes {gpu.kernel, gpu.known_bloc
   }
   "gpu.barrier"() : () -> ()
   %warp = arith.divui %t, %c32 : index
+  %lane = arith.remui %t, %c32 : index
+  %column = arith.remui %lane, %c16 : index
+  %elected = cute_nvgpu.elect.sync
   %feeds = arith.cmpi eq, %warp, %c0 : index
+  %empties_x = arith.cmpi eq, %warp, %c1 : index
+  %empties_y = arith.cmpi eq, %warp, %c2 : index
   scf.if %feeds {
-    scf.if %zeroth {
+    scf.if %elected {
       scf.for %i = %c0 to %c12 step %c1 {
         %sx = arith.remui %i, %c2 : index
         %ux = arith.divui %i, %c2 : index
@@ -61,33 +66,41 @@ func.func @k(%p: memref<?xi32>, %m: !map) attributes {gpu.kernel, gpu.known_bloc
         cute_nvgpu.tma.load %m[%c8, %c0] to %y[%sy, %c0, %c0] mbarrier %y_full[%sy] : !map to !three, !bars3
       }
     }
-  } else {
-    %lane = arith.subi %t, %c32 : index
-    %column = arith.remui %lane, %c16 : index
-    %elected = cute_nvgpu.elect.sync
+  }
+  scf.if %empties_x {
     %sum = scf.for %i = %c0 to %c12 step %c1 iter_args(%old = %zero) -> (i32) {
-      %sx = arith.remui %i, %c2 : index
-      %ux = arith.divui %i, %c2 : index
-      %nx = arith.index_cast %ux : index to i32
-      %px = arith.andi %nx, %one : i32
-      %sy = arith.remui %i, %c3 : index
-      %uy = arith.divui %i, %c3 : index
-      %ny = arith.index_cast %uy : index to i32
-      %py = arith.andi %ny, %one : i32
-      cute_nvgpu.mbarrier.wait %y_full[%sy] parity %py : !bars3
-      %b = memref.load %y[%sy, %c1, %column] : !three
-      cute_nvgpu.mbarrier.wait %x_full[%sx] parity %px : !bars2
-      %a = memref.load %x[%sx, %c1, %column] : !two
+      %at = arith.remui %i, %c2 : index
+      %turn = arith.divui %i, %c2 : index
+      %n = arith.index_cast %turn : index to i32
+      %bit = arith.andi %n, %one : i32
+      cute_nvgpu.mbarrier.wait %x_full[%at] parity %bit : !bars2
+      %v = memref.load %x[%at, %c1, %column] : !two
       cute_nvgpu.bar.warp.sync
       scf.if %elected {
-        cute_nvgpu.mbarrier.arrive %x_empty[%sx] : !bars2
-        cute_nvgpu.mbarrier.arrive %y_empty[%sy] : !bars3
+        cute_nvgpu.mbarrier.arrive %x_empty[%at] : !bars2
       }
-      %ab = arith.subi %b, %a : i32
-      %new = arith.addi %old, %ab : i32
+      %new = arith.addi %old, %v : i32
       scf.yield %new : i32
     }
     memref.store %sum, %p[%lane] : memref<?xi32>
+  }
+  scf.if %empties_y {
+    %sum = scf.for %i = %c0 to %c12 step %c1 iter_args(%old = %zero) -> (i32) {
+      %at = arith.remui %i, %c3 : index
+      %turn = arith.divui %i, %c3 : index
+      %n = arith.index_cast %turn : index to i32
+      %bit = arith.andi %n, %one : i32
+      cute_nvgpu.mbarrier.wait %y_full[%at] parity %bit : !bars3
+      %v = memref.load %y[%at, %c1, %column] : !three
+      cute_nvgpu.bar.warp.sync
+      scf.if %elected {
+        cute_nvgpu.mbarrier.arrive %y_empty[%at] : !bars3
+      }
+      %new = arith.addi %old, %v : i32
+      scf.yield %new : i32
+    }
+    %at = arith.addi %lane, %c32 : index
+    memref.store %sum, %p[%at] : memref<?xi32>
   }
   func.return
 }

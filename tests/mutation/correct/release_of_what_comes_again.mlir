@@ -1,5 +1,5 @@
 // Consumers release a stage only where a later round takes it again: of seven rounds the first four,
-// with three stages.
+// with three stages. The producer has seen all of these, and ends the mbarriers.
 
 !map = !cute_nvgpu.tma_descriptor<8x16xi32, swizzle = 64>
 !stages = memref<3x8x16xi32, !cute.composed_layout<"S<2,2,3> o 0 o (3,8,16):(128,16,1)">, #cute<space smem>>
@@ -65,6 +65,9 @@ func.func @k(%p: memref<?xi32>, %m: !map) attributes {gpu.kernel, gpu.known_bloc
         %row = arith.muli %half, %c8 : index
         cute_nvgpu.mbarrier.arrive.expect_tx %full[%at] bytes 512 : !ring
         cute_nvgpu.tma.load %m[%row, %c0] to %s[%at, %c0, %c0] mbarrier %full[%at] : !map to !stages, !ring
+      }
+      scf.for %i = %c0 to %c3 step %c1 {
+        cute_nvgpu.mbarrier.inval %empty[%i] : !ring
       }
     }
   }

@@ -1,5 +1,5 @@
-// Two wgmmas in groups of their own: the first result is used while the second may be under way, and
-// the first one's matrix is overwritten by then for a third.
+// Three wgmmas in groups of their own: when the first one is complete, for which each thread waits by
+// itself, its matrix is overwritten for the third; the second result is used while that is under way.
 
 !a = memref<64x16xf16, !cute.composed_layout<"S<1,3,3> o 0 o (64,16):(16,1)">, #cute<space smem>>
 !b = memref<8x16xf16, !cute.composed_layout<"S<1,3,3> o 0 o (8,16):(16,1)">, #cute<space smem>>
@@ -46,15 +46,15 @@ func.func @k(%p: memref<?xi32>) attributes {gpu.kernel, gpu.known_block_size = a
   %y = cute_nvgpu.sm90.mma %ad, %cd, %begin <64x8x16, elem_type = (f16, f16, f32), ab_major = (k, k), frag_kind = ss> : (!a_desc, !b_desc, !acc) -> !acc
   cute_nvgpu.wgmma.commit_group
   cute_nvgpu.wgmma.wait_group 1
-  "gpu.barrier"() : () -> ()
   memref.store %f3, %b[%brow, %bcol] : !b
   cute_nvgpu.fence.proxy.async in "shared::cta"
   "gpu.barrier"() : () -> ()
   cute_nvgpu.wgmma.fence
   %z = cute_nvgpu.sm90.mma %ad, %bd, %x <64x8x16, elem_type = (f16, f16, f32), ab_major = (k, k), frag_kind = ss> : (!a_desc, !b_desc, !acc) -> !acc
   cute_nvgpu.wgmma.commit_group
-  cute_nvgpu.wgmma.wait_group 0
+  cute_nvgpu.wgmma.wait_group 1
   %y0 = cute_nvgpu.fragment.extract %y[0] : !acc -> f32
+  cute_nvgpu.wgmma.wait_group 0
   %z0 = cute_nvgpu.fragment.extract %z[2] : !acc -> f32
   %sum = arith.subf %z0, %y0 : f32
   %r = arith.fptosi %sum : f32 to i32
