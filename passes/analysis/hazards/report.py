@@ -122,6 +122,10 @@ threads: expected {missing}; nearest legal: {nearest} (PTX ISA, bar)
 leaves: expected to end when other CTAs of the cluster are done with its shared memory, got {other}
     that may still reach it; nearest legal: cute_nvgpu.cluster.arrive and cute_nvgpu.cluster.wait
     before the end (PTX ISA, barrier.cluster)
+twice: expected a wait at the cluster's barrier between two arrivals, got a second arrival alone;
+    nearest legal: cute_nvgpu.cluster.wait before it (PTX ISA, barrier.cluster)
+alone: expected to have arrived at the cluster's barrier, got a wait alone; nearest legal:
+    cute_nvgpu.cluster.arrive before it (PTX ISA, barrier.cluster)
 beside: expected {missing}; nearest legal: {nearest} (PTX ISA, mbarrier)
 warps: expected one warp, got {missing}; nearest legal: in a branch of one warp (PTX ISA,
     tcgen05.alloc)

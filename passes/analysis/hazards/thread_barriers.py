@@ -24,7 +24,9 @@ class ThreadBarriers(RoleRun):
         waiting, members = self.gathered.pop(("warp", warp)), self._warps[warp]
         if self.is_kernel and len(waiting) < len(members):
             event = self._event_of(waiting[0])
-            there, whole = (sum(len(self.roles[r].lanes) for r in who) for who in (waiting, members))
+            there, whole = (
+                sum(len(self.roles[r].lanes) for r in who) for who in (waiting, members)
+            )
             missing = f"a warp together, got {there} of {whole}"
             raise Hazard("aligned", event.op, missing=missing, where=self._where(event, waiting[0]))
         self._meet(waiting)
@@ -87,6 +89,9 @@ class ThreadBarriers(RoleRun):
 
     def _cluster_arrive(self, index: int, event: Event, roles: list[int]) -> list[int]:
         for role in roles:
+            if self.is_kernel and role in self._arrived:
+                raise Hazard("twice", event.op)
+            self._arrived.add(role)
             self.cluster.arrive(role, len(self.roles[role].lanes), self._let_go(role))
         if self.cluster.threads >= self.launch.threads * self.launch.ctas:
             known, waiting = self.cluster.turn()
@@ -98,6 +103,9 @@ class ThreadBarriers(RoleRun):
     def _cluster_wait(self, index: int, event: Event, roles: list[int]) -> list[int]:
         ready: list[int] = []
         for role in roles:
+            if self.is_kernel and role not in self._arrived:
+                raise Hazard("alone", event.op)
+            self._arrived.discard(role)
             if any(who == role for who, _ in self.cluster.roles):
                 self.cluster.waiting.append(role)
             else:
