@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 import barrier_rules
 import fence_rules
+import order_rules
 import role_rules
 from edits import acts, constant_of
 from fence_rules import passed
@@ -33,11 +34,17 @@ def same_text(mutant: Mutant, op: Operation, before: ModuleOp, after: ModuleOp) 
 
 
 def no_other_allocation(mutant: Mutant, op: Operation, before: ModuleOp, after: ModuleOp) -> bool:
-    """The permit to allocate tensor memory is given back at another time or not at all, in a kernel
-    that allocates once: it ends with the CTA (PTX ISA, tcgen05.relinquish_alloc_permit), and other
-    kernels only wait."""
+    """The permit to allocate tensor memory is given back at another time or not at all, behind all
+    allocations: it ends with the CTA (PTX ISA, tcgen05.relinquish_alloc_permit), and other kernels
+    only wait."""
+    other = passed(mutant, op)
+    gives = op if "relinquish_alloc_permit" in op.name else other
+    if gives is None or "relinquish_alloc_permit" not in gives.name:
+        return False
+    if other is not None:
+        return not any(each.name in ALLOCATIONS for each in (*op.walk(), *other.walk()))
     allocations = [each for each in before.walk() if each.name in ALLOCATIONS]
-    return "relinquish_alloc_permit" in op.name and len(allocations) == 1
+    return len(allocations) == 1 or mutant.kind in ("remove", "far: last", "twice")
 
 
 ALLOCATIONS = ("cute_nvgpu.tmem.alloc", "ptx.tcgen05.alloc")
@@ -107,14 +114,18 @@ def _short(op: Operation) -> str:
 
 
 def renamed_barrier(mutant: Mutant, op: Operation, before: ModuleOp, after: ModuleOp) -> bool:
-    """A `bar.sync` takes a number that no other barrier has, but a barrier of the whole CTA that
+    """A `bar.sync` takes a number that no other barrier has, nor had the old one, or but a barrier of the whole CTA that
     all have left before they come here, in a kernel where nobody only arrives: the same threads
     meet at it, and as all of the old number stand in one block, they met nobody at another one. Or
     it is one of the whole CTA that all leave before they come to any other of the new number."""
     if not mutant.kind.startswith("barrier") or _short(op) != "bar.sync":
         return False
     barriers = [each for each in before.walk() if BARRIER.fullmatch(_short(each))]
+    old = _number(op)
+    others = {_number(each) for each in barriers if each is not op}
     step = int(mutant.kind.removeprefix("barrier"))
+    if not others & {old, old + step} and old + step <= 15:
+        return True
     if fence_rules.WHOLE(op) and isinstance(op.parent_op(), KERNELS):
         taken = [
             each for each in barriers if each is not op and _number(each) == _number(op) + step
@@ -204,6 +215,7 @@ RULES: dict[str, Rule] = {
     **fence_rules.RULES,
     **barrier_rules.RULES,
     **role_rules.RULES,
+    **order_rules.RULES,
 }
 
 

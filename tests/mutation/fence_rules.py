@@ -3,7 +3,7 @@ after them, one without such accesses may go, or move."""
 
 from __future__ import annotations
 
-from edits import acts
+from edits import acts, constant_of
 from kernel_flow import LEARNS, TELLS, TENSOR, Flow, Is, named
 from mutants import Mutant
 from xdsl.dialects import arith, scf
@@ -19,7 +19,7 @@ WGMMA_FENCE = named(r"wgmma\.fence")
 REGISTERS = named(r"sm90\.\w+|wgmma\.\w+|gemm|fill|copy|fragment\.\w+|list\.\w+|retile")
 WAIT = named(r"mbarrier\.(wait|try_wait\.parity)|pipeline\.consumer_wait")
 
-REMOVED = ("remove", "earlier", "later", "role: outside its if")
+REMOVED = ("remove", "earlier", "later", "role: outside its if", "role: into the branch before")
 """Kinds by which a fence is no more where it was: where it is now besides, it orders the more."""
 
 
@@ -189,19 +189,35 @@ ARRIVES = named(
 
 
 def no_copy_completes_it(mutant: Mutant, op: Operation, before: ModuleOp, after: ModuleOp) -> bool:
-    """An `mbarrier.init` and a `fence.mbarrier_init` change places, and only threads of the CTA
-    arrive at that mbarrier: no copy, no commit and no other CTA, to which the fence is to show it
-    (PTX ISA, fence.mbarrier_init)."""
-    other = passed(mutant, op)
-    if other is None or not ((INIT(op) and INIT_FENCE(other)) or (INIT(other) and INIT_FENCE(op))):
+    """A `fence.mbarrier_init` goes, moves, or changes places with an `mbarrier.init`, and only
+    threads arrive at those mbarriers: no copy and no commit, to which the fence is to show them
+    (PTX ISA, fence.mbarrier_init). Other threads, of other CTAs too, learn of them at a barrier."""
+    fence = moved(mutant, op, FENCES_INITS)
+    if fence is None or op.name.startswith("ptx."):
         return False
-    init = op if INIT(op) else other
-    barrier = init.operands[0]
-    uses = [use.operation for use in barrier.uses]
-    return not init.name.startswith("ptx.") and all(map(BY_THREADS, uses))
+    other = passed(mutant, op)
+    inits = [each for each in (op, other) if each is not None and INIT(each)]
+    if not inits and fence[0] is not op:
+        return False
+    inits = inits or [each for each in before.walk() if INIT(each)]
+    return all(
+        BY_THREADS(use.operation) or _is_apart(use.operation, init)
+        for init in inits
+        for use in init.operands[0].uses
+    )
 
 
-BY_THREADS = named(r"mbarrier\.(init|wait|arrive|inval)")
+def _is_apart(op: Operation, init: Operation) -> bool:
+    """Whether an op is about another element of the same memref of mbarriers."""
+    place = list(op.operands).index(init.operands[0])
+    pairs = zip(op.operands[place + 1 :], init.operands[1:], strict=False)
+    return any(
+        None not in pair and pair[0] != pair[1]
+        for pair in (tuple(map(constant_of, p)) for p in pairs)
+    )
+
+
+BY_THREADS = named(r"mbarrier\.(init|wait|arrive|inval)|cluster\.mbarrier_arrive")
 
 
 def first_of_its_branch(mutant: Mutant, op: Operation, before: ModuleOp, after: ModuleOp) -> bool:

@@ -1,0 +1,369 @@
+"""Rules for ops that change places with their neighbours, come twice or for fewer threads, and for
+wider fences: what only waits for more, tells of more, or has nothing to order there."""
+
+from __future__ import annotations
+
+from barrier_rules import (
+    CTA_MEETS,
+    EXPECT,
+    GROUPS,
+    WARP_SYNC,
+    in_loop,
+)
+from edits import acts, constant_of
+from fence_rules import (
+    AFTER,
+    BEFORE,
+    COMMIT,
+    COMMITTED,
+    FENCES_INITS,
+    INIT,
+    INIT_FENCE,
+    WAIT,
+    WGMMA_FENCE,
+    WHOLE,
+    moved,
+    passed,
+)
+from kernel_flow import LEARNS, TENSOR, Flow, named
+from mutants import Mutant
+from xdsl.dialects import arith, memref, scf
+from xdsl.dialects.builtin import DenseArrayBase, ModuleOp
+from xdsl.dialects.func import FuncOp
+from xdsl.dialects.gpu import ThreadIdOp
+from xdsl.ir import Operation, SSAValue
+
+PLAIN = named(r"load|store|fragment\.(load|store)|ldmatrix|stmatrix")
+"""Accesses that are done when the thread goes on, and tell nobody."""
+
+WRITES = named(
+    r"store|st|fragment\.store|stmatrix|atomic_rmw|address\.(store|atomic|reduce)|atom|red"
+)
+ARRIVALS = named(r"(cluster\.)?mbarrier[._]arrive.*|(barrier\.)?cluster\.arrive|bar\.arrive")
+WAITS = named(
+    r"mbarrier\.(wait|try_wait\.parity)|(barrier\.)?cluster\.wait"
+    r"|(cp\.async|cp\.async\.bulk|wgmma)\.wait_group|tmem\.wait_(load|store)"
+)
+ASYNCHRONOUS = named(r"tma\.load|tcgen05\.commit|cp\.async\.bulk\.tensor\.load")
+"""What completes an mbarrier, but threads."""
+
+PROXY_FENCE = named(r"fence\.proxy\.async")
+INVAL = named(r"mbarrier\.inval")
+DEALLOC = named(r"(tmem|tcgen05)\.dealloc")
+WGMMA = named(r"sm90\.\w+|wgmma\.mma_async")
+INTO = "role: into the branch before"
+
+
+def _order(mutant: Mutant, op: Operation) -> tuple[Operation, Operation] | None:
+    """Two neighbours that a mutant lets change places, as they are then."""
+    other = passed(mutant, op)
+    if other is None:
+        return None
+    return (op, other) if mutant.kind == "earlier" else (other, op)
+
+
+def more_is_ordered(mutant: Mutant, op: Operation, before: ModuleOp, after: ModuleOp) -> bool:
+    """An arrival comes behind an access of its thread, a wait before one, or a copy into the group
+    before: as much is told and waited for as was, and an access keeps nobody waiting."""
+    if (order := _order(mutant, op)) is None:
+        return False
+    first, second = order
+    if (PLAIN(first) and ARRIVALS(second)) or (WAITS(first) and PLAIN(second)):
+        return True
+    kinds = GROUPS.get(second.name.partition(".")[2])
+    return kinds is not None and not first.regions and kinds[0](first)
+
+
+def in_turn(mutant: Mutant, op: Operation, before: ModuleOp, after: ModuleOp) -> bool:
+    """Two arrivals, two waits or two ends of allocations change places, without anything between:
+    who has heard of one does not end the other one's mbarrier, and a thread goes on behind both. So
+    do a `wgmma.fence`, which orders registers, and a barrier, and an arrival of a thread and the
+    fence that shows mbarriers to copies (PTX ISA 9.7.15.7.1, fence.mbarrier_init)."""
+    if (order := _order(mutant, op)) is None:
+        return False
+    for first, second in (order, order[::-1]):
+        if (WGMMA_FENCE(first) and CTA_MEETS(second)) or (EXPECT(first) and FENCES_INITS(second)):
+            return True
+    if any(map(INVAL, before.walk())):
+        return False
+    return any(all(map(kind, order)) for kind in (ARRIVALS, WAIT, DEALLOC))
+
+
+def empty_group(mutant: Mutant, op: Operation, before: ModuleOp, after: ModuleOp) -> bool:
+    """An empty group is one of the latest that a wait lets be pending: one fewer of others is."""
+    return mutant.kind == "group: an empty one"
+
+
+def wider_fence(mutant: Mutant, op: Operation, before: ModuleOp, after: ModuleOp) -> bool:
+    """A fence for the async proxy orders more memory, or no less: none but shared memory where no
+    copy by TMA accesses any other, none but the CTA's own where no thread writes that of others."""
+    if not mutant.kind.startswith("space: ") or mutant.kind.endswith("no proxy"):
+        return False
+    now, widths = mutant.kind.removeprefix("space: "), ["shared::cta", "shared::cluster", "all"]
+    space = getattr(op, "space", None)
+    was = "all" if space is None else space.data
+    if widths.index(now) >= widths.index(was):
+        return True
+    ops = list(before.walk())
+    of_others = any("cluster.map" in each.name or "mapa" in each.name for each in ops)
+    copies = named(r"tma\.\w+|cp\.(reduce\.)?async\.bulk\.tensor.*")
+    return not (now == "shared::cta" and of_others) and not (was == "all" and any(map(copies, ops)))
+
+
+# Fences that have nothing to order
+
+
+def nothing_since(mutant: Mutant, op: Operation, before: ModuleOp, after: ModuleOp) -> bool:
+    """A `tcgen05.fence::after_thread_sync` of the kernel's body: nobody has accessed tensor memory
+    since the one behind the barrier of all threads before, and they have only met at such since."""
+    fence = moved(mutant, op, AFTER)
+    if fence is None or not isinstance(fence[0].parent_op(), FuncOp):
+        return False
+    since = Flow(before).reach(fence[0], _settles, back=True)
+    return not any(TENSOR(step) and not DEALLOC(step) for step in since) and all(
+        _is_of_all(step) or WARP_SYNC(step) for step in since if LEARNS(step)
+    )
+
+
+def _is_of_all(op: Operation) -> bool:
+    return WHOLE(op) or named(r"(barrier\.)?cluster\.wait")(op)
+
+
+def _settles(op: Operation) -> bool:
+    step = op.prev_op
+    while step is not None and not acts(step):
+        step = step.prev_op
+    behind = step is not None and _is_of_all(step)
+    return AFTER(op) and behind and isinstance(op.parent_op(), FuncOp)
+
+
+def fenced_still(mutant: Mutant, op: Operation, before: ModuleOp, after: ModuleOp) -> bool:
+    """An `mbarrier.init` or the fence behind it moves, or that goes: from each one that is made no
+    path leads to what arrives there by itself without a fence, and none comes there before."""
+    beside = passed(mutant, op)
+    subjects = [each for each in (op, beside) if each is not None]
+    if not any(FENCES_INITS(each) or INIT(each) for each in subjects) or mutant.kind == "twice":
+        return False
+    if INIT(op) and mutant.kind == "remove":
+        return False
+    return inits_are_fenced(after) and len(_all(INIT, before)) == len(_all(INIT, after))
+
+
+def _all(kind: object, module: ModuleOp) -> list[Operation]:
+    return [op for op in module.walk() if kind(op)]  # type: ignore[operator]
+
+
+def inits_are_fenced(module: ModuleOp) -> bool:
+    """Whether mbarriers are made before they are used, and shown before copies complete them."""
+    flow = Flow(module)
+    used = named(r"(cluster\.)?mbarrier[._](arrive|wait|try_wait|inval).*")
+    for init in _all(INIT, module):
+        if any(map(ASYNCHRONOUS, flow.reach(init, INIT_FENCE))):
+            return False
+        earlier = flow.reach(init, lambda step: False, back=True)
+        if any(used(step) or ASYNCHRONOUS(step) for step in earlier):
+            return False
+    return True
+
+
+def nothing_of_others(mutant: Mutant, op: Operation, before: ModuleOp, after: ModuleOp) -> bool:
+    """A fence, or the commit of copies, is left to the threads that took the branch before it: the
+    others have accessed nothing that it orders, or copied anything."""
+    branch = _branch_before(op) if mutant.kind == INTO else None
+    if branch is None:
+        return False
+    flow, inside = Flow(before), set(branch.walk())
+    if BEFORE(op):
+        far = flow.reach(op, BEFORE, back=True) - inside
+        near = flow.reach(op, lambda step: BEFORE(step) or COMMIT(step), back=True)
+        return not any(TENSOR(step) and (step in near or not COMMITTED(step)) for step in far)
+    if PROXY_FENCE(op):
+        written = flow.reach(op, PROXY_FENCE, back=True) - inside
+        return not any(map(WRITES, written)) and inits_are_fenced(after)
+    if op.name.endswith("cp.async.commit_group"):
+        copies = _all(named(r"cp\.async"), before)
+        return all(_only_where(branch.cond, copy) for copy in copies)
+    return False
+
+
+def _branch_before(op: Operation) -> scf.IfOp | None:
+    step = op.prev_op
+    while step is not None and not acts(step):
+        step = step.prev_op
+    return step if isinstance(step, scf.IfOp) else None
+
+
+def _only_where(condition: SSAValue, op: Operation) -> bool:
+    """Whether an op is in a branch that asks for a condition, with others or alone."""
+    outer = op.parent_op()
+    while outer is not None:
+        if isinstance(outer, scf.IfOp):
+            ahead = [outer.cond]
+            while ahead:
+                value = ahead.pop()
+                if value is condition:
+                    return True
+                if isinstance(value.owner, arith.AndIOp):
+                    ahead += value.owner.operands
+        outer = outer.parent_op()
+    return False
+
+
+def registers_left(mutant: Mutant, op: Operation, before: ModuleOp, after: ModuleOp) -> bool:
+    """A second `wgmma.fence` before wgmmas that accumulate in what wgmmas have left in registers,
+    with both matrices in shared memory: nobody touched those (PTX ISA 9.7.15.7.1)."""
+    fence = moved(mutant, op, WGMMA_FENCE)
+    if fence is None:
+        return False
+    flow = Flow(before)
+    following = [step for step in flow.reach(fence[0], WGMMA_FENCE) if WGMMA(step)]
+    again = any(map(WGMMA_FENCE, flow.reach(fence[0], lambda step: False, back=True)))
+    return again and all(
+        "smem_desc" in str(step.operands[0].type)
+        and isinstance(step.operands[2].owner, Operation)
+        and WGMMA(step.operands[2].owner)
+        for step in following
+    )
+
+
+# Who waits, and who is told
+
+
+def arrived_before(mutant: Mutant, op: Operation, before: ModuleOp, after: ModuleOp) -> bool:
+    """All threads wait, not some: at an mbarrier at which only they arrive, each just before, so
+    that none is a phase ahead and all get there."""
+    branch = op.parent_op()
+    if mutant.kind != "role: outside its if" or not WAIT(op) or not isinstance(branch, scf.IfOp):
+        return False
+    if op.name.startswith("ptx.") or any(acts(each) for each in _ahead(op)):
+        return False
+    arrivals = [use.operation for use in op.operands[0].uses if ARRIVALS(use.operation)]
+    return (
+        len(arrivals) == 1
+        and arrivals[0] in _ahead(branch)
+        and list(arrivals[0].operands) == list(op.operands[:-1])
+    )
+
+
+def _ahead(op: Operation) -> list[Operation]:
+    """The ops of a block before one."""
+    block = op.parent_block()
+    assert block is not None
+    every = list(block.ops)
+    return every[: every.index(op)]
+
+
+def told_by_its_warp(mutant: Mutant, op: Operation, before: ModuleOp, after: ModuleOp) -> bool:
+    """One thread waits, and the barrier of its warp, which is all of the CTA, follows at once."""
+    step = op.next_op
+    while step is not None and not acts(step):
+        step = step.next_op
+    alone = mutant.kind == INTO and WAIT(op) and step is not None and WARP_SYNC(step)
+    return alone and _threads(before) == 32
+
+
+def _threads(module: ModuleOp) -> int | None:
+    """How many threads a block of the kernel has."""
+    kernel = module.body.block.first_op
+    assert kernel is not None
+    size = kernel.attributes.get("gpu.known_block_size")
+    return size.get_values()[0] if isinstance(size, DenseArrayBase) else None  # type: ignore[return-value]
+
+
+def reads_alone(mutant: Mutant, op: Operation, before: ModuleOp, after: ModuleOp) -> bool:
+    """An arrival at another CTA's mbarrier passes on what was read: its thread, and those that it
+    has heard of in its branch, have written nothing."""
+    written = Flow(before).reach(op, lambda step: False, back=True)
+    return mutant.kind == "scope: of reads" and not any(map(WRITES, written))
+
+
+def own_mbarrier(mutant: Mutant, op: Operation, before: ModuleOp, after: ModuleOp) -> bool:
+    """An arrival passes another op of the one thread that uses its mbarrier: nobody else hears of
+    it. Or that thread ends the mbarrier and makes it anew, where it is used no more."""
+    ends = mutant.kind == "reinit: behind the wait"
+    for arrival, other in [(op, passed(mutant, op)), (passed(mutant, op), op)]:
+        if arrival is None or not (EXPECT(arrival) or ends) or arrival.name.startswith("ptx."):
+            continue
+        uses = {use.operation for use in arrival.operands[0].uses}
+        alone = all(use.parent is arrival.parent for use in uses) and _is_of_one(arrival, before)
+        if alone and (
+            not uses & Flow(before).reach(op, lambda step: False) if ends else other not in uses
+        ):
+            return True
+    return False
+
+
+def _is_of_one(op: Operation, module: ModuleOp) -> bool:
+    """Whether one thread of the CTA comes to an op."""
+    branch = op.parent_op()
+    if not isinstance(branch, scf.IfOp):
+        return False
+    return _is_one(branch.cond) or (
+        named(r"elect\.sync")(branch.cond.owner) and _threads(module) == 32  # type: ignore[arg-type]
+    )
+
+
+def _is_one(condition: SSAValue) -> bool:
+    """Whether a condition holds in one thread: its number is a constant."""
+    owner = condition.owner
+    return (
+        isinstance(owner, arith.CmpiOp)
+        and owner.predicate.value.data == 0
+        and isinstance(owner.lhs.owner, ThreadIdOp)
+        and constant_of(owner.rhs) is not None
+    )
+
+
+# Barriers of the CTA
+
+
+def beside_the_barrier(mutant: Mutant, op: Operation, before: ModuleOp, after: ModuleOp) -> bool:
+    """A barrier of all threads passes an access to memory that nobody accesses on the side where
+    that is then, but to read what it reads."""
+    order = _order(mutant, op)
+    pairs = [(a, b, i) for i, (a, b) in enumerate([order, order[::-1]])] if order else []
+    for barrier, access, late in pairs:
+        if not WHOLE(barrier) or not PLAIN(access) or in_loop(barrier):
+            continue
+        memory = next(v for v in access.operands if isinstance(v.type, memref.MemRefType))
+        steps = Flow(before).reach(barrier, lambda step: False, back=bool(late))
+        return not any(
+            memory in step.operands and (WRITES(access) or not PLAIN(step) or WRITES(step))
+            for step in steps - {access}
+        )
+    return False
+
+
+def before_one_thread(mutant: Mutant, op: Operation, before: ModuleOp, after: ModuleOp) -> bool:
+    """A barrier of all threads comes behind a branch of one thread, which waits for nobody there,
+    and which alone has done anything before."""
+    branch = passed(mutant, op)
+    if mutant.kind != "later" or not WHOLE(op) or not isinstance(branch, scf.IfOp):
+        return False
+    steps = Flow(before).reach(op, lambda step: False, back=True)
+    same = [step for step in steps if isinstance(step, scf.IfOp) and step.cond is branch.cond]
+    inside = {inner for each in same for inner in each.walk()}
+    return (
+        _is_one(branch.cond)
+        and not in_loop(op)
+        and not any(map(LEARNS, branch.walk()))
+        and not any(acts(step) for step in steps - inside if not isinstance(step, memref.AllocOp))
+    )
+
+
+RULES = {
+    "more is ordered": more_is_ordered,
+    "in turn": in_turn,
+    "empty group": empty_group,
+    "wider fence": wider_fence,
+    "nothing since": nothing_since,
+    "fenced still": fenced_still,
+    "nothing of others": nothing_of_others,
+    "registers left": registers_left,
+    "arrived before": arrived_before,
+    "told by its warp": told_by_its_warp,
+    "reads alone": reads_alone,
+    "own mbarrier": own_mbarrier,
+    "beside the barrier": beside_the_barrier,
+    "before one thread": before_one_thread,
+}
