@@ -11,7 +11,13 @@ import tensor_memory_pairs
 import warp_pairs
 from hazard_kernels import Pair, cases, checked, refused, run
 
-PAIRS = (*mbarrier_pairs.PAIRS, *cluster_pairs.PAIRS, *group_pairs.PAIRS, *warp_pairs.PAIRS, *tensor_memory_pairs.PAIRS)
+PAIRS = (
+    *mbarrier_pairs.PAIRS,
+    *cluster_pairs.PAIRS,
+    *group_pairs.PAIRS,
+    *warp_pairs.PAIRS,
+    *tensor_memory_pairs.PAIRS,
+)
 
 
 @pytest.mark.parametrize("pair, level", cases(PAIRS))
