@@ -105,9 +105,10 @@ class Pair:
         )
 
     def arguments(self) -> list[Any]:
-        """What a run is given: an array, and a tensor map of another one."""
-        box = tw.TensorMap(np.zeros((16, 16), np.int32), box=(8, 16))
-        return [np.zeros(256, np.int32), box][: self.parameters.count(": ")]
+        """What a run is given: an array and a tensor map of another one, or a matrix."""
+        if "gmem" in self.parameters:
+            return [np.zeros((64, 32), np.float32)]
+        return [np.zeros(256, np.int32), tw.TensorMap(np.zeros((16, 16), np.int32), box=(8, 16))]
 
 
 def checked(pair: Pair, variant: str, level: str) -> None:
