@@ -26,13 +26,13 @@ def pair(name: str, says: str, body: str) -> Pair:
 
 
 PAIRS = (
-    pair("a store to a peer that may not have begun", "expected a CTA of the cluster that has begun", f"""
+    pair("a store to a peer that may not have begun", "of the cluster that has begun", f"""
   {MAPPED}
   {SYNC_RIGHT}
   {store("%there", type_=THERE)} // HERE
   {CLUSTER_SYNC}
   {RESULT}"""),
-    pair("a store before all have arrived", "expected a CTA of the cluster that has begun", f"""
+    pair("a store before all have arrived", "of the cluster that has begun", f"""
   {MAPPED}
   cute_nvgpu.cluster.arrive
   {store("%there", type_=THERE)} // WRONG HERE
@@ -99,19 +99,19 @@ PAIRS = (
   memref.store %v, %p[%t] : memref<?xi32>
   {CLUSTER_SYNC}"""),
     pair("an mbarrier that the peer may not have made", "expected an mbarrier that is made", f"""
-{INIT.replace("count 1", "count 32").replace(": memref<4xi64, #cute<space smem>>", ": memref<4xi64, #cute<space smem>> // OTHER")}
+{INIT.replace("count 1", "count 32").replace(BARS, f"{BARS} // OTHER")}
   {SYNC_RIGHT}
   {TELL} // HERE
   {wait()}
   {CLUSTER_SYNC}"""),
-    pair("arrived by half a warp", "expected all threads of a warp", f"""
+    pair("arrived by half a warp", "expected all threads of a warp", """
   cute_nvgpu.cluster.arrive // RIGHT
-  scf.if %half {{
+  scf.if %half {
     cute_nvgpu.cluster.arrive // WRONG HERE
-  }}
-  scf.if %half {{
-  }} else {{
+  }
+  scf.if %half {
+  } else {
     cute_nvgpu.cluster.arrive // WRONG
-  }}
+  }
   cute_nvgpu.cluster.wait"""),
 )  # fmt: skip

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hazard_kernels import BOXES, LINE, MAP, WARP_SYNC, Pair, load, store
+from hazard_kernels import BOXES, LINE, MAP, WARP_SYNC, Pair, load
 
 FILL = f"""    scf.if %half {{
       scf.for %row = %c0 to %c8 step %c1 {{

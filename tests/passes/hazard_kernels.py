@@ -79,8 +79,8 @@ def load(name: str, where: str = "%s", at: str = "%t", type_: str = LINE) -> str
 @dataclass(frozen=True)
 class Pair:
     """The body of a wrong kernel and a right one, and the words in which the wrong one is refused;
-    the threads of a CTA, the CTAs of its cluster, its target, and the words of its fault when it
-    runs in the order of the text, where that shows it."""
+    the threads of a CTA, the CTAs of its cluster, its target, and the levels that it is looked
+    at on."""
 
     name: str
     says: str
@@ -88,8 +88,10 @@ class Pair:
     threads: int = 64
     ctas: int = 1
     arch: str = "sm_90a"
-    runs: str | None = None
     levels: tuple[str, ...] = LEVELS
+
+    head: str = HEAD
+    parameters: str = f"%p: {OUT}, %map: {MAP}"
 
     def text(self, variant: str) -> str:
         """The kernel, `RIGHT` or `WRONG`."""
@@ -97,10 +99,16 @@ class Pair:
         lines = [line for line in self.body.splitlines() if other not in line]
         cluster = f", gpu.known_cluster_size = array<i32: {self.ctas}, 1, 1>" * (self.ctas > 1)
         return (
-            f"func.func @k(%p: {OUT}, %map: {MAP}) attributes {{gpu.kernel, "
+            f"func.func @k({self.parameters}) attributes {{gpu.kernel, "
             f"gpu.known_block_size = array<i32: {self.threads}, 1, 1>{cluster}}} {{\n"
-            f"{HEAD}" + "\n".join(lines) + "\n  func.return\n}\n"
+            f"{self.head}" + "\n".join(lines) + "\n  func.return\n}\n"
         )
+
+    def arguments(self) -> list[Any]:
+        """What a run is given: an array and a tensor map of another one, or a matrix."""
+        if "gmem" in self.parameters:
+            return [np.zeros((64, 32), np.float32)]
+        return [np.zeros(256, np.int32), tw.TensorMap(np.zeros((16, 16), np.int32), box=(8, 16))]
 
 
 def checked(pair: Pair, variant: str, level: str) -> None:
@@ -135,11 +143,10 @@ def line_of(text: str, mark: str) -> int | None:
 
 def run(pair: Pair, variant: str, level: str, schedule: int | None = None) -> list[Any]:
     """Run a kernel of a pair in one cluster, whatever the static checks say."""
-    box = tw.TensorMap(np.zeros((16, 16), np.int32), box=(8, 16))
     with without_checks():
         return tw.interpret(
             pair.text(variant), grid=(pair.ctas,), block=(pair.threads,), level=level,
-            args=[np.zeros(256, np.int32), box], arch=pair.arch, schedule=schedule, name="k.mlir",
+            args=pair.arguments(), arch=pair.arch, schedule=schedule, name="k.mlir",
             max_steps=20_000,
         )  # type: ignore[arg-type]  # fmt: skip
 

@@ -102,7 +102,8 @@ PAIRS = (
     %v = memref.load %x[%c0, %c0, %lane] : {BOXES} // HERE
     memref.store %v, %p[%t] : memref<?xi32>
   }}"""),
-    Pair("told before it is written", "expected shared memory that other threads", f"""{INIT}  {SYNC}
+    Pair("told before it is written", "expected shared memory that other threads", f"""
+{INIT}  {SYNC}
   scf.if %is0 {{
     scf.if %leads {{
       {arrive()} // WRONG

@@ -3,6 +3,7 @@ passes and runs."""
 
 from __future__ import annotations
 
+import array_pairs
 import cluster_pairs
 import group_pairs
 import mbarrier_pairs
@@ -11,7 +12,12 @@ import tensor_memory_pairs
 import warp_pairs
 from hazard_kernels import Pair, cases, checked, refused, run
 
-PAIRS = (*mbarrier_pairs.PAIRS, *cluster_pairs.PAIRS, *group_pairs.PAIRS, *warp_pairs.PAIRS, *tensor_memory_pairs.PAIRS)
+import tilewright as tw
+
+TABLES = (
+    array_pairs, cluster_pairs, group_pairs, mbarrier_pairs, tensor_memory_pairs, warp_pairs,
+)  # fmt: skip
+PAIRS = tuple(pair for table in TABLES for pair in table.PAIRS)
 
 
 @pytest.mark.parametrize("pair, level", cases(PAIRS))
@@ -29,3 +35,10 @@ def test_the_right_one_passes(pair: Pair, level: str) -> None:
 @pytest.mark.parametrize("pair, level", cases(PAIRS))
 def test_the_right_one_runs(pair: Pair, level: str, schedule: int | None) -> None:
     run(pair, "RIGHT", level, schedule)
+
+
+@pytest.mark.parametrize("pair, level", cases(PAIRS))
+def test_the_wrong_one_faults(pair: Pair, level: str) -> None:
+    """The interpreter finds it by itself, in the order of the text."""
+    with pytest.raises(tw.ExecutionError):
+        run(pair, "WRONG", level)

@@ -166,9 +166,9 @@ class Mbarriers:
 
     def _check_unused(self, barrier: Mbarrier, lane: int, index: int) -> None:
         local = np.flatnonzero(barrier.used)
-        users = lane // self._clocks.lanes * self._clocks.lanes + local
+        users = (lane // self._clocks.lanes * self._clocks.lanes + local).astype(np.int32)
         known = self._clocks.seen[[lane]]
-        late = ~self._clocks.happened(known, users[None].astype(np.int32), barrier.used[local][None])
+        late = ~self._clocks.happened(known, users[None], barrier.used[local][None])[0]
         late &= users != lane
         if late.any():
             user = int(users[np.argmax(late)])

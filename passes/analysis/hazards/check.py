@@ -29,8 +29,9 @@ def check(function: Operation) -> tuple[Hazard | None, dict[Operation, str]]:
 def _first(program: Program, unproven: dict[Operation, str]) -> Hazard | None:
     """The first hazard of any launch."""
     for alternatives in launches(
-        program.function, program.loops, rings(program), guesses=program.has_conditions
-    ):
+        program.function, program.loops, rings(program), guesses=program.has_conditions,
+        known=program.arrays.numbers,
+    ):  # fmt: skip
         first: Hazard | None = None
         for launch in alternatives:
             hazard = follow(program, launch, unproven)

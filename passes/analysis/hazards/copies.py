@@ -32,6 +32,8 @@ class Copies(SharedAccesses):
         """A thread's own groups: what is complete is as if it had accessed it itself, now."""
         for role in roles:
             last = self.groups[kind, role] - event.constant
+            if kind == "bulk":
+                self._sent(event, role, last)
             stream = self.streams[kind, role]
             for access in stream:
                 if access.group[role] <= last:
@@ -50,6 +52,7 @@ class Copies(SharedAccesses):
             for barrier in self._mbarriers(event, role, mask):
                 done = self._complete(event, barrier, role)
                 self._check_behind(event, barrier, role)
+                self._copied(event, role, [done])
                 cta = self.roles[role].cta if pair else barrier.cta
                 if box is not None:
                     access = Access("tma.load", role, True, box.cells, [Part(event, box.cells)],
@@ -69,6 +72,7 @@ class Copies(SharedAccesses):
     def _tma_store(self, index: int, event: Event, roles: list[int]) -> list[int]:
         _, view, _ = event.accesses[0]
         for role in roles:
+            self._copied(event, role, [], self.groups["bulk", role] + 1)
             box = self.cells.one(event, event.accesses[0], role)
             if box is None:
                 continue

@@ -22,6 +22,7 @@ class Machine(TensorAccesses):
         """The handler of an event, by its kind: the roles that go on at once."""
         return {
             "access": self._access,
+            "array": self._array,
             "cp.async": self._cp_async,
             "cp.commit": lambda index, event, roles: self._commit("cp", roles),
             "cp.wait": lambda index, event, roles: self._group_wait("cp", event, roles),

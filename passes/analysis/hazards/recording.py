@@ -23,7 +23,6 @@ from tilewright.passes.analysis.hazards.trace import (
 )
 from tilewright.passes.analysis.hazards.values import APART, Step, Values
 
-
 Accesses = tuple[tuple[MemoryPlace, Any, tuple[Any, ...]], ...]
 
 

@@ -42,6 +42,10 @@ NO_BEFORE = (
     "behind its wait"
 )
 NO_PHASE = f"no wait for its phase is before this; nearest legal: {WAIT} before it"
+NO_SENT = (
+    "no cp.async.bulk.wait_group without read of its thread is before this; nearest legal: "
+    "cute_nvgpu.cp.async.bulk.wait_group 0 behind it, and a barrier"
+)
 NO_ORDER = (
     "no barrier or mbarrier orders them; nearest legal: cute_nvgpu.bar.sync between, or an arrival "
     "after it and a wait before this"
@@ -133,6 +137,10 @@ window: expected an access to the warp's own {missing}; nearest legal: lane {nea
     tcgen05.ld)
 nothing: expected shared memory that something has written, got what nothing writes before this;
     nearest legal: what writes it, and a barrier or a wait, before this
+array: expected elements of an argument that others are done with, got what {other} {missing} (PTX
+    ISA, memory consistency model)
+unfenced: expected elements of an argument that the async proxy sees, got what {other} wrote;
+    nearest legal: cute_nvgpu.fence.proxy.async behind it and before this (PTX ISA, proxies)
 pool: expected {missing}; nearest legal: {nearest} (PTX ISA, setmaxnreg)
 """
 _RULES = {name: text.replace("{no_order}", NO_ORDER) for name, text in messages(_TABLE).items()}

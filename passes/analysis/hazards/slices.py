@@ -1,6 +1,7 @@
 """A function cut down to what its events depend on."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from xdsl.dialects import memref, scf
@@ -16,6 +17,7 @@ from tilewright.dialects.ptx.control_flow import BraOp, CondBraOp, EntryOp
 from tilewright.dialects.ptx.registers import NameOp
 from tilewright.dialects.ptx.types import RegType
 from tilewright.passes.analysis.hazards.aligned import ALIGNED, parts_a_warp
+from tilewright.passes.analysis.hazards.arrays import Arrays
 from tilewright.passes.analysis.hazards.blocks import CountedLoop, condition_of, edges_of, loops_of
 from tilewright.passes.analysis.hazards.effects import Effect
 from tilewright.passes.analysis.hazards.events import effect_of
@@ -38,6 +40,7 @@ class Slice:
         self._body: Region = function.regions[0]
         self._loaded: set[SSAValue] = set()
         self._effects: dict[Operation, Effect | None] = {}
+        self.arrays = Arrays(function)
         self._aligned: set[Operation] = set()
         # Branches without events around some of those.
         self._apart: set[Operation] = set()
@@ -111,12 +114,19 @@ class Slice:
                     self._effects[op] = None
                     if not any([self._find(inner) for inner in op.regions]):
                         del self._effects[op]
-                elif (effect := effect_of(op)) is not None:
+                elif (effect := self._effect_of(op)) is not None:
                     self._effects[op] = effect
                     if isinstance(op, LOADS + MMAS):
                         self._loaded.update(op.results)
                 any_events = any_events or op in self._effects
         return any_events
+
+    def _effect_of(self, op: Operation) -> Effect | None:
+        effect = effect_of(op)
+        if effect is None:
+            return self.arrays.effect_of(op)
+        corner = self.arrays.corner_of(op)
+        return effect if corner is None else replace(effect, places=(*effect.places, corner))
 
     def _find_aligned(self, region: Region) -> None:
         """Collect the instructions of whole warps where events are, and the branches around others

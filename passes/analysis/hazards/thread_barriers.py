@@ -23,10 +23,8 @@ class ThreadBarriers(RoleRun):
     def _warp_turn(self, warp: int) -> None:
         waiting, members = self.gathered.pop(("warp", warp)), self._warps[warp]
         if self.is_kernel and len(waiting) < len(members):
-            event = self._event_of(waiting[0])
-            there, whole = (
-                sum(len(self.roles[r].lanes) for r in who) for who in (waiting, members)
-            )
+            event, lanes = self._event_of(waiting[0]), [len(role.lanes) for role in self.roles]
+            there, whole = (sum(lanes[role] for role in who) for who in (waiting, members))
             missing = f"a warp together, got {there} of {whole}"
             raise Hazard("aligned", event.op, missing=missing, where=self._where(event, waiting[0]))
         self._meet(waiting)

@@ -103,6 +103,8 @@ class Trace:
     """The ways that threads went at what decides of events, by its op."""
     guessed: bool = False
     """Some condition was guessed."""
+    arrays: Any = None
+    """The arrays of the kernel that are reached both ways (`arrays.Arrays`)."""
     columns: dict[int, tuple[int, int]] = field(default_factory=dict[int, tuple[int, int]])
     """The first column that an instruction allocates, and how many, by the number of its event."""
     beside: dict[Operation, tuple[int, int]] = field(
@@ -111,8 +113,6 @@ class Trace:
     """Elements of rings of mbarriers that are none of theirs: the last, and how many there are."""
 
 
-def view_of(
-    root: object, type_: MemRefType[Any], first: Any = 0, rank: Any = None
-) -> PlacedView:
+def view_of(root: object, type_: MemRefType[Any], first: Any = 0, rank: Any = None) -> PlacedView:
     """A memref of that type."""
     return PlacedView(root, type_, placement_of(type_), first, rank)

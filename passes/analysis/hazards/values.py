@@ -63,7 +63,7 @@ class Values(Slice):
     def begin(self, launch: Launch) -> None:
         """Forget the last launch."""
         self.launch = launch
-        self.trace = Trace()
+        self.trace = Trace(arrays=self.arrays)
         self.rounds: tuple[tuple[Operation, int], ...] = ()
         self._masks: dict[bytes, Mask] = {}
         self._elected: dict[int, Flags] = {}
