@@ -201,16 +201,16 @@ def no_copy_completes_it(mutant: Mutant, op: Operation, before: ModuleOp, after:
         return False
     inits = inits or [each for each in before.walk() if INIT(each)]
     return all(
-        BY_THREADS(use.operation) or _is_apart(use.operation, init)
+        BY_THREADS(use.operation) or is_apart(use.operation, init)
         for init in inits
         for use in init.operands[0].uses
     )
 
 
-def _is_apart(op: Operation, init: Operation) -> bool:
-    """Whether an op is about another element of the same memref of mbarriers."""
-    place = list(op.operands).index(init.operands[0])
-    pairs = zip(op.operands[place + 1 :], init.operands[1:], strict=False)
+def is_apart(op: Operation, other: Operation) -> bool:
+    """Whether an op is about another element of the mbarriers that another one is about."""
+    place = list(op.operands).index(other.operands[0])
+    pairs = zip(op.operands[place + 1 :], other.operands[1:], strict=False)
     return any(
         None not in pair and pair[0] != pair[1]
         for pair in (tuple(map(constant_of, p)) for p in pairs)

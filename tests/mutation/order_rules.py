@@ -22,13 +22,14 @@ from fence_rules import (
     WAIT,
     WGMMA_FENCE,
     WHOLE,
+    is_apart,
     moved,
     passed,
 )
 from kernel_flow import LEARNS, TENSOR, Flow, named
 from mutants import Mutant
 from xdsl.dialects import arith, memref, scf
-from xdsl.dialects.builtin import DenseArrayBase, ModuleOp
+from xdsl.dialects.builtin import DenseArrayBase, ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.dialects.gpu import ThreadIdOp
 from xdsl.ir import Operation, SSAValue
@@ -63,12 +64,17 @@ def _order(mutant: Mutant, op: Operation) -> tuple[Operation, Operation] | None:
 
 
 def more_is_ordered(mutant: Mutant, op: Operation, before: ModuleOp, after: ModuleOp) -> bool:
-    """An arrival comes behind an access of its thread, a wait before one, or a copy into the group
-    before: as much is told and waited for as was, and an access keeps nobody waiting."""
+    """An arrival comes behind an access of its thread or behind a wait, a wait before an access, or
+    a copy into the group before: as much is told and waited for as was. An access keeps nobody
+    waiting; that a wait ends before its thread arrives elsewhere is what each run shows, as no
+    thread's way depends on when others come."""
     if (order := _order(mutant, op)) is None:
         return False
     first, second = order
     if (PLAIN(first) and ARRIVALS(second)) or (WAITS(first) and PLAIN(second)):
+        return True
+    meets = named(r"bar\.sync")(first) and named(r"bar\.arrive")(second)
+    if meets or WAITS(first) and (ARRIVALS(second) or ASYNCHRONOUS(second)):
         return True
     kinds = GROUPS.get(second.name.partition(".")[2])
     return kinds is not None and not first.regions and kinds[0](first)
@@ -86,12 +92,22 @@ def in_turn(mutant: Mutant, op: Operation, before: ModuleOp, after: ModuleOp) ->
             return True
     if any(map(INVAL, before.walk())):
         return False
-    return any(all(map(kind, order)) for kind in (ARRIVALS, WAIT, DEALLOC))
+    return any(all(map(kind, order)) for kind in (ARRIVALS, WAITS, DEALLOC))
 
 
 def empty_group(mutant: Mutant, op: Operation, before: ModuleOp, after: ModuleOp) -> bool:
     """An empty group is one of the latest that a wait lets be pending: one fewer of others is."""
     return mutant.kind == "group: an empty one"
+
+
+def nothing_behind(mutant: Mutant, op: Operation, before: ModuleOp, after: ModuleOp) -> bool:
+    """An mbarrier does not end, or later, in memory that nobody uses any more."""
+    if mutant.kind not in ("remove", "later", "far: last") or not INVAL(op):
+        return False
+    if op.name.startswith("ptx."):
+        return False
+    uses = {use.operation for use in op.operands[0].uses}
+    return not any(not INVAL(use) for use in uses & Flow(before).reach(op, lambda step: False))
 
 
 def wider_fence(mutant: Mutant, op: Operation, before: ModuleOp, after: ModuleOp) -> bool:
@@ -106,8 +122,15 @@ def wider_fence(mutant: Mutant, op: Operation, before: ModuleOp, after: ModuleOp
         return True
     ops = list(before.walk())
     of_others = any("cluster.map" in each.name or "mapa" in each.name for each in ops)
-    copies = named(r"tma\.\w+|cp\.(reduce\.)?async\.bulk\.tensor.*")
-    return not (now == "shared::cta" and of_others) and not (was == "all" and any(map(copies, ops)))
+    copied = any(named(r"tma\.\w+|cp\.(reduce\.)?async\.bulk\.tensor.*")(each) for each in ops)
+    written = any(WRITES(each) and not _is_shared(each) for each in ops)
+    return not (now == "shared::cta" and of_others) and not (was == "all" and copied and written)
+
+
+def _is_shared(op: Operation) -> bool:
+    """Whether an access is to shared memory."""
+    space = op.properties.get("space")
+    return "smem" in str(op.operand_types) or space == StringAttr("shared")
 
 
 # Fences that have nothing to order
@@ -115,7 +138,12 @@ def wider_fence(mutant: Mutant, op: Operation, before: ModuleOp, after: ModuleOp
 
 def nothing_since(mutant: Mutant, op: Operation, before: ModuleOp, after: ModuleOp) -> bool:
     """A `tcgen05.fence::after_thread_sync` of the kernel's body: nobody has accessed tensor memory
-    since the one behind the barrier of all threads before, and they have only met at such since."""
+    since the one behind the barrier of all threads before, and they have only met at such since. Or
+    a `before_thread_sync` since the last of which nobody has. Who gives an allocation back is done
+    at once (PTX ISA, tcgen05: synchronous instructions)."""
+    if (fence := moved(mutant, op, BEFORE)) is not None:
+        since = Flow(before).reach(fence[0], BEFORE, back=True)
+        return not any(TENSOR(step) and not DEALLOC(step) for step in since)
     fence = moved(mutant, op, AFTER)
     if fence is None or not isinstance(fence[0].parent_op(), FuncOp):
         return False
@@ -237,7 +265,8 @@ def arrived_before(mutant: Mutant, op: Operation, before: ModuleOp, after: Modul
         return False
     if op.name.startswith("ptx.") or any(acts(each) for each in _ahead(op)):
         return False
-    arrivals = [use.operation for use in op.operands[0].uses if ARRIVALS(use.operation)]
+    uses = [use.operation for use in op.operands[0].uses]
+    arrivals = [use for use in uses if ARRIVALS(use) and not is_apart(use, op)]
     return (
         len(arrivals) == 1
         and arrivals[0] in _ahead(branch)
@@ -355,6 +384,7 @@ RULES = {
     "more is ordered": more_is_ordered,
     "in turn": in_turn,
     "empty group": empty_group,
+    "nothing behind": nothing_behind,
     "wider fence": wider_fence,
     "nothing since": nothing_since,
     "fenced still": fenced_still,

@@ -172,8 +172,8 @@ class Mbarriers(ThreadBarriers):
             heappush(self._queue, (self._traces[role][self._next[role]], role))
 
     def _miss(self, was_over: bool, hazard: Hazard) -> None:
-        """Raise the hazard of a wait that may come a phase later. One for a phase that was over lets
-        its thread go on where it may have meant another, of which other hazards say more."""
+        """Raise the hazard of a wait that may come a phase later. One for a phase that was over
+        lets its thread go on where it may have meant another: other hazards say more of that."""
         if not was_over:
             raise hazard
         self._late = self._late or hazard

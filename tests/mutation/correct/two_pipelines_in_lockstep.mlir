@@ -58,8 +58,8 @@ func.func @k(%p: memref<?xi32>, %m: !map) attributes {gpu.kernel, gpu.known_bloc
       %bit = arith.andi %n, %one : i32
       cute_nvgpu.mbarrier.wait %full[%c0, %stage] parity %bit : !bars
       cute_nvgpu.mbarrier.wait %full[%c1, %stage] parity %bit : !bars
-      %x = memref.load %buffer[%stage, %c0, %warp, %column] : !buffer
       %y = memref.load %buffer[%stage, %c1, %warp, %column] : !buffer
+      %x = memref.load %buffer[%stage, %c0, %warp, %column] : !buffer
       cute_nvgpu.bar.warp.sync
       scf.if %leads {
         cute_nvgpu.mbarrier.arrive %empty[%c0, %stage] : !bars
