@@ -71,13 +71,41 @@ def more_is_ordered(mutant: Mutant, op: Operation, before: ModuleOp, after: Modu
     if (order := _order(mutant, op)) is None:
         return False
     first, second = order
+    if PLAIN(second) and _waits_alone(first, second):
+        return True
     if (PLAIN(first) and ARRIVALS(second)) or (WAITS(first) and PLAIN(second)):
         return True
     meets = named(r"bar\.sync")(first) and named(r"bar\.arrive")(second)
-    if meets or WAITS(first) and (ARRIVALS(second) or ASYNCHRONOUS(second)):
+    if meets or (WAITS(first) and (ARRIVALS(second) or ASYNCHRONOUS(second))):
         return True
     kinds = GROUPS.get(second.name.partition(".")[2])
     return kinds is not None and not first.regions and kinds[0](first)
+
+
+def _waits_alone(barrier: Operation, access: Operation) -> bool:
+    """Whether a named barrier only waits for those who arrive there, with a read behind it of what
+    its own threads do not write."""
+    branch = barrier.parent_op()
+    while branch is not None and not isinstance(branch.parent_op(), FuncOp):
+        branch = branch.parent_op()
+    if branch is None or not named(r"bar\.sync")(barrier) or WRITES(access):
+        return False
+    kernel, role = branch.parent_op(), barrier.parent_region()
+    while role is not None and role.parent is not branch:
+        role = role.parent_region()
+    assert kernel is not None and role is not None
+    number, own = barrier.properties["barrier"], set(role.walk())
+    others = [
+        op for op in kernel.walk() if op.properties.get("barrier") == number and op not in own
+    ]
+    memory = _memory(access)
+    written = any(WRITES(op) and memory in op.operands for op in own)
+    return bool(others) and all(map(ARRIVALS, others)) and not written
+
+
+def _memory(access: Operation) -> SSAValue:
+    """The memref that a plain access is to."""
+    return next(value for value in access.operands if isinstance(value.type, memref.MemRefType))
 
 
 def in_turn(mutant: Mutant, op: Operation, before: ModuleOp, after: ModuleOp) -> bool:
@@ -354,7 +382,7 @@ def beside_the_barrier(mutant: Mutant, op: Operation, before: ModuleOp, after: M
     for barrier, access, late in pairs:
         if not WHOLE(barrier) or not PLAIN(access) or in_loop(barrier):
             continue
-        memory = next(v for v in access.operands if isinstance(v.type, memref.MemRefType))
+        memory = _memory(access)
         steps = Flow(before).reach(barrier, lambda step: False, back=bool(late))
         return not any(
             memory in step.operands and (WRITES(access) or not PLAIN(step) or WRITES(step))
