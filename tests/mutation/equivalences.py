@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 import barrier_rules
 import fence_rules
+import idle_fence_rules
 import order_rules
 import role_rules
 from edits import acts, constant_of
@@ -216,6 +217,7 @@ RULES: dict[str, Rule] = {
     **fence_rules.RULES,
     **barrier_rules.RULES,
     **role_rules.RULES,
+    **idle_fence_rules.RULES,
     **order_rules.RULES,
 }
 

@@ -19,7 +19,8 @@ WGMMA_FENCE = named(r"wgmma\.fence")
 REGISTERS = named(r"sm90\.\w+|wgmma\.\w+|gemm|fill|copy|fragment\.\w+|list\.\w+|retile")
 WAIT = named(r"mbarrier\.(wait|try_wait\.parity)|pipeline\.consumer_wait")
 
-REMOVED = ("remove", "earlier", "later", "role: outside its if", "role: into the branch before")
+INTO = "role: into the branch before"
+REMOVED = ("remove", "earlier", "later", "role: outside its if", INTO)
 """Kinds by which a fence is no more where it was: where it is now besides, it orders the more."""
 
 

@@ -1,5 +1,5 @@
-"""Rules for ops that change places with their neighbours, come twice or for fewer threads, and for
-wider fences: what only waits for more, tells of more, or has nothing to order there."""
+"""Rules for ops that change places with their neighbours, come twice or to other threads: what only
+waits for more, or tells of more."""
 
 from __future__ import annotations
 
@@ -12,24 +12,18 @@ from barrier_rules import (
 )
 from edits import acts, constant_of
 from fence_rules import (
-    AFTER,
-    BEFORE,
-    COMMIT,
-    COMMITTED,
     FENCES_INITS,
-    INIT,
-    INIT_FENCE,
+    INTO,
     WAIT,
     WGMMA_FENCE,
     WHOLE,
     is_apart,
-    moved,
     passed,
 )
-from kernel_flow import LEARNS, TENSOR, Flow, named
+from kernel_flow import ASYNCHRONOUS, DEALLOC, LEARNS, WRITES, Flow, named
 from mutants import Mutant
 from xdsl.dialects import arith, memref, scf
-from xdsl.dialects.builtin import DenseArrayBase, ModuleOp, StringAttr
+from xdsl.dialects.builtin import DenseArrayBase, ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.dialects.gpu import ThreadIdOp
 from xdsl.ir import Operation, SSAValue
@@ -37,22 +31,12 @@ from xdsl.ir import Operation, SSAValue
 PLAIN = named(r"load|store|fragment\.(load|store)|ldmatrix|stmatrix")
 """Accesses that are done when the thread goes on, and tell nobody."""
 
-WRITES = named(
-    r"store|st|fragment\.store|stmatrix|atomic_rmw|address\.(store|atomic|reduce)|atom|red"
-)
 ARRIVALS = named(r"(cluster\.)?mbarrier[._]arrive.*|(barrier\.)?cluster\.arrive|bar\.arrive")
 WAITS = named(
     r"mbarrier\.(wait|try_wait\.parity)|(barrier\.)?cluster\.wait"
     r"|(cp\.async|cp\.async\.bulk|wgmma)\.wait_group|tmem\.wait_(load|store)"
 )
-ASYNCHRONOUS = named(r"tma\.load|tcgen05\.commit|cp\.async\.bulk\.tensor\.load")
-"""What completes an mbarrier, but threads."""
-
-PROXY_FENCE = named(r"fence\.proxy\.async")
 INVAL = named(r"mbarrier\.inval")
-DEALLOC = named(r"(tmem|tcgen05)\.dealloc")
-WGMMA = named(r"sm90\.\w+|wgmma\.mma_async")
-INTO = "role: into the branch before"
 
 
 def _order(mutant: Mutant, op: Operation) -> tuple[Operation, Operation] | None:
@@ -136,153 +120,6 @@ def nothing_behind(mutant: Mutant, op: Operation, before: ModuleOp, after: Modul
         return False
     uses = {use.operation for use in op.operands[0].uses}
     return not any(not INVAL(use) for use in uses & Flow(before).reach(op, lambda step: False))
-
-
-def wider_fence(mutant: Mutant, op: Operation, before: ModuleOp, after: ModuleOp) -> bool:
-    """A fence for the async proxy orders more memory, or no less: none but shared memory where no
-    copy by TMA accesses any other, none but the CTA's own where no thread writes that of others."""
-    if not mutant.kind.startswith("space: ") or mutant.kind.endswith("no proxy"):
-        return False
-    now, widths = mutant.kind.removeprefix("space: "), ["shared::cta", "shared::cluster", "all"]
-    space = getattr(op, "space", None)
-    was = "all" if space is None else space.data
-    if widths.index(now) >= widths.index(was):
-        return True
-    ops = list(before.walk())
-    of_others = any("cluster.map" in each.name or "mapa" in each.name for each in ops)
-    copied = any(named(r"tma\.\w+|cp\.(reduce\.)?async\.bulk\.tensor.*")(each) for each in ops)
-    written = any(WRITES(each) and not _is_shared(each) for each in ops)
-    return not (now == "shared::cta" and of_others) and not (was == "all" and copied and written)
-
-
-def _is_shared(op: Operation) -> bool:
-    """Whether an access is to shared memory."""
-    space = op.properties.get("space")
-    return "smem" in str(op.operand_types) or space == StringAttr("shared")
-
-
-# Fences that have nothing to order
-
-
-def nothing_since(mutant: Mutant, op: Operation, before: ModuleOp, after: ModuleOp) -> bool:
-    """A `tcgen05.fence::after_thread_sync` of the kernel's body: nobody has accessed tensor memory
-    since the one behind the barrier of all threads before, and they have only met at such since. Or
-    a `before_thread_sync` since the last of which nobody has. Who gives an allocation back is done
-    at once (PTX ISA, tcgen05: synchronous instructions)."""
-    if (fence := moved(mutant, op, BEFORE)) is not None:
-        since = Flow(before).reach(fence[0], BEFORE, back=True)
-        return not any(TENSOR(step) and not DEALLOC(step) for step in since)
-    fence = moved(mutant, op, AFTER)
-    if fence is None or not isinstance(fence[0].parent_op(), FuncOp):
-        return False
-    since = Flow(before).reach(fence[0], _settles, back=True)
-    return not any(TENSOR(step) and not DEALLOC(step) for step in since) and all(
-        _is_of_all(step) or WARP_SYNC(step) for step in since if LEARNS(step)
-    )
-
-
-def _is_of_all(op: Operation) -> bool:
-    return WHOLE(op) or named(r"(barrier\.)?cluster\.wait")(op)
-
-
-def _settles(op: Operation) -> bool:
-    step = op.prev_op
-    while step is not None and not acts(step):
-        step = step.prev_op
-    behind = step is not None and _is_of_all(step)
-    return AFTER(op) and behind and isinstance(op.parent_op(), FuncOp)
-
-
-def fenced_still(mutant: Mutant, op: Operation, before: ModuleOp, after: ModuleOp) -> bool:
-    """An `mbarrier.init` or the fence behind it moves, or that goes: from each one that is made no
-    path leads to what arrives there by itself without a fence, and none comes there before."""
-    beside = passed(mutant, op)
-    subjects = [each for each in (op, beside) if each is not None]
-    if not any(FENCES_INITS(each) or INIT(each) for each in subjects) or mutant.kind == "twice":
-        return False
-    if INIT(op) and mutant.kind == "remove":
-        return False
-    return inits_are_fenced(after) and len(_all(INIT, before)) == len(_all(INIT, after))
-
-
-def _all(kind: object, module: ModuleOp) -> list[Operation]:
-    return [op for op in module.walk() if kind(op)]  # type: ignore[operator]
-
-
-def inits_are_fenced(module: ModuleOp) -> bool:
-    """Whether mbarriers are made before they are used, and shown before copies complete them."""
-    flow = Flow(module)
-    used = named(r"(cluster\.)?mbarrier[._](arrive|wait|try_wait|inval).*")
-    for init in _all(INIT, module):
-        if any(map(ASYNCHRONOUS, flow.reach(init, INIT_FENCE))):
-            return False
-        earlier = flow.reach(init, lambda step: False, back=True)
-        if any(used(step) or ASYNCHRONOUS(step) for step in earlier):
-            return False
-    return True
-
-
-def nothing_of_others(mutant: Mutant, op: Operation, before: ModuleOp, after: ModuleOp) -> bool:
-    """A fence, or the commit of copies, is left to the threads that took the branch before it: the
-    others have accessed nothing that it orders, or copied anything."""
-    branch = _branch_before(op) if mutant.kind == INTO else None
-    if branch is None:
-        return False
-    flow, inside = Flow(before), set(branch.walk())
-    if BEFORE(op):
-        far = flow.reach(op, BEFORE, back=True) - inside
-        near = flow.reach(op, lambda step: BEFORE(step) or COMMIT(step), back=True)
-        return not any(TENSOR(step) and (step in near or not COMMITTED(step)) for step in far)
-    if PROXY_FENCE(op):
-        written = flow.reach(op, PROXY_FENCE, back=True) - inside
-        return not any(map(WRITES, written)) and inits_are_fenced(after)
-    if op.name.endswith("cp.async.commit_group"):
-        copies = _all(named(r"cp\.async"), before)
-        return all(_only_where(branch.cond, copy) for copy in copies)
-    return False
-
-
-def _branch_before(op: Operation) -> scf.IfOp | None:
-    step = op.prev_op
-    while step is not None and not acts(step):
-        step = step.prev_op
-    return step if isinstance(step, scf.IfOp) else None
-
-
-def _only_where(condition: SSAValue, op: Operation) -> bool:
-    """Whether an op is in a branch that asks for a condition, with others or alone."""
-    outer = op.parent_op()
-    while outer is not None:
-        if isinstance(outer, scf.IfOp):
-            ahead = [outer.cond]
-            while ahead:
-                value = ahead.pop()
-                if value is condition:
-                    return True
-                if isinstance(value.owner, arith.AndIOp):
-                    ahead += value.owner.operands
-        outer = outer.parent_op()
-    return False
-
-
-def registers_left(mutant: Mutant, op: Operation, before: ModuleOp, after: ModuleOp) -> bool:
-    """A second `wgmma.fence` before wgmmas that accumulate in what wgmmas have left in registers,
-    with both matrices in shared memory: nobody touched those (PTX ISA 9.7.15.7.1)."""
-    fence = moved(mutant, op, WGMMA_FENCE)
-    if fence is None:
-        return False
-    flow = Flow(before)
-    following = [step for step in flow.reach(fence[0], WGMMA_FENCE) if WGMMA(step)]
-    again = any(map(WGMMA_FENCE, flow.reach(fence[0], lambda step: False, back=True)))
-    return again and all(
-        "smem_desc" in str(step.operands[0].type)
-        and isinstance(step.operands[2].owner, Operation)
-        and WGMMA(step.operands[2].owner)
-        for step in following
-    )
-
-
-# Who waits, and who is told
 
 
 def arrived_before(mutant: Mutant, op: Operation, before: ModuleOp, after: ModuleOp) -> bool:
@@ -371,9 +208,6 @@ def _is_one(condition: SSAValue) -> bool:
     )
 
 
-# Barriers of the CTA
-
-
 def beside_the_barrier(mutant: Mutant, op: Operation, before: ModuleOp, after: ModuleOp) -> bool:
     """A barrier of all threads passes an access to memory that nobody accesses on the side where
     that is then, but to read what it reads."""
@@ -413,11 +247,6 @@ RULES = {
     "in turn": in_turn,
     "empty group": empty_group,
     "nothing behind": nothing_behind,
-    "wider fence": wider_fence,
-    "nothing since": nothing_since,
-    "fenced still": fenced_still,
-    "nothing of others": nothing_of_others,
-    "registers left": registers_left,
     "arrived before": arrived_before,
     "told by its warp": told_by_its_warp,
     "reads alone": reads_alone,
