@@ -115,7 +115,8 @@ def _short(op: Operation) -> str:
 
 
 def renamed_barrier(mutant: Mutant, op: Operation, before: ModuleOp, after: ModuleOp) -> bool:
-    """A `bar.sync` takes a number that no other barrier has, as none had its own. Or none has but a
+    """A `bar.sync` takes a number that no other barrier has, as none had its own, or as it is one of
+    the whole CTA, where nobody only arrives: each run shows that all come there. Or none has but a
     barrier of the whole CTA that all have left before they come here, in a kernel where nobody only
     arrives: the same threads meet at it, and as all of the old number stand in one block, they met
     nobody at another one. Or it is one of the whole CTA that all leave before they come to any
@@ -126,7 +127,8 @@ def renamed_barrier(mutant: Mutant, op: Operation, before: ModuleOp, after: Modu
     old = _number(op)
     others = {_number(each) for each in barriers if each is not op}
     step = int(mutant.kind.removeprefix("barrier"))
-    if not others & {old, old + step} and old + step <= 15:
+    alone = fence_rules.WHOLE(op) and not any("arrive" in each.name for each in barriers)
+    if old + step not in others and old + step <= 15 and (old not in others or alone):
         return True
     if fence_rules.WHOLE(op) and isinstance(op.parent_op(), KERNELS):
         taken = [

@@ -23,7 +23,7 @@ from fence_rules import (
 from kernel_flow import ASYNCHRONOUS, DEALLOC, LEARNS, WRITES, Flow, named
 from mutants import Mutant
 from xdsl.dialects import arith, memref, scf
-from xdsl.dialects.builtin import DenseArrayBase, ModuleOp
+from xdsl.dialects.builtin import DenseArrayBase, ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.dialects.gpu import ThreadIdOp
 from xdsl.ir import Operation, SSAValue
@@ -171,6 +171,14 @@ def reads_alone(mutant: Mutant, op: Operation, before: ModuleOp, after: ModuleOp
     return mutant.kind == "scope: of reads" and not any(map(WRITES, written))
 
 
+def within_the_cta(mutant: Mutant, op: Operation, before: ModuleOp, after: ModuleOp) -> bool:
+    """The scope of an access to the CTA's shared memory is the CTA: nobody else accesses it."""
+    narrower = mutant.kind in ("scope: cta", "scope: cluster")
+    shared = op.properties.get("space") == StringAttr("shared")
+    of_others = any("cluster.map" in each.name or "mapa" in each.name for each in before.walk())
+    return narrower and shared and not of_others
+
+
 def own_mbarrier(mutant: Mutant, op: Operation, before: ModuleOp, after: ModuleOp) -> bool:
     """An arrival passes another op of the one thread that uses its mbarrier: nobody else hears of
     it. Or that thread ends the mbarrier and makes it anew, where it is used no more."""
@@ -250,6 +258,7 @@ RULES = {
     "arrived before": arrived_before,
     "told by its warp": told_by_its_warp,
     "reads alone": reads_alone,
+    "within the cta": within_the_cta,
     "own mbarrier": own_mbarrier,
     "beside the barrier": beside_the_barrier,
     "before one thread": before_one_thread,

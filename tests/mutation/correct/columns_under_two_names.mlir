@@ -37,15 +37,15 @@ func.func @k(%p: memref<?xi32>) attributes {gpu.kernel, gpu.known_block_size = a
     cute_nvgpu.tmem.store %x, %cells[%lane, %c20] shape 32x32b : !four, !cells
     cute_nvgpu.tmem.wait_store
     cute_nvgpu.tcgen05.fence.before_thread_sync
-    cute_nvgpu.bar.sync 1 threads 192
-    cute_nvgpu.bar.sync 2 threads 192
+    cute_nvgpu.bar.sync 5 threads 192
+    cute_nvgpu.bar.sync 6 threads 192
     cute_nvgpu.tcgen05.fence.after_thread_sync
     %y = cute_nvgpu.tmem.load %cells[%lane, %c20] shape 32x32b : !cells -> !four
     cute_nvgpu.tmem.wait_load
     %r = cute_nvgpu.fragment.extract %y[3] : !four -> i32
     memref.store %r, %p[%t] : memref<?xi32>
   } else {
-    cute_nvgpu.bar.sync 1 threads 192
+    cute_nvgpu.bar.sync 5 threads 192
     cute_nvgpu.tcgen05.fence.after_thread_sync
     %x = cute_nvgpu.tmem.load %part[%lane, %c4] shape 32x32b : !part -> !four
     cute_nvgpu.tmem.wait_load
@@ -55,7 +55,7 @@ func.func @k(%p: memref<?xi32>) attributes {gpu.kernel, gpu.known_block_size = a
     cute_nvgpu.tmem.store %y, %part[%lane, %c4] shape 32x32b : !four, !part
     cute_nvgpu.tmem.wait_store
     cute_nvgpu.tcgen05.fence.before_thread_sync
-    cute_nvgpu.bar.sync 2 threads 192
+    cute_nvgpu.bar.sync 6 threads 192
   }
   cute_nvgpu.tcgen05.fence.before_thread_sync
   "gpu.barrier"() : () -> ()
