@@ -8,6 +8,7 @@ import cluster_pairs
 import group_pairs
 import mbarrier_pairs
 import pytest
+import scope_pairs
 import tensor_memory_pairs
 import warp_pairs
 from hazard_kernels import Pair, cases, checked, refused, run
@@ -15,7 +16,8 @@ from hazard_kernels import Pair, cases, checked, refused, run
 import tilewright as tw
 
 TABLES = (
-    array_pairs, cluster_pairs, group_pairs, mbarrier_pairs, tensor_memory_pairs, warp_pairs,
+    array_pairs, cluster_pairs, group_pairs, mbarrier_pairs, scope_pairs, tensor_memory_pairs,
+    warp_pairs,
 )  # fmt: skip
 PAIRS = tuple(pair for table in TABLES for pair in table.PAIRS)
 

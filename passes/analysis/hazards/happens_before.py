@@ -23,6 +23,7 @@ class Machine(TensorAccesses):
         return {
             "access": self._access,
             "array": self._array,
+            "strong": self._strong,
             "cp.async": self._cp_async,
             "cp.commit": lambda index, event, roles: self._commit("cp", roles),
             "cp.wait": lambda index, event, roles: self._group_wait("cp", event, roles),

@@ -8,7 +8,7 @@ from tilewright.dialects.cute.types.memref import Space
 from tilewright.dialects.cute_nvgpu.ops import address, tmem
 from tilewright.dialects.ptx import data_movement
 from tilewright.passes.analysis.hazards.accesses import Access, Part, clash
-from tilewright.passes.analysis.hazards.array_accesses import ArrayAccesses
+from tilewright.passes.analysis.hazards.array_accesses import StrongAccesses
 from tilewright.passes.analysis.hazards.report import NO_COMMIT, NO_WAIT, Hazard
 from tilewright.passes.analysis.hazards.running import Key
 from tilewright.passes.analysis.hazards.trace import Event
@@ -17,7 +17,7 @@ READS = (tmem.RetrieveOp, data_movement.LdOp, address.LoadOp)
 """Ops that read what something has written before."""
 
 
-class SharedAccesses(ArrayAccesses):
+class SharedAccesses(StrongAccesses):
     """Who accesses shared memory when, and in which proxy."""
 
     def _access(self, index: int, event: Event, roles: list[int]) -> list[int]:
