@@ -24,23 +24,14 @@ PAIRS = tuple(pair for table in TABLES for pair in table.PAIRS)
 
 @pytest.mark.parametrize("pair, level", cases(PAIRS))
 def test_the_wrong_one_is_refused(pair: Pair, level: str) -> None:
+    """Before it runs, and by the interpreter alone, in the order of the text."""
     refused(pair, level)
+    with pytest.raises(tw.ExecutionError):
+        run(pair, "WRONG", level)
 
 
 @pytest.mark.filterwarnings("error::tilewright.passes.check_hazards.UnprovenWarning")
 @pytest.mark.parametrize("pair, level", cases(PAIRS))
-def test_the_right_one_passes(pair: Pair, level: str) -> None:
+def test_the_right_one_passes_and_runs(pair: Pair, level: str) -> None:
     checked(pair, "RIGHT", level)
-
-
-@pytest.mark.parametrize("schedule", [None, 1])
-@pytest.mark.parametrize("pair, level", cases(PAIRS))
-def test_the_right_one_runs(pair: Pair, level: str, schedule: int | None) -> None:
-    run(pair, "RIGHT", level, schedule)
-
-
-@pytest.mark.parametrize("pair, level", cases(PAIRS))
-def test_the_wrong_one_faults(pair: Pair, level: str) -> None:
-    """The interpreter finds it by itself, in the order of the text."""
-    with pytest.raises(tw.ExecutionError):
-        run(pair, "WRONG", level)
+    run(pair, "RIGHT", level, schedule=1)

@@ -36,6 +36,7 @@ class Mbarriers(ThreadBarriers):
     def _inval(self, index: int, event: Event, roles: list[int]) -> list[int]:
         for role in roles:
             (barrier,) = self._mbarriers(event, role)
+            self._check_made(event, barrier, role, False)
             self._check_unused(event, barrier, role)
             barrier.made = None
         return roles

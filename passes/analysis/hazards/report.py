@@ -123,6 +123,8 @@ end: expected to end with no copy in flight, got {other}, {missing} (PTX ISA,
 generation: expected to arrive behind the barrier's last round, got an arrival that may come before
     it is over, so that it counts for that one; nearest legal: another barrier number (PTX ISA, bar)
 threads: expected {missing}; nearest legal: {nearest} (PTX ISA, bar)
+turns: expected an arrival at the barrier of the cluster before each wait and a wait before the
+    next arrival, got {missing} again; nearest legal: {nearest} before it (PTX ISA, barrier.cluster)
 leaves: expected to end when other CTAs of the cluster are done with its shared memory, got {other}
     that may still reach it; nearest legal: cute_nvgpu.cluster.arrive and cute_nvgpu.cluster.wait
     before the end (PTX ISA, barrier.cluster)

@@ -67,7 +67,7 @@ class RoleRun:
                 self.knows[role.number][role.number + self.wrote] = ALWAYS
         self.accesses: defaultdict[Key, list[Access]] = defaultdict(list)
         self.tensors: defaultdict[Key, list[Access]] = defaultdict(list)
-        self.pending: list[dict[tuple[Key, bool], Access]] = [{} for _ in roles]
+        self.pending: list[dict[tuple[Key, str], Access]] = [{} for _ in roles]
         self.streams: defaultdict[tuple[str, int], list[Access]] = defaultdict(list)
         self.groups: defaultdict[tuple[str, int], int] = defaultdict(int)
         self.gathered: defaultdict[tuple[object, int], list[int]] = defaultdict(list)

@@ -21,6 +21,7 @@ from tilewright.dialects.ptx import atomics, data_movement
 from tilewright.dialects.ptx.control_flow import EntryOp
 from tilewright.dialects.ptx.types import reg
 from tilewright.passes.analysis.hazards.effects import Effect, MemoryPlace
+from tilewright.passes.analysis.hazards.instructions import word_bytes
 from tilewright.passes.analysis.hazards.launches import register_of
 from tilewright.passes.analysis.hazards.report import Hazard
 from tilewright.passes.analysis.hazards.scalars import UNKNOWN
@@ -97,7 +98,7 @@ def _size(op: Any) -> int:
         case address.AtomicOp():
             return address.bytes_of(op.result.type)
         case _:
-            return int(op.form.data.rpartition(".")[2].lstrip("subf")) // 8
+            return word_bytes(op.form.data)
 
 
 def asks_for_its_block(function: Operation) -> bool:

@@ -48,7 +48,7 @@ class Slice:
         self._effects: dict[Operation, Effect | None] = {}
         self.arrays = Arrays(function)
         self._aligned: set[Operation] = set()
-        # Branches without events around some of those.
+        # Branches and loops without events around some of those.
         self._apart: set[Operation] = set()
         self._strong: list[Operation] = []
         self._find(self._body)
