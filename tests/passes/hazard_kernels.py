@@ -145,9 +145,9 @@ def run(pair: Pair, variant: str, level: str, schedule: int | None = None) -> li
     """Run a kernel of a pair in one cluster, whatever the static checks say."""
     with without_checks():
         return tw.interpret(
-            pair.text(variant), grid=(pair.blocks or pair.ctas,), block=(pair.threads,), level=level,
-            args=pair.arguments(), arch=pair.arch, schedule=schedule, name="k.mlir",
-            max_steps=20_000,
+            pair.text(variant), level=level, grid=(pair.blocks or pair.ctas,),
+            block=(pair.threads,), args=pair.arguments(), arch=pair.arch, schedule=schedule,
+            name="k.mlir", max_steps=20_000,
         )  # type: ignore[arg-type]  # fmt: skip
 
 

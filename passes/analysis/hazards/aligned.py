@@ -40,7 +40,8 @@ ALIGNED = (
 
 
 def parts_a_warp(op: Operation) -> bool:
-    """A branch or a loop that threads of a warp may take differently, around an instruction of whole ones."""
+    """A branch or a loop that threads of a warp may take differently, around an instruction of
+    whole ones."""
     match op:
         case scf.IfOp():
             decides = (op.cond,)
