@@ -115,12 +115,12 @@ def _short(op: Operation) -> str:
 
 
 def renamed_barrier(mutant: Mutant, op: Operation, before: ModuleOp, after: ModuleOp) -> bool:
-    """A `bar.sync` takes a number that no other barrier has, as none had its own, or as it is one of
-    the whole CTA, where nobody only arrives: each run shows that all come there. Or none has but a
-    barrier of the whole CTA that all have left before they come here, in a kernel where nobody only
-    arrives: the same threads meet at it, and as all of the old number stand in one block, they met
-    nobody at another one. Or it is one of the whole CTA that all leave before they come to any
-    other of the new number."""
+    """A `bar.sync` takes a number that no other barrier has, as none had its own, or where nobody
+    only arrives and it is one of the whole CTA: each run shows that all come there. Or none has it
+    but a barrier of the whole CTA that all have left before they come here, in a kernel where
+    nobody only arrives: the same threads meet at it, and as all of the old number stand in one
+    block, they met nobody at another one. Or it is one of the whole CTA that all leave before they
+    come to any other of the new number."""
     if not mutant.kind.startswith("barrier") or _short(op) != "bar.sync":
         return False
     barriers = [each for each in before.walk() if BARRIER.fullmatch(_short(each))]

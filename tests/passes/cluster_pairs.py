@@ -104,6 +104,16 @@ PAIRS = (
   {TELL} // HERE
   {wait()}
   {CLUSTER_SYNC}"""),
+    pair("arrived twice", "an arrival at the barrier of the cluster before each wait", """
+  cute_nvgpu.cluster.arrive
+  cute_nvgpu.cluster.wait // RIGHT
+  cute_nvgpu.cluster.arrive // HERE
+  cute_nvgpu.cluster.wait"""),
+    pair("waited for without an arrival", "an arrival at the barrier of the cluster before", """
+  cute_nvgpu.cluster.arrive
+  cute_nvgpu.cluster.wait
+  cute_nvgpu.cluster.arrive // RIGHT
+  cute_nvgpu.cluster.wait // HERE"""),
     pair("arrived by half a warp", "expected all threads of a warp", """
   cute_nvgpu.cluster.arrive // RIGHT
   scf.if %half {

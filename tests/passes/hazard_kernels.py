@@ -79,8 +79,8 @@ def load(name: str, where: str = "%s", at: str = "%t", type_: str = LINE) -> str
 @dataclass(frozen=True)
 class Pair:
     """The body of a wrong kernel and a right one, and the words in which the wrong one is refused;
-    the threads of a CTA, the CTAs of its cluster, its target, and the levels that it is looked
-    at on."""
+    the threads of a CTA, the CTAs of its cluster, its target, the levels that it is looked at on,
+    and the blocks that it runs in, one cluster unless said."""
 
     name: str
     says: str
@@ -89,7 +89,7 @@ class Pair:
     ctas: int = 1
     arch: str = "sm_90a"
     levels: tuple[str, ...] = LEVELS
-
+    blocks: int = 0
     head: str = HEAD
     parameters: str = f"%p: {OUT}, %map: {MAP}"
 
@@ -145,9 +145,9 @@ def run(pair: Pair, variant: str, level: str, schedule: int | None = None) -> li
     """Run a kernel of a pair in one cluster, whatever the static checks say."""
     with without_checks():
         return tw.interpret(
-            pair.text(variant), grid=(pair.ctas,), block=(pair.threads,), level=level,
-            args=pair.arguments(), arch=pair.arch, schedule=schedule, name="k.mlir",
-            max_steps=20_000,
+            pair.text(variant), level=level, grid=(pair.blocks or pair.ctas,),
+            block=(pair.threads,), args=pair.arguments(), arch=pair.arch, schedule=schedule,
+            name="k.mlir", max_steps=20_000,
         )  # type: ignore[arg-type]  # fmt: skip
 
 

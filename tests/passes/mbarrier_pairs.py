@@ -63,6 +63,14 @@ PAIRS = (
     {wait(1)}
     {INVAL} // HERE
   }}"""),
+    Pair("ended before it is known to be made", "expected an mbarrier that is made", f"""
+{INIT.replace(BARS, f"{BARS} // OTHER")}
+  {SYNC} // RIGHT
+  scf.if %is1 {{
+    scf.if %leads {{
+      {INVAL} // HERE
+    }}
+  }}"""),
     Pair("ended under an arrival", "may still look at", f"""{INIT}  {SYNC}
   scf.if %is1 {{
     scf.if %leads {{

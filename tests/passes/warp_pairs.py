@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hazard_kernels import SYNC, WARP_SYNC, Pair, load, store
+from hazard_kernels import LINE, SYNC, WARP_SYNC, Pair, load, store
 
 PARTED = "scf.if %half {{\n    {op} // HERE\n  }}"
 TOGETHER = "expected all threads of a warp"
@@ -12,6 +12,12 @@ MMA = (
     "(!cute_nvgpu.fragment<4xf16>, !cute_nvgpu.fragment<2xf16>, !cute_nvgpu.fragment<4xf32>)"
     " -> !cute_nvgpu.fragment<4xf32>"
 )
+ADD = f"""%line = cute_nvgpu.address %s : {LINE} -> i32
+  %four = arith.constant 4 : i32
+  %number = arith.index_cast %next : index to i32
+  %bytes = arith.muli %number, %four : i32
+  %word = arith.addi %line, %bytes : i32
+  %old = cute_nvgpu.address.atomic "add.u32" %word + 0, %n : i32, i32 -> i32"""
 READ = f"{load('v', at='%next')} // HERE\n  memref.store %v, %p[%t] : memref<?xi32>"
 
 
@@ -38,6 +44,25 @@ PAIRS = (
   %fb = cute_nvgpu.fragment.splat %h : f16 -> !cute_nvgpu.fragment<2xf16>
   %fc = cute_nvgpu.fragment.splat %z : f32 -> !cute_nvgpu.fragment<4xf32>"""),
     parted("a number of registers", "cute_nvgpu.setmaxnreg dec 40", threads=128),
+    Pair("a shuffle in rounds that lanes have apart", TOGETHER, """
+  %from = arith.divui %lane, %c32 : index // RIGHT
+  %from = arith.divui %lane, %c8 : index // WRONG
+  scf.for %i = %from to %c2 step %c1 {
+    %other = cute_nvgpu.shfl.sync bfly %n, 1 : i32 // HERE
+    memref.store %other, %p[%t] : memref<?xi32>
+  }"""),
+    Pair("atomics that are read", "expected shared memory that other threads", f"""
+  {store()}
+  {SYNC}
+  {ADD} // OTHER
+  {SYNC} // RIGHT
+  {READ.replace("%next", "%t")}"""),
+    Pair("atomics beside a store", "expected shared memory that other threads", f"""
+  {store()} // OTHER
+  {SYNC} // RIGHT
+  {ADD} // HERE
+  {SYNC}
+  {READ.replace(" // HERE", "")}"""),
     Pair("barriers of a warp in both branches", TOGETHER, f"""
   scf.if %half {{
     {store()}

@@ -45,6 +45,8 @@ class Access:
     key: object = None
     """The allocation that it is to, of tensor memory."""
     committed: bool = False
+    atomic: bool = False
+    """Writes that others of their kind may come beside."""
 
     @property
     def generic(self) -> bool:

@@ -40,11 +40,17 @@ ALIGNED = (
 
 
 def parts_a_warp(op: Operation) -> bool:
-    """A branch that threads of a warp may take differently, around an instruction of whole ones."""
-    return (
-        isinstance(op, scf.IfOp)
-        and depends_on_thread(op.cond)
-        and any(isinstance(inner, ALIGNED) for inner in op.walk())
+    """A branch or a loop that threads of a warp may take differently, around an instruction of
+    whole ones."""
+    match op:
+        case scf.IfOp():
+            decides = (op.cond,)
+        case scf.ForOp():
+            decides = op.lb, op.ub, op.step
+        case _:
+            return False
+    return any(map(depends_on_thread, decides)) and any(
+        isinstance(inner, ALIGNED) for inner in op.walk()
     )
 
 

@@ -15,6 +15,7 @@ from tilewright.passes.analysis.hazards.arrays import Array, Elements
 from tilewright.passes.analysis.hazards.mbarriers import Mbarriers
 from tilewright.passes.analysis.hazards.report import NO_ORDER, NO_PHASE, NO_SENT, Hazard
 from tilewright.passes.analysis.hazards.scalars import UNKNOWN
+from tilewright.passes.analysis.hazards.scopes import StrongAccess, access_of, check_scopes
 from tilewright.passes.analysis.hazards.trace import Event
 
 
@@ -114,6 +115,27 @@ class ArrayAccesses(Mbarriers):
         for access in (access for accesses in self._reached.values() for access in accesses):
             if access.group and access.role == role and access.group <= last and not access.done:
                 access.done.append(self._stamp(role))
+
+
+class StrongAccesses(ArrayAccesses):
+    """Who makes strong accesses in a cluster, where some are narrow."""
+
+    @cached_property
+    def _strong_accesses(self) -> list[tuple[int, int, StrongAccess]]:
+        """Accesses by their role and when."""
+        return []
+
+    def _strong(self, index: int, event: Event, roles: list[int]) -> list[int]:
+        for role in roles:
+            if (access := access_of(event, self.roles[role].lanes)) is None:
+                continue
+            for other, time, before in self._strong_accesses:
+                apart = self.roles[other].cta != self.roles[role].cta
+                if apart and self.is_kernel and self.knows[role][other] < time:
+                    where = f"{self._where(event, role)} meets {self._threads(other)}"
+                    check_scopes(before, access, wanted="cluster", where=where)
+            self._strong_accesses.append((*self._stamp(role), access))
+        return roles
 
 
 def _meet(one: Elements, other: Elements) -> bool:

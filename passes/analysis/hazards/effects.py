@@ -33,6 +33,8 @@ class MemoryPlace:
     offset: int = 0
     """How far behind its address it is, in bytes."""
     reach: Reach | None = None
+    atomic: bool = False
+    """A write that others of its kind may come beside."""
     of_cluster: bool = False
     """It may lie in another CTA of the cluster."""
     run: int = 16

@@ -67,24 +67,29 @@ def _bar(op: Any) -> MemoryPlace:
 
 def _generic(
     memory: SSAValue, indices: Sequence[SSAValue], *, elements: int = 1, writes: bool = False,
-    predicate: SSAValue | None = None, constant: Any = None,
+    atomic: bool = False, predicate: SSAValue | None = None, constant: Any = None,
 ) -> Effect | None:  # fmt: skip
     """A thread's own access to neighbours in shared memory."""
     if (space := _shared(memory)) is None:
         return None
     extents = ((len(indices) - 1, elements),) if elements > 1 and indices else ()
     far = space is Space.DSMEM
-    place = MemoryPlace(memory, tuple(indices), extents, writes=writes, of_cluster=far)
+    place = MemoryPlace(
+        memory, tuple(indices), extents, writes=writes or atomic, atomic=atomic, of_cluster=far
+    )
     return Effect("access", places=(place,), predicate=predicate, constant=constant)
 
 
-def _addressed(op: address.LoadOp | address.StoreOp) -> Effect | None:
-    """A thread's own access to an address."""
+def _addressed(op: Any) -> Effect | None:
+    """A thread's own access to an address, an atomic one too."""
     if not op.is_shared:
         return None
-    stores = isinstance(op, address.StoreOp)
-    size = sum(address.bytes_of(value.type) for value in op.elements)
-    place = run_at(op.address, size, offset=op.offset.value.data, writes=stores)
+    atomic = isinstance(op, address.AtomicOp | address.ReduceOp)
+    values = (op.result,) if isinstance(op, address.AtomicOp) else op.elements
+    place = run_at(
+        op.address, sum(address.bytes_of(value.type) for value in values), atomic=atomic,
+        offset=op.offset.value.data, writes=atomic or isinstance(op, address.StoreOp),
+    )  # fmt: skip
     return Effect("access", places=(place,), predicate=op.predicate)
 
 
@@ -203,6 +208,7 @@ _EFFECTS: dict[type[Operation], Row | None] = {
     # Threads' own accesses to shared memory.
     memref.LoadOp: lambda op: _generic(op.memref, op.indices),
     memref.StoreOp: lambda op: _generic(op.memref, op.indices, writes=True, constant=op.value),
+    memref.AtomicRMWOp: lambda op: _generic(op.memref, op.indices, atomic=True),
     fragment_memory.LoadOp: lambda op: _generic(
         op.source, op.indices, elements=_vector(op.source, op.fragment.type)
     ),
@@ -221,6 +227,8 @@ _EFFECTS: dict[type[Operation], Row | None] = {
     wmma.StoreOp: _wmma,
     address.LoadOp: _addressed,
     address.StoreOp: _addressed,
+    address.AtomicOp: _addressed,
+    address.ReduceOp: _addressed,
     address.LdmatrixOp: matrices_at,
     # Asynchronous copies.
     address.CpAsyncOp: lambda op: Effect("cp.async", places=(

@@ -157,6 +157,8 @@ class Program(Recording):
         def loop(mask: Mask) -> None:
             lower, upper, step = (self.env[place] for place in bounds)
             if lower is UNKNOWN or upper is UNKNOWN or step is UNKNOWN:
+                if op in self._apart and not carried:
+                    return  # How often threads go round says nothing of events.
                 self.say_unproven(op, "its length is not known before it runs")
                 lower, upper, step = 0, 3, 1
             before, values = self.rounds, [self.env[first] for _, first, _, _ in carried]

@@ -23,11 +23,11 @@ class Machine(TensorAccesses):
         return {
             "access": self._access,
             "array": self._array,
+            "strong": self._strong,
             "cp.async": self._cp_async,
             "cp.commit": lambda index, event, roles: self._commit("cp", roles),
             "cp.wait": lambda index, event, roles: self._group_wait("cp", event, roles),
-            "tma.load": self._tma_load,
-            "tma.pair": self._tma_load,
+            **dict.fromkeys(("tma.load", "tma.pair"), self._tma_load),
             "tma.store": self._tma_store,
             "bulk.commit": lambda index, event, roles: self._commit("bulk", roles),
             "bulk.wait": lambda index, event, roles: self._group_wait("bulk", event, roles),

@@ -24,11 +24,13 @@ from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import (
     MajorMode,
     SmemDescriptor,
 )
+from tilewright.dialects.cute_nvgpu.lattice.atomics import registers_of
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import CLUSTER_SPACE
 from tilewright.dialects.cute_nvgpu.lattice.tmem import LANE_STRIDE, LANES, SHIFTED_COLUMNS
 from tilewright.dialects.cute_nvgpu.ops import address
 from tilewright.dialects.cute_nvgpu.types.tensor_map import TENSOR_MAP, TmaDescriptorType
 from tilewright.dialects.ptx import (
+    atomics,
     bulk_copy,
     cluster,
     data_movement,
@@ -44,7 +46,7 @@ from tilewright.dialects.ptx import (
     wmma,
 )
 from tilewright.dialects.ptx.control_flow import EntryOp
-from tilewright.dialects.ptx.types import reg
+from tilewright.dialects.ptx.types import KINDS, reg
 from tilewright.passes.analysis.hazards.effects import (
     Effect,
     MemoryPlace,
@@ -75,11 +77,12 @@ def _bytes(size: int) -> Reach:
 
 
 def run_at(
-    address: SSAValue, size: int, *, offset: int = 0, writes: bool = False, of_cluster: bool = False
-) -> MemoryPlace:
+    address: SSAValue, size: int, *, offset: int = 0, writes: bool = False, atomic: bool = False,
+    of_cluster: bool = False,
+) -> MemoryPlace:  # fmt: skip
     """So many bytes of shared memory from an address on."""
     return MemoryPlace(Space.SMEM, (address,), writes=writes, offset=offset, reach=_bytes(size),
-                       of_cluster=of_cluster, run=size & -size)  # fmt: skip
+                       atomic=atomic, of_cluster=of_cluster, run=size & -size)  # fmt: skip
 
 
 def _matrix(
@@ -119,6 +122,20 @@ def _access(op: data_movement.LdOp | data_movement.StOp) -> Effect | None:
     place = run_at(op.address, size, offset=op.offset.value.data, writes=stores, of_cluster=far)
     value = op.value if stores else None
     return Effect("access", places=(place,), predicate=op.guard, constant=value)
+
+
+def _atomic(op: atomics.AtomOp | atomics.RedOp) -> Effect | None:
+    if op.space.data != "shared":
+        return None
+    size = word_bytes(op.form.data)
+    place = run_at(op.address, size, offset=op.offset.value.data, writes=True, atomic=True)
+    return Effect("access", places=(place,), predicate=op.predicate)
+
+
+def word_bytes(form: str) -> int:
+    """The bytes that an atomic operation combines: 4 of `add.u32`."""
+    kind, count = registers_of(form)
+    return count * KINDS[kind] // 8
 
 
 def matrices_at(
@@ -278,6 +295,8 @@ INSTRUCTIONS: dict[type[Operation], Row] = {
     # Copies.
     data_movement.LdOp: _access,
     data_movement.StOp: _access,
+    atomics.AtomOp: _atomic,
+    atomics.RedOp: _atomic,
     matrix_copy.LdmatrixOp: matrices_at,
     matrix_copy.StmatrixOp: matrices_at,
     wmma.LoadOp: _wmma,

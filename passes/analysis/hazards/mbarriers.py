@@ -38,8 +38,7 @@ class Mbarriers(ThreadBarriers):
             (barrier,) = self._mbarriers(event, role)
             if self.is_kernel and (threads := len(self.roles[role].lanes)) > 1:
                 raise Hazard("elected", event.op, missing=f"{threads} threads")
-            if self.is_kernel and barrier.made is None:
-                raise Hazard("unmade", event.op)
+            self._check_made(event, barrier, role, False)
             self._check_unused(event, barrier, role)
             barrier.made = None
         return roles

@@ -145,7 +145,14 @@ class Recording(Values):
         if slots.barrier is None:
             self._emit(op, effect, mask, None, (), accesses)
             return
-        assert effect.barrier is not None
+        self._record_at_barrier(op, effect, slots, mask, accesses)
+
+    def _record_at_barrier(
+        self, op: Operation, effect: Effect, slots: Operands, mask: Mask, accesses: Accesses
+    ) -> None:
+        """An event at an mbarrier, by the mbarriers that threads have."""
+        env = self.env
+        assert effect.barrier is not None and slots.barrier is not None
         scalars = tuple([env[value] for value in slots.scalars])
         view = env[slots.barrier]
         indices = [env[index] for index in slots.indices]

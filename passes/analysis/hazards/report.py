@@ -123,13 +123,11 @@ end: expected to end with no copy in flight, got {other}, {missing} (PTX ISA,
 generation: expected to arrive behind the barrier's last round, got an arrival that may come before
     it is over, so that it counts for that one; nearest legal: another barrier number (PTX ISA, bar)
 threads: expected {missing}; nearest legal: {nearest} (PTX ISA, bar)
+turns: expected an arrival at the barrier of the cluster before each wait and a wait before the
+    next arrival, got {missing} again; nearest legal: {nearest} before it (PTX ISA, barrier.cluster)
 leaves: expected to end when other CTAs of the cluster are done with its shared memory, got {other}
     that may still reach it; nearest legal: cute_nvgpu.cluster.arrive and cute_nvgpu.cluster.wait
     before the end (PTX ISA, barrier.cluster)
-twice: expected a wait at the cluster's barrier between two arrivals, got a second arrival alone;
-    nearest legal: cute_nvgpu.cluster.wait before it (PTX ISA, barrier.cluster)
-alone: expected to have arrived at the cluster's barrier, got a wait alone; nearest legal:
-    cute_nvgpu.cluster.arrive before it (PTX ISA, barrier.cluster)
 beside: expected {missing}; nearest legal: {nearest} (PTX ISA, mbarrier)
 warps: expected one warp, got {missing}; nearest legal: in a branch of one warp (PTX ISA,
     tcgen05.alloc)
@@ -141,6 +139,8 @@ array: expected elements of an argument that others are done with, got what {oth
     ISA, memory consistency model)
 unfenced: expected elements of an argument that the async proxy sees, got what {other} wrote;
     nearest legal: cute_nvgpu.fence.proxy.async behind it and before this (PTX ISA, proxies)
+scope: expected a scope that has all threads in it that access these bytes, got {missing} beside
+    {other}; nearest legal: the scope {nearest} (PTX ISA, morally strong operations)
 pool: expected {missing}; nearest legal: {nearest} (PTX ISA, setmaxnreg)
 """
 _RULES = {name: text.replace("{no_order}", NO_ORDER) for name, text in messages(_TABLE).items()}

@@ -58,8 +58,6 @@ class RoleRun:
             for number in named_barriers
         }
         self.cluster = Barrier(next(clocks), self.width)
-        self._arrived = set[int]()
-        # At the cluster's barrier, without having waited.
         self._late: Hazard | None = None
         # Of a wait for a phase that was over, if there is no other one.
         self.knows: list[Clock] = [[0] * self.width for _ in roles]
@@ -71,7 +69,7 @@ class RoleRun:
                 self.knows[role.number][role.number + self.wrote] = ALWAYS
         self.accesses: defaultdict[Key, list[Access]] = defaultdict(list)
         self.tensors: defaultdict[Key, list[Access]] = defaultdict(list)
-        self.pending: list[dict[tuple[Key, bool], Access]] = [{} for _ in roles]
+        self.pending: list[dict[tuple[Key, str], Access]] = [{} for _ in roles]
         self.streams: defaultdict[tuple[str, int], list[Access]] = defaultdict(list)
         self.groups: defaultdict[tuple[str, int], int] = defaultdict(int)
         self.gathered: defaultdict[tuple[object, int], list[int]] = defaultdict(list)

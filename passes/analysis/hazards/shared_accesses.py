@@ -8,7 +8,7 @@ from tilewright.dialects.cute.types.memref import Space
 from tilewright.dialects.cute_nvgpu.ops import address, tmem
 from tilewright.dialects.ptx import data_movement
 from tilewright.passes.analysis.hazards.accesses import Access, Part, clash
-from tilewright.passes.analysis.hazards.array_accesses import ArrayAccesses
+from tilewright.passes.analysis.hazards.array_accesses import StrongAccesses
 from tilewright.passes.analysis.hazards.report import NO_COMMIT, NO_WAIT, Hazard
 from tilewright.passes.analysis.hazards.running import Key
 from tilewright.passes.analysis.hazards.trace import Event
@@ -17,7 +17,12 @@ READS = (tmem.RetrieveOp, data_movement.LdOp, address.LoadOp)
 """Ops that read what something has written before."""
 
 
-class SharedAccesses(ArrayAccesses):
+READ, WRITE, ATOMIC = "read", "write", "atomic"
+BESIDE = {READ: (WRITE, ATOMIC), WRITE: (WRITE, READ, ATOMIC), ATOMIC: (WRITE, READ)}
+"""What may not come beside a thread's access to the same cells."""
+
+
+class SharedAccesses(StrongAccesses):
     """Who accesses shared memory when, and in which proxy."""
 
     def _access(self, index: int, event: Event, roles: list[int]) -> list[int]:
@@ -31,24 +36,27 @@ class SharedAccesses(ArrayAccesses):
             self._reach(event, role, cta, [self._stamp(role)])
             key = (cta, view.root)
             if reads:
-                writes = (pending.get((key, True)) for pending in self.pending)
+                writes = (pending.get((key, mode)) for pending in self.pending
+                          for mode in (WRITE, ATOMIC))  # fmt: skip
                 if not any(write and write.cells & part.cells for write in writes):
                     self._check_written(key, part.cells, event)
-            self._add(role, key, place.writes, part)
+            mode = ATOMIC if place.atomic else WRITE if place.writes else READ
+            self._add(role, key, mode, part)
         return roles
 
-    def _add(self, role: int, key: Key, writes: bool, part: Part) -> None:
+    def _add(self, role: int, key: Key, mode: str, part: Part) -> None:
         """An access of a role since it last let go of something."""
         pending = self.pending[role]
         if not self.roles[role].alone and self.is_kernel:
-            for other in (True, False) if writes else (True,):
+            for other in BESIDE[mode]:
                 before = pending.get((key, other))
                 if before is None or not before.cells & part.cells:
                     continue
                 if parts := clash(before.parts, [part], apart=True):
                     raise self._race(parts, role, role)
-        if (access := pending.get((key, writes))) is None:
-            access = pending[key, writes] = Access("threads", role, writes, 0, [])
+        if (access := pending.get((key, mode))) is None:
+            access = pending[key, mode] = Access("threads", role, mode != READ, 0, [])
+            access.atomic = mode == ATOMIC
         access.cells |= part.cells
         access.parts.append(part)
 
@@ -66,7 +74,7 @@ class SharedAccesses(ArrayAccesses):
         self.accesses[key] = [
             other
             for other in self.accesses[key]
-            if not (access.writes or (other.role == access.role and not other.writes))
+            if not covers(access, other)
             or other.cells & cells != other.cells
             or not (self._is_over(other, access.role, known) or self._own(other, access.role))
         ]
@@ -81,6 +89,8 @@ class SharedAccesses(ArrayAccesses):
             self._check_written(key, access.cells, access.parts[0].event)
         for other in self.accesses.get(key, ()):
             if not other.cells & access.cells or not (access.writes or other.writes):
+                continue
+            if access.atomic and other.atomic:
                 continue
             for role in roles:
                 self._check_pair(other, access, role)
@@ -164,6 +174,13 @@ class SharedAccesses(ArrayAccesses):
                     access.fences.append(self._stamp(access.role))
         self._fence_arrays(event, roles)
         return self._fence_init(index, event, roles)
+
+
+def covers(access: Access, other: Access) -> bool:
+    """Whatever would conflict with the other one does with this one, which comes after it."""
+    if access.atomic:
+        return other.atomic and other.role == access.role
+    return access.writes or (other.role == access.role and not other.writes)
 
 
 def no_wait(kind: str, access: Access) -> str:

@@ -22,6 +22,12 @@ from tilewright.passes.analysis.hazards.blocks import CountedLoop, condition_of,
 from tilewright.passes.analysis.hazards.effects import Effect
 from tilewright.passes.analysis.hazards.events import effect_of
 from tilewright.passes.analysis.hazards.launches import Leaf
+from tilewright.passes.analysis.hazards.scopes import (
+    STRONG,
+    effect_of_strong,
+    is_narrow,
+    scope_of,
+)
 
 LOADS = (tmem_access.TmemAccessOp, tcgen05_access.LdOp, tcgen05_access.LdRedOp)
 """Ops that load registers from tensor memory."""
@@ -42,9 +48,11 @@ class Slice:
         self._effects: dict[Operation, Effect | None] = {}
         self.arrays = Arrays(function)
         self._aligned: set[Operation] = set()
-        # Branches without events around some of those.
+        # Branches and loops without events around some of those.
         self._apart: set[Operation] = set()
+        self._strong: list[Operation] = []
         self._find(self._body)
+        self._find_strong()
         self._find_aligned(self._body)
         self._forward_loaded()
         self._needed: set[SSAValue] = set()
@@ -118,8 +126,24 @@ class Slice:
                     self._effects[op] = effect
                     if isinstance(op, LOADS + MMAS):
                         self._loaded.update(op.results)
+                elif isinstance(op, STRONG):
+                    self._strong.append(op)
                 any_events = any_events or op in self._effects
         return any_events
+
+    @property
+    def has_narrow_scopes(self) -> bool:
+        """Some access to global memory is strong for a part of the GPU's threads alone."""
+        return any(map(is_narrow, self._strong))
+
+    def _find_strong(self) -> None:
+        """Strong accesses are events where some are narrow."""
+        for op in self._strong if self.has_narrow_scopes else ():
+            if scope_of(op) is None or (effect := effect_of_strong(op)) is None:
+                continue
+            for parent in reversed(list(ancestors(op, self.function))):
+                self._effects.setdefault(parent, None)
+            self._effects[op] = effect
 
     def _effect_of(self, op: Operation) -> Effect | None:
         effect = effect_of(op)

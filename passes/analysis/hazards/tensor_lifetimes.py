@@ -59,7 +59,7 @@ class TensorLifetimes(Warpgroups):
             self.allocated[cta].append(allocation)
             touched = self.cells.one(event, event.accesses[0], members[0], "warp")
             if touched is not None:
-                self._add(members[0], (cta, view.root), True, touched)
+                self._add(members[0], (cta, view.root), "write", touched)
                 self._flush(members[0])
         return ready
 

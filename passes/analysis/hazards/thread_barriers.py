@@ -1,5 +1,7 @@
 """Barriers of threads: of a warp, of a CTA by number, and of a cluster."""
 
+from functools import cached_property
+
 from tilewright.passes.analysis.hazards.phases import Barrier
 from tilewright.passes.analysis.hazards.report import Hazard
 from tilewright.passes.analysis.hazards.running import RoleRun
@@ -8,6 +10,11 @@ from tilewright.passes.analysis.hazards.trace import Event
 
 class ThreadBarriers(RoleRun):
     """Who waits at which barrier."""
+
+    @cached_property
+    def _at_cluster(self) -> set[int]:
+        """The roles that have arrived at the barrier of the cluster and not waited there since."""
+        return set()
 
     def _warp_sync(self, index: int, event: Event, roles: list[int]) -> list[int]:
         for role in roles:
@@ -87,9 +94,9 @@ class ThreadBarriers(RoleRun):
 
     def _cluster_arrive(self, index: int, event: Event, roles: list[int]) -> list[int]:
         for role in roles:
-            if self.is_kernel and role in self._arrived:
-                raise Hazard("twice", event.op)
-            self._arrived.add(role)
+            if role in self._at_cluster and self.is_kernel:
+                raise Hazard("turns", event.op, missing="an arrival", nearest="a wait")
+            self._at_cluster.add(role)
             self.cluster.arrive(role, len(self.roles[role].lanes), self._let_go(role))
         if self.cluster.threads >= self.launch.threads * self.launch.ctas:
             known, waiting = self.cluster.turn()
@@ -101,9 +108,9 @@ class ThreadBarriers(RoleRun):
     def _cluster_wait(self, index: int, event: Event, roles: list[int]) -> list[int]:
         ready: list[int] = []
         for role in roles:
-            if self.is_kernel and role not in self._arrived:
-                raise Hazard("alone", event.op)
-            self._arrived.discard(role)
+            if role not in self._at_cluster and self.is_kernel:
+                raise Hazard("turns", event.op, missing="a wait", nearest="an arrival")
+            self._at_cluster.discard(role)
             if any(who == role for who, _ in self.cluster.roles):
                 self.cluster.waiting.append(role)
             else:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from xdsl.dialects import arith, memref
 from xdsl.dialects.builtin import IntegerAttr, IntegerType, i1
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 
 from tilewright.dialects.cute.types.memref import Space, is_memref, space_of
 from tilewright.dialects.cute_nvgpu.ops import address, cluster, shuffle, tmem, tmem_access
@@ -288,7 +288,11 @@ class Values(Slice):
 
     def _address(self, view: Any) -> Any:
         """The address of a memref in shared memory, as if each that was allocated lay alone."""
-        if not isinstance(view, PlacedView) or view.placement is None:
+        if not isinstance(view, PlacedView):
+            return UNKNOWN
+        if isinstance(view.root, BlockArgument) and self.has_narrow_scopes and view.first == 0:
+            return self.launch.leaf(view.root)  # As that of an instruction is.
+        if view.placement is None:
             return UNKNOWN
         memory: Any = getattr(view.root, "type", None)
         if not is_memref(memory) or space_of(memory.memory_space) is not Space.SMEM:

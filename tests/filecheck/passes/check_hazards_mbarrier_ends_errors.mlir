@@ -1,26 +1,5 @@
 // RUN: tilewright-opt %s --split-input-file --verify-diagnostics -p cute-nvgpu-check-hazards
 
-// A second arrival at the cluster's barrier, without a wait between.
-func.func @k() attributes {gpu.kernel, gpu.known_block_size = array<i32: 32, 1, 1>, gpu.known_cluster_size = array<i32: 2, 1, 1>} {
-  cute_nvgpu.cluster.arrive
-  // expected-error @+1 {{'cute_nvgpu.cluster.arrive' expected a wait at the cluster's barrier between two arrivals, got a second arrival alone; nearest legal: cute_nvgpu.cluster.wait before it (PTX ISA, barrier.cluster)}}
-  cute_nvgpu.cluster.arrive
-  cute_nvgpu.cluster.wait
-  func.return
-}
-
-// -----
-
-// A wait of threads that have not arrived.
-func.func @k() attributes {gpu.kernel, gpu.known_block_size = array<i32: 32, 1, 1>, gpu.known_cluster_size = array<i32: 2, 1, 1>} {
-  // expected-error @+1 {{'cute_nvgpu.cluster.wait' expected to have arrived at the cluster's barrier, got a wait alone; nearest legal: cute_nvgpu.cluster.arrive before it (PTX ISA, barrier.cluster)}}
-  cute_nvgpu.cluster.wait
-  cute_nvgpu.cluster.arrive
-  func.return
-}
-
-// -----
-
 // Each of 32 threads ends an mbarrier that another one may have made anew.
 !bar = memref<1xi64, #cute<space smem>>
 func.func @k() attributes {gpu.kernel, gpu.known_block_size = array<i32: 32, 1, 1>} {
