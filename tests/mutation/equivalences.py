@@ -45,7 +45,8 @@ def no_other_allocation(mutant: Mutant, op: Operation, before: ModuleOp, after: 
     if other is not None:
         return not any(each.name in ALLOCATIONS for each in (*op.walk(), *other.walk()))
     allocations = [each for each in before.walk() if each.name in ALLOCATIONS]
-    return len(allocations) == 1 or mutant.kind in ("remove", "far: last", "twice")
+    again = mutant.kind in ("remove", "far: last", "twice")
+    return again or (len(allocations) == 1 and mutant.kind == "role: outside its if")
 
 
 ALLOCATIONS = ("cute_nvgpu.tmem.alloc", "ptx.tcgen05.alloc")

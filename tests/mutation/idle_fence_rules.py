@@ -14,6 +14,7 @@ from fence_rules import (
     INIT,
     INIT_FENCE,
     INTO,
+    REMOVED,
     WGMMA_FENCE,
     WHOLE,
     moved,
@@ -87,9 +88,9 @@ def fenced_still(mutant: Mutant, op: Operation, before: ModuleOp, after: ModuleO
     path leads to what arrives there by itself without a fence, and none comes there before."""
     beside = passed(mutant, op)
     subjects = [each for each in (op, beside) if each is not None]
-    if not any(FENCES_INITS(each) or INIT(each) for each in subjects) or mutant.kind == "twice":
+    if not any(FENCES_INITS(each) or INIT(each) for each in subjects):
         return False
-    if INIT(op) and mutant.kind == "remove":
+    if mutant.kind not in (*REMOVED, "far: first", "far: last"):
         return False
     return inits_are_fenced(after) and len(_all(INIT, before)) == len(_all(INIT, after))
 
@@ -103,12 +104,18 @@ def inits_are_fenced(module: ModuleOp) -> bool:
     flow = Flow(module)
     used = named(r"(cluster\.)?mbarrier[._](arrive|wait|try_wait|inval).*")
     for init in _all(INIT, module):
-        if any(map(ASYNCHRONOUS, flow.reach(init, INIT_FENCE))):
+        if any(_completes(step, init) for step in flow.reach(init, INIT_FENCE)):
             return False
         earlier = flow.reach(init, lambda step: False, back=True)
         if any(used(step) or ASYNCHRONOUS(step) for step in earlier):
             return False
     return True
+
+
+def _completes(op: Operation, init: Operation) -> bool:
+    """Whether an op may complete an mbarrier by itself: one of those that are made together."""
+    own = init.name.startswith("ptx.") or init.operands[0] in op.operands
+    return ASYNCHRONOUS(op) and own
 
 
 def nothing_of_others(mutant: Mutant, op: Operation, before: ModuleOp, after: ModuleOp) -> bool:

@@ -103,9 +103,7 @@ class Mbarriers(ThreadBarriers):
         knows, last = self.knows[role], barrier.last
         if not self.is_kernel or knows[barrier.clock] >= barrier.completed or barrier.count is None:
             return
-        if not last.asynchronous and all(
-            knows[who] >= time or who == role for who, time in last.roles
-        ):
+        if not last.asynchronous and all(knows[who] >= time for who, time in last.roles):
             return
         what = f"phase {barrier.completed - 1} of the mbarrier of {made_by(barrier)} goes on"
         raise Hazard("early", event.op, missing=what, where=self._where(event, role))
