@@ -14,7 +14,7 @@ import numpy as np
 from tilewright.passes.analysis.hazards.arrays import Array, Elements
 from tilewright.passes.analysis.hazards.mbarriers import Mbarriers
 from tilewright.passes.analysis.hazards.report import NO_ORDER, NO_PHASE, NO_SENT, Hazard
-from tilewright.passes.analysis.hazards.scalars import UNKNOWN
+from tilewright.passes.analysis.hazards.scalars import UNKNOWN, run_from
 from tilewright.passes.analysis.hazards.scopes import StrongAccess, access_of, check_scopes
 from tilewright.passes.analysis.hazards.trace import Event
 
@@ -50,10 +50,8 @@ class ArrayAccesses(Mbarriers):
             return roles
         for role in roles:
             lanes = self.roles[role].lanes
-            first = np.asarray(number if np.ndim(number) == 0 else number[lanes]).reshape(-1, 1)
-            if bytes_:
-                first = (first - pointer) // bytes_
-            elements = np.unique(first + np.arange(run))
+            numbers = run_from(number, lanes, run * (bytes_ or 1))
+            elements = np.unique((numbers - pointer) // bytes_ if bytes_ else numbers)
             self._add_to_array(
                 ArrayAccess(event, role, array, elements, place.writes, True, [self._stamp(role)])
             )
