@@ -87,7 +87,7 @@ class TensorLifetimes(Warpgroups):
             live = self._live(key[0])
             if same := [each for each in live if each.columns is None or each.cells == cells]:
                 same[-1].freed = event.op
-            elif cells is not None and self.is_kernel:
+            elif live and cells is not None and self.is_kernel:
                 other = next(each for each in live if each.cells & cells)
                 given = len(_columns(cells))
                 raise Hazard("part", event.op, other.op, str(given), nearest=str(other.columns))

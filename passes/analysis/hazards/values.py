@@ -88,6 +88,7 @@ class Values(Slice):
     def check_whole(self, op: Operation, mask: Mask) -> None:
         """Raise Hazard where not all threads of a warp execute what whole ones do."""
         full_warps = self.launch.threads % WARP == 0
+        self.trace.whole.add(op)
         if mask.number in self._whole or not self.launch.is_kernel:
             return
         if isinstance(op, BARRIERS) and not full_warps:
