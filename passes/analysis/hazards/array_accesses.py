@@ -11,7 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
-from tilewright.passes.analysis.hazards.arrays import Array, Elements
+from tilewright.passes.analysis.hazards.arrays import ArgumentArray, Elements
 from tilewright.passes.analysis.hazards.mbarriers import Mbarriers
 from tilewright.passes.analysis.hazards.report import NO_ORDER, NO_PHASE, NO_SENT, Hazard
 from tilewright.passes.analysis.hazards.scalars import UNKNOWN, run_from
@@ -26,7 +26,7 @@ class ArrayAccess:
 
     event: Event
     role: int
-    array: Array
+    array: ArgumentArray
     elements: Elements
     writes: bool
     generic: bool
@@ -39,7 +39,7 @@ class ArrayAccesses(Mbarriers):
     """Who accesses arrays that are reached both ways."""
 
     @cached_property
-    def _reached(self) -> defaultdict[tuple[Array, bool], list[ArrayAccess]]:
+    def _reached(self) -> defaultdict[tuple[ArgumentArray, bool], list[ArrayAccess]]:
         """The accesses to each array, those in the generic proxy apart."""
         return defaultdict(list)
 
