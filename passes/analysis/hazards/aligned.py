@@ -36,7 +36,8 @@ ALIGNED = (
     warp_specialization.ElectSyncOp, ptx_warps.ElectSyncOp, cluster.ArriveOp, cluster.WaitOp,
     ptx_cluster.ArriveOp, ptx_cluster.WaitOp,
 )  # fmt: skip
-"""What is no event of a warp that comes together, or of a warpgroup: those are looked at there."""
+"""Instructions of warps, but for events of a warp that comes together, or of a warpgroup: those are
+looked at there."""
 
 
 def parts_a_warp(op: Operation) -> bool:

@@ -11,10 +11,10 @@ from functools import cached_property
 
 import numpy as np
 
-from tilewright.passes.analysis.hazards.arrays import Array, Elements
+from tilewright.passes.analysis.hazards.arrays import ArgumentArray, Elements
 from tilewright.passes.analysis.hazards.mbarriers import Mbarriers
 from tilewright.passes.analysis.hazards.report import NO_ORDER, NO_PHASE, NO_SENT, Hazard
-from tilewright.passes.analysis.hazards.scalars import UNKNOWN
+from tilewright.passes.analysis.hazards.scalars import UNKNOWN, run_from
 from tilewright.passes.analysis.hazards.scopes import StrongAccess, access_of, check_scopes
 from tilewright.passes.analysis.hazards.trace import Event
 
@@ -26,7 +26,7 @@ class ArrayAccess:
 
     event: Event
     role: int
-    array: Array
+    array: ArgumentArray
     elements: Elements
     writes: bool
     generic: bool
@@ -39,7 +39,7 @@ class ArrayAccesses(Mbarriers):
     """Who accesses arrays that are reached both ways."""
 
     @cached_property
-    def _reached(self) -> defaultdict[tuple[Array, bool], list[ArrayAccess]]:
+    def _reached(self) -> defaultdict[tuple[ArgumentArray, bool], list[ArrayAccess]]:
         """The accesses to each array, those in the generic proxy apart."""
         return defaultdict(list)
 
@@ -50,10 +50,8 @@ class ArrayAccesses(Mbarriers):
             return roles
         for role in roles:
             lanes = self.roles[role].lanes
-            first = np.asarray(number if np.ndim(number) == 0 else number[lanes]).reshape(-1, 1)
-            if bytes_:
-                first = (first - pointer) // bytes_
-            elements = np.unique(first + np.arange(run))
+            numbers = run_from(number, lanes, run * (bytes_ or 1))
+            elements = np.unique((numbers - pointer) // bytes_ if bytes_ else numbers)
             self._add_to_array(
                 ArrayAccess(event, role, array, elements, place.writes, True, [self._stamp(role)])
             )

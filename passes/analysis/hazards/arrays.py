@@ -31,7 +31,7 @@ Elements = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
-class Array:
+class ArgumentArray:
     """An argument: of each leaf of its layout the extent, None where that is not known, and the
     stride in elements; the bytes of an element."""
 
@@ -44,7 +44,7 @@ class Array:
 class ArrayMap:
     """A tensor map: its array, the leaves that are its dimensions, and its box, outermost first."""
 
-    array: Array
+    array: ArgumentArray
     leaves: tuple[int, ...]
     box: tuple[int, ...]
 
@@ -63,7 +63,7 @@ class Arrays:
     """The arrays of a kernel that are reached both ways, by their pointers and by their maps."""
 
     def __init__(self, kernel: Operation):
-        self.of_pointer: dict[SSAValue, Array] = {}
+        self.of_pointer: dict[SSAValue, ArgumentArray] = {}
         self.of_map: dict[SSAValue, ArrayMap] = {}
         self.numbers: dict[SSAValue, int] = {}
         signature = signature_of(kernel)
@@ -90,7 +90,7 @@ class Arrays:
                 box = tuple(extent.data for extent in other.type.shape)
                 self.of_map[map_] = ArrayMap(array, tuple(mode.data for mode in other.modes), box)
 
-    def _array(self, type_: TensorType, said: Mapping[int, SSAValue]) -> Array | None:
+    def _array(self, type_: TensorType, said: Mapping[int, SSAValue]) -> ArgumentArray | None:
         """The array of an argument, whose strides kernel arguments say, by their place."""
         layout, bits = type_.tensor.layout, type_.tensor.bits
         if not isinstance(layout, Layout) or bits % 8:
@@ -101,7 +101,7 @@ class Arrays:
         far = {place: 1 << FAR * (n + 1) for n, place in enumerate(reversed(dynamic))}
         self.numbers |= {said[place]: number for place, number in far.items() if place in said}
         strides = [leaf if isinstance(leaf, int) else far[n] for n, leaf in enumerate(leaves)]
-        return Array(tuple(extents), tuple(strides), bits // 8)
+        return ArgumentArray(tuple(extents), tuple(strides), bits // 8)
 
     # What ops do with them
 

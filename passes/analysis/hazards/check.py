@@ -42,7 +42,7 @@ def _first(program: Program, unproven: dict[Operation, str]) -> Hazard | None:
             hazard = follow(program, launch, unproven)
             if isinstance(hazard, OutOfBounds):
                 continue  # A block that is not meant says nothing of others.
-            if hazard is None or _is_avoided(program, launch):
+            if hazard is None or _is_avoided(program, launch, hazard):
                 first = _in_other_blocks(program, launch, unproven)
                 first = first or _between_blocks(program, launch)
                 break
@@ -58,7 +58,7 @@ def _in_other_blocks(
     """The first hazard of a block that goes another way than the first one."""
     for other in other_blocks(program, launch):
         hazard = follow(program, other, unproven)
-        if isinstance(hazard, Hazard) and not _is_avoided(program, other):
+        if isinstance(hazard, Hazard) and not _is_avoided(program, other, hazard):
             hazard.where = "; ".join(filter(None, (
                 hazard.where, f"in block {other.first} of a grid of {other.grid}"
             )))  # fmt: skip
@@ -88,15 +88,29 @@ def _between_blocks(program: Program, launch: Launch) -> Hazard | None:
     return None
 
 
-def _is_avoided(program: Program, launch: Launch) -> bool:
+def _is_avoided(program: Program, launch: Launch, hazard: Hazard) -> bool:
     """Other arguments, or what memory holds, make no hazard: nobody says that the kernel is
     launched with these."""
     if program.trace.guessed:
         other = replace(launch, guessed=not launch.guessed)
         return not isinstance(follow(program, other, {}), Hazard)
+    if hazard.rule == "aligned":
+        return _comes_whole(program, launch, hazard.op)
     if not program.arguments - set(launch.leaves):
         return False
     return any(follow(program, variant, {}) is None for variant in launch.variants())
+
+
+def _comes_whole(program: Program, launch: Launch, op: Operation) -> bool:
+    """Whole warps come to an op with other arguments: lengths of loops that leave a warp half full
+    are none that are meant, either."""
+    launch = replace(launch, leaves=program.arrays.numbers)
+    if not program.arguments - set(launch.leaves):
+        return False
+    return any(
+        follow(program, variant, {}) is None and program.trace.reaches(op)
+        for variant in (*launch.variants(), replace(launch, others=(1024, 0)))
+    )
 
 
 def follow(

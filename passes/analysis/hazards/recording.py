@@ -18,7 +18,6 @@ from tilewright.passes.analysis.hazards.trace import (
     Loading,
     Mask,
     Operands,
-    OutOfBounds,
     PlacedView,
 )
 from tilewright.passes.analysis.hazards.values import APART, Step, Values
@@ -191,7 +190,8 @@ class Recording(Values):
             return
         for part, (cta,) in self._split(mask, (rank,)):
             if not 0 <= cta < self.launch.ctas:
-                raise OutOfBounds
+                self.say_unproven(op, "no cluster is known to have the CTA that it is of")
+                continue
             self._emit(op, effect, part, None, (cta,), ((place, view, indices),))
 
     def _located(self, view: Any, mask: Mask, indices: list[Any]) -> tuple[Any, tuple[Any, ...]]:

@@ -24,7 +24,7 @@ from tilewright.passes.analysis.hazards.effects import Effect, MemoryPlace
 from tilewright.passes.analysis.hazards.instructions import word_bytes
 from tilewright.passes.analysis.hazards.launches import register_of
 from tilewright.passes.analysis.hazards.report import Hazard
-from tilewright.passes.analysis.hazards.scalars import UNKNOWN
+from tilewright.passes.analysis.hazards.scalars import UNKNOWN, run_from
 from tilewright.passes.analysis.hazards.trace import Event, Trace
 from tilewright.passes.analysis.thread_dependence import reached
 
@@ -117,10 +117,9 @@ def access_of(event: Event, lanes: NDArray[Any]) -> StrongAccess | None:
     if number is UNKNOWN:
         return None
     scope, size = event.constant
-    first = np.asarray(number if np.ndim(number) == 0 else number[lanes]).reshape(-1, 1)
     assert isinstance(place.memref, SSAValue)
-    return StrongAccess(event.op, place.memref, np.unique(first + np.arange(size)), place.writes,
-                        scope)  # fmt: skip
+    return StrongAccess(event.op, place.memref, np.unique(run_from(number, lanes, size)),
+                        place.writes, scope)  # fmt: skip
 
 
 def accesses_of(trace: Trace) -> list[StrongAccess]:

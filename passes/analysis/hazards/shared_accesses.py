@@ -19,7 +19,7 @@ READS = (tmem.RetrieveOp, data_movement.LdOp, address.LoadOp)
 
 READ, WRITE, ATOMIC = "read", "write", "atomic"
 BESIDE = {READ: (WRITE, ATOMIC), WRITE: (WRITE, READ, ATOMIC), ATOMIC: (WRITE, READ)}
-"""What may not come beside a thread's access to the same cells."""
+"""Kinds of accesses that may not come beside one of a kind to the same cells."""
 
 
 class SharedAccesses(StrongAccesses):

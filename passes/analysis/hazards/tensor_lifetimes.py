@@ -85,10 +85,10 @@ class TensorLifetimes(Warpgroups):
                 self._check_allocated(event, key, cells)
                 self._given_back(event, key, members[0], cells)
             live = self._live(key[0])
-            if same := [each for each in live if each.columns is None or each.cells == cells]:
+            if same := [own for own in live if own.columns is None or own.cells == cells]:
                 same[-1].freed = event.op
-            elif cells is not None and self.is_kernel:
-                other = next(each for each in live if each.cells & cells)
+            elif live and cells is not None and self.is_kernel:
+                other = next(own for own in live if own.cells & cells)
                 given = len(_columns(cells))
                 raise Hazard("part", event.op, other.op, str(given), nearest=str(other.columns))
         return ready
@@ -99,7 +99,7 @@ class TensorLifetimes(Warpgroups):
 
     def _live(self, cta: int) -> list[Allocation]:
         """The allocations of a CTA that it has not given back."""
-        return [each for each in self.allocated[cta] if each.freed is None]
+        return [own for own in self.allocated[cta] if own.freed is None]
 
     def _check_allocated(self, event: Event, key: Key, cells: int) -> None:
         """Raise Hazard for cells that an instruction accesses and its CTA does not have."""

@@ -105,12 +105,18 @@ class Trace:
     """Some condition was guessed."""
     arrays: Any = None
     """The arrays of the kernel that are reached both ways (`arrays.Arrays`)."""
+    whole: set[Operation] = field(default_factory=set[Operation])
+    """The ops of whole warps that some have come to."""
     columns: dict[int, tuple[int, int]] = field(default_factory=dict[int, tuple[int, int]])
     """The first column that an instruction allocates, and how many, by the number of its event."""
     beside: dict[Operation, tuple[int, int]] = field(
         default_factory=dict[Operation, tuple[int, int]]
     )
     """Elements of rings of mbarriers that are none of theirs: the last, and how many there are."""
+
+    def reaches(self, op: Operation) -> bool:
+        """Some threads come to an event, or whole warps to an op of theirs."""
+        return op in self.whole or any(event.op is op for event in self.events)
 
 
 def view_of(root: object, type_: MemRefType[Any], first: Any = 0, rank: Any = None) -> PlacedView:

@@ -1,12 +1,12 @@
 """Values of all threads: numbers, memrefs and registers on their way from tensor memory."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from xdsl.dialects import arith, memref
 from xdsl.dialects.builtin import IntegerAttr, IntegerType, i1
-from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from tilewright.dialects.cute.types.memref import Space, is_memref, space_of
 from tilewright.dialects.cute_nvgpu.ops import address, cluster, shuffle, tmem, tmem_access
@@ -88,6 +88,7 @@ class Values(Slice):
     def check_whole(self, op: Operation, mask: Mask) -> None:
         """Raise Hazard where not all threads of a warp execute what whole ones do."""
         full_warps = self.launch.threads % WARP == 0
+        self.trace.whole.add(op)
         if mask.number in self._whole or not self.launch.is_kernel:
             return
         if isinstance(op, BARRIERS) and not full_warps:
@@ -290,8 +291,8 @@ class Values(Slice):
         """The address of a memref in shared memory, as if each that was allocated lay alone."""
         if not isinstance(view, PlacedView):
             return UNKNOWN
-        if isinstance(view.root, BlockArgument) and self.has_narrow_scopes and view.first == 0:
-            return self.launch.leaf(view.root)  # As that of an instruction is.
+        if self.has_narrow_scopes and view.root in self._body.blocks[0].args and view.first == 0:
+            return self.launch.leaf(cast(SSAValue, view.root))  # As that of an instruction is.
         if view.placement is None:
             return UNKNOWN
         memory: Any = getattr(view.root, "type", None)
