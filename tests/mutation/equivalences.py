@@ -137,7 +137,7 @@ def renamed_barrier(mutant: Mutant, op: Operation, before: ModuleOp, after: Modu
         ]
         flow = Flow(before)
         first = all(op not in flow.reach(each, lambda step: False) for each in (op, *taken))
-        if first and not any("arrive" in each.name for each in barriers):
+        if first and not any("arrive" in each.name for each in barriers if _number(each) == old):
             return True
     if any("arrive" in each.name for each in barriers) or _number(op) + step > 15:
         return False

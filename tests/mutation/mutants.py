@@ -29,6 +29,13 @@ FIXED = {"operandSegmentSizes", "offset", "cta_group"}
 """Properties that are not mutated as numbers: an offset is of a barrier, see `_barriers`."""
 
 
+WORDS = (
+    "stage", "guard", "role", "swizzle", "pipeline", "parity", "far", "twice", "group",
+    "divergence", "cluster", "reinit", "scope", "space", "barrier:", "columns:",
+)  # fmt: skip
+"""How kinds begin that are counted together."""
+
+
 @dataclass(frozen=True)
 class Mutant:
     """One change: its name, its kind, the op's place in the module's walk, and the edit."""
@@ -43,6 +50,14 @@ class Mutant:
         copy = module.clone()
         target = next(op for place, op in enumerate(copy.walk()) if place == self.op)
         return copy if self.edit(target) else None
+
+
+def kind_of(kind: str) -> str:
+    """The row of the table that a kind is counted in."""
+    for word in WORDS:
+        if kind.startswith(word):
+            return word.rstrip(":")
+    return kind if kind in ("remove", "earlier", "later", "read") else "number"
 
 
 def mutants(name: str, level: str, module: ModuleOp) -> list[Mutant]:
