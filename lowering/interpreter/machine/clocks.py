@@ -71,6 +71,11 @@ class Clocks:
 
     # What happened before
 
+    def has_begun(self, known: Known, first: int, last: int) -> bool:
+        """True where something is known, [clocks], that one of some warps of a cluster has done."""
+        own = self._own[first * WARP : last * WARP]
+        return bool(known[first:last].any() or known[own].any())
+
     def now(self, lanes: Lanes) -> NDArray[np.int32]:
         """The stamps of accesses by these threads."""
         return self._clock[lanes // WARP]

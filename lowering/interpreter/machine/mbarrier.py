@@ -7,7 +7,7 @@ are there for whoever has waited for the phase that they complete, and for nobod
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,72 +16,10 @@ from xdsl.ir import Operation
 from tilewright.dialects.cute_nvgpu.lattice.mbarrier import MAX_ARRIVALS, MBARRIER_BYTES
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.clocks import Clocks, together
+from tilewright.lowering.interpreter.machine.mbarrier_phases import Mbarrier
 from tilewright.lowering.interpreter.machine.schedule import Schedule
 from tilewright.lowering.interpreter.machine.shared_memory import SharedMemory
 from tilewright.lowering.interpreter.values import Bits, Lanes
-
-
-@dataclass(eq=False)
-class Arrivals:
-    """The arrivals of one phase: threads and their clocks, and whether bytes or what threads
-    started completed it too."""
-
-    arrivals: list[tuple[Lanes, NDArray[np.int32]]] = field(
-        default_factory=list[tuple[Lanes, NDArray[np.int32]]]
-    )
-    asynchronous: bool = False
-
-    def note(self, lanes: Lanes, stamps: NDArray[np.int32], *, asynchronous: bool) -> None:
-        """Threads arrive."""
-        self.arrivals.append((lanes, stamps))
-        self.asynchronous |= asynchronous
-
-
-@dataclass(eq=False)
-class Mbarrier:
-    """One mbarrier: how many arrivals and bytes its phase still waits for.
-
-    `known` is what those knew who arrived, `released` what who waited for a phase learns.
-
-    `arrived` are the arrivals of the phase, `last` those of the one before. `completed` counts the
-    phases of all mbarriers that were ever at its address, `first` those
-    before it. `fenced` says that a fence of its `maker` showed it to copies.
-    """
-
-    expected: int
-    column: int
-    first: int
-    maker: int
-    op: int
-    released: NDArray[np.int32]
-    pending: int = 0
-    bytes: int = 0
-    completed: int = 0
-    fenced: bool = False
-    arrived: Arrivals = field(default_factory=Arrivals)
-    last: Arrivals = field(default_factory=Arrivals)
-    known: NDArray[np.int32] = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.pending, self.completed = self.expected, self.first
-        self.known = self.released
-
-    @property
-    def phase(self) -> int:
-        """The number of the phase that is not complete."""
-        return self.completed - self.first
-
-    def settle(self) -> None:
-        """Complete the phase where nothing is left to wait for."""
-        if self.pending or self.bytes:
-            return
-        self.completed += 1
-        self.pending = self.expected
-        self.arrived, self.last = Arrivals(), self.arrived
-        self.released = together(self.released, self.known)
-        missing = max(self.column + 1 - len(self.released), 0)
-        self.released = np.pad(self.released, (0, missing))
-        self.released[self.column] = self.completed
 
 
 @dataclass(eq=False)
@@ -141,15 +79,37 @@ class Mbarriers:
             nothing = np.zeros(self._clocks.seen.shape[1], dtype=np.int32)
             self._at[place] = Mbarrier(
                 count, self._columns[offset], self._completed.get(place, 0), int(lanes[index]), op,
-                nothing,
+                nothing, np.zeros(self._clocks.lanes, dtype=np.int32),
             )  # fmt: skip
         zeros = np.zeros((len(lanes), MBARRIER_BYTES), dtype=np.uint8)
         self._shared.store(lanes, address, zeros, op)
 
     def end(self, lanes: Lanes, address: Bits) -> None:
-        """`mbarrier.inval`."""
-        for place in np.unique(self.find(lanes, address)).tolist():
+        """`mbarrier.inval`. Raises Fault where somebody may still look at an mbarrier."""
+        for place in np.unique(places := self.find(lanes, address)).tolist():
+            index = int(np.argmax(places == place))
+            self._check_unused(self._at[place], int(lanes[index]), index)
             self._completed[place] = self._at.pop(place).completed
+
+    def _check_unused(self, barrier: Mbarrier, lane: int, index: int) -> None:
+        local = np.flatnonzero(barrier.used)
+        users = (lane // self._clocks.lanes * self._clocks.lanes + local).astype(np.int32)
+        known = self._clocks.seen[[lane]]
+        late = ~self._clocks.happened(known, users[None], barrier.used[local][None])[0]
+        late &= users != lane
+        if late.any():
+            user = int(users[np.argmax(late)])
+            raise Fault(
+                f"ends {self._named(barrier)}, at which thread {user % self._shared.threads} may "
+                "still look: no barrier orders them",
+                index,
+            )
+        if barrier.copied >= known[0, barrier.column]:
+            raise Fault(
+                f"ends {self._named(barrier)}, at which a copy may still arrive: no wait for its "
+                "phase is before this",
+                index,
+            )
 
     def find(self, lanes: Lanes, address: Bits) -> NDArray[np.int64]:
         """The places of the mbarriers at each thread's address. Raises Fault where there is none,
@@ -162,8 +122,13 @@ class Mbarriers:
                     "and no mbarrier.init has made one",
                     int(np.argmax(bytes_[:, 0] == place)),
                 )
+            self._use(place, lanes[bytes_[:, 0] == place])
         self._shared.check_made(lanes, bytes_)
         return bytes_[:, 0]
+
+    def _use(self, place: int, lanes: Lanes) -> None:
+        """Threads arrive at an mbarrier, or look at it."""
+        self._at[place].used[lanes % self._clocks.lanes] = self._clocks.now(lanes)
 
     def fence(self, lanes: Lanes) -> None:
         """`fence.mbarrier_init` or `fence.proxy.async`: copies see what the threads made."""
@@ -270,6 +235,8 @@ class Mbarriers:
         """Whom a copy of a thread reaches: each CTA of the wave, and the place of its mbarrier.
         Raises Fault where one is not made, or not known to be."""
         there = self.places(lane, address, mask)
+        for place in there:
+            self._use(place, np.array([lane]))
         made = np.array(there)[:, None] + np.arange(MBARRIER_BYTES)
         self._shared.check_made(np.full(len(there), lane), made)
         return [(place // self._shared.stride, place) for place in there]
@@ -280,6 +247,7 @@ class Mbarriers:
         barrier = self._at[place]
         self._check_fenced(barrier)
         phase = barrier.column, barrier.completed
+        barrier.copied = barrier.completed
         self._shared.remote.note_copy(lane, place // self._shared.stride, phase, "a tcgen05.commit")
         if not barrier.pending:
             raise Fault(
@@ -318,6 +286,7 @@ class Mbarriers:
         barrier = self._at[place]
         self._check_fenced(barrier)
         when = (barrier.column, barrier.completed)
+        barrier.copied = barrier.completed
         self._shared.remote.note_copy(lane, place // self._shared.stride, when, "a tma.load")
         self._shared.write_async(lane, places, data, op, when)
         # The copy began after the phases that its thread had waited for were over.
@@ -360,7 +329,9 @@ class Mbarriers:
     def resume(self, wait: MbarrierWait, lanes: Lanes) -> None:
         """Let threads know what those knew who completed the phases that they waited for."""
         for place in np.unique(wait.places).tolist():
-            self._clocks.learn(lanes[wait.places == place], self._at[place].released)
+            there = lanes[wait.places == place]
+            self._clocks.learn(there, self._at[place].released)
+            self._use(place, there)
 
     def deadlock(self, wait: MbarrierWait, lanes: Lanes) -> str:
         """The wait as a diagnostic says it, where nothing will complete it."""

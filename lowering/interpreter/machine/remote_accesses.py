@@ -1,5 +1,5 @@
-"""Accesses of CTAs to the shared memory of others of their cluster, which must be over before the
-threads of the other one end. PTX ISA, distributed shared memory and barrier.cluster."""
+"""Accesses of CTAs to the shared memory of others of their cluster, which must have begun, and may
+not end before they are over. PTX ISA, distributed shared memory and barrier.cluster."""
 
 from collections.abc import Callable
 
@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.clocks import Clocks, Known
+from tilewright.lowering.interpreter.machine.special_registers import WARP
 from tilewright.lowering.interpreter.machine.tcgen05_streams import Stream
 from tilewright.lowering.interpreter.values import Lanes
 
@@ -27,12 +28,14 @@ class RemoteAccesses:
         self._accesses: dict[int, dict[object, tuple[Over, str]]] = {}
 
     def note(self, lanes: Lanes, ctas: NDArray[np.int64], what: str) -> None:
-        """Threads access the shared memory of these CTAs. Raises Fault where one has ended."""
+        """Threads access the shared memory of these CTAs. Raises Fault where one may not have
+        begun, or has ended."""
         remote = np.flatnonzero(ctas != lanes // self._slots)
         stamps = self._clocks.now(lanes)
         for index in remote.tolist():
             lane = int(lanes[index])
             over = self._happened(lane, int(stamps[index]))
+            self._check_begun(lane, int(ctas[index]), what, index)
             self._note(int(ctas[index]), lane, over, what, index)
 
     def note_copy(self, lane: int, cta: int, when: tuple[int, int], what: str) -> None:
@@ -40,15 +43,27 @@ class RemoteAccesses:
         number, completes. Nothing orders it after earlier ones of the thread at other mbarriers."""
         column, phase = when
         if cta != lane // self._slots:
+            self._check_begun(lane, cta, what, None)
             who = self._clocks.async_writer(column)
             self._note(cta, who, self._happened(who, phase), what, None)
 
     def note_operand(self, lane: int, cta: int, stream: Stream, what: str) -> None:
         """A tcgen05 operation of a thread reads, until a commit of its stream is known of."""
         if cta != lane // self._slots:
+            self._check_begun(lane, cta, what, None)
             epoch = stream.epoch
             self._note(
                 cta, stream, lambda known: stream.complete_by_phase(known) >= epoch, what, None
+            )
+
+    def _check_begun(self, lane: int, cta: int, what: str, index: int | None) -> None:
+        warps = self._slots // WARP
+        first = cta * warps % self._clocks.warps
+        if not self._clocks.has_begun(self._clocks.seen[lane], first, first + warps):
+            raise Fault(
+                f"lets {what} access the shared memory of another CTA of its cluster, which may "
+                "not have begun; nearest legal: a barrier of the cluster before it",
+                index,
             )
 
     def _happened(self, who: int, stamp: int) -> Over:

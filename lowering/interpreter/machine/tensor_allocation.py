@@ -16,6 +16,7 @@ from xdsl.ir import Operation
 from tilewright.dialects.cute_nvgpu.lattice.tmem import COLUMNS, LANES
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.shared_memory import SharedMemory
+from tilewright.lowering.interpreter.machine.special_registers import WARP
 from tilewright.lowering.interpreter.machine.tensor_memory import STORE, TensorMemory
 from tilewright.lowering.interpreter.values import Bits, Lanes
 
@@ -73,10 +74,12 @@ class AllocationWait:
 
 @dataclass(eq=False)
 class CtaAllocations:
-    """The columns that a CTA has allocated, by the first one; the columns of its last allocation,
-    and the op with which it gave up allocating."""
+    """The columns that a CTA has allocated, by the first one; the thread, the time and the op of
+    every allocation that it ever asked for, the columns of the last one, and the op with which it
+    gave up allocating."""
 
     allocated: dict[int, AllocatedColumns] = field(default_factory=dict[int, AllocatedColumns])
+    asked: list[tuple[int, int, int]] = field(default_factory=list[tuple[int, int, int]])
     last: int = COLUMNS
     relinquished: int = 0
     exited: int = 0
@@ -124,6 +127,8 @@ class TensorAllocator:
             at = int(np.broadcast_to(address, len(lanes))[start])
             self._check_request(cta, columns, group)
             request = Request(lane, cta, columns, group, number, at)
+            stamp = int(self._shared.clocks.now(np.array([lane]))[0])
+            self._cta(cta).asked.append((lane, stamp, number))
             self._waiting.append(request)
             requests += [request] * 32
         self._grant()
@@ -260,9 +265,22 @@ class TensorAllocator:
         self._tensor.forget(cta, cells)
 
     def relinquish(self, lanes: Lanes, number: int) -> None:
-        """`tcgen05.relinquish_alloc_permit` by whole warps."""
-        for cta in np.unique(lanes // self._slots).tolist():
-            self._cta(cta).relinquished = number
+        """`tcgen05.relinquish_alloc_permit` by whole warps. Raises Fault where an allocation of
+        another warp may still come."""
+        for index, lane in enumerate(lanes.tolist()):
+            if lane % WARP:
+                continue
+            state, known = self._cta(lane // self._slots), self._shared.clocks.seen[[lane]]
+            for other, stamp, op in state.asked:
+                who, when = np.array([[other]], np.int32), np.array([[stamp]], np.int32)
+                same = other // WARP == lane // WARP
+                if not same and not self._shared.clocks.happened(known, who, when).all():
+                    raise Fault(
+                        f"gives up the right to allocate tensor memory, and {self._named(op)} may "
+                        "come behind it: no barrier orders them",
+                        index,
+                    )
+            state.relinquished = number
 
     def exit(self, lanes: Lanes, threads: int) -> None:
         """Threads end. Raises Fault where a CTA of so many threads ends with columns allocated."""

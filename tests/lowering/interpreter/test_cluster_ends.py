@@ -48,10 +48,12 @@ def handed(sync: str, end: str, rank: str = "%rank") -> str:
     ).replace("  func.return", "  func.return // END")
 
 
+@pytest.mark.usefixtures("unchecked")
 def test_reads_of_the_memory_of_another_cta() -> None:
     [out] = both(handed(CLUSTER_SYNC, CLUSTER_SYNC), np.zeros(64, np.int32), grid=(2,))
     assert list(out[:2]) == [1, 0]
-    bad(handed("", CLUSTER_SYNC).replace("READ", "HERE"), grid=(2,))
+    begun = handed("", CLUSTER_SYNC).replace("READ", "HERE")
+    bad(begun, "which may not have begun", grid=(2,))
     bad(handed(CLUSTER_SYNC, "").replace("END", "HERE"), "may still", grid=(2,))
     five = handed(CLUSTER_SYNC, CLUSTER_SYNC, "%five").replace("READ", "HERE")
     text = five.replace("  %other", "  %five = arith.constant 5 : i32\n  %other")
@@ -107,6 +109,7 @@ def test_a_copy_to_a_cta_that_ends(level: str) -> None:
             test_multicast.run(ending, level, ctas=2)
 
 
+@pytest.mark.usefixtures("unchecked")
 def test_the_barrier_of_the_cluster_is_waited_for_once_an_arrival() -> None:
     wait: Any = "cute_nvgpu.cluster.wait"
     bad(kernel(f"{CLUSTER_SYNC}\n  {wait} // HERE", OUT), "without having arrived", grid=(2,))
@@ -120,6 +123,9 @@ def test_operands_of_a_cta_that_ends() -> None:
     for committed, learned in ((False, False), (True, False), (True, True)):
         clocks = Clocks(1, 2, lanes)
         remote, stream, phase = RemoteAccesses(clocks, 32, 32), Stream(1, 0, None), 0
+        with pytest.raises(Fault, match="which may not have begun"):
+            remote.note_operand(0, 1, stream, "an MMA")
+        clocks.learn(lanes[:1], clocks.publish(lanes[32:]))
         remote.note_operand(0, 1, stream, "an MMA")
         remote.note_operand(0, 0, stream, "an MMA")
         remote.exit(lanes[:32])

@@ -48,6 +48,7 @@ def raised(text: str, level: str, **launch: Any) -> str:
     return str(caught.value)
 
 
+@pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize(
     "set_, get, legal",
@@ -141,6 +142,7 @@ def test_a_fence_for_too_few(level: Any, narrow: str, setter: bool) -> None:
     ) in raised(text, level)
 
 
+@pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize("level", LEVELS)
 def test_the_scope_of_a_cluster(level: Any) -> None:
     """It has two CTAs of a cluster in it, and not those of two."""
@@ -188,6 +190,7 @@ PROXY = "cute_nvgpu.fence.proxy.async"
 
 
 @pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.usefixtures("unchecked")
 def test_what_threads_wrote_to_global_memory_a_copy_reads_behind_a_fence(level: Any) -> None:
     """Of those who wrote, or of the one who copies; one for shared memory alone is none."""
 

@@ -50,6 +50,7 @@ def test_a_butterfly_sums_the_warp() -> None:
     np.testing.assert_array_equal(found, np.repeat(-2 * given.reshape(-1, 32).sum(axis=1), 32))
 
 
+@pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize("level", ["atom", "ptx"])
 def test_of_part_of_a_warp(level: Any) -> None:
     text = kernel("""  %c3 = arith.constant 3 : index

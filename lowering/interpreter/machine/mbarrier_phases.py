@@ -1,0 +1,76 @@
+"""One mbarrier, and the arrivals of its phases."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tilewright.lowering.interpreter.machine.clocks import together
+from tilewright.lowering.interpreter.values import Lanes
+
+
+@dataclass(eq=False)
+class Arrivals:
+    """The arrivals of one phase: threads and their clocks, and whether bytes or what threads
+    started completed it too."""
+
+    arrivals: list[tuple[Lanes, NDArray[np.int32]]] = field(
+        default_factory=list[tuple[Lanes, NDArray[np.int32]]]
+    )
+    asynchronous: bool = False
+
+    def note(self, lanes: Lanes, stamps: NDArray[np.int32], *, asynchronous: bool) -> None:
+        """Threads arrive."""
+        self.arrivals.append((lanes, stamps))
+        self.asynchronous |= asynchronous
+
+
+@dataclass(eq=False)
+class Mbarrier:
+    """One mbarrier: how many arrivals and bytes its phase still waits for.
+
+    `known` is what those knew who arrived, `released` what who waited for a phase learns.
+
+    `arrived` are the arrivals of the phase, `last` those of the one before. `completed` counts the
+    phases of all mbarriers that were ever at its address, `first` those
+    before it. `fenced` says that a fence of its `maker` showed it to copies. `used` is when each
+    thread of the cluster last arrived or looked, 0 for never, and `copied` the phase that the last
+    copy or commit arrives at.
+    """
+
+    expected: int
+    column: int
+    first: int
+    maker: int
+    op: int
+    released: NDArray[np.int32]
+    used: NDArray[np.int32]
+    copied: int = -1
+    pending: int = 0
+    bytes: int = 0
+    completed: int = 0
+    fenced: bool = False
+    arrived: Arrivals = field(default_factory=Arrivals)
+    last: Arrivals = field(default_factory=Arrivals)
+    known: NDArray[np.int32] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.pending, self.completed = self.expected, self.first
+        self.known = self.released
+
+    @property
+    def phase(self) -> int:
+        """The number of the phase that is not complete."""
+        return self.completed - self.first
+
+    def settle(self) -> None:
+        """Complete the phase where nothing is left to wait for."""
+        if self.pending or self.bytes:
+            return
+        self.completed += 1
+        self.pending = self.expected
+        self.arrived, self.last = Arrivals(), self.arrived
+        self.released = together(self.released, self.known)
+        missing = max(self.column + 1 - len(self.released), 0)
+        self.released = np.pad(self.released, (0, missing))
+        self.released[self.column] = self.completed
