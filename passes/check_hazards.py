@@ -39,6 +39,10 @@ class CheckHazardsPass(ModulePass):
     - an arrival, or bytes, more or less than a phase of an mbarrier waits for, or in the phase
       before; a wait that nothing ends, or that may miss its phase; an mbarrier not made;
     - what one thread or all of a warp should issue and others do;
+    - an mbarrier that ends while others may look at it; shared memory of a CTA of the cluster that
+      may not have begun, or have ended; tensor memory that is not allocated;
+    - an argument of the tile level that threads and tensor maps access, without a barrier, a wait
+      or a proxy fence in between; strong accesses whose scope is too narrow;
     - a wgmma's result or its C touched before its `wgmma.wait_group`, and one without a
       `wgmma.fence` (PTX ISA 9.7.15.7).
 

@@ -180,12 +180,32 @@ threads and rounds, and the nearest legal order. What threads wrote and the asyn
 needs a `fence.proxy.async` of the threads that wrote, before the barrier; the PTX ISA's wording may
 allow it elsewhere on the way, and the check asks for what the interpreter does. Instructions of
 `ptx` are rows of the same engine: their registers are followed as numbers of all threads, shared
-memory is one array of bytes, and threads that part between blocks meet again where all ways do.
+memory is one array of bytes, tensor memory has the columns that `tcgen05.alloc` would find free,
+and threads that part between blocks meet again where all ways do.
+
+An mbarrier is accessed by whoever arrives or looks: `mbarrier.inval` has to be behind all of them,
+and behind the phase of the last copy. Shared memory of another CTA, by `cluster.map` or `mapa`, is
+that CTA's own: who accesses it knows of something that the CTA has done, so that it has begun, and
+the CTA does not end before it knows that the access is over. Instructions of whole warps
+(`.sync.aligned`, `elect.sync`, `shfl.sync`, MMAs, barriers) are in no branch or round that some of
+its threads take alone. Atomic operations on shared memory may come beside each other, and beside
+nothing else. A permit to allocate tensor memory is given up behind every allocation of the CTA.
+
+Of global memory it sees two things. An argument of the tile level that threads access and that
+`make_tma_copy` makes a tensor map of is one array (`cute.from` and `cute.arguments` say so at the
+lower levels): its elements, as far as they are the same for all arguments of the kernel, need a
+barrier or a wait between the two, `fence.proxy.async` without a space behind what threads wrote,
+and `cp.async.bulk.wait_group` without `read` behind what a copy wrote. Of a pointer and a map that
+nothing says are one it sees nothing: run it with both over one array. Strong accesses, `.relaxed`
+and stronger, to the same bytes must have scopes that have both threads in them, where addresses are
+computed from one pointer: in a cluster unless something orders them, between blocks of a kernel
+that is not one of clusters and asks for its block, or says what grid it has.
 
 What it does not see: ways that thread 0 of no block above takes in its first round of the loops
-around a branch, what blocks do to each other, the data (a store whose guard is wrong) and
-coordinates in global memory. What depends on numbers from memory is not proven:
-`tw.compile(unproven="error")` refuses it. """
+around a branch, what else blocks do to each other (weak accesses, and fences whose scope is too
+narrow), the data (a store whose guard is wrong, values that two threads of one op write to one
+element) and, but for the above, coordinates in global memory. What depends on numbers from memory
+is not proven: `tw.compile(unproven="error")` refuses it. """
 
 
 def main() -> None:

@@ -63,7 +63,7 @@ class InitOp(_CountedOp):
 
 @fields_op("cute_nvgpu.mbarrier.inval", rows.MBARRIER_INVAL)
 class InvalOp(MbarrierOp):
-    """End an mbarrier: its memory may be used for something else.
+    """End an mbarrier, with which everybody is done: its memory may be used for something else.
 
     ```mlir
     cute_nvgpu.mbarrier.inval %full[%i] : memref<4xi64, #cute<space smem>>

@@ -45,6 +45,8 @@ class Access:
     key: object = None
     """The allocation that it is to, of tensor memory."""
     committed: bool = False
+    atomic: bool = False
+    """Atomic operations and strong accesses, which others such may come beside."""
 
     @property
     def generic(self) -> bool:

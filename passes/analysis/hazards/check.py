@@ -8,9 +8,14 @@ from tilewright.dialects.cute.types.memref import Space, is_memref
 from tilewright.passes.analysis.hazards.follow import Program
 from tilewright.passes.analysis.hazards.grids import other_blocks
 from tilewright.passes.analysis.hazards.happens_before import Machine
-from tilewright.passes.analysis.hazards.launches import Launch, launches
+from tilewright.passes.analysis.hazards.launches import GRID, Launch, extents_of, launches
 from tilewright.passes.analysis.hazards.report import Hazard
 from tilewright.passes.analysis.hazards.roles import roles_of
+from tilewright.passes.analysis.hazards.scopes import (
+    accesses_of,
+    asks_for_its_block,
+    check_blocks,
+)
 from tilewright.passes.analysis.hazards.trace import OutOfBounds, PlacedView, TooLong, Trace
 
 LONGEST_RING = 8
@@ -19,24 +24,32 @@ LONGEST_RING = 8
 def check(function: Operation) -> tuple[Hazard | None, dict[Operation, str]]:
     """The first hazard of a function, or None, and what could not be decided."""
     program = Program(function)
-    if not program.has_events:
+    if not program.is_followed:
         return None, {}
     unproven: dict[Operation, str] = {}
+    hazard = _first(program, unproven)
+    return hazard, unproven if program.has_events else {}
+
+
+def _first(program: Program, unproven: dict[Operation, str]) -> Hazard | None:
+    """The first hazard of any launch."""
     for alternatives in launches(
-        function, program.loops, rings(program), guesses=program.has_conditions
-    ):
+        program.function, program.loops, rings(program), guesses=program.has_conditions,
+        known=program.arrays.numbers,
+    ):  # fmt: skip
         first: Hazard | None = None
         for launch in alternatives:
             hazard = follow(program, launch, unproven)
             if isinstance(hazard, OutOfBounds):
                 continue  # A block that is not meant says nothing of others.
-            if hazard is None or _is_avoided(program, launch):
+            if hazard is None or _is_avoided(program, launch, hazard):
                 first = _in_other_blocks(program, launch, unproven)
+                first = first or _between_blocks(program, launch)
                 break
             first = first or hazard
         if first is not None:
-            return first, unproven
-    return None, unproven
+            return first
+    return None
 
 
 def _in_other_blocks(
@@ -45,7 +58,7 @@ def _in_other_blocks(
     """The first hazard of a block that goes another way than the first one."""
     for other in other_blocks(program, launch):
         hazard = follow(program, other, unproven)
-        if isinstance(hazard, Hazard) and not _is_avoided(program, other):
+        if isinstance(hazard, Hazard) and not _is_avoided(program, other, hazard):
             hazard.where = "; ".join(filter(None, (
                 hazard.where, f"in block {other.first} of a grid of {other.grid}"
             )))  # fmt: skip
@@ -53,15 +66,51 @@ def _in_other_blocks(
     return None
 
 
-def _is_avoided(program: Program, launch: Launch) -> bool:
+def _between_blocks(program: Program, launch: Launch) -> Hazard | None:
+    """The first hazard between blocks: of strong accesses whose scope is too narrow for them."""
+    known, (cluster, _, _) = extents_of(program.function, GRID), launch.cluster
+    if not launch.is_kernel or not program.has_narrow_scopes:
+        return None
+    if known is None and (launch.ctas > 1 or not asks_for_its_block(program.function)):
+        return None
+    if isinstance(follow(program, launch, {}), OutOfBounds):
+        return None
+    blocks = [(launch.first, accesses_of(program.trace))]
+    beside = replace(launch, first=(cluster, 0, 0), grid=known or (2 * cluster, 1, 1))
+    others = [*other_blocks(program, launch), *([beside] if cluster < beside.grid[0] else [])]
+    for other in others:
+        if not isinstance(follow(program, other, {}), OutOfBounds):
+            blocks.append((other.first, accesses_of(program.trace)))
+    try:
+        check_blocks((str(block), accesses) for block, accesses in blocks)
+    except Hazard as hazard:
+        return hazard
+    return None
+
+
+def _is_avoided(program: Program, launch: Launch, hazard: Hazard) -> bool:
     """Other arguments, or what memory holds, make no hazard: nobody says that the kernel is
     launched with these."""
     if program.trace.guessed:
         other = replace(launch, guessed=not launch.guessed)
         return not isinstance(follow(program, other, {}), Hazard)
+    if hazard.rule == "aligned":
+        return _comes_whole(program, launch, hazard.op)
     if not program.arguments - set(launch.leaves):
         return False
     return any(follow(program, variant, {}) is None for variant in launch.variants())
+
+
+def _comes_whole(program: Program, launch: Launch, op: Operation) -> bool:
+    """Whole warps come to an op with other arguments: lengths of loops that leave a warp half full
+    are none that are meant, either."""
+    launch = replace(launch, leaves=program.arrays.numbers)
+    if not program.arguments - set(launch.leaves):
+        return False
+    return any(
+        follow(program, variant, {}) is None and program.trace.reaches(op)
+        for variant in (*launch.variants(), replace(launch, others=(1024, 0)))
+    )
 
 
 def follow(

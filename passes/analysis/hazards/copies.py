@@ -32,10 +32,12 @@ class Copies(SharedAccesses):
         """A thread's own groups: what is complete is as if it had accessed it itself, now."""
         for role in roles:
             last = self.groups[kind, role] - event.constant
+            if kind == "bulk":
+                self._sent(event, role, last)
             stream = self.streams[kind, role]
             for access in stream:
                 if access.group[role] <= last:
-                    access.done.append((role, self.now[role]))
+                    access.done.append(self._stamp(role))
             self.streams[kind, role] = [access for access in stream if not access.done]
         return roles
 
@@ -47,16 +49,11 @@ class Copies(SharedAccesses):
         for role in roles:
             threads = len(self.roles[role].lanes)
             box = self.cells.one(event, event.accesses[0], role)
-            own = self.roles[role].cta
-            ctas = [own] if mask is None else [c for c in range(self.launch.ctas) if mask >> c & 1]
-            for cta, barrier in zip(ctas, self._mbarriers(event, role, mask), strict=True):
-                self._check_made(event, barrier, role, True)
+            for barrier in self._mbarriers(event, role, mask):
+                done = self._complete(event, barrier, role)
                 self._check_behind(event, barrier, role)
-                done = (barrier.clock, barrier.completed + 1)
-                if cta != own:
-                    self.remote.append((cta, [done], event.op))
-                if pair:
-                    cta = own
+                self._copied(event, role, [done])
+                cta = self.roles[role].cta if pair else barrier.cta
                 if box is not None:
                     access = Access("tma.load", role, True, box.cells, [Part(event, box.cells)],
                                     [done])  # fmt: skip
@@ -75,6 +72,7 @@ class Copies(SharedAccesses):
     def _tma_store(self, index: int, event: Event, roles: list[int]) -> list[int]:
         _, view, _ = event.accesses[0]
         for role in roles:
+            self._copied(event, role, [], self.groups["bulk", role] + 1)
             box = self.cells.one(event, event.accesses[0], role)
             if box is None:
                 continue

@@ -33,6 +33,10 @@ class MemoryPlace:
     offset: int = 0
     """How far behind its address it is, in bytes."""
     reach: Reach | None = None
+    atomic: bool = False
+    """It is atomic, or strong: others such may come beside it."""
+    of_cluster: bool = False
+    """It may lie in another CTA of the cluster."""
     run: int = 16
     """The bytes that always lie together, where it has a reach."""
 

@@ -11,6 +11,7 @@ from xdsl.dialects import gpu, memref
 from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects.cute.types.memref import Space, is_memref, space_of
+from tilewright.dialects.cute_nvgpu.lattice.data_movement import WEAK
 from tilewright.dialects.cute_nvgpu.lattice.tmem import LANES, SHIFTED_COLUMNS
 from tilewright.dialects.cute_nvgpu.ops import (
     address,
@@ -55,9 +56,10 @@ def effect_of(op: Operation) -> Effect | None:
     return None if row is None else row(op)
 
 
-def _shared(value: SSAValue) -> bool:
-    type_ = value.type
-    return is_memref(type_) and space_of(type_.memory_space) is Space.SMEM
+def _shared(value: SSAValue) -> Space | None:
+    """The shared memory that a memref is in, the CTA's or the cluster's, or None."""
+    space = space_of(value.type.memory_space) if is_memref(value.type) else None
+    return space if space is not None and space.is_shared else None
 
 
 def _bar(op: Any) -> MemoryPlace:
@@ -66,23 +68,29 @@ def _bar(op: Any) -> MemoryPlace:
 
 def _generic(
     memory: SSAValue, indices: Sequence[SSAValue], *, elements: int = 1, writes: bool = False,
-    predicate: SSAValue | None = None, constant: Any = None,
+    atomic: bool = False, predicate: SSAValue | None = None, constant: Any = None,
 ) -> Effect | None:  # fmt: skip
     """A thread's own access to neighbours in shared memory."""
-    if not _shared(memory):
+    if (space := _shared(memory)) is None:
         return None
     extents = ((len(indices) - 1, elements),) if elements > 1 and indices else ()
-    place = MemoryPlace(memory, tuple(indices), extents, writes=writes)
+    far = space is Space.DSMEM
+    place = MemoryPlace(
+        memory, tuple(indices), extents, writes=writes or atomic, atomic=atomic, of_cluster=far
+    )
     return Effect("access", places=(place,), predicate=predicate, constant=constant)
 
 
-def _addressed(op: address.LoadOp | address.StoreOp) -> Effect | None:
-    """A thread's own access to an address."""
+def _addressed(op: Any) -> Effect | None:
+    """A thread's own access to an address, an atomic one too."""
     if not op.is_shared:
         return None
-    stores = isinstance(op, address.StoreOp)
-    size = sum(address.bytes_of(value.type) for value in op.elements)
-    place = run_at(op.address, size, offset=op.offset.value.data, writes=stores)
+    values = (op.result,) if isinstance(op, address.AtomicOp) else op.elements
+    place = run_at(
+        op.address, sum(address.bytes_of(value.type) for value in values),
+        atomic=op.semantics.data != WEAK, offset=op.offset.value.data,
+        writes=not isinstance(op, address.LoadOp),
+    )  # fmt: skip
     return Effect("access", places=(place,), predicate=op.predicate)
 
 
@@ -201,6 +209,7 @@ _EFFECTS: dict[type[Operation], Row | None] = {
     # Threads' own accesses to shared memory.
     memref.LoadOp: lambda op: _generic(op.memref, op.indices),
     memref.StoreOp: lambda op: _generic(op.memref, op.indices, writes=True, constant=op.value),
+    memref.AtomicRMWOp: lambda op: _generic(op.memref, op.indices, atomic=True),
     fragment_memory.LoadOp: lambda op: _generic(
         op.source, op.indices, elements=_vector(op.source, op.fragment.type)
     ),
@@ -219,6 +228,8 @@ _EFFECTS: dict[type[Operation], Row | None] = {
     wmma.StoreOp: _wmma,
     address.LoadOp: _addressed,
     address.StoreOp: _addressed,
+    address.AtomicOp: _addressed,
+    address.ReduceOp: _addressed,
     address.LdmatrixOp: matrices_at,
     # Asynchronous copies.
     address.CpAsyncOp: lambda op: Effect("cp.async", places=(

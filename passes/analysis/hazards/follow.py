@@ -112,6 +112,14 @@ class Program(Recording):
         return steps
 
     def _step(self, op: Operation) -> Step | None:
+        step = self._step_of_any(op)
+        if op not in self._aligned:
+            return step
+        if step is None:
+            return lambda mask: self.check_whole(op, mask)
+        return lambda mask: (self.check_whole(op, mask), step(mask))[0]
+
+    def _step_of_any(self, op: Operation) -> Step | None:
         effect = self._effects.get(op)
         if effect is not None:
             event = self._event(op, effect)
@@ -120,7 +128,7 @@ class Program(Recording):
                 return event
             return lambda mask: (event(mask), value(mask))[0]
         relevant = op in self._effects or any(r in self._needed for r in op.results)
-        if not relevant:
+        if not relevant and op not in self._apart:
             return None
         match op:
             case scf.ForOp():
@@ -149,6 +157,8 @@ class Program(Recording):
         def loop(mask: Mask) -> None:
             lower, upper, step = (self.env[place] for place in bounds)
             if lower is UNKNOWN or upper is UNKNOWN or step is UNKNOWN:
+                if op in self._apart and not carried:
+                    return  # How often threads go round says nothing of events.
                 self.say_unproven(op, "its length is not known before it runs")
                 lower, upper, step = 0, 3, 1
             before, values = self.rounds, [self.env[first] for _, first, _, _ in carried]
@@ -202,7 +212,10 @@ class Program(Recording):
         results = [self.slot(op.results[place]) for place in wanted]
 
         def branch(mask: Mask) -> None:
-            parts = self.parted(op, self.env[condition], mask)
+            decided = self.env[condition]
+            if decided is UNKNOWN and op in self._apart and not wanted:
+                return  # Which way threads go says nothing of events.
+            parts = self.parted(op, decided, mask)
             given: list[list[Any]] = []
             for part, (steps, values) in zip(parts, branches, strict=True):
                 if part is not None:

@@ -22,11 +22,12 @@ class Machine(TensorAccesses):
         """The handler of an event, by its kind: the roles that go on at once."""
         return {
             "access": self._access,
+            "array": self._array,
+            "strong": self._strong,
             "cp.async": self._cp_async,
             "cp.commit": lambda index, event, roles: self._commit("cp", roles),
             "cp.wait": lambda index, event, roles: self._group_wait("cp", event, roles),
-            "tma.load": self._tma_load,
-            "tma.pair": self._tma_load,
+            **dict.fromkeys(("tma.load", "tma.pair"), self._tma_load),
             "tma.store": self._tma_store,
             "bulk.commit": lambda index, event, roles: self._commit("bulk", roles),
             "bulk.wait": lambda index, event, roles: self._group_wait("bulk", event, roles),
@@ -102,7 +103,7 @@ class Machine(TensorAccesses):
         if not self.is_kernel or self.trace.undecided:
             return
         role = min(stuck, key=lambda role: self._rank(role))
-        event = self.events[self._traces[role][self._next[role]]]
+        event = self._event_of(role)
         missing, nearest = "others of its threads never come here", "a way that they all take"
         if event.kind == "wait":
             (barrier,) = self._mbarriers(event, role)
@@ -124,7 +125,7 @@ class Machine(TensorAccesses):
                      where=self._where(event, role))  # fmt: skip
 
     def _rank(self, role: int) -> tuple[bool, int]:
-        event = self.events[self._traces[role][self._next[role]]]
+        event = self._event_of(role)
         consumer = False
         if event.kind == "wait":
             (barrier,) = self._mbarriers(event, role)
@@ -136,9 +137,9 @@ class Machine(TensorAccesses):
         is over, as its threads know at their end."""
         if not self.is_kernel:
             return
-        for op in (op for ops in self.allocated.values() for op in ops):
-            raise Hazard("leak", op)
-        for cta, done, op in self.remote:
+        for left in (allocation for cta in self.allocated for allocation in self._live(cta)):
+            raise Hazard("leak", left.op)
+        for cta, done, op in self._remote:
             rows = [self.knows[role.number] for role in self.roles if role.cta == cta]
             if not any(row[clock] >= time for row in rows for clock, time in done):
                 last = [self._last_op(role.number) for role in self.roles

@@ -24,10 +24,13 @@ from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import (
     MajorMode,
     SmemDescriptor,
 )
+from tilewright.dialects.cute_nvgpu.lattice.atomics import registers_of
+from tilewright.dialects.cute_nvgpu.lattice.data_movement import CLUSTER_SPACE, WEAK
 from tilewright.dialects.cute_nvgpu.lattice.tmem import LANE_STRIDE, LANES, SHIFTED_COLUMNS
 from tilewright.dialects.cute_nvgpu.ops import address
 from tilewright.dialects.cute_nvgpu.types.tensor_map import TENSOR_MAP, TmaDescriptorType
 from tilewright.dialects.ptx import (
+    atomics,
     bulk_copy,
     cluster,
     data_movement,
@@ -43,7 +46,7 @@ from tilewright.dialects.ptx import (
     wmma,
 )
 from tilewright.dialects.ptx.control_flow import EntryOp
-from tilewright.dialects.ptx.types import reg
+from tilewright.dialects.ptx.types import KINDS, reg
 from tilewright.passes.analysis.hazards.effects import (
     Effect,
     MemoryPlace,
@@ -73,10 +76,13 @@ def _bytes(size: int) -> Reach:
     return reach
 
 
-def run_at(address: SSAValue, size: int, *, offset: int = 0, writes: bool = False) -> MemoryPlace:
+def run_at(
+    address: SSAValue, size: int, *, offset: int = 0, writes: bool = False, atomic: bool = False,
+    of_cluster: bool = False,
+) -> MemoryPlace:  # fmt: skip
     """So many bytes of shared memory from an address on."""
     return MemoryPlace(Space.SMEM, (address,), writes=writes, offset=offset, reach=_bytes(size),
-                       run=size & -size)  # fmt: skip
+                       atomic=atomic, of_cluster=of_cluster, run=size & -size)  # fmt: skip
 
 
 def _matrix(
@@ -108,13 +114,31 @@ def _bar(op: Any, *, address: SSAValue | None = None) -> MemoryPlace:
 
 
 def _access(op: data_movement.LdOp | data_movement.StOp) -> Effect | None:
-    if op.space.data != "shared":
+    if op.space.data not in ("shared", CLUSTER_SPACE):
         return None
     stores = isinstance(op, data_movement.StOp)
     size = op.access_bytes * op.data.type.count.data
-    place = run_at(op.address, size, offset=op.offset.value.data, writes=stores)
+    far = op.space.data == CLUSTER_SPACE
+    place = run_at(
+        op.address, size, offset=op.offset.value.data, writes=stores,
+        atomic=op.semantics.data != WEAK, of_cluster=far,
+    )  # fmt: skip
     value = op.value if stores else None
     return Effect("access", places=(place,), predicate=op.guard, constant=value)
+
+
+def _atomic(op: atomics.AtomOp | atomics.RedOp) -> Effect | None:
+    if op.space.data != "shared":
+        return None
+    size = word_bytes(op.form.data)
+    place = run_at(op.address, size, offset=op.offset.value.data, writes=True, atomic=True)
+    return Effect("access", places=(place,), predicate=op.predicate)
+
+
+def word_bytes(form: str) -> int:
+    """The bytes that an atomic operation combines: 4 of `add.u32`."""
+    kind, count = registers_of(form)
+    return count * KINDS[kind] // 8
 
 
 def matrices_at(
@@ -274,6 +298,8 @@ INSTRUCTIONS: dict[type[Operation], Row] = {
     # Copies.
     data_movement.LdOp: _access,
     data_movement.StOp: _access,
+    atomics.AtomOp: _atomic,
+    atomics.RedOp: _atomic,
     matrix_copy.LdmatrixOp: matrices_at,
     matrix_copy.StmatrixOp: matrices_at,
     wmma.LoadOp: _wmma,

@@ -184,15 +184,16 @@ def is_kernel(function: Operation) -> bool:
 
 
 def launches(
-    function: Operation, loops: Sequence[Loop], rings: int, *, guesses: bool = False
-) -> Iterator[list[Launch]]:
+    function: Operation, loops: Sequence[Loop], rings: int, *, guesses: bool = False,
+    known: Mapping[SSAValue, int] | None = None,
+) -> Iterator[list[Launch]]:  # fmt: skip
     """The launches to follow: lists of which one must be right (the threads of a block may not
     be said); `rings` is the number of stages of the longest ring, and with `guesses` there are
-    conditions that only a run decides."""
+    conditions that only a run decides. `known` are arguments that nothing else decides."""
     kernel = is_kernel(function)
     cluster = extents_of(function, "gpu.known_cluster_size", "cluster") or (1, 1, 1)
-    known = extents_of(function, "gpu.known_block_size", "reqntid")
-    blocks = [known] if known else _blocks(function, kernel)
+    block_size = extents_of(function, "gpu.known_block_size", "reqntid")
+    blocks = [block_size] if block_size else _blocks(function, kernel)
     grid = extents_of(function, GRID) or (
         max(cluster[0], block_ctas(function)),
         cluster[1],
@@ -202,7 +203,8 @@ def launches(
     dynamic = [loop for loop in loops if any(map(_leaves, (loop.lb, loop.ub, loop.step)))]
     for leaves in _lengths(dynamic, rings, launch, empty=FROM_TILE_IR in function.attributes):
         for guessed in (True, False) if guesses else (True,):
-            yield [replace(launch, block=block, leaves=leaves, guessed=guessed) for block in blocks]
+            given = {**(known or {}), **leaves}
+            yield [replace(launch, block=block, leaves=given, guessed=guessed) for block in blocks]
 
 
 def extents_of(function: Operation, name: str, of_entry: str = "") -> Extents | None:

@@ -7,7 +7,7 @@ from xdsl.dialects import memref
 from tilewright.diagnostic import named
 from tilewright.dialects.cute.types.memref import Space
 from tilewright.passes.analysis.hazards.phases import Clock, Mbarrier
-from tilewright.passes.analysis.hazards.report import Hazard
+from tilewright.passes.analysis.hazards.report import NO_ORDER, NO_PHASE, Hazard
 from tilewright.passes.analysis.hazards.running import passes_reads
 from tilewright.passes.analysis.hazards.thread_barriers import ThreadBarriers
 from tilewright.passes.analysis.hazards.trace import Event
@@ -30,14 +30,28 @@ class Mbarriers(ThreadBarriers):
             if self.is_kernel and (threads > 1 or barrier.made is not None):
                 what = f"{threads} threads" if threads > 1 else "it a second time"
                 raise Hazard("again", event.op, missing=what)
-            barrier.make(event.constant, (event.op, role, self.now[role]))
+            barrier.make(event.constant, (event.op, *self._stamp(role)))
         return roles
 
     def _inval(self, index: int, event: Event, roles: list[int]) -> list[int]:
         for role in roles:
             (barrier,) = self._mbarriers(event, role)
+            self._check_made(event, barrier, role, False)
+            self._check_unused(event, barrier, role)
             barrier.made = None
         return roles
+
+    def _check_unused(self, event: Event, barrier: Mbarrier, role: int) -> None:
+        """Raise Hazard where somebody may still look at an mbarrier that a role ends."""
+        knows = self.knows[role]
+        if not self.is_kernel:
+            return
+        for other, (time, op) in barrier.users.items():
+            if knows[other] < time:
+                where = f"{self._where(event, role)} meets {self._threads(other)}"
+                raise Hazard("ended", event.op, op, NO_ORDER, where)
+        if barrier.copy is not None and knows[barrier.clock] < barrier.copy[0]:
+            raise Hazard("ended", event.op, barrier.copy[1], NO_PHASE, self._where(event, role))
 
     def _fence_init(self, index: int, event: Event, roles: list[int]) -> list[int]:
         for barrier in self.mbarriers.values():
@@ -46,6 +60,22 @@ class Mbarriers(ThreadBarriers):
                 if any(r == maker or self.knows[r][maker] >= time for r in roles):
                     barrier.fenced = True
         return roles
+
+    def _use(
+        self, event: Event, barrier: Mbarrier, role: int, *, asynchronous: bool = False
+    ) -> None:
+        """A role arrives or looks: at an mbarrier that is made, and ends later."""
+        self._check_made(event, barrier, role, asynchronous)
+        barrier.users[role] = self._stamp(role)[1], event.op
+
+    def _complete(self, event: Event, barrier: Mbarrier, role: int) -> tuple[int, int]:
+        """A copy or a commit of a role arrives at the phase that is under way: its clock, and when
+        it is over."""
+        self._use(event, barrier, role, asynchronous=True)
+        done = barrier.clock, barrier.completed + 1
+        self._reach(event, role, barrier.cta, [done])
+        barrier.copy = barrier.completed + 1, event.op
+        return done
 
     def _check_made(self, event: Event, barrier: Mbarrier, role: int, asynchronous: bool) -> None:
         if not self.is_kernel:
@@ -82,12 +112,11 @@ class Mbarriers(ThreadBarriers):
         mask = 1 << event.scalars[0] if event.scalars else None
         for role in roles:
             for barrier in self._mbarriers(event, role, mask):
-                self._check_made(event, barrier, role, False)
+                self._use(event, barrier, role)
+                self._reach(event, role, barrier.cta, [self._stamp(role)])
                 out = self._let_go(role)
-                if mask is not None and mask != 1 << self.roles[role].cta:
-                    self.remote.append((event.scalars[0], [(role, out[role])], event.op))
-                    if passes_reads(event):
-                        out[self.wrote : 2 * self.wrote] = [0] * self.wrote
+                if barrier.cta != self.roles[role].cta and passes_reads(event):
+                    out[self.wrote : 2 * self.wrote] = [0] * self.wrote
                 self._arrive_at(event, barrier, role, out)
         return roles
 
@@ -143,7 +172,7 @@ class Mbarriers(ThreadBarriers):
         ready: list[int] = []
         for role in roles:
             (barrier,) = self._mbarriers(event, role)
-            self._check_made(event, barrier, role, False)
+            self._use(event, barrier, role)
             if barrier.count is None:
                 barrier.blocked.append(role)
                 continue
@@ -160,7 +189,7 @@ class Mbarriers(ThreadBarriers):
                         "over too",
                     )  # fmt: skip
                 self._learn(role, barrier.released[seen])
-                barrier.waits.setdefault(seen, []).append((role, self.now[role], event.op))
+                barrier.waits.setdefault(seen, []).append((*self._stamp(role), event.op))
             ready.append(role)
         return ready
 

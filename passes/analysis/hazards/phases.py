@@ -28,9 +28,10 @@ class Arrivals:
 
 @dataclass(eq=False, slots=True)
 class Mbarrier:
-    """One mbarrier: its clock's number, the arrivals that a phase waits for (None: nobody made it
-    here), and of the phase that is under way how many and how many bytes are missing."""
+    """One mbarrier: its CTA, its clock's number, the arrivals that a phase waits for (None: nobody
+    made it here), and of the phase that is under way how many and how many bytes are missing."""
 
+    cta: int
     clock: int
     width: int
     count: int | None = None
@@ -50,13 +51,19 @@ class Mbarrier:
         default_factory=dict[int, list[tuple[int, int, Operation]]]
     )
     """By phase, the roles that have waited for it, when, and with which op."""
+    users: dict[int, tuple[int, Operation]] = field(
+        default_factory=dict[int, tuple[int, Operation]]
+    )
+    """By role, when it last arrived or looked, and with which op."""
+    copy: tuple[int, Operation] | None = None
+    """The phase that the last copy or commit arrives at, and its op."""
     blocked: list[int] = field(default_factory=list[int])
 
     def make(self, count: int, made: tuple[Operation, int, int]) -> None:
         """`mbarrier.init`."""
         self.count = self.pending = count
         self.made, self.fenced, self.bytes = made, False, 0
-        self.before, self.waits = self.completed, {}
+        self.before, self.waits, self.users, self.copy = self.completed, {}, {}, None
         self.known, self.now, self.last = [0] * self.width, Arrivals(), Arrivals()
 
     def learn(self, known: Sequence[int]) -> None:

@@ -7,13 +7,22 @@ from xdsl.ir import Operation
 
 from tilewright.dialects.cute.types.memref import Space
 from tilewright.dialects.ptx import bulk_copy, cluster, tcgen05_memory
-from tilewright.passes.analysis.hazards.effects import Effect
+from tilewright.passes.analysis.hazards.effects import Effect, MemoryPlace
+from tilewright.passes.analysis.hazards.placement import COLUMNS
 from tilewright.passes.analysis.hazards.registers import RANK_SHIFT
 from tilewright.passes.analysis.hazards.report import Hazard
 from tilewright.passes.analysis.hazards.scalars import UNKNOWN, select
 from tilewright.passes.analysis.hazards.slices import LOADS, MMAS
-from tilewright.passes.analysis.hazards.trace import Event, Loading, Mask, Operands, PlacedView
+from tilewright.passes.analysis.hazards.trace import (
+    Event,
+    Loading,
+    Mask,
+    Operands,
+    PlacedView,
+)
 from tilewright.passes.analysis.hazards.values import APART, Step, Values
+
+Accesses = tuple[tuple[MemoryPlace, Any, tuple[Any, ...]], ...]
 
 
 class Recording(Values):
@@ -63,14 +72,27 @@ class Recording(Values):
             case "tmem.alloc" if isinstance(op, tcgen05_memory.AllocOp):
                 slot = self._slots[op.slot]
                 return lambda mask: self._allocate(op, self.env[slot])
+            case "tmem.dealloc" if isinstance(op, tcgen05_memory.DeallocOp):
+                address = self._slots[op.address]
+                return lambda mask: self._free(op, self.env[address])
             case _:
                 return None
 
     def _allocate(self, op: tcgen05_memory.AllocOp, slot: Any) -> None:
-        """Tensor memory is given from its first column on: its address is in shared memory."""
+        """The first columns that are free are given: their address is in shared memory."""
+        columns = op.columns.value.data
+        span = (1 << columns) - 1
+        firsts = (n for n in range(0, COLUMNS, columns) if not self._columns & span << n)
+        if (first := next(firsts, None)) is None:
+            return
+        self._columns |= span << first
+        self.trace.columns[len(self.trace.events)] = first, columns
         if isinstance(slot, int):
-            self._addresses[slot + op.offset.value.data] = self._columns
-        self._columns += op.columns.value.data
+            self._addresses[slot + op.offset.value.data] = first
+
+    def _free(self, op: tcgen05_memory.DeallocOp, first: Any) -> None:
+        if isinstance(first, int):
+            self._columns &= ~(((1 << op.columns.value.data) - 1) << first)
 
     def _fence_registers(self, mask: Mask) -> None:
         self._fenced |= mask.flags
@@ -116,10 +138,20 @@ class Recording(Values):
             ]))
             for place, memref_, indices in slots.places
         )  # fmt: skip
+        if slots.barrier is None and any(place.of_cluster for place, *_ in accesses):
+            self._record_far(op, effect, mask, accesses)
+            return
         if slots.barrier is None:
             self._emit(op, effect, mask, None, (), accesses)
             return
-        assert effect.barrier is not None
+        self._record_at_barrier(op, effect, slots, mask, accesses)
+
+    def _record_at_barrier(
+        self, op: Operation, effect: Effect, slots: Operands, mask: Mask, accesses: Accesses
+    ) -> None:
+        """An event at an mbarrier, by the mbarriers that threads have."""
+        env = self.env
+        assert effect.barrier is not None and slots.barrier is not None
         scalars = tuple([env[value] for value in slots.scalars])
         view = env[slots.barrier]
         indices = [env[index] for index in slots.indices]
@@ -145,6 +177,22 @@ class Recording(Values):
                 self.trace.undecided = True
                 continue
             self._emit(op, effect, part, (view.root, number), tuple(others), accesses)
+
+    def _record_far(self, op: Operation, effect: Effect, mask: Mask, accesses: Accesses) -> None:
+        """An access to shared memory of the cluster, by the CTA that it is of."""
+        ((place, view, indices),) = accesses
+        rank = getattr(view, "rank", UNKNOWN)
+        if rank is None and indices[0] is not UNKNOWN:
+            number, (rank,) = self._of_cluster(indices[0])
+            indices = number, *indices[1:]
+        if rank is UNKNOWN or rank is None:
+            self.say_unproven(op, "the CTA that it is of is not known before it runs")
+            return
+        for part, (cta,) in self._split(mask, (rank,)):
+            if not 0 <= cta < self.launch.ctas:
+                self.say_unproven(op, "no cluster is known to have the CTA that it is of")
+                continue
+            self._emit(op, effect, part, None, (cta,), ((place, view, indices),))
 
     def _located(self, view: Any, mask: Mask, indices: list[Any]) -> tuple[Any, tuple[Any, ...]]:
         """The memref and the numbers of an access; of an address the memref that it is in."""
@@ -191,7 +239,7 @@ class Recording(Values):
 
     def _emit(
         self, op: Operation, effect: Effect, mask: Mask, barrier: tuple[object, int] | None,
-        scalars: tuple[int, ...], accesses: tuple[Any, ...],
+        scalars: tuple[int, ...], accesses: Accesses,
     ) -> None:  # fmt: skip
         events = self.trace.events
         event = Event(

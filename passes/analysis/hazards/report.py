@@ -20,7 +20,7 @@ class Hazard(Exception):
 
     def error(self) -> OpError:
         """The diagnostic."""
-        other = "" if self.other is None else named(self.other)
+        other = "the kernel" if self.other is None else named(self.other)
         text = _RULES[self.rule].format(other=other, missing=self.missing, nearest=self.nearest)
         where = f"; {self.where}" if self.where else ""
         return OpError(self.op, f"'{self.op.name}' {text}{where}")
@@ -41,6 +41,11 @@ NO_BEFORE = (
     f"no tcgen05.fence.before_thread_sync of its threads follows it; nearest legal: {BEFORE} "
     "behind its wait"
 )
+NO_PHASE = f"no wait for its phase is before this; nearest legal: {WAIT} before it"
+NO_SENT = (
+    "no cp.async.bulk.wait_group without read of its thread is before this; nearest legal: "
+    "cute_nvgpu.cp.async.bulk.wait_group 0 behind it, and a barrier"
+)
 NO_ORDER = (
     "no barrier or mbarrier orders them; nearest legal: cute_nvgpu.bar.sync between, or an arrival "
     "after it and a wait before this"
@@ -51,6 +56,14 @@ outside: expected a stage of its memory, got the one behind the last, from where
     back to the first; nearest legal: an index that wraps one earlier
 relinquished: expected an allocation before the CTA gives up its permit, got one behind {other};
     nearest legal: it before that (PTX ISA, tcgen05.relinquish_alloc_permit)
+permit: expected the permit to be given up behind all allocations, got it beside {other}, and
+    {missing} (PTX ISA, tcgen05.relinquish_alloc_permit)
+freed: expected tensor memory that is allocated, got what {other} has given back; nearest legal: it
+    before that (PTX ISA, tcgen05.dealloc)
+unallocated: expected tensor memory that is allocated, got {missing}, which {other} does not give;
+    nearest legal: as many columns there (PTX ISA, tcgen05.alloc)
+part: expected the {nearest} columns of {other}, got {missing} (an allocation is given back as a
+    whole); nearest legal: {nearest} (PTX ISA, tcgen05.dealloc)
 fence: expected a wgmma.fence before the first wgmma, got none; nearest legal: wgmma.fence before it
     (PTX ISA 9.7.15.7.1)
 leak: expected tensor memory that is given back before the kernel ends, got what nobody does;
@@ -86,6 +99,11 @@ unmade: expected an mbarrier that is made, got one that no mbarrier.init makes b
     legal: cute_nvgpu.mbarrier.init and a barrier before it (PTX ISA, mbarrier.init)
 again: expected an mbarrier to be made once, by one thread, got {missing}; nearest legal: in a
     branch of one thread (PTX ISA, mbarrier.init)
+ended: expected an mbarrier that everybody is done with, got one that {other} may still look at, and
+    {missing} (PTX ISA, mbarrier.inval)
+begun: expected a CTA of the cluster that has begun, got CTA {missing}, of which nothing is known
+    before this; nearest legal: cute_nvgpu.cluster.arrive and cute_nvgpu.cluster.wait before it (PTX
+    ISA, barrier.cluster)
 unseen: expected an mbarrier that the async proxy sees, got that of {other}, which no
     fence.mbarrier_init follows; nearest legal: cute_nvgpu.fence.mbarrier_init after it (PTX ISA,
     fence.mbarrier_init)
@@ -105,6 +123,8 @@ end: expected to end with no copy in flight, got {other}, {missing} (PTX ISA,
 generation: expected to arrive behind the barrier's last round, got an arrival that may come before
     it is over, so that it counts for that one; nearest legal: another barrier number (PTX ISA, bar)
 threads: expected {missing}; nearest legal: {nearest} (PTX ISA, bar)
+turns: expected an arrival at the barrier of the cluster before each wait and a wait before the
+    next arrival, got {missing} again; nearest legal: {nearest} before it (PTX ISA, barrier.cluster)
 leaves: expected to end when other CTAs of the cluster are done with its shared memory, got {other}
     that may still reach it; nearest legal: cute_nvgpu.cluster.arrive and cute_nvgpu.cluster.wait
     before the end (PTX ISA, barrier.cluster)
@@ -115,6 +135,12 @@ window: expected an access to the warp's own {missing}; nearest legal: lane {nea
     tcgen05.ld)
 nothing: expected shared memory that something has written, got what nothing writes before this;
     nearest legal: what writes it, and a barrier or a wait, before this
+array: expected elements of an argument that others are done with, got what {other} {missing} (PTX
+    ISA, memory consistency model)
+unfenced: expected elements of an argument that the async proxy sees, got what {other} wrote;
+    nearest legal: cute_nvgpu.fence.proxy.async behind it and before this (PTX ISA, proxies)
+scope: expected a scope that has all threads in it that access these bytes, got {missing} beside
+    {other}; nearest legal: the scope {nearest} (PTX ISA, morally strong operations)
 pool: expected {missing}; nearest legal: {nearest} (PTX ISA, setmaxnreg)
 """
 _RULES = {name: text.replace("{no_order}", NO_ORDER) for name, text in messages(_TABLE).items()}

@@ -51,7 +51,7 @@ class RoleRun:
         first = len(roles) + self.wrote
         self.width = first + len(barriers) + launch.ctas * len(named_barriers) + 1
         clocks = iter(range(first, self.width))
-        self.mbarriers = {key: Mbarrier(next(clocks), self.width) for key in barriers}
+        self.mbarriers = {key: Mbarrier(key[0], next(clocks), self.width) for key in barriers}
         self.barriers = {
             (cta, number): Barrier(next(clocks), self.width)
             for cta in range(launch.ctas)
@@ -67,11 +67,11 @@ class RoleRun:
                 self.knows[role.number][role.number + self.wrote] = ALWAYS
         self.accesses: defaultdict[Key, list[Access]] = defaultdict(list)
         self.tensors: defaultdict[Key, list[Access]] = defaultdict(list)
-        self.pending: list[dict[tuple[Key, bool], Access]] = [{} for _ in roles]
+        self.pending: list[dict[tuple[Key, str], Access]] = [{} for _ in roles]
         self.streams: defaultdict[tuple[str, int], list[Access]] = defaultdict(list)
         self.groups: defaultdict[tuple[str, int], int] = defaultdict(int)
         self.gathered: defaultdict[tuple[object, int], list[int]] = defaultdict(list)
-        self.remote: list[tuple[int, list[tuple[int, int]], Operation]] = []
+        self._remote: list[tuple[int, list[tuple[int, int]], Operation]] = []
         # What reaches the shared memory of another CTA: its clocks when it is over, and its op.
         self.cells = Cells(trace, launch, roles, memory)
         self._warps: defaultdict[int, list[int]] = defaultdict(list)
@@ -84,8 +84,6 @@ class RoleRun:
         self._teams = {
             size: [self._team_of(role, size) for role in roles] for size in (1, WARPGROUP // WARP)
         }
-        self.allocated: defaultdict[int, list[Operation]] = defaultdict(list)
-        self.relinquished: dict[int, Operation] = {}
         self.registers: dict[int, int] = {}
         self.free: defaultdict[int, int] = defaultdict(int)
         self.asking: dict[int, tuple[int, int, list[int]]] = {}
@@ -119,6 +117,11 @@ class RoleRun:
         out[role] = out[role + self.wrote] = self.now[role]
         self.now[role] += 1
         return out
+
+    def _stamp(self, role: int) -> tuple[int, int]:
+        """The time of what a role does, or has learned is over, now: others may learn of it."""
+        self._stirred[role] += 1
+        return role, self.now[role]
 
     def _learn(self, role: int, known: Sequence[int]) -> None:
         self._stirred[role] += 1
@@ -172,6 +175,16 @@ class RoleRun:
                 ready += wanted
         return ready
 
+    def _reach(self, event: Event, role: int, cta: int, done: list[tuple[int, int]]) -> None:
+        """A role reaches the shared memory of a CTA, until one of the clocks `done`. Raises Hazard
+        where that may not have begun: nothing is known that one of its threads has done."""
+        if not self.is_kernel or cta == self.roles[role].cta:
+            return
+        self._remote.append((cta, done, event.op))
+        knows = self.knows[role]
+        if not any(knows[other.number] for other in self.roles if other.cta == cta):
+            raise Hazard("begun", event.op, missing=str(cta), where=self._where(event, role))
+
     def _team_of(self, role: Role, size: int) -> int:
         first = role.cta * self.launch.stride // WARP
         return first + (role.warp - first) // size * size
@@ -197,6 +210,10 @@ class RoleRun:
         if lanes < there:
             what = "a warp" if size == 1 else "a warpgroup"
             raise Hazard("aligned", event.op, missing=f"{what} together, got {lanes} of {there}")
+
+    def _event_of(self, role: int) -> Event:
+        """The event that a role has come to."""
+        return self.events[self._traces[role][self._next[role]]]
 
     def _last_op(self, role: int) -> Operation:
         """Where a role ends: its last event."""

@@ -152,6 +152,12 @@ def select(condition: Any, then: Any, other: Any) -> Any:
     return choose(condition, *values)
 
 
+def run_from(a: Any, lanes: Array, length: int) -> Array:
+    """The numbers of some threads, and so many behind each: [threads or 1, length]."""
+    own: Array = np.asarray(a if np.ndim(a) == 0 else a[lanes], dtype=np.int64)
+    return own.reshape(-1, 1) + np.arange(length)
+
+
 def truncated(a: Scalar, width: int) -> Scalar:
     """The low bits of a number, as a signed one; of one bit, 0 or 1."""
     if a is UNKNOWN:

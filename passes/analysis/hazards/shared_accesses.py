@@ -8,7 +8,7 @@ from tilewright.dialects.cute.types.memref import Space
 from tilewright.dialects.cute_nvgpu.ops import address, tmem
 from tilewright.dialects.ptx import data_movement
 from tilewright.passes.analysis.hazards.accesses import Access, Part, clash
-from tilewright.passes.analysis.hazards.mbarriers import Mbarriers
+from tilewright.passes.analysis.hazards.array_accesses import StrongAccesses
 from tilewright.passes.analysis.hazards.report import NO_COMMIT, NO_WAIT, Hazard
 from tilewright.passes.analysis.hazards.running import Key
 from tilewright.passes.analysis.hazards.trace import Event
@@ -17,7 +17,17 @@ READS = (tmem.RetrieveOp, data_movement.LdOp, address.LoadOp)
 """Ops that read what something has written before."""
 
 
-class SharedAccesses(Mbarriers):
+READ, WRITE, STRONG_READ, ATOMIC = "read", "write", "strong read", "atomic"
+BESIDE = {
+    READ: (WRITE, ATOMIC),
+    WRITE: (WRITE, READ, STRONG_READ, ATOMIC),
+    STRONG_READ: (WRITE,),
+    ATOMIC: (WRITE, READ),
+}
+"""Kinds of accesses that may not come beside one of a kind to the same cells."""
+
+
+class SharedAccesses(StrongAccesses):
     """Who accesses shared memory when, and in which proxy."""
 
     def _access(self, index: int, event: Event, roles: list[int]) -> list[int]:
@@ -28,34 +38,39 @@ class SharedAccesses(Mbarriers):
             if part is None:
                 continue
             key = (self.roles[role].cta, view.root)
+            if event.scalars:
+                key = (event.scalars[0], view.root)
+                self._reach(event, role, key[0], [self._stamp(role)])
             if reads:
-                writes = (pending.get((key, True)) for pending in self.pending)
+                writes = (pending.get((key, mode)) for pending in self.pending
+                          for mode in (WRITE, ATOMIC))  # fmt: skip
                 if not any(write and write.cells & part.cells for write in writes):
                     self._check_written(key, part.cells, event)
-            self._add(role, key, place.writes, part)
+            modes = (STRONG_READ, ATOMIC) if place.atomic else (READ, WRITE)
+            self._add(role, key, modes[place.writes], part)
         return roles
 
-    def _add(self, role: int, key: Key, writes: bool, part: Part) -> None:
+    def _add(self, role: int, key: Key, mode: str, part: Part) -> None:
         """An access of a role since it last let go of something."""
         pending = self.pending[role]
         if not self.roles[role].alone and self.is_kernel:
-            for other in (True, False) if writes else (True,):
+            for other in BESIDE[mode]:
                 before = pending.get((key, other))
                 if before is None or not before.cells & part.cells:
                     continue
                 if parts := clash(before.parts, [part], apart=True):
                     raise self._race(parts, role, role)
-        if (access := pending.get((key, writes))) is None:
-            access = pending[key, writes] = Access("threads", role, writes, 0, [])
+        if (access := pending.get((key, mode))) is None:
+            access = pending[key, mode] = Access("threads", role, mode in (WRITE, ATOMIC), 0, [])
+            access.atomic = mode in (STRONG_READ, ATOMIC)
         access.cells |= part.cells
         access.parts.append(part)
 
     def _flush(self, role: int) -> None:
         """Check the accesses since the last event of a role that orders anything."""
         pending, self.pending[role] = self.pending[role], {}
-        self._stirred[role] += 1
         for (key, _), access in pending.items():
-            access.done.append((role, self.now[role]))
+            access.done.append(self._stamp(role))
             self._check(key, access, [role])
             self._keep(key, access)
 
@@ -65,7 +80,7 @@ class SharedAccesses(Mbarriers):
         self.accesses[key] = [
             other
             for other in self.accesses[key]
-            if not (access.writes or (other.role == access.role and not other.writes))
+            if not covers(access, other)
             or other.cells & cells != other.cells
             or not (self._is_over(other, access.role, known) or self._own(other, access.role))
         ]
@@ -80,6 +95,8 @@ class SharedAccesses(Mbarriers):
             self._check_written(key, access.cells, access.parts[0].event)
         for other in self.accesses.get(key, ()):
             if not other.cells & access.cells or not (access.writes or other.writes):
+                continue
+            if access.atomic and other.atomic:
                 continue
             for role in roles:
                 self._check_pair(other, access, role)
@@ -160,8 +177,16 @@ class SharedAccesses(Mbarriers):
         for accesses in self.accesses.values():
             for access in accesses:
                 if access.writes and access.generic and access.role in roles and access.done:
-                    access.fences.append((access.role, self.now[access.role]))
+                    access.fences.append(self._stamp(access.role))
+        self._fence_arrays(event, roles)
         return self._fence_init(index, event, roles)
+
+
+def covers(access: Access, other: Access) -> bool:
+    """Whatever would conflict with the other one does with this one, which comes after it."""
+    if access.atomic:
+        return other.atomic and other.role == access.role
+    return access.writes or (other.role == access.role and not other.writes)
 
 
 def no_wait(kind: str, access: Access) -> str:

@@ -1,6 +1,7 @@
 """A function cut down to what its events depend on."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from xdsl.dialects import memref, scf
@@ -15,10 +16,18 @@ from tilewright.dialects.ptx import tcgen05_access, wgmma
 from tilewright.dialects.ptx.control_flow import BraOp, CondBraOp, EntryOp
 from tilewright.dialects.ptx.registers import NameOp
 from tilewright.dialects.ptx.types import RegType
+from tilewright.passes.analysis.hazards.aligned import ALIGNED, parts_a_warp
+from tilewright.passes.analysis.hazards.arrays import Arrays
 from tilewright.passes.analysis.hazards.blocks import CountedLoop, condition_of, edges_of, loops_of
 from tilewright.passes.analysis.hazards.effects import Effect
 from tilewright.passes.analysis.hazards.events import effect_of
 from tilewright.passes.analysis.hazards.launches import Leaf
+from tilewright.passes.analysis.hazards.scopes import (
+    STRONG,
+    effect_of_strong,
+    is_narrow,
+    scope_of,
+)
 
 LOADS = (tmem_access.TmemAccessOp, tcgen05_access.LdOp, tcgen05_access.LdRedOp)
 """Ops that load registers from tensor memory."""
@@ -37,15 +46,28 @@ class Slice:
         self._body: Region = function.regions[0]
         self._loaded: set[SSAValue] = set()
         self._effects: dict[Operation, Effect | None] = {}
+        self.arrays = Arrays(function)
+        self._aligned: set[Operation] = set()
+        # Branches and loops without events around some of those.
+        self._apart: set[Operation] = set()
+        self._strong: list[Operation] = []
         self._find(self._body)
+        self._find_strong()
+        self._find_aligned(self._body)
         self._forward_loaded()
         self._needed: set[SSAValue] = set()
         self._find_needed()
 
     @property
     def has_events(self) -> bool:
-        """There is anything to check."""
+        """There is anything that may be in the wrong order."""
         return bool(self._effects)
+
+    @property
+    def is_followed(self) -> bool:
+        """There is anything to check."""
+        parts = bool(self._apart) or len(self._body.blocks) > 1
+        return self.has_events or (bool(self._aligned) and parts)
 
     @property
     def loops(self) -> list[scf.ForOp] | list[CountedLoop]:
@@ -100,12 +122,50 @@ class Slice:
                     self._effects[op] = None
                     if not any([self._find(inner) for inner in op.regions]):
                         del self._effects[op]
-                elif (effect := effect_of(op)) is not None:
+                elif (effect := self._effect_of(op)) is not None:
                     self._effects[op] = effect
                     if isinstance(op, LOADS + MMAS):
                         self._loaded.update(op.results)
+                elif isinstance(op, STRONG):
+                    self._strong.append(op)
                 any_events = any_events or op in self._effects
         return any_events
+
+    @property
+    def has_narrow_scopes(self) -> bool:
+        """Some access to global memory is strong for a part of the GPU's threads alone."""
+        return any(map(is_narrow, self._strong))
+
+    def _find_strong(self) -> None:
+        """Strong accesses are events where some are narrow."""
+        for op in self._strong if self.has_narrow_scopes else ():
+            if scope_of(op) is None or (effect := effect_of_strong(op)) is None:
+                continue
+            for parent in reversed(list(ancestors(op, self.function))):
+                self._effects.setdefault(parent, None)
+            self._effects[op] = effect
+
+    def _effect_of(self, op: Operation) -> Effect | None:
+        effect = effect_of(op)
+        if effect is None:
+            return self.arrays.effect_of(op)
+        corner = self.arrays.corner_of(op)
+        return effect if corner is None else replace(effect, places=(*effect.places, corner))
+
+    def _find_aligned(self, region: Region) -> None:
+        """Collect the instructions of whole warps where events are, and the branches around others
+        that warps may take apart."""
+        for block in region.blocks:
+            for op in block.ops:
+                if isinstance(op, ALIGNED):
+                    self._aligned.add(op)
+                elif op in self._effects:
+                    for inner in op.regions:
+                        self._find_aligned(inner)
+                elif op.regions and parts_a_warp(op):
+                    self._apart.add(op)
+                    for inner in op.regions:
+                        self._find_aligned(inner)
 
     def _forward_loaded(self) -> None:
         """Add what loops and branches hand on of loaded registers, and the ops that use any."""
@@ -137,6 +197,8 @@ class Slice:
                 work += effect.scalars
                 if effect.predicate is not None:
                     work.append(effect.predicate)
+        for op in self._apart:
+            work += _decides(op)
         if len(self._body.blocks) > 1:
             for block in self._body.blocks:
                 if (condition := condition_of(block.last_op)) is not None:

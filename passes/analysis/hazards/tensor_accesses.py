@@ -14,15 +14,15 @@ from tilewright.passes.analysis.hazards.report import (
     Hazard,
 )
 from tilewright.passes.analysis.hazards.running import Key
+from tilewright.passes.analysis.hazards.tensor_lifetimes import TensorLifetimes
 from tilewright.passes.analysis.hazards.trace import Event, PlacedView
-from tilewright.passes.analysis.hazards.warpgroups import Warpgroups
 
 _ORDERED = {("cp", "mma"), ("shift", "mma"), ("mma", "shift"), ("mma", "cp")}
 """Kinds of tcgen05 operations of which one thread's first is done before its second. PTX ISA,
 tcgen05 memory consistency; that of mma and cp is CUTLASS's."""
 
 
-class TensorAccesses(Warpgroups):
+class TensorAccesses(TensorLifetimes):
     """Who accesses tensor memory when."""
 
     def _umma(self, index: int, event: Event, roles: list[int]) -> list[int]:
@@ -51,14 +51,14 @@ class TensorAccesses(Warpgroups):
         access.signature = event.constant
         key = (cta, view.root)
         if in_tensor:
+            self._check_allocated(event, key, cells)
             self._check_tensor(key, access, role)
             access = self._entered(key, access, role)
         else:
             self._check(key, access, [role])
             self.accesses[key].append(access)
             self.streams["umma", role].append(access)
-        if cta != self.roles[role].cta:
-            self.remote.append((cta, access.done, event.op))
+        self._reach(event, role, cta, access.done)
 
     def _check_alone(self, event: Event, role: int) -> None:
         threads = len(self.roles[role].lanes)
@@ -71,17 +71,12 @@ class TensorAccesses(Warpgroups):
             self._check_alone(event, role)
             out = self._let_go(role)
             for barrier in self._mbarriers(event, role, mask):
-                self._check_made(event, barrier, role, True)
+                done = self._complete(event, barrier, role)
                 if barrier.count is not None and not barrier.pending:
                     self._overflow(event, barrier, 1)
                 for access in self.streams["umma", role]:
-                    access.done.append((barrier.clock, barrier.completed + 1))
+                    access.done.append(done)
                     access.committed = True
-                if mask is not None and barrier is not self._mbarriers(event, role)[0]:
-                    assert event.barrier is not None
-                    cta = next(c for c in range(self.launch.ctas)
-                               if self.mbarriers[(c, *event.barrier)] is barrier)  # fmt: skip
-                    self.remote.append((cta, [(barrier.clock, barrier.completed + 1)], event.op))
                 barrier.learn(out)
                 barrier.now.asynchronous = True
                 barrier.pending -= 1
@@ -95,7 +90,7 @@ class TensorAccesses(Warpgroups):
             for kind in ("tmem.load", "tmem.store"):
                 for access in self.streams[kind, self.roles[role].warp]:
                     if role in access.waited:
-                        access.done.append((role, self.now[role]))
+                        access.done.append(self._stamp(role))
         return roles
 
     def _fence_after(self, index: int, event: Event, roles: list[int]) -> list[int]:
@@ -112,57 +107,20 @@ class TensorAccesses(Warpgroups):
                 continue
             access = Access(event.kind, members[0], place.writes, cells, [Part(event, cells)])
             key = (self.roles[members[0]].cta, view.root)
+            self._check_allocated(event, key, cells)
             self._check_tensor(key, access, members[0])
             self._entered(key, access, warp)
         return ready
+
+    def _given_back(self, event: Event, key: Key, role: int, cells: int) -> None:
+        access = Access("tmem.dealloc", role, True, cells, [Part(event, cells)])
+        self._check_tensor(key, access, role)
 
     def _tile_wait(self, kind: str, roles: list[int]) -> list[int]:
         for role in roles:
             for access in self.streams[kind, self.roles[role].warp]:
                 access.waited.add(role)
         return roles
-
-    def _alloc(self, index: int, event: Event, roles: list[int]) -> list[int]:
-        ready = self._together(index, event, roles)
-        self._check_one_warp(event)
-        _, view, _ = event.accesses[0]
-        for members in self._by_team(ready, 1).values():
-            cta = self.roles[members[0]].cta
-            if cta in self.relinquished:
-                raise Hazard("relinquished", event.op, self.relinquished[cta])
-            self.allocated[cta].append(event.op)
-            touched = self.cells.one(event, event.accesses[0], members[0], "warp")
-            if touched is not None:
-                self._add(members[0], (self.roles[members[0]].cta, view.root), True, touched)
-                self._flush(members[0])
-        return ready
-
-    def _relinquish(self, index: int, event: Event, roles: list[int]) -> list[int]:
-        ready = self._together(index, event, roles)
-        for role in ready:
-            self.relinquished.setdefault(self.roles[role].cta, event.op)
-        return ready
-
-    def _dealloc(self, index: int, event: Event, roles: list[int]) -> list[int]:
-        ready = self._together(index, event, roles)
-        self._check_one_warp(event)
-        _, view, _ = event.accesses[0]
-        for members in self._by_team(ready, 1).values():
-            if self.allocated[self.roles[members[0]].cta]:
-                self.allocated[self.roles[members[0]].cta].pop()
-            cells = self.cells.tensor(event, event.accesses[0], members[0])
-            if cells is not None:
-                access = Access("tmem.dealloc", members[0], True, cells, [Part(event, cells)])
-                self._check_tensor((self.roles[members[0]].cta, view.root), access, members[0])
-        return ready
-
-    def _check_one_warp(self, event: Event) -> None:
-        """Raise Hazard where more than one warp of a CTA allocates, or gives back."""
-        roles = self.members[event.mask.number]
-        warps = {self.roles[role].warp for role in roles}
-        ctas = {self.roles[role].cta for role in roles}
-        if self.is_kernel and len(warps) > len(ctas):
-            raise Hazard("warps", event.op, missing=f"{len(warps) // len(ctas)}")
 
     def _entered(self, key: Key, access: Access, owner: int) -> Access:
         """An access that was checked, among those that are under way: one with the accesses of its

@@ -1,5 +1,7 @@
 """Barriers of threads: of a warp, of a CTA by number, and of a cluster."""
 
+from functools import cached_property
+
 from tilewright.passes.analysis.hazards.phases import Barrier
 from tilewright.passes.analysis.hazards.report import Hazard
 from tilewright.passes.analysis.hazards.running import RoleRun
@@ -8,6 +10,11 @@ from tilewright.passes.analysis.hazards.trace import Event
 
 class ThreadBarriers(RoleRun):
     """Who waits at which barrier."""
+
+    @cached_property
+    def _at_cluster(self) -> set[int]:
+        """The roles that have arrived at the barrier of the cluster and not waited there since."""
+        return set()
 
     def _warp_sync(self, index: int, event: Event, roles: list[int]) -> list[int]:
         for role in roles:
@@ -21,7 +28,12 @@ class ThreadBarriers(RoleRun):
         return all(role in waiting or role in self._ended for role in self._warps[warp])
 
     def _warp_turn(self, warp: int) -> None:
-        waiting = self.gathered.pop(("warp", warp))
+        waiting, members = self.gathered.pop(("warp", warp)), self._warps[warp]
+        if self.is_kernel and len(waiting) < len(members):
+            event, lanes = self._event_of(waiting[0]), [len(role.lanes) for role in self.roles]
+            there, whole = (sum(lanes[role] for role in who) for who in (waiting, members))
+            missing = f"a warp together, got {there} of {whole}"
+            raise Hazard("aligned", event.op, missing=missing, where=self._where(event, waiting[0]))
         self._meet(waiting)
         for role in waiting:
             self._advance(role)
@@ -82,6 +94,9 @@ class ThreadBarriers(RoleRun):
 
     def _cluster_arrive(self, index: int, event: Event, roles: list[int]) -> list[int]:
         for role in roles:
+            if role in self._at_cluster and self.is_kernel:
+                raise Hazard("turns", event.op, missing="an arrival", nearest="a wait")
+            self._at_cluster.add(role)
             self.cluster.arrive(role, len(self.roles[role].lanes), self._let_go(role))
         if self.cluster.threads >= self.launch.threads * self.launch.ctas:
             known, waiting = self.cluster.turn()
@@ -93,6 +108,9 @@ class ThreadBarriers(RoleRun):
     def _cluster_wait(self, index: int, event: Event, roles: list[int]) -> list[int]:
         ready: list[int] = []
         for role in roles:
+            if role not in self._at_cluster and self.is_kernel:
+                raise Hazard("turns", event.op, missing="a wait", nearest="an arrival")
+            self._at_cluster.discard(role)
             if any(who == role for who, _ in self.cluster.roles):
                 self.cluster.waiting.append(role)
             else:

@@ -40,12 +40,14 @@ class Mask:
 @dataclass(frozen=True, slots=True)
 class PlacedView:
     """A memref as it runs: what it is a part of, its type and, in tensor memory, the cell where it
-    begins; in shared memory the element. All memory of a CTA is its space, without a type."""
+    begins; in shared memory the element. All memory of a CTA is its space, without a type. `rank`
+    is the CTA of the cluster whose memory it is, where that may be another one."""
 
     root: object
     type: MemRefType[Any] | None
     placement: Placement | None
     first: Any = 0
+    rank: Any = None
 
     @property
     def in_tensor(self) -> bool:
@@ -101,12 +103,22 @@ class Trace:
     """The ways that threads went at what decides of events, by its op."""
     guessed: bool = False
     """Some condition was guessed."""
+    arrays: Any = None
+    """The arrays of the kernel that are reached both ways (`arrays.Arrays`)."""
+    whole: set[Operation] = field(default_factory=set[Operation])
+    """The ops of whole warps that some have come to."""
+    columns: dict[int, tuple[int, int]] = field(default_factory=dict[int, tuple[int, int]])
+    """The first column that an instruction allocates, and how many, by the number of its event."""
     beside: dict[Operation, tuple[int, int]] = field(
         default_factory=dict[Operation, tuple[int, int]]
     )
     """Elements of rings of mbarriers that are none of theirs: the last, and how many there are."""
 
+    def reaches(self, op: Operation) -> bool:
+        """Some threads come to an event, or whole warps to an op of theirs."""
+        return op in self.whole or any(event.op is op for event in self.events)
 
-def view_of(root: object, type_: MemRefType[Any], first: Any = 0) -> PlacedView:
+
+def view_of(root: object, type_: MemRefType[Any], first: Any = 0, rank: Any = None) -> PlacedView:
     """A memref of that type."""
-    return PlacedView(root, type_, placement_of(type_), first)
+    return PlacedView(root, type_, placement_of(type_), first, rank)

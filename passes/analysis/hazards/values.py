@@ -1,7 +1,7 @@
 """Values of all threads: numbers, memrefs and registers on their way from tensor memory."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from xdsl.dialects import arith, memref
@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import IntegerAttr, IntegerType, i1
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tilewright.dialects.cute.types.memref import Space, is_memref, space_of
-from tilewright.dialects.cute_nvgpu.ops import address, shuffle, tmem, tmem_access
+from tilewright.dialects.cute_nvgpu.ops import address, cluster, shuffle, tmem, tmem_access
 from tilewright.dialects.cute_nvgpu.ops.warp_specialization import ElectSyncOp
 from tilewright.dialects.ptx import (
     data_movement,
@@ -21,6 +21,7 @@ from tilewright.dialects.ptx import (
 from tilewright.dialects.ptx import shuffle as ptx_shuffle
 from tilewright.dialects.ptx.control_flow import EntryOp
 from tilewright.dialects.ptx.types import KINDS
+from tilewright.passes.analysis.hazards.aligned import BARRIERS, check_whole
 from tilewright.passes.analysis.hazards.launches import Launch, register_of
 from tilewright.passes.analysis.hazards.placement import Placement, tensor_offset
 from tilewright.passes.analysis.hazards.registers import computed
@@ -62,10 +63,11 @@ class Values(Slice):
     def begin(self, launch: Launch) -> None:
         """Forget the last launch."""
         self.launch = launch
-        self.trace = Trace()
+        self.trace = Trace(arrays=self.arrays)
         self.rounds: tuple[tuple[Operation, int], ...] = ()
         self._masks: dict[bytes, Mask] = {}
         self._elected: dict[int, Flags] = {}
+        self._whole: set[int] = set()
         self._loading: list[Loading] = []
         self._addresses: dict[int, int] = {}
         self._columns = 0
@@ -82,6 +84,17 @@ class Values(Slice):
         if (mask := self._masks.get(key)) is None:
             mask = self._masks[key] = Mask(flags, len(self._masks))
         return mask
+
+    def check_whole(self, op: Operation, mask: Mask) -> None:
+        """Raise Hazard where not all threads of a warp execute what whole ones do."""
+        full_warps = self.launch.threads % WARP == 0
+        self.trace.whole.add(op)
+        if mask.number in self._whole or not self.launch.is_kernel:
+            return
+        if isinstance(op, BARRIERS) and not full_warps:
+            return
+        check_whole(op, mask.flags, self.launch.present)
+        self._whole.add(mask.number)
 
     def say_unproven(self, op: Operation, why: str) -> None:
         """Note what cannot be decided."""
@@ -244,6 +257,8 @@ class Values(Slice):
                 return lambda mask: self.launch.leaf(op.results[0])
             case memref.CastOp() | memref.ReinterpretCastOp() | memref.MemorySpaceCastOp():
                 return lambda mask: self._cast_view(op, self.env[self._slots[op.operands[0]]])
+            case cluster.MapOp():
+                return lambda mask: self._map(op)
             case address.AddressOp():
                 return lambda mask: self._address(self.env[self._slots[op.memref]])
             case tmem.RetrieveOp():
@@ -274,7 +289,11 @@ class Values(Slice):
 
     def _address(self, view: Any) -> Any:
         """The address of a memref in shared memory, as if each that was allocated lay alone."""
-        if not isinstance(view, PlacedView) or view.placement is None:
+        if not isinstance(view, PlacedView):
+            return UNKNOWN
+        if self.has_narrow_scopes and view.root in self._body.blocks[0].args and view.first == 0:
+            return self.launch.leaf(cast(SSAValue, view.root))  # As that of an instruction is.
+        if view.placement is None:
             return UNKNOWN
         memory: Any = getattr(view.root, "type", None)
         if not is_memref(memory) or space_of(memory.memory_space) is not Space.SMEM:
@@ -308,12 +327,20 @@ class Values(Slice):
         type_ = op.results[0].type
         assert is_memref(type_)
         if not isinstance(op, memref.ReinterpretCastOp):
-            return view_of(view.root, type_, view.first)
+            return view_of(view.root, type_, view.first, view.rank)
         static: Any = op.static_offsets.get_values()
         begin: Any = static[0] if static else 0
         if op.offsets:
             begin = self.env[self.slot(op.offsets[0])]
-        return view_of(view.root, type_, begin) if isinstance(begin, int) else UNKNOWN
+        known = isinstance(begin, int)
+        return view_of(view.root, type_, begin, view.rank) if known else UNKNOWN
+
+    def _map(self, op: cluster.MapOp) -> Any:
+        """The same memref in another CTA of the cluster."""
+        view, rank = (self.env[self._slots[operand]] for operand in op.operands)
+        if not isinstance(view, PlacedView):
+            return UNKNOWN
+        return view_of(view.root, view.type, view.first, rank)  # type: ignore[arg-type]
 
     def _sliced(self, op: tmem.SliceOp) -> Any:
         view = self.env[self._slots[op.source]]

@@ -46,7 +46,7 @@ class Warpgroups(Copies):
             last = self.groups["wgmma", role] - event.constant
             for access in self.streams["wgmma", self._team(role, WARPGROUP // WARP)]:
                 if access.group.get(role, last + 1) <= last:
-                    access.done.append((role, self.now[role]))
+                    access.done.append(self._stamp(role))
         for team in self._by_team(ready, WARPGROUP // WARP):
             stream = self.streams["wgmma", team]
             self.streams["wgmma", team] = [

@@ -1,0 +1,162 @@
+"""Arguments of the tile level that threads access and tensor maps are made of.
+
+What a kernel was lowered from says which of its pointers and tensor maps are of one argument
+(`cute.from`), and where the elements of that lie (`cute.arguments`). Of others nobody says that
+they are of one array.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from xdsl.dialects import memref
+from xdsl.dialects.builtin import MemRefType
+from xdsl.ir import Operation, SSAValue
+
+from tilewright.dialects.cute import Layout, flatten
+from tilewright.dialects.cute.types.argument import ArgumentAttr, signature_of, sources_of
+from tilewright.dialects.cute.types.tensors import MemRefType as TensorType
+from tilewright.dialects.cute_nvgpu.ops import fragment_memory, tma
+from tilewright.dialects.cute_nvgpu.types.tensor_map import TmaDescriptorType
+from tilewright.dialects.ptx import bulk_copy, data_movement
+from tilewright.passes.analysis.hazards.effects import Effect, MemoryPlace
+from tilewright.passes.analysis.thread_dependence import reached
+
+FAR = 14
+"""Of a mode of which only the launch says how far apart its elements are they are 1 << FAR
+elements, of the next one 1 << 2 FAR, ...: what a kernel accesses of each is far less."""
+
+Elements = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class ArgumentArray:
+    """An argument: of each leaf of its layout the extent, None where that is not known, and the
+    stride in elements; the bytes of an element."""
+
+    extents: tuple[int | None, ...]
+    strides: tuple[int, ...]
+    item: int
+
+
+@dataclass(frozen=True, eq=False)
+class ArrayMap:
+    """A tensor map: its array, the leaves that are its dimensions, and its box, outermost first."""
+
+    array: ArgumentArray
+    leaves: tuple[int, ...]
+    box: tuple[int, ...]
+
+    def elements(self, corner: Sequence[int]) -> Elements:
+        """The elements of the box at some coordinates, but for those known to be outside."""
+        total = np.zeros(1, dtype=np.int64)
+        for leaf, first, length in zip(self.leaves, corner, self.box, strict=True):
+            extent, stride = self.array.extents[leaf], self.array.strides[leaf]
+            along = first + np.arange(length)
+            along = along[(along >= 0) & (True if extent is None else along < extent)]
+            total = (total[:, None] + along * stride).reshape(-1)
+        return np.unique(total)
+
+
+class Arrays:
+    """The arrays of a kernel that are reached both ways, by their pointers and by their maps."""
+
+    def __init__(self, kernel: Operation):
+        self.of_pointer: dict[SSAValue, ArgumentArray] = {}
+        self.of_map: dict[SSAValue, ArrayMap] = {}
+        self.numbers: dict[SSAValue, int] = {}
+        signature = signature_of(kernel)
+        if signature is None:
+            return
+        arguments = kernel.regions[0].blocks[0].args
+        given = [
+            (value, source)
+            for value, source in zip(arguments, sources_of(kernel), strict=True)
+            if source is not None
+        ]
+        for value, source in given:
+            type_ = signature[source.index.data]
+            maps = [(map_, other) for map_, other in given if _is_map(other, source.index.data)]
+            if source.part.data != "pointer" or not maps or not isinstance(type_, TensorType):
+                continue
+            strides = {other.modes.data[0].data: argument for argument, other in given
+                       if other.index == source.index and other.part.data == "stride"}  # fmt: skip
+            if (array := self._array(type_, strides)) is None:
+                continue
+            self.of_pointer[value] = array
+            for map_, other in maps:
+                assert isinstance(other.type, TmaDescriptorType)
+                box = tuple(extent.data for extent in other.type.shape)
+                self.of_map[map_] = ArrayMap(array, tuple(mode.data for mode in other.modes), box)
+
+    def _array(self, type_: TensorType, said: Mapping[int, SSAValue]) -> ArgumentArray | None:
+        """The array of an argument, whose strides kernel arguments say, by their place."""
+        layout, bits = type_.tensor.layout, type_.tensor.bits
+        if not isinstance(layout, Layout) or bits % 8:
+            return None
+        extents = [leaf if isinstance(leaf, int) else None for leaf in flatten(layout.shape)]
+        leaves = flatten(layout.stride)
+        dynamic = [place for place, leaf in enumerate(leaves) if not isinstance(leaf, int)]
+        far = {place: 1 << FAR * (n + 1) for n, place in enumerate(reversed(dynamic))}
+        self.numbers |= {said[place]: number for place, number in far.items() if place in said}
+        strides = [leaf if isinstance(leaf, int) else far[n] for n, leaf in enumerate(leaves)]
+        return ArgumentArray(tuple(extents), tuple(strides), bits // 8)
+
+    # What ops do with them
+
+    def effect_of(self, op: Operation) -> Effect | None:
+        """An access of threads to one of the arrays."""
+        match op:
+            case memref.LoadOp() | memref.StoreOp():
+                stores = isinstance(op, memref.StoreOp)
+                return self._access(op.memref, op.indices, 1, stores, None)
+            case fragment_memory.LoadOp():
+                size = fragment_memory.fragment_bytes(op.fragment.type)
+                return self._access(op.source, op.indices, size, False, None)
+            case fragment_memory.StoreOp():
+                size = fragment_memory.fragment_bytes(op.fragment.type)
+                return self._access(op.dest, op.indices, size, True, op.predicate)
+            case data_movement.LdOp() | data_movement.StOp() if op.space.data == "global":
+                return self._addressed(op)
+            case _:
+                return None
+
+    def _access(
+        self, line: SSAValue, indices: Sequence[SSAValue], size: int, writes: bool,
+        predicate: SSAValue | None,
+    ) -> Effect | None:  # fmt: skip
+        """An access to a line of elements from its first one on."""
+        if (array := self.of_pointer.get(line)) is None or len(indices) != 1:
+            return None
+        assert isinstance(line.type, MemRefType)
+        place = MemoryPlace(line, tuple(indices), writes=writes)
+        return Effect("array", places=(place,), constant=(array, 0, max(size // array.item, 1)),
+                      predicate=predicate)  # fmt: skip
+
+    def _addressed(self, op: data_movement.LdOp | data_movement.StOp) -> Effect | None:
+        pointers = [value for value in reached(op.address, lambda _: True)
+                    if value in self.of_pointer]  # fmt: skip
+        if len(pointers) != 1:
+            return None
+        array, stores = self.of_pointer[pointers[0]], isinstance(op, data_movement.StOp)
+        place = MemoryPlace(pointers[0], (op.address,), offset=op.offset.value.data, writes=stores)
+        size = op.access_bytes * op.data.type.count.data
+        return Effect("array", places=(place,), predicate=op.guard,
+                      constant=(array, array.item, max(size // array.item, 1)))  # fmt: skip
+
+    def corner_of(self, op: Operation) -> MemoryPlace | None:
+        """The place that a copy of a box begins at in one of the arrays, outermost first."""
+        match op:
+            case tma.TmaLoadOp() | tma.TmaStoreOp() | tma.TmaReduceOp():
+                corner = tuple(op.coordinates)
+            case bulk_copy.TensorLoadOp() | bulk_copy.TensorStoreOp() | bulk_copy.TensorReduceOp():
+                corner = tuple(op.coordinates)[::-1]
+            case _:
+                return None
+        loads = isinstance(op, tma.TmaLoadOp | bulk_copy.TensorLoadOp)
+        return MemoryPlace(op.map, corner, writes=not loads) if op.map in self.of_map else None
+
+
+def _is_map(source: ArgumentAttr, number: int) -> bool:
+    return source.index.data == number and source.part.data == "tensor_map"

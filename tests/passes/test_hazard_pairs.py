@@ -1,0 +1,37 @@
+"""Of two small kernels one is refused by the static check, by both its places, and the other one
+passes and runs."""
+
+from __future__ import annotations
+
+import array_pairs
+import cluster_pairs
+import group_pairs
+import mbarrier_pairs
+import pytest
+import scope_pairs
+import tensor_memory_pairs
+import warp_pairs
+from hazard_kernels import Pair, cases, checked, refused, run
+
+import tilewright as tw
+
+TABLES = (
+    array_pairs, cluster_pairs, group_pairs, mbarrier_pairs, scope_pairs, tensor_memory_pairs,
+    warp_pairs,
+)  # fmt: skip
+PAIRS = tuple(pair for table in TABLES for pair in table.PAIRS)
+
+
+@pytest.mark.parametrize("pair, level", cases(PAIRS))
+def test_the_wrong_one_is_refused(pair: Pair, level: str) -> None:
+    """Before it runs, and by the interpreter alone, in the order of the text."""
+    refused(pair, level)
+    with pytest.raises(tw.ExecutionError):
+        run(pair, "WRONG", level)
+
+
+@pytest.mark.filterwarnings("error::tilewright.passes.check_hazards.UnprovenWarning")
+@pytest.mark.parametrize("pair, level", cases(PAIRS))
+def test_the_right_one_passes_and_runs(pair: Pair, level: str) -> None:
+    checked(pair, "RIGHT", level)
+    run(pair, "RIGHT", level, schedule=1)
