@@ -18,6 +18,10 @@ ADD = f"""%line = cute_nvgpu.address %s : {LINE} -> i32
   %bytes = arith.muli %number, %four : i32
   %word = arith.addi %line, %bytes : i32
   %old = cute_nvgpu.address.atomic "add.u32" %word + 0, %n : i32, i32 -> i32"""
+SUM = (
+    '%sum = cute_nvgpu.address.atomic semantics "relaxed.cta" "add.u32" %line + 0, %n : i32, i32 '
+    "-> i32"
+)
 READ = f"{load('v', at='%next')} // HERE\n  memref.store %v, %p[%t] : memref<?xi32>"
 
 
@@ -63,6 +67,15 @@ PAIRS = (
   {ADD} // HERE
   {SYNC}
   {READ.replace(" // HERE", "")}"""),
+    Pair("a sum of all that is looked at", "expected shared memory that other threads", f"""
+  %line = cute_nvgpu.address %s : {LINE} -> i32
+  scf.if %first {{
+    memref.store %even, %s[%c0] : {LINE}
+  }}
+  {SYNC}
+  {SUM} // OTHER
+  %v = cute_nvgpu.address.load semantics "relaxed.cta" %line + 0 : i32 -> i32 // RIGHT
+  %w = cute_nvgpu.address.load %line + 0 : i32 -> i32 // WRONG HERE"""),
     Pair("barriers of a warp in both branches", TOGETHER, f"""
   scf.if %half {{
     {store()}

@@ -20,6 +20,7 @@ from tilewright.lowering.interpreter.machine.clocks import Clocks
 from tilewright.lowering.interpreter.machine.global_accesses import GlobalAccesses
 from tilewright.lowering.interpreter.machine.global_copies import GlobalRead, PendingCopy
 from tilewright.lowering.interpreter.machine.global_memory import check_aligned
+from tilewright.lowering.interpreter.machine.last_writes import LastWrites
 from tilewright.lowering.interpreter.machine.operand_reads import OperandReads
 from tilewright.lowering.interpreter.machine.remote_accesses import RemoteAccesses
 from tilewright.lowering.interpreter.machine.sparse_zeros import repeated, sparse_zeros
@@ -60,9 +61,10 @@ class SharedMemory:
         self._cluster = cluster
         self._unit = CHUNK
         units = total // CHUNK
-        self._writer = np.full(units, _NOBODY, dtype=np.int32)
-        self._written = np.zeros(units, dtype=np.int32)
-        self._write_op = np.zeros(units, dtype=np.int32)
+        nothing = np.zeros(units, dtype=np.int32)
+        self._last = LastWrites(np.full(units, _NOBODY, dtype=np.int32), nothing, nothing.copy())
+        # Those that are not atomic, once some are: atomic ones do not race with each other.
+        self._plain: LastWrites | None = None
         self._read = sparse_zeros((clocks.warps, units), np.int32)
         self._readers = sparse_zeros((clocks.warps, units), np.uint32)
         self._read_op = sparse_zeros((clocks.warps, units), np.int32)
@@ -131,12 +133,12 @@ class SharedMemory:
     def _divide(self, times: int) -> None:
         """Make units so many times as small."""
         self._unit //= times
-        self._writer, self._written, self._write_op, self._pending, self._proxy.before = (
-            np.repeat(shadow, times)
-            for shadow in (
-                self._writer, self._written, self._write_op, self._pending, self._proxy.before
-            )
-        )  # fmt: skip
+        self._last = self._last.divided(times)
+        if self._plain is not None:
+            self._plain = self._plain.divided(times)
+        self._pending, self._proxy.before = (
+            np.repeat(shadow, times) for shadow in (self._pending, self._proxy.before)
+        )
         rows = np.flatnonzero(self._last_read)
         self._read, self._readers, self._read_op = (
             repeated(shadow, rows, times) for shadow in (self._read, self._readers, self._read_op)
@@ -175,11 +177,13 @@ class SharedMemory:
         places = self.places(lanes, address, size, "atomic access")
         self._note_remote(lanes, places, op)
         units = self._units(places)
-        if (self._writer[units] == _NOBODY).any():
-            lane = int(np.argmax((self._writer[units] == _NOBODY).any(axis=1)))
+        if (self._last.writer[units] == _NOBODY).any():
+            lane = int(np.argmax((self._last.writer[units] == _NOBODY).any(axis=1)))
             raise Fault("read of shared memory that nothing has written", lane)
-        self._check_write(lanes, units, places[:, ::CHUNK])
-        self._stamp_write(lanes, units, op)
+        if self._plain is None:
+            self._plain = self._last.copy()
+        self._check_write(lanes, units, places[:, ::CHUNK], beside=self._plain)
+        self._stamp_write(lanes, units, op, atomic=True)
         before = self.data[places]
         self.data[places] = change(before)
         return before
@@ -201,11 +205,11 @@ class SharedMemory:
 
     def _check_read(self, lanes: Lanes, units: NDArray[np.int64], op: int) -> None:
         self._check_pending(units, "read")
-        writer = self._writer[units]
+        writer = self._last.writer[units]
         if (writer == _NOBODY).any():
             lane = int(np.argmax((writer == _NOBODY).any(axis=1)))
             raise Fault("read of shared memory that nothing has written", lane)
-        self._check_writers(lanes, units, writer, "read")
+        self._check_writers(lanes, units, self._last, "read")
         self._stamp_read(lanes, units, op)
 
     def _stamp_read(self, lanes: Lanes, units: NDArray[np.int64], op: int) -> None:
@@ -226,17 +230,18 @@ class SharedMemory:
         self._read_op[local, units] = op
 
     def _check_writers(
-        self, lanes: Lanes, units: NDArray[np.int64], writer: NDArray[np.int32], verb: str
+        self, lanes: Lanes, units: NDArray[np.int64], writes: LastWrites, verb: str
     ) -> None:
         """The last writer of every byte must be this thread or happen before it."""
+        writer = writes.writer[units]
         race = (writer != _NOBODY) & (writer != lanes[:, None])
         if not race.any():
             return
-        stamps, known = self._written[units], self.clocks.seen[lanes]
+        stamps, known = writes.stamp[units], self.clocks.seen[lanes]
         race &= ~self.clocks.happened(known, writer, stamps, writes=True)
         if race.any():
             lane, byte = np.unravel_index(int(np.argmax(race)), race.shape)
-            self._race(verb, "write", int(self._write_op[units[lane, byte]]), int(lane),
+            self._race(verb, "write", int(writes.op[units[lane, byte]]), int(lane),
                        int(writer[lane, byte]))  # fmt: skip
 
     def _race(self, verb: str, other: str, op: int, lane: int, thread: int) -> None:
@@ -247,17 +252,19 @@ class SharedMemory:
         raise Fault(f"{both} in {who} are ordered by no barrier", lane)
 
     def _check_write(
-        self, lanes: Lanes, units: NDArray[np.int64], chunks: NDArray[np.int64]
-    ) -> None:
+        self, lanes: Lanes, units: NDArray[np.int64], chunks: NDArray[np.int64],
+        beside: LastWrites | None = None,
+    ) -> None:  # fmt: skip
         """Raise Fault where threads may not write units, [threads, units]; `chunks`, [threads, n],
-        has a byte of each chunk of them."""
+        has a byte of each chunk of them. Where it is atomic, `beside` are the writes that are not:
+        it may come beside the others."""
         if not len(lanes):
             return  # a warp that initialises nothing
         self._check_pending(units, "write")
         self.wgmmas.check_write(lanes, chunks)
         self.bulk_stores.check_write(lanes, chunks)
         self.operands.check_write(lanes, chunks, self.clocks)
-        self._check_writers(lanes, units, self._writer[units], "write")
+        self._check_writers(lanes, units, beside or self._last, "write")
         known = self.clocks.seen[lanes, : self.clocks.warps]
         late = (self._last_read >= known.min(axis=0)) & (self._last_read > 0)
         for local in np.flatnonzero(late).tolist():
@@ -286,10 +293,13 @@ class SharedMemory:
                 thread = first + late[0] if len(late) == 1 else _NOBODY
                 self._race("write", "read", int(self._read_op[local, unit]), row, thread)
 
-    def _stamp_write(self, lanes: Lanes, units: NDArray[np.int64], op: int) -> None:
-        self._writer[units] = lanes[:, None]
-        self._written[units] = self.clocks.now(lanes)[:, None]
-        self._write_op[units] = op
+    def _stamp_write(
+        self, lanes: Lanes, units: NDArray[np.int64], op: int, *, atomic: bool = False
+    ) -> None:
+        stamps = self.clocks.now(lanes)[:, None]
+        self._last.note(units, lanes[:, None], stamps, op)
+        if self._plain is not None and not atomic:
+            self._plain.note(units, lanes[:, None], stamps, op)
         self._proxy.wrote(lanes, units)
 
     # The async proxy
@@ -315,20 +325,20 @@ class SharedMemory:
         """Raise Fault where one thread, or a warpgroup, may not let the async proxy read bytes."""
         units = self._units(places)
         self._check_pending(units, "read")
-        writer = self._writer[units]
+        writer = self._last.writer[units]
         if (writer == _NOBODY).any():
             raise Fault("read of shared memory that nothing has written")
         # Every thread reads for the others: what one of them does not know is not ordered.
         known = self.clocks.common(lanes)
         lane = int(lanes[0]) if len(lanes) == 1 else None
-        race = ~self.clocks.happened(known, writer, self._written[units], writes=True)
+        race = ~self.clocks.happened(known, writer, self._last.stamp[units], writes=True)
         race &= writer != (_NOBODY if lane is None else lane)
         if race.any():
             byte = int(np.argmax(race))
-            self._race("read", "write", int(self._write_op[units[0, byte]]), 0,
+            self._race("read", "write", int(self._last.op[units[0, byte]]), 0,
                        int(writer[0, byte]))  # fmt: skip
         writers = np.maximum(writer, 0)
-        self._proxy.check(units, writers, known, self._write_op, "reads", lane)
+        self._proxy.check(units, writers, known, self._last.op, "reads", lane)
 
     def read_operand(
         self, lane: int, cta: int, starts: NDArray[np.int64], stream: Stream, op: int
@@ -374,18 +384,18 @@ class SharedMemory:
         units = self._units(places[None])
         chunks = np.unique(units * self._unit // CHUNK) * CHUNK
         self._check_write(np.array([lane]), units, chunks[None])
-        writer, known = np.maximum(self._writer[units], 0), self.clocks.seen[[lane]]
-        self._proxy.check(units, writer, known, self._write_op, "writes", lane)
-        self._writer[units] = self.clocks.async_writer(column)
-        self._written[units] = stamp
-        self._write_op[units] = op
+        writer, known = np.maximum(self._last.writer[units], 0), self.clocks.seen[[lane]]
+        self._proxy.check(units, writer, known, self._last.op, "writes", lane)
+        for writes in (self._last, self._plain):
+            if writes is not None:
+                writes.note(units, self.clocks.async_writer(column), stamp, op)
         self._proxy.wrote_async(units)
         self.data[places] = data
 
     def check_made(self, lanes: Lanes, places: NDArray[np.int64]) -> None:
         """Raise Fault unless the writes to these bytes happened before what the threads do."""
         units = self._units(places)
-        self._check_writers(lanes, units, self._writer[units], "access")
+        self._check_writers(lanes, units, self._last, "access")
 
     # Asynchronous copies
 

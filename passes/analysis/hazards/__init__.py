@@ -39,6 +39,13 @@ a register of each thread, shared memory one run of bytes, tensor memory begins 
 tensor map's box is what the parameter says. Threads that part between blocks meet again where all
 ways on do (`blocks`).
 
+*Whole warps.* Which threads come to an instruction of a whole warp is known as it is followed, and
+those are no events (`aligned`). Whose tensor memory it is, instructions are asked at their turn
+(`tensor_lifetimes`).
+
+*Global memory* is not followed, but for arguments of the tile level that threads and tensor maps
+reach (`arrays`), and for strong accesses, where the scope of one is narrow (`scopes`).
+
 *What is not decided* is said, not guessed: an index, a count or a condition that was loaded from
 memory. A hazard is an execution that the text allows for some arguments, so that what is right is
 not refused.

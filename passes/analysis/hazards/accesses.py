@@ -46,7 +46,7 @@ class Access:
     """The allocation that it is to, of tensor memory."""
     committed: bool = False
     atomic: bool = False
-    """Writes that others of their kind may come beside."""
+    """Atomic operations and strong accesses, which others such may come beside."""
 
     @property
     def generic(self) -> bool:

@@ -34,7 +34,7 @@ class MemoryPlace:
     """How far behind its address it is, in bytes."""
     reach: Reach | None = None
     atomic: bool = False
-    """A write that others of its kind may come beside."""
+    """It is atomic, or strong: others such may come beside it."""
     of_cluster: bool = False
     """It may lie in another CTA of the cluster."""
     run: int = 16

@@ -11,6 +11,7 @@ from xdsl.dialects import gpu, memref
 from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects.cute.types.memref import Space, is_memref, space_of
+from tilewright.dialects.cute_nvgpu.lattice.data_movement import WEAK
 from tilewright.dialects.cute_nvgpu.lattice.tmem import LANES, SHIFTED_COLUMNS
 from tilewright.dialects.cute_nvgpu.ops import (
     address,
@@ -84,11 +85,11 @@ def _addressed(op: Any) -> Effect | None:
     """A thread's own access to an address, an atomic one too."""
     if not op.is_shared:
         return None
-    atomic = isinstance(op, address.AtomicOp | address.ReduceOp)
     values = (op.result,) if isinstance(op, address.AtomicOp) else op.elements
     place = run_at(
-        op.address, sum(address.bytes_of(value.type) for value in values), atomic=atomic,
-        offset=op.offset.value.data, writes=atomic or isinstance(op, address.StoreOp),
+        op.address, sum(address.bytes_of(value.type) for value in values),
+        atomic=op.semantics.data != WEAK, offset=op.offset.value.data,
+        writes=not isinstance(op, address.LoadOp),
     )  # fmt: skip
     return Effect("access", places=(place,), predicate=op.predicate)
 

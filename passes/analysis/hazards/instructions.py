@@ -25,7 +25,7 @@ from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import (
     SmemDescriptor,
 )
 from tilewright.dialects.cute_nvgpu.lattice.atomics import registers_of
-from tilewright.dialects.cute_nvgpu.lattice.data_movement import CLUSTER_SPACE
+from tilewright.dialects.cute_nvgpu.lattice.data_movement import CLUSTER_SPACE, WEAK
 from tilewright.dialects.cute_nvgpu.lattice.tmem import LANE_STRIDE, LANES, SHIFTED_COLUMNS
 from tilewright.dialects.cute_nvgpu.ops import address
 from tilewright.dialects.cute_nvgpu.types.tensor_map import TENSOR_MAP, TmaDescriptorType
@@ -119,7 +119,10 @@ def _access(op: data_movement.LdOp | data_movement.StOp) -> Effect | None:
     stores = isinstance(op, data_movement.StOp)
     size = op.access_bytes * op.data.type.count.data
     far = op.space.data == CLUSTER_SPACE
-    place = run_at(op.address, size, offset=op.offset.value.data, writes=stores, of_cluster=far)
+    place = run_at(
+        op.address, size, offset=op.offset.value.data, writes=stores,
+        atomic=op.semantics.data != WEAK, of_cluster=far,
+    )  # fmt: skip
     value = op.value if stores else None
     return Effect("access", places=(place,), predicate=op.guard, constant=value)
 

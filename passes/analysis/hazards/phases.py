@@ -50,8 +50,8 @@ class Mbarrier:
     waits: dict[int, list[tuple[int, int, Operation, bool]]] = field(
         default_factory=dict[int, list[tuple[int, int, Operation, bool]]]
     )
-    """By phase, the roles that have waited for it, when, with which op, and
-    whether they knew that it was over."""
+    """By phase, the roles that have waited for it, when, with which op, and whether they knew that
+    it was over."""
     users: dict[int, tuple[int, Operation]] = field(
         default_factory=dict[int, tuple[int, Operation]]
     )

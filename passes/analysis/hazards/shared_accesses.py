@@ -17,8 +17,13 @@ READS = (tmem.RetrieveOp, data_movement.LdOp, address.LoadOp)
 """Ops that read what something has written before."""
 
 
-READ, WRITE, ATOMIC = "read", "write", "atomic"
-BESIDE = {READ: (WRITE, ATOMIC), WRITE: (WRITE, READ, ATOMIC), ATOMIC: (WRITE, READ)}
+READ, WRITE, STRONG_READ, ATOMIC = "read", "write", "strong read", "atomic"
+BESIDE = {
+    READ: (WRITE, ATOMIC),
+    WRITE: (WRITE, READ, STRONG_READ, ATOMIC),
+    STRONG_READ: (WRITE,),
+    ATOMIC: (WRITE, READ),
+}
 """Kinds of accesses that may not come beside one of a kind to the same cells."""
 
 
@@ -32,16 +37,17 @@ class SharedAccesses(StrongAccesses):
         for role, part in zip(roles, touched, strict=True):
             if part is None:
                 continue
-            cta = event.scalars[0] if event.scalars else self.roles[role].cta
-            self._reach(event, role, cta, [self._stamp(role)])
-            key = (cta, view.root)
+            key = (self.roles[role].cta, view.root)
+            if event.scalars:
+                key = (event.scalars[0], view.root)
+                self._reach(event, role, key[0], [self._stamp(role)])
             if reads:
                 writes = (pending.get((key, mode)) for pending in self.pending
                           for mode in (WRITE, ATOMIC))  # fmt: skip
                 if not any(write and write.cells & part.cells for write in writes):
                     self._check_written(key, part.cells, event)
-            mode = ATOMIC if place.atomic else WRITE if place.writes else READ
-            self._add(role, key, mode, part)
+            modes = (STRONG_READ, ATOMIC) if place.atomic else (READ, WRITE)
+            self._add(role, key, modes[place.writes], part)
         return roles
 
     def _add(self, role: int, key: Key, mode: str, part: Part) -> None:
@@ -55,8 +61,8 @@ class SharedAccesses(StrongAccesses):
                 if parts := clash(before.parts, [part], apart=True):
                     raise self._race(parts, role, role)
         if (access := pending.get((key, mode))) is None:
-            access = pending[key, mode] = Access("threads", role, mode != READ, 0, [])
-            access.atomic = mode == ATOMIC
+            access = pending[key, mode] = Access("threads", role, mode in (WRITE, ATOMIC), 0, [])
+            access.atomic = mode in (STRONG_READ, ATOMIC)
         access.cells |= part.cells
         access.parts.append(part)
 

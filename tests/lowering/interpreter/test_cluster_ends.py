@@ -109,6 +109,7 @@ def test_a_copy_to_a_cta_that_ends(level: str) -> None:
             test_multicast.run(ending, level, ctas=2)
 
 
+@pytest.mark.usefixtures("unchecked")
 def test_the_barrier_of_the_cluster_is_waited_for_once_an_arrival() -> None:
     wait: Any = "cute_nvgpu.cluster.wait"
     bad(kernel(f"{CLUSTER_SYNC}\n  {wait} // HERE", OUT), "without having arrived", grid=(2,))
