@@ -3,23 +3,9 @@ waits for more, or tells of more."""
 
 from __future__ import annotations
 
-from barrier_rules import (
-    CTA_MEETS,
-    EXPECT,
-    GROUPS,
-    WARP_SYNC,
-    in_loop,
-)
+from barrier_rules import ACCESSES, CTA_MEETS, EXPECT, GROUPS, WARP_SYNC, in_loop
 from edits import acts, constant_of
-from fence_rules import (
-    FENCES_INITS,
-    INTO,
-    WAIT,
-    WGMMA_FENCE,
-    WHOLE,
-    is_apart,
-    passed,
-)
+from fence_rules import FENCES_INITS, INTO, WAIT, WGMMA_FENCE, WHOLE, is_apart, passed
 from kernel_flow import ASYNCHRONOUS, DEALLOC, LEARNS, WRITES, Flow, named
 from mutants import Mutant
 from xdsl.dialects import arith, memref, scf
@@ -36,6 +22,7 @@ WAITS = named(
     r"mbarrier\.(wait|try_wait\.parity)|(barrier\.)?cluster\.wait"
     r"|(cp\.async|cp\.async\.bulk|wgmma)\.wait_group|tmem\.wait_(load|store)"
 )
+ATOMIC = named(r"atomic_rmw|address\.(atomic|reduce)|atom|red")
 INVAL = named(r"mbarrier\.inval")
 
 
@@ -179,6 +166,16 @@ def within_the_cta(mutant: Mutant, op: Operation, before: ModuleOp, after: Modul
     return narrower and shared and not of_others
 
 
+def nothing_passed_on(mutant: Mutant, op: Operation, before: ModuleOp, after: ModuleOp) -> bool:
+    """An atomic operation orders nothing: its thread has written nothing else since the last
+    barrier of all threads, and accesses nothing before the next one."""
+    if mutant.kind != "scope: relaxed" or not ATOMIC(op):
+        return False
+    flow = Flow(before)
+    written = [step for step in flow.reach(op, WHOLE, back=True) if WRITES(step)]
+    return all(map(ATOMIC, written)) and not any(map(ACCESSES, flow.reach(op, WHOLE)))
+
+
 def own_mbarrier(mutant: Mutant, op: Operation, before: ModuleOp, after: ModuleOp) -> bool:
     """An arrival passes another op of the one thread that uses its mbarrier: nobody else hears of
     it. Or that thread ends the mbarrier and makes it anew, where it is used no more."""
@@ -259,6 +256,7 @@ RULES = {
     "told by its warp": told_by_its_warp,
     "reads alone": reads_alone,
     "within the cta": within_the_cta,
+    "nothing passed on": nothing_passed_on,
     "own mbarrier": own_mbarrier,
     "beside the barrier": beside_the_barrier,
     "before one thread": before_one_thread,

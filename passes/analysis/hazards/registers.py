@@ -17,6 +17,7 @@ from tilewright.passes.analysis.hazards.scalars import (
     BINARY,
     SIGNED,
     UNKNOWN,
+    Binary,
     high,
     select,
     truncated,
@@ -34,6 +35,15 @@ def _mad(a: Any, b: Any, c: Any) -> Any:
 
 def _same(a: Any, *_: Any) -> Any:
     return a
+
+
+def _packed(half: int) -> Binary:
+    """The function that puts two halves of so many bits into one register, the low one first."""
+    return lambda low, high: (high << half) | (low & ((1 << half) - 1))
+
+
+def _mapped(address: Any, rank: Any) -> Any:
+    return address | (rank + 1) << RANK_SHIFT
 
 
 def _of_numbers(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -82,9 +92,9 @@ def computed(op: Operation) -> Callable[..., Any] | None:
             return _same
         case registers.PackOp():
             half = KINDS[op.result.type.kind.data] // 2
-            return _of_numbers(lambda low, high: (high << half) | (low & ((1 << half) - 1)))
+            return _of_numbers(_packed(half))
         case cluster.MapaOp():
-            return _of_numbers(lambda address, rank: address | (rank + 1) << RANK_SHIFT)
+            return _of_numbers(_mapped)
         case ScalarOp():
             return _scalar(op)
         case _:
