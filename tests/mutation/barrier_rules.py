@@ -116,12 +116,15 @@ def first_phase(mutant: Mutant, op: Operation, before: ModuleOp, after: ModuleOp
 
 def unheard(mutant: Mutant, op: Operation, before: ModuleOp, after: ModuleOp) -> bool:
     """An arrival of which nobody learns, or the release of a stage that nobody acquires again, is
-    another or none. In shared memory, an mbarrier whose phase never ends hinders nobody."""
+    another or none, or its mbarrier was made anew before. In shared memory, one whose phase never
+    ends hinders nobody."""
     if mutant.kind.startswith("guard"):
         inside = [each for each in op.walk() if each is not op and acts(each)]
         return all(ARRIVES(each) and each.name.startswith("cute_nvgpu") for each in inside) and all(
             _unheard(each.operands[0]) for each in inside
         )
+    if mutant.kind == "reinit: behind the wait":
+        return _unheard(op.operands[0])
     if mutant.kind not in MOVED:
         return False
     other = passed(mutant, op)

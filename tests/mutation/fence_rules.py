@@ -244,6 +244,8 @@ def another_fence_of_inits(
     if mutant.kind in REMOVED and WHOLE(op):
         return all(map(_makes, Flow(before).reach(op, WHOLE)))
     other = passed(mutant, op)
+    if mutant.kind == "far: last" and INIT(op):
+        other = _following(op, FENCES_INITS)
     fence = op if FENCES_INITS(op) and mutant.kind in REMOVED else other
     if fence is None or not FENCES_INITS(fence):
         return False
@@ -260,6 +262,14 @@ def another_fence_of_inits(
     gates |= {step for step in flow.after[fence] if again(step)}
     inside = {step for gate in gates for step in flow.reach(_inner(gate), FENCES_INITS)}
     return bool(gates) and all(map(_makes, between)) and all(map(_makes, inside))
+
+
+def _following(op: Operation, kind: Is) -> Operation | None:
+    """The next op of a kind in a block that does nothing else but make mbarriers."""
+    step = op.next_op
+    while step is not None and not kind(step) and _makes(step):
+        step = step.next_op
+    return step
 
 
 BRANCHES = named("if|cond_bra")
