@@ -193,8 +193,9 @@ and behind the phase of the last copy. Shared memory of another CTA, by `cluster
 that CTA's own: who accesses it knows of something that the CTA has done, so that it has begun, and
 the CTA does not end before it knows that the access is over. Instructions of whole warps
 (`.sync.aligned`, `elect.sync`, `shfl.sync`, MMAs, barriers) are in no branch or round that some of
-its threads take alone. Atomic operations on shared memory may come beside each other, and beside
-nothing else. A permit to allocate tensor memory is given up behind every allocation of the CTA.
+its threads take alone. Atomic operations on shared memory and strong accesses may come beside each
+other, and beside no others. A permit to allocate tensor memory is given up behind every allocation
+of the CTA.
 
 Of global memory it sees two things. An argument of the tile level that threads access and that
 `make_tma_copy` makes a tensor map of is one array (`cute.from` and `cute.arguments` say so at the

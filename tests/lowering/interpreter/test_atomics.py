@@ -118,6 +118,7 @@ def test_threads_of_many_ctas_take_numbers(level: Any, seed: int | None) -> None
     assert count[0] == 192 and sorted(found.tolist()) == sorted(list(range(64)) * 3)
 
 
+@pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize("level", LEVELS)
 def test_a_counter_in_shared_memory(level: Any) -> None:
     body = f"""  %zero = arith.constant 0 : i32
