@@ -3,6 +3,8 @@ again before it matters, and what only waits for longer."""
 
 from __future__ import annotations
 
+from itertools import islice
+
 from edits import acts, constant_of
 from fence_rules import ARRIVES, BEFORE, INIT, WAIT, moved, passed
 from kernel_flow import TELLS, Flow, Is, named
@@ -101,8 +103,11 @@ def _unheard(barrier: SSAValue) -> bool:
 
 
 def first_phase(mutant: Mutant, op: Operation, before: ModuleOp, after: ModuleOp) -> bool:
-    """A wait for the phase before the first one lets everybody through, wherever it is."""
+    """A wait for the phase before the first one lets everybody through, wherever it is; or at
+    another mbarrier, at which only its own branch arrives, later."""
     other = passed(mutant, op)
+    if mutant.kind == "barrier: another" and WAIT(op) and _unheard(op.operands[0]):
+        return _comes_first(next(islice(after.walk(), mutant.op, None)))
     wait = op if WAIT(op) else other
     if mutant.kind not in MOVED:
         return False
@@ -112,6 +117,18 @@ def first_phase(mutant: Mutant, op: Operation, before: ModuleOp, after: ModuleOp
     if wait is None or not WAIT(wait) or not wait.name.startswith("cute_nvgpu"):
         return False
     return _unheard(wait.operands[0])
+
+
+def _comes_first(wait: Operation) -> bool:
+    """Whether all arrivals at what an op waits for follow it in its block."""
+    uses = [use.operation for use in wait.operands[0].uses]
+    block = wait.parent_block()
+    assert block is not None
+    every = list(block.ops)
+    later = every[every.index(wait) + 1 :]
+    return not in_loop(wait) and all(
+        any(step.is_ancestor(use) for step in later) for use in uses if ARRIVES(use)
+    )
 
 
 def unheard(mutant: Mutant, op: Operation, before: ModuleOp, after: ModuleOp) -> bool:
