@@ -22,7 +22,7 @@ from measured import parser
 
 import tilewright as tw
 from tilewright.executors import add_executor_option, executor_of, in_order
-from tilewright.ptxas import assemble
+from tilewright.launch.ptxas import assemble
 
 ARCHS = (
     "sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_110a", "sm_120a", "sm_121a",

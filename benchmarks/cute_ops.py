@@ -11,9 +11,9 @@ from functools import partial
 
 from measured import best_time, best_times, parser, show
 
-from tilewright.parsing import default_context, parse_module
 from tilewright.passes.cute_fold_static import CuteFoldStaticPass
-from tilewright.verification import verify
+from tilewright.source.parsing import default_context, parse_module
+from tilewright.source.verification import verify
 
 OPS = 3_000
 ROUNDS = 7

@@ -22,7 +22,7 @@ import numpy as np
 from cutile_cases import CHUNK, Case, Matrix, Problem
 
 import tilewright as tw
-from tilewright.cutile_gpu import BlockSchedule, compiled
+from tilewright.cutile.gpu import BlockSchedule, compiled
 
 WORKERS = 12
 """The processes that compile, launch and interpret."""

@@ -25,7 +25,7 @@ from device_time import Launch, checked, cublas, launch_of, milliseconds
 from measured import parser, show
 
 import tilewright as tw
-from tilewright.cutile_gpu import BlockSchedule, compiled, launched
+from tilewright.cutile.gpu import BlockSchedule, compiled, launched
 
 ARCH = "sm_90a"
 """The target of the cubins of tileiras."""
@@ -107,7 +107,7 @@ class Bench:
 
     def theirs(self, kernel: tw.Kernel, cubin: bytes) -> Launch:
         """A launch of tileiras's cubin, which knows its own threads."""
-        from tilewright import launcher
+        from tilewright.launch import launcher
 
         module = launcher.call("cuModuleLoadData", cubin)
         flat = self.flat

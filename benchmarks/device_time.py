@@ -20,7 +20,7 @@ def launch_of(
     import torch
 
     from tilewright.arguments.binding import Binding
-    from tilewright.launcher import device_memory
+    from tilewright.launch.launcher import device_memory
 
     entry = kernel.entry()
     function, block = kernel.load(entry), entry.block or (threads or 1,)

@@ -22,7 +22,7 @@ from device_time import Launch, checked, cublas, launch_of, milliseconds
 from measured import parser, show
 
 import tilewright as tw
-from tilewright.launcher import device_arch
+from tilewright.launch.launcher import device_arch
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 sys.path.insert(0, str(EXAMPLES))

@@ -17,13 +17,13 @@ from measured import best_time, parser, show
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
 
-from tilewright.parsing import default_context
 from tilewright.passes.analysis.functions import functions
 from tilewright.passes.analysis.hazards.check import check
 from tilewright.passes.analysis.hazards.follow import Program
 from tilewright.passes.analysis.hazards.launches import launches
 from tilewright.passes.check_hazards import CheckHazardsPass
 from tilewright.pipeline import lower_tiles, run_pipeline, verified
+from tilewright.source.parsing import default_context
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 KERNELS = {

@@ -47,7 +47,7 @@ def to_ptx(name: str) -> str:
 
 def measure(name: str) -> dict[str, float]:
     """Seconds of a kernel: warm, in a process of its own, and what ptxas takes of each."""
-    from tilewright.ptxas import assemble
+    from tilewright.launch.ptxas import assemble
 
     arch, ptx = KERNELS[name][2], to_ptx(name)
     command = [sys.executable, str(Path(__file__).resolve()), "--cold", name]

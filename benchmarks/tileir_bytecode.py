@@ -21,7 +21,7 @@ from tilewright.dialects.cuda_tile.debug_info import (
     DILocAttr,
     DISubprogramAttr,
 )
-from tilewright.parsing import parse_module
+from tilewright.source.parsing import parse_module
 
 LOOPS = 400
 ROUNDS = 4

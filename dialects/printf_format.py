@@ -13,9 +13,9 @@ from dataclasses import dataclass
 
 from xdsl.ir import Attribute, Operation
 
-from tilewright.diagnostic import OpError
 from tilewright.dialects.ptx.scalar_types import scalar_type
 from tilewright.dialects.ptx.types import RegType
+from tilewright.source.diagnostic import OpError
 
 _CONVERSION = re.compile(r"%([-+ #0]*\d*(?:\.\d*)?)(hh|h|ll|l|)([a-zA-Z%]?)")
 _SIGNED, _UNSIGNED, _FLOAT = "di", "uxXoc", "fFeEgG"

@@ -18,8 +18,8 @@ from rich.progress import Progress
 from rich.table import Table
 
 import tilewright as tw
-from tilewright.launcher import LaunchError, device_arch, device_name
-from tilewright.ptxas import assemble
+from tilewright.launch.launcher import LaunchError, device_arch, device_name
+from tilewright.launch.ptxas import assemble
 
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "examples" / "gemm_sm80.mlir"

@@ -10,12 +10,12 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
-from tilewright.diagnostic import OpError, messages, named
 from tilewright.dialects.cute_nvgpu.ops.sm90 import WarpgroupMmaOp
 from tilewright.passes.analysis.functions import functions
 from tilewright.passes.analysis.hazards.check import check
 from tilewright.passes.analysis.hazards.launches import FROM_TILE_IR, is_kernel
 from tilewright.passes.analysis.wgmma_flow import WgmmaFlow, WgmmaHazard
+from tilewright.source.diagnostic import OpError, messages, named
 
 Unproven = Literal["warn", "error", "ignore"]
 """The fate of what cannot be decided."""

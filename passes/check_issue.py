@@ -11,7 +11,6 @@ from xdsl.dialects.builtin import DenseArrayBase, ModuleOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
-from tilewright.diagnostic import OpError, at
 from tilewright.dialects.cute.ops.copy import CopyOp
 from tilewright.dialects.cute.types.tma import TmaCopyType
 from tilewright.dialects.cute_nvgpu.lattice.tma import REPEATABLE
@@ -19,6 +18,7 @@ from tilewright.dialects.cute_nvgpu.ops.tma import TmaReduceOp, TmaStoreOp
 from tilewright.dialects.cute_nvgpu.types.copies import TmaInstructionAttr
 from tilewright.passes.analysis.executing_threads import WARP, Known, Threads
 from tilewright.passes.analysis.functions import functions
+from tilewright.source.diagnostic import OpError, at
 
 
 class CheckIssuePass(ModulePass):

@@ -8,7 +8,6 @@ from xdsl.dialects import memref
 from xdsl.dialects.builtin import MemRefType, ModuleOp
 from xdsl.passes import ModulePass
 
-from tilewright.diagnostic import OpError
 from tilewright.dialects.cute.types.memref import Space, space_of
 from tilewright.dialects.cute_nvgpu.lattice.shared_memory import why_too_much
 from tilewright.dialects.cute_nvgpu.lattice.targets import (
@@ -20,6 +19,7 @@ from tilewright.dialects.cute_nvgpu.lattice.targets import (
     target,
 )
 from tilewright.dialects.ptx.scalar_types import element_bytes
+from tilewright.source.diagnostic import OpError
 
 
 @dataclass(frozen=True)

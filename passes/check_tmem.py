@@ -9,7 +9,6 @@ from xdsl.dialects.builtin import DenseArrayBase, ModuleOp
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
-from tilewright.diagnostic import OpError, messages, named
 from tilewright.dialects.ancestors import ancestors
 from tilewright.dialects.cute_nvgpu.lattice.tmem import COLUMNS
 from tilewright.dialects.cute_nvgpu.ops.cta_group import CtaGroupOp
@@ -19,6 +18,7 @@ from tilewright.passes.analysis.functions import functions
 from tilewright.passes.analysis.tensor_columns import columns
 from tilewright.passes.analysis.thread_dependence import depends_on_thread
 from tilewright.passes.analysis.tmem_lifetime import Rule, TmemLifetime, World, columns_of
+from tilewright.source.diagnostic import OpError, messages, named
 
 WARP = 32
 """The threads of a warp."""

@@ -11,8 +11,8 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import BlockInsertPoint, InsertPoint, Rewriter
 from xdsl.traits import SymbolTable
 
-from tilewright.diagnostic import OpError
 from tilewright.dialects.ancestors import ancestors
+from tilewright.source.diagnostic import OpError
 
 Function = func.FuncOp | gpu.FuncOp
 _RETURNS = (func.ReturnOp, gpu.ReturnOp)

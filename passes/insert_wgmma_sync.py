@@ -9,12 +9,12 @@ from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from tilewright.diagnostic import OpError
 from tilewright.dialects.cute_nvgpu.ops import wgmma_sync
 from tilewright.dialects.cute_nvgpu.ops.sm90 import WarpgroupMmaOp
 from tilewright.passes.analysis.wgmma_flow import Rule, WgmmaFlow, WgmmaHazard
 from tilewright.passes.analysis.wgmma_groups import BARRIERS, WgmmaGroups
 from tilewright.passes.check_hazards import has_wgmma
+from tilewright.source.diagnostic import OpError
 
 _LOOPS = (scf.ForOp, scf.WhileOp)
 _GIVEN = (wgmma_sync.WgmmaFenceOp, wgmma_sync.WgmmaCommitGroupOp, wgmma_sync.WgmmaWaitGroupOp)

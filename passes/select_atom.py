@@ -9,7 +9,6 @@ from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr
 from xdsl.ir import Attribute
 from xdsl.passes import ModulePass
 
-from tilewright.diagnostic import OpError
 from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
 from tilewright.dialects.cute_nvgpu.lattice.targets import TargetError, target
 from tilewright.dialects.cute_nvgpu.select.contraction import FAMILIES
@@ -17,6 +16,7 @@ from tilewright.dialects.cute_nvgpu.select.select_atom import AtomChoice, select
 from tilewright.dialects.cute_nvgpu.types.atoms import MMA_ATOM_TYPES
 from tilewright.dialects.cute_nvgpu.types.shared_atoms import UMMA_ATOM_TYPES, WGMMA_ATOM_TYPES
 from tilewright.passes.analysis.linalg_contraction import LinalgContraction, contraction_of
+from tilewright.source.diagnostic import OpError
 
 _ATOM_TYPES: dict[str, Callable[[Any], Attribute]] = {
     **MMA_ATOM_TYPES, **WGMMA_ATOM_TYPES, **UMMA_ATOM_TYPES

@@ -19,7 +19,6 @@ from xdsl.dialects.builtin import FunctionType, ModuleOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
-from tilewright.diagnostic import OpError
 from tilewright.dialects.cute import Layout, equivalent
 from tilewright.dialects.cute_nvgpu.ops import fragment
 from tilewright.dialects.cute_nvgpu.ops.register_mma import RegisterMmaOp
@@ -27,6 +26,7 @@ from tilewright.dialects.cute_nvgpu.ops.sm90 import SparseMmaOp, WarpgroupMmaOp
 from tilewright.dialects.cute_nvgpu.ops.tmem_access import TmemAccessOp
 from tilewright.dialects.cute_nvgpu.ops.wmma import WmmaAccessOp
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
+from tilewright.source.diagnostic import OpError
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from hypothesis.internal.conjecture import providers
 from without_checks import without_checks
 
 from tilewright import execution
-from tilewright.ptxas import PtxasReport, assemble, find_ptxas
+from tilewright.launch.ptxas import PtxasReport, assemble, find_ptxas
 
 # Examples are drawn anew each time, so that runs add up. `make conformance` draws many at once.
 # How many draws a strategy throws away is no fault of what is tested.
@@ -77,7 +77,7 @@ def unchecked() -> Generator[None]:
 
 @pytest.fixture(scope="session")
 def ptxas() -> Callable[..., PtxasReport]:
-    """`tilewright.ptxas.assemble`. Without a ptxas, every test that asks for it is an error; so is
+    """`tilewright.launch.ptxas.assemble`. Without a ptxas, every test that asks for it is an error; so is
     a text whose wgmmas ptxas mends (C7514 and its like), which without optimizing it may do to any.
     """
     find_ptxas()

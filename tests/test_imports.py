@@ -90,7 +90,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     ),
 }
 # Errors with a place in the source: raised from passes up, and free of everything but xDSL.
-EVERYWHERE = {"tilewright.diagnostic"}
+EVERYWHERE = {"tilewright.source.diagnostic"}
 
 
 def modules() -> dict[str, Path]:
@@ -222,7 +222,7 @@ def test_layers_know_nothing_of_the_public_face() -> None:
 
 def test_the_interpreter_imports_no_pass_and_no_lowering() -> None:
     """A fault that both shared would be on both sides of every comparison."""
-    allowed = ("tilewright.lowering.interpreter", "tilewright.lowering.op_rules")
+    allowed = ("tilewright.lowering.interpreter", "tilewright.dialects.op_rules")
     wrong = [
         f"{name} imports {other}"
         for name in MODULES

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 import tilewright as tw
-from tilewright import ptxas as module
-from tilewright.ptxas import PtxasNotFound, PtxasReport, find_ptxas
+from tilewright.launch import ptxas as module
+from tilewright.launch.ptxas import PtxasNotFound, PtxasReport, find_ptxas
 
 Ptxas = Callable[..., PtxasReport]
 
@@ -147,6 +147,6 @@ def test_the_command(ptxas: Ptxas, tmp_path: Path, capsys: pytest.CaptureFixture
 
 
 def test_the_module_reads_stdin(ptxas: Ptxas) -> None:
-    command = [sys.executable, "-m", "tilewright.ptxas", "sm_75"]
+    command = [sys.executable, "-m", "tilewright.launch.ptxas", "sm_75"]
     run = subprocess.run(command, input=KERNEL, capture_output=True, text=True, check=False)
     assert run.returncode == 0 and "second: " in run.stdout

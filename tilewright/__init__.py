@@ -17,16 +17,16 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from tilewright import cutile
     from tilewright.arguments.tensor_map import TensorMap
-    from tilewright.block_scaling import Quantized, dequantize, quantize
     from tilewright.compiler import compile
-    from tilewright.diagnostic import CompileError
     from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError, MmaAtom
     from tilewright.dialects.cute_nvgpu.descriptors.tensor_box import TensorMapError
     from tilewright.dialects.cute_nvgpu.lattice.targets import TargetError
     from tilewright.execution import ExecutionError, Timeline, interpret
-    from tilewright.kernel import Kernel
-    from tilewright.simulation import atom, simulate
-    from tilewright.structured_sparsity import SparseMatrix, densify, sparsify
+    from tilewright.launch.kernel import Kernel
+    from tilewright.simulation.block_scaling import Quantized, dequantize, quantize
+    from tilewright.simulation.simulate import atom, simulate
+    from tilewright.simulation.structured_sparsity import SparseMatrix, densify, sparsify
+    from tilewright.source.diagnostic import CompileError
     from tilewright.verify_by_running import Trial
 
 __version__ = "0.1.0"
@@ -38,26 +38,26 @@ if not os.path.isdir(os.path.join(__path__[0], "dialects")):
 
 _HOMES = {
     "AtomError": "tilewright.dialects.cute_nvgpu.atoms.atom",
-    "CompileError": "tilewright.diagnostic",
+    "CompileError": "tilewright.source.diagnostic",
     "ExecutionError": "tilewright.execution",
-    "Kernel": "tilewright.kernel",
+    "Kernel": "tilewright.launch.kernel",
     "MmaAtom": "tilewright.dialects.cute_nvgpu.atoms.atom",
-    "Quantized": "tilewright.block_scaling",
-    "SparseMatrix": "tilewright.structured_sparsity",
+    "Quantized": "tilewright.simulation.block_scaling",
+    "SparseMatrix": "tilewright.simulation.structured_sparsity",
     "TargetError": "tilewright.dialects.cute_nvgpu.lattice.targets",
     "TensorMap": "tilewright.arguments.tensor_map",
     "TensorMapError": "tilewright.dialects.cute_nvgpu.descriptors.tensor_box",
     "Timeline": "tilewright.execution",
     "Trial": "tilewright.verify_by_running",
-    "atom": "tilewright.simulation",
+    "atom": "tilewright.simulation.simulate",
     "compile": "tilewright.compiler",
     "cutile": "tilewright.cutile",
-    "densify": "tilewright.structured_sparsity",
-    "dequantize": "tilewright.block_scaling",
+    "densify": "tilewright.simulation.structured_sparsity",
+    "dequantize": "tilewright.simulation.block_scaling",
     "interpret": "tilewright.execution",
-    "quantize": "tilewright.block_scaling",
-    "simulate": "tilewright.simulation",
-    "sparsify": "tilewright.structured_sparsity",
+    "quantize": "tilewright.simulation.block_scaling",
+    "simulate": "tilewright.simulation.simulate",
+    "sparsify": "tilewright.simulation.structured_sparsity",
 }
 
 _MODULES = frozenset({"cutile"})

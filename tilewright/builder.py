@@ -31,13 +31,13 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.parser import Parser
 from xdsl.utils.exceptions import ParseError, VerifyException
 
-from tilewright.diagnostic import CompileError, Diagnostic, at
 from tilewright.dialects.cute.dialect import CUTE
 from tilewright.dialects.cute.ops.constructors import StaticOp
 from tilewright.dialects.cute.ops.operation import CuteOp
 from tilewright.dialects.cute.tensor import element_bits
-from tilewright.parsing import default_context
-from tilewright.python_lines import beneath, lines_of, located, python_line
+from tilewright.source.diagnostic import CompileError, Diagnostic, at
+from tilewright.source.parsing import default_context
+from tilewright.source.python_lines import beneath, lines_of, located, python_line
 
 __all__ = ["array_type", "attribute", "coord", "cute", "kernel", "leaves", "lines_of", "located"]
 

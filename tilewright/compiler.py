@@ -14,17 +14,15 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from tilewright.arguments.parameters import kernel_parameters, kernels_of, symbol_of
-from tilewright.diagnostic import CompileError, Diagnostic
 from tilewright.dialects.cuda_tile.ops.module import EntryOp as TileEntryOp
 from tilewright.dialects.cute_nvgpu.lattice.targets import target
 from tilewright.dialects.ptx.control_flow import EntryOp
-from tilewright.guard import guard
 from tilewright.ir_dump import IRDump
-from tilewright.kernel import Entry, Kernel
-from tilewright.lowering.cuda_tile.analysis.remarks import Remark, collected
+from tilewright.launch.kernel import Entry, Kernel
 from tilewright.lowering.ptx.kept import kept_facts
 from tilewright.lowering.ptx.text import module_text
 from tilewright.passes.check_hazards import Unproven
+from tilewright.passes.cuda_tile.analysis.remarks import Remark, collected
 from tilewright.pipeline import (
     Observer,
     is_tile_ir,
@@ -33,11 +31,13 @@ from tilewright.pipeline import (
     stages_where,
     verified,
 )
-from tilewright.recursion import deep_recursion
+from tilewright.source.diagnostic import CompileError, Diagnostic
+from tilewright.source.guard import guard
+from tilewright.source.recursion import deep_recursion
 from tilewright.tile_kernel import entry_parameters
 
 if TYPE_CHECKING:
-    from tilewright.ptxas import PtxasReport
+    from tilewright.launch.ptxas import PtxasReport
     from tilewright.verify_by_running import Trial
 
 
@@ -140,7 +140,7 @@ def _costs(report: PtxasReport) -> Iterator[Remark]:
 def _assembled(text: str, arch: str, name: str) -> PtxasReport:
     """The verdict of ptxas. Raises CompileError where it refuses the PTX,
     PtxasNotFound where it is none for the target."""
-    from tilewright import ptxas
+    from tilewright.launch import ptxas
 
     report = ptxas.assemble(text, arch)
     if "for option 'gpu-name'" in report.output:

@@ -17,8 +17,8 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from tilewright.cutile import on_cpu, on_gpu
-from tilewright.cutile_device import HOPPER, Capability, cutile_answers, tensors_on_cpu
-from tilewright.launcher import device_capability
+from tilewright.cutile.device import HOPPER, Capability, cutile_answers, tensors_on_cpu
+from tilewright.launch.launcher import device_capability
 
 
 def _capability(text: str) -> Capability:

@@ -18,10 +18,8 @@ from tilewright.arguments.binding import Binding, checked_arguments
 from tilewright.arguments.extents import check_launch, checked_extents
 from tilewright.arguments.interpreted import interpreted_values
 from tilewright.arguments.parameters import Parameter, kernel_parameters, kernels_of, symbol_of
-from tilewright.diagnostic import CompileError, Diagnostic, ExecutionError
 from tilewright.dialects.cute_nvgpu.lattice.targets import lowest, target
 from tilewright.dialects.ptx.control_flow import EntryOp, block_ctas
-from tilewright.guard import guard
 from tilewright.lowering.interpreter import Watcher, run_kernel
 from tilewright.lowering.interpreter.arithmetic.mma import NUMERICS
 from tilewright.lowering.interpreter.breakpoints import Breakpoints
@@ -39,8 +37,11 @@ from tilewright.pipeline import (
     run_pipeline,
     verified,
 )
-from tilewright.recursion import deep_recursion
 from tilewright.shares import shared_out
+from tilewright.source.diagnostic import CompileError, Diagnostic, ExecutionError
+from tilewright.source.guard import guard
+from tilewright.source.recursion import deep_recursion
+from tilewright.source.verification import verify
 from tilewright.tile_kernel import (
     DEFAULT_ARCH,
     Races,
@@ -49,7 +50,6 @@ from tilewright.tile_kernel import (
     find_entry,
     run_tile_kernel,
 )
-from tilewright.verification import verify
 
 __all__ = ["ExecutionError", "Parameter", "Timeline", "interpret", "kernel_signature"]
 

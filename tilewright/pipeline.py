@@ -8,24 +8,24 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass, PassPipeline
 from xdsl.universe import Universe
 
-from tilewright.diagnostic import CompileError, Diagnostic
 from tilewright.dialects.cuda_tile.bytecode.container import is_bytecode
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cuda_tile.ops.module import ModuleOp as TileModuleOp
 from tilewright.dialects.cute_nvgpu.lattice.targets import lowest, target
-from tilewright.guard import guard
 from tilewright.lowering.tile.convert_cute_to_cute_nvgpu import ConvertCuteToCuteNvgpuPass
 from tilewright.lowering.to_ptx.convert_cute_nvgpu_to_ptx import ConvertCuteNvgpuToPtxPass
-from tilewright.nearest_name import check_pass_names
-from tilewright.parsing import default_context, parse_module
 from tilewright.passes.check_hazards import CheckHazardsPass
 from tilewright.passes.check_issue import CheckIssuePass
 from tilewright.passes.check_target import CheckTargetPass, required_targets
 from tilewright.passes.check_tmem import CheckTmemPass
 from tilewright.passes.inline_calls import InlineCallsPass
 from tilewright.passes.synthesize_layouts import SynthesizeLayoutsPass
-from tilewright.recursion import deep_recursion
-from tilewright.verification import verify
+from tilewright.source.diagnostic import CompileError, Diagnostic
+from tilewright.source.guard import guard
+from tilewright.source.nearest_name import check_pass_names
+from tilewright.source.parsing import default_context, parse_module
+from tilewright.source.recursion import deep_recursion
+from tilewright.source.verification import verify
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +39,14 @@ class Stage:
 
 
 def _convert_cuda_tile(arch: str) -> ModulePass:
-    from tilewright.lowering.cuda_tile.convert_cuda_tile_to_cute import ConvertCudaTileToCutePass
+    from tilewright.lowering.cuda_tile.convert_cuda_tile_to_cute_nvgpu import (
+        ConvertCudaTileToCuteNvgpuPass,
+    )
 
-    return ConvertCudaTileToCutePass(arch)
+    return ConvertCudaTileToCuteNvgpuPass(arch)
 
 
-PROGRAM_STAGE = "convert-cuda-tile-to-cute"
+PROGRAM_STAGE = "convert-cuda-tile-to-cute-nvgpu"
 """The stage that leaves no Tile IR; modules without any do without it."""
 
 PIPELINE: tuple[Stage, ...] = (

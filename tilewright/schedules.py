@@ -8,10 +8,10 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from tilewright.diagnostic import CompileError, ExecutionError
 from tilewright.executors import in_order
 from tilewright.lowering.interpreter.share import OUTPUT
 from tilewright.result_difference import first_difference
+from tilewright.source.diagnostic import CompileError, ExecutionError
 
 Run = Callable[[int | None], list[NDArray[Any]]]
 """A run under a schedule, or in the order of the text: its arrays."""

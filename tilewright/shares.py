@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tilewright.diagnostic import CompileError, ExecutionError
 from tilewright.executors import workers_of
 from tilewright.lowering.interpreter.share import Elsewhere, Share, merge
+from tilewright.source.diagnostic import CompileError, ExecutionError
 
 LOG = logging.getLogger("tilewright.executor")
 """Says why the CTAs of a grid were not shared out."""

@@ -7,7 +7,6 @@ from numpy.typing import NDArray
 from xdsl.dialects.builtin import ModuleOp
 
 from tilewright.arguments.parameters import Parameter
-from tilewright.diagnostic import CompileError, Diagnostic, ExecutionError, OpError
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cuda_tile.type_text import shown
 from tilewright.dialects.cuda_tile.types import TileType
@@ -16,7 +15,8 @@ from tilewright.lowering.interpreter.cuda_tile.float_functions import Numerics
 from tilewright.lowering.interpreter.cuda_tile.kernel import PlacedArguments, run_kernel
 from tilewright.lowering.interpreter.cuda_tile.machine import Launch as TileLaunch
 from tilewright.lowering.interpreter.cuda_tile.machine import Races, RaceWarning
-from tilewright.verification import op_diagnostic
+from tilewright.source.diagnostic import CompileError, Diagnostic, ExecutionError, OpError
+from tilewright.source.verification import op_diagnostic
 
 __all__ = [
     "DEFAULT_ARCH", "RaceWarning", "Races", "TileLaunch", "entry_parameters", "find_entry",

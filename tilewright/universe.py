@@ -9,7 +9,7 @@ from typing import Any
 
 from xdsl.universe import Universe
 
-from tilewright import xdsl_repairs
+from tilewright.xdsl_patches import repairs as xdsl_repairs
 
 _DIALECTS = {
     "cuda_tile": "dialects.cuda_tile.dialect:CUDA_TILE",
@@ -21,16 +21,16 @@ _PASSES = {
     "convert-cute-nvgpu-to-ptx": (
         "lowering.to_ptx.convert_cute_nvgpu_to_ptx:ConvertCuteNvgpuToPtxPass"
     ),
-    "convert-cuda-tile-to-cute": (
-        "lowering.cuda_tile.convert_cuda_tile_to_cute:ConvertCudaTileToCutePass"
+    "convert-cuda-tile-to-cute-nvgpu": (
+        "lowering.cuda_tile.convert_cuda_tile_to_cute_nvgpu:ConvertCudaTileToCuteNvgpuPass"
     ),
     "convert-cute-to-cute-nvgpu": (
         "lowering.tile.convert_cute_to_cute_nvgpu:ConvertCuteToCuteNvgpuPass"
     ),
     "cuda-tile-canonicalize": "passes.cuda_tile_canonicalize:CudaTileCanonicalizePass",
     "cuda-tile-fuse-fma": "passes.cuda_tile_fuse_fma:CudaTileFuseFmaPass",
-    "cuda-tile-take-blocks": "lowering.cuda_tile.scheduling.take_blocks:CudaTileTakeBlocksPass",
-    "cuda-tile-share-blocks": "lowering.cuda_tile.scheduling.share_blocks:CudaTileShareBlocksPass",
+    "cuda-tile-take-blocks": "passes.cuda_tile.scheduling.take_blocks:CudaTileTakeBlocksPass",
+    "cuda-tile-share-blocks": "passes.cuda_tile.scheduling.share_blocks:CudaTileShareBlocksPass",
     "cuda-tile-show-layouts": "lowering.cuda_tile.show_layouts:CudaTileShowLayoutsPass",
     "cuda-tile-split-loops": "passes.cuda_tile_split_loops:CudaTileSplitLoopsPass",
     "cuda-tile-synthesize-scopes": (

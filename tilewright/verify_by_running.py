@@ -22,12 +22,12 @@ from xdsl.dialects.builtin import ModuleOp
 from tilewright.arguments.dtypes import DTYPES, random_array
 from tilewright.arguments.parameters import Parameter
 from tilewright.arguments.tensor_map import TensorMap
-from tilewright.diagnostic import CompileError, Diagnostic, at
 from tilewright.dialects.cute_nvgpu.lattice.targets import lowest
 from tilewright.execution import ExecutionError, find_kernel, interpret, kernel_signature
 from tilewright.passes.check_target import required_targets
 from tilewright.result_difference import bits, first_difference
 from tilewright.schedules import under_schedules
+from tilewright.source.diagnostic import CompileError, Diagnostic, at
 from tilewright.tile_kernel import Races
 
 

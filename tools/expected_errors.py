@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass
 from typing import IO
 
-from tilewright.diagnostic import Diagnostic
+from tilewright.source.diagnostic import Diagnostic
 
 _ANNOTATION = re.compile(
     r"expected-error\s*(?:@(?P<sign>[+-])(?P<count>\d+)|@(?P<word>above|below))?\s*"

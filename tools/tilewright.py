@@ -98,7 +98,7 @@ def _assembler() -> str:
     """The ptxas that is found here, or why none is."""
     from subprocess import SubprocessError
 
-    from tilewright.ptxas import PtxasNotFound, find_ptxas, ptxas_version
+    from tilewright.launch.ptxas import PtxasNotFound, find_ptxas, ptxas_version
 
     try:
         path = find_ptxas()

@@ -25,14 +25,15 @@ from xdsl.utils.diagnostic import Diagnostic as XDSLDiagnostic
 from xdsl.utils.exceptions import ArgSpecParseError
 from xdsl.xdsl_opt_main import xDSLOptMain
 
-from tilewright.diagnostic import CompileError, Diagnostic
 from tilewright.dialects.cuda_tile.bytecode.container import is_bytecode
 from tilewright.dialects.cute_nvgpu.lattice.targets import TargetError
-from tilewright.guard import guard
 from tilewright.ir_dump import IRDump
-from tilewright.nearest_name import check_pass_names
-from tilewright.parsing import parse_module, register_dialects
-from tilewright.printing import ShortPrinter
+from tilewright.source.diagnostic import CompileError, Diagnostic
+from tilewright.source.guard import guard
+from tilewright.source.nearest_name import check_pass_names
+from tilewright.source.parsing import parse_module, register_dialects
+from tilewright.source.printing import ShortPrinter
+from tilewright.source.verification import verify
 from tilewright.tools.commands.input import InputError, chosen_executor
 from tilewright.tools.expected_errors import Expectation, check_expected, expectations
 from tilewright.tools.output import (
@@ -45,7 +46,6 @@ from tilewright.tools.output import (
     write_whole,
 )
 from tilewright.tools.trial import read_trial, trial_options
-from tilewright.verification import verify
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor

@@ -6,8 +6,8 @@ from xdsl.dialects.builtin import CallSiteLoc, FusedLoc, NameLoc, StringAttr
 from xdsl.ir import Attribute, Operation
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.diagnostic import InnerOpError
 from tilewright.dialects.cuda_tile.debug_info import DILexicalBlockAttr, DILocAttr, DISubprogramAttr
+from tilewright.source.diagnostic import InnerOpError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

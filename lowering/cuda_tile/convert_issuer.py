@@ -15,8 +15,6 @@ from xdsl.ir import Block, Operation, SSAValue
 from tilewright.dialects.cuda_tile.ops import core, views
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cute_nvgpu.ops import mbarrier, tcgen05_sync
-from tilewright.lowering.cuda_tile.analysis.find_pipelines import Pipelines
-from tilewright.lowering.cuda_tile.analysis.lone_warps import around, needed_for
 from tilewright.lowering.cuda_tile.convert_producer import LoneWarp
 from tilewright.lowering.cuda_tile.kernel.issued_products import (
     Event,
@@ -24,13 +22,15 @@ from tilewright.lowering.cuda_tile.kernel.issued_products import (
     IssuedProduct,
 )
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, known_integer
-from tilewright.lowering.cuda_tile.layouts.tensor_memory_layouts import (
-    Accumulators,
-    in_tensor_memory,
-)
 from tilewright.lowering.cuda_tile.pipelines.ring import Range
 from tilewright.lowering.cuda_tile.products.convert_tensor_core_matrix import TensorCoreProduct
 from tilewright.lowering.cuda_tile.products.fresh_accumulators import FreshAccumulators
+from tilewright.passes.cuda_tile.analysis.find_pipelines import Pipelines
+from tilewright.passes.cuda_tile.analysis.lone_warps import around, needed_for
+from tilewright.passes.cuda_tile.layouts.tensor_memory_layouts import (
+    Accumulators,
+    in_tensor_memory,
+)
 
 
 def needed_for_issues(entry: EntryOp, plan: Pipelines) -> set[Operation] | None:

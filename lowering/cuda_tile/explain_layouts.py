@@ -8,15 +8,15 @@ from collections.abc import Iterator, Sequence
 from xdsl.dialects.builtin import DenseArrayBase
 from xdsl.ir import Block, Operation, SSAValue
 
-from tilewright.diagnostic import place_of
 from tilewright.dialects.cuda_tile.ops import aggregate, core, matrix_multiply, memory, views
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp, IfOp, LoopOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
-from tilewright.lowering.cuda_tile.analysis.remarks import collected
-from tilewright.lowering.cuda_tile.convert_cuda_tile_to_cute import lower_entry
-from tilewright.lowering.cuda_tile.layouts.elements import tile_text
+from tilewright.lowering.cuda_tile.convert_cuda_tile_to_cute_nvgpu import lower_entry
 from tilewright.lowering.cuda_tile.places import ANYWHERE, TilePlaces, is_tile
+from tilewright.passes.cuda_tile.analysis.remarks import collected
+from tilewright.passes.cuda_tile.layouts.elements import tile_text
+from tilewright.source.diagnostic import place_of
 
 _LOADS = (views.LoadViewTkoOp, memory.LoadPtrTkoOp, memory.AtomicRMWTkoOp, memory.AtomicCASTkoOp)
 _REASONS: tuple[tuple[tuple[type[Operation], ...], str], ...] = (

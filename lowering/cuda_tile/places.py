@@ -10,19 +10,19 @@ from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects.cuda_tile.ops.views import StoreViewTkoOp
 from tilewright.dialects.cuda_tile.types import TileType
-from tilewright.lowering.cuda_tile.analysis.find_copied_loads import CopiedLoad
-from tilewright.lowering.cuda_tile.convert_cuda_tile_to_cute import LoweredEntry
+from tilewright.lowering.cuda_tile.convert_cuda_tile_to_cute_nvgpu import LoweredEntry
 from tilewright.lowering.cuda_tile.kernel.kernel import PlacedTile
 from tilewright.lowering.cuda_tile.kernel.shared_tiles import SharedTile, StageTile
 from tilewright.lowering.cuda_tile.kernel.tensor_tiles import TensorTile
-from tilewright.lowering.cuda_tile.layouts.elements import shape_of
-from tilewright.lowering.cuda_tile.layouts.layouts import (
+from tilewright.lowering.cuda_tile.products.convert_warpgroup_matrix import AccumulatorTile
+from tilewright.passes.cuda_tile.analysis.find_copied_loads import CopiedLoad
+from tilewright.passes.cuda_tile.layouts.elements import shape_of
+from tilewright.passes.cuda_tile.layouts.layouts import (
     WARP_BITS,
     TileLayout,
     dim_bits,
 )
-from tilewright.lowering.cuda_tile.layouts.tensor_memory_layouts import Accumulators
-from tilewright.lowering.cuda_tile.products.convert_warpgroup_matrix import AccumulatorTile
+from tilewright.passes.cuda_tile.layouts.tensor_memory_layouts import Accumulators
 
 ANYWHERE = "none: computed in the layout of whoever reads it"
 

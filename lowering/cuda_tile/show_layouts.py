@@ -10,14 +10,14 @@ from xdsl.passes import ModulePass
 
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cute_nvgpu.lattice.targets import target
-from tilewright.lowering.cuda_tile.convert_cuda_tile_to_cute import lower_entry
+from tilewright.lowering.cuda_tile.convert_cuda_tile_to_cute_nvgpu import lower_entry
 from tilewright.lowering.cuda_tile.places import TilePlaces, is_tile
 
 
 @dataclass(frozen=True)
 class CudaTileShowLayoutsPass(ModulePass):
     """Say in `cute.places` of every op of Tile IR where its tiles are, as
-    `convert-cuda-tile-to-cute` decides it for a target: in registers, (thread, register) to the
+    `convert-cuda-tile-to-cute-nvgpu` decides it for a target: in registers, (thread, register) to the
     element's number in row-major order, in shared memory, in tensor memory. The ops are those that
     it lowers in the end, split or in turns."""
 

@@ -13,7 +13,6 @@ from xdsl.dialects import memref
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, i8
 from xdsl.ir import Operation
 
-from tilewright.diagnostic import OpError
 from tilewright.dialects.cute_nvgpu.lattice.shared_memory import why_too_much
 from tilewright.dialects.cute_nvgpu.lattice.targets import target
 from tilewright.dialects.ptx.control_flow import EntryOp
@@ -25,6 +24,7 @@ from tilewright.lowering.interpreter.ops import base, instructions, tile
 from tilewright.lowering.interpreter.program import Program
 from tilewright.lowering.interpreter.register_builder import Allocation, RegisterBuilder
 from tilewright.lowering.interpreter.state import thread_state
+from tilewright.source.diagnostic import OpError
 
 RULES_OF = (base, instructions, tile)
 """Importing them fills the table of rules."""

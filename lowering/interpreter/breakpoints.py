@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 from xdsl.ir import Operation, SSAValue
 
-from tilewright.diagnostic import ExecutionError, at
 from tilewright.lowering.interpreter.builder import Builder
 from tilewright.lowering.interpreter.machine.machine import Gang, Launch, Machine
 from tilewright.lowering.interpreter.program import Program, Suspend
 from tilewright.lowering.interpreter.state import Registers, shown, uniform
+from tilewright.source.diagnostic import ExecutionError, at
 
 _EXPRESSION = re.compile(r"%([\w.$-]+)(?:\[(\d+)(?:,\s*(\d+))?\])?")
 FEW = 8

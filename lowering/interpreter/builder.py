@@ -13,7 +13,7 @@ from typing import Any, Concatenate
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.traits import IsTerminator
 
-from tilewright.diagnostic import OpError
+from tilewright.dialects.op_rules import OpRules
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.program import (
     Awaited,
@@ -23,7 +23,7 @@ from tilewright.lowering.interpreter.program import (
     Program,
     Suspend,
 )
-from tilewright.lowering.op_rules import OpRules
+from tilewright.source.diagnostic import OpError
 
 Step = Callable[[Machine, Gang], None]
 """The effect of an op on the registers and memory of the threads that execute it."""

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from xdsl.ir import Operation
 
-from tilewright.diagnostic import at
+from tilewright.source.diagnostic import at
 
 Step = Callable[[Any, Any], None]
 """The effect of an op on a machine and the threads of a gang that execute it."""

@@ -15,7 +15,7 @@ from typing import Any, NoReturn, TextIO
 import numpy as np
 from numpy.typing import NDArray
 
-from tilewright.diagnostic import ExecutionError
+from tilewright.source.diagnostic import ExecutionError
 
 Octets = NDArray[np.uint8]
 Flags = NDArray[np.bool_]

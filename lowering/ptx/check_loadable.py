@@ -8,7 +8,6 @@ from collections.abc import Sequence
 
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.diagnostic import OpError, named
 from tilewright.dialects.cute_nvgpu.lattice.shared_memory import why_too_much
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
 from tilewright.dialects.ptx.control_flow import EntryOp
@@ -17,6 +16,7 @@ from tilewright.dialects.ptx.module_variables import GlobalOp
 from tilewright.dialects.ptx.types import RegType
 from tilewright.lowering.ptx.instructions import Shapes, shapes_of
 from tilewright.lowering.ptx.kept import kept
+from tilewright.source.diagnostic import OpError, named
 
 
 def check_loadable(

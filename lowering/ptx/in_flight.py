@@ -16,7 +16,6 @@ from typing import NamedTuple
 from xdsl.dialects.builtin import NameLoc
 from xdsl.ir import Block, Operation, Region, SSAValue
 
-from tilewright.diagnostic import OpError, at
 from tilewright.dialects.ptx.registers import NameOp, UndefOp
 from tilewright.dialects.ptx.tcgen05_access import LdOp, LdRedOp
 from tilewright.dialects.ptx.tcgen05_sync import WaitLdOp
@@ -24,6 +23,7 @@ from tilewright.dialects.ptx.types import reg
 from tilewright.dialects.ptx.wgmma import WgmmaCommitGroupOp, WgmmaOp, WgmmaWaitGroupOp
 from tilewright.lowering.ptx.edges import Edge, edges_of
 from tilewright.lowering.ptx.live_ranges import TO_THE_END, Slot
+from tilewright.source.diagnostic import OpError, at
 
 
 def _source(op: Operation) -> str:

@@ -15,7 +15,6 @@ from xdsl.traits import IsTerminator
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.test_value import create_ssa_value
 
-from tilewright.diagnostic import OpError
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
 from tilewright.dialects.cute_nvgpu.lattice.operand_text import constant
 from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement
@@ -24,6 +23,7 @@ from tilewright.dialects.ptx.instruction import Item, PtxOp, SharedPlace
 from tilewright.dialects.ptx.registers import ConstOp
 from tilewright.dialects.ptx.types import RegType
 from tilewright.dialects.signature import FactsBySignature, signature
+from tilewright.source.diagnostic import OpError
 
 
 class OpPlace(NamedTuple):

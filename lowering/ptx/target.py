@@ -7,9 +7,9 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.target import Target
 
-from tilewright.diagnostic import OpError
 from tilewright.dialects.cute_nvgpu.lattice.targets import TargetError, target
 from tilewright.lowering.ptx.text import module_text
+from tilewright.source.diagnostic import OpError
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,6 @@ from io import StringIO
 from xdsl.dialects.builtin import IntegerAttr, LocationAttr, ModuleOp, NameLoc
 from xdsl.ir import Block, Operation, SSAValue
 
-from tilewright.diagnostic import OpError, file_location
 from tilewright.dialects.cute_nvgpu.lattice.shared_memory import STATIC_SHARED_LIMIT
 from tilewright.dialects.cute_nvgpu.lattice.targets import BASELINE, Target, TargetError, lowest
 from tilewright.dialects.ptx import registers
@@ -31,6 +30,7 @@ from tilewright.lowering.ptx.check_loadable import check_loadable
 from tilewright.lowering.ptx.edges import Edge, edges_of
 from tilewright.lowering.ptx.instructions import InstructionPrinter, Shapes
 from tilewright.lowering.ptx.registers import PREFIXES, RegisterMove, names_of, needs_register
+from tilewright.source.diagnostic import OpError, file_location
 
 _PARAMETER_SPELLINGS = {TENSORMAP: ".align 64 .b8 {}[128]"}
 """Parameters that are no scalar, by their type; all others are `.TYPE NAME`."""

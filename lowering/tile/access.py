@@ -8,14 +8,14 @@ from typing import Any
 from xdsl.dialects import memref
 from xdsl.ir import Operation, SSAValue
 
-from tilewright.diagnostic import OpError
 from tilewright.dialects.cute.tensor import Tensor, alignment_of_runs, run_of
 from tilewright.dialects.cute.types.tensors import element_type
 from tilewright.dialects.cute_nvgpu.ops import fragment, fragment_memory
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
+from tilewright.lowering.emit.registers import RegisterTensor, extracted, from_elements
 from tilewright.lowering.tile.kernel import Kernel, offset_of
 from tilewright.lowering.tile.places import item_type, per_item, static_places
-from tilewright.lowering.tile.registers import RegisterTensor, extracted, from_elements
+from tilewright.source.diagnostic import OpError
 
 VECTOR_BITS = (128, 64, 32)
 """The bits that a vector access moves."""

@@ -8,7 +8,6 @@ from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, ModuleOp, StringAtt
 from xdsl.ir import Block, Operation, Region
 from xdsl.passes import ModulePass
 
-from tilewright.diagnostic import OpError
 from tilewright.dialects.contents import modules_of
 from tilewright.dialects.cute.ops.operation import CuteOp
 from tilewright.dialects.cute.types.algebra import TypedAttribute
@@ -18,6 +17,7 @@ from tilewright.lowering.tile.convert_tensor_memory import deallocate_rest
 from tilewright.lowering.tile.kernel import Kernel
 from tilewright.lowering.to_ptx.convert_cute_nvgpu_to_ptx import is_kernel
 from tilewright.passes.analysis.functions import functions
+from tilewright.source.diagnostic import OpError
 
 modules_of("tilewright.lowering.tile")  # Importing them fills the table of rules.
 

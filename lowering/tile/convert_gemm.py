@@ -22,12 +22,12 @@ from tilewright.dialects.cute_nvgpu.ops.sm100 import UMMA_OPS
 from tilewright.dialects.cute_nvgpu.ops.umma import IDS
 from tilewright.dialects.cute_nvgpu.ops.wgmma_sync import WgmmaFenceOp
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
+from tilewright.lowering.emit.emitter import zero_constant
+from tilewright.lowering.emit.registers import NeverWritten, from_elements
 from tilewright.lowering.tile.access import register_places
 from tilewright.lowering.tile.convert_tensor_memory import tensor_operand
 from tilewright.lowering.tile.descriptors import descriptor
-from tilewright.lowering.tile.emitter import zero_constant
 from tilewright.lowering.tile.kernel import Kernel, lowers, static_extents, undefined
-from tilewright.lowering.tile.registers import NeverWritten, from_elements
 from tilewright.lowering.tile.written_registers import WRITES
 
 WRITES[GemmOp] = lambda op: op.d

@@ -28,8 +28,8 @@ from tilewright.dialects.cute_nvgpu.ops import (
     tcgen05_sync,
     warp_specialization,
 )
+from tilewright.lowering.emit.emitter import Emitter
 from tilewright.lowering.tile.convert_memory import SMEM
-from tilewright.lowering.tile.emitter import Emitter
 from tilewright.lowering.tile.kernel import Kernel, lowers
 from tilewright.lowering.tile.leaves import Leaf, sized
 

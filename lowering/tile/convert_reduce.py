@@ -9,8 +9,8 @@ from tilewright.dialects.cute.ops.properties import path_of
 from tilewright.dialects.cute.tensor import element_bits
 from tilewright.dialects.cute.types.tensors import element_type
 from tilewright.dialects.cute_nvgpu.ops.shuffle import ShflSyncOp
+from tilewright.lowering.emit.emitter import Emitter
 from tilewright.lowering.tile.access import read_scalars, register_places
-from tilewright.lowering.tile.emitter import Emitter
 from tilewright.lowering.tile.kernel import Kernel, lowers
 from tilewright.lowering.tile.written_registers import WRITES
 

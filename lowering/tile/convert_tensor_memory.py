@@ -11,7 +11,6 @@ from xdsl.dialects.builtin import MemRefType as LineType
 from xdsl.dialects.builtin import NoneAttr, i32
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from tilewright.diagnostic import OpError
 from tilewright.dialects.cute import Layout
 from tilewright.dialects.cute.atoms import Operand
 from tilewright.dialects.cute.int_tuple import LayoutError
@@ -30,6 +29,7 @@ from tilewright.dialects.cute_nvgpu.lattice.tmem import CELL_BITS
 from tilewright.dialects.cute_nvgpu.ops import cluster, tcgen05_sync, tmem
 from tilewright.lowering.tile.kernel import Kernel, lowers, offset_of
 from tilewright.lowering.tile.places import Memory
+from tilewright.source.diagnostic import OpError
 
 _TMEM = SpaceAttr(Space.TMEM)
 

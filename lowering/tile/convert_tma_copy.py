@@ -4,7 +4,6 @@ from itertools import product
 from math import prod
 from typing import Any
 
-from tilewright.diagnostic import OpError
 from tilewright.dialects.cute.ops.copy import CopyOp
 from tilewright.dialects.cute.ops.tma import MakeTmaCopyOp
 from tilewright.dialects.cute.symbolic.evaluate import image
@@ -19,6 +18,7 @@ from tilewright.dialects.cute_nvgpu.types.tensor_map import TmaDescriptorType
 from tilewright.lowering.tile.convert_pipeline import pipeline_of, use_of
 from tilewright.lowering.tile.kernel import Kernel, lowers, static_extents
 from tilewright.lowering.tile.places import flat_tuple, zeros_like
+from tilewright.source.diagnostic import OpError
 
 
 @lowers(MakeTmaCopyOp)

@@ -9,9 +9,9 @@ from xdsl.dialects.math import FmaOp
 from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.hints import isa
 
-from tilewright.diagnostic import OpError
 from tilewright.lowering.tile.kernel import Kernel, lowers
 from tilewright.lowering.tile.vectors import VectorValue, shape_of
+from tilewright.source.diagnostic import OpError
 
 
 @lowers(arith.ConstantOp)

@@ -15,7 +15,6 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.traits import IsTerminator, Pure
 from xdsl.utils.hints import isa
 
-from tilewright.diagnostic import OpError
 from tilewright.dialects.cute import ComposedLayout, Layout
 from tilewright.dialects.cute.int_tuple import LayoutError
 from tilewright.dialects.cute.ops.operation import CuteOp, InferredOp
@@ -26,13 +25,13 @@ from tilewright.dialects.cute.symbolic.scalar import Scalar
 from tilewright.dialects.cute.tensor import Tensor
 from tilewright.dialects.cute.types.algebra import TypedAttribute, typed_of
 from tilewright.dialects.cute.values import Typed, is_known
-from tilewright.lowering.op_rules import OpRules
+from tilewright.dialects.op_rules import OpRules
+from tilewright.lowering.emit.emitter import Emitter
+from tilewright.lowering.emit.registers import NeverWritten, RegisterTensor
 from tilewright.lowering.tile.arguments import Arguments
-from tilewright.lowering.tile.emitter import Emitter
 from tilewright.lowering.tile.facts import Facts
 from tilewright.lowering.tile.leaves import Leaf, sized
 from tilewright.lowering.tile.places import Memory, Places, per_item
-from tilewright.lowering.tile.registers import NeverWritten, RegisterTensor
 from tilewright.lowering.tile.vectors import (
     VectorValue,
     elementwise,
@@ -40,6 +39,7 @@ from tilewright.lowering.tile.vectors import (
     is_vector_op,
     shape_of,
 )
+from tilewright.source.diagnostic import OpError
 
 Rule = Callable[[Any, "Kernel"], None]
 

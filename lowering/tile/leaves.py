@@ -15,7 +15,7 @@ from xdsl.ir import SSAValue
 
 from tilewright.dialects.cute.symbolic.scalar import Dynamic, Scalar, divisor_of_result, width_of
 from tilewright.dialects.cute.value import slot_setter
-from tilewright.lowering.tile.emitter import Emitter
+from tilewright.lowering.emit.emitter import Emitter
 
 
 class Leaf(Dynamic):

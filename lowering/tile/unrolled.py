@@ -12,12 +12,12 @@ from collections.abc import Iterable, Sequence
 from xdsl.dialects import scf
 from xdsl.ir import Operation, SSAValue
 
-from tilewright.diagnostic import OpError
 from tilewright.dialects.cute.ops.elements import LoadOp, StoreOp
 from tilewright.dialects.cute.ops.memory import AllocOp
 from tilewright.dialects.cute.ops.operation import InferredOp
 from tilewright.dialects.cute.ops.pipeline import PipelineCreateOp
 from tilewright.lowering.tile.written_registers import is_registers
+from tilewright.source.diagnostic import OpError
 
 MOST = 1024
 """Iterations of a loop that is unrolled, at most."""

@@ -7,8 +7,8 @@ from xdsl.dialects.builtin import VectorType
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.hints import isa
 
-from tilewright.diagnostic import OpError
-from tilewright.lowering.tile.emitter import Emitter
+from tilewright.lowering.emit.emitter import Emitter
+from tilewright.source.diagnostic import OpError
 
 
 @dataclass(frozen=True, slots=True)

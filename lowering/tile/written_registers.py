@@ -8,8 +8,8 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from tilewright.dialects.ancestors import ancestors
 from tilewright.dialects.cute.ops.operation import InferredOp
 from tilewright.dialects.cute.types.tensors import MemRefType
+from tilewright.lowering.emit.registers import RegisterTensor
 from tilewright.lowering.tile.kernel import Kernel
-from tilewright.lowering.tile.registers import RegisterTensor
 
 WRITES: dict[type[Operation], Callable[[Any], SSAValue]] = {}
 """The ops that write to a tensor, and which operand that is; the convert_* modules fill it."""

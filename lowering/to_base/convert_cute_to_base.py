@@ -31,7 +31,6 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.utils.hints import isa
 
-from tilewright.diagnostic import OpError
 from tilewright.dialects.cute.ops.accessors import GetScalarsOp
 from tilewright.dialects.cute.ops.constructors import (
     LeavesOp,
@@ -53,6 +52,7 @@ from tilewright.lowering.to_base.struct_types import (
     field_type,
     integer_paths,
 )
+from tilewright.source.diagnostic import OpError
 
 
 @dataclass(frozen=True)

@@ -26,10 +26,10 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import InsertPoint
 from xdsl.traits import SymbolOpInterface, SymbolTable
 
-from tilewright.diagnostic import OpError
 from tilewright.dialects.ancestors import ancestors
 from tilewright.dialects.gpu import PrintfOp
 from tilewright.lowering.to_ptx.convert_cute_nvgpu_to_ptx import is_kernel
+from tilewright.source.diagnostic import OpError
 
 PRINTF = "printf"
 PRINTF_TYPE = LLVMFunctionType([LLVMPointerType()], i32, is_variadic=True)

@@ -15,16 +15,16 @@ from xdsl.dialects.builtin import LocationAttr, NameLoc, StringAttr
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.traits import IsTerminator
 
-from tilewright.diagnostic import OpError
 from tilewright.dialects.cute import ComposedLayout, Layout
 from tilewright.dialects.cute.types.memref import Space
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import CLUSTER_SPACE
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
+from tilewright.dialects.op_rules import OpRules
 from tilewright.dialects.ptx.instruction import ScalarOp
 from tilewright.dialects.ptx.registers import ConstOp
 from tilewright.dialects.ptx.scalars import AddOp, CvtOp, DivOp, MadOp, MulOp, RemOp, ShlOp
 from tilewright.dialects.ptx.types import KINDS, RegType
-from tilewright.lowering.op_rules import OpRules
+from tilewright.source.diagnostic import OpError
 
 Rule = Callable[[Any, "Conversion"], None]
 

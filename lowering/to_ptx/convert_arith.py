@@ -4,7 +4,6 @@ from xdsl.dialects import arith, ub
 from xdsl.dialects.builtin import BFloat16Type, Float16Type, IndexType, i16
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from tilewright.diagnostic import OpError
 from tilewright.dialects.cute_nvgpu.ops.rounded import RoundedOp
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
 from tilewright.dialects.math_functions.code import Value, results_of
@@ -36,6 +35,7 @@ from tilewright.dialects.scalar_programs import (
 from tilewright.lowering.to_ptx.conversion import Conversion, constant, lowers
 from tilewright.lowering.to_ptx.convert_llvm import fields_of
 from tilewright.lowering.to_ptx.programs import Emitted, element, emitted
+from tilewright.source.diagnostic import OpError
 
 _ONE = 0x3F800000
 """1.0 as f32."""

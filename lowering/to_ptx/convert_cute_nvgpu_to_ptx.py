@@ -12,7 +12,6 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.traits import Pure
 
-from tilewright.diagnostic import OpError
 from tilewright.dialects.contents import modules_of
 from tilewright.dialects.cute.types.argument import FROM, SIGNATURE, ArgumentAttr, sources_of
 from tilewright.dialects.cute.types.memref import is_memref
@@ -45,6 +44,7 @@ from tilewright.lowering.to_ptx.conversion import Conversion, lowers
 from tilewright.lowering.to_ptx.convert_instruction import add_instruction_rules
 from tilewright.lowering.to_ptx.convert_llvm import fields_of, give, leaves_of, register_types
 from tilewright.lowering.to_ptx.convert_memref import argument_tile, locate, module_variable
+from tilewright.source.diagnostic import OpError
 
 modules_of("tilewright.lowering.to_ptx")  # Importing them fills the table of rules.
 add_instruction_rules()

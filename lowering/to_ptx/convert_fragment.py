@@ -2,7 +2,6 @@
 
 from xdsl.ir import Operation, SSAValue
 
-from tilewright.diagnostic import OpError
 from tilewright.dialects.cute_nvgpu.ops import fragment
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
 from tilewright.dialects.ptx.registers import ListMakeOp, MovOp, PackOp, UnpackOp
@@ -10,6 +9,7 @@ from tilewright.dialects.ptx.scalars import AndOp, CvtOp, OrOp, ShlOp, ShrOp
 from tilewright.dialects.ptx.types import RegType, reg
 from tilewright.lowering.to_ptx.conversion import Conversion, lowers
 from tilewright.lowering.to_ptx.programs import element
+from tilewright.source.diagnostic import OpError
 
 
 def _check_scalar(op: Operation, fragment: FragmentType) -> None:

@@ -6,10 +6,10 @@ from typing import Any, cast
 from xdsl.dialects.llvm import ExtractValueOp, InsertValueOp, LLVMStructType
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from tilewright.diagnostic import OpError
 from tilewright.dialects.ptx.scalar_types import register_type
 from tilewright.dialects.ptx.types import RegType
 from tilewright.lowering.to_ptx.conversion import Conversion, lowers
+from tilewright.source.diagnostic import OpError
 
 
 def fields_of(type_: Attribute, make: Callable[[Attribute], Any]) -> Any:

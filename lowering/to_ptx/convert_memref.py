@@ -18,7 +18,6 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from tilewright.diagnostic import OpError
 from tilewright.dialects.cute import ComposedLayout, Layout, Swizzle, flatten
 from tilewright.dialects.cute.types.memref import (
     SHARED_ALIGN,
@@ -40,6 +39,7 @@ from tilewright.dialects.ptx.scalars import AndOp, DivOp, RemOp, SelpOp, SetpOp,
 from tilewright.lowering.to_ptx.conversion import Conversion, Tile, constant, lowers
 from tilewright.lowering.to_ptx.convert_arith import divide, storage_of
 from tilewright.lowering.to_ptx.known_bits import addends, lowest, possible_bits
+from tilewright.source.diagnostic import OpError
 
 
 def argument_tile(op: Operation, type_: MemRefType, address: SSAValue) -> Tile:

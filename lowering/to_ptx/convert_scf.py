@@ -12,12 +12,12 @@ arguments, so the values after the loop are those arguments themselves:
 from xdsl.dialects import cf, scf
 from xdsl.ir import Block, Operation
 
-from tilewright.diagnostic import OpError
 from tilewright.dialects.ptx.control_flow import BraOp, CondBraOp
 from tilewright.dialects.ptx.scalars import AddOp, SetpOp
 from tilewright.lowering.to_ptx.conversion import Conversion, lowers
 from tilewright.lowering.to_ptx.convert_arith import scalar
 from tilewright.lowering.to_ptx.convert_llvm import give, register_types, registers_of
+from tilewright.source.diagnostic import OpError
 
 
 def _terminator(block: Block) -> Operation:

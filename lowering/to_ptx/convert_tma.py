@@ -7,7 +7,6 @@ from xdsl.dialects import func, gpu
 from xdsl.dialects.builtin import UnitAttr
 from xdsl.ir import Operation, SSAValue
 
-from tilewright.diagnostic import OpError
 from tilewright.dialects.ancestors import ancestors
 from tilewright.dialects.cute import ComposedLayout
 from tilewright.dialects.cute_nvgpu.lattice.tma import SMEM_ALIGN
@@ -18,6 +17,7 @@ from tilewright.dialects.ptx import warp_specialization as ptx_warps
 from tilewright.lowering.to_ptx.conversion import Conversion, lowers
 from tilewright.lowering.to_ptx.convert_cluster import in_cluster
 from tilewright.lowering.to_ptx.convert_memref import locate
+from tilewright.source.diagnostic import OpError
 
 # mbarriers
 

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from tilewright.diagnostic import OpError
 from tilewright.dialects.cute import Layout
 from tilewright.dialects.cute.types.memref import is_memref, layout_of
 from tilewright.dialects.cute_nvgpu.lattice.tmem import CELL_BITS
@@ -24,6 +23,7 @@ from tilewright.dialects.ptx.scalars import ShrOp
 from tilewright.dialects.ptx.types import reg
 from tilewright.lowering.to_ptx.conversion import Conversion, constant, lowers
 from tilewright.lowering.to_ptx.convert_memref import locate, mode_terms
+from tilewright.source.diagnostic import OpError
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,6 @@ from dataclasses import replace
 
 from xdsl.ir import SSAValue
 
-from tilewright.diagnostic import OpError
 from tilewright.dialects.cute import ComposedLayout
 from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import (
     CHUNK,
@@ -21,6 +20,7 @@ from tilewright.dialects.ptx.registers import PackOp
 from tilewright.dialects.ptx.scalars import AddOp, AndOp, OrOp, ShlOp, ShrOp
 from tilewright.lowering.to_ptx.conversion import Conversion, Tile, constant, lowers
 from tilewright.lowering.to_ptx.convert_memref import locate
+from tilewright.source.diagnostic import OpError
 
 _HALF = 32
 _START_SHIFT = FIELD_OF["start_address"].shift

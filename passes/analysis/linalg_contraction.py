@@ -25,10 +25,10 @@ from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
 from xdsl.ir.affine import AffineDimExpr
 from xdsl.utils.hints import isa
 
-from tilewright.diagnostic import OpError
 from tilewright.dialects.cute_nvgpu.lattice.elements import ELEMENT_TYPES
 from tilewright.dialects.cute_nvgpu.lattice.row import Shape
 from tilewright.dialects.cute_nvgpu.types.fragments import element_of
+from tilewright.source.diagnostic import OpError
 
 _SIGNED: dict[Attribute, str] = {IntegerType(4): "s4", i8: "s8"}
 _UNSIGNED: dict[Attribute, str] = {i1: "b1", IntegerType(4): "u4", i8: "u8"}

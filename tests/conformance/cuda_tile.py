@@ -32,14 +32,14 @@ from xdsl.dialects.builtin import ModuleOp, UnregisteredOp
 from xdsl.ir import Operation
 from xdsl.universe import Universe
 
-from tilewright.diagnostic import CompileError, Diagnostic, OpError
 from tilewright.dialects.cuda_tile.bytecode.read_module import read_bytecode
 from tilewright.dialects.cuda_tile.bytecode.write_module import write_bytecode
 from tilewright.dialects.cuda_tile.hints import hints_checked
 from tilewright.dialects.cuda_tile.versions import V13_3, VERSIONS, Version
-from tilewright.parsing import parse_module
+from tilewright.source.diagnostic import CompileError, Diagnostic, OpError
+from tilewright.source.parsing import parse_module
+from tilewright.source.verification import op_diagnostic, verify
 from tilewright.tools.expected_errors import Expectation, expectations
-from tilewright.verification import op_diagnostic, verify
 
 TESTS = "test"
 

@@ -23,8 +23,8 @@ from cute_ir import called
 from xdsl.context import Context
 
 import tilewright as tw
-from tilewright.parsing import parse_module
 from tilewright.passes.cute_expand_ops import CuteExpandOpsPass
+from tilewright.source.parsing import parse_module
 
 TESTS = "test/Integration"
 """Where the programs are, below `cutlass_compiler`."""

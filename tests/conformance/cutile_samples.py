@@ -6,7 +6,7 @@ by its own correctness check.
 
 CHECKOUT is one of github NVIDIA/cutile-python; needs torch beside the extra `cutile`, and `gpu`.
 Each sample runs by `python -m tilewright.cutile_script`; the exit status is 1 where one fails. What
-it compares with is torch, on the CPU (tilewright/cutile_device.py says how) or on the GPU.
+it compares with is torch, on the CPU (tilewright/cutile/device.py says how) or on the GPU.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from xdsl.ir import Attribute, Operation
 
 from tilewright.dialects.cuda_tile.ops.facts import Arity
 from tilewright.dialects.cuda_tile.ops.operation import CudaTileOp
-from tilewright.printing import ShortPrinter
+from tilewright.source.printing import ShortPrinter
 
 _NESTED = (LLVMArrayType, LLVMFunctionType, LLVMPointerType, LLVMStructType)
 _SHORT = {

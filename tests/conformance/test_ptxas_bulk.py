@@ -8,7 +8,7 @@ from itertools import islice
 import pytest
 from covering import THOROUGH
 
-from tilewright.ptxas import PtxasReport
+from tilewright.launch.ptxas import PtxasReport
 from tilewright.tools.conformance.documented_targets import KNOWN
 from tilewright.tools.conformance.lattice import FAMILIES, Task
 from tilewright.tools.conformance.operand_text import product_operands, registers

@@ -24,12 +24,12 @@ from pathlib import Path
 
 from xdsl.dialects.builtin import DenseArrayBase, ModuleOp
 
-from tilewright.diagnostic import CompileError
 from tilewright.dialects.cuda_tile.bytecode.error import TooOldError
 from tilewright.dialects.cuda_tile.bytecode.layout import layout_of
 from tilewright.dialects.cuda_tile.bytecode.read_module import read_bytecode
 from tilewright.dialects.cuda_tile.bytecode.write_module import write_bytecode
 from tilewright.dialects.cuda_tile.versions import VERSIONS, Version
+from tilewright.source.diagnostic import CompileError
 
 sys.path.append(str(Path(__file__).parents[1] / "dialects/cuda_tile/bytecode"))
 

@@ -11,15 +11,15 @@ from xdsl.ir import Attribute, Operation
 from xdsl.parser import Parser
 
 import tilewright as tw
-from tilewright.diagnostic import OpError
 from tilewright.dialects.cute.dialect import CUTE
 from tilewright.dialects.cute.types.tiled import AtomAttr
 from tilewright.dialects.cute_nvgpu.dialect import CUTE_NVGPU
 from tilewright.dialects.cute_nvgpu.lattice.targets import Requiring, lowest
 from tilewright.dialects.cute_nvgpu.ops.instruction import BaselineOp, NvgpuOp
-from tilewright.parsing import default_context, parse_module
 from tilewright.passes.check_target import CheckTargetPass, required_targets
 from tilewright.pipeline import lower_tiles, run_pipeline, verified
+from tilewright.source.diagnostic import OpError
+from tilewright.source.parsing import default_context, parse_module
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.mlir"))
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from program import Program
 
 import tilewright as tw
-from tilewright.ptxas import assemble
+from tilewright.launch.ptxas import assemble
 
 
 def not_assembled(programs: Sequence[tuple[int, Program]]) -> list[tuple[int, str]]:

@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 
 import tilewright as tw
-from tilewright.parsing import parse_module
+from tilewright.source.parsing import parse_module
 
 Level = Literal["tile", "atom", "ptx"]
 LEVELS: tuple[Level, ...] = ("tile", "atom", "ptx")

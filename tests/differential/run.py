@@ -29,7 +29,7 @@ from kinds import KINDS  # noqa: E402
 from tiles import ARCHS, tried_at  # noqa: E402
 from trial import differences, smallest  # noqa: E402
 
-from tilewright.ptxas import VARIABLE, find_ptxas  # noqa: E402
+from tilewright.launch.ptxas import VARIABLE, find_ptxas  # noqa: E402
 
 NONE = "none"
 

@@ -29,7 +29,7 @@ from tile_writer import (
 )
 
 import tilewright as tw
-from tilewright import ptxas
+from tilewright.launch import ptxas
 
 ARCHS = (
     "sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_110a", "sm_120a", "sm_121a",

@@ -10,10 +10,10 @@ from draw import Draw
 from tmem_kernels import SLOT, WAIT_STORE, cells
 
 import tilewright as tw
-from tilewright.diagnostic import OpError
-from tilewright.parsing import default_context, parse_module
 from tilewright.passes.check_tmem import CheckTmemPass
-from tilewright.verification import verify
+from tilewright.source.diagnostic import OpError
+from tilewright.source.parsing import default_context, parse_module
+from tilewright.source.verification import verify
 
 SLOTS = SLOT.replace("1xi32", "2xi32")
 F = "!cute_nvgpu.fragment<4xi32>"

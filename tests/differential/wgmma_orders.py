@@ -24,11 +24,11 @@ from test_wgmma_hazards import (
 from wgmma_kernels import SYNC
 
 import tilewright as tw
-from tilewright.diagnostic import OpError
 from tilewright.lowering.ptx.text import module_text
-from tilewright.parsing import default_context
 from tilewright.passes.check_hazards import CheckHazardsPass
 from tilewright.passes.insert_wgmma_sync import InsertWgmmaSyncPass
+from tilewright.source.diagnostic import OpError
+from tilewright.source.parsing import default_context
 
 STORE = f"  memref.store %bf, %a[%half, %side] : {CASE.a.memref}\n"
 SIDE = """

@@ -24,8 +24,8 @@ from tile_frontend.trace import index
 from tile_frontend_cases import CASES, SMALL, attention_case, gemm_case, output
 
 import tilewright as tw
+from tilewright.launch.ptxas import assemble
 from tilewright.passes.analysis.bank_conflicts import bank_conflicts
-from tilewright.ptxas import assemble
 
 FOLDER = Path(__file__).parents[2] / "examples" / "tile_frontend"
 LANGUAGE = ("trace", "language", "engines", "kernel")

@@ -26,5 +26,5 @@ if "TILEWRIGHT_PTXAS" in os.environ:
 config.substitutions += [
     ("%examples", str(FOLDER.parents[1] / "examples")),
     # Assemble PTX from stdin: `... -t ptx | %ptxas sm_80`; a warning fails.
-    ("%ptxas", f'"{sys.executable}" -m tilewright.ptxas'),
+    ("%ptxas", f'"{sys.executable}" -m tilewright.launch.ptxas'),
 ]

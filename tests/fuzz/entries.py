@@ -262,7 +262,7 @@ def npy(data: bytes, rng: random.Random) -> None:
 def _bytecodes() -> tuple[bytes, ...]:
     """Tile IR bytecode of the corpus."""
     from tilewright.dialects.cuda_tile.bytecode.write_module import write_bytecode
-    from tilewright.parsing import parse_module
+    from tilewright.source.parsing import parse_module
 
     found: list[bytes] = []
     for text in (part for part in _right() if "cuda_tile." in part):

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tilewright.launcher import call, device_arch, device_name, function, load, synchronize
+from tilewright.launch.launcher import call, device_arch, device_name, function, load, synchronize
 from tilewright.lowering.interpreter.timeline.latencies import latency, multiply_cycles
 
 REPEATS = 64

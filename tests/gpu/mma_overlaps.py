@@ -33,7 +33,7 @@ from tilewright.dialects.cute_nvgpu.atoms.atom import WARP, MmaAtom
 from tilewright.dialects.cute_nvgpu.lattice import MMA_ROWS, WMMA_MMA
 from tilewright.dialects.cute_nvgpu.lattice.elements import register_bits
 from tilewright.executors import add_executor_option, executor_of, in_order
-from tilewright.launcher import device_arch, device_name
+from tilewright.launch.launcher import device_arch, device_name
 from tilewright.lowering.ptx.registers import PREFIXES
 
 KINDS = {prefix: kind for kind, prefix in PREFIXES.items()}

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import tilewright as tw
-from tilewright.launcher import LaunchError, device_arch, device_name
+from tilewright.launch.launcher import LaunchError, device_arch, device_name
 
 sys.path.append(str(Path(__file__).parents[1] / "tilewright"))
 

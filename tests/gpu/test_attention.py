@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "lowering" / "cuda_tile"))
 from attention_kernel import GIVEN, RISING, arguments, attention, operands
 
 import tilewright as tw
-from tilewright.launcher import LaunchError, device_arch
+from tilewright.launch.launcher import LaunchError, device_arch
 
 
 @pytest.mark.parametrize(

@@ -20,8 +20,8 @@ import numpy as np
 import pytest
 
 from tilewright import cutile
-from tilewright.cutile_parameters import parameters_of
-from tilewright.launcher import LaunchError, device_arch, device_name
+from tilewright.cutile.parameters import parameters_of
+from tilewright.launch.launcher import LaunchError, device_arch, device_name
 
 sys.path.append(str(Path(__file__).parents[1] / "tilewright"))
 sys.path.append(str(Path(__file__).parents[1] / "conformance"))

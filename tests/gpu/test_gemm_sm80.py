@@ -14,7 +14,7 @@ import pytest
 from numpy.typing import NDArray
 
 import tilewright as tw
-from tilewright.launcher import LaunchError, device_arch, device_name
+from tilewright.launch.launcher import LaunchError, device_arch, device_name
 
 SOURCE = Path(__file__).parents[2] / "examples" / "gemm_sm80.mlir"
 SIZES = [(256, 256, 256), (300, 270, 261), (257, 301, 512), (512, 384, 1024)]

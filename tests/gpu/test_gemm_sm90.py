@@ -15,7 +15,7 @@ import pytest
 from numpy.typing import NDArray
 
 import tilewright as tw
-from tilewright.launcher import LaunchError, device_arch, device_name
+from tilewright.launch.launcher import LaunchError, device_arch, device_name
 
 SOURCE = Path(__file__).parents[2] / "examples" / "gemm_sm90.mlir"
 SIZES = [(128, 256, 64), (256, 512, 512), (130, 258, 72), (300, 600, 520), (1, 2, 3)]

@@ -5,7 +5,7 @@ from hopper_gemm_problems import problem
 from hopper_gemm_schedule import OPERANDS, TILES, GemmSchedule, legal, schedule
 
 import tilewright as tw
-from tilewright.launcher import LaunchError, device_arch
+from tilewright.launch.launcher import LaunchError, device_arch
 
 SCHEDULES = (*TILES, schedule(64, 64, streamed=True))
 CASES = [(own, element, False) for own in SCHEDULES for element in OPERANDS]

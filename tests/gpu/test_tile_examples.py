@@ -15,7 +15,7 @@ import pytest
 from numpy.typing import NDArray
 
 import tilewright as tw
-from tilewright.launcher import LaunchError, device_arch
+from tilewright.launch.launcher import LaunchError, device_arch
 
 TESTS = Path(__file__).parents[1] / "lowering"
 sys.path += [str(TESTS), str(TESTS / "tile")]

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from tilewright.launcher import LaunchError, device_arch, device_name
+from tilewright.launch.launcher import LaunchError, device_arch, device_name
 
 sys.path.append(str(Path(__file__).parents[1] / "examples"))
 

@@ -14,7 +14,7 @@ import pytest
 from numpy.typing import NDArray
 
 import tilewright as tw
-from tilewright.launcher import LaunchError, device_arch, device_name
+from tilewright.launch.launcher import LaunchError, device_arch, device_name
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 # Each: element type, extents of a CTA's tile, threads.

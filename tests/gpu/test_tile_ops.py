@@ -17,8 +17,8 @@ import numpy as np
 import pytest
 
 import tilewright as tw
-from tilewright import launcher
-from tilewright.launcher import LaunchError, device_arch
+from tilewright.launch import launcher
+from tilewright.launch.launcher import LaunchError, device_arch
 
 sys.path.append(str(Path(__file__).parents[1] / "lowering" / "cuda_tile"))
 

@@ -17,7 +17,7 @@ import pytest
 from numpy.typing import NDArray
 
 import tilewright as tw
-from tilewright.launcher import LaunchError, device_arch, device_name
+from tilewright.launch.launcher import LaunchError, device_arch, device_name
 
 sys.path.append(str(Path(__file__).parents[1] / "lowering" / "tile"))
 sys.path.append(str(Path(__file__).parents[1] / "lowering" / "interpreter"))

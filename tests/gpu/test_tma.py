@@ -15,7 +15,7 @@ import pytest
 from numpy.typing import NDArray
 
 import tilewright as tw
-from tilewright.launcher import LaunchError, device_arch, device_name
+from tilewright.launch.launcher import LaunchError, device_arch, device_name
 
 ELEMENTS = {"bf16": ml_dtypes.bfloat16, "f32": np.float32, "f64": np.float64, "i8": np.int8}
 # element, swizzle, box, rows above the box in the tile, corner; a tensor of 40 x 512 bytes. Boxes

@@ -14,7 +14,7 @@ import pytest
 from numpy.typing import NDArray
 
 import tilewright as tw
-from tilewright.launcher import LaunchError, device_arch, device_name
+from tilewright.launch.launcher import LaunchError, device_arch, device_name
 
 SOURCE = Path(__file__).parents[2] / "examples" / "wgmma_sm90.mlir"
 SIZES = [(64, 128, 64), (128, 256, 512), (192, 384, 1024)]

@@ -43,10 +43,10 @@ from tilewright.dialects.cute.symbolic.scalar import Dynamic
 from tilewright.dialects.cute.types.algebra import CuteType
 from tilewright.dialects.cute.values import Typed, with_dynamic_leaves
 from tilewright.lowering.to_base.convert_cute_to_base import CuteToBasePass
-from tilewright.parsing import parse_module
 from tilewright.passes.analysis.traced_scalar import ScalarTrace, Traced
 from tilewright.passes.cute_expand_ops import CuteExpandOpsPass, build
 from tilewright.passes.cute_fold_static import CuteFoldStaticPass
+from tilewright.source.parsing import parse_module
 
 THREADS = 4
 NUMBERS = MemRefType(i64, [DYNAMIC_INDEX])

@@ -13,8 +13,8 @@ from covering import THOROUGH
 import tilewright as tw
 from tilewright.dialects.math_functions.functions import APPROXIMATIONS, FUNCTIONS, ON_INTEGERS
 from tilewright.dialects.math_functions.rounded_once import half_quotient
+from tilewright.launch.ptxas import assemble
 from tilewright.lowering.interpreter.arithmetic.programs import function_of
-from tilewright.ptxas import assemble
 
 DTYPES: dict[str, Any] = {
     "f32": np.float32,

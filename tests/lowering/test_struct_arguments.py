@@ -9,7 +9,7 @@ import pytest
 
 import tilewright as tw
 from tilewright.arguments.binding import Binding
-from tilewright.ptxas import assemble
+from tilewright.launch.ptxas import assemble
 
 STRUCT = "!llvm.struct<(i32, struct<(i64, f32, i1)>)>"
 INNER = "!llvm.struct<(i64, f32, i1)>"

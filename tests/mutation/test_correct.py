@@ -13,8 +13,8 @@ from subjects import EXAMPLES, STATIC
 from without_checks import without_checks
 
 import tilewright as tw
+from tilewright.launch.ptxas import PtxasReport
 from tilewright.pipeline import run_pipeline
-from tilewright.ptxas import PtxasReport
 
 CORPUS = dict(corpus())
 ORDERS = [name for name in CORPUS if name not in SMALL]

@@ -33,7 +33,7 @@ from tilewright.dialects.cute_nvgpu.lattice import MMA_ROWS, MOVMATRIX, WMMA_MMA
 from tilewright.dialects.cute_nvgpu.lattice.elements import register_bits
 from tilewright.dialects.cute_nvgpu.lattice.targets import target
 from tilewright.dialects.ptx.types import KINDS
-from tilewright.launcher import device_arch, device_name
+from tilewright.launch.launcher import device_arch, device_name
 
 
 def all_mmas(

@@ -15,9 +15,9 @@ from point_kernels import PointKernel
 from point_values import COARSE, DTYPES, FLOATS, tolerance
 
 import tilewright as tw
-from tilewright import ptxas
-from tilewright.kernel import Kernel
-from tilewright.parsing import parse_module
+from tilewright.launch import ptxas
+from tilewright.launch.kernel import Kernel
+from tilewright.source.parsing import parse_module
 
 TARGETS = (
     "sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_110a", "sm_120a", "sm_121a",

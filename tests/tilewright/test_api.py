@@ -17,8 +17,8 @@ from without_checks import without_checks
 import tilewright as tw
 from tilewright import execution, pipeline
 from tilewright.dialects.cute import Layout
-from tilewright.parsing import parse_module
 from tilewright.pipeline import lower
+from tilewright.source.parsing import parse_module
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 AXPY, GEMM = ((EXAMPLES / name).read_text() for name in ("axpy.mlir", "gemm_sm80.mlir"))

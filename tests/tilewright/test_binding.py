@@ -14,7 +14,7 @@ import pytest
 from wrong_arguments import GRID, LAUNCH, WRONG, kernel
 
 import tilewright as tw
-from tilewright import launcher
+from tilewright.launch import launcher
 
 
 class Driver:

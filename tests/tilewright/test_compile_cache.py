@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from tilewright import compile_cache
-from tilewright.compile_cache import cached, entries, key_of
+from tilewright.launch import compile_cache
+from tilewright.launch.compile_cache import cached, entries, key_of
 from tilewright.tools.tilewright import main
 
 _WRITER = """
 import sys
-from tilewright.compile_cache import cached
+from tilewright.launch.compile_cache import cached
 for turn in range(40):
     for key in range(8):
         content = cached(f"{key:064}", lambda: {"key": key, "text": str(key) * 20000})

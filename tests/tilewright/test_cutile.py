@@ -11,7 +11,7 @@ import pytest
 from bridge_kernels import add, everywhere_at_once, of_list, of_pair, of_static_shape
 
 import tilewright as tw
-from tilewright.diagnostic import at
+from tilewright.source.diagnostic import at
 
 READ_ONLY = np.broadcast_to(0.0, 4)
 

@@ -16,11 +16,12 @@ from bridge_kernels import add, of_list, of_pair
 from driver_stand_in import ARCH, Driver, OnGpu
 
 import tilewright as tw
-from tilewright import cutile, launcher, ptxas
-from tilewright.cutile_gpu import BlockSchedule, launched
-from tilewright.cutile_parameters import parameters_of
+from tilewright import cutile
+from tilewright.cutile.gpu import BlockSchedule, launched
+from tilewright.cutile.parameters import parameters_of
 from tilewright.dialects.cuda_tile.ops.miscellaneous import PrintTkoOp
-from tilewright.kernel import Entry, Extents, Kernel
+from tilewright.launch import launcher, ptxas
+from tilewright.launch.kernel import Entry, Extents, Kernel
 from tilewright.lowering.cuda_tile.kernel.kernel import RULES
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tilewright.cutile_device import cutile_answers
+from tilewright.cutile.device import cutile_answers
 from tilewright.cutile_script import main
 
 

@@ -13,8 +13,8 @@ from xdsl.ir import Block, Region
 from xdsl.irdl.dominance import DominanceInfo
 
 import tilewright as tw
-from tilewright.dominance import dominator_tree, misplaced_uses
-from tilewright.parsing import default_context, parse_module
+from tilewright.source.dominance import dominator_tree, misplaced_uses
+from tilewright.source.parsing import default_context, parse_module
 
 HEAD = """func.func @k(%p: memref<?xi32>, %c: i1) attributes {gpu.kernel} {
   %z = arith.constant 0 : index

@@ -21,8 +21,8 @@ from xdsl.utils.exceptions import PassFailedException, VerifyException
 
 import tilewright as tw
 from tilewright import compiler, execution, pipeline
-from tilewright.diagnostic import OpError
-from tilewright.parsing import LocatedParser
+from tilewright.source.diagnostic import OpError
+from tilewright.source.parsing import LocatedParser
 
 AXPY = (Path(__file__).parents[2] / "examples" / "axpy.mlir").read_text()
 LINE = next(n for n, line in enumerate(AXPY.splitlines(), 1) if "arith.mulf" in line)

@@ -9,7 +9,7 @@ from xdsl.utils.exceptions import ParseError
 from xdsl.utils.lexer import Input
 from xdsl.utils.mlir_lexer import MLIRLexer, MLIRTokenKind
 
-from tilewright.lexer import FastLexer
+from tilewright.xdsl_patches.lexer import FastLexer
 
 FILES = sorted((Path(__file__).parents[1] / "filecheck" / "dialects").rglob("*.mlir"))
 ODD = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import tilewright as tw
-from tilewright.parsing import parse_module
+from tilewright.source.parsing import parse_module
 
 SLIPS = [
     ("%y = arith.adf %x, %x : f32", "arith.addf"),

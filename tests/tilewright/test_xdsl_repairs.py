@@ -15,7 +15,7 @@ from xdsl.parser import Parser
 from xdsl.utils.exceptions import ParseError
 
 import tilewright as tw
-from tilewright.parsing import default_context, parse_module
+from tilewright.source.parsing import default_context, parse_module
 
 MMA = (Path(__file__).parents[2] / "examples" / "mma.mlir").read_text()
 

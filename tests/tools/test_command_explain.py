@@ -12,7 +12,7 @@ from tilewright.dialects.cute_nvgpu.atoms.lookup import parse
 from tilewright.dialects.cute_nvgpu.atoms.matrix_copy import matrix_copies
 from tilewright.dialects.cute_nvgpu.lattice import MMA_ROWS
 from tilewright.dialects.cute_nvgpu.ops.matrix_copy import MatrixCopyOp
-from tilewright.parsing import parse_module
+from tilewright.source.parsing import parse_module
 from tilewright.tools.instructions.catalogue import lattice
 from tilewright.tools.instructions.matrix_copy import ir_form
 from tilewright.tools.instructions.mma_explained import ir_spelling

@@ -9,7 +9,7 @@ from importlib.metadata import version
 import pytest
 
 import tilewright
-from tilewright.ptxas import find_ptxas, ptxas_version
+from tilewright.launch.ptxas import find_ptxas, ptxas_version
 from tilewright.tools.commands import atoms as command_atoms
 from tilewright.tools.tilewright import COMMANDS, main
 

@@ -12,7 +12,7 @@ import pytest
 from xdsl.parser import Parser
 
 from tilewright import execution
-from tilewright.parsing import default_context
+from tilewright.source.parsing import default_context
 from tilewright.tools.commands import render_progress
 from tilewright.tools.commands.render_progress import ProgressBar
 from tilewright.tools.tilewright import main

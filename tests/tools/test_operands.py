@@ -10,7 +10,7 @@ import pytest
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import Vector
 from tilewright.dialects.cute_nvgpu.lattice.operand_text import read, split
 from tilewright.dialects.cute_nvgpu.lattice.targets import TARGETS
-from tilewright.ptxas import PtxasReport
+from tilewright.launch.ptxas import PtxasReport
 from tilewright.tools.instructions.catalogue import listings, operand_lists
 from tilewright.tools.instructions.judge import is_legal, why_illegal
 

@@ -19,8 +19,8 @@ from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import (
 )
 from tilewright.dialects.cute_nvgpu.lattice import WGMMA_ROWS
 from tilewright.dialects.cute_nvgpu.ops.sm90 import WarpgroupMmaOp
-from tilewright.parsing import parse_module
-from tilewright.ptxas import PtxasReport
+from tilewright.launch.ptxas import PtxasReport
+from tilewright.source.parsing import parse_module
 from tilewright.tools.instructions.judge import is_legal, why_illegal
 from tilewright.tools.instructions.wgmma_explained import canonical_layout, op_spelling
 from tilewright.tools.tilewright import main

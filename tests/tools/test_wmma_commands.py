@@ -12,7 +12,7 @@ from tilewright.dialects.cute_nvgpu.atoms.atom import atoms_of
 from tilewright.dialects.cute_nvgpu.atoms.wmma import WmmaAccess, accesses
 from tilewright.dialects.cute_nvgpu.lattice import WMMA_MMA
 from tilewright.dialects.cute_nvgpu.ops.wmma import WmmaAccessOp
-from tilewright.parsing import parse_module
+from tilewright.source.parsing import parse_module
 from tilewright.tools.instructions.mma_explained import ir_spelling
 from tilewright.tools.tilewright import main
 

@@ -19,7 +19,6 @@ from tilewright.arguments.arrays import ArrayArgument, is_array
 from tilewright.arguments.dtypes import DTYPES
 from tilewright.arguments.parameters import Parameter
 from tilewright.arguments.tensor_map import TensorMap
-from tilewright.diagnostic import ExecutionError
 from tilewright.dialects.cuda_tile.types import PointerType
 from tilewright.dialects.cute.int_tuple import is_tuple
 from tilewright.dialects.cute.rules.accessors import dynamic_leaves
@@ -34,6 +33,7 @@ from tilewright.dialects.cute_nvgpu.types.tensor_map import TmaDescriptorType
 from tilewright.dialects.ptx.control_flow import TENSORMAP
 from tilewright.dialects.ptx.scalar_types import scalar_type
 from tilewright.lowering.interpreter.arithmetic.lane_value import LaneInteger, LaneValue, bound
+from tilewright.source.diagnostic import ExecutionError
 
 
 def checked_arguments(args: Any) -> Sequence[Any]:

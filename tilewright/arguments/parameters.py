@@ -14,7 +14,6 @@ from xdsl.dialects import func, gpu
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute, Operation
 
-from tilewright.diagnostic import CompileError, at
 from tilewright.dialects.cuda_tile.type_text import shown
 from tilewright.dialects.cuda_tile.types import PointerType
 from tilewright.dialects.cute.int_tuple import flatten
@@ -25,6 +24,7 @@ from tilewright.dialects.cute_nvgpu.descriptors.tensor_box import TensorBox
 from tilewright.dialects.cute_nvgpu.types.tensor_map import TmaDescriptorType
 from tilewright.dialects.ptx.control_flow import EntryOp
 from tilewright.lowering.to_ptx.convert_cute_nvgpu_to_ptx import is_kernel
+from tilewright.source.diagnostic import CompileError, at
 
 
 @dataclass(frozen=True, slots=True)

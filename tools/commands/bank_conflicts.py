@@ -7,9 +7,9 @@ which it would conflict least.
 
 import argparse
 
-from tilewright.diagnostic import at
 from tilewright.passes.analysis.bank_conflicts import bank_conflicts
 from tilewright.pipeline import verified
+from tilewright.source.diagnostic import at
 from tilewright.tools.commands.input import read_source
 from tilewright.tools.render_table import table
 

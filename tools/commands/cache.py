@@ -8,7 +8,7 @@ TILEWRIGHT_CACHE_DIR names its folder, TILEWRIGHT_CACHE_MIB its size at most (51
 
 import argparse
 
-from tilewright.compile_cache import entries, folder, limit, trim
+from tilewright.launch.compile_cache import entries, folder, limit, trim
 from tilewright.tools.commands.input import InputError
 
 

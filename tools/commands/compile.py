@@ -25,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     """Write the PTX, and print the remarks."""
     from tilewright.compiler import compile
-    from tilewright.ptxas import PtxasNotFound, find_ptxas
+    from tilewright.launch.ptxas import PtxasNotFound, find_ptxas
 
     assemble = options.remarks
     if assemble:

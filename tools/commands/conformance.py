@@ -89,7 +89,7 @@ def run(options: argparse.Namespace) -> None:
         raise UsageError("expected a FILE of records, got none")
     judge = {"lattice": _lattice, "operands": _operands, "records": _records}[options.judge]
     if options.judge != "records" or options.assemble:
-        from tilewright.ptxas import find_ptxas
+        from tilewright.launch.ptxas import find_ptxas
 
         find_ptxas()
     with chosen_executor(options.executor) as executor:

@@ -7,9 +7,9 @@ CTA hold and why, and what moves to another layout, for whom.
 import argparse
 
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
-from tilewright.guard import guard
 from tilewright.lowering.cuda_tile.explain_layouts import explained
 from tilewright.pipeline import verified
+from tilewright.source.guard import guard
 from tilewright.tools.commands.input import InputError, read_source, read_target
 
 

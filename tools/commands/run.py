@@ -252,7 +252,7 @@ def _launch(
 ) -> list[NDArray[Any]]:
     """The same on the GPU, compiled for that GPU unless `--arch` names a target."""
     from tilewright.compiler import compile
-    from tilewright.launcher import device_arch
+    from tilewright.launch.launcher import device_arch
 
     if options.block is None:
         raise InputError("expected --block for --device, got none (Tile IR runs on the CPU only)")

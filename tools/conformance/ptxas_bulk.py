@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 
-from tilewright.ptxas import find_ptxas
+from tilewright.launch.ptxas import find_ptxas
 from tilewright.tools.conformance.operand_text import REGISTERS
 
 _LINES = 16384  # candidates in one text of the parser

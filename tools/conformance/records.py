@@ -22,16 +22,17 @@ from numpy.typing import NDArray
 from xdsl.dialects.builtin import DenseArrayBase, ModuleOp
 from xdsl.ir import Operation
 
-from tilewright import compile, interpret, ptxas
-from tilewright.diagnostic import CompileError
+from tilewright import compile, interpret
 from tilewright.dialects.cuda_tile.bytecode.read_module import read_bytecode
 from tilewright.dialects.cuda_tile.bytecode.write_module import write_bytecode
 from tilewright.dialects.cuda_tile.type_text import shown
 from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.execution import ExecutionError, Level
-from tilewright.parsing import parse_module
+from tilewright.launch import ptxas
 from tilewright.pipeline import verified
-from tilewright.printing import ShortPrinter
+from tilewright.source.diagnostic import CompileError
+from tilewright.source.parsing import parse_module
+from tilewright.source.printing import ShortPrinter
 from tilewright.tile_kernel import DEFAULT_ARCH, TileLaunch, run_tile_kernel
 
 Record = dict[str, Any]

@@ -17,7 +17,7 @@ from tilewright.dialects.cute_nvgpu.atoms.wgmma_lookup import wgmmas_of
 from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import MajorMode
 from tilewright.dialects.cute_nvgpu.lattice import MMA_ROWS, UMMA_ROWS, WGMMA_ROWS, WMMA_MMA
 from tilewright.dialects.cute_nvgpu.lattice.targets import target
-from tilewright.parsing import default_context
+from tilewright.source.parsing import default_context
 from tilewright.tools.instructions.catalogue import legal_mnemonics
 from tilewright.tools.language_server.name_index import NameIndex
 from tilewright.tools.language_server.ptx_statements import PtxText

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import accumulate
 
-from tilewright.diagnostic import CompileError, Diagnostic
 from tilewright.pipeline import run_pipeline, stages_where, verified
+from tilewright.source.diagnostic import CompileError, Diagnostic
 from tilewright.tools.instructions.judge import is_legal, why_illegal
 from tilewright.tools.language_server.ptx_statements import PtxText
 

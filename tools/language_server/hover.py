@@ -13,7 +13,7 @@ from tilewright.dialects.cute.int_tuple import LayoutError
 from tilewright.dialects.cute.swizzle import parse_layout
 from tilewright.dialects.cute.text import LayoutParseError
 from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
-from tilewright.parsing import default_context
+from tilewright.source.parsing import default_context
 from tilewright.tools.instructions.explanation import explanation
 from tilewright.tools.instructions.why_mnemonic import is_judged, why_illegal_mnemonic
 from tilewright.tools.language_server.name_index import NameIndex, Range

@@ -13,8 +13,8 @@ from xdsl.parser.core import UnresolvedOperand
 from xdsl.traits import SymbolOpInterface
 from xdsl.utils.lexer import Span
 
-from tilewright.parsing import LocatedParser, default_context
-from tilewright.recursion import deep_recursion
+from tilewright.source.parsing import LocatedParser, default_context
+from tilewright.source.recursion import deep_recursion
 
 Range = tuple[int, int]
 """Where something begins and ends, in characters of the text."""

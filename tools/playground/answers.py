@@ -6,13 +6,13 @@ from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp
 
-from tilewright.diagnostic import CompileError
 from tilewright.dialects.cute.drawing import svg
 from tilewright.dialects.cute_nvgpu.lattice.targets import target
-from tilewright.guard import guard
 from tilewright.lowering.ptx.text import module_text
 from tilewright.pipeline import run_pipeline, stages_where, verified
-from tilewright.printing import ShortPrinter
+from tilewright.source.diagnostic import CompileError
+from tilewright.source.guard import guard
+from tilewright.source.printing import ShortPrinter
 from tilewright.tools.commands.input import InputError
 from tilewright.tools.commands.layout import fragment_atom, fragments, selected
 from tilewright.tools.instructions.catalogue import canonical

@@ -11,16 +11,16 @@ from pathlib import Path
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
-from tilewright.diagnostic import CompileError, at
 from tilewright.dialects.cute_nvgpu.lattice.targets import target
-from tilewright.guard import guard
+from tilewright.launch.ptxas import PtxasNotFound, find_ptxas
 from tilewright.lowering.ptx.text import module_text
 from tilewright.pipeline import is_tile_ir, run_pipeline, stages_where, verified
-from tilewright.printing import ShortPrinter
-from tilewright.ptxas import PtxasNotFound, find_ptxas
+from tilewright.source.diagnostic import CompileError, at
+from tilewright.source.guard import guard
+from tilewright.source.printing import ShortPrinter
 
 NAMES = {
-    "convert-cuda-tile-to-cute": "cute",
+    "convert-cuda-tile-to-cute-nvgpu": "cute",
     "convert-cute-to-cute-nvgpu": "atoms",
     "convert-cute-nvgpu-to-ptx": "ptx",
 }

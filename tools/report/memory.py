@@ -7,10 +7,10 @@ from typing import Any
 
 from xdsl.ir import SSAValue
 
-from tilewright.diagnostic import at
 from tilewright.dialects.ptx.control_flow import EntryOp
 from tilewright.dialects.ptx.registers import SharedAddressOp
 from tilewright.lowering.interpreter.timeline.record import ARRIVING
+from tilewright.source.diagnostic import at
 
 _ACCESSES = {
     "read": ("ptx.ld", "ptx.ldmatrix", "ptx.wmma.load", "ptx.cp.async.bulk.tensor.store"),

@@ -7,13 +7,13 @@ from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp
 
-from tilewright.diagnostic import CompileError, at
 from tilewright.dialects.cute_nvgpu.lattice.targets import lowest, target
 from tilewright.dialects.ptx.control_flow import EntryOp
 from tilewright.execution import ExecutionError, Timeline, interpret
 from tilewright.passes.analysis.bank_conflicts import bank_conflicts
 from tilewright.passes.check_target import required_targets
 from tilewright.pipeline import is_tile_ir, verified
+from tilewright.source.diagnostic import CompileError, at
 from tilewright.tile_kernel import DEFAULT_ARCH
 from tilewright.tools.report.levels import Levels, levels_of, of_ptx, sass
 from tilewright.tools.report.memory import shared_map

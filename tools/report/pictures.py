@@ -8,7 +8,6 @@ from typing import Any
 from xdsl.dialects.builtin import MemRefType, ModuleOp
 from xdsl.ir import Operation, SSAValue
 
-from tilewright.diagnostic import at
 from tilewright.dialects.cute import ComposedLayout, Layout, make_layout
 from tilewright.dialects.cute.drawing import Drawing, drawing_of
 from tilewright.dialects.cute.int_tuple import LayoutError
@@ -19,6 +18,7 @@ from tilewright.dialects.cute.types.tensors import MemRefType as TensorMemRefTyp
 from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
 from tilewright.dialects.cute_nvgpu.descriptors.bit_field import DescriptorError
 from tilewright.dialects.cute_nvgpu.types.smem_desc_view import SmemDescViewType
+from tilewright.source.diagnostic import at
 from tilewright.tools.commands.layout import fragments
 from tilewright.tools.instructions.fragment_places import fragment_operands
 

@@ -13,9 +13,9 @@ from xdsl.dialects.builtin import ModuleOp
 
 from tilewright.dialects.cute_nvgpu.lattice.targets import TARGETS, target
 from tilewright.dialects.ptx.control_flow import EntryOp
+from tilewright.launch.ptxas import PtxasNotFound, assemble
 from tilewright.lowering.interpreter.timeline.latencies import multiply_adds
 from tilewright.passes.check_target import required_targets
-from tilewright.ptxas import PtxasNotFound, assemble
 
 
 @dataclass(frozen=True, slots=True)

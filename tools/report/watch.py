@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from xdsl.ir import Operation
 
-from tilewright.diagnostic import at
 from tilewright.dialects.cute_nvgpu.descriptors.bank_conflicts import ways
 from tilewright.dialects.ptx.bulk_copy import TensorCopyOp
 from tilewright.dialects.ptx.data_movement import LdOp, StOp
@@ -24,6 +23,7 @@ from tilewright.lowering.interpreter.machine.machine import Gang, Launch, Machin
 from tilewright.lowering.interpreter.machine.tensor_allocation import TensorAllocator
 from tilewright.lowering.interpreter.program import Program, Step
 from tilewright.lowering.interpreter.values import spread
+from tilewright.source.diagnostic import at
 
 WARP = 32
 MOST = 64

@@ -23,7 +23,6 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation
 
-from tilewright.diagnostic import OpError
 from tilewright.dialects.cuda_tile.bytecode.container import read_table, write_table
 from tilewright.dialects.cuda_tile.bytecode.cursor import Cursor
 from tilewright.dialects.cuda_tile.bytecode.encoder import Encoder, Table
@@ -36,6 +35,7 @@ from tilewright.dialects.cuda_tile.debug_info import (
     DISubprogramAttr,
 )
 from tilewright.dialects.cuda_tile.versions import V13_5, Version
+from tilewright.source.diagnostic import OpError
 
 DEEPEST = 400
 """How deep scopes and calls nest at most: each call that was inlined is a level."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tilewright.diagnostic import OpError
+from tilewright.source.diagnostic import OpError
 
 if TYPE_CHECKING:
     from xdsl.ir import Operation

@@ -9,7 +9,6 @@ from xdsl.dialects.builtin import FunctionType, IntegerAttr, StringAttr, UnitAtt
 from xdsl.ir import Attribute, Block, Operation, Region
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.diagnostic import CompileError, Diagnostic, at
 from tilewright.dialects.cuda_tile.attributes import OptimizationHintsAttr, SymbolVisibilityAttr
 from tilewright.dialects.cuda_tile.bytecode.attributes import AttributeReader
 from tilewright.dialects.cuda_tile.bytecode.constants import ConstantReader
@@ -29,6 +28,7 @@ from tilewright.dialects.cuda_tile.bytecode.types import TypeReader
 from tilewright.dialects.cuda_tile.enums import SymbolVisibility
 from tilewright.dialects.cuda_tile.ops.module import EntryOp, GlobalOp, ModuleOp
 from tilewright.dialects.cuda_tile.versions import V13_3, V13_5
+from tilewright.source.diagnostic import CompileError, Diagnostic, at
 
 PRIVATE, KERNEL, HINTS = 1, 2, 4
 """The flags of a function."""

@@ -7,9 +7,9 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.target import Target
 
-from tilewright.diagnostic import OpError
 from tilewright.dialects.cuda_tile.bytecode.write_module import write_bytecode
 from tilewright.dialects.cuda_tile.versions import VERSIONS, Version
+from tilewright.source.diagnostic import OpError
 
 
 @dataclass(frozen=True)

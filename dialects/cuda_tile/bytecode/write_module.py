@@ -6,7 +6,6 @@ from xdsl.dialects import builtin
 from xdsl.dialects.builtin import DictionaryAttr
 from xdsl.ir import Operation
 
-from tilewright.diagnostic import OpError
 from tilewright.dialects.cuda_tile.attributes import OptimizationHintsAttr
 from tilewright.dialects.cuda_tile.bytecode.attributes import AttributeWriter
 from tilewright.dialects.cuda_tile.bytecode.constants import ConstantWriter
@@ -25,6 +24,7 @@ from tilewright.dialects.cuda_tile.bytecode.types import TypeWriter
 from tilewright.dialects.cuda_tile.bytecode.write_ops import OpWriter
 from tilewright.dialects.cuda_tile.ops.module import EntryOp, GlobalOp, ModuleOp
 from tilewright.dialects.cuda_tile.versions import V13_3, V13_5, VERSIONS, Version
+from tilewright.source.diagnostic import OpError
 
 NO_HINTS = OptimizationHintsAttr(DictionaryAttr({}))
 

@@ -7,7 +7,6 @@ from typing import Any
 from xdsl.dialects.builtin import DenseArrayBase, i1
 from xdsl.ir import Block, Operation, SSAValue
 
-from tilewright.diagnostic import OpError
 from tilewright.dialects.cuda_tile.bytecode.attributes import AttributeWriter
 from tilewright.dialects.cuda_tile.bytecode.codecs import BOOLS
 from tilewright.dialects.cuda_tile.bytecode.debug_info import DebugWriter
@@ -18,6 +17,7 @@ from tilewright.dialects.cuda_tile.ops import OP_OF_CODE
 from tilewright.dialects.cuda_tile.ops.facts import Arity
 from tilewright.dialects.cuda_tile.ops.operation import CudaTileOp
 from tilewright.dialects.cuda_tile.versions import Version
+from tilewright.source.diagnostic import OpError
 
 
 @dataclass(slots=True)

@@ -13,7 +13,6 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import IsTerminator, RecursiveMemoryEffect, is_side_effect_free
 
-from tilewright.diagnostic import InnerOpError, named
 from tilewright.dialects.cuda_tile.constraints import ARRAY, TILE, integer
 from tilewright.dialects.cuda_tile.element_types import types_of
 from tilewright.dialects.cuda_tile.ops.bodies import (
@@ -27,6 +26,7 @@ from tilewright.dialects.cuda_tile.ops.format import Read, created
 from tilewright.dialects.cuda_tile.ops.operation import CudaTileOp, tile_op
 from tilewright.dialects.cuda_tile.type_text import shown
 from tilewright.dialects.cuda_tile.types import TileType
+from tilewright.source.diagnostic import InnerOpError, named
 
 HALVES = types_of("f16", "bf16")
 """Types of which the identity may be of the other: bytecode does not tell them apart."""

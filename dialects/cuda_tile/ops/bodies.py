@@ -12,8 +12,8 @@ from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.printer import Printer
 from xdsl.traits import IsTerminator
 
-from tilewright.diagnostic import InnerOpError
 from tilewright.dialects.cuda_tile.type_text import parse_type, print_type
+from tilewright.source.diagnostic import InnerOpError
 
 
 def parse_body(

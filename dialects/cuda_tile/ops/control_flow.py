@@ -18,7 +18,6 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import IsTerminator, MemoryWriteEffect, Pure, RecursiveMemoryEffect
 
-from tilewright.diagnostic import named
 from tilewright.dialects.cuda_tile.constraints import (
     ANY,
     I1_TILE,
@@ -46,6 +45,7 @@ from tilewright.dialects.cuda_tile.type_text import (
 )
 from tilewright.dialects.cuda_tile.types import TensorViewType, TileView
 from tilewright.dialects.cuda_tile.versions import V13_2
+from tilewright.source.diagnostic import named
 
 
 @tile_op("cuda_tile.assert", 0x05)

@@ -17,7 +17,6 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import IsolatedFromAbove, NoTerminator, SymbolOpInterface, SymbolTable
 
-from tilewright.diagnostic import InnerOpError, named
 from tilewright.dialects.cuda_tile.attributes import OptimizationHintsAttr, SymbolVisibilityAttr
 from tilewright.dialects.cuda_tile.constraints import ARRAY, SCALAR_POINTER, instance_of, integer
 from tilewright.dialects.cuda_tile.elements import ElementsAttr
@@ -50,6 +49,7 @@ from tilewright.dialects.cuda_tile.scopes import verify_function_scope, verify_g
 from tilewright.dialects.cuda_tile.type_text import parse_type, print_type, print_types, shown
 from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.dialects.cuda_tile.versions import V13_3, V13_5
+from tilewright.source.diagnostic import InnerOpError, named
 
 ELEMENTS = instance_of(ElementsAttr, "the elements of a tile")
 HINTS = Hints("=")

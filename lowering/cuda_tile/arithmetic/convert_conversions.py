@@ -21,7 +21,6 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from tilewright.diagnostic import OpError
 from tilewright.dialects.cuda_tile.element_types import I4, WIDE_FLOATS, Float8E5M3FNUType
 from tilewright.dialects.cuda_tile.ops import conversions
 from tilewright.dialects.cuda_tile.ops.elementwise import BinaryFloat
@@ -54,8 +53,9 @@ from tilewright.lowering.cuda_tile.arithmetic.narrow_floats import (
     stepped,
 )
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, lowers
-from tilewright.lowering.cuda_tile.layouts.elements import element_of
-from tilewright.lowering.tile.registers import extracted, from_elements
+from tilewright.lowering.emit.registers import extracted, from_elements
+from tilewright.passes.cuda_tile.layouts.elements import element_of
+from tilewright.source.diagnostic import OpError
 
 
 @lowers(conversions.ExtIOp, conversions.TruncIOp)

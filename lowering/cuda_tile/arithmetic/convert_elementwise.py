@@ -13,11 +13,11 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from tilewright.dialects.cuda_tile.ops import core, integer
 from tilewright.dialects.cuda_tile.ops.elementwise import BinaryInteger, UnaryInteger
 from tilewright.dialects.cuda_tile.types import TileType
-from tilewright.lowering.cuda_tile.analysis.facts import is_natural, is_packed, pointee_bytes
-from tilewright.lowering.cuda_tile.analysis.runs import run_of
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, known_integer, lowers
-from tilewright.lowering.cuda_tile.layouts.layouts import TileLayout
-from tilewright.lowering.cuda_tile.layouts.threads import scaled
+from tilewright.lowering.cuda_tile.kernel.threads import scaled
+from tilewright.passes.cuda_tile.analysis.facts import is_natural, is_packed, pointee_bytes
+from tilewright.passes.cuda_tile.analysis.runs import run_of
+from tilewright.passes.cuda_tile.layouts.layouts import TileLayout
 
 Compute: TypeAlias = (
     Callable[[SSAValue], SSAValue]

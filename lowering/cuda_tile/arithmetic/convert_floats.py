@@ -25,7 +25,7 @@ from tilewright.lowering.cuda_tile.arithmetic.directed_rounding import flushed_f
 from tilewright.lowering.cuda_tile.arithmetic.narrow_floats import DIRECTIONS
 from tilewright.lowering.cuda_tile.arithmetic.shared_divisors import RECIPROCAL, quotients
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, lowers
-from tilewright.lowering.cuda_tile.layouts.elements import element_of
+from tilewright.passes.cuda_tile.layouts.elements import element_of
 
 _FLOAT: dict[type[Operation], type[Operation]] = {
     floating_point.AddFOp: arith.AddfOp,

@@ -14,9 +14,9 @@ from tilewright.dialects.cute_nvgpu.ops.address import bytes_of
 from tilewright.lowering.cuda_tile.arithmetic.convert_conversions import half_octet
 from tilewright.lowering.cuda_tile.arithmetic.convert_elementwise import on_integers
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, lowers
-from tilewright.lowering.cuda_tile.layouts.elements import element_of, scalar_type, shape_of
-from tilewright.lowering.cuda_tile.layouts.find_layouts import LayoutTable, finds
-from tilewright.lowering.cuda_tile.layouts.layouts import TileLayout, log2
+from tilewright.passes.cuda_tile.layouts.elements import element_of, scalar_type, shape_of
+from tilewright.passes.cuda_tile.layouts.find_layouts import LayoutTable, finds
+from tilewright.passes.cuda_tile.layouts.layouts import TileLayout, log2
 
 
 def _narrow(wide: TileLayout, bits: int) -> TileLayout:

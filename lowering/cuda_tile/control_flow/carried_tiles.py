@@ -11,13 +11,13 @@ from tilewright.dialects.cuda_tile.ops.memory import LoadPtrTkoOp, MemoryOp
 from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp
 from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
-from tilewright.lowering.cuda_tile.layouts.find_layouts import AccumulatorLayouts
-from tilewright.lowering.cuda_tile.layouts.layouts import TileLayout
 from tilewright.lowering.cuda_tile.products.carried_accumulators import (
     carried,
     carried_tile,
     carried_types,
 )
+from tilewright.passes.cuda_tile.layouts.find_layouts import AccumulatorLayouts
+from tilewright.passes.cuda_tile.layouts.layouts import TileLayout
 
 
 class CarriedTiles:

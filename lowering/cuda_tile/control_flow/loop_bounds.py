@@ -10,7 +10,7 @@ from xdsl.utils.hints import isa
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
 from tilewright.lowering.cuda_tile.arithmetic.convert_elementwise import RELATIONS, on_integers
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, known_integer
-from tilewright.lowering.cuda_tile.layouts.elements import element_of
+from tilewright.passes.cuda_tile.layouts.elements import element_of
 
 
 def is_counted(op: ForOp) -> bool:

@@ -9,10 +9,10 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import i32
 from xdsl.ir import Attribute, SSAValue
 
-from tilewright.lowering.cuda_tile.analysis.tensor_maps import BoxedAccess
-from tilewright.lowering.cuda_tile.analysis.view_access import Extent, tile_dimensions
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
-from tilewright.lowering.cuda_tile.layouts.threads import scaled
+from tilewright.lowering.cuda_tile.kernel.threads import scaled
+from tilewright.passes.cuda_tile.analysis.tensor_maps import BoxedAccess
+from tilewright.passes.cuda_tile.analysis.view_access import Extent, tile_dimensions
 
 
 def wide(kernel: Kernel, extent: Extent, type_: Attribute) -> SSAValue:

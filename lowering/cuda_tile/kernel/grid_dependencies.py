@@ -12,9 +12,9 @@ from tilewright.dialects.cuda_tile.ops.memory import GdcLaunchDependentsTkoOp, G
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cute_nvgpu.lattice.sync import GRIDDEPCONTROL_WAIT
 from tilewright.dialects.cute_nvgpu.ops import sync
-from tilewright.lowering.cuda_tile.analysis.remarks import remark
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, lowers
 from tilewright.lowering.cuda_tile.kernel.memory_order import Token
+from tilewright.passes.cuda_tile.analysis.remarks import remark
 
 
 def waits_first(entry: EntryOp) -> bool:

@@ -20,7 +20,6 @@ from xdsl.dialects.builtin import IntegerAttr, IntegerType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.traits import IsTerminator
 
-from tilewright.diagnostic import OpError, file_location
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
 from tilewright.dialects.cuda_tile.ops.memory import LoadPtrTkoOp
 from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp, StoreViewTkoOp
@@ -28,28 +27,29 @@ from tilewright.dialects.cute.types.argument import ArgumentAttr
 from tilewright.dialects.cute_nvgpu.lattice.shared_memory import shared_memory_limit
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
 from tilewright.dialects.cute_nvgpu.ops import address, cluster
-from tilewright.lowering.cuda_tile.analysis.find_late_products import LateMultiplication
-from tilewright.lowering.cuda_tile.analysis.remarks import remark
-from tilewright.lowering.cuda_tile.analysis.tensor_maps import BoxedAccess
+from tilewright.dialects.op_rules import OpRules
 from tilewright.lowering.cuda_tile.kernel.memory_order import MemoryOrder
 from tilewright.lowering.cuda_tile.kernel.scratch import Scratch
 from tilewright.lowering.cuda_tile.kernel.tensor_memory import AccumulatorMemory
+from tilewright.lowering.cuda_tile.kernel.threads import ThreadNumber
 from tilewright.lowering.cuda_tile.kernel.warp_moves import WarpMoves
 from tilewright.lowering.cuda_tile.kernel.warpgroup_groups import MmaGroup, MmaGroups
-from tilewright.lowering.cuda_tile.layouts.elements import (
+from tilewright.lowering.emit.emitter import Emitter
+from tilewright.passes.cuda_tile.analysis.find_late_products import LateMultiplication
+from tilewright.passes.cuda_tile.analysis.remarks import remark
+from tilewright.passes.cuda_tile.analysis.tensor_maps import BoxedAccess
+from tilewright.passes.cuda_tile.layouts.elements import (
     element_of,
     number_attribute,
     scalar_type,
     shape_of,
     tile_text,
 )
-from tilewright.lowering.cuda_tile.layouts.find_layouts import LayoutTable
-from tilewright.lowering.cuda_tile.layouts.layouts import TileLayout
-from tilewright.lowering.cuda_tile.layouts.shared_matrices import MatrixOrder
-from tilewright.lowering.cuda_tile.layouts.shared_order import SharedOrder, converting
-from tilewright.lowering.cuda_tile.layouts.threads import ThreadNumber
-from tilewright.lowering.op_rules import OpRules
-from tilewright.lowering.tile.emitter import Emitter
+from tilewright.passes.cuda_tile.layouts.find_layouts import LayoutTable
+from tilewright.passes.cuda_tile.layouts.layouts import TileLayout
+from tilewright.passes.cuda_tile.layouts.shared_matrices import MatrixOrder
+from tilewright.passes.cuda_tile.layouts.shared_order import SharedOrder, converting
+from tilewright.source.diagnostic import OpError, file_location
 
 Elements = tuple[SSAValue, ...]
 """The registers of a tile in a layout."""

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from xdsl.ir import Operation, SSAValue
 from xdsl.traits import is_side_effect_free
 
-from tilewright.lowering.cuda_tile.analysis.cost_model import MOST_AT_ONCE
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
+from tilewright.passes.cuda_tile.analysis.cost_model import MOST_AT_ONCE
 
 
 class InTurn:

@@ -15,12 +15,12 @@ from xdsl.ir import Attribute, SSAValue
 
 from tilewright.dialects.cute.types.memref import Space, SpaceAttr
 from tilewright.dialects.cute_nvgpu.ops import address, sync, tma
+from tilewright.lowering.cuda_tile.kernel.threads import ThreadNumber
 from tilewright.lowering.cuda_tile.kernel.warp_moves import WarpMoves
-from tilewright.lowering.cuda_tile.layouts.layouts import TileLayout, spread
-from tilewright.lowering.cuda_tile.layouts.shared_matrices import ALIGNMENT, MatrixOrder
-from tilewright.lowering.cuda_tile.layouts.shared_order import CHUNK, SharedOrder, converting
-from tilewright.lowering.cuda_tile.layouts.threads import ThreadNumber
-from tilewright.lowering.tile.emitter import Emitter
+from tilewright.lowering.emit.emitter import Emitter
+from tilewright.passes.cuda_tile.layouts.layouts import TileLayout, spread
+from tilewright.passes.cuda_tile.layouts.shared_matrices import ALIGNMENT, MatrixOrder
+from tilewright.passes.cuda_tile.layouts.shared_order import CHUNK, SharedOrder, converting
 
 _OWN_BARRIER = 1
 """The barrier of the threads that compute, where others copy."""

@@ -9,10 +9,10 @@ from xdsl.ir import Attribute, SSAValue
 
 from tilewright.dialects.cute_nvgpu.ops.address import AddressOp
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
-from tilewright.lowering.cuda_tile.layouts.layouts import TileLayout
-from tilewright.lowering.cuda_tile.layouts.shared_matrices import MatrixOrder
-from tilewright.lowering.cuda_tile.layouts.shared_order import SharedOrder
-from tilewright.lowering.cuda_tile.layouts.threads import scaled
+from tilewright.lowering.cuda_tile.kernel.threads import scaled
+from tilewright.passes.cuda_tile.layouts.layouts import TileLayout
+from tilewright.passes.cuda_tile.layouts.shared_matrices import MatrixOrder
+from tilewright.passes.cuda_tile.layouts.shared_order import SharedOrder
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -15,13 +15,13 @@ from tilewright.dialects.cute_nvgpu.atoms.umma import UmmaAtom
 from tilewright.dialects.cute_nvgpu.lattice.tmem import LANES
 from tilewright.dialects.cute_nvgpu.ops import tmem
 from tilewright.dialects.cute_nvgpu.ops.address import bytes_of
-from tilewright.lowering.cuda_tile.layouts.layouts import WARP_BITS, log2
-from tilewright.lowering.cuda_tile.layouts.tensor_memory_layouts import (
+from tilewright.lowering.cuda_tile.kernel.threads import ThreadNumber
+from tilewright.lowering.emit.emitter import Emitter
+from tilewright.passes.cuda_tile.layouts.layouts import WARP_BITS, log2
+from tilewright.passes.cuda_tile.layouts.tensor_memory_layouts import (
     Accumulators,
     PackedOperand,
 )
-from tilewright.lowering.cuda_tile.layouts.threads import ThreadNumber
-from tilewright.lowering.tile.emitter import Emitter
 
 MOST_LOADED = 32
 """The elements that a thread loads or stores by one instruction."""

@@ -45,14 +45,14 @@ from tilewright.lowering.cuda_tile.kernel.issued_products import (
 )
 from tilewright.lowering.cuda_tile.kernel.scratch import Scratch
 from tilewright.lowering.cuda_tile.kernel.tensor_columns import MOST_LOADED, TensorColumns
-from tilewright.lowering.cuda_tile.layouts.layouts import WARP_BITS
-from tilewright.lowering.cuda_tile.layouts.tensor_memory_layouts import (
+from tilewright.lowering.cuda_tile.kernel.threads import ThreadNumber
+from tilewright.lowering.emit.emitter import Emitter
+from tilewright.lowering.emit.registers import extracted, from_elements
+from tilewright.passes.cuda_tile.layouts.layouts import WARP_BITS
+from tilewright.passes.cuda_tile.layouts.tensor_memory_layouts import (
     Accumulators,
     PackedOperand,
 )
-from tilewright.lowering.cuda_tile.layouts.threads import ThreadNumber
-from tilewright.lowering.tile.emitter import Emitter
-from tilewright.lowering.tile.registers import extracted, from_elements
 
 _WORD_BITS = 32
 

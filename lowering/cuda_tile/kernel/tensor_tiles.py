@@ -11,8 +11,8 @@ from xdsl.ir import Block, Operation, SSAValue
 from tilewright.dialects.cuda_tile.ops.control_flow import ContinueOp, ForOp
 from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
-from tilewright.lowering.cuda_tile.layouts.layouts import TileLayout
-from tilewright.lowering.cuda_tile.layouts.tensor_memory_layouts import (
+from tilewright.passes.cuda_tile.layouts.layouts import TileLayout
+from tilewright.passes.cuda_tile.layouts.tensor_memory_layouts import (
     Accumulators,
     in_tensor_memory,
 )

@@ -20,11 +20,11 @@ from xdsl.ir import Attribute, SSAValue
 from tilewright.dialects.cute_nvgpu.ops import fragment
 from tilewright.dialects.cute_nvgpu.ops.address import bytes_of
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
-from tilewright.lowering.cuda_tile.layouts.layouts import WARP_BITS, TileLayout, log2
-from tilewright.lowering.cuda_tile.layouts.threads import ThreadNumber
+from tilewright.lowering.cuda_tile.kernel.threads import ThreadNumber
+from tilewright.lowering.emit.emitter import Emitter
+from tilewright.lowering.emit.registers import extracted, from_elements
 from tilewright.lowering.tile.convert_reduce import shuffled
-from tilewright.lowering.tile.emitter import Emitter
-from tilewright.lowering.tile.registers import extracted, from_elements
+from tilewright.passes.cuda_tile.layouts.layouts import WARP_BITS, TileLayout, log2
 
 _WORD = 4
 _BARRIERS = 3

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from tilewright.dialects.cute_nvgpu.ops import wgmma_sync
 from tilewright.lowering.cuda_tile.kernel.scratch import Scratch
-from tilewright.lowering.tile.emitter import Emitter
+from tilewright.lowering.emit.emitter import Emitter
 
 
 @dataclass(eq=False)

@@ -11,8 +11,8 @@ from xdsl.ir import Attribute, SSAValue
 from tilewright.dialects.cuda_tile.ops.memory import AllocaOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cute_nvgpu.ops import address
-from tilewright.lowering.cuda_tile.analysis.facts import pointee_bytes
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, lowers
+from tilewright.passes.cuda_tile.analysis.facts import pointee_bytes
 
 _HEAP_ALIGNMENT = 16
 

@@ -18,13 +18,13 @@ from tilewright.dialects.cuda_tile.ops.memory import (
 )
 from tilewright.dialects.cuda_tile.ops.views import AtomicRedViewTkoOp
 from tilewright.dialects.cute_nvgpu.ops import address
-from tilewright.lowering.cuda_tile.analysis.view_access import run_bits, tile_dimensions
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, lowers
-from tilewright.lowering.cuda_tile.layouts.find_layouts import LayoutTable, finds
-from tilewright.lowering.cuda_tile.layouts.layouts import TileLayout
 from tilewright.lowering.cuda_tile.memory.convert_pointers import pointed, token_of, write
 from tilewright.lowering.cuda_tile.memory.convert_views import stored_layout, tile_accesses
 from tilewright.lowering.cuda_tile.memory.memory_access import add, atomically, sum_run
+from tilewright.passes.cuda_tile.analysis.view_access import run_bits, tile_dimensions
+from tilewright.passes.cuda_tile.layouts.find_layouts import LayoutTable, finds
+from tilewright.passes.cuda_tile.layouts.layouts import TileLayout
 
 _FORMS = {
     AtomicRMWMode.AND: "and.b", AtomicRMWMode.OR: "or.b", AtomicRMWMode.XOR: "xor.b",

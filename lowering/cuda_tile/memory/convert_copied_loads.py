@@ -22,22 +22,22 @@ from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
 from tilewright.dialects.cuda_tile.ops.memory import LoadPtrTkoOp
 from tilewright.dialects.cute_nvgpu.ops import address, copy, wgmma_sync
 from tilewright.dialects.cute_nvgpu.types.fragments import Cache
-from tilewright.lowering.cuda_tile.analysis.find_copied_loads import (
+from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, LoweredTile, PlacedTile
+from tilewright.lowering.cuda_tile.kernel.shared_tiles import SharedTile, StageTile
+from tilewright.lowering.cuda_tile.kernel.threads import scaled
+from tilewright.lowering.cuda_tile.memory.access import Access
+from tilewright.lowering.cuda_tile.memory.convert_pointers import pointed
+from tilewright.lowering.cuda_tile.memory.convert_views import tile_accesses
+from tilewright.lowering.cuda_tile.pipelines.ring import Range, at_iteration
+from tilewright.passes.cuda_tile.analysis.find_copied_loads import (
     CopiedLoad,
     CopiedLoads,
     CopiedLoop,
     LineKey,
     Load,
 )
-from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, LoweredTile, PlacedTile
-from tilewright.lowering.cuda_tile.kernel.shared_tiles import SharedTile, StageTile
-from tilewright.lowering.cuda_tile.layouts.shared_matrices import ALIGNMENT
-from tilewright.lowering.cuda_tile.layouts.shared_order import CHUNK
-from tilewright.lowering.cuda_tile.layouts.threads import scaled
-from tilewright.lowering.cuda_tile.memory.access import Access
-from tilewright.lowering.cuda_tile.memory.convert_pointers import pointed
-from tilewright.lowering.cuda_tile.memory.convert_views import tile_accesses
-from tilewright.lowering.cuda_tile.pipelines.ring import Range, at_iteration
+from tilewright.passes.cuda_tile.layouts.shared_matrices import ALIGNMENT
+from tilewright.passes.cuda_tile.layouts.shared_order import CHUNK
 
 
 class CopyRing:

@@ -17,10 +17,10 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.traits import SymbolTable
 
-from tilewright.diagnostic import file_location
 from tilewright.dialects.cuda_tile.ops.module import GetGlobalOp, GlobalOp
 from tilewright.dialects.cute_nvgpu.ops.address import AddressOp
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, lowers
+from tilewright.source.diagnostic import file_location
 
 _LEAST_ALIGNMENT = 16
 """The alignment of the widest access."""

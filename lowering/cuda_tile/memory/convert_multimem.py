@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from xdsl.ir import SSAValue
 
-from tilewright.diagnostic import OpError
 from tilewright.dialects.cuda_tile.enums import MultimemReductionKind
 from tilewright.dialects.cuda_tile.ops.multimem import (
     MultimemAccess,
@@ -19,14 +18,15 @@ from tilewright.dialects.cuda_tile.ops.multimem import (
 )
 from tilewright.dialects.cute_nvgpu.ops import multimem
 from tilewright.dialects.cute_nvgpu.ops.address import bytes_of
-from tilewright.lowering.cuda_tile.analysis.view_access import access_layout
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, lowers
-from tilewright.lowering.cuda_tile.layouts.find_layouts import LayoutTable, finds
-from tilewright.lowering.cuda_tile.layouts.layouts import TileLayout
 from tilewright.lowering.cuda_tile.memory.access import Access
 from tilewright.lowering.cuda_tile.memory.convert_pointers import token_of
 from tilewright.lowering.cuda_tile.memory.convert_views import tile_accesses
 from tilewright.lowering.cuda_tile.memory.memory_access import is_weak, semantics_of
+from tilewright.passes.cuda_tile.analysis.view_access import access_layout
+from tilewright.passes.cuda_tile.layouts.find_layouts import LayoutTable, finds
+from tilewright.passes.cuda_tile.layouts.layouts import TileLayout
+from tilewright.source.diagnostic import OpError
 
 _KINDS = {
     MultimemReductionKind.ADD: "add.u", MultimemReductionKind.MIN: "min.s",

@@ -19,11 +19,11 @@ from tilewright.dialects.gpu import PrintfOp
 from tilewright.lowering.cuda_tile.arithmetic.convert_conversions import float_converted
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, lowers
 from tilewright.lowering.cuda_tile.kernel.memory_order import Token
-from tilewright.lowering.cuda_tile.layouts.elements import element_of, shape_of
-from tilewright.lowering.cuda_tile.layouts.layouts import TileLayout, bits_of, log2, spread
-from tilewright.lowering.cuda_tile.layouts.shared_order import SharedOrder, row_major
-from tilewright.lowering.cuda_tile.layouts.threads import scaled
+from tilewright.lowering.cuda_tile.kernel.threads import scaled
 from tilewright.lowering.cuda_tile.memory.convert_pointers import token_of
+from tilewright.passes.cuda_tile.layouts.elements import element_of, shape_of
+from tilewright.passes.cuda_tile.layouts.layouts import TileLayout, bits_of, log2, spread
+from tilewright.passes.cuda_tile.layouts.shared_order import SharedOrder, row_major
 
 _CONVERSION = re.compile(r"%([-+ #0]*\d*(?:\.\d*)?)(?:hh|h|ll|l|)([a-zA-Z%])")
 _MOST, _AT_ONCE = 256, 32

@@ -9,20 +9,20 @@ from xdsl.ir import SSAValue
 
 from tilewright.dialects.cuda_tile.ops import memory
 from tilewright.dialects.cute_nvgpu.ops.sync import FenceProxyAliasOp
-from tilewright.lowering.cuda_tile.analysis.cost_model import STORED
-from tilewright.lowering.cuda_tile.analysis.runs import pointer_run
-from tilewright.lowering.cuda_tile.analysis.view_access import WIDEST
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, lowers
 from tilewright.lowering.cuda_tile.kernel.memory_order import Token
-from tilewright.lowering.cuda_tile.layouts.elements import shape_of
-from tilewright.lowering.cuda_tile.layouts.find_layouts import LayoutTable, finds
-from tilewright.lowering.cuda_tile.layouts.layouts import TileLayout, bits_of
 from tilewright.lowering.cuda_tile.memory.access import Access
 from tilewright.lowering.cuda_tile.memory.memory_access import (
     is_weak,
     load,
     store,
 )
+from tilewright.passes.cuda_tile.analysis.cost_model import STORED
+from tilewright.passes.cuda_tile.analysis.runs import pointer_run
+from tilewright.passes.cuda_tile.analysis.view_access import WIDEST
+from tilewright.passes.cuda_tile.layouts.elements import shape_of
+from tilewright.passes.cuda_tile.layouts.find_layouts import LayoutTable, finds
+from tilewright.passes.cuda_tile.layouts.layouts import TileLayout, bits_of
 
 
 @finds(memory.LoadPtrTkoOp)

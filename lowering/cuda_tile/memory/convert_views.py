@@ -14,8 +14,20 @@ from tilewright.dialects.cuda_tile.ops import views
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
 from tilewright.dialects.cute_nvgpu.ops import address
 from tilewright.dialects.cute_nvgpu.ops.address import bytes_of
-from tilewright.lowering.cuda_tile.analysis.prefetched_loads import AHEAD, LINE
-from tilewright.lowering.cuda_tile.analysis.view_access import (
+from tilewright.lowering.cuda_tile.arithmetic.convert_elementwise import resized
+from tilewright.lowering.cuda_tile.kernel.coordinates import wide
+from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, lowers
+from tilewright.lowering.cuda_tile.kernel.memory_order import Token
+from tilewright.lowering.cuda_tile.kernel.threads import scaled
+from tilewright.lowering.cuda_tile.memory.access import Access
+from tilewright.lowering.cuda_tile.memory.memory_access import (
+    is_weak,
+    load,
+    store,
+)
+from tilewright.lowering.cuda_tile.pipelines.convert_boxed_stores import store_boxed
+from tilewright.passes.cuda_tile.analysis.prefetched_loads import AHEAD, LINE
+from tilewright.passes.cuda_tile.analysis.view_access import (
     PADDING_WORD,
     Extent,
     TileDimension,
@@ -27,27 +39,15 @@ from tilewright.lowering.cuda_tile.analysis.view_access import (
     tensor_of,
     tile_dimensions,
 )
-from tilewright.lowering.cuda_tile.arithmetic.convert_elementwise import resized
-from tilewright.lowering.cuda_tile.kernel.coordinates import wide
-from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, lowers
-from tilewright.lowering.cuda_tile.kernel.memory_order import Token
-from tilewright.lowering.cuda_tile.layouts.elements import element_of, number_of, scalar_type
-from tilewright.lowering.cuda_tile.layouts.find_layouts import LayoutTable, finds
-from tilewright.lowering.cuda_tile.layouts.layouts import (
+from tilewright.passes.cuda_tile.layouts.elements import element_of, number_of, scalar_type
+from tilewright.passes.cuda_tile.layouts.find_layouts import LayoutTable, finds
+from tilewright.passes.cuda_tile.layouts.layouts import (
     WARP_BITS,
     TileLayout,
     blocked,
     dim_bits,
     log2,
 )
-from tilewright.lowering.cuda_tile.layouts.threads import scaled
-from tilewright.lowering.cuda_tile.memory.access import Access
-from tilewright.lowering.cuda_tile.memory.memory_access import (
-    is_weak,
-    load,
-    store,
-)
-from tilewright.lowering.cuda_tile.pipelines.convert_boxed_stores import store_boxed
 
 _LESS_UNSIGNED = IntegerAttr(6, i64)
 _FURTHEST = 1 << 31

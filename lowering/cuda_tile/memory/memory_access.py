@@ -19,9 +19,9 @@ from tilewright.dialects.cute_nvgpu.ops.sync import FenceOp
 from tilewright.lowering.cuda_tile.arithmetic.convert_elementwise import on_floats
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
 from tilewright.lowering.cuda_tile.kernel.late_accumulators import InTurn
-from tilewright.lowering.cuda_tile.layouts.layouts import TileLayout, log2
 from tilewright.lowering.cuda_tile.memory.access import Access
 from tilewright.lowering.cuda_tile.memory.narrow_atomics import updated
+from tilewright.passes.cuda_tile.layouts.layouts import TileLayout, log2
 
 
 def is_weak(op: MemoryOp) -> bool:

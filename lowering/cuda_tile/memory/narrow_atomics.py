@@ -11,8 +11,8 @@ from xdsl.ir import Attribute, Block, Region, SSAValue
 
 from tilewright.dialects.cute_nvgpu.ops import address
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
-from tilewright.lowering.cuda_tile.layouts.layouts import TileLayout
 from tilewright.lowering.cuda_tile.memory.access import Access
+from tilewright.passes.cuda_tile.layouts.layouts import TileLayout
 
 _I16 = IntegerType(16)
 _FORM = "cas.b16"

@@ -16,18 +16,18 @@ from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp, StoreViewTkoOp
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
 from tilewright.dialects.cute_nvgpu.ops import tma, wgmma_sync
-from tilewright.lowering.cuda_tile.analysis.cost_model import STORED, products_of
-from tilewright.lowering.cuda_tile.analysis.remarks import remark
-from tilewright.lowering.cuda_tile.analysis.tensor_maps import (
+from tilewright.lowering.cuda_tile.kernel.coordinates import box_corners
+from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
+from tilewright.lowering.cuda_tile.kernel.late_accumulators import InTurn
+from tilewright.passes.cuda_tile.analysis.cost_model import STORED, products_of
+from tilewright.passes.cuda_tile.analysis.remarks import remark
+from tilewright.passes.cuda_tile.analysis.tensor_maps import (
     BoxedAccess,
     accesses_behind,
     boxed_store,
 )
-from tilewright.lowering.cuda_tile.kernel.coordinates import box_corners
-from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
-from tilewright.lowering.cuda_tile.kernel.late_accumulators import InTurn
-from tilewright.lowering.cuda_tile.layouts.layouts import TileLayout
-from tilewright.lowering.cuda_tile.layouts.shared_order import SharedOrder
+from tilewright.passes.cuda_tile.layouts.layouts import TileLayout
+from tilewright.passes.cuda_tile.layouts.shared_order import SharedOrder
 
 _SMALLEST = 1 << 12
 """The bytes of a tile from which on a copy is worth it."""

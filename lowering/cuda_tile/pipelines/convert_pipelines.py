@@ -11,12 +11,12 @@ from xdsl.ir import Operation, SSAValue
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
 from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp
 from tilewright.dialects.cute_nvgpu.ops import cluster, mbarrier, sync
-from tilewright.lowering.cuda_tile.analysis.find_pipelines import Pipelines
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
 from tilewright.lowering.cuda_tile.kernel.shared_tiles import SharedTile
 from tilewright.lowering.cuda_tile.kernel.warpgroup_groups import MmaGroup
-from tilewright.lowering.cuda_tile.layouts.layouts import WARP_BITS
 from tilewright.lowering.cuda_tile.pipelines.ring import Ring, StagePlace
+from tilewright.passes.cuda_tile.analysis.find_pipelines import Pipelines
+from tilewright.passes.cuda_tile.layouts.layouts import WARP_BITS
 
 
 class Rings:

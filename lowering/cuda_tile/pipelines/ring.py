@@ -25,18 +25,18 @@ from tilewright.dialects.cute_nvgpu.ops import (
     tcgen05_sync,
     tma,
 )
-from tilewright.lowering.cuda_tile.analysis.find_pipelines import (
-    LoadGroup,
-    LoadPipeline,
-)
-from tilewright.lowering.cuda_tile.analysis.tensor_maps import BoxedAccess
 from tilewright.lowering.cuda_tile.kernel.coordinates import boxes
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
 from tilewright.lowering.cuda_tile.kernel.shared_tiles import SharedTile
+from tilewright.lowering.cuda_tile.kernel.threads import scaled
 from tilewright.lowering.cuda_tile.kernel.warpgroup_groups import MmaGroup
-from tilewright.lowering.cuda_tile.layouts.shared_matrices import ALIGNMENT
-from tilewright.lowering.cuda_tile.layouts.threads import scaled
 from tilewright.lowering.tile.convert_pipeline import release_stage
+from tilewright.passes.cuda_tile.analysis.find_pipelines import (
+    LoadGroup,
+    LoadPipeline,
+)
+from tilewright.passes.cuda_tile.analysis.tensor_maps import BoxedAccess
+from tilewright.passes.cuda_tile.layouts.shared_matrices import ALIGNMENT
 
 
 @dataclass(frozen=True, slots=True)

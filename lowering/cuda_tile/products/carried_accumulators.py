@@ -9,14 +9,14 @@ from xdsl.ir import Attribute, SSAValue
 
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, LoweredTile
 from tilewright.lowering.cuda_tile.kernel.tensor_tiles import placed
-from tilewright.lowering.cuda_tile.layouts.find_layouts import AccumulatorLayouts
-from tilewright.lowering.cuda_tile.layouts.tensor_memory_layouts import Accumulators
 from tilewright.lowering.cuda_tile.products.convert_tensor_core_matrix import brought
 from tilewright.lowering.cuda_tile.products.convert_warpgroup_matrix import (
     AccumulatorTile,
     accumulator_type,
     accumulators,
 )
+from tilewright.passes.cuda_tile.layouts.find_layouts import AccumulatorLayouts
+from tilewright.passes.cuda_tile.layouts.tensor_memory_layouts import Accumulators
 
 
 def carried_types(product: AccumulatorLayouts) -> Sequence[Attribute]:

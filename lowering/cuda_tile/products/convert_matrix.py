@@ -15,23 +15,23 @@ from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, PlacedTile, lowers
 from tilewright.lowering.cuda_tile.kernel.shared_tiles import SharedTile, StageTile
 from tilewright.lowering.cuda_tile.kernel.warpgroup_groups import MmaGroup
-from tilewright.lowering.cuda_tile.layouts.elements import shape_of
-from tilewright.lowering.cuda_tile.layouts.find_layouts import LayoutTable, finds
-from tilewright.lowering.cuda_tile.layouts.layouts import TileLayout
-from tilewright.lowering.cuda_tile.layouts.mma_layouts import MmaLayouts, Multiplication, atom_of
-from tilewright.lowering.cuda_tile.layouts.tensor_memory_layouts import (
-    Accumulators,
-    accumulators_of,
-)
-from tilewright.lowering.cuda_tile.layouts.warpgroup_layouts import (
-    WarpgroupLayouts,
-    warpgroup_layouts,
-)
 from tilewright.lowering.cuda_tile.products.convert_tensor_core_matrix import TensorCoreProduct
 from tilewright.lowering.cuda_tile.products.convert_warpgroup_matrix import WarpgroupProduct
 from tilewright.lowering.cuda_tile.products.fused_products import multiply_fused
 from tilewright.lowering.cuda_tile.products.staged_operands import StagedOperand
-from tilewright.lowering.tile.registers import extracted, from_elements
+from tilewright.lowering.emit.registers import extracted, from_elements
+from tilewright.passes.cuda_tile.layouts.elements import shape_of
+from tilewright.passes.cuda_tile.layouts.find_layouts import LayoutTable, finds
+from tilewright.passes.cuda_tile.layouts.layouts import TileLayout
+from tilewright.passes.cuda_tile.layouts.mma_layouts import MmaLayouts, Multiplication, atom_of
+from tilewright.passes.cuda_tile.layouts.tensor_memory_layouts import (
+    Accumulators,
+    accumulators_of,
+)
+from tilewright.passes.cuda_tile.layouts.warpgroup_layouts import (
+    WarpgroupLayouts,
+    warpgroup_layouts,
+)
 
 _WIDEST_RUN = 2
 """The neighbours along N of which a thread computes the products without MMAs, as bits."""

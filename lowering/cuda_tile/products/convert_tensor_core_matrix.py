@@ -12,16 +12,23 @@ from xdsl.ir import SSAValue
 from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFScaledOp
 from tilewright.dialects.cute_nvgpu.atoms.umma import UmmaAtom, UmmaFragmentKind
 from tilewright.dialects.cute_nvgpu.ops.sm100 import MmaBsOp, MmaOp
-from tilewright.lowering.cuda_tile.analysis.facts import is_zero
-from tilewright.lowering.cuda_tile.analysis.loaded_operands import loaded_by
 from tilewright.lowering.cuda_tile.kernel.issued_products import IssuedProduct
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, lowers
 from tilewright.lowering.cuda_tile.kernel.tensor_tiles import is_there, make_room, placed
-from tilewright.lowering.cuda_tile.layouts.elements import shape_of
-from tilewright.lowering.cuda_tile.layouts.find_layouts import LayoutTable, finds
-from tilewright.lowering.cuda_tile.layouts.layouts import TileLayout
-from tilewright.lowering.cuda_tile.layouts.mma_layouts import Multiplication
-from tilewright.lowering.cuda_tile.layouts.tensor_memory_layouts import (
+from tilewright.lowering.cuda_tile.pipelines.convert_pipelines import Rings
+from tilewright.lowering.cuda_tile.products.scale_factors import (
+    copy_factors,
+    factors_operand,
+    store_factors,
+)
+from tilewright.lowering.cuda_tile.products.shared_operands import OperandMatrices, SharedOperands
+from tilewright.passes.cuda_tile.analysis.facts import is_zero
+from tilewright.passes.cuda_tile.analysis.loaded_operands import loaded_by
+from tilewright.passes.cuda_tile.layouts.elements import shape_of
+from tilewright.passes.cuda_tile.layouts.find_layouts import LayoutTable, finds
+from tilewright.passes.cuda_tile.layouts.layouts import TileLayout
+from tilewright.passes.cuda_tile.layouts.mma_layouts import Multiplication
+from tilewright.passes.cuda_tile.layouts.tensor_memory_layouts import (
     OPERAND,
     Accumulators,
     TensorCoreLayouts,
@@ -32,13 +39,6 @@ from tilewright.lowering.cuda_tile.layouts.tensor_memory_layouts import (
     packed_operand,
     tensor_core_atom,
 )
-from tilewright.lowering.cuda_tile.pipelines.convert_pipelines import Rings
-from tilewright.lowering.cuda_tile.products.scale_factors import (
-    copy_factors,
-    factors_operand,
-    store_factors,
-)
-from tilewright.lowering.cuda_tile.products.shared_operands import OperandMatrices, SharedOperands
 
 
 def brought(value: SSAValue, accumulators: Accumulators, kernel: Kernel) -> None:

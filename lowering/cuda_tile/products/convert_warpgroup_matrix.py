@@ -15,19 +15,19 @@ from tilewright.dialects.cute_nvgpu.ops import wgmma_sync
 from tilewright.dialects.cute_nvgpu.ops.fragment import CastOp
 from tilewright.dialects.cute_nvgpu.ops.sm90 import WGMMA_OPS
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
-from tilewright.lowering.cuda_tile.analysis.facts import is_zero
 from tilewright.lowering.cuda_tile.arithmetic.convert_elementwise import on_floats
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, PlacedTile
 from tilewright.lowering.cuda_tile.kernel.warpgroup_groups import MmaGroup
-from tilewright.lowering.cuda_tile.layouts.layouts import TileLayout
-from tilewright.lowering.cuda_tile.layouts.warpgroup_layouts import (
+from tilewright.lowering.cuda_tile.products.shared_operands import SharedOperands
+from tilewright.lowering.emit.registers import extracted, from_elements
+from tilewright.passes.cuda_tile.analysis.facts import is_zero
+from tilewright.passes.cuda_tile.layouts.layouts import TileLayout
+from tilewright.passes.cuda_tile.layouts.warpgroup_layouts import (
     ADDED_DEPTH,
     WarpgroupLayouts,
     atom_of_majors,
     is_added,
 )
-from tilewright.lowering.cuda_tile.products.shared_operands import SharedOperands
-from tilewright.lowering.tile.registers import extracted, from_elements
 
 Fragments = tuple[SSAValue, ...]
 Registers = dict[tuple[int, int, int, int], SSAValue]

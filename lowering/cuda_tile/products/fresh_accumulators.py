@@ -9,13 +9,13 @@ from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
 from tilewright.dialects.cuda_tile.types import TileType
-from tilewright.lowering.cuda_tile.analysis.facts import is_zero
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
-from tilewright.lowering.cuda_tile.layouts.tensor_memory_layouts import (
+from tilewright.lowering.cuda_tile.pipelines.ring import Range
+from tilewright.passes.cuda_tile.analysis.facts import is_zero
+from tilewright.passes.cuda_tile.layouts.tensor_memory_layouts import (
     Accumulators,
     in_tensor_memory,
 )
-from tilewright.lowering.cuda_tile.pipelines.ring import Range
 
 
 class FreshAccumulators:

@@ -27,9 +27,9 @@ from tilewright.lowering.cuda_tile.arithmetic.convert_elementwise import (
     word,
 )
 from tilewright.lowering.cuda_tile.kernel.kernel import Elements, Kernel, is_float
-from tilewright.lowering.cuda_tile.layouts.elements import shape_of
-from tilewright.lowering.cuda_tile.layouts.layouts import TileLayout, dim_bits
-from tilewright.lowering.cuda_tile.layouts.shared_order import SharedOrder, converting
+from tilewright.passes.cuda_tile.layouts.elements import shape_of
+from tilewright.passes.cuda_tile.layouts.layouts import TileLayout, dim_bits
+from tilewright.passes.cuda_tile.layouts.shared_order import SharedOrder, converting
 
 _AT_ONCE = 1
 """How many of K a thread reads at once, as bits of their number."""

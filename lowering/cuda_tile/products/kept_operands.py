@@ -10,8 +10,8 @@ from xdsl.ir import Operation, SSAValue
 from tilewright.dialects.cute_nvgpu.lattice.shared_memory import shared_memory_limit
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, PlacedTile
 from tilewright.lowering.cuda_tile.kernel.shared_tiles import StageTile
-from tilewright.lowering.cuda_tile.layouts.mma_layouts import MmaLayouts, Multiplication, atom_of
 from tilewright.lowering.cuda_tile.products.staged_operands import StagedOperand
+from tilewright.passes.cuda_tile.layouts.mma_layouts import MmaLayouts, Multiplication, atom_of
 
 
 class KeptOperands:

@@ -17,7 +17,6 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
 from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
-from tilewright.lowering.cuda_tile.analysis.find_late_products import LateMultiplication
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
 from tilewright.lowering.cuda_tile.pipelines.convert_pipelines import Rings
 from tilewright.lowering.cuda_tile.pipelines.ring import Ring
@@ -26,6 +25,7 @@ from tilewright.lowering.cuda_tile.products.convert_warpgroup_matrix import (
     WarpgroupProduct,
     accumulators,
 )
+from tilewright.passes.cuda_tile.analysis.find_late_products import LateMultiplication
 
 
 class LateProduct:

@@ -25,9 +25,9 @@ from tilewright.dialects.cute_nvgpu.ops.tmem_copy import CopyOp, CopyShapeAttr
 from tilewright.lowering.cuda_tile.arithmetic.convert_elementwise import on_integers
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
 from tilewright.lowering.cuda_tile.kernel.shared_tiles import SharedTile
-from tilewright.lowering.cuda_tile.layouts.elements import shape_of
-from tilewright.lowering.cuda_tile.layouts.layouts import WARP_BITS, TileLayout, dim_bits, log2
-from tilewright.lowering.cuda_tile.layouts.tensor_memory_layouts import (
+from tilewright.passes.cuda_tile.layouts.elements import shape_of
+from tilewright.passes.cuda_tile.layouts.layouts import WARP_BITS, TileLayout, dim_bits, log2
+from tilewright.passes.cuda_tile.layouts.tensor_memory_layouts import (
     FACTORS_OF_WORD,
     ScaleFactors,
     factor_bits,

@@ -19,10 +19,10 @@ from tilewright.dialects.cute_nvgpu.types.smem_desc_view import SmemDescViewType
 from tilewright.lowering.cuda_tile.arithmetic.convert_elementwise import on_integers
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
 from tilewright.lowering.cuda_tile.kernel.shared_tiles import SharedTile
-from tilewright.lowering.cuda_tile.layouts.layouts import TileLayout, log2
-from tilewright.lowering.cuda_tile.layouts.mma_layouts import AsyncLayouts
-from tilewright.lowering.cuda_tile.layouts.shared_matrices import MatrixOrder
-from tilewright.lowering.cuda_tile.layouts.shared_order import CHUNK
+from tilewright.passes.cuda_tile.layouts.layouts import TileLayout, log2
+from tilewright.passes.cuda_tile.layouts.mma_layouts import AsyncLayouts
+from tilewright.passes.cuda_tile.layouts.shared_matrices import MatrixOrder
+from tilewright.passes.cuda_tile.layouts.shared_order import CHUNK
 
 
 @dataclass(frozen=True, slots=True)

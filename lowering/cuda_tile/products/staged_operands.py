@@ -16,10 +16,10 @@ from xdsl.ir import Attribute, SSAValue
 from tilewright.dialects.cute_nvgpu.ops import address
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
-from tilewright.lowering.cuda_tile.layouts.layouts import WARP_BITS, TileLayout, log2, spread
-from tilewright.lowering.cuda_tile.layouts.mma_layouts import MmaLayouts
-from tilewright.lowering.cuda_tile.layouts.shared_order import CHUNK, SharedOrder, rows_of_chunks
-from tilewright.lowering.tile.registers import from_elements, sliced
+from tilewright.lowering.emit.registers import from_elements, sliced
+from tilewright.passes.cuda_tile.layouts.layouts import WARP_BITS, TileLayout, log2, spread
+from tilewright.passes.cuda_tile.layouts.mma_layouts import MmaLayouts
+from tilewright.passes.cuda_tile.layouts.shared_order import CHUNK, SharedOrder, rows_of_chunks
 
 _WORD, _HALF = 4, 2
 _MATRIX_BITS = 2

@@ -14,7 +14,6 @@ from typing import Any
 
 from xdsl.ir import SSAValue
 
-from tilewright.diagnostic import file_location
 from tilewright.dialects.cuda_tile.ops import integer as integers
 from tilewright.dialects.cuda_tile.ops.aggregate import ReduceOp, ScanOp
 from tilewright.dialects.cuda_tile.ops.control_flow import YieldOp
@@ -22,10 +21,11 @@ from tilewright.dialects.cuda_tile.ops.floating_point import AddFOp, MaxFOp, Min
 from tilewright.lowering.cuda_tile.arithmetic.convert_elementwise import integer_function
 from tilewright.lowering.cuda_tile.arithmetic.convert_floats import float_function
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, integer, lowers
-from tilewright.lowering.cuda_tile.layouts.elements import shape_of
-from tilewright.lowering.cuda_tile.layouts.find_layouts import LayoutTable, finds
-from tilewright.lowering.cuda_tile.layouts.layouts import WARP_BITS, TileLayout, dim_bits
 from tilewright.lowering.tile.convert_reduce import shuffled
+from tilewright.passes.cuda_tile.layouts.elements import shape_of
+from tilewright.passes.cuda_tile.layouts.find_layouts import LayoutTable, finds
+from tilewright.passes.cuda_tile.layouts.layouts import WARP_BITS, TileLayout, dim_bits
+from tilewright.source.diagnostic import file_location
 
 Columns = list[list[SSAValue]]
 """The registers of each of the tiles that are folded together."""

@@ -14,9 +14,10 @@ from xdsl.ir import SSAValue
 from tilewright.dialects.cuda_tile.ops import core
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, lowers
 from tilewright.lowering.cuda_tile.kernel.shared_tiles import SharedTile, StageTile
-from tilewright.lowering.cuda_tile.layouts.elements import shape_of
-from tilewright.lowering.cuda_tile.layouts.find_layouts import LayoutTable, finds, part_bits
-from tilewright.lowering.cuda_tile.layouts.layouts import (
+from tilewright.lowering.cuda_tile.kernel.threads import scaled
+from tilewright.passes.cuda_tile.layouts.elements import shape_of
+from tilewright.passes.cuda_tile.layouts.find_layouts import LayoutTable, finds, part_bits
+from tilewright.passes.cuda_tile.layouts.layouts import (
     TileLayout,
     broadcast_bits,
     dim_bits,
@@ -25,7 +26,6 @@ from tilewright.lowering.cuda_tile.layouts.layouts import (
     permutation_of,
     spread,
 )
-from tilewright.lowering.cuda_tile.layouts.threads import scaled
 
 # --- constants ---
 

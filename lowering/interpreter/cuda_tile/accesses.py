@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from xdsl.ir import Operation
 
-from tilewright.diagnostic import at
 from tilewright.lowering.interpreter.cuda_tile.footprints import Footprint
+from tilewright.source.diagnostic import at
 
 BlockIds = NDArray[np.int64]
 

@@ -11,13 +11,13 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 from xdsl.ir import Block, Operation, SSAValue
 
-from tilewright.diagnostic import OpError
+from tilewright.dialects.op_rules import OpRules
 from tilewright.lowering.interpreter.cuda_tile.fault_state import fault_state
 from tilewright.lowering.interpreter.cuda_tile.frame import Frame
 from tilewright.lowering.interpreter.cuda_tile.pieces import InPieces, Unstored
 from tilewright.lowering.interpreter.cuda_tile.values import Rows, Value, merged
 from tilewright.lowering.interpreter.errors import Fault
-from tilewright.lowering.op_rules import OpRules
+from tilewright.source.diagnostic import OpError
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,6 @@ import numpy as np
 from xdsl.ir import Operation, SSAValue
 from xdsl.printer import Printer
 
-from tilewright.diagnostic import ExecutionError, line_of, place_of
 from tilewright.dialects.cuda_tile.type_text import shown
 from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.lowering.interpreter.breakpoints import Breakpoints, Shown
@@ -17,6 +16,7 @@ from tilewright.lowering.interpreter.cuda_tile.blocks import Prepared, Step
 from tilewright.lowering.interpreter.cuda_tile.fault_state import text_of
 from tilewright.lowering.interpreter.cuda_tile.frame import Frame
 from tilewright.lowering.interpreter.cuda_tile.pieces import Unstored
+from tilewright.source.diagnostic import ExecutionError, line_of, place_of
 
 
 class _ValueNames(Printer):

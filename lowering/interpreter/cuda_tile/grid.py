@@ -5,12 +5,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tilewright.diagnostic import ExecutionError
 from tilewright.lowering.interpreter.cuda_tile.blocks import Prepared, Running, run
 from tilewright.lowering.interpreter.cuda_tile.frame import Frame, Gang
 from tilewright.lowering.interpreter.cuda_tile.machine import Machine
 from tilewright.lowering.interpreter.cuda_tile.token_order import TokenOrder
 from tilewright.lowering.interpreter.cuda_tile.values import Value
+from tilewright.source.diagnostic import ExecutionError
 
 _ROUNDS = 10_000
 """Rounds of all blocks without one that ends, after which they are said to wait for ever."""

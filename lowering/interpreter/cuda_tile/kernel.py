@@ -7,7 +7,6 @@ import numpy as np
 from numpy.typing import NDArray
 from xdsl.ir import Operation, SSAValue
 
-from tilewright.diagnostic import ExecutionError
 from tilewright.dialects.contents import modules_of
 from tilewright.dialects.cuda_tile.enums import MemoryOrderingSemantics
 from tilewright.dialects.cuda_tile.ops.module import EntryOp, GlobalOp, ModuleOp
@@ -32,6 +31,7 @@ from tilewright.lowering.interpreter.cuda_tile.written_memory import (
     Origins,
     written_memory,
 )
+from tilewright.source.diagnostic import ExecutionError
 
 RULES_OF = modules_of(rules.__name__)
 """All are read, so that each op's rule is known."""

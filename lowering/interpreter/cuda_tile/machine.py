@@ -8,7 +8,6 @@ from typing import Any, Literal, NoReturn, Protocol, TypeAlias
 import numpy as np
 from xdsl.ir import Operation
 
-from tilewright.diagnostic import ExecutionError, at, line_of, place_of
 from tilewright.lowering.interpreter.breakpoints import Breakpoints
 from tilewright.lowering.interpreter.cuda_tile.accesses import Conflict, Kind
 from tilewright.lowering.interpreter.cuda_tile.allocations import Allocation, Allocations
@@ -18,6 +17,7 @@ from tilewright.lowering.interpreter.cuda_tile.footprints import mark
 from tilewright.lowering.interpreter.cuda_tile.values import Rows
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.share import BufferUse, Elsewhere, Share, print_text, refuse
+from tilewright.source.diagnostic import ExecutionError, at, line_of, place_of
 
 Races: TypeAlias = Literal["error", "warn", "ignore"]
 

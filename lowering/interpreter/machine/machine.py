@@ -20,7 +20,6 @@ import numpy as np
 from numpy.typing import NDArray
 from xdsl.ir import Operation
 
-from tilewright.diagnostic import ExecutionError, at
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.atomics import Atomics
 from tilewright.lowering.interpreter.machine.barriers import (
@@ -58,6 +57,7 @@ from tilewright.lowering.interpreter.program import (
 )
 from tilewright.lowering.interpreter.share import Share, print_text
 from tilewright.lowering.interpreter.values import Bits, Lanes, joined, take
+from tilewright.source.diagnostic import ExecutionError, at
 
 RESIDENT_THREADS = 8192
 """The threads that are resident at a time: CTAs are run in waves of about this many threads."""

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
-from tilewright.diagnostic import line_of
 from tilewright.lowering.interpreter.timeline.record import Event, Timeline
+from tilewright.source.diagnostic import line_of
 
 
 def trace_events(timeline: Timeline, name: str = "", source: str | None = None) -> dict[str, Any]:

@@ -19,7 +19,6 @@ import numpy as np
 from numpy.typing import NDArray
 from xdsl.ir import Operation, SSAValue
 
-from tilewright.diagnostic import place_of
 from tilewright.dialects.ptx.bulk_copy import TensorCopyOp
 from tilewright.dialects.ptx.matrix import WarpMmaOp
 from tilewright.dialects.ptx.registers import NameOp, UndefOp
@@ -38,6 +37,7 @@ from tilewright.lowering.interpreter.timeline.latencies import (
     multiply_cycles,
 )
 from tilewright.lowering.interpreter.values import spread
+from tilewright.source.diagnostic import place_of
 
 Slots = Callable[[Sequence[SSAValue]], tuple[int, ...]]
 

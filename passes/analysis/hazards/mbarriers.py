@@ -4,13 +4,13 @@ from heapq import heappush
 
 from xdsl.dialects import memref
 
-from tilewright.diagnostic import named
 from tilewright.dialects.cute.types.memref import Space
 from tilewright.passes.analysis.hazards.phases import Clock, Mbarrier
 from tilewright.passes.analysis.hazards.report import NO_ORDER, NO_PHASE, Hazard
 from tilewright.passes.analysis.hazards.running import passes_reads
 from tilewright.passes.analysis.hazards.thread_barriers import ThreadBarriers
 from tilewright.passes.analysis.hazards.trace import Event
+from tilewright.source.diagnostic import named
 
 
 class Mbarriers(ThreadBarriers):

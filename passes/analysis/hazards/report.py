@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from xdsl.ir import Operation
 
-from tilewright.diagnostic import OpError, messages, named
+from tilewright.source.diagnostic import OpError, messages, named
 
 
 @dataclass(eq=False)

@@ -11,7 +11,6 @@ from heapq import heappush
 
 from xdsl.ir import Operation
 
-from tilewright.diagnostic import named
 from tilewright.passes.analysis.hazards.accesses import Access, Part
 from tilewright.passes.analysis.hazards.cells import Cells, Memory
 from tilewright.passes.analysis.hazards.launches import Launch
@@ -19,6 +18,7 @@ from tilewright.passes.analysis.hazards.phases import Barrier, Clock, Mbarrier, 
 from tilewright.passes.analysis.hazards.report import Hazard
 from tilewright.passes.analysis.hazards.roles import Role
 from tilewright.passes.analysis.hazards.trace import WARP, Event, Trace
+from tilewright.source.diagnostic import named
 
 WARPGROUP = 128
 

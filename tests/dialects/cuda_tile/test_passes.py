@@ -11,11 +11,11 @@ from xdsl.context import Context
 from xdsl.passes import ModulePass
 
 import tilewright as tw
-from tilewright.parsing import parse_module
 from tilewright.passes.cuda_tile_canonicalize import CudaTileCanonicalizePass
 from tilewright.passes.cuda_tile_split_loops import CudaTileSplitLoopsPass
-from tilewright.printing import ShortPrinter
-from tilewright.verification import verify
+from tilewright.source.parsing import parse_module
+from tilewright.source.printing import ShortPrinter
+from tilewright.source.verification import verify
 
 BLOCKS = 9
 HEAD = """cuda_tile.module @m {

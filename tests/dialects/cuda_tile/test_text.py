@@ -12,9 +12,9 @@ from tilewright.dialects.cuda_tile.ops import OP_OF_CODE, OPS
 from tilewright.dialects.cuda_tile.ops.floating_point import PowOp
 from tilewright.dialects.cuda_tile.ops.memory import LoadPtrTkoOp
 from tilewright.dialects.cuda_tile.versions import VERSIONS
-from tilewright.parsing import parse_module
-from tilewright.printing import ShortPrinter
-from tilewright.verification import verify
+from tilewright.source.parsing import parse_module
+from tilewright.source.printing import ShortPrinter
+from tilewright.source.verification import verify
 
 ROOT = Path(__file__).parents[3]
 FILES = sorted((ROOT / "tests" / "filecheck" / "dialects" / "cuda_tile").glob("*.mlir"))

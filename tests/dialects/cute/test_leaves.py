@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tilewright.diagnostic import CompileError
-from tilewright.parsing import parse_module
+from tilewright.source.diagnostic import CompileError
+from tilewright.source.parsing import parse_module
 
 FUNCTION = """func.func @f(%n: i32, %m: i64, %x: !cute.int_tuple<"7">,
     %d: !cute.int_tuple<"?{div=8}">, %t: !cute.memref<f32, rmem, "4:1">) {

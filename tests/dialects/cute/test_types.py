@@ -8,7 +8,7 @@ from xdsl.dialects.func import FuncOp
 
 from tilewright.dialects.cute.types.algebra import ATTRIBUTES, TYPES, LayoutType, ShapeType, type_of
 from tilewright.dialects.cute.values import Typed, is_known, read_typed
-from tilewright.parsing import parse_module
+from tilewright.source.parsing import parse_module
 
 TEXTS = {
     "int_tuple": ("(1,?)", "(1,2)"),

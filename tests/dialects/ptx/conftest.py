@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from tilewright.ptxas import PtxasReport, assemble, find_ptxas
+from tilewright.launch.ptxas import PtxasReport, assemble, find_ptxas
 
 sys.path.append(str(Path(__file__).parent))
 
 
 @pytest.fixture(scope="session")
 def ptxas() -> Callable[..., PtxasReport]:
-    """`tilewright.ptxas.assemble` at -O0. Without a ptxas, every test that asks for it fails."""
+    """`tilewright.launch.ptxas.assemble` at -O0. Without a ptxas, every test that asks for it fails."""
     find_ptxas()
     return partial(assemble, verbose=False, options=["-O0"])

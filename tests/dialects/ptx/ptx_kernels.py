@@ -23,8 +23,8 @@ from tilewright.dialects.ptx.registers import (
 )
 from tilewright.dialects.ptx.scalars import CvtaOp, SelpOp, SetpOp
 from tilewright.dialects.ptx.types import KINDS, RegType, reg
+from tilewright.launch.ptxas import PtxasReport
 from tilewright.lowering.ptx.text import module_text
-from tilewright.ptxas import PtxasReport
 from tilewright.tools.instructions.catalogue import canonical, operand_lists
 from tilewright.tools.instructions.judge import is_legal, why_illegal
 

@@ -27,7 +27,7 @@ from tilewright.dialects.cute_nvgpu.lattice import MMA_ROWS
 from tilewright.dialects.cute_nvgpu.lattice.elements import ELEMENT_TYPES
 from tilewright.dialects.cute_nvgpu.lattice.targets import TARGETS, Minimum, Target, lowest
 from tilewright.dialects.ptx.matrix import MmaOp
-from tilewright.ptxas import PtxasReport
+from tilewright.launch.ptxas import PtxasReport
 
 Ptxas = Callable[..., PtxasReport]
 

@@ -23,8 +23,8 @@ from tilewright.dialects.cute_nvgpu.lattice.targets import TARGETS, alternatives
 from tilewright.dialects.ptx.dialect import PTX
 from tilewright.dialects.ptx.instruction import BASELINE, REGISTER_OF, Form, Requirement, ScalarOp
 from tilewright.dialects.ptx.types import KINDS
+from tilewright.launch.ptxas import PtxasReport
 from tilewright.lowering.ptx.instructions import shape_of
-from tilewright.ptxas import PtxasReport
 
 SCALAR_OPS = [op for op in PTX.operations if issubclass(op, ScalarOp)]
 

@@ -36,7 +36,7 @@ from tilewright.dialects.ptx.atomics import AtomOp, RedOp
 from tilewright.dialects.ptx.control_flow import PARAMETER_TYPES, TENSORMAP
 from tilewright.dialects.ptx.registers import ListMakeOp
 from tilewright.dialects.ptx.types import KINDS, reg
-from tilewright.ptxas import PtxasReport
+from tilewright.launch.ptxas import PtxasReport
 
 Ptxas = Callable[..., PtxasReport]
 OFFSETS = (0, 32, -32)

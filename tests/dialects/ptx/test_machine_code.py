@@ -27,7 +27,7 @@ from tilewright.dialects.cute_nvgpu.lattice.targets import TARGETS, target
 from tilewright.dialects.ptx.matrix import MmaOp
 from tilewright.dialects.ptx.registers import SregOp
 from tilewright.dialects.ptx.scalars import CvtOp, MadOp
-from tilewright.ptxas import find_ptxas
+from tilewright.launch.ptxas import find_ptxas
 
 EVERY = ("sm_75", "sm_80", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_110a", "sm_120a")
 ARCHS = EVERY if THOROUGH else ("sm_75", "sm_80", "sm_90a", "sm_120a")

@@ -28,7 +28,7 @@ from tilewright.dialects.cute_nvgpu.lattice.matrix_copy import SPACES, MatrixMov
 from tilewright.dialects.cute_nvgpu.lattice.targets import TARGETS, AnyOf, Target
 from tilewright.dialects.cute_nvgpu.lattice.undocumented import UNDOCUMENTED
 from tilewright.dialects.ptx.matrix_copy import LdmatrixOp, MovmatrixOp, StmatrixOp
-from tilewright.ptxas import PtxasReport
+from tilewright.launch.ptxas import PtxasReport
 
 Ptxas = Callable[..., PtxasReport]
 Row = MatrixCopyRow | MatrixMoveRow

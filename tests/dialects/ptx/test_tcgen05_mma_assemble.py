@@ -25,7 +25,7 @@ from tilewright.dialects.cute_nvgpu.atoms.umma_mnemonic import UmmaMnemonic, mne
 from tilewright.dialects.cute_nvgpu.lattice import UMMA_ROWS, UmmaRow
 from tilewright.dialects.cute_nvgpu.lattice.targets import TARGETS, alternatives, lowest, target
 from tilewright.dialects.ptx.tcgen05_mma import Tcgen05MmaOp
-from tilewright.ptxas import PtxasReport
+from tilewright.launch.ptxas import PtxasReport
 
 Ptxas = Callable[..., PtxasReport]
 

@@ -29,8 +29,8 @@ from tilewright.dialects.ptx import bulk_copy, cluster, mbarrier, warp_specializ
 from tilewright.dialects.ptx.control_flow import TENSORMAP, EntryOp, RetOp
 from tilewright.dialects.ptx.instruction import PtxOp
 from tilewright.dialects.ptx.types import reg
+from tilewright.launch.ptxas import PtxasReport
 from tilewright.lowering.ptx.text import module_text
-from tilewright.ptxas import PtxasReport
 
 Ptxas = Callable[..., PtxasReport]
 

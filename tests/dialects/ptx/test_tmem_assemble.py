@@ -32,8 +32,8 @@ from tilewright.dialects.ptx import tcgen05_memory as memory
 from tilewright.dialects.ptx import tcgen05_sync as sync
 from tilewright.dialects.ptx.instruction import PtxOp, Requirement
 from tilewright.dialects.ptx.types import reg
+from tilewright.launch.ptxas import PtxasReport
 from tilewright.lowering.ptx.text import module_text
-from tilewright.ptxas import PtxasReport
 
 Ptxas = Callable[..., PtxasReport]
 TARGETS = ("sm_100a", "sm_100f", "sm_103a", "sm_103f", "sm_110a", "sm_110f")

@@ -33,7 +33,7 @@ from tilewright.dialects.ptx.wgmma import (
     WgmmaOp,
     WgmmaWaitGroupOp,
 )
-from tilewright.ptxas import PtxasReport
+from tilewright.launch.ptxas import PtxasReport
 
 Ptxas = Callable[..., PtxasReport]
 

@@ -28,7 +28,7 @@ from tilewright.dialects.cute_nvgpu.lattice import WMMA_ACCESS, WMMA_MMA
 from tilewright.dialects.cute_nvgpu.lattice.targets import TARGETS, Minimum, lowest
 from tilewright.dialects.cute_nvgpu.lattice.wmma import WMMA_SPACES, WmmaSpace
 from tilewright.dialects.ptx.wmma import LoadOp, MmaOp, StoreOp
-from tilewright.ptxas import PtxasReport
+from tilewright.launch.ptxas import PtxasReport
 
 Ptxas = Callable[..., PtxasReport]
 

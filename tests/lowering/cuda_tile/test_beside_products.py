@@ -15,7 +15,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from test_warpgroups import matrix, operand, product
 
 import tilewright as tw
-from tilewright import ptxas
+from tilewright.launch import ptxas
 
 TILE = (64, 32, 32)
 VIEW = "partition_view<tile=({}), padding_value = zero, tensor_view<?x?x{}, strides=[?,1]>>"

@@ -13,7 +13,7 @@ sys.path.append(str(Path(__file__).parent))
 from test_warpgroups import check, product
 
 import tilewright as tw
-from tilewright import ptxas
+from tilewright.launch import ptxas
 
 ARCH = "sm_120a"
 TYPES = ("bf16", "bf16", "f32")

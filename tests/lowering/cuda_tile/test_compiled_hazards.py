@@ -24,14 +24,14 @@ from tile_ir import entry
 from xdsl.dialects import scf
 from xdsl.dialects.builtin import ModuleOp
 
-from tilewright.diagnostic import OpError
 from tilewright.dialects.ancestors import ancestors
-from tilewright.parsing import default_context
 from tilewright.passes.analysis.functions import functions
 from tilewright.passes.analysis.hazards.check import check
 from tilewright.passes.analysis.hazards.launches import FROM_TILE_IR
 from tilewright.passes.check_hazards import CheckHazardsPass
 from tilewright.passes.check_tmem import CheckTmemPass
+from tilewright.source.diagnostic import OpError
+from tilewright.source.parsing import default_context
 
 PRODUCT = product(("f16", "f16"), (128, 64, 64), persistent=True)
 WIDE = product(("tf32", "f32"), (128, 64, 32), convert="f32")

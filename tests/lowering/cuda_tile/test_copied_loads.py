@@ -15,7 +15,7 @@ from test_warpgroups import DTYPES, matrix, operand, product
 from tile_ir import entry
 
 import tilewright as tw
-from tilewright import ptxas
+from tilewright.launch import ptxas
 
 COPY = "cp.async.cg.shared.global"
 

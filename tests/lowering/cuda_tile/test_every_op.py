@@ -24,8 +24,8 @@ from swept_shapes import BY_HAND
 from tile_ir import entry
 
 import tilewright as tw
-from tilewright import ptxas
 from tilewright.dialects.cute_nvgpu.lattice.targets import target
+from tilewright.launch import ptxas
 
 CASES = cases()
 

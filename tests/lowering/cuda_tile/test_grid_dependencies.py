@@ -13,7 +13,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from test_warpgroups import product
 
 import tilewright as tw
-from tilewright import ptxas
+from tilewright.launch import ptxas
 
 WAIT, LAUNCH = "griddepcontrol.wait;", "griddepcontrol.launch_dependents;"
 LOAD = re.compile(r"cp\.async\.bulk\.tensor\.\dd\.shared|ld\.global|cp\.async\.cg")

@@ -17,9 +17,9 @@ from test_warpgroups import check, matrix, operand, product
 from tile_ir import entry
 
 import tilewright as tw
-from tilewright import ptxas
-from tilewright.lowering.cuda_tile.scheduling.share_blocks import CudaTileShareBlocksPass
-from tilewright.parsing import parse_module
+from tilewright.launch import ptxas
+from tilewright.passes.cuda_tile.scheduling.share_blocks import CudaTileShareBlocksPass
+from tilewright.source.parsing import parse_module
 
 TYPES = ("bf16", "f32")
 

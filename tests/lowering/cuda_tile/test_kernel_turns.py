@@ -19,7 +19,7 @@ from test_warpgroups import matrix, operand
 from tile_ir import entry
 
 import tilewright as tw
-from tilewright import ptxas
+from tilewright.launch import ptxas
 
 
 @pytest.mark.parametrize("arch", ["sm_80", "sm_89", "sm_120a"])

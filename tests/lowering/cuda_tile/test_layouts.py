@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from tilewright.lowering.cuda_tile.layouts.layouts import (
+from tilewright.passes.cuda_tile.layouts.layouts import (
     TileLayout,
     blocked,
     broadcast_bits,
@@ -16,7 +16,7 @@ from tilewright.lowering.cuda_tile.layouts.layouts import (
     permuted_bits,
     spread,
 )
-from tilewright.lowering.cuda_tile.layouts.shared_order import row_major, rows_of_chunks
+from tilewright.passes.cuda_tile.layouts.shared_order import row_major, rows_of_chunks
 
 
 def numbers(layout: TileLayout) -> NDArray[np.int64]:

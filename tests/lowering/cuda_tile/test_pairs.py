@@ -14,7 +14,7 @@ from test_hints import hinted
 from test_warpgroups import check, product, whole
 
 import tilewright as tw
-from tilewright import ptxas
+from tilewright.launch import ptxas
 from tilewright.lowering.cuda_tile.convert_issuer import Issuer
 
 ARCH = "sm_100a"

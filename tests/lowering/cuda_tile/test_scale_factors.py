@@ -17,7 +17,7 @@ from covering import THOROUGH
 from tile_ir import entry
 
 import tilewright as tw
-from tilewright import ptxas
+from tilewright.launch import ptxas
 
 ARCH, F8, F4 = "sm_100a", "f8E4M3FN", "f4E2M1FN"
 STEPS, TILES = 2, 2

@@ -17,7 +17,7 @@ from test_warpgroups import check, product
 from tile_ir import entry
 
 import tilewright as tw
-from tilewright import ptxas
+from tilewright.launch import ptxas
 
 TYPES = ("bf16", "bf16", "f32")
 K = {"sm_80": 1024, "sm_86": 512, "sm_90a": 1024, "sm_100a": 1024, "sm_120a": 512}

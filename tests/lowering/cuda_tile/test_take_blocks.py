@@ -21,9 +21,9 @@ from tile_ir import entry
 
 import tilewright as tw
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
-from tilewright.lowering.cuda_tile.scheduling.order_blocks import slow_dimension
-from tilewright.lowering.cuda_tile.scheduling.take_blocks import CudaTileTakeBlocksPass
-from tilewright.parsing import parse_module
+from tilewright.passes.cuda_tile.scheduling.order_blocks import slow_dimension
+from tilewright.passes.cuda_tile.scheduling.take_blocks import CudaTileTakeBlocksPass
+from tilewright.source.parsing import parse_module
 
 TYPES = ("bf16", "f32")
 

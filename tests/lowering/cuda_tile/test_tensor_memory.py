@@ -22,7 +22,7 @@ from test_warpgroups import check, operand, product, whole
 from tile_ir import entry
 
 import tilewright as tw
-from tilewright import ptxas
+from tilewright.launch import ptxas
 from tilewright.lowering.cuda_tile.convert_issuer import Issuer
 
 ARCH = "sm_100a"

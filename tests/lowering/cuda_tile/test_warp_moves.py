@@ -13,7 +13,7 @@ from xdsl.dialects.builtin import i1, i8
 
 import tilewright as tw
 from tilewright.lowering.cuda_tile.kernel.warp_moves import WarpMove, WarpMoves
-from tilewright.lowering.cuda_tile.layouts.layouts import WARP_BITS, TileLayout, spread
+from tilewright.passes.cuda_tile.layouts.layouts import WARP_BITS, TileLayout, spread
 
 Held = dict[int, list[int]]
 """The element that each thread has in a register, by the register's part of its number."""

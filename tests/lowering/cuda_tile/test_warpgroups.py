@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "interpreter" / "cuda_tile"))
 from tile_ir import entry
 
 import tilewright as tw
-from tilewright import ptxas
+from tilewright.launch import ptxas
 
 RNG = np.random.default_rng(0)
 DTYPES: dict[str, Any] = {

@@ -10,7 +10,7 @@ from faults import line_of
 from tmem_kernels import AFTER, BARRIERS, BEFORE, CELLS, HEAD, RETRIEVE, SLOT, SMEM, WAIT_LOAD
 
 import tilewright as tw
-from tilewright.diagnostic import CompileError, ExecutionError
+from tilewright.source.diagnostic import CompileError, ExecutionError
 
 pytestmark = pytest.mark.usefixtures("unchecked")
 

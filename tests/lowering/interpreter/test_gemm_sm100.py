@@ -15,7 +15,7 @@ from covering import covering, themselves
 from numpy.typing import NDArray
 
 import tilewright as tw
-from tilewright.ptxas import PtxasReport
+from tilewright.launch.ptxas import PtxasReport
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 LEVELS: tuple[Literal["atom", "ptx"], ...] = ("atom", "ptx")

@@ -14,7 +14,7 @@ from mma_kernels import ATOMS, chip_of, draw, mma_kernel, operand_words
 import tilewright as tw
 from tilewright.dialects.cute_nvgpu.atoms.atom import MmaAtom
 from tilewright.execution import ExecutionError
-from tilewright.ptxas import PtxasReport
+from tilewright.launch.ptxas import PtxasReport
 
 ARGUMENTS = {"A": "a", "B": "b", "C": "c", "E": "metadata", "SFA": "scale_a_data",
              "SFB": "scale_b_data"}  # fmt: skip

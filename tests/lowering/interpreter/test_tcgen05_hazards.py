@@ -26,11 +26,11 @@ from tmem_kernels import (
 )
 
 import tilewright as tw
-from tilewright.diagnostic import OpError
-from tilewright.parsing import default_context, parse_module
 from tilewright.passes.check_hazards import CheckHazardsPass
 from tilewright.passes.check_tmem import CheckTmemPass
-from tilewright.verification import verify
+from tilewright.source.diagnostic import OpError
+from tilewright.source.parsing import default_context, parse_module
+from tilewright.source.verification import verify
 
 pytestmark = pytest.mark.usefixtures("unchecked")
 

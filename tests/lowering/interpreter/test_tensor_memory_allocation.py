@@ -32,8 +32,8 @@ from tmem_kernels import (
     wait,
 )
 
-from tilewright.diagnostic import ExecutionError
 from tilewright.pipeline import lower
+from tilewright.source.diagnostic import ExecutionError
 
 pytestmark = pytest.mark.usefixtures("unchecked")
 

@@ -41,7 +41,7 @@ from tmem_kernels import (
     wait,
 )
 
-from tilewright.diagnostic import ExecutionError
+from tilewright.source.diagnostic import ExecutionError
 
 pytestmark = pytest.mark.usefixtures("unchecked")
 

@@ -18,7 +18,7 @@ import tilewright as tw
 from tilewright.lowering.interpreter.timeline.chrome import trace_json
 from tilewright.lowering.interpreter.timeline.latencies import LATENCIES, multiply_adds
 from tilewright.lowering.interpreter.timeline.record import Event
-from tilewright.parsing import default_context
+from tilewright.source.parsing import default_context
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 M, N, K = 128, 256, 512

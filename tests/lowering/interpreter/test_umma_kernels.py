@@ -14,7 +14,7 @@ from umma_images import build
 from umma_programs import COLUMNS, atom_of, execute, kernel
 
 import tilewright as tw
-from tilewright.ptxas import PtxasReport
+from tilewright.launch.ptxas import PtxasReport
 
 PLACED = (
     "f16", "f16-into-f16", "tf32", "e4m3-e5m2", "e2m3-e3m2", "s8-u8", "f16-tmem", "e2m1-tmem",

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import tilewright as tw
-from tilewright.diagnostic import CompileError
+from tilewright.source.diagnostic import CompileError
 
 N = 4
 DTYPES = {"f32": np.float32, "f16": np.float16, "i32": np.int32}

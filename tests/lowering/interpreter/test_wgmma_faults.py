@@ -28,7 +28,7 @@ from test_wgmma_hazards import (
 from wgmma_kernels import SYNC, Tile, head, load_fragment, mma, splat, view
 
 import tilewright as tw
-from tilewright.diagnostic import OpError
+from tilewright.source.diagnostic import OpError
 
 LEVELS = ("atom", "ptx")
 

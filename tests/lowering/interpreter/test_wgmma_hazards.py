@@ -16,12 +16,12 @@ from faults import line_of
 from wgmma_kernels import SYNC, Case, descriptors, head, k_major, mma, splat
 
 import tilewright as tw
-from tilewright.diagnostic import OpError
 from tilewright.lowering.to_ptx.convert_cute_nvgpu_to_ptx import ConvertCuteNvgpuToPtxPass
-from tilewright.parsing import default_context, parse_module
 from tilewright.passes.check_hazards import CheckHazardsPass
 from tilewright.passes.synthesize_layouts import SynthesizeLayoutsPass
-from tilewright.verification import verify
+from tilewright.source.diagnostic import OpError
+from tilewright.source.parsing import default_context, parse_module
+from tilewright.source.verification import verify
 
 CASE = k_major("bf16", 8, 16, 16)
 BYTES = k_major("si8", 8, 32, 8, "i8")

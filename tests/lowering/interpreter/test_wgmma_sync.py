@@ -16,10 +16,10 @@ from wgmma_kernels import CASES, Case, head, k_major, mma, product_kernel, splat
 from wgmma_products import atom_of
 
 import tilewright as tw
-from tilewright.parsing import default_context, parse_module
 from tilewright.passes.check_hazards import CheckHazardsPass
 from tilewright.passes.insert_wgmma_sync import InsertWgmmaSyncPass
-from tilewright.verification import verify
+from tilewright.source.parsing import default_context, parse_module
+from tilewright.source.verification import verify
 
 LEVELS = ("atom", "ptx")
 FENCE, COMMIT, WAIT, PROXY = (

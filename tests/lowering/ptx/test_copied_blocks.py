@@ -14,7 +14,7 @@ from tilewright.lowering.ptx.copied_blocks import CopiedBlocks, split
 from tilewright.lowering.ptx.edges import erase_unreachable
 from tilewright.lowering.ptx.rename_in_flight import loops_of
 from tilewright.lowering.ptx.text import module_text
-from tilewright.verification import verify
+from tilewright.source.verification import verify
 
 
 def copied_loops(entry: EntryOp, pick: random.Random) -> int:

@@ -26,17 +26,17 @@ from overlap_kernels import (
 
 import tilewright as tw
 from tilewright import execution
-from tilewright.diagnostic import OpError
 from tilewright.dialects.ptx.control_flow import EntryOp
+from tilewright.launch.ptxas import PtxasReport
 from tilewright.lowering.ptx.registers import RegisterNames
 from tilewright.lowering.ptx.rename_in_flight import rename_in_flight
 from tilewright.lowering.ptx.text import module_text
 from tilewright.lowering.to_ptx.convert_cute_nvgpu_to_ptx import ConvertCuteNvgpuToPtxPass
-from tilewright.parsing import default_context, parse_module
 from tilewright.passes.check_hazards import CheckHazardsPass
 from tilewright.passes.insert_wgmma_sync import InsertWgmmaSyncPass
-from tilewright.ptxas import PtxasReport
-from tilewright.verification import verify
+from tilewright.source.diagnostic import OpError
+from tilewright.source.parsing import default_context, parse_module
+from tilewright.source.verification import verify
 
 Ptxas = Callable[..., PtxasReport]
 

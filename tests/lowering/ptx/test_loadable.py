@@ -7,7 +7,7 @@ import pytest
 import tilewright as tw
 from tilewright.dialects.cute_nvgpu.lattice.shared_memory import SHARED_MEMORY
 from tilewright.dialects.cute_nvgpu.lattice.targets import TARGETS
-from tilewright.ptxas import assemble
+from tilewright.launch.ptxas import assemble
 
 
 def kernel(name: str = "k", parameters: str = "", body: str = "") -> str:

@@ -8,10 +8,10 @@ from collections.abc import Callable
 
 import pytest
 
+from tilewright.launch.ptxas import PtxasReport
 from tilewright.lowering.ptx.text import module_text
-from tilewright.parsing import parse_module
-from tilewright.ptxas import PtxasReport
-from tilewright.verification import verify
+from tilewright.source.parsing import parse_module
+from tilewright.source.verification import verify
 
 Ptxas = Callable[..., PtxasReport]
 

@@ -9,10 +9,10 @@ import pytest
 from without_checks import without_checks
 
 import tilewright as tw
+from tilewright.launch.ptxas import PtxasReport
 from tilewright.lowering.ptx.text import module_text
-from tilewright.parsing import parse_module
-from tilewright.ptxas import PtxasReport
-from tilewright.verification import verify
+from tilewright.source.parsing import parse_module
+from tilewright.source.verification import verify
 
 Ptxas = Callable[..., PtxasReport]
 

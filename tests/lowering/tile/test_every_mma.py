@@ -19,7 +19,7 @@ from tilewright.dialects.cute_nvgpu.atoms.umma import UmmaAtom
 from tilewright.dialects.cute_nvgpu.atoms.wgmma import WgmmaAtom
 from tilewright.dialects.cute_nvgpu.lattice import MMA_ROWS, UMMA_ROWS, WGMMA_ROWS
 from tilewright.dialects.cute_nvgpu.lattice.targets import TARGETS, lowest
-from tilewright.ptxas import PtxasReport
+from tilewright.launch.ptxas import PtxasReport
 
 ATOMS = [atom for row in MMA_ROWS for atom in atoms_of(row) if atom.types[2] == atom.types[3]]
 

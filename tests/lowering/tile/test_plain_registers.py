@@ -9,7 +9,7 @@ import pytest
 from tile_levels import kernel, memref, run
 
 import tilewright as tw
-from tilewright.ptxas import assemble
+from tilewright.launch.ptxas import assemble
 
 DTYPES: dict[str, np.dtype] = {
     name: np.dtype(dtype)

@@ -26,7 +26,7 @@ from tilewright.dialects.cute_nvgpu.atoms.tmem_layouts import span
 from tilewright.dialects.cute_nvgpu.atoms.traits import umma_traits
 from tilewright.dialects.cute_nvgpu.atoms.umma import UmmaAtom
 from tilewright.dialects.cute_nvgpu.lattice.elements import ElementType
-from tilewright.structured_sparsity import to_cells
+from tilewright.simulation.structured_sparsity import to_cells
 
 STEPS = 2
 LANES, CELL, LANE = 128, 32, 1 << 16

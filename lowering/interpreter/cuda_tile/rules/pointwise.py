@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 from xdsl.ir import Attribute, Operation
 
-from tilewright.diagnostic import OpError
 from tilewright.dialects.cuda_tile.ops import OPS
 from tilewright.dialects.cuda_tile.ops.core import ConstantOp
 from tilewright.lowering.interpreter.cuda_tile import conversions, float_functions
@@ -22,6 +21,7 @@ from tilewright.lowering.interpreter.cuda_tile.elements import (
 )
 from tilewright.lowering.interpreter.cuda_tile.float_arithmetic import arithmetic
 from tilewright.lowering.interpreter.cuda_tile.pieces import in_pieces
+from tilewright.source.diagnostic import OpError
 
 Function = Callable[..., Any]
 Binary = Callable[[Tile, Tile], Tile]

@@ -14,7 +14,6 @@ from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, MemRefType, VectorTy
 from xdsl.ir import Attribute, Operation
 from xdsl.utils.hints import isa
 
-from tilewright.diagnostic import OpError, at
 from tilewright.dialects.cute.types.algebra import CuteType
 from tilewright.dialects.math_functions.code import Program
 from tilewright.dialects.math_functions.rounded_once import EXTREMES, ON_BITS
@@ -34,6 +33,7 @@ from tilewright.lowering.interpreter.arithmetic.scalar import scalar
 from tilewright.lowering.interpreter.builder import Builder, Step, runs
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.values import Bits, Undefined
+from tilewright.source.diagnostic import OpError, at
 
 Compute = Callable[..., Any]
 

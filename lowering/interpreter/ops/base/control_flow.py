@@ -5,7 +5,6 @@ from xdsl.dialects import cf, func, gpu, scf
 from xdsl.ir import Block, Operation
 from xdsl.traits import SymbolTable
 
-from tilewright.diagnostic import OpError
 from tilewright.dialects.gpu import ReturnOp
 from tilewright.lowering.interpreter.arithmetic.scalar import scalar
 from tilewright.lowering.interpreter.arithmetic.typed_words import typed
@@ -14,6 +13,7 @@ from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.ops.base.arith import type_name
 from tilewright.lowering.interpreter.program import CodeBlock, Exit, Fork, Jump
+from tilewright.source.diagnostic import OpError
 
 
 def _terminator(block: Block) -> Operation:

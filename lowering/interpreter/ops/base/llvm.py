@@ -19,13 +19,13 @@ from xdsl.dialects.llvm import (
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.traits import SymbolTable
 
-from tilewright.diagnostic import OpError
 from tilewright.dialects.printf_format import FormatString
 from tilewright.lowering.interpreter.builder import Builder, Step, effect, runs
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.ops.base.arith import pure
 from tilewright.lowering.interpreter.ops.base.printf import print_lines
 from tilewright.lowering.interpreter.values import Lanes, PartlyUndefined, Undefined, joined, take
+from tilewright.source.diagnostic import OpError
 
 
 @dataclass(frozen=True, slots=True)

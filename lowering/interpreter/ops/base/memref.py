@@ -11,7 +11,6 @@ from xdsl.dialects import memref
 from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerAttr, MemRefType
 from xdsl.ir import Attribute, Operation
 
-from tilewright.diagnostic import OpError
 from tilewright.dialects.cute import ComposedLayout, Layout, Swizzle
 from tilewright.dialects.cute.types.memref import (
     SHARED_ALIGN,
@@ -30,6 +29,7 @@ from tilewright.lowering.interpreter.errors import Fault, faults_of
 from tilewright.lowering.interpreter.machine.atomic_order import WEAKLY, AccessOrder
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.values import Bits, Lanes, joined, spread, take
+from tilewright.source.diagnostic import OpError
 
 Extent = int | Bits
 """A size or stride: known before, or one value a thread."""

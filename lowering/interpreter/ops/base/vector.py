@@ -12,11 +12,11 @@ from xdsl.dialects.builtin import VectorType
 from xdsl.ir import Attribute
 from xdsl.utils.hints import isa
 
-from tilewright.diagnostic import OpError
 from tilewright.lowering.interpreter.arithmetic.scalar import scalar
 from tilewright.lowering.interpreter.builder import Builder, Step, runs
 from tilewright.lowering.interpreter.ops.base.arith import pure, type_name
 from tilewright.lowering.interpreter.values import Bits, spread
+from tilewright.source.diagnostic import OpError
 
 
 def _shape(type_: Attribute) -> tuple[int, ...]:

@@ -8,7 +8,6 @@ import ml_dtypes
 import numpy as np
 from xdsl.dialects import memref
 
-from tilewright.diagnostic import OpError
 from tilewright.dialects.cute.types.memref import Space
 from tilewright.dialects.cute_nvgpu.lattice.atomics import ATOMICS, form_of
 from tilewright.dialects.cute_nvgpu.ops import address
@@ -23,6 +22,7 @@ from tilewright.lowering.interpreter.numerics.flush import flushing
 from tilewright.lowering.interpreter.ops.base.memref import View, change_words
 from tilewright.lowering.interpreter.ops.instructions.ptx import as_columns, moved
 from tilewright.lowering.interpreter.values import Bits, Lanes, spread
+from tilewright.source.diagnostic import OpError
 
 
 def _added(old: Bits, value: Bits) -> Bits:

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from xdsl.ir import Operation, SSAValue
 
-from tilewright.diagnostic import OpError
 from tilewright.dialects.cute import ComposedLayout, Layout, Swizzle
 from tilewright.dialects.cute.atoms import Operand
 from tilewright.dialects.cute.int_tuple import flatten
@@ -62,6 +61,7 @@ from tilewright.lowering.interpreter.ops.tile.tensor_memory import (
     store_cells,
 )
 from tilewright.lowering.interpreter.ops.tile.wgmma import WarpgroupGemm
+from tilewright.source.diagnostic import OpError
 
 # Allocations
 

@@ -16,7 +16,7 @@ from tilewright.dialects.cuda_tile.debug_info import (
 )
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cuda_tile.versions import V13_1, V13_3, V13_4
-from tilewright.parsing import parse_module
+from tilewright.source.parsing import parse_module
 
 FOLDER = Path(__file__).parent
 LOWEST = {

@@ -6,14 +6,14 @@ import pytest
 from xdsl.dialects.builtin import AnyFloat
 from xdsl.parser import Parser
 
-from tilewright.diagnostic import CompileError
 from tilewright.dialects.cuda_tile.bytecode.attributes import bits_of_float, float_of_bits
 from tilewright.dialects.cuda_tile.bytecode.constants import packed
 from tilewright.dialects.cuda_tile.bytecode.read_module import read_bytecode
 from tilewright.dialects.cuda_tile.bytecode.write_module import write_bytecode
 from tilewright.dialects.cuda_tile.element_types import ELEMENTS
 from tilewright.dialects.cuda_tile.elements import ElementsAttr
-from tilewright.parsing import default_context, parse_module
+from tilewright.source.diagnostic import CompileError
+from tilewright.source.parsing import default_context, parse_module
 
 ENTRY = "cuda_tile.module @kernels {{ entry @k() {{ %c = constant <{}> : tile<{}> return }} }}"
 

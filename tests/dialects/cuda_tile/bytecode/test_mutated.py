@@ -9,9 +9,9 @@ import pytest
 from bytecode_kernels import LOWEST, kernel, located
 from mutations import mutated
 
-from tilewright.diagnostic import CompileError
 from tilewright.dialects.cuda_tile.bytecode.read_module import read_bytecode
 from tilewright.dialects.cuda_tile.bytecode.write_module import write_bytecode
+from tilewright.source.diagnostic import CompileError
 
 COUNT = int(os.environ.get("TILEWRIGHT_MUTATIONS", "120"))
 """How many files; 10000 take two minutes."""

@@ -10,7 +10,6 @@ import pytest
 from bytecode_kernels import kernel, located
 from xdsl.dialects.builtin import FileLineColLoc, IntAttr, StringAttr
 
-from tilewright.diagnostic import CompileError, at
 from tilewright.dialects.cuda_tile.bytecode.container import (
     MAGIC,
     SectionId,
@@ -25,7 +24,8 @@ from tilewright.dialects.cuda_tile.bytecode.error import BytecodeError
 from tilewright.dialects.cuda_tile.bytecode.read_module import read_bytecode
 from tilewright.dialects.cuda_tile.bytecode.write_module import write_bytecode
 from tilewright.dialects.cuda_tile.versions import V13_1
-from tilewright.parsing import parse_module
+from tilewright.source.diagnostic import CompileError, at
+from tilewright.source.parsing import parse_module
 
 HEAD = MAGIC + b"\x0d\x01\x00\x00"
 EMPTY = write_bytecode(parse_module("cuda_tile.module @kernels {\n}\n"))

@@ -18,7 +18,6 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.printer import Printer
 
-from tilewright.diagnostic import CompileError, OpError, file_location
 from tilewright.dialects.cuda_tile.bytecode.container import MAGIC, SectionId, is_bytecode
 from tilewright.dialects.cuda_tile.bytecode.error import TooOldError
 from tilewright.dialects.cuda_tile.bytecode.layout import layout_of
@@ -26,8 +25,9 @@ from tilewright.dialects.cuda_tile.bytecode.read_module import read_bytecode
 from tilewright.dialects.cuda_tile.bytecode.write_module import ModuleWriter, write_bytecode
 from tilewright.dialects.cuda_tile.debug_info import DILocAttr
 from tilewright.dialects.cuda_tile.versions import VERSIONS, Version
-from tilewright.parsing import parse_module
 from tilewright.pipeline import verified
+from tilewright.source.diagnostic import CompileError, OpError, file_location
+from tilewright.source.parsing import parse_module
 
 
 def text(module: ModuleOp) -> str:

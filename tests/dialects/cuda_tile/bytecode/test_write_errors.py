@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from tilewright.diagnostic import OpError
 from tilewright.dialects.cuda_tile.bytecode.error import TooOldError
 from tilewright.dialects.cuda_tile.bytecode.write_module import write_bytecode
 from tilewright.dialects.cuda_tile.versions import V13_1, V13_2, V13_3, V13_4, V13_5, Version
-from tilewright.parsing import parse_module
+from tilewright.source.diagnostic import OpError
+from tilewright.source.parsing import parse_module
 
 ENTRY = "cuda_tile.module @kernels {{ entry @k(%i: tile<i32>, %x: tile<f32>) {{ {} return }} }}"
 VIEW = (
@@ -85,7 +85,7 @@ FOREIGN = [
 def test_ops_of_others(body: str, message: str) -> None:
     from xdsl.context import Context
 
-    from tilewright.parsing import register_dialects
+    from tilewright.source.parsing import register_dialects
 
     context = Context(allow_unregistered=True)
     register_dialects(context)

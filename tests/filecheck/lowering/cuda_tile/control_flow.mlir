@@ -1,5 +1,5 @@
-// RUN: tilewright-opt %s -p convert-cuda-tile-to-cute | filecheck %s
-// RUN: tilewright-opt %s -p convert-cuda-tile-to-cute,convert-cute-nvgpu-to-ptx -t ptx | %ptxas sm_80
+// RUN: tilewright-opt %s -p convert-cuda-tile-to-cute-nvgpu | filecheck %s
+// RUN: tilewright-opt %s -p convert-cuda-tile-to-cute-nvgpu,convert-cute-nvgpu-to-ptx -t ptx | %ptxas sm_80
 
 // What follows an `if` that leaves the loop goes into its branches.
 

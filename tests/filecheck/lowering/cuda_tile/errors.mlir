@@ -1,4 +1,4 @@
-// RUN: tilewright-opt %s -p convert-cuda-tile-to-cute --split-input-file --verify-diagnostics --parsing-diagnostics | filecheck %s
+// RUN: tilewright-opt %s -p convert-cuda-tile-to-cute-nvgpu --split-input-file --verify-diagnostics --parsing-diagnostics | filecheck %s
 
 cuda_tile.module @m {
   entry @k(%x: tile<f64>) {

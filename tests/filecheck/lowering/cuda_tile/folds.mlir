@@ -1,5 +1,5 @@
-// RUN: tilewright-opt %s -p convert-cuda-tile-to-cute | filecheck %s
-// RUN: tilewright-opt %s -p convert-cuda-tile-to-cute,convert-cute-nvgpu-to-ptx -t ptx | %ptxas sm_80
+// RUN: tilewright-opt %s -p convert-cuda-tile-to-cute-nvgpu | filecheck %s
+// RUN: tilewright-opt %s -p convert-cuda-tile-to-cute-nvgpu,convert-cute-nvgpu-to-ptx -t ptx | %ptxas sm_80
 
 // In the registers of a thread, then between lanes, then between the warps of 1024 elements.
 

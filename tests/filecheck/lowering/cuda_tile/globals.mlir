@@ -1,4 +1,4 @@
-// RUN: tilewright-opt %s -p convert-cuda-tile-to-cute | filecheck %s
+// RUN: tilewright-opt %s -p convert-cuda-tile-to-cute-nvgpu | filecheck %s
 
 // A global is a variable of the module, bytes as they lie in memory.
 

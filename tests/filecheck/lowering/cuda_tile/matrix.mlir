@@ -1,5 +1,5 @@
-// RUN: tilewright-opt %s -p convert-cuda-tile-to-cute | filecheck %s
-// RUN: tilewright-opt %s -p convert-cuda-tile-to-cute,convert-cute-nvgpu-to-ptx -t ptx | %ptxas sm_80
+// RUN: tilewright-opt %s -p convert-cuda-tile-to-cute-nvgpu | filecheck %s
+// RUN: tilewright-opt %s -p convert-cuda-tile-to-cute-nvgpu,convert-cute-nvgpu-to-ptx -t ptx | %ptxas sm_80
 // RUN: tilewright-opt %s -p cuda-tile-show-layouts | filecheck %s --check-prefix=LAYOUT
 
 // Operands come through shared memory; the sum stays in registers around the loop.

@@ -1,0 +1,67 @@
+"""The values that can be computed a second time, of another iteration of a loop."""
+
+from __future__ import annotations
+
+from collections.abc import Container
+
+from xdsl.ir import BlockArgument, Operation, SSAValue
+
+from tilewright.dialects.cuda_tile.ops import conversions, core, integer
+from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
+from tilewright.dialects.cuda_tile.ops.miscellaneous import AssumeOp
+from tilewright.passes.cuda_tile.layouts.elements import shape_of
+from tilewright.passes.cuda_tile.layouts.layouts import bits_of
+
+SCALAR = (
+    core.ConstantOp, core.SelectOp, core.ReshapeOp, core.BroadcastOp, core.IotaOp, core.OffsetOp,
+    conversions.ExtIOp, conversions.TruncIOp, AssumeOp, integer.AddIOp,
+    integer.SubIOp, integer.MulIOp, integer.DivIOp, integer.RemIOp, integer.MinIOp, integer.MaxIOp,
+    integer.CmpIOp, integer.XOrIOp, integer.AndIOp, integer.OrIOp, integer.ShLIOp, integer.ShRIOp,
+    integer.MulhiIOp,
+)  # fmt: skip
+
+"""The ops that may be computed a second time, of a later iteration."""
+
+
+def is_computed_from(value: SSAValue, numbers: Container[SSAValue]) -> bool:
+    """True where a scalar is computed from numbers."""
+    todo, seen = [value], {value}
+    while todo:
+        value = todo.pop()
+        if value in numbers:
+            return True
+        if isinstance(value.owner, SCALAR):
+            todo += [x for x in value.owner.operands if x not in seen]
+            seen.update(value.owner.operands)
+    return False
+
+
+def follows(value: SSAValue, loop: ForOp, needed: dict[Operation, None]) -> bool:
+    """True where a value can be computed for any iteration, a tile in any layout; adds the ops of
+    the body that it needs."""
+    block = loop.region.block
+    if isinstance(value, BlockArgument):
+        return value.block is not block or value is block.args[0]
+    owner = value.owner
+    assert isinstance(owner, Operation)
+    if owner.parent is not block:
+        return True
+    if not isinstance(owner, SCALAR) or not is_derived(value):
+        return False
+    if not all(follows(operand, loop, needed) for operand in owner.operands):
+        return False
+    needed[owner] = None
+    return True
+
+
+def is_derived(value: SSAValue) -> bool:
+    """True of a tile that is computed in the layout of whoever reads it, as scalars are."""
+    if bits_of(shape_of(value)) == 0:
+        return True
+    match value.owner:
+        case core.ConstantOp() | core.IotaOp() | core.BroadcastOp():
+            return True
+        case Operation() as owner:
+            return isinstance(owner, SCALAR) and all(map(is_derived, owner.operands))
+        case _:
+            return False

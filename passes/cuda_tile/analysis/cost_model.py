@@ -1,0 +1,421 @@
+"""The cost model: what a kernel leaves open where it hints at nothing.
+
+    threads that compute, a warp that copies    `thread_count`, `producer_pays`
+    stages, CTAs of a multiprocessor            `stages_and_ctas`, `copy_stages`
+    CTAs that share a tile block, or turns      `ctas_wanted`, `in_turns`, `small_axis`
+
+A warpgroup multiplies 64 rows; two share a tile of 128 or more, as each then reads its half of A
+alone and has half of the accumulators.
+
+A copy by TMA takes 1.6 to 2.4 us where the L2 has been flushed (H100), in which a CTA multiplies 4
+to 20 of its tiles. So all of the shared memory is stages, and a CTA has a multiprocessor to itself,
+unless the kernel hints at more. A warp of its own copies as soon as a
+stage is free, where the registers have room for it; else a thread that computes, once the MMAs of
+the iteration before are complete, which keeps one stage less in flight.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+
+from xdsl.dialects.builtin import Float64Type
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.traits import IsTerminator
+
+from tilewright.dialects.cuda_tile.element_types import ELEMENT_OF
+from tilewright.dialects.cuda_tile.ops import floating_point
+from tilewright.dialects.cuda_tile.ops.aggregate import ReduceOp
+from tilewright.dialects.cuda_tile.ops.core import ConstantOp
+from tilewright.dialects.cuda_tile.ops.memory import LoadPtrTkoOp
+from tilewright.dialects.cuda_tile.ops.module import EntryOp
+from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp
+from tilewright.dialects.cuda_tile.types import PointerType, TileType
+from tilewright.dialects.cute_nvgpu.lattice.shared_memory import shared_memory_limit
+from tilewright.dialects.cute_nvgpu.lattice.targets import Target, target
+from tilewright.dialects.cute_nvgpu.lattice.tmem import DATACENTER_BLACKWELL
+from tilewright.dialects.once import once_each
+from tilewright.passes.cuda_tile.analysis.computed_again import is_derived
+from tilewright.passes.cuda_tile.analysis.hints import hint
+from tilewright.passes.cuda_tile.analysis.remarks import remark
+from tilewright.passes.cuda_tile.layouts.elements import shape_of, tile_type
+from tilewright.passes.cuda_tile.layouts.mma_layouts import (
+    Multiplication,
+    atom_of,
+    multiplications,
+)
+from tilewright.passes.cuda_tile.layouts.tensor_memory_layouts import (
+    in_tensor_memory,
+    tensor_core_atom,
+)
+from tilewright.passes.cuda_tile.layouts.warpgroup_layouts import (
+    is_added,
+    multiplies_by_warpgroups,
+)
+
+_FEWEST, _USUAL, _MOST = 32, 128, 256
+_MOST_THREADS, _WORKERS = 1024, "num_worker_warps_per_cta"
+"""The threads that may compute, and the hint that says how many warps do."""
+_PER_THREAD, _CROWDED = 8, 128
+"""The elements of the largest tile for each thread: from which on a thread more is worth it, and
+from which on, where MMAs multiply, more than the usual number of threads."""
+_LONG_FOLDED, _COMPUTED, _MANY = 32, 4, 8
+"""The same of kernels that fold by regions of several ops, which lanes and warps go through once
+more for each of their steps, and of those that compute so many functions of each element, whose
+code is long."""
+_WORDS, _ALIVE = 32, 8
+"""The registers of a thread for the largest tile, where no MMAs multiply, and how often it must fit
+into those that a thread of so many may have."""
+_TALL = 128
+"""The rows of a product that two warpgroups share."""
+
+_LEAST = 64
+"""The least rows and columns of a product for a CTA that has a part of a tile block: fewer columns
+are less than the 128 bytes that TMA copies at once."""
+
+_REGISTERS, _PARTS, _BESIDE = 65536, 4, 32
+"""The registers of a multiprocessor, its parts, and the registers of a thread beside accumulators,
+at least."""
+_MOST_REGISTERS = 255
+"""The registers of a thread, at most."""
+_ADDED = 64
+"""The accumulators beside those that they are added to."""
+_SPARE = 8
+"""The registers by which an estimate may be wrong."""
+_WITH_PRODUCER = 128
+"""The accumulators of a thread from which on a warp more leaves too few registers for the rest."""
+MOST_AT_ONCE = 128
+"""The accumulators in tensor memory that a thread has in registers at once; the rest it loads
+later."""
+_RESIDENT = 1536
+"""The threads of a multiprocessor, of every target at least."""
+_WITH_FRAGMENTS = 104
+"""The registers of a thread beside accumulators where MMAs of warps multiply: GEMMs of 64
+accumulators take 128 to 168, attention of 128 takes 232."""
+_FRAGMENTS = 144
+"""The registers of a thread for accumulators and an operand's fragments."""
+_IN_FLIGHT = 3
+"""The tiles of a load that `cp.async` keeps in flight while one is multiplied, unless its hint
+`latency` says how many."""
+_MOST_STAGES, _FEW_STAGES, _OWN = 12, 3, 1024
+"""The stages from which on more hide nothing, of loops that only multiply and of others, and the
+shared memory that a CTA takes beside its own."""
+_FUNCTIONS = (
+    floating_point.SinOp, floating_point.CosOp, floating_point.TanOp, floating_point.SinHOp,
+    floating_point.CosHOp, floating_point.TanHOp, floating_point.ExpOp, floating_point.Exp2Op,
+    floating_point.LogOp, floating_point.Log2Op, floating_point.PowOp, floating_point.Atan2Op,
+)  # fmt: skip
+_ONE_AND_ITS_END = 2
+"""The ops of a region that is one op."""
+
+WARP, WARPGROUP = 32, 128
+TMA = target("sm_90")
+COPYING_REGISTERS = 24
+"""The registers of a thread that only copies, where it gives up others."""
+STORED = 1 << 15
+"""The shared memory through which a tile is stored by TMA."""
+
+
+def is_asynchronous(op: Multiplication, arch: Target | None) -> bool:
+    """True of a multiplication by MMAs that read shared memory by themselves."""
+    return multiplies_by_warpgroups(op, arch) or in_tensor_memory(op)
+
+
+def products_of(entry: EntryOp, arch: Target | None) -> list[Multiplication]:
+    """The multiplications by asynchronous MMAs."""
+    return [op for op in multiplications(entry) if is_asynchronous(op, arch)]
+
+
+def tiled_products(entry: EntryOp, arch: Target | None) -> list[Multiplication]:
+    """Those, or, of a kernel that has none of them, the multiplications by MMAs of warps; where
+    there is tensor memory those alone that are in it."""
+    products = products_of(entry, arch)
+    if products or (arch is not None and arch.supports(DATACENTER_BLACKWELL)):
+        return products
+    return [op for op in multiplications(entry) if atom_of(op) is not None]
+
+
+def thread_count(entry: EntryOp, arch: Target | None = None) -> int:
+    """The threads of a kernel's CTAs that compute: as hinted, where that can be, else as many
+    warpgroups as its multiplications keep busy, else from its largest tile."""
+    products = [shape_of(op.result)[-2:] for op in products_of(entry, arch)]
+    warps = hint(entry, _WORKERS, arch)
+    if warps is not None:
+        least, most = (_USUAL, _MOST_THREADS // 2) if products else (WARP, _MOST_THREADS)
+        sums = max((_sums(op) for op in products_of(entry, arch)), default=0)
+        if arch is not None and not arch.supports(DATACENTER_BLACKWELL):
+            least = _MOST if sums // _USUAL > _MOST_REGISTERS - _BESIDE else least
+        if least <= warps * WARP <= most and not warps & warps - 1:
+            return warps * WARP
+        remark(entry, "hint", f"{_WORKERS} = {warps} is not honoured: the kernel wants a power of "
+               f"two of {least // WARP} to {most // WARP} warps")  # fmt: skip
+    if products:
+        two = any(m >= _TALL or m * n >= _CROWDED * _USUAL for m, n in products)
+        return _MOST if two else _USUAL
+    largest = max((type_.elements for type_ in _tiles(entry)), default=1)
+    share, most = _shares(entry)
+    count = max(_FEWEST, min(most, largest // share))
+    multiplied = [op for op in multiplications(entry) if atom_of(op)]
+    if multiplied:
+        # What loops do not carry is in registers beside the operands of the next product.
+        once = all(op.parent_op() is entry for op in multiplied)
+        registers = max(map(_registers, _tiles(entry)))
+        return _MOST if registers >= _CROWDED * _USUAL // (1 + once) else count
+    words = _words_of(entry)
+    while count < _MOST_THREADS and words > min(_WORDS * count, _REGISTERS // _ALIVE):
+        count *= 2
+    return count
+
+
+def _sums(op: Multiplication) -> int:
+    """The largest tile that is in registers while a product is summed: one of its matrices, or what
+    its loop carries."""
+    rows, columns = shape_of(op.result)[-2:]
+    block = op.parent
+    carried = [x.type for x in block.args if isinstance(x.type, TileType)] if block else []
+    return max([rows * columns, *(type_.elements for type_ in carried)])
+
+
+def _tiles(entry: EntryOp) -> Iterator[TileType]:
+    values = (x for op in entry.walk() for x in op.results)
+    return (x.type for x in values if isinstance(x.type, TileType))
+
+
+def _words_of(entry: EntryOp) -> int:
+    """The registers of all threads for the largest tile."""
+    return max((type_.elements * _bits(type_) // 32 for type_ in _tiles(entry)), default=1)
+
+
+def _registers(type_: TileType) -> int:
+    """Those of all threads for a tile; other numbers of 64 bits than floats are of addresses, which
+    are computed late."""
+    return type_.elements * (1 + isinstance(type_.element_type, Float64Type))
+
+
+def _shares(entry: EntryOp) -> tuple[int, int]:
+    """The elements of the largest tile for each thread, and the most threads for that."""
+    ops = list(entry.walk())
+    if any(isinstance(op, ReduceOp) and len(op.body.block.ops) > _ONE_AND_ITS_END for op in ops):
+        return _LONG_FOLDED, _USUAL
+    if sum(isinstance(op, _FUNCTIONS) for op in ops) >= _MANY:
+        return _COMPUTED, _MOST
+    return _PER_THREAD, _USUAL
+
+
+@once_each
+def _bits(type_: TileType) -> int:
+    element = type_.element_type
+    return 64 if isinstance(element, PointerType) else ELEMENT_OF[element].bits
+
+
+def _accumulators(entry: EntryOp, arch: Target, turns: int = 1) -> int:
+    """The accumulators of a thread at most: those of a product, in so many turns where it adds to
+    nothing, and what is computed before it, or carried by a loop, and read after it."""
+    threads, most = thread_count(entry, arch), 0
+    for block, products in groupby(tiled_products(entry, arch), lambda op: op.parent):
+        places, times = _times(block) if block else ({}, [])
+        for op in products:
+            own = _held_by(_registers(tile_type(op.result)), threads, arch)
+            if isinstance(op.acc.owner, ConstantOp) and op.acc.owner.elements.is_splat:
+                own //= turns
+            elif is_added(op):
+                own += min(own, _ADDED)
+            beside = (
+                _held_by(registers, threads, arch)
+                for first, last, registers in times
+                if first < places[op] < last
+            )
+            most = max(most, own + sum(x for x in beside if x >= _PER_THREAD))
+    return most
+
+
+def _times(block: Block) -> tuple[dict[Operation, int], list[tuple[int, int, int]]]:
+    """The places of a block's ops, and of the tiles that registers hold the first and the last, and
+    how many registers: not of what products read, of loads, and of what is computed anywhere."""
+    places = {op: place for place, op in enumerate(block.ops)}
+    values: list[tuple[int, SSAValue]] = [(-1, argument) for argument in block.args]
+    values += [
+        (place, result)
+        for op, place in places.items() if not isinstance(op, LoadViewTkoOp | LoadPtrTkoOp)
+        for result in op.results
+    ]  # fmt: skip
+    times: list[tuple[int, int, int]] = []
+    for first, value in values:
+        if not isinstance(value.type, TileType) or value.type.elements < WARP or is_derived(value):
+            continue
+        users = (
+            block.find_ancestor_op_in_block(use.operation)
+            for use in value.uses
+            if not isinstance(use.operation, Multiplication) or use.operation.acc is value
+        )
+        last = max((places[user] for user in users if user), default=first)
+        times.append((first, last, _registers(value.type)))
+    return places, times
+
+
+def _held_by(registers: int, threads: int, arch: Target) -> int:
+    """The registers of a thread for a tile."""
+    own = registers // threads
+    return min(own, MOST_AT_ONCE) if arch.supports(DATACENTER_BLACKWELL) else own
+
+
+def is_crowded(entry: EntryOp, arch: Target, operands: int = 0) -> bool:
+    """True where the accumulators of products side by side, not all of which a loop carries, leave
+    a thread too few registers, beside so many of operands."""
+    passed = all(map(_is_passed, tiled_products(entry, arch)))
+    return not passed and _accumulators(entry, arch) + operands > _MOST_REGISTERS - _BESIDE
+
+
+def is_full_of_sums(entry: EntryOp, arch: Target) -> bool:
+    """True where the sums of products leave a thread too few registers, of warpgroups with the rows
+    of those that add to nothing in turns; for fragments, where warps multiply what is not all that
+    a loop carries."""
+    products, by_warpgroups = tiled_products(entry, arch), bool(products_of(entry, arch))
+    turns = 2 if by_warpgroups and are_tall(products) else 1
+    few = by_warpgroups or all(map(_is_passed, products))
+    beside = _BESIDE if few else _WITH_FRAGMENTS
+    return _accumulators(entry, arch, turns) + beside > _MOST_REGISTERS
+
+
+def _is_passed(op: Multiplication) -> bool:
+    return all(use.operation.has_trait(IsTerminator) for use in op.results[0].uses)
+
+
+def ctas_wanted(entry: EntryOp, arch: Target) -> int:
+    """The CTAs that are to share a tile block whose kernel does not say: as many as it takes to
+    have the accumulators in registers."""
+    ctas, registers = 1, _accumulators(entry, arch)
+    while registers // ctas > _MOST_REGISTERS - _BESIDE:
+        ctas *= 2
+    return ctas
+
+
+def ctas_of_tiles(entry: EntryOp, arch: Target) -> int:
+    """The CTAs that are to share a tile block whose threads multiply without MMAs: as many as have
+    the largest tile in registers, beside others."""
+    products = multiplications(entry)
+    if not products or any(atom_of(op) or tensor_core_atom(op, arch) for op in products):
+        return 1
+    return _words_of(entry) * _ALIVE // _REGISTERS
+
+
+def small_axis(rows: int, columns: int, parts: int) -> int | None:
+    """Along which dimension CTAs of a small grid split a product: so that a CTA loads least, and
+    has whole MMAs; None where a part would be too small."""
+    loaded = {0: rows // parts + columns, 1: rows + columns // parts}
+    legal = [axis for axis, extent in enumerate((rows, columns)) if extent >= _LEAST * parts]
+    return min(legal, key=lambda axis: loaded[axis], default=None)
+
+
+def are_tall(products: Sequence[Multiplication]) -> bool:
+    """True where all warpgroups have work in each half of the rows of some products."""
+    return all(shape_of(op.result)[-2] >= 2 * _TALL for op in products)
+
+
+def registers_of(entry: EntryOp, arch: Target) -> int:
+    """The registers that a thread needs, at least."""
+    return _accumulators(entry, arch) + _BESIDE
+
+
+def _held(threads: int, registers: int) -> int:
+    """The CTAs that the registers of a multiprocessor hold: warps take them eight at a time for
+    each thread."""
+    return _REGISTERS // (threads * (-(-registers // 8) * 8))
+
+
+def producer_pays(entry: EntryOp, arch: Target, ctas: int) -> bool:
+    """True where a warp of its own is to copy: where the registers have room for it. Warps take
+    registers four at a time where MMAs of warps have fragments in them, too."""
+    threads = thread_count(entry, arch) + WARP
+    if not products_of(entry, arch):
+        ctas = hint(entry, "occupancy", arch) or 1
+        needed = _accumulators(entry, arch) + _WITH_FRAGMENTS
+        return _held(-(-threads // _USUAL) * _USUAL, needed) >= ctas
+    if _accumulators(entry, arch) > _WITH_PRODUCER:
+        return False
+    return _held(threads, registers_of(entry, arch)) >= ctas
+
+
+def late_registers(
+    entry: EntryOp, arch: Target, ctas: int, weights: int, memory: int
+) -> int | None:
+    """The registers that threads which compute are raised to, where each holds so many more and a
+    warpgroup that copies gives up its own; 0 where each has enough as it is, None where there are
+    too few, or fewer CTAs with so much shared memory would share a multiprocessor."""
+    threads, alone = thread_count(entry, arch), registers_of(entry, arch)
+    all_threads, needed = threads + WARPGROUP, alone + weights + _SPARE
+    fitting = (shared_memory_limit(arch) + _OWN) // (memory + _OWN)
+    least = min(fitting, _held(threads + WARP, alone))
+    room = _REGISTERS // (ctas * all_threads) // 8 * 8
+    if needed <= room:
+        return 0 if _held(threads + WARP, needed) >= least else None
+    raised = (room * all_threads - COPYING_REGISTERS * WARPGROUP) // threads // 8 * 8
+    return raised if needed <= raised <= _MOST_REGISTERS and ctas >= least else None
+
+
+def bounded_ctas(entry: EntryOp, arch: Target, threads: int, ctas: int) -> bool:
+    """True where so many CTAs of a multiprocessor leave each thread registers enough: their warps
+    are dealt to four parts of it, each of which has registers of its own."""
+    warps = -(-ctas * threads // WARP // _PARTS)
+    room = _REGISTERS // (_PARTS * WARP * warps) // 8 * 8
+    return ctas > 1 and registers_of(entry, arch) + _SPARE <= room
+
+
+def is_alone(arch: Target, memory: int) -> bool:
+    """True where so much shared memory is that of one CTA of a multiprocessor: ptxas, if nobody
+    tells it, spills a little where registers would then do for two."""
+    return 2 * (memory + _OWN) > shared_memory_limit(arch) + _OWN
+
+
+def cta_room(arch: Target, ctas: int) -> int:
+    """The shared memory of each of so many CTAs of a multiprocessor."""
+    return (shared_memory_limit(arch) + _OWN) // ctas - _OWN
+
+
+def stages_and_ctas(
+    entry: EntryOp, arch: Target, stage: int, beside: int, *, alone: bool,
+    latency: int | None = None, copied: int = 0,
+) -> tuple[int, int]:  # fmt: skip
+    """The stages of loops whose loads take so many bytes each time, `beside` what else the kernel
+    has in shared memory, 0 where there is no room for two; and how many CTAs share a
+    multiprocessor: as hinted, else one. Loops that do not multiply `alone` leave memory to more
+    CTAs, which multiply in the meantime. Loads of a `latency` are so many iterations ahead at
+    most. Where threads copy so many bytes too for each stage, two CTAs, one of which multiplies
+    while the other begins or ends, if both have stages enough."""
+    wanted = hint(entry, "occupancy", arch)
+    fewest = 2 if wanted is not None or not copied else _IN_FLIGHT + 1
+    wanted, stage = wanted or (2 if copied else 1), stage + copied
+    most = _held(thread_count(entry, arch), registers_of(entry, arch))
+    stages = _MOST_STAGES if alone else _FEW_STAGES
+    if latency is not None:
+        stages = min(stages, latency + 1)
+    for ctas in range(max(min(wanted, most), 1), 0, -1):
+        room = cta_room(arch, ctas) - beside
+        if room >= (fewest if ctas > 1 else 2) * stage:
+            return min(room // stage, stages), ctas
+    return 0, 1
+
+
+def holds_fragments(sums: int, size: int) -> bool:
+    """True where the registers of a thread hold so many bytes of fragments of all of K, beside
+    accumulators."""
+    return sums + size // 4 <= _FRAGMENTS
+
+
+def copy_stages(
+    entry: EntryOp, arch: Target, stage: int, beside: int, flying: int | None, *, streams: bool
+) -> int:
+    """The stages of a loop whose copies by `cp.async` take so many bytes each time: one more than
+    are in flight, as far as memory goes; three leave memory to a second CTA, whose warps multiply
+    while those of the first one wait. A loop that only `streams` leaves it to as many CTAs as there
+    are threads for, or has none: tiles that large keep memory busy by themselves."""
+    wanted, least = 1 + (flying or _IN_FLIGHT), 1
+    ctas = hint(entry, "occupancy", arch) or 2
+    if streams:
+        ctas = least = _RESIDENT // thread_count(entry, arch)
+    for count in range(ctas, least - 1, -1):
+        room = cta_room(arch, count) - beside
+        fitting = min(room // stage, wanted)
+        if fitting >= min(wanted, _FEW_STAGES) or (count == least and fitting >= 2):
+            return fitting
+    return 0

@@ -1,0 +1,347 @@
+"""Which loads of loops come by `cp.async`, ahead of their use: those whose tiles are multiplied,
+or that threads read beside a product, and that TMA does not make; and those of loops that multiply
+nothing.
+
+Every thread copies its part of a tile, up to 16 bytes at a time, to a stage in shared memory, where
+MMAs read it as it lies, or, where nothing is multiplied, the thread itself does. Where a tile lies
+must follow from the loop's variable and from what is known before the loop, and nothing in the loop
+may have written it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+from xdsl.dialects.builtin import i64
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from tilewright.dialects.ancestors import ancestors
+from tilewright.dialects.cuda_tile.enums import MemoryOrderingSemantics
+from tilewright.dialects.cuda_tile.ops.control_flow import ForOp, LoopOp
+from tilewright.dialects.cuda_tile.ops.memory import LoadPtrTkoOp
+from tilewright.dialects.cuda_tile.ops.module import EntryOp
+from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp
+from tilewright.dialects.cute_nvgpu.lattice import CP_ASYNC
+from tilewright.dialects.cute_nvgpu.lattice.targets import Target
+from tilewright.dialects.cute_nvgpu.ops.address import bytes_of
+from tilewright.passes.cuda_tile.analysis.computed_again import follows
+from tilewright.passes.cuda_tile.analysis.cost_model import copy_stages, registers_of
+from tilewright.passes.cuda_tile.analysis.facts import is_zero
+from tilewright.passes.cuda_tile.analysis.find_pipelines import (
+    Pipelines,
+)
+from tilewright.passes.cuda_tile.analysis.hints import latency
+from tilewright.passes.cuda_tile.analysis.loaded_operands import is_readable, loaded_by
+from tilewright.passes.cuda_tile.analysis.runs import pointer_run
+from tilewright.passes.cuda_tile.analysis.tensor_maps import reads_only
+from tilewright.passes.cuda_tile.analysis.thread_read_layouts import thread_read_layout
+from tilewright.passes.cuda_tile.analysis.view_access import (
+    contiguous,
+    extents_of,
+    pads_zero,
+    run_bits,
+    tensor_of,
+    tile_dimensions,
+)
+from tilewright.passes.cuda_tile.layouts.elements import element_of, scalar_type, shape_of
+from tilewright.passes.cuda_tile.layouts.layouts import TileLayout, blocked, dim_bits
+from tilewright.passes.cuda_tile.layouts.mma_layouts import Multiplication, atom_of
+from tilewright.passes.cuda_tile.layouts.shared_matrices import MatrixOrder
+from tilewright.passes.cuda_tile.layouts.shared_order import CHUNK
+from tilewright.passes.cuda_tile.layouts.warpgroup_layouts import multiplies_by_warpgroups
+
+NARROWEST = min(CP_ASYNC.sizes["ca"])
+"""The fewest bytes that one copy moves."""
+
+
+Load = LoadViewTkoOp | LoadPtrTkoOp
+_CROWDED = "shared memory has no room for its stages"
+
+_TOGETHER = 2 * CHUNK
+"""The bytes that a thread loads at once from which on copies ahead cost more than they hide:
+LayerNorm of 64 at 2.75 TB/s without, 2.57 with them, of 16 at 2.46 without, 2.57 with (H100)."""
+
+
+_MOST_BESIDE = 128
+"""The registers of a thread up to which copies beside products have theirs: with 160, those of
+cuTile's block-scaled sample in turns, 72 bytes are spilled."""
+
+
+@dataclass(frozen=True, eq=False)
+class CopiedLoad:
+    """A load by `cp.async`: how its tile lies in a stage, and the neighbours of one copy, as bits
+    of their number; `as_matrix` where `wgmma` reads the stage, `private` where every thread reads
+    what it has copied."""
+
+    op: Load
+    order: MatrixOrder
+    run: int
+    element: Attribute
+    as_matrix: bool = False
+    private: bool = False
+    beside: bool = False
+    """True of a load beside a product, which gives way where memory is short."""
+
+    def layout(self, thread_bits: int) -> TileLayout:
+        """The elements that each thread copies."""
+        order = [*self.order.run, *self.order.above]
+        return blocked(order, thread_bits, self.run)
+
+
+@dataclass(eq=False)
+class CopiedLoop:
+    """The loads of a loop, in `stages`."""
+
+    loop: ForOp
+    loads: list[CopiedLoad] = field(default_factory=list[CopiedLoad])
+    stages: int = 0
+    trailing: bool = False
+    """True where MMAs that read a stage may be in flight while the next iteration begins."""
+    slice: list[Operation] = field(default_factory=list[Operation])
+    """The ops of the loop's body that say where tiles lie, in order."""
+
+    @property
+    def stage(self) -> int:
+        """The bytes of a stage."""
+        return sum(load.order.bytes for load in self.loads)
+
+    @property
+    def bytes(self) -> int:
+        """The shared memory that it takes."""
+        return self.stages * self.stage
+
+    @property
+    def ahead(self) -> int:
+        """The iterations that copies are ahead."""
+        return self.stages - 1 - self.trailing
+
+    @property
+    def private(self) -> bool:
+        """True where no thread reads what another one copies."""
+        return all(load.private for load in self.loads)
+
+    @property
+    def matrices(self) -> list[CopiedLoad]:
+        """The loads that `wgmma` reads, each in memory of its own."""
+        return [load for load in self.loads if load.as_matrix]
+
+    def line(self, load: CopiedLoad) -> LineKey:
+        """The memory of such a load, which loops that do not run within one another share."""
+        around = [op for op in ancestors(self.loop) if isinstance(op, ForOp)]
+        number = self.matrices.index(load)
+        return (
+            number,
+            len(around),
+            self.stages * load.order.elements,
+            load.order.width,
+            load.element,
+        )
+
+
+LineKey = tuple[int, int, int, int, Attribute]
+
+
+@dataclass(eq=False)
+class CopiedLoads:
+    """The loads of a kernel that come by `cp.async`, by loop; why others do not; and the layouts in
+    which threads read those that are not multiplied as they lie."""
+
+    by_loop: dict[ForOp, CopiedLoop] = field(default_factory=dict[ForOp, CopiedLoop])
+    refused: dict[Operation, str] = field(default_factory=dict[Operation, str])
+    read: dict[Operation, TileLayout] = field(default_factory=dict[Operation, TileLayout])
+    crowded: dict[ForOp, int] = field(default_factory=dict[ForOp, int])
+    """The bytes of a stage of loops for whose stages there is no room."""
+
+    @property
+    def loads(self) -> set[Operation]:
+        """All of them."""
+        return {load.op for own in self.by_loop.values() for load in own.loads}
+
+    @property
+    def bytes(self) -> int:
+        """The shared memory that loops take, one within another."""
+        return max((self.within(loop) for loop in self.by_loop), default=0)
+
+    def stage_beside(self, plan: Pipelines) -> int:
+        """The bytes of a stage in a loop for which TMA fills stages too."""
+        stages = self.crowded | {loop: own.stage for loop, own in self.by_loop.items()}
+        return max((stages.get(loop, 0) for loop in plan.by_loop if loop), default=0)
+
+    @property
+    def beside(self) -> int:
+        """The part of that which is no memory in which tiles change layout."""
+        lines: dict[LineKey, int] = {}
+        for own in self.by_loop.values():
+            lines |= {own.line(load): own.stages * load.order.bytes for load in own.matrices}
+        return sum(lines.values())
+
+    def within(self, loop: ForOp) -> int:
+        """The bytes of the stages that are there in a loop, with those of the loops around it."""
+        return sum(own.bytes for other, own in self.by_loop.items() if other.is_ancestor(loop))
+
+
+def find_copied_loads(
+    entry: EntryOp, arch: Target | None, plan: Pipelines, thread_bits: int, beside: int = 0
+) -> CopiedLoads:
+    """The loads by `cp.async` of a kernel, whose stages leave so much shared memory at least."""
+    copies = CopiedLoads()
+    if arch is None or not arch.supports(CP_ASYNC.target):
+        return copies
+    tried = set[Operation]()
+    for product, operand in _operands(entry):
+        source = loaded_by(operand)
+        if source is None or source.load in tried or plan.of(source.load) is not None:
+            continue
+        tried.add(source.load)
+        copied = _copied(source.load)
+        if not isinstance(copied, str):
+            order = copied.order
+            direct = multiplies_by_warpgroups(product, arch)
+            direct = direct and is_readable(order, source, operand, product)
+            copied = replace(copied, as_matrix=direct)
+            layouts = thread_read_layout(source.load, order, product, thread_bits, arch)
+            read = None if direct else next(layouts, None)
+            copied = _add(copied, copies, plan)
+            if copied is None and read is not None:
+                copies.read[source.load] = read
+        if copied is not None:
+            copies.refused[source.load] = copied
+    spare = registers_of(entry, arch) <= _MOST_BESIDE
+    for load in _beside(entry) if spare else ():
+        if load not in tried and plan.of(load) is None:
+            copied = _copied(load)
+            if isinstance(copied, CopiedLoad):
+                copied = _add(replace(copied, beside=True), copies, plan)
+            if copied is not None:
+                copies.refused[load] = copied
+    for load in _streamed(entry):
+        copied = _streamed_copy(load, thread_bits)
+        why = copied if isinstance(copied, str) else _add(copied, copies, plan)
+        if why is not None:
+            copies.refused[load] = why
+        elif isinstance(copied, CopiedLoad):
+            copies.read[load] = copied.layout(thread_bits)
+    _choose_stages(entry, arch, copies, plan, beside + plan.bytes)
+    for load in copies.refused:
+        copies.read.pop(load, None)
+    return copies
+
+
+def _operands(entry: EntryOp) -> Iterator[tuple[Multiplication, SSAValue]]:
+    """The operands of multiplications by MMAs."""
+    for op in entry.walk():
+        if isinstance(op, Multiplication) and atom_of(op) is not None:
+            yield op, op.lhs
+            yield op, op.rhs
+
+
+def _beside(entry: EntryOp) -> Iterator[Load]:
+    """The loads of loops that multiply by MMAs, of tiles."""
+    for loop in {op.parent_op(): None for op, _ in _operands(entry)}:
+        if isinstance(loop, ForOp):
+            loads = [op for op in loop.region.block.ops if isinstance(op, Load)]
+            yield from (op for op in loads if shape_of(op.results[0]))
+
+
+def _streamed(entry: EntryOp) -> Iterator[Load]:
+    """The loads of loops that multiply nothing and have no loops in them."""
+    for loop in entry.walk():
+        if isinstance(loop, ForOp) and not any(
+            isinstance(op, Multiplication | ForOp | LoopOp) for op in loop.region.walk()
+        ):
+            yield from (op for op in loop.region.block.ops if isinstance(op, Load))
+
+
+def _streamed_copy(load: Load, thread_bits: int) -> CopiedLoad | str:
+    """The copy of a load that is not multiplied; else why there is none."""
+    copied = _copied(load)
+    if isinstance(copied, CopiedLoad):
+        if copied.order.order.size << copied.run < CHUNK or copied.layout(thread_bits).idle:
+            return f"not every thread copies {CHUNK} bytes"
+        if copied.layout(thread_bits).count * copied.order.order.size > _TOGETHER:
+            return f"more than {_TOGETHER} bytes of a thread are in flight together as it is"
+        return replace(copied, private=True)
+    return copied
+
+
+def _add(copied: CopiedLoad, copies: CopiedLoads, plan: Pipelines) -> str | None:
+    """Give a load its place; else why it has none."""
+    load = copied.op
+    loop = load.parent_op()
+    if not isinstance(loop, ForOp):
+        return "it is in no loop over a range, or in a branch within one"
+    if loop.unsigned_cmp is not None and element_of(loop.lower_bound) == i64:
+        return "its loop counts in unsigned i64"
+    needed = dict[Operation, None]()
+    if not all(follows(value, loop, needed) for value in _places(load)):
+        return "where it lies depends on more than the loop's variable"
+    own = copies.by_loop.setdefault(loop, CopiedLoop(loop))
+    own.loads.append(copied)
+    own.trailing |= copied.as_matrix and loop in plan.by_loop
+    wanted = {*own.slice, *needed}
+    own.slice = [op for op in loop.region.block.ops if op in wanted]
+    return None
+
+
+def _places(load: Load) -> list[SSAValue]:
+    """The values that say where a load's tile lies."""
+    if isinstance(load, LoadPtrTkoOp):
+        return [load.source] if load.mask is None else [load.source, load.mask]
+    tensor = tensor_of(load.view)
+    sizes, strides = extents_of(tensor)
+    extents = [extent for extent in (*sizes, *strides) if not isinstance(extent, int)]
+    return [*load.index, tensor.base, *extents]
+
+
+def _copied(op: Load) -> CopiedLoad | str:
+    """The copy that a load may be; else why not."""
+    if op.ordering is not MemoryOrderingSemantics.WEAK:
+        return "the access is not weak"
+    if not reads_only(op.token):
+        return "a write comes before it"
+    if isinstance(op, LoadPtrTkoOp):
+        padding = op.padding_value
+        zero = op.mask is None or padding is None or is_zero(padding)
+        tile, along = op.result, len(shape_of(op.result)) - 1
+        run = pointer_run(op.source, op.mask, CHUNK)
+    else:
+        dimensions, tile = tile_dimensions(op), op.tile
+        whole = all(dimension.within for dimension in dimensions)
+        zero = whole or pads_zero(op)
+        along, run = contiguous(dimensions), run_bits(op, dimensions, divided=True)
+    if not zero:
+        return "what lies outside is not zero"
+    element, bits = scalar_type(op, element_of(tile)), dim_bits(shape_of(tile))
+    size = bytes_of(element)
+    if along is None or along < 0 or size << run < NARROWEST:
+        return f"no {NARROWEST} bytes of it are known to be neighbours at a multiple of that"
+    above = [bit for i in reversed(range(len(bits))) if i != along for bit in bits[i]]
+    return CopiedLoad(op, MatrixOrder.of(bits[along], above, size), run, element)
+
+
+def _choose_stages(
+    entry: EntryOp, arch: Target, copies: CopiedLoads, plan: Pipelines, beside: int
+) -> None:
+    """Give loops their stages, as many as those that TMA fills for them; those without room have
+    none."""
+    for loop, own in list(copies.by_loop.items()):
+        others = max(copies.within(inner) for inner in copies.by_loop if loop.is_ancestor(inner))
+        flying = latency((load.op for load in own.loads), arch)
+        if flying is None and loop in plan.by_loop:
+            flying = plan.by_loop[loop].stages - 1
+        for loads in (own.loads, [load for load in own.loads if not load.beside]):
+            for load in own.loads:
+                if load not in loads:
+                    copies.refused[load.op] = _CROWDED
+            own.loads, least = loads, 1 + any(load.beside for load in loads)
+            if own.stage:
+                own.stages = copy_stages(
+                    entry, arch, own.stage, beside + others, flying, streams=own.private
+                )
+            if own.stage and own.ahead >= least:
+                break
+        else:
+            del copies.by_loop[loop]
+            copies.crowded[loop] = own.stage
+            copies.refused.update(dict.fromkeys((load.op for load in own.loads), _CROWDED))

@@ -1,0 +1,115 @@
+"""The products of loops that are computed an iteration late, in flight while threads compute what
+the next one multiplies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import prod
+
+from xdsl.ir import BlockArgument
+
+from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
+from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFOp
+from tilewright.dialects.cuda_tile.ops.memory import MemoryOp
+from tilewright.dialects.cuda_tile.ops.module import EntryOp
+from tilewright.dialects.cute_nvgpu.lattice.targets import Target
+from tilewright.passes.cuda_tile.analysis.cost_model import (
+    late_registers,
+    products_of,
+    thread_count,
+)
+from tilewright.passes.cuda_tile.analysis.find_pipelines import LoadGroup, LoadPipeline, Pipelines
+from tilewright.passes.cuda_tile.layouts.elements import shape_of
+from tilewright.passes.cuda_tile.layouts.find_layouts import LayoutTable
+from tilewright.passes.cuda_tile.layouts.mma_layouts import Multiplication
+from tilewright.passes.cuda_tile.layouts.tensor_memory_layouts import bytes_of_name
+from tilewright.passes.cuda_tile.layouts.warpgroup_layouts import WarpgroupLayouts, is_added
+
+_LEAST_DEPTH = 64
+"""The columns of A from which on MMAs take longer than it takes to put them off."""
+
+
+@dataclass(frozen=True, eq=False)
+class LateMultiplication:
+    """A product, its layouts, what the loop carries that it adds to, and the load of B."""
+
+    op: MmaFOp
+    layouts: WarpgroupLayouts
+    sums: BlockArgument
+    group: LoadGroup
+
+
+@dataclass(frozen=True)
+class LateProducts:
+    """Those of a kernel, by their loops, and what the threads that compute have to raise their
+    registers to; 0 where they have enough."""
+
+    by_loop: dict[ForOp, LateMultiplication]
+    registers: int = 0
+
+
+def find_late_products(
+    entry: EntryOp, arch: Target, plan: Pipelines, table: LayoutTable
+) -> LateProducts:
+    """The late products of a kernel in which a warp of its own copies."""
+    if not (by_loop := dict(_by_loop(plan, table))):
+        return LateProducts({})
+    operands = register_operands(entry, arch, table)
+    registers = late_registers(entry, arch, plan.ctas, operands, plan.bytes)
+    return LateProducts({}) if registers is None else LateProducts(by_loop, registers)
+
+
+def register_operands(entry: EntryOp, arch: Target, table: LayoutTable) -> int:
+    """The registers of a thread for A of a product by warpgroups that takes it from there."""
+    sizes = [
+        prod(shape_of(op.lhs)) * bytes_of_name(layouts.atom.element("A").name)
+        for op in products_of(entry, arch)
+        if isinstance(layouts := table.products.get(op.result), WarpgroupLayouts)
+        and layouts.takes(table.of(op.lhs))
+    ]
+    return max(sizes, default=0) // 4 // thread_count(entry, arch)
+
+
+def _by_loop(plan: Pipelines, table: LayoutTable) -> Iterator[tuple[ForOp, LateMultiplication]]:
+    for loop, pipeline in plan.by_loop.items():
+        late = None if loop is None else _late(loop, pipeline, plan, table)
+        if loop is not None and late is not None:
+            yield loop, late
+
+
+def _late(
+    loop: ForOp, pipeline: LoadPipeline, plan: Pipelines, table: LayoutTable
+) -> LateMultiplication | None:
+    """The second of two products: threads compute A of it, TMA alone loads in the loop, which
+    carries nothing else of its result. One that is only added to is in flight as it is."""
+    block = loop.region.block
+    products = [op for op in block.ops if isinstance(op, Multiplication)]
+    if len(products) != 2 or not all(
+        isinstance(table.products.get(op.result), WarpgroupLayouts) for op in products
+    ):
+        return None
+    first, op = products
+    layouts, uses = table.products[op.result], list(op.result.uses)
+    group = next((group for group in pipeline.groups if group.product is op), None)
+    if (
+        not isinstance(op, MmaFOp)
+        or not isinstance(layouts, WarpgroupLayouts)
+        or is_added(op)
+        or shape_of(op.lhs)[-1] < _LEAST_DEPTH
+        or not layouts.takes(table.of(op.lhs))
+        or len(uses) != 1
+        or uses[0].operation is not block.last_op
+        or group is None
+        or not group.alone
+        or group.trailing
+        or len(group.loads) != 1
+        or any(isinstance(x, MemoryOp) and plan.of(x) is None for x in loop.walk())
+    ):
+        return None
+    sums = block.args[1 + uses[0].index]
+    later = all(
+        use.operation.parent is block and first.is_before_in_block(use.operation)
+        for use in sums.uses
+    )
+    return LateMultiplication(op, layouts, sums, group) if later else None

@@ -1,0 +1,433 @@
+"""Which loads come by TMA, ahead of their use: those whose tiles warpgroups multiply.
+
+In a loop a load is ahead by stages: where a tile lies must follow from the loop's variable and from
+what is known before the loop, and nothing in the loop may have written it. What is loaded once,
+before any loop, has one stage.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from xdsl.dialects.builtin import i64
+from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
+
+from tilewright.dialects.cuda_tile.ops import core
+from tilewright.dialects.cuda_tile.ops.control_flow import ContinueOp, ForOp, IfOp
+from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFOp
+from tilewright.dialects.cuda_tile.ops.module import EntryOp
+from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp, StoreViewTkoOp
+from tilewright.dialects.cuda_tile.types import TileType
+from tilewright.dialects.cute_nvgpu.lattice.shared_memory import shared_memory_limit
+from tilewright.dialects.cute_nvgpu.lattice.targets import Target
+from tilewright.dialects.cute_nvgpu.ops.address import bytes_of
+from tilewright.passes.cuda_tile.analysis.computed_again import follows
+from tilewright.passes.cuda_tile.analysis.cost_model import (
+    STORED,
+    TMA,
+    copy_stages,
+    is_asynchronous,
+    stages_and_ctas,
+    tiled_products,
+)
+from tilewright.passes.cuda_tile.analysis.hints import hint, latency
+from tilewright.passes.cuda_tile.analysis.loaded_operands import (
+    halved_dimension,
+    is_readable,
+    loaded_by,
+)
+from tilewright.passes.cuda_tile.analysis.lone_warps import needed_for_copies
+from tilewright.passes.cuda_tile.analysis.remarks import remark
+from tilewright.passes.cuda_tile.analysis.tensor_maps import BoxedAccess, boxed_load
+from tilewright.passes.cuda_tile.layouts.elements import element_of, scalar_type
+from tilewright.passes.cuda_tile.layouts.mma_layouts import Multiplication
+from tilewright.passes.cuda_tile.layouts.tensor_memory_layouts import PAIR, in_tensor_memory
+from tilewright.passes.cuda_tile.layouts.warpgroup_layouts import is_added
+
+_MBARRIER = 8
+"""The bytes of an mbarrier."""
+_FEWEST = 3
+"""The stages that loads beside products leave to them at least."""
+MOST_OF_CLUSTER = 8
+"""The CTAs of a cluster that every GPU runs."""
+
+
+@dataclass(frozen=True)
+class SharedBlocks:
+    """How many CTAs share a tile block, and whether they are a cluster."""
+
+    ctas: int = 1
+    clustered: bool = True
+
+    PART: ClassVar = "cuda_tile.part_of_block"
+    """The attribute of accesses whose tiles each CTA has a part of, which copies of them keep."""
+
+    def loading(self, load: LoadViewTkoOp) -> int:
+        """The CTAs that load for each other what a product in a loop reads."""
+        alone = self.PART in load.attributes or not isinstance(load.parent_op(), ForOp)
+        return 1 if alone or not self.clustered or self.ctas > MOST_OF_CLUSTER else self.ctas
+
+
+@dataclass(eq=False)
+class LoadGroup:
+    """Loads that the same multiplication waits for: they share mbarriers. In the end `product` is
+    the last one that reads them, `trailing` where that is in flight while the next iteration
+    begins; `alone` where none but multiplications of its block read them."""
+
+    product: Operation
+    loads: list[BoxedAccess] = field(default_factory=list[BoxedAccess])
+    alone: bool = False
+    trailing: bool = False
+    by_threads: bool = False
+    """True where threads read the tiles: `wgmma` cannot as they lie, or they are converted."""
+    beside: bool = False
+    """True where the tiles are no operands: threads read them some time in the iteration."""
+    by_warps: bool = False
+    """True where the multiplication is by MMAs of warps, which read fragments of the tiles."""
+
+    def waits_as(self, other: LoadGroup) -> bool:
+        """True of groups that share mbarriers."""
+        alike = self.by_threads is other.by_threads and self.beside is other.beside
+        return alike and self.product is other.product
+
+    @property
+    def ctas(self) -> int:
+        """The CTAs that load for each other."""
+        return max(load.ctas for load in self.loads)
+
+    @property
+    def paired(self) -> bool:
+        """True where the MMAs of a pair of CTAs read them, of which one waits for both."""
+        return PAIR in self.product.attributes
+
+    @property
+    def released_by_mma(self) -> bool:
+        """True where the commit of MMAs in tensor memory releases a stage: nobody else reads it."""
+        return self.alone and in_tensor_memory(self.product)
+
+    @property
+    def bytes(self) -> int:
+        """The bytes that a stage's mbarrier counts."""
+        return sum(load.order.elements * load.order.order.size for load in self.loads)
+
+
+@dataclass(eq=False)
+class LoadPipeline:
+    """The loads of a loop, or of the kernel before any loop, where `loop` is none."""
+
+    loop: ForOp | None
+    groups: list[LoadGroup]
+    stages: int = 1
+    slice: list[Operation] = field(default_factory=list[Operation])
+    """The ops of the loop's body that say where tiles lie, in order."""
+
+    @property
+    def trailing(self) -> list[Operation]:
+        """The multiplications that are in flight while the next iteration begins."""
+        products = dict.fromkeys(group.product for group in self.groups if not group.by_warps)
+        loop = self.loop
+        if loop is None:
+            return []
+        return [op for op in products if is_trailing(op, loop) and not in_tensor_memory(op)]
+
+    @property
+    def shape(self) -> tuple[tuple[int, bool, tuple[tuple[int, int, Attribute], ...]], ...]:
+        """The memory that it takes, and who fills and releases it: loops of one shape, one after
+        the other, share it."""
+        return tuple(
+            (
+                group.ctas,
+                group.released_by_mma,
+                tuple(
+                    (load.order.elements, load.order.width, load.map_type.element_type)
+                    for load in group.loads
+                ),
+            )
+            for group in self.groups
+        )
+
+
+@dataclass(eq=False)
+class Pipelines:
+    """The pipelines of a kernel, and why other loads have none."""
+
+    by_loop: dict[ForOp | None, LoadPipeline] = field(
+        default_factory=dict[ForOp | None, LoadPipeline]
+    )
+    refused: dict[Operation, str] = field(default_factory=dict[Operation, str])
+    ctas: int = 1
+    """The CTAs that share a multiprocessor."""
+    cluster: int = 1
+    """The CTAs that load for each other."""
+
+    def loads(self) -> list[BoxedAccess]:
+        """All of their loads."""
+        return [
+            load
+            for pipeline in self.by_loop.values()
+            for group in pipeline.groups
+            for load in group.loads
+        ]
+
+    def of(self, load: Operation) -> tuple[LoadPipeline, LoadGroup, BoxedAccess] | None:
+        """Where a load belongs to."""
+        for pipeline in self.by_loop.values():
+            for group in pipeline.groups:
+                for boxed in group.loads:
+                    if boxed.op is load:
+                        return pipeline, group, boxed
+        return None
+
+    @property
+    def bytes(self) -> int:
+        """The shared memory of stages and their mbarriers."""
+        first = [ring[0] for ring in self.rings()]
+        return sum(one.stages * _stage(one) for one in first)
+
+    def rings(self) -> list[list[LoadPipeline]]:
+        """The pipelines by whom they share memory with: those of one shape of which none runs
+        within another one."""
+        rings: list[list[LoadPipeline]] = []
+        for pipeline in self.by_loop.values():
+            ring = next((ring for ring in rings if _fits(pipeline, ring)), None)
+            if ring is None:
+                rings.append([pipeline])
+            else:
+                ring.append(pipeline)
+        return rings
+
+
+def _fits(pipeline: LoadPipeline, ring: list[LoadPipeline]) -> bool:
+    return all(
+        pipeline.loop is not None
+        and other.loop is not None
+        and pipeline.shape == other.shape
+        and not pipeline.loop.is_ancestor(other.loop)
+        and not other.loop.is_ancestor(pipeline.loop)
+        for other in ring
+    )
+
+
+Stores = Mapping[StoreViewTkoOp, BoxedAccess]
+"""The stores that TMA makes."""
+
+
+def find_pipelines(
+    entry: EntryOp, arch: Target | None, stored: Stores, beside: int = 0,
+    blocks: SharedBlocks | None = None, copied: int = 0,
+) -> Pipelines:  # fmt: skip
+    """The pipelines of a kernel, which leave so much shared memory at least, and so much for each
+    stage that threads copy; of a block that CTAs share, what several of them need they load for
+    each other."""
+    plan = Pipelines()
+    products = tiled_products(entry, arch)
+    if not products or arch is None or not arch.supports(TMA):
+        return plan
+    for product in products:
+        by_warps = not is_asynchronous(product, arch)
+        for operand in (*product.operands[:2], *product.operands[3:]):
+            source = loaded_by(operand)
+            load = None if source is None else source.load
+            if source is None or not isinstance(load, LoadViewTkoOp):
+                continue
+            if plan.of(load) is not None or load in plan.refused:
+                continue
+            paired = PAIR in product.attributes
+            ctas = 1 if blocks is None or by_warps or paired else blocks.loading(load)
+            half = halved_dimension(product) if paired and operand is product.rhs else None
+            boxed = boxed_load(load, arch, ctas, half)
+            if isinstance(boxed, str):
+                plan.refused[load] = boxed
+                continue
+            direct = not by_warps and is_readable(boxed.order, source, operand, product)
+            if not direct and operand not in product.operands[:2]:
+                plan.refused[load] = (
+                    "scale factors do not lie as tcgen05.cp takes them, four of "
+                    "each of the rows r, r + 32, r + 64 and r + 96 in 16 bytes"
+                )
+                continue
+            own = LoadGroup(product, by_threads=not direct, by_warps=by_warps)
+            why = _add(boxed, own, entry, plan)
+            if why is not None:
+                plan.refused[load] = why
+    _add_others(entry, arch, plan)
+    for pipeline in plan.by_loop.values():
+        for group in pipeline.groups:
+            _find_readers(group, pipeline.loop)
+    if any(is_asynchronous(product, arch) for product in products):
+        beside = max(beside, max(_stored(entry, stored), default=0) + _staged(plan))
+    _choose_stages(entry, arch, plan, beside, copied)
+    ahead = [group for pipeline in plan.by_loop.values() for group in pipeline.groups]
+    plan.cluster = max((max(group.ctas, 1 + group.paired) for group in ahead), default=1)
+    return plan
+
+
+def _add_others(entry: EntryOp, arch: Target, plan: Pipelines) -> None:
+    """Give other loads of loops that multiply their places, if a warp of its own that copies knows
+    those, too."""
+    copied = [load.op for load in plan.loads()]
+    alone = needed_for_copies(entry, copied) is not None
+    for loop, pipeline in plan.by_loop.items():
+        for load in () if loop is None else loop.region.block.ops:
+            if not isinstance(load, LoadViewTkoOp) or load in plan.refused or plan.of(load):
+                continue
+            group, why = pipeline.groups[0], boxed_load(load, arch)
+            if alone and needed_for_copies(entry, [*copied, load]) is None:
+                why = "another warp cannot know where it lies"
+            elif isinstance(why, BoxedAccess):
+                own = LoadGroup(
+                    group.product, by_threads=True, by_warps=group.by_warps, beside=True
+                )
+                why = _add(why, own, entry, plan)
+            if why is not None:
+                plan.refused[load] = why
+
+
+def _find_readers(group: LoadGroup, loop: ForOp | None) -> None:
+    """Find out who reads what a group loads."""
+    readers = [op for load in group.loads for op in _readers(load.op.tile)]
+    block = group.product.parent
+    placed = in_tensor_memory(group.product)
+    own = [
+        op
+        for op in readers
+        if isinstance(op, Multiplication) and in_tensor_memory(op) is placed and op.parent is block
+    ]
+    group.alone = not group.by_threads and len(own) == len(readers)
+    if own and block is not None:
+        group.product = max(own, key=block.get_operation_index)
+    if loop is not None:
+        trails = is_trailing(group.product, loop) and not in_tensor_memory(group.product)
+        group.trailing = group.alone and trails
+
+
+def _readers(value: SSAValue) -> Iterator[Operation]:
+    for use in value.uses:
+        if isinstance(use.operation, core.ReshapeOp | core.PermuteOp):
+            yield from _readers(use.operation.results[0])
+        else:
+            yield use.operation
+
+
+def _add(boxed: BoxedAccess, own: LoadGroup, entry: EntryOp, plan: Pipelines) -> str | None:
+    """Give a load its place, in a group like its own; else why it has none."""
+    parent = boxed.op.parent_op()
+    loop = parent if isinstance(parent, ForOp) else None
+    if loop is None and (parent is not entry or own.by_threads):
+        return "it is in a branch, or in a loop of unknown length, or read once"
+    needed: dict[Operation, None] = {}
+    if loop is not None:
+        if any(isinstance(op, IfOp) and op.leaves for op in loop.region.block.ops):
+            return "its loop has iterations that end early"
+        if loop.unsigned_cmp is not None and element_of(loop.lower_bound) == i64:
+            return "its loop counts in unsigned i64"
+        if own.product.parent is not boxed.op.parent:
+            return "its product is in another block"
+        if not all(follows(index, loop, needed) for index in boxed.op.index):
+            return "where it lies depends on more than the loop's variable"
+    pipeline = plan.by_loop.setdefault(loop, LoadPipeline(loop, []))
+    groups = [group for group in pipeline.groups if loop is not None and group.waits_as(own)]
+    if not groups:
+        pipeline.groups.append(own)
+    (*groups, own)[0].loads.append(boxed)
+    if loop is not None:
+        wanted = {*pipeline.slice, *needed}
+        pipeline.slice = [op for op in loop.region.block.ops if op in wanted]
+    return None
+
+
+def is_trailing(product: Operation, loop: ForOp) -> bool:
+    """True of a multiplication that adds to what the loop carries, whose result goes on to the next
+    iteration alone."""
+    (result,) = product.results
+    last, acc = loop.region.block.last_op, product.operands[2]
+    if not isinstance(last, ContinueOp) or len(list(result.uses)) != 1:
+        return False
+    if isinstance(product, MmaFOp) and is_added(product):
+        return False
+    if not isinstance(acc, BlockArgument) or acc.block is not loop.region.block:
+        return False
+    place = acc.index - 1
+    return len(list(acc.uses)) == 1 and last.operands[place] is result
+
+
+def _choose_stages(entry: EntryOp, arch: Target, plan: Pipelines, beside: int, copied: int) -> None:
+    """Give loops their stages; those without room have none, nor has what is loaded once."""
+    if (once := plan.by_loop.get(None)) is not None:
+        while once.groups and beside + _stage(once) > shared_memory_limit(arch):
+            for load in once.groups.pop().loads:
+                plan.refused[load.op] = "shared memory has no room for it"
+        beside += _room(once)
+        if not once.groups:
+            del plan.by_loop[None]
+    if not _stages_found(entry, arch, plan, beside, copied):
+        for pipeline in plan.by_loop.values():
+            others = [group for group in pipeline.groups if group.beside]
+            refused = (load.op for group in others for load in group.loads)
+            plan.refused.update(dict.fromkeys(refused, "shared memory has no room for its stages"))
+            pipeline.groups = [group for group in pipeline.groups if not group.beside]
+        _stages_found(entry, arch, plan, beside, copied)
+    for pipeline in [own for own in plan.by_loop.values() if own.loop is not None]:
+        hints = [(load.op, hint(load.op, "latency", arch)) for group in pipeline.groups
+                 for load in group.loads]  # fmt: skip
+        for load, wanted in hints:
+            if wanted is not None and pipeline.stages < wanted + 1:
+                remark(load, "hint", f"latency = {wanted} is not honoured: {pipeline.stages} "
+                       f"stages, not {wanted + 1}, are what pays or has room")  # fmt: skip
+        if pipeline.stages == 0:
+            del plan.by_loop[pipeline.loop]
+            for group in pipeline.groups:
+                for load in group.loads:
+                    plan.refused[load.op] = "shared memory has no room for two stages"
+
+
+def _stages_found(entry: EntryOp, arch: Target, plan: Pipelines, beside: int, copied: int) -> bool:
+    """Find the stages of loops; False where loads beside products leave too few."""
+    rings = [ring for ring in plan.rings() if ring[0].loop is not None]
+    total = sum(_room(ring[0]) for ring in rings)
+    pipelines = [pipeline for ring in rings for pipeline in ring]
+    groups = [(group, own.loop) for own in pipelines for group in own.groups]
+    alone = all(loop is not None and is_trailing(group.product, loop) for group, loop in groups)
+    for pipeline in pipelines:
+        loads = [load.op for group in pipeline.groups for load in group.loads]
+        flying = latency(loads, arch)
+        if any(group.by_warps for group in pipeline.groups):
+            pipeline.stages = copy_stages(entry, arch, total, beside, flying, streams=False)
+        else:
+            pipeline.stages, plan.ctas = stages_and_ctas(
+                entry, arch, total, beside, alone=alone, latency=flying, copied=copied
+            )
+    few = min((own.stages for own in pipelines), default=0) < _FEWEST
+    return not few or not any(group.beside for group, _ in groups)
+
+
+def _stage(pipeline: LoadPipeline) -> int:
+    return _room(pipeline) + 2 * _MBARRIER * len(pipeline.groups)
+
+
+def _room(pipeline: LoadPipeline) -> int:
+    return sum(load.order.bytes for group in pipeline.groups for load in group.loads)
+
+
+def _staged(plan: Pipelines) -> int:
+    """The shared memory in which threads lay down what they have converted."""
+    return max(
+        (
+            sum(load.order.bytes for load in group.loads)
+            for pipeline in plan.by_loop.values()
+            for group in pipeline.groups
+            if group.by_threads and not group.beside
+        ),
+        default=0,
+    )
+
+
+def _stored(entry: EntryOp, stored: Stores) -> Iterator[int]:
+    for op in entry.walk():
+        if isinstance(op, StoreViewTkoOp):
+            tile = op.tile.type
+            assert isinstance(tile, TileType)
+            size = tile.elements * bytes_of(scalar_type(op, tile.element_type))
+            yield min(size, STORED) if op in stored else size

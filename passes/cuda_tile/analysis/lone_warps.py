@@ -1,0 +1,75 @@
+"""Facts that a warp of its own can know: where what it copies lies, and how often loops run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import chain
+
+from xdsl.ir import BlockArgument, Operation, SSAValue
+
+from tilewright.dialects.ancestors import ancestors
+from tilewright.dialects.cuda_tile.ops import core, views
+from tilewright.dialects.cuda_tile.ops.control_flow import ContinueOp, ForOp, IfOp, ReturnOp
+from tilewright.dialects.cuda_tile.ops.module import EntryOp
+from tilewright.dialects.cuda_tile.types import TileType
+from tilewright.passes.cuda_tile.analysis.computed_again import SCALAR
+from tilewright.passes.cuda_tile.analysis.split_dimensions import region_of
+
+_PLACES = (
+    *SCALAR, core.GetTileBlockIdOp, core.GetNumTileBlocksOp, views.GetIndexSpaceShapeOp,
+    views.GetTensorShapeOp, views.MakeTensorViewOp, views.MakePartitionViewOp,
+    views.MakeStridedViewOp,
+)  # fmt: skip
+"""The ops that say where tiles lie."""
+
+
+def needed_for_copies(
+    entry: EntryOp, loads: Sequence[views.LoadViewTkoOp | views.StoreViewTkoOp]
+) -> set[Operation] | None:
+    """The ops that say where what is loaded lies, and how often; None where it depends on more than
+    parameters, the block's number and loops' variables, or where a branch leaves the kernel or one
+    of those loops, or they are in one."""
+    if not all(isinstance(op, ForOp) for load in loads for op in ancestors(load, entry)):
+        return None
+    loops = {loop for load in loads for loop in around(load)}
+    indices = [index for load in loads for index in load.index]
+    return needed_for(indices, loops, entry) if loops else None
+
+
+def needed_for(
+    values: Sequence[SSAValue], loops: set[ForOp], entry: EntryOp
+) -> set[Operation] | None:
+    """The ops that say what some values are, and how often loops run; None where another warp
+    cannot know."""
+    needed: set[Operation] = set()
+    bounds = (bound for loop in loops for bound in (loop.lower_bound, loop.upper_bound, loop.step))
+    if any(_leaves(op, loops) for op in entry.walk()):
+        return None
+    return needed if all(_add(value, loops, needed) for value in chain(values, bounds)) else None
+
+
+def _leaves(op: Operation, loops: set[ForOp]) -> bool:
+    """True of what ends the kernel, or an iteration of a loop, under a condition."""
+    if not isinstance(op.parent_op(), IfOp):
+        return False
+    return isinstance(op, ReturnOp) or (isinstance(op, ContinueOp) and region_of(op) in loops)
+
+
+def around(op: Operation) -> Iterator[ForOp]:
+    """The loops over ranges that an op is in."""
+    return (parent for parent in ancestors(op) if isinstance(parent, ForOp))
+
+
+def _add(value: SSAValue, loops: set[ForOp], needed: set[Operation]) -> bool:
+    if isinstance(value, BlockArgument):
+        holder = value.block.parent_op()
+        return isinstance(holder, EntryOp) or (holder in loops and value.index == 0)
+    owner = value.owner
+    if owner in needed:
+        return True
+    if not isinstance(owner, _PLACES) or any(
+        isinstance(result.type, TileType) and result.type.rank for result in owner.results
+    ):
+        return False
+    needed.add(owner)
+    return all(_add(operand, loops, needed) for operand in owner.operands)

@@ -1,0 +1,100 @@
+"""Which products pairs of CTAs multiply together: a `tcgen05.mma` of the CTA of even rank reads the
+shared memory of both, and each has the sums of its own rows.
+
+    tile<256x64>, tile<64x256>, tile<256x256>     CTA r: rows 128 r to 128 r + 127 of A and of C,
+                                                         columns 128 r to 128 r + 127 of B
+
+All products of a kernel in tensor memory are such, or none: ptxas takes one `.cta_group` alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import UnitAttr
+from xdsl.ir import Operation
+
+from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFScaledOp
+from tilewright.dialects.cuda_tile.ops.module import EntryOp
+from tilewright.dialects.cute_nvgpu.lattice.targets import Target
+from tilewright.passes.cuda_tile.analysis.find_pipelines import (
+    SharedBlocks,
+)
+from tilewright.passes.cuda_tile.analysis.loaded_operands import halved_dimension, loaded_by
+from tilewright.passes.cuda_tile.analysis.remarks import remark
+from tilewright.passes.cuda_tile.layouts.mma_layouts import Multiplication, multiplications
+from tilewright.passes.cuda_tile.layouts.tensor_memory_layouts import (
+    OPERAND,
+    PAIR,
+    extents_of,
+    in_tensor_memory,
+    tensor_core_atom,
+)
+
+_ROWS, _FEWEST, _MOST = 64, 32, 256
+"""The rows of each CTA at least, and the columns of a product of a pair."""
+
+
+def pair_axis(rows: int, columns: int, ctas: int) -> int | None:
+    """Along which dimension so many CTAs split a product that two of them at a time multiply
+    together; None where they do not."""
+    return 0 if rows >= ctas * _ROWS and _FEWEST <= columns <= _MOST else None
+
+
+def may_be_folded(products: Sequence[Operation]) -> bool:
+    """True of products of which each of a pair may have 64 rows: of what is loaded as it is
+    multiplied, by no scale factors, of which B's would be in other lanes."""
+    sources = [loaded_by(operand) for op in products for operand in op.operands[:2]]
+    return not any(isinstance(op, MmaFScaledOp) for op in products) and all(
+        source is not None and not source.converted for source in sources
+    )
+
+
+def pair_products(entry: EntryOp, arch: Target | None, blocks: SharedBlocks) -> None:
+    """Mark the products in tensor memory, where CTAs share a tile block, and each of them has rows
+    of A and all of B: two of them at a time, which load for nobody else."""
+    products = _products(entry)
+    if blocks.ctas == 1 or not blocks.clustered or not products:
+        return
+    for op in products:
+        op.attributes[PAIR] = UnitAttr()
+    halves = dict[Operation, int | None]()
+    for op in products:
+        if (why := _why_none(op, arch, blocks, halves)) is not None:
+            unpair_products(entry, why)
+            return
+
+
+def unpair_products(entry: EntryOp, why: str) -> None:
+    """Let each CTA multiply on its own."""
+    for op in _products(entry):
+        if op.attributes.pop(PAIR, None) is not None:
+            remark(op, "tensor-memory", f"'{op.name}' is not multiplied by a pair of CTAs: {why}")
+
+
+def are_paired(entry: EntryOp) -> bool:
+    """True of a kernel whose products pairs multiply."""
+    return any(PAIR in op.attributes for op in entry.walk())
+
+
+def _products(entry: EntryOp) -> list[Multiplication]:
+    return [op for op in multiplications(entry) if in_tensor_memory(op)]
+
+
+def _why_none(
+    op: Multiplication, arch: Target | None, blocks: SharedBlocks,
+    halves: dict[Operation, int | None],
+) -> str | None:  # fmt: skip
+    """Why pairs do not multiply, of whose loads each CTA has `halves` of a dimension."""
+    _, rows, columns = extents_of(op)
+    a, b = loaded_by(op.lhs), loaded_by(op.rhs)
+    if OPERAND in op.attributes or a is None or b is None:
+        return "A or B does not come of loads alone"
+    if pair_axis(rows, columns, 1) is None or tensor_core_atom(op, arch) is None:
+        return f"each has {rows} rows, of {columns} columns"
+    if blocks.PART not in a.load.attributes or blocks.PART in b.load.attributes:
+        return "they have different columns"
+    half = halves.setdefault(b.load, halved_dimension(op))
+    if half is None or half != halved_dimension(op):
+        return "B has no two halves of columns"
+    return None

@@ -1,0 +1,289 @@
+"""Which loads and stores the tensor memory accelerator makes, and the tensor maps that they need.
+
+A tensor map is a parameter of the kernel that its caller does not know: it is made of a pointer
+and the integers that say the tensor's sizes and strides, all parameters or constants.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+from xdsl.ir import Block, Operation, SSAValue
+
+from tilewright.dialects.cuda_tile.element_types import ELEMENT_OF
+from tilewright.dialects.cuda_tile.enums import MemoryOrderingSemantics
+from tilewright.dialects.cuda_tile.ops.control_flow import (
+    BreakOp,
+    ContinueOp,
+    ForOp,
+    IfOp,
+    LoopOp,
+    YieldOp,
+)
+from tilewright.dialects.cuda_tile.ops.memory import (
+    GridDependency,
+    JoinTokensOp,
+    LoadPtrTkoOp,
+    MakeTokenOp,
+    MemoryOp,
+    TokenOp,
+)
+from tilewright.dialects.cuda_tile.ops.miscellaneous import AssumeOp
+from tilewright.dialects.cuda_tile.ops.module import EntryOp
+from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp, StoreViewTkoOp
+from tilewright.dialects.cuda_tile.types import GatherScatterViewType, MappedView
+from tilewright.dialects.cute.types.argument import ArgumentAttr
+from tilewright.dialects.cute_nvgpu.descriptors.tensor_box import TensorMapError
+from tilewright.dialects.cute_nvgpu.lattice.targets import Target
+from tilewright.dialects.cute_nvgpu.lattice.tma import CHUNK, MAX_BOX, MAX_RANK, TENSOR_ELEMENTS
+from tilewright.dialects.cute_nvgpu.types.tensor_map import TmaDescriptorType
+from tilewright.passes.cuda_tile.analysis.cost_model import TMA
+from tilewright.passes.cuda_tile.analysis.facts import divisor
+from tilewright.passes.cuda_tile.analysis.hints import hint
+from tilewright.passes.cuda_tile.analysis.view_access import (
+    Extent,
+    extents_of,
+    pads_zero,
+    tensor_of,
+    tile_dimensions,
+)
+from tilewright.passes.cuda_tile.layouts.elements import scalar_type
+from tilewright.passes.cuda_tile.layouts.layouts import dim_bits
+from tilewright.passes.cuda_tile.layouts.shared_matrices import ALIGNMENT, MatrixOrder
+
+_ARGUMENT, _NUMBER = 0, 1
+"""How a size or a stride of a tensor map is given: by an argument's number, or as it is."""
+
+
+@dataclass(frozen=True, eq=False)
+class BoxedAccess:
+    """A load or a store by TMA: the argument of the map, the order in which the tile lies in shared
+    memory, and along which of its dimensions each dimension of the tensor runs, if any."""
+
+    op: LoadViewTkoOp | StoreViewTkoOp
+    source: ArgumentAttr
+    order: MatrixOrder
+    along: tuple[int | None, ...]
+    ctas: int = 1
+    """The CTAs of a cluster that load a part each for all of them: boxes, or, where there are too
+    few, parts of each along the tensor's dimension `cut`."""
+    cut: int | None = None
+    half: tuple[int, int] | None = None
+    """Of a load of which each CTA of a pair has a half: the tensor's dimension, and its extent."""
+
+    @property
+    def map_type(self) -> TmaDescriptorType:
+        """The type of the tensor map."""
+        type_ = self.source.type
+        assert isinstance(type_, TmaDescriptorType)
+        return type_
+
+    @property
+    def boxes(self) -> int:
+        """The boxes of a tile, side by side along the last dimension."""
+        return 1 << (len(self.order.run) - self.order.row)
+
+    @property
+    def box(self) -> int:
+        """The elements of a box."""
+        return self.order.elements // self.boxes
+
+
+def boxed_load(
+    op: LoadViewTkoOp, arch: Target | None, ctas: int = 1, half: int | None = None
+) -> BoxedAccess | str:
+    """The load by TMA that an op may be, by so many CTAs for each other where that can be, or of
+    half of a dimension by each CTA of a pair; else why not."""
+    if (why := _why_none(op, arch)) is not None:
+        return why
+    if not pads_zero(op):
+        return "what lies outside of the tensor is not zero"
+    if not reads_only(op.token):
+        return "a write comes before it"
+    return _boxed(op, ctas, half)
+
+
+def boxed_store(op: StoreViewTkoOp, arch: Target | None) -> BoxedAccess | str:
+    """The store by TMA that an op may be; else why not."""
+    if (why := _why_none(op, arch)) is not None:
+        return why
+    if not all(
+        isinstance(access, StoreViewTkoOp) and is_weak(access)
+        for access in accesses_behind(op.result_token)
+    ):
+        return "an access that is no such store comes after it"
+    boxed = _boxed(op)
+    if isinstance(boxed, BoxedAccess):
+        sizes, strides = extents_of(tensor_of(op.view))
+        if _divisor(sizes[strides.index(1)]) * boxed.order.order.size % CHUNK:
+            return (
+                f"a row is not known to be a multiple of {CHUNK} bytes: TMA writes all of the last"
+            )
+    return boxed
+
+
+def accesses_behind(token: SSAValue) -> set[Operation]:
+    """The accesses that come after a token, and what else nobody knows to be none."""
+    behind, seen, tokens = set[Operation](), {token}, [token]
+    while tokens:
+        for use in tokens.pop().uses:
+            op, passed = use.operation, _passed_on(use.operation, use.index)
+            if passed is None or (isinstance(op, TokenOp) and not isinstance(op, GridDependency)):
+                behind.add(op)
+            tokens += [other for other in passed or () if other not in seen]
+            seen.update(passed or ())
+    return behind
+
+
+def _passed_on(op: Operation, index: int) -> list[SSAValue] | None:
+    """The tokens that an op makes of one; None of one that nobody knows."""
+    match op:
+        case TokenOp():
+            return [op.result_token]
+        case JoinTokensOp():
+            return [op.result]
+        case ContinueOp() | BreakOp() | YieldOp():
+            holder = op.parent_op()
+            while isinstance(op, ContinueOp | BreakOp) and isinstance(holder, IfOp):
+                holder = holder.parent_op()
+            if isinstance(holder, IfOp | LoopOp) and not isinstance(op, ContinueOp):
+                return [holder.results[index]]
+            if isinstance(holder, LoopOp):
+                return [holder.region.block.args[index]]
+            if isinstance(holder, ForOp) and isinstance(op, ContinueOp):
+                return [holder.region.block.args[index + 1], holder.results[index]]
+            return None
+        case ForOp():
+            place = index - 3
+            return [op.region.block.args[place + 1], op.results[place]]
+        case LoopOp():
+            return [op.region.block.args[index]]
+        case _:
+            return None
+
+
+def _why_none(op: LoadViewTkoOp | StoreViewTkoOp, arch: Target | None) -> str | None:
+    if arch is None or not arch.supports(TMA):
+        return "the target has no TMA"
+    if hint(op, "allow_tma", arch) == 0:
+        return "allow_tma is false"
+    if isinstance(op.view_type, GatherScatterViewType):
+        return "the view gathers"
+    return None if is_weak(op) else "the access is not weak"
+
+
+def is_weak(op: MemoryOp) -> bool:
+    """True of an access that nobody else makes at the same time."""
+    return op.ordering is MemoryOrderingSemantics.WEAK
+
+
+def reads_only(token: SSAValue | None) -> bool:
+    """True where nothing behind a token has written memory."""
+    if token is None:
+        return True
+    match token.owner:
+        case MakeTokenOp():
+            return True
+        case JoinTokensOp() as joined:
+            return all(map(reads_only, joined.tokens))
+        case LoadViewTkoOp() | LoadPtrTkoOp() as load:
+            return is_weak(load) and reads_only(load.token)
+        case GridDependency() as grids:
+            # Whoever copies waits for the grids before this one first.
+            return reads_only(grids.token)
+        case _:
+            return False
+
+
+def _boxed(
+    op: LoadViewTkoOp | StoreViewTkoOp, ctas: int = 1, half: int | None = None
+) -> BoxedAccess | str:
+    tensor = tensor_of(op.view)
+    sizes, strides = extents_of(tensor)
+    if strides.count(1) != 1 or len(sizes) > MAX_RANK:
+        return f"the tensor has no one dimension of stride 1, or more than {MAX_RANK}"
+    element = scalar_type(op, tensor.result.type.element_type)  # type: ignore[attr-defined]
+    row = TENSOR_ELEMENTS.get(str(element))
+    if row is None or ELEMENT_OF[tensor.result.type.element_type].bits < 8:  # type: ignore[attr-defined]
+        return f"tensor maps have no elements of {element}"
+    inner = strides.index(1)
+    pointer = _argument(tensor.base)
+    if pointer is None or divisor(tensor.base) % CHUNK:
+        return f"the tensor's address is not known to be a parameter and a multiple of {CHUNK}"
+    if any(_divisor(stride) * row.bytes % CHUNK for stride in strides if stride != 1):
+        return f"a stride is not known to be a multiple of {CHUNK} bytes"
+    dims = [*(i for i in range(len(sizes)) if i != inner), inner]
+    numbers: list[int] = []
+    for dim in dims:
+        for extent in (sizes[dim], strides[dim]):
+            known = _given(extent)
+            if known is None:
+                return "a size or a stride of the tensor is no parameter"
+            numbers += known
+    return _of_dimensions(op, pointer, dims, numbers, row.bytes, element, ctas, half)
+
+
+def _of_dimensions(
+    op: LoadViewTkoOp | StoreViewTkoOp,
+    pointer: int,
+    dims: list[int],
+    numbers: list[int],
+    size: int,
+    element: Any,
+    ctas: int,
+    half: int | None,
+) -> BoxedAccess | str:
+    """The access whose map has the tensor's dimensions in this order."""
+    view = op.view_type
+    mapped = view.dim_map if isinstance(view, MappedView) else range(view.index_rank)
+    tile_of = {axis: i for i, axis in enumerate(mapped)}
+    along = tuple(tile_of.get(dim) for dim in dims)
+    bits = dim_bits(view.tile_shape)
+    extents = [dimension.extent for dimension in tile_dimensions(op)]
+    if half is not None:
+        bits[half], extents[half] = bits[half][:-1], extents[half] // 2
+    own = [range(0) if i is None else bits[i] for i in along]
+    above = [bit for part in reversed(own[:-1]) for bit in part]
+    order = MatrixOrder.of(own[-1], above, size)
+    box = [1 if i is None else extents[i] for i in along]
+    box[-1] = 1 << order.row
+    if max(box) > MAX_BOX or box[-1] * size < CHUNK:
+        return f"a box of {'x'.join(map(str, box))} elements is none"
+    cut = None
+    if ctas > 1 and (1 << (len(order.run) - order.row)) % ctas:
+        cut = next((i for i, extent in enumerate(box[:-1]) if extent > 1), None)
+        if cut is None or box[cut] % ctas or prod(box) // ctas * size % ALIGNMENT:
+            cut, ctas = None, 1
+        else:
+            box[cut] //= ctas
+    type_ = TmaDescriptorType.get(box, element, order.width)
+    try:
+        _ = type_.box
+    except TensorMapError as error:
+        return str(error)
+    source = ArgumentAttr.get(pointer, "flat_map", numbers, type_)
+    halved = None if half is None else (along.index(half), extents[half])
+    return BoxedAccess(op, source, order, along, ctas, cut, halved)
+
+
+def _divisor(extent: Extent) -> int:
+    return extent if isinstance(extent, int) else divisor(extent)
+
+
+def _argument(value: SSAValue) -> int | None:
+    """The number of the parameter that a value is."""
+    while isinstance(value.owner, AssumeOp):
+        value = value.owner.operands[0]
+    owner = value.owner
+    if isinstance(owner, Block) and isinstance(owner.parent_op(), EntryOp):
+        return value.index  # type: ignore[attr-defined]
+    return None
+
+
+def _given(extent: Extent) -> list[int] | None:
+    if isinstance(extent, int):
+        return [_NUMBER, extent]
+    number = _argument(extent)
+    return None if number is None else [_ARGUMENT, number]

@@ -1,0 +1,182 @@
+"""The tiles of a view in memory: which dimension runs along neighbours, how many of them one access
+may move, and which edges need no mask."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import gcd
+
+from xdsl.ir import SSAValue
+
+from tilewright.dialects.cuda_tile.element_types import ELEMENT_OF
+from tilewright.dialects.cuda_tile.enums import PaddingValue
+from tilewright.dialects.cuda_tile.ops.miscellaneous import AssumeOp
+from tilewright.dialects.cuda_tile.ops.views import MakeTensorViewOp, MakeView, ViewAccess
+from tilewright.dialects.cuda_tile.types import (
+    DYNAMIC,
+    GatherScatterViewType,
+    MappedView,
+    StridedViewType,
+    TensorViewType,
+    TileView,
+)
+from tilewright.passes.cuda_tile.analysis.facts import ANYTHING, divisor
+from tilewright.passes.cuda_tile.analysis.remarks import remark
+from tilewright.passes.cuda_tile.layouts.find_layouts import LayoutTable, parted_bits
+from tilewright.passes.cuda_tile.layouts.layouts import TileLayout, dim_bits, log2
+
+WIDEST = 16
+"""The most bytes that one access moves."""
+PADDING_WORD = "padding_word"
+"""Attribute of a load: what lies outside of the tensor, where no `padding_value` says it."""
+
+Extent = int | SSAValue
+
+
+@dataclass(frozen=True, slots=True)
+class TileDimension:
+    """A dimension of a view's tiles: the elements of a tile along it, those from one index to the
+    next, the tensor's size and stride, and whether tiles lie within the tensor for sure."""
+
+    extent: int
+    step: int
+    size: Extent
+    stride: Extent
+    within: bool
+    gathered: bool
+
+    @property
+    def size_divisor(self) -> int:
+        """A divisor of the tensor's size."""
+        return _divisor(self.size)
+
+    @property
+    def stride_divisor(self) -> int:
+        """A divisor of its stride."""
+        return _divisor(self.stride)
+
+
+def _divisor(extent: Extent) -> int:
+    if isinstance(extent, int):
+        return extent & -extent if extent else ANYTHING
+    return divisor(extent)
+
+
+def tensor_of(view: SSAValue) -> MakeTensorViewOp:
+    """The tensor that a view cuts into tiles, or that a tensor view is."""
+    while not isinstance(view.owner, MakeTensorViewOp):
+        owner = view.owner
+        assert isinstance(owner, MakeView | AssumeOp)
+        view = owner.operands[0]
+    return view.owner
+
+
+def extents_of(tensor: MakeTensorViewOp) -> tuple[list[Extent], list[Extent]]:
+    """The sizes and strides of a tensor."""
+    type_ = tensor.result.type
+    assert isinstance(type_, TensorViewType)
+    return (
+        _filled(type_.shape, list(tensor.dynamic_shape)),
+        _filled(type_.strides, list(tensor.dynamic_strides)),
+    )
+
+
+def _filled(static: tuple[int, ...], dynamic: list[SSAValue]) -> list[Extent]:
+    rest = iter(dynamic)
+    return [next(rest) if extent == DYNAMIC else extent for extent in static]
+
+
+def pads_zero(op: ViewAccess) -> bool:
+    """True where a load gives zero outside of the tensor."""
+    zero = op.view_type.padding_value in (None, PaddingValue.ZERO)
+    return zero and PADDING_WORD not in op.attributes
+
+
+def tile_dimensions(op: ViewAccess) -> list[TileDimension]:
+    """The dimensions of the tile of an access."""
+    return dimensions_of(op.view_type, tensor_of(op.view), op.within)  # type: ignore[attr-defined]
+
+
+def dimensions_of(
+    view: TileView, tensor: MakeTensorViewOp, within: tuple[bool, ...]
+) -> list[TileDimension]:
+    """The dimensions of the tiles of a view."""
+    sizes, strides = extents_of(tensor)
+    along = view.dim_map if isinstance(view, MappedView) else range(view.index_rank)
+    sparse = view.sparse_dim if isinstance(view, GatherScatterViewType) else None
+    dimensions: list[TileDimension] = []
+    for i, (extent, axis) in enumerate(zip(view.tile_shape, along, strict=True)):
+        step, size = extent, sizes[axis]
+        if isinstance(view, StridedViewType):
+            step = view.traversal_strides[i]
+        elif sparse is not None:
+            step = 1
+        whole = step == extent and _divisor(size) % extent == 0
+        inside = i != sparse and (whole or within[i])
+        dimensions.append(TileDimension(extent, step, size, strides[axis], inside, i == sparse))
+    return dimensions
+
+
+def contiguous(dimensions: list[TileDimension]) -> int | None:
+    """The dimension along which a tile's elements are neighbours."""
+    fitting = [
+        i
+        for i, dimension in enumerate(dimensions)
+        if dimension.stride == 1 and not dimension.gathered
+    ]
+    return max(fitting, key=lambda i: dimensions[i].extent, default=None)
+
+
+def run_bits(op: ViewAccess, dimensions: list[TileDimension], *, divided: bool = False) -> int:
+    """The neighbours that one access moves, as bits of their number; `divided` where some of them
+    may lie within the tensor and others outside."""
+    along = contiguous(dimensions)
+    if along is None:
+        return 0
+    tensor = tensor_of(op.view)  # type: ignore[attr-defined]
+    size = max(ELEMENT_OF[tensor.result.type.element_type].bits // 8, 1)  # type: ignore[attr-defined]
+    aligned = gcd(WIDEST, max(divisor(tensor.base), divisor(op.view)))  # type: ignore[attr-defined]
+    indices: list[SSAValue] = list(op.index)  # type: ignore[attr-defined]
+    for i, (dimension, index) in enumerate(zip(dimensions, indices, strict=True)):
+        stride = size * _divisor(dimension.stride)
+        first = dimension.step * (1 if dimension.gathered else divisor(index))
+        if i == along:
+            aligned = gcd(aligned, size * first, size * dimension.extent)
+            if not (dimension.within or divided):
+                aligned = gcd(aligned, size * dimension.size_divisor)
+        elif dimension.extent > 1 and not dimension.gathered:
+            aligned = gcd(aligned, stride)
+        else:
+            aligned = gcd(aligned, stride * first)
+    return log2(max(aligned // size, 1))
+
+
+def access_layout(op: ViewAccess, table: LayoutTable) -> TileLayout:
+    """The layout in which the threads of a warp access neighbours, in runs as wide as may be."""
+    dimensions = tile_dimensions(op)
+    along = contiguous(dimensions)
+    _remark_width(op, dimensions)
+    bits = dim_bits(op.view_type.tile_shape)
+    order = [] if along is None else list(bits[along])
+    for i in reversed(range(len(bits))):
+        if i != along:
+            order += bits[i]
+    last = parted_bits(op.results[0]) if op.results[1:] else set[int]()
+    order = [*(bit for bit in order if bit not in last), *(bit for bit in order if bit in last)]
+    return table.dealt(order, run_bits(op, dimensions))
+
+
+def _remark_width(op: ViewAccess, dimensions: list[TileDimension]) -> None:
+    """Say why accesses move less than they may."""
+    along, shape = contiguous(dimensions), op.view_type.tile_shape
+    element = tensor_of(op.view).result.type.element_type  # type: ignore[attr-defined]
+    size = max(ELEMENT_OF[element].bits // 8, 1)
+    if along is None:
+        remark(op, "vector", f"'{op.name}' moves one element at a time: no dimension of the tensor "
+               "is known to have stride 1")  # fmt: skip
+        return
+    moved, most = size << run_bits(op, dimensions), min(WIDEST, size * shape[along])
+    if moved < most:
+        proven = f"the address, the strides and dimension {along} of the tensor"
+        remark(op, "vector", f"'{op.name}' moves {moved} bytes at a time, not {most}: no more is "
+               f"proven of {proven}")  # fmt: skip

@@ -1,0 +1,134 @@
+"""Matrices in shared memory as `wgmma` and `tcgen05.mma` read them and TMA writes them.
+
+Rows of up to 128 bytes of the dimension that is contiguous lie one below the other, and such
+columns of rows one behind the other; a swizzle as wide as the rows keeps apart what is read at
+once. So lies a tile of 64x256 elements of 2 bytes, N contiguous:
+
+    (k, n):  (64, (64,4)) : (64, (1,4096))     behind S<3,3,3>
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import MemRefType, NoneAttr
+from xdsl.ir import Attribute
+
+from tilewright.dialects.cute import ComposedLayout, Layout, Swizzle
+from tilewright.dialects.cute.recast import recast_layout
+from tilewright.dialects.cute.types.algebra import ComposedLayoutType
+from tilewright.dialects.cute.types.memref import Space, SpaceAttr
+from tilewright.dialects.cute_nvgpu.descriptors.bit_field import DescriptorError
+from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import DescriptorFormat
+from tilewright.dialects.cute_nvgpu.descriptors.solve_descriptor import solve
+from tilewright.dialects.cute_nvgpu.lattice.elements import ElementType
+from tilewright.dialects.cute_nvgpu.types.smem_desc_view import SmemDescViewType
+from tilewright.passes.cuda_tile.layouts.layouts import log2, mode_of
+from tilewright.passes.cuda_tile.layouts.shared_order import CHUNK, SharedOrder
+
+_BYTE = 8
+_WIDEST = 128
+"""The bytes of a row of the widest swizzle."""
+_FIRST_TURNED, _TURNED_BY = 7, 3
+"""The lowest bit of an address that a swizzle looks at, and how far above what it turns that is."""
+ALIGNMENT = 1024
+"""Where swizzles of every width begin anew."""
+
+
+@dataclass(frozen=True)
+class MatrixOrder:
+    """The order of a tile whose dimension of the bits `run` is contiguous: `row` of those in a row
+    of the swizzle, `above` them the bits of the other dimensions."""
+
+    run: tuple[int, ...]
+    above: tuple[int, ...]
+    row: int
+    order: SharedOrder
+
+    @classmethod
+    def of(cls, run: Sequence[int], above: Sequence[int], size: int) -> MatrixOrder:
+        """The order of elements of `size` bytes."""
+        row = min(len(run), log2(_WIDEST // size))
+        ordered = [*run[:row], *above, *run[row:]]
+        position = {bit: i for i, bit in enumerate(ordered)}
+        swizzle: dict[int, int] = {}
+        for i in range(max(row + log2(size) - log2(CHUNK), 0)):
+            place = _FIRST_TURNED + i - log2(size)
+            if place < len(ordered):
+                swizzle[ordered[place]] = _FIRST_TURNED + i - _TURNED_BY
+        return cls(tuple(run), tuple(above), row, SharedOrder(position, size, swizzle))
+
+    def renumbered(self, bits: Mapping[int, int]) -> MatrixOrder:
+        """The order of the tile of whose numbers bit `bits[b]` is bit b here."""
+        return MatrixOrder(
+            tuple(bits[bit] for bit in self.run),
+            tuple(bits[bit] for bit in self.above),
+            self.row,
+            self.order.renumbered(bits),
+        )
+
+    @property
+    def swizzle(self) -> Swizzle:
+        """The swizzle, of elements."""
+        bits = max(self.row + log2(self.order.size) - log2(CHUNK), 0)
+        return Swizzle(bits, log2(CHUNK // self.order.size), _TURNED_BY)
+
+    def text(self, shape: Sequence[int]) -> str:
+        """The layout in CuTe's words, coordinates in a tile -> elements behind its first one."""
+        plain = self.order.plain(shape)
+        return str(ComposedLayout(self.swizzle, 0, plain) if self.swizzle.bits else plain)
+
+    @property
+    def width(self) -> int:
+        """The bytes of a row of the swizzle; 0 of none."""
+        return CHUNK << self.swizzle.bits if self.swizzle.bits else 0
+
+    @property
+    def elements(self) -> int:
+        """The elements of the tile."""
+        return 1 << len(self.order.position)
+
+    @property
+    def bytes(self) -> int:
+        """The memory that it takes, up to where the next one may begin."""
+        return -(-self.elements * self.order.size // ALIGNMENT) * ALIGNMENT
+
+    def line(self, element: Attribute, count: int) -> MemRefType[Attribute]:
+        """The memory of so many elements."""
+        if not self.swizzle.bits:
+            return MemRefType(element, [count], NoneAttr(), SpaceAttr(Space.SMEM))
+        layout = ComposedLayoutType.get(ComposedLayout(self.swizzle, 0, Layout(count, 1)))
+        return MemRefType(element, [count], layout, SpaceAttr(Space.SMEM))
+
+    def matrix(self, across: Sequence[int], depth: Sequence[int]) -> Layout | ComposedLayout:
+        """The layout (mn, k) of the matrix of some of the tile's bits."""
+        modes = [mode_of([self.order.position[bit] for bit in bits]) for bits in (across, depth)]
+        plain = Layout(tuple(m.shape for m in modes), tuple(m.stride for m in modes))
+        return ComposedLayout(self.swizzle, 0, plain) if self.swizzle.bits else plain
+
+    def view(
+        self,
+        across: Sequence[int],
+        depth: Sequence[int],
+        element: ElementType,
+        format: DescriptorFormat,
+    ) -> SmemDescViewType | None:
+        """The type of such a matrix's descriptor; None where there is none."""
+        layout = self.matrix(across, depth)
+        if element.bits < _BYTE:
+            layout = _recast(layout, element.bits)
+        try:
+            solve(layout, element.bits, format=format)
+        except DescriptorError:
+            return None
+        return SmemDescViewType.of(element, layout, format)
+
+
+def _recast(layout: Layout | ComposedLayout, bits: int) -> Layout | ComposedLayout:
+    """A layout of bytes as one of elements that have fewer bits."""
+    if isinstance(layout, Layout):
+        return recast_layout(bits, _BYTE, layout)
+    assert isinstance(layout.inner, Swizzle) and isinstance(layout.outer, Layout)
+    inner = recast_layout(bits, _BYTE, layout.inner)
+    return ComposedLayout(inner, 0, recast_layout(bits, _BYTE, layout.outer))

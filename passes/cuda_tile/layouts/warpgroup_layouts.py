@@ -1,0 +1,120 @@
+"""How the warpgroups of a CTA share a matrix multiplication by `wgmma`.
+
+A warpgroup multiplies 64 rows by up to 256 columns at once. Warpgroups lie along M as far as it
+goes, so that each reads A once, then along N; what is left over is registers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFOp, MmaFScaledOp, MmaIOp
+from tilewright.dialects.cuda_tile.type_text import shown
+from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
+from tilewright.dialects.cute_nvgpu.atoms.wgmma import WgmmaAtom
+from tilewright.dialects.cute_nvgpu.atoms.wgmma_lookup import find_wgmma
+from tilewright.dialects.cute_nvgpu.lattice.targets import Target, target
+from tilewright.passes.cuda_tile.layouts.elements import element_of, shape_of
+from tilewright.passes.cuda_tile.layouts.layouts import TileLayout, log2
+from tilewright.passes.cuda_tile.layouts.mma_layouts import (
+    PTX_NAMES,
+    AsyncLayouts,
+    Bit,
+    Multiplication,
+    product_types,
+)
+from tilewright.passes.cuda_tile.layouts.tensor_memory_layouts import (
+    bytes_of_name,
+    in_tensor_memory,
+)
+
+WARPGROUP_BITS = 7
+_ROWS, _COLUMNS, _MOST_COLUMNS, _DEPTH = 64, 8, 256, 32
+"""The rows, the fewest and the most columns of a wgmma, and the bytes of K."""
+_ADDED_COLUMNS, ADDED_DEPTH = 128, 128
+"""The columns that are multiplied at once, and how much of K, where sums are added in f32."""
+_TARGET = target("sm_90a")
+
+
+@dataclass(frozen=True)
+class WarpgroupLayouts(AsyncLayouts):
+    """The layouts of the operands of a multiplication by warpgroups."""
+
+    @property
+    def units(self) -> list[Bit | None]:
+        """The bit that each bit of the warpgroup's number is."""
+        left = {mode: log2(self.extents[mode] // size) for mode, size in zip(
+            "mn", self.atom.shape[:2], strict=True
+        )}  # fmt: skip
+        bits: list[Bit | None] = []
+        for _ in range(self.thread_bits - WARPGROUP_BITS):
+            mode = next((mode for mode in "mn" if left[mode]), None)
+            if mode is None:
+                bits.append(None)
+                continue
+            bits.append((mode, log2(self.extents[mode]) - left[mode]))
+            left[mode] -= 1
+        return bits
+
+    def takes(self, layout: TileLayout) -> bool:
+        """True of a layout in which A is taken from registers."""
+        return layout == self.layout("A") and None not in layout.threads[:WARPGROUP_BITS]
+
+
+def multiplies_by_warpgroups(op: Multiplication, arch: Target | None) -> bool:
+    """True where `wgmma` multiplies tiles of these shapes and types."""
+    if isinstance(op, MmaFScaledOp):
+        return False
+    return _types(op) is not None and arch is not None and arch.supports(_TARGET)
+
+
+def warpgroup_layouts(
+    op: MmaFOp | MmaIOp, thread_bits: int, arch: Target | None
+) -> WarpgroupLayouts | None:
+    """The layouts of a multiplication by `wgmma`, both operands K-major; None where it is none."""
+    types = _types(op)
+    if types is None or thread_bits < WARPGROUP_BITS or not multiplies_by_warpgroups(op, arch):
+        return None
+    *batch, rows, depth = shape_of(op.lhs)
+    columns = shape_of(op.rhs)[-1]
+    groups = 1 << (thread_bits - WARPGROUP_BITS)
+    across = max(groups * _ROWS // rows, 1)
+    most = _ADDED_COLUMNS if is_added(op) else _MOST_COLUMNS
+    own = min(max(columns // across, _COLUMNS), most)
+    size = bytes_of_name(types[0])
+    try:
+        atom = find_wgmma("sm90.mma", (_ROWS, own, _DEPTH // size), types)
+    except AtomError:
+        return None
+    extents = {"b": (batch or [1])[0], "m": rows, "n": columns, "k": depth}
+    return WarpgroupLayouts(atom, extents, thread_bits)
+
+
+def _types(op: MmaFOp | MmaIOp) -> tuple[str, str, str] | None:
+    """PTX's names of the types of A, B and D; None where the tiles are too small for `wgmma`, or
+    it multiplies no such types."""
+    types = product_types(op)
+    if types is None:
+        return None
+    *_, rows, depth = shape_of(op.lhs)
+    columns = shape_of(op.rhs)[-1]
+    if rows < _ROWS or columns < _COLUMNS or depth * bytes_of_name(types[0]) < _DEPTH:
+        return None
+    return types
+
+
+def is_added(op: Multiplication) -> bool:
+    """True of a product of floats of 8 bits, whose sums `wgmma` keeps in 14 bits: it is computed by
+    itself, and added in f32."""
+    fp8 = isinstance(op, MmaFOp) and shown(element_of(op.lhs)) in PTX_NAMES
+    return fp8 and not in_tensor_memory(op)
+
+
+def atom_of_majors(layouts: WarpgroupLayouts, a: str, b: str, *, registers: bool) -> WgmmaAtom:
+    """The atom whose operands lie K-major ("k") or not ("mn"), A in registers or in memory."""
+    assert isinstance(layouts.atom, WgmmaAtom)
+    atom = layouts.atom
+    return find_wgmma(
+        "sm90.mma", atom.shape, atom.types, majors=(a, b),  # type: ignore[arg-type]
+        frag_kind="rs" if registers else "ss",
+    )  # fmt: skip

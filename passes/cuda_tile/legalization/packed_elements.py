@@ -1,0 +1,185 @@
+"""Elements of 4 bits one by one: accesses to views of them as accesses to the bytes that hold them,
+where tiles begin or end inside a byte.
+
+A store has two turns, of the low halves and of the high ones: two elements of a byte belong to
+threads that must not write it at once, and what a tile does not cover stays.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from xdsl.dialects.builtin import IntegerAttr, i1, i8, i64
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from tilewright.dialects.cuda_tile.enums import (
+    ComparisonPredicate,
+    MemoryOrderingSemantics,
+    Signedness,
+)
+from tilewright.dialects.cuda_tile.ops import core, integer
+from tilewright.dialects.cuda_tile.ops.conversions import ExtIOp, PtrToPtrOp, TruncIOp
+from tilewright.dialects.cuda_tile.ops.memory import LoadPtrTkoOp, StorePtrTkoOp
+from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp, StoreViewTkoOp, ViewAccess
+from tilewright.dialects.cuda_tile.types import PointerType, TileType
+from tilewright.dialects.cuda_tile.value_types import TOKEN
+from tilewright.passes.cuda_tile.analysis.view_access import (
+    Extent,
+    TileDimension,
+    tensor_of,
+    tile_dimensions,
+)
+from tilewright.passes.cuda_tile.layouts.elements import element_of, shape_of, tile_type
+from tilewright.passes.cuda_tile.legalization.before import Before
+
+_UNSIGNED = {"signedness": Signedness.UNSIGNED}
+_HALF_BITS, _HALF = 4, 15
+
+
+def load_elements(op: LoadViewTkoOp, padding: int, before: Before) -> tuple[SSAValue, SSAValue]:
+    """The tile of a load and its token; outside of the tensor are the halves of a byte."""
+    places = _Places(op, before)
+    octets, token = places.loaded(op.memory_ordering_semantics, op.token, places.inside, padding)
+    return places.packed(places.shifted(integer.ShRIOp, octets), op.tile.type), token
+
+
+def store_elements(op: StoreViewTkoOp, before: Before) -> SSAValue:
+    """The token of a store, whose bytes keep their other halves."""
+    places, token = _Places(op, before), op.token
+    first = op.memory_ordering_semantics
+    if op.ordering is not MemoryOrderingSemantics.WEAK:
+        first = IntegerAttr(MemoryOrderingSemantics.RELAXED.number, 32)
+    new = places.shifted(integer.ShLIOp, places.words(op.tile))
+    low = before.add(integer.XOrIOp, [places.is_high, places.all(1, i1)])
+    for kept, mine in ((~_HALF, low), (_HALF, places.is_high)):
+        mask = places.both(places.inside, mine)
+        old, token = places.loaded(first, token, mask, 0)
+        old = before.add(integer.AndIOp, [old, places.all(kept, i8)])
+        octets = before.add(integer.OrIOp, [old, new])
+        store = StorePtrTkoOp.build(
+            operands=[places.pointers, octets, [mask], [token] if token else []],
+            result_types=[TOKEN], properties=places.order(op.memory_ordering_semantics),
+        )  # fmt: skip
+        token = before.insert(store).result_token
+    assert token is not None
+    return token
+
+
+class _Places:
+    """Where the elements of a tile are: pointers to the bytes, which half of them, and whether they
+    lie within the tensor (None: all do)."""
+
+    def __init__(self, op: ViewAccess, before: Before) -> None:
+        self.op, self.before = op, before
+        self.shape = op.view_type.tile_shape
+        self.index: list[SSAValue] = list(op.index)  # type: ignore[attr-defined]
+        self.inside: SSAValue | None = None
+        place = self.all(0, i64)
+        for i, dimension in enumerate(tile_dimensions(op)):
+            coordinate = self._coordinate(i, dimension)
+            stride = self._extent(dimension.stride)
+            place = before.add(integer.AddIOp, [place, self._times(coordinate, stride)])
+            if not dimension.within:
+                self.inside = self.both(self.inside, self._below(coordinate, dimension.size))
+        tensor = tensor_of(op.view)  # type: ignore[attr-defined]
+        pointer = TileType.get((), PointerType.get(i8))
+        base = self._spread(before.add(PtrToPtrOp, [tensor.base], pointer))
+        one = self.all(1, i64)
+        octet = before.add(integer.ShRIOp, [place, one], **_UNSIGNED)
+        self.pointers = before.add(core.OffsetOp, [base, octet])
+        half = before.add(integer.AndIOp, [place, one])
+        self.is_high = before.add(TruncIOp, [half], self._of(i1))
+        bits = before.add(TruncIOp, [half], self._of(i8))
+        self._bits = self._times(bits, self.all(_HALF_BITS, i8))
+
+    def _of(self, element: Attribute) -> TileType:
+        return TileType.get(self.shape, element)
+
+    def all(self, number: int, element: Attribute) -> SSAValue:
+        """A tile of one number."""
+        return self.before.constant(number, self._of(element))
+
+    def both(self, a: SSAValue | None, b: SSAValue) -> SSAValue:
+        """Both of two conditions, the first of which may be none."""
+        return b if a is None else self.before.add(integer.AndIOp, [a, b])
+
+    def _times(self, a: SSAValue, b: SSAValue) -> SSAValue:
+        return self.before.add(integer.MulIOp, [a, b])
+
+    def _below(self, coordinate: SSAValue, size: Extent) -> SSAValue:
+        less = ComparisonPredicate.LESS_THAN
+        operands, type_ = [coordinate, self._extent(size)], self._of(i1)
+        return self.before.add(
+            integer.CmpIOp, operands, type_, comparison_predicate=less, **_UNSIGNED
+        )
+
+    def _extent(self, extent: Extent) -> SSAValue:
+        return self.all(extent, i64) if isinstance(extent, int) else self._spread(extent)
+
+    def _coordinate(self, i: int, dimension: TileDimension) -> SSAValue:
+        """Where the elements are along a dimension."""
+        if dimension.gathered:
+            return self._spread(self.index[i], i)
+        first = self._times(self._spread(self.index[i]), self.all(dimension.step, i64))
+        count = TileType.get((dimension.extent,), i64)
+        steps = self.before.insert(core.IotaOp.create(result_types=[count])).result
+        return self.before.add(integer.AddIOp, [first, self._spread(steps, i)])
+
+    def _spread(self, value: SSAValue, along: int | None = None) -> SSAValue:
+        """A scalar for all elements, or a row along a dimension; integers wide and unsigned."""
+        ones = tuple(x if i == along else 1 for i, x in enumerate(self.shape))
+        element = element_of(value)
+        if element != i64 and not isinstance(element, PointerType):
+            wide = tile_type(value).with_element(i64)
+            value, element = self.before.add(ExtIOp, [value], wide, **_UNSIGNED), i64
+        value = self.before.add(core.ReshapeOp, [value], TileType.get(ones, element))
+        return self.before.broadcast(value, self.shape)
+
+    def order(self, ordering: Any) -> dict[str, Any]:
+        """The properties of an access of the op's scope."""
+        scope = self.op.properties.get("memory_scope")
+        return {"memory_ordering_semantics": ordering} | ({"memory_scope": scope} if scope else {})
+
+    def loaded(
+        self, ordering: Any, token: SSAValue | None, mask: SSAValue | None, padding: int
+    ) -> tuple[SSAValue, SSAValue]:
+        """The bytes, and the token of their load."""
+        others = [self.all(padding, i8)] if mask else []
+        load = LoadPtrTkoOp.build(
+            operands=[self.pointers, [mask] if mask else [], others, [token] if token else []],
+            result_types=[self._of(i8), TOKEN], properties=self.order(ordering),
+        )  # fmt: skip
+        return self.before.insert(load).result, load.result_token
+
+    def shifted(self, kind: type[Operation], octets: SSAValue) -> SSAValue:
+        """Bytes whose halves come to where those of the elements are, or from there."""
+        given = _UNSIGNED if kind is integer.ShRIOp else {}
+        return self.before.add(kind, [octets, self._bits], **given)
+
+    def packed(self, octets: SSAValue, type_: Attribute) -> SSAValue:
+        """The elements that the low halves of bytes are."""
+        before, pairs = self.before, self._of(i8).elements // 2
+        rows = before.add(core.ReshapeOp, [octets], TileType.get((pairs, 2), i8))
+        column = TileType.get((pairs, 1), i8)
+        low, high = (before.part(rows, 1, i, 1) for i in (0, 1))
+        low = before.add(integer.AndIOp, [low, before.constant(_HALF, column)])
+        high = before.add(integer.ShLIOp, [high, before.constant(_HALF_BITS, column)])
+        both = before.add(integer.OrIOp, [low, high])
+        both = before.add(core.ReshapeOp, [both], TileType.get((pairs,), i8))
+        flat = TileType.get((2 * pairs,), type_.element_type)  # type: ignore[attr-defined]
+        return before.add(core.ReshapeOp, [before.add(core.UnpackOp, [both], flat)], type_)
+
+    def words(self, tile: SSAValue) -> SSAValue:
+        """Elements as the low halves of bytes."""
+        before, pairs = self.before, tile_type(tile).elements // 2
+        flat = TileType.get((2 * pairs,), element_of(tile))
+        flat = before.add(core.ReshapeOp, [tile], flat)
+        octets = before.add(core.PackOp, [flat], TileType.get((pairs,), i8))
+        column = TileType.get((pairs, 1), i8)
+        octets = before.add(core.ReshapeOp, [octets], column)
+        low = before.add(integer.AndIOp, [octets, before.constant(_HALF, column)])
+        bits = before.constant(_HALF_BITS, column)
+        high = before.add(integer.ShRIOp, [octets, bits], **_UNSIGNED)
+        both = TileType.get((pairs, 2), i8)
+        rows = before.add(core.CatOp, [low, high], both, dim=IntegerAttr(1, i64))
+        return before.add(core.ReshapeOp, [rows], TileType.get(shape_of(tile), i8))

@@ -1,0 +1,152 @@
+"""The order in which a GPU begins tile blocks: those of the most iterations first, and those that
+share what they load side by side.
+
+Where a loop's end rises with a block's number, as in causal attention, the longest blocks would
+begin last, and most multiprocessors would wait for a few. Blocks whose numbers differ along a
+dimension that all accesses have to do with, as the batch of matrices, share nothing: begun side by
+side they would take L2 from each other. A GPU begins blocks by their number, x first; so that
+dimension's becomes the slowest, and falls where blocks are to end early:
+
+    number = x + X y;   x' = X - 1 - number / Y, or number / Y;   y' = number mod Y
+
+In a grid of 2^32 blocks or more, whose numbers are no 32 bits, blocks have their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Sequence
+
+from xdsl.dialects.builtin import i1, i32
+from xdsl.ir import Operation, SSAValue
+from xdsl.rewriter import InsertPoint
+
+from tilewright.dialects.cuda_tile.attributes import BoundedAttr
+from tilewright.dialects.cuda_tile.builder import TileBuilder
+from tilewright.dialects.cuda_tile.enums import ComparisonPredicate, Signedness
+from tilewright.dialects.cuda_tile.ops import core, integer
+from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
+from tilewright.dialects.cuda_tile.ops.conversions import ExtIOp
+from tilewright.dialects.cuda_tile.ops.memory import LoadPtrTkoOp, MemoryOp, StorePtrTkoOp
+from tilewright.dialects.cuda_tile.ops.miscellaneous import AssumeOp
+from tilewright.dialects.cuda_tile.ops.module import EntryOp
+from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp, StoreViewTkoOp
+from tilewright.dialects.cuda_tile.types import TileType
+from tilewright.passes.cuda_tile.analysis.computed_again import is_computed_from
+from tilewright.passes.cuda_tile.analysis.tensor_maps import is_weak
+
+_RISING = (
+    integer.AddIOp, integer.MulIOp, integer.MinIOp, integer.MaxIOp, ExtIOp, AssumeOp,
+)  # fmt: skip
+_FIRST = (integer.SubIOp, integer.DivIOp, integer.ShLIOp, integer.ShRIOp)
+"""The ops whose result rises with any of their operands, and with the first."""
+_UNSIGNED = {"signedness": Signedness.UNSIGNED}
+_SIMPLE = (LoadViewTkoOp, StoreViewTkoOp, LoadPtrTkoOp, StorePtrTkoOp)
+
+
+def order_blocks(entry: EntryOp) -> None:
+    """Let the blocks of the most iterations begin first, and such as share nothing apart, where no
+    block waits for another."""
+    ops = list(entry.walk())
+    if not are_simple(ops):
+        return
+    dim, falls = long_dimension(ops), True
+    if dim is None:
+        dim, falls = slow_dimension(ops), False
+    if dim is None:
+        return
+    new = _numbers(entry, dim, falls=falls)
+    for number in [op for op in ops if isinstance(op, core.GetTileBlockIdOp)]:
+        for old, value in zip(number.results, new, strict=True):
+            old.replace_all_uses_with(value)
+
+
+def are_simple(ops: Iterable[Operation]) -> bool:
+    """True of ops by which no block waits for another."""
+    accesses = [op for op in ops if isinstance(op, MemoryOp)]
+    return all(isinstance(op, _SIMPLE) and is_weak(op) for op in accesses)
+
+
+def long_dimension(ops: Iterable[Operation]) -> int | None:
+    """The dimension of the grid along which later blocks have more iterations."""
+    ops = list(ops)
+    numbers = [op.results for op in ops if isinstance(op, core.GetTileBlockIdOp)]
+    loops = [op for op in ops if isinstance(op, ForOp)]
+    for dim in range(3):
+        own = {number[dim] for number in numbers}
+        if any(_rises(x.upper_bound, own) and not _rises(x.lower_bound, own) for x in loops):
+            return dim
+    return None
+
+
+def slow_dimension(ops: Iterable[Operation]) -> int | None:
+    """A dimension of the grid that all accesses have to do with, in front of one that some have
+    not."""
+    ops = list(ops)
+    accesses = [op for op in ops if isinstance(op, MemoryOp)]
+    if not all(isinstance(op, LoadViewTkoOp | StoreViewTkoOp) for op in accesses):
+        return None
+    numbers = [op.results for op in ops if isinstance(op, core.GetTileBlockIdOp)]
+    along = [{number[dim] for number in numbers} for dim in range(3)]
+    counts = [
+        sum(any(is_computed_from(x, own) for x in access.operands) for access in accesses)
+        for own in along
+    ]
+    for dim in range(2):
+        if counts[dim] == len(accesses) and any(0 < x < len(accesses) for x in counts[dim + 1 :]):
+            return dim
+    return None
+
+
+def _rises(value: SSAValue, numbers: Container[SSAValue]) -> bool:
+    """True where a value rises with a number."""
+    owner = value.owner
+    if isinstance(owner, _FIRST):
+        return _rises(owner.operands[0], numbers)
+    return value in numbers or (
+        isinstance(owner, _RISING) and any(_rises(x, numbers) for x in owner.operands)
+    )
+
+
+def numbers_of(
+    at: TileBuilder, number: SSAValue, extents: Sequence[SSAValue], dim: int
+) -> list[SSAValue]:
+    """The numbers along each dimension of a block of a grid, of which one is the slowest."""
+    inner, outer = (i for i in range(3) if i != dim)
+    others = at.add(integer.MulIOp, [extents[inner], extents[outer]])
+    left = at.add(integer.RemIOp, [number, others], **_UNSIGNED)
+    new = {
+        dim: at.add(integer.DivIOp, [number, others], **_UNSIGNED),
+        inner: at.add(integer.RemIOp, [left, extents[inner]], **_UNSIGNED),
+        outer: at.add(integer.DivIOp, [left, extents[inner]], **_UNSIGNED),
+    }
+    return [new[i] for i in range(3)]
+
+
+def _numbers(entry: EntryOp, dim: int, *, falls: bool) -> list[SSAValue]:
+    """The numbers of a block, that along a dimension the slowest."""
+    at = TileBuilder(entry, InsertPoint.at_start(entry.body.block))
+    types = [TileType.get((), i32)] * 3
+    begun = at.insert(core.GetTileBlockIdOp.create(result_types=types))
+    grid = at.insert(core.GetNumTileBlocksOp.create(result_types=types))
+    inner, outer = (grid.results[i] for i in range(3) if i != dim)
+    total = begun.results[2]
+    for i in (1, 0):
+        total = at.add(integer.MulIOp, [total, grid.results[i]])
+        total = at.add(integer.AddIOp, [total, begun.results[i]])
+    new = numbers_of(at, total, grid.results, dim)
+    if falls:
+        last = at.add(integer.SubIOp, [grid.results[dim], at.constant(1, i32)])
+        new[dim] = at.add(integer.SubIOp, [last, new[dim]])
+    others = at.add(integer.MulIOp, [inner, outer])
+    high = [
+        at.add(integer.MulhiIOp, [inner, outer]),
+        at.add(integer.MulhiIOp, [others, grid.results[dim]]),
+    ]
+    fits = at.add(
+        integer.CmpIOp, [at.add(integer.OrIOp, high), at.constant(0, i32)], TileType.get((), i1),
+        comparison_predicate=ComparisonPredicate.EQUAL, **_UNSIGNED,
+    )  # fmt: skip
+    selected = (
+        at.add(core.SelectOp, [fits, new[i], old], old.type) for i, old in enumerate(begun.results)
+    )
+    return [at.add(AssumeOp, [x], predicate=BoundedAttr.get(0, None)) for x in selected]

@@ -1,0 +1,125 @@
+"""Loops over the tiles of rows that may be one tile: then nothing is a loop, and what several of
+them load is loaded once.
+
+    for j in 0 to n { s += load(j) }              if n == 1 { x = load(0); s = x; v = (x - s)^2 }
+    for j in 0 to n { v += (load(j) - s)^2 }  ->  else { the loops }
+"""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import i1
+from xdsl.ir import Block, Operation, Region, SSAValue
+
+from tilewright.dialects.cuda_tile.builder import TileBuilder
+from tilewright.dialects.cuda_tile.enums import ComparisonPredicate, Signedness
+from tilewright.dialects.cuda_tile.ops import core, integer
+from tilewright.dialects.cuda_tile.ops.control_flow import (
+    BreakOp,
+    ContinueOp,
+    ForOp,
+    IfOp,
+    LoopOp,
+    ReturnOp,
+    YieldOp,
+)
+from tilewright.dialects.cuda_tile.ops.module import EntryOp
+from tilewright.dialects.cuda_tile.ops.operation import PureOp
+from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp
+from tilewright.dialects.cuda_tile.types import TileType
+from tilewright.passes.cuda_tile.analysis.facts import is_zero
+from tilewright.passes.cuda_tile.analysis.tensor_maps import is_weak, reads_only
+from tilewright.passes.cuda_tile.layouts.elements import element_of
+from tilewright.passes.cuda_tile.layouts.mma_layouts import Multiplication
+
+_OTHER = (Multiplication, LoopOp, IfOp, BreakOp)
+
+
+def split_single_trips(entry: EntryOp) -> None:
+    """Give a kernel without products, whose loops all run once or all do not, a branch for either,
+    if that saves a load."""
+    block = entry.body.block
+    loops = [op for op in entry.walk() if isinstance(op, ForOp)]
+    counts = {loop.upper_bound for loop in loops}
+    plain = all(loop.parent is block and _counts_tiles(loop) for loop in loops)
+    if len(counts) != 1 or not plain or any(isinstance(op, _OTHER) for op in entry.walk()):
+        return
+    before = list(block.ops)[: block.get_operation_index(loops[0])]
+    behind = [op for op in list(block.ops)[len(before) :] if not isinstance(op, ReturnOp)]
+    once = _Once(before)
+    for op in behind:
+        once.add(op)
+    if not once.saved:
+        once.block.erase()
+        return
+    (count,) = counts
+    at = TileBuilder(loops[0])
+    is_one = at.add(
+        integer.CmpIOp, [count, at.constant(1, element_of(count))], TileType.get((), i1),
+        comparison_predicate=ComparisonPredicate.EQUAL, signedness=Signedness.SIGNED,
+    )  # fmt: skip
+    for op in behind:
+        op.detach()
+    branches = (once.block, Block(behind))
+    for branch in branches:
+        branch.add_op(YieldOp.create())
+    both = IfOp.create(operands=[is_one], regions=[Region(x) for x in branches])
+    both.location = loops[0].location
+    assert block.last_op is not None
+    block.insert_op_before(both, block.last_op)
+
+
+def _counts_tiles(loop: ForOp) -> bool:
+    """True of a loop that counts from 0 by 1."""
+    step = loop.step.owner
+    return (
+        is_zero(loop.lower_bound)
+        and isinstance(step, core.ConstantOp)
+        and step.elements.is_splat
+        and int(step.elements.array().reshape(-1)[0]) == 1
+        and isinstance(loop.region.block.last_op, ContinueOp)
+    )
+
+
+class _Once:
+    """A block of ops behind others, of loops what one iteration does, and what is the same once."""
+
+    def __init__(self, before: list[Operation]) -> None:
+        self.block, self.saved = Block(), 0
+        self._values: dict[SSAValue, SSAValue] = {}
+        self._known = {self._key(op): op for op in before if _repeats(op)}
+
+    def add(self, op: Operation) -> None:
+        """Add an op."""
+        if isinstance(op, ForOp):
+            self._iterate(op)
+            return
+        key = self._key(op) if _repeats(op) else op
+        if (known := self._known.get(key)) is not None:
+            self.saved += isinstance(op, LoadViewTkoOp)
+            self._values.update(zip(op.results, known.results, strict=True))
+            return
+        self._known[key] = new = op.clone(self._values)
+        for one, other in zip(new.walk(), op.walk(), strict=True):
+            one.location = other.location
+        self.block.add_op(new)
+
+    def _iterate(self, loop: ForOp) -> None:
+        body, values = loop.region.block, self._values
+        *ops, last = body.ops
+        for argument, value in zip(body.args, (loop.lower_bound, *loop.init_values), strict=True):
+            values[argument] = values.get(value, value)
+        for op in ops:
+            self.add(op)
+        for result, value in zip(loop.results, last.operands, strict=True):
+            values[result] = values.get(value, value)
+
+    def _key(self, op: Operation) -> object:
+        operands = tuple(self._values.get(value, value) for value in op.operands)
+        return type(op), operands, frozenset(op.properties.items()), tuple(op.result_types)
+
+
+def _repeats(op: Operation) -> bool:
+    """True of an op that has the same results again."""
+    if isinstance(op, LoadViewTkoOp):
+        return is_weak(op) and reads_only(op.token)
+    return isinstance(op, PureOp) and not op.regions

@@ -1,0 +1,198 @@
+"""The faster ways of xDSL do what its own do: `xdsl_speed` against the code that it replaces."""
+
+from __future__ import annotations
+
+import gc
+import re
+import weakref
+from importlib import import_module
+from inspect import getsource
+from pathlib import Path
+from pkgutil import iter_modules
+from typing import Any
+
+import pytest
+from xdsl.builder import ImplicitBuilder
+from xdsl.dialects.arith import AddiOp
+from xdsl.dialects.builtin import DenseArrayBase, ModuleOp, i32, i64
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.dialects.test import TestOp as AnyOp
+from xdsl.ir import Attribute, Block, Operation, Region
+from xdsl.traits import IsolatedFromAbove
+from xdsl.utils.exceptions import VerifyException
+
+import tilewright as tw
+from tilewright.dialects import ptx
+from tilewright.dialects.contents import ops_of
+from tilewright.dialects.ptx.bulk_copy import TensorStoreOp
+from tilewright.dialects.ptx.data_movement import CpAsyncOp
+from tilewright.dialects.ptx.instruction import PtxOp
+from tilewright.dialects.ptx.types import reg
+from tilewright.source.parsing import parse_module
+from tilewright.xdsl_patches import speed as xdsl_speed
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+MULTIPLE_BLOCKS = """func.func @f(%c: i1) {
+  scf.if %c { "test.op"() ({ "test.op"() : () -> () }, {}) : () -> () }
+  cf.cond_br %c, ^a, ^b
+^a:
+  cf.br ^b
+^b:
+  func.return
+}"""
+
+
+def nested(node: Any) -> list[Operation]:
+    """The ops of a node in the order that xDSL documents, by recursion."""
+    if isinstance(node, Operation):
+        return [node, *(op for region in node.regions for op in nested(region))]
+    children = node.blocks if isinstance(node, Region) else node.ops
+    return [op for child in children for op in nested(child)]
+
+
+@pytest.mark.parametrize("name", ["tile_attention_sm90", "gemm_sm100", None])
+def test_walks(name: str | None) -> None:
+    module = parse_module((EXAMPLES / f"{name}.mlir").read_text() if name else MULTIPLE_BLOCKS)
+    nodes = [module, module.body, module.body.block, *module.body.block.ops]
+    assert len(nested(module)) > 6
+    for node in nodes:
+        assert list(node.walk()) == nested(node)
+        assert list(node.walk(reverse=True, region_first=True)) == nested(node)[::-1]
+    assert all(list(block.ops) == list(reversed(block.ops))[::-1] for block in module.walk_blocks())
+
+
+def test_a_walk_may_erase_the_op_that_it_gives() -> None:
+    block = Block([AnyOp(regions=[Region(Block([AnyOp(), AnyOp()]))]), AnyOp(), AnyOp()])
+    seen = 0
+    for op in block.walk():
+        seen += 1
+        if not op.regions:
+            op.detach()
+            op.erase()
+    assert seen == 5
+    assert len(list(block.walk())) == 1
+
+
+def test_an_isolated_op_that_is_erased_is_gone_without_the_garbage_collector() -> None:
+    first = AnyOp(result_types=[i32])
+    twice = AnyOp(operands=[first.results[0]] * 2, result_types=[i32])
+    module, seen = ModuleOp([first, twice, AnyOp(operands=[twice.results[0]])]), weakref.ref(twice)
+    del twice
+    gc.disable()
+    try:
+        assert seen() is not None
+        module.erase(safe_erase=False)
+        del first
+        assert seen() is None
+    finally:
+        gc.enable()
+
+
+def test_instances_are_those_of_classes_that_inherit() -> None:
+    for class_ in (AddiOp, PtxOp):
+        assert type(class_) is xdsl_speed.IRMeta
+        assert issubclass(class_, Operation)
+    assert isinstance(i32, Attribute)
+    assert not isinstance(i32, Operation)
+    assert not isinstance(3, Operation)
+
+
+def test_what_was_right_of_others_is_asked_anew_where_types_differ() -> None:
+    a, b, wide = AnyOp(result_types=[i32, i32, i64]).results
+    for _ in range(2):
+        AddiOp(a, b).verify()
+        wrong = AddiOp.create(operands=[a, wide], result_types=[i32])
+        with pytest.raises(VerifyException):
+            wrong.verify_()
+        short = AddiOp.create(operands=[a], result_types=[i32])
+        with pytest.raises(VerifyException, match="Expected 2 operands, but got 1"):
+            short.verify_()
+
+
+def test_fields_of_ops_are_those_of_xdsl() -> None:
+    """With one value for a field, several or none, and numbers of operands that are written down;
+    the rest is refused in xDSL's words."""
+    (a,) = AnyOp(result_types=[i32]).results
+    word, wide = AnyOp(result_types=[reg("b32"), reg("b64")]).results
+    copy = CpAsyncOp(word, wide, "cg", 16)
+    filled = CpAsyncOp.build(operands=[word, [wide], [word]], properties=copy.properties)
+    assert [tuple(op.operands) for op in (copy, filled)] == [(word, wide), (word, wide, word)]
+    filled.verify_()
+    store = TensorStoreOp.build(operands=[wide, [word, word], word, None])
+    store.verify_()
+    sizes = store.properties["operandSegmentSizes"]
+    assert isinstance(sizes, DenseArrayBase)
+    assert sizes.get_values() == (1, 2, 1, 0)
+    with pytest.raises(ValueError, match="Expected 2 operand, but got 1"):
+        AddiOp.build(operands=[a], result_types=[i32])
+    with pytest.raises(ValueError, match=r"non-variadic .*OPERAND 1 'rhs'"):
+        AddiOp.build(operands=[a, None], result_types=[i32])
+
+
+def test_values_of_other_kernels_are_refused() -> None:
+    inside = AnyOp(result_types=[i32])
+    kernel = FuncOp(
+        "k", ((), ()), Region(Block([inside, AnyOp(operands=inside.results), ReturnOp()]))
+    )
+    ModuleOp([kernel]).verify()
+    stray = FuncOp("s", ((), ()), Region(Block([AnyOp(operands=inside.results)])))
+    with pytest.raises(VerifyException, match="IsolatedFromAbove"):
+        IsolatedFromAbove().verify(stray)
+
+
+def test_defaults_and_implicit_builders() -> None:
+    """An op gets the properties that its definition gives it, and goes where a builder stands."""
+    with ImplicitBuilder(block := Block()):
+        op = AnyOp()
+    assert list(block.ops) == [op]
+    a, b = AnyOp(result_types=[i32, i32]).results
+    assert AddiOp.create(operands=[a, b], result_types=[i32]).properties.keys() == {"overflowFlags"}
+
+
+TYPES = """
+!alias = !cute_nvgpu.fragment<{0}xf32>
+func.func @f(%a: !alias, %b: memref<{0}xf32, #cute<space smem>>, %c: i32) {{
+  func.return
+}}"""
+
+
+def test_types_are_read_once_and_aliases_anew() -> None:
+    def types(count: int) -> list[Attribute]:
+        (function,) = parse_module(TYPES.format(count)).ops
+        return [argument.type for argument in function.regions[0].block.args]
+
+    first, again, other = types(4), types(4), types(8)
+    assert [str(type_) for type_ in first[:2]] == [
+        "!cute_nvgpu.fragment<4xf32>", "memref<4xf32, #cute<space smem>>"
+    ]  # fmt: skip
+    assert all(a is b for a, b in zip(first[1:], again[1:], strict=True))
+    assert first[0] == again[0] != other[0]
+    assert str(other[0]) == "!cute_nvgpu.fragment<8xf32>"
+
+
+def test_ops_that_ask_their_operands_say_so() -> None:
+    """A shape of an instruction holds for all of its signature but of ops that say otherwise."""
+    modules = [import_module(f"{ptx.__name__}.{file.name}") for file in iter_modules(ptx.__path__)]
+    asking = re.compile(r"\.owner\b|\borigins\(|\.uses\b")
+    for op in (op for op in ops_of(*modules) if issubclass(op, PtxOp)):
+        own = [class_ for class_ in op.__mro__ if class_.__module__.startswith(ptx.__name__)]
+        if f"class {op.__name__}(" not in getsource(import_module(op.__module__)):
+            own.remove(op)  # made of a row
+        assert op.ASKS_OPERANDS or not any(asking.search(getsource(c)) for c in own), op.name
+
+
+def test_uses_of_an_op_that_is_made() -> None:
+    (value,) = AnyOp(result_types=[i32]).results
+    op = AnyOp(operands=[value, value], result_types=[i64], attributes={"x": i32})
+    assert [(use.operation, use.index) for use in value.uses] == [(op, 1), (op, 0)]
+    assert (op.results[0].op, op.results[0].index, op.attributes) == (op, 0, {"x": i32})
+    module = ModuleOp([AnyOp()])
+    assert module.body.parent is module
+
+
+def test_the_collector_is_as_before_a_compilation() -> None:
+    before = gc.get_threshold()
+    tw.compile((EXAMPLES / "axpy.mlir").read_text(), "sm_80")
+    with pytest.raises(tw.CompileError):
+        tw.compile("oops", "sm_80")
+    assert gc.get_threshold() == before

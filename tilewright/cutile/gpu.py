@@ -1,0 +1,160 @@
+"""cuTile Python kernels on the GPU of this machine: bytecode through tilewright's PTX, and its
+launch on a stream."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+import numpy as np
+from xdsl.passes import ModulePass
+
+from tilewright.arguments.arrays import ArrayArgument
+from tilewright.arguments.binding import Binding
+from tilewright.arguments.extents import check_launch, checked_extents
+from tilewright.cutile.parameters import CutileParameter, write
+from tilewright.dialects.cute_nvgpu.lattice.shared_memory import shared_memory_limit
+from tilewright.dialects.cute_nvgpu.lattice.targets import target
+from tilewright.launch import launcher
+from tilewright.launch.kernel import Entry, Extents, Kernel
+from tilewright.launch.kernel_record import kernel_of, record_of
+from tilewright.lowering.interpreter.cuda_tile.allocations import ArrayTable
+from tilewright.pipeline import verified
+from tilewright.source.diagnostic import ExecutionError
+
+_SAMPLES = 5
+_MOST = 8
+"""The CTAs that share a block at most."""
+_COUNTED = 1 << 30
+"""The blocks of a grid that CTAs count in 32 bits, beside the CTAs themselves."""
+
+
+@dataclass(frozen=True, slots=True)
+class BlockSchedule:
+    """How a launch's tile blocks meet its multiprocessors: so many CTAs share each at most, or CTAs
+    take one after the other."""
+
+    ctas: int = 1
+    taken: bool = False
+
+    @classmethod
+    def of(cls, kernel: Kernel, grid: Extents) -> BlockSchedule:
+        """That of a kernel of warpgroups on this machine's GPU: blocks are shared where there are
+        fewer than multiprocessors, taken in turn where there are more, of a kernel that has a
+        multiprocessor for itself."""
+        if not kernel.entry().by_warpgroups:
+            return cls()
+        room, blocks = launcher.multiprocessors() // kernel.entry().ctas, max(prod(grid), 1)
+        if room < blocks < _COUNTED:
+            return cls(taken=2 * kernel.shared_bytes > shared_memory_limit(target(kernel.arch)))
+        return cls(1 << min(max(room // blocks, 1), _MOST).bit_length() - 1)
+
+    def passes(self) -> list[ModulePass]:
+        """Those that rewrite Tile IR for it."""
+        from tilewright.passes.cuda_tile.scheduling.share_blocks import CudaTileShareBlocksPass
+        from tilewright.passes.cuda_tile.scheduling.take_blocks import CudaTileTakeBlocksPass
+
+        shared = [CudaTileShareBlocksPass(self.ctas)] if self.ctas > 1 else []
+        return [*shared, *([CudaTileTakeBlocksPass()] if self.taken else [])]
+
+
+def compiled(
+    bytecode: bytes, arch: str, name: str = "<bytecode>", schedule: BlockSchedule | None = None
+) -> Kernel:
+    """The kernel of bytecode, for a schedule of its blocks, from the cache of compiled kernels
+    where it is there. Raises CompileError and TargetError."""
+    from tilewright.compiler import compile
+    from tilewright.launch.compile_cache import cached, key_of
+    from tilewright.source.parsing import default_context
+
+    schedule = schedule or BlockSchedule()
+
+    def make() -> Any:
+        module: Any = bytecode
+        if passes := schedule.passes():
+            module = verified(bytecode, name)[0]
+            for one in passes:
+                one.apply(default_context(), module)
+        return record_of(compile(module, arch, name=name, unproven="ignore"))
+
+    return kernel_of(cached(key_of(bytecode, arch=arch, schedule=repr(schedule)), make))
+
+
+def launched(
+    entry: Entry, blocks: Extents, room: int | None = None
+) -> tuple[Extents, Sequence[int]]:
+    """The grid of CTAs for a grid of blocks, and what the kernel is told of it; there is room for
+    so many CTAs, without a number for one on each multiprocessor."""
+    if not entry.takes_blocks:
+        return checked_extents("grid", entry.grid(blocks)), ()
+    turns = max((room or launcher.multiprocessors()) // entry.ctas, 1)
+    return entry.grid((min(prod(blocks), turns), 1, 1)), blocks
+
+
+def start(
+    kernel: Kernel,
+    parameters: Sequence[CutileParameter],
+    grid: Extents,
+    stream: Any = None,
+    *,
+    programmatic: bool = False,
+) -> None:
+    """Launch a kernel on its parameters, without waiting for it but where arrays of NumPy, which
+    are copied to the GPU and back, or lists are among them. `programmatic`: it may start before the
+    kernel in front of it has ended.
+
+    Raises ExecutionError for arguments that do not fit, `tilewright.launch.launcher.LaunchError` where
+    there is no GPU, or where the launch fails.
+    """
+    entry = kernel.entry()
+    block = entry.block or (1, 1, 1)
+    grid, told = launched(entry, grid)
+    check_launch(entry.name, grid, block, None, entry.cluster)
+    handle = launcher.stream_handle(stream)
+    function = kernel.load(entry)
+    with launcher.device_memory() as memory, launcher.device_memory() as tables:
+        flat = [part for parameter in parameters for part in parameter.flat()]
+        args = [_table(part, tables) if isinstance(part, ArrayTable) else part for _, part in flat]
+        args += told
+        binding = Binding(entry.arguments, args, memory, on_gpu=True)
+        values = entry.values(binding)
+        function.start(values, grid, block, handle, programmatic=programmatic)
+        if binding.placed:
+            launcher.call("cuStreamSynchronize", handle)
+            arrays: list[Any] = [part for part in flat if isinstance(part[1], np.ndarray)]
+            contents = binding.results(memory.contents())
+            for (name, array), content in zip(arrays, contents, strict=True):
+                write(name, array, content)
+
+
+def _table(table: ArrayTable, memory: Any) -> ArrayArgument:
+    """A list of arrays in memory of the GPU."""
+    rows: list[list[int]] = []
+    for array in table.arrays:
+        if not isinstance(array, ArrayArgument):
+            raise ExecutionError("expected a list of arrays on the GPU, got one of NumPy")
+        rows.append([array.address, *array.shape, *array.strides])
+    words = np.array(rows, np.int64)
+    address = memory.place("list", words.view(np.uint8).reshape(-1))
+    return ArrayArgument((words.size,), (1,), "int64", 8, address=address)
+
+
+def microseconds(run: Any, stream: Any) -> list[float]:
+    """The times of a few launches on a stream by the driver's events, after one without."""
+    handle = launcher.stream_handle(stream)
+    run()
+    begin, end = launcher.call("cuEventCreate", 0), launcher.call("cuEventCreate", 0)
+    samples: list[float] = []
+    try:
+        for _ in range(_SAMPLES):
+            launcher.call("cuEventRecord", begin, handle)
+            run()
+            launcher.call("cuEventRecord", end, handle)
+            launcher.call("cuEventSynchronize", end)
+            samples.append(1e3 * launcher.call("cuEventElapsedTime", begin, end))
+    finally:
+        for event in (begin, end):
+            launcher.call("cuEventDestroy", event)
+    return samples

@@ -1,0 +1,333 @@
+"""cuTile Python kernels: `@ct.kernel` functions on the CPU, and compiled for the GPU.
+
+    import cuda.tile as ct
+    import tilewright as tw
+
+    tw.cutile.launch((8,), kernel, (a, b, c, 128))      # where the arrays are, in place
+    tw.cutile.compile(kernel, (a, b, c, 128), "sm_90a") # its PTX
+    tw.cutile.module(kernel, (a, b, c, 128))            # its Tile IR
+    with tw.cutile.on_cpu():                            # or on_gpu()
+        ct.launch(stream, (8,), kernel, (a, b, c, 128)) # as a script has it
+
+Needs the extra `cutile` (PyPI cuda-tile), and no tileiras: the kernel goes through bytecode. The
+CPU interprets that; for a GPU it is compiled by tilewright, which needs the extra `gpu` there.
+"""
+
+from __future__ import annotations
+
+import io
+import sys
+from collections.abc import Callable, Generator, Sequence
+from contextlib import ExitStack, contextmanager
+from importlib import import_module
+from typing import Any, Literal
+from unittest import mock
+
+from xdsl.dialects.builtin import ModuleOp
+
+from tilewright.arguments.arrays import ArrayArgument
+from tilewright.arguments.binding import checked_arguments
+from tilewright.arguments.extents import checked_extents
+from tilewright.cutile.parameters import CutileParameter, as_array, parameters_of, write
+from tilewright.launch.kernel import Extents, Kernel
+from tilewright.lowering.interpreter.cuda_tile.machine import Launch, Races
+from tilewright.pipeline import verified
+from tilewright.source.diagnostic import CompileError, Diagnostic, ExecutionError
+from tilewright.tile_kernel import DEFAULT_ARCH, find_entry, run_entry
+
+__all__ = ["bytecode", "compile", "launch", "module", "on_cpu", "on_gpu", "signature"]
+
+Numerics = Literal["hardware", "exact", "fast"]
+_ENTRY = "k"
+_VERSION = "13.4"
+_MODULES: dict[tuple[Any, str], ModuleOp] = {}
+_KERNELS: dict[tuple[Any, str, str, int], Kernel] = {}
+
+
+def launch(
+    grid: Sequence[int],
+    kernel: Any,
+    args: Sequence[Any],
+    *,
+    numerics: Numerics = "hardware",
+    arch: str | None = None,
+    races: Races = "error",
+    stream: Any = None,
+    programmatic_dependent_launch: bool = False,
+) -> None:
+    """Run a `@ct.kernel` for a grid of up to three extents, in place, where its arrays are.
+
+    On NumPy arrays, arrays of ml_dtypes or CPU torch tensors, tuples and lists of them, it runs
+    here; `numerics`, `arch` and `races` are those of `tilewright.interpret`. On arrays on the GPU
+    (torch, CuPy, `__cuda_array_interface__`, DLPack) it is compiled for `arch`, by default that
+    GPU's target, and launched on a stream (of torch, CuPy, or the driver's number of one), by
+    default torch's current one where torch is imported; the launch is not waited for. With
+    `programmatic_dependent_launch` it may start before the kernel in front of it on the stream has
+    ended: it has to wait for that itself, and what it reads before is its own concern.
+    In place of a kernel its bytecode will do, compiled before by cuTile or who else follows its
+    calling convention; `args` are then without its constants.
+
+    Raises CompileError where cuTile or tilewright rejects the kernel, ExecutionError for what no
+    kernel may do, at the Python line that does it, `tilewright.launch.launcher.LaunchError` where the
+    GPU's driver refuses.
+    """
+    extents = checked_extents("grid", grid)
+    parameters = _parameters(kernel, args)
+    places = {
+        isinstance(array, ArrayArgument) for parameter in parameters for array in parameter.arrays()
+    }
+    if len(places) > 1:
+        raise ExecutionError("expected all arrays on the GPU or all on the CPU, got both")
+    if True in places:
+        stream = _current_stream() if stream is None else stream
+        _start(extents, kernel, parameters, arch, stream, programmatic_dependent_launch)
+        return
+    if isinstance(kernel, bytes):
+        entry = find_entry(verified(kernel, "bytecode")[0], None)
+    else:
+        entry = find_entry(_module(kernel, parameters), _ENTRY)
+    flat = [part for parameter in parameters for part in parameter.flat()]
+    names, values = [name for name, _ in flat], [value for _, value in flat]
+    here = Launch(extents, numerics, arch or DEFAULT_ARCH, races)
+    for name, array, content in run_entry(entry, here, values, names).left():
+        write(name, array, content)
+
+
+def compile(kernel: Any, args: Sequence[Any], arch: str | None = None) -> Kernel:
+    """A kernel as it is compiled for these arguments, on the GPU or not, and a target, by default
+    that of this machine's GPU: its PTX, and remarks. Of arrays is assumed what cuTile assumes: that
+    addresses, strides and sizes go on being multiples of 16 where they are.
+
+    Raises CompileError, TargetError, ExecutionError, and LaunchError without `arch` or GPU."""
+    return _compiled(kernel, _parameters(kernel, args), arch)
+
+
+def module(kernel: Any, args: Sequence[Any]) -> ModuleOp:
+    """The Tile IR of a kernel, as it is compiled for these arguments."""
+    return _module(kernel, parameters_of(kernel, args)).clone()
+
+
+def bytecode(kernel: Any, args: Sequence[Any]) -> bytes:
+    """The Tile IR bytecode of a kernel, as it is compiled for these arguments."""
+    return _bytecode(kernel, signature(kernel, args))
+
+
+def signature(kernel: Any, args: Sequence[Any]) -> Any:
+    """The signature of these arguments for cuTile: cuda.tile.compilation's KernelSignature."""
+    return _signature(parameters_of(kernel, args))
+
+
+def _parameters(kernel: Any, args: Sequence[Any]) -> list[CutileParameter]:
+    """The parameters of a kernel, or of bytecode."""
+    if not isinstance(kernel, bytes):
+        return parameters_of(kernel, args)
+    return [
+        CutileParameter(f"argument {i}", None, as_array(argument))
+        for i, argument in enumerate(checked_arguments(args))
+    ]
+
+
+@contextmanager
+def on_cpu(
+    *, numerics: Numerics = "fast", arch: str = DEFAULT_ARCH, races: Races = "error"
+) -> Generator[None]:
+    """Let `ct.launch` run kernels here, whatever the stream; `ct.tune` compiles its configs, and
+    takes the first that compiles."""
+
+    def here(
+        stream: Any, grid: Sequence[int], kernel: Any, args: Sequence[Any], /, **_: Any
+    ) -> None:
+        del stream
+        launch(grid, kernel, args, numerics=numerics, arch=arch, races=races)
+
+    def untimed(stream: Any, grid: Any, kernel: Any, args: Sequence[Any]) -> list[float]:
+        bytecode(kernel, args)
+        return []
+
+    with _launching(here, untimed):
+        yield
+
+
+@contextmanager
+def on_gpu(*, arch: str | None = None) -> Generator[None]:
+    """Let `ct.launch` compile kernels by tilewright, for `arch` or the GPU's target, and launch
+    them on the GPU of this machine, and `ct.tune` time what they take there. Arrays of NumPy are
+    copied to the GPU and back."""
+
+    def there(
+        stream: Any,
+        grid: Sequence[int],
+        kernel: Any,
+        args: Sequence[Any],
+        /,
+        programmatic_dependent_launch: bool = False,
+        **_: Any,
+    ) -> None:
+        extents, parameters = checked_extents("grid", grid), _parameters(kernel, args)
+        _start(extents, kernel, parameters, arch, stream, programmatic_dependent_launch)
+
+    def measured(stream: Any, grid: Sequence[int], kernel: Any, args: Sequence[Any]) -> list[float]:
+        from tilewright.cutile.gpu import microseconds
+
+        return microseconds(lambda: there(stream, grid, kernel, args), stream)
+
+    with _launching(there, measured):
+        yield
+
+
+@contextmanager
+def _launching(launching: Any, measure: Measure) -> Generator[None]:
+    """Let cuTile launch, and measure launches, by other functions than its own."""
+    ct = _cuda_tile()
+    with ExitStack() as stack:
+        stack.enter_context(mock.patch.object(ct, "launch", launching))
+        if hasattr(ct, "__path__"):
+            tune = import_module("cuda.tile.tune")
+            stack.enter_context(mock.patch.object(tune, "exhaustive_search", searching(measure)))
+        yield
+
+
+def _current_stream() -> Any:
+    """The stream of torch that launches go to; None, the default one, where torch is not used."""
+    torch: Any = sys.modules.get("torch")
+    return None if torch is None else torch.cuda.current_stream()
+
+
+def _start(
+    grid: Extents,
+    kernel: Any,
+    parameters: list[CutileParameter],
+    arch: str | None,
+    stream: Any,
+    programmatic: bool,
+) -> None:
+    from tilewright.cutile.gpu import BlockSchedule, start
+
+    code = _compiled(kernel, parameters, arch)
+    if (schedule := BlockSchedule.of(code, grid)) != BlockSchedule():
+        code = _compiled(kernel, parameters, arch, schedule)
+    start(code, parameters, grid, stream, programmatic=programmatic)
+
+
+def _compiled(
+    kernel: Any, parameters: list[CutileParameter], arch: str | None, schedule: Any = None
+) -> Kernel:
+    """The kernel, compiled once for what is assumed of its arguments, and for a schedule of its
+    blocks."""
+    from tilewright.cutile.gpu import compiled
+
+    if arch is None:
+        from tilewright.launch.launcher import device_arch
+
+        arch = device_arch()
+    assumed = None if isinstance(kernel, bytes) else _signature(parameters, aligned=True)
+    key = (kernel, repr(assumed), arch, schedule)
+    known = _KERNELS.get(key)
+    if known is None:
+        code = kernel if isinstance(kernel, bytes) else _bytecode(kernel, assumed)
+        name = "bytecode" if isinstance(kernel, bytes) else _name(kernel)
+        known = _KERNELS[key] = compiled(code, arch, name, schedule)
+    return known
+
+
+# Kernels
+
+
+def _cuda_tile() -> Any:
+    return import_module("cuda.tile")
+
+
+def _compilation() -> Any:
+    return import_module("cuda.tile.compilation")
+
+
+def _module(kernel: Any, parameters: Sequence[CutileParameter]) -> ModuleOp:
+    assumed = _signature(parameters)
+    key = (kernel, repr(assumed))
+    known = _MODULES.get(key)
+    if known is None:
+        known = _MODULES[key] = verified(_bytecode(kernel, assumed), _name(kernel))[0]
+    return known
+
+
+def _signature(parameters: Sequence[CutileParameter], *, aligned: bool = False) -> Any:
+    compilation = _compilation()
+    arrays = [array for parameter in parameters for array in parameter.arrays()]
+    constraints = [parameter.constraint(arrays, aligned=aligned) for parameter in parameters]
+    convention = compilation.CallingConvention.cutile_python_v2()
+    return compilation.KernelSignature(constraints, convention, symbol=_ENTRY)
+
+
+def _bytecode(kernel: Any, assumed: Any) -> bytes:
+    file = io.BytesIO()
+    try:
+        _compilation().export_kernel(
+            kernel,
+            [assumed],
+            file,
+            gpu_code=None,
+            output_format="tileir_bytecode",
+            bytecode_version=_VERSION,
+        )
+    except (_cuda_tile().TileError, OSError) as error:  # OSError: a function without a source file
+        raise CompileError(Diagnostic(str(error), _name(kernel))) from None
+    except AssertionError:
+        message = "expected a function of 'def', which cuTile can read, got one that it cannot"
+        raise CompileError(Diagnostic(message, _name(kernel))) from None
+    return file.getvalue()
+
+
+def _name(kernel: Any) -> str:
+    return str(kernel._annotated_function.pyfunc.__name__)
+
+
+Measure = Callable[[Any, Sequence[int], Any, Sequence[Any]], Sequence[float]]
+"""The microseconds that launches of a kernel take: of the stream, the grid, the kernel and its
+arguments."""
+
+
+def searching(measure: Measure) -> Callable[..., Any]:
+    """`cuda.tile.tune.exhaustive_search` by a measure: of untimed kernels the best is the first
+    that compiles; their measurements are of no samples, their time NaN.
+
+    Raises ValueError where no config runs, as cuTile's does.
+    """
+
+    def search(
+        search_space: Sequence[Any],
+        stream: Any,
+        grid_fn: Callable[[Any], Any],
+        kernel: Any,
+        args_fn: Callable[[Any], tuple[Any, ...]],
+        hints_fn: Callable[[Any], dict[str, Any]] | None = None,
+        **_: Any,
+    ) -> Any:
+        tune = import_module("cuda.tile.tune")
+        successes: list[Any] = []
+        failures: list[tuple[Any, type[Exception], str]] = []
+        for config in search_space:
+            tuned = kernel if hasattr(kernel, "replace_hints") else kernel(config)
+            try:
+                if hints_fn is not None:
+                    tuned = tuned.replace_hints(**hints_fn(config))
+                samples = measure(stream, grid_fn(config), tuned, args_fn(config))
+            except Exception as error:
+                failures.append((config, type(error), str(error)))
+            else:
+                successes.append(tune.Measurement(config=config, **_statistics(samples)))
+        if not successes:
+            raise ValueError(f"expected a config that compiles, got {failures or 'none at all'}")
+        best = min(successes, key=lambda measurement: measurement.mean_us)
+        return tune.TuningResult(best=best, successes=tuple(successes), failures=tuple(failures))
+
+    return search
+
+
+def _statistics(samples: Sequence[float]) -> dict[str, Any]:
+    """The mean, and half of its 95% confidence interval."""
+    count = len(samples)
+    mean = sum(samples) / count if count else float("nan")
+    variance = float("nan")
+    if count > 1:
+        variance = sum((sample - mean) ** 2 for sample in samples) / (count - 1) / count
+    return {"mean_us": mean, "num_samples": count, "error_margin_us": 1.96 * variance**0.5}

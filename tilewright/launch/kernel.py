@@ -1,0 +1,182 @@
+"""Compiled kernels: their PTX, what they take, and their launch on the GPU of this machine."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from tilewright.arguments.parameters import Parameter, own_parameters
+from tilewright.dialects.cute.types.argument import signature_of
+from tilewright.dialects.cute_nvgpu.lattice.shared_memory import STATIC_SHARED_LIMIT
+from tilewright.dialects.ptx.control_flow import TAKES_BLOCKS, EntryOp, block_ctas
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from tilewright.arguments.binding import Binding
+    from tilewright.launch.launcher import DeviceFunction
+    from tilewright.launch.ptxas import KernelResources
+    from tilewright.passes.cuda_tile.analysis.remarks import Remark
+
+Extents = tuple[int, int, int]
+_WGMMA = "ptx.wgmma.mma_async"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A kernel of compiled code: its name, its parameters as (name, PTX type) in order, its shared
+    memory in bytes, and the block size and the cluster that it asks for, if any; each block of its
+    callers' grid is `ctas` CTAs along x, or, of one that takes blocks, these take them in turn: its
+    last three arguments are the grid. `by_warpgroups`: it multiplies by wgmma.
+
+    `arguments` are what its callers give it: the parameters that it had before it was compiled. Of
+    those, each of its own is the one in its place, or the part that `parts` says."""
+
+    name: str
+    parameters: tuple[tuple[str, str], ...]
+    shared_bytes: int
+    block: Extents | None
+    cluster: Extents | None
+    arguments: tuple[Parameter, ...]
+    parts: tuple[Parameter, ...] | None = None
+    ctas: int = 1
+    takes_blocks: bool = False
+    by_warpgroups: bool = False
+
+    @classmethod
+    def of(cls, op: EntryOp, arguments: Sequence[Parameter]) -> Entry:
+        """The kernel that a `ptx.entry` is."""
+        own = own_parameters(op)
+        block, cluster = (
+            None if size is None else tuple(size.get_values()) for size in (op.reqntid, op.cluster)
+        )
+        return cls(
+            op.sym_name.data,
+            tuple((parameter.name, parameter.text) for parameter in own),
+            op.shared.value.data,
+            block,  # type: ignore[arg-type]
+            cluster,  # type: ignore[arg-type]
+            tuple(arguments),
+            None if signature_of(op) is None else tuple(own),
+            block_ctas(op),
+            TAKES_BLOCKS in op.attributes,
+            any(inner.name == _WGMMA for inner in op.walk()),
+        )
+
+    def grid(self, blocks: Extents) -> Extents:
+        """The CTAs of a grid of so many blocks."""
+        x, y, z = blocks
+        return x * self.ctas, y, z
+
+    @property
+    def dynamic_shared_bytes(self) -> int:
+        """The bytes that a launch must reserve: all of it where it is more than a static array may
+        be."""
+        return self.shared_bytes if self.shared_bytes > STATIC_SHARED_LIMIT else 0
+
+    def values(self, binding: Binding) -> list[Any]:
+        """The driver's argument for each parameter: bits, addresses and tensor maps."""
+        from tilewright.arguments.binding import Mapped, Placed
+
+        bound = binding.values if self.parts is None else binding.parts(self.parts)
+        return [
+            value.address
+            if isinstance(value, Placed)
+            else value.handle
+            if isinstance(value, Mapped)
+            else value
+            for value in bound
+        ]
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """Compiled code: `ptx` for the driver, `entries` the kernels in it, `arch` what it was
+    compiled for; `resources` what each kernel takes of an SM by its name, where ptxas was asked;
+    `remarks` what a user may want to know of what was chosen; `made_from` the IR and the name of
+    its file, where they are known."""
+
+    ptx: str
+    entries: tuple[Entry, ...]
+    arch: str
+    resources: Mapping[str, KernelResources] | None = None
+    remarks: tuple[Remark, ...] = ()
+    made_from: Any = field(default=None, compare=False, repr=False)
+    _loaded: dict[Any, Any] = field(default_factory=dict[Any, Any], compare=False, repr=False)
+
+    @property
+    def shared_bytes(self) -> int:
+        """The shared memory of the kernel that needs most, in bytes."""
+        return max((entry.shared_bytes for entry in self.entries), default=0)
+
+    def entry(self, name: str | None = None) -> Entry:
+        """The kernel of that name; without one, the only kernel. Raises ValueError otherwise."""
+        named = [entry for entry in self.entries if name in (None, entry.name)]
+        if len(named) != 1:
+            names = ", ".join(entry.name for entry in self.entries)
+            raise ValueError(f"expected the name of one kernel, got {name!r}; legal: {names}")
+        return named[0]
+
+    def report(self, kernel: str | None = None, run: Mapping[str, Any] | None = None) -> str:
+        """One HTML page that shows a kernel at every level, as `tilewright report` writes it. `run`
+        are the `grid`, `block` and `args` of a run, for `tilewright.interpret`, which it shows
+        too."""
+        from tilewright.tools.report.page import report, report_of_ptx
+
+        if self.made_from is None:
+            return report_of_ptx(self.ptx, self.arch)
+        source, name = self.made_from
+        return report(source, self.arch, name=name, kernel=kernel, run=run)
+
+    def _repr_html_(self) -> str:
+        """The report, in a frame of a notebook."""
+        page = escape(self.report(None if len(self.entries) == 1 else self.entries[0].name))
+        return f'<iframe srcdoc="{page}" style="width:100%;height:48rem;border:0"></iframe>'
+
+    def load(self, entry: Entry) -> DeviceFunction:
+        """A kernel on the GPU of this machine, ready to start; PTX is assembled on first use.
+
+        Raises `tilewright.launch.launcher.LaunchError`.
+        """
+        from tilewright.launch import launcher
+
+        if "module" not in self._loaded:
+            self._loaded["module"] = launcher.load(self.ptx)
+        if ("function", entry.name) not in self._loaded:
+            types = [type_ for _, type_ in entry.parameters]
+            self._loaded["function", entry.name] = launcher.function(
+                self._loaded["module"], entry.name, types, entry.dynamic_shared_bytes
+            )
+        return self._loaded["function", entry.name]
+
+    def launch(
+        self, *args: Any, grid: Sequence[int], block: Sequence[int], kernel: str | None = None
+    ) -> list[NDArray[np.generic]]:
+        """Run a kernel on the GPU of this machine, as `tilewright.interpret` runs it on the CPU.
+
+        `args` are what it takes there: a NumPy array for each memref (copied to the GPU and back),
+        a `TensorMap` for each `tma_descriptor`, a number for each scalar; of a kernel that was
+        lowered from the tile level those that it had there. Arrays on the GPU (torch tensors,
+        `__cuda_array_interface__`) are used in place. Returns the NumPy arrays after the run.
+
+        Needs the `gpu` extra and a CUDA driver. Raises `tilewright.ExecutionError` for wrong
+        arguments, as `interpret` does, and `tilewright.launch.launcher.LaunchError` where there is no GPU,
+        or where the launch fails.
+        """
+        from tilewright.arguments.binding import Binding
+        from tilewright.arguments.extents import check_launch, checked_extents
+        from tilewright.launch.launcher import device_memory, synchronize
+
+        entry = self.entry(kernel)
+        ctas, threads = checked_extents("grid", grid), checked_extents("block", block)
+        ctas = checked_extents("grid", entry.grid(ctas))
+        check_launch(entry.name, ctas, threads, entry.block, entry.cluster)
+        function = self.load(entry)
+        with device_memory() as memory:
+            binding = Binding(entry.arguments, args, memory, on_gpu=True)
+            function.start(entry.values(binding), ctas, threads)
+            synchronize()
+            return binding.results(memory.contents())

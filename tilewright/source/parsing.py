@@ -1,0 +1,296 @@
+"""From text to verified IR, with every op knowing where it stands in the source."""
+
+from __future__ import annotations
+
+import re
+import struct
+from bisect import bisect_right
+from functools import cache, lru_cache
+from traceback import walk_tb
+from typing import Any
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import (
+    UNKNOWN_LOC,
+    ArrayAttr,
+    CallSiteLoc,
+    FileLineColLoc,
+    FusedLoc,
+    IntAttr,
+    LocationAttr,
+    ModuleOp,
+    NameLoc,
+    NoneAttr,
+    StringAttr,
+)
+from xdsl.ir import Attribute, Dialect, Operation, ParametrizedAttribute, TypeAttribute
+from xdsl.irdl import IRDLOperation
+from xdsl.universe import Universe
+from xdsl.utils.exceptions import ParseError, VerifyException
+from xdsl.utils.mlir_lexer import MLIRTokenKind
+
+from tilewright.source.diagnostic import CompileError, Diagnostic
+from tilewright.source.nearest_name import nearest_name
+from tilewright.source.recursion import deep_recursion
+from tilewright.xdsl_patches import repairs as xdsl_repairs
+from tilewright.xdsl_patches import speed as xdsl_speed
+from tilewright.xdsl_patches.quick_parser import QuickParser
+
+xdsl_repairs.install()
+xdsl_speed.install()
+
+
+class _Aliases(dict[str, Attribute]):
+    """The aliases of a text; one that is used is looked for ahead, as MLIR writes those of
+    locations behind all ops."""
+
+    def __init__(self, parser: LocatedParser):
+        super().__init__()
+        self._parser = parser
+
+    def __contains__(self, name: object) -> bool:
+        return super().__contains__(name) or (
+            isinstance(name, str) and self._parser.read_ahead(name)
+        )
+
+
+class LocatedParser(QuickParser):
+    """xDSL's parser; an op without a `loc(...)` of its own gets the place it was read from.
+
+    `line_offset` is added to line numbers, for a text that is part of a larger file.
+    """
+
+    def __init__(self, ctx: Context, text: str, name: str, line_offset: int = 0):
+        super().__init__(ctx, text, name, _TYPES if ctx is default_context() else None)
+        self._file, self._text = StringAttr(name), text
+        self._starts = [0]
+        self._line_offset = line_offset
+        self._ahead: set[str] = set()
+        self.attribute_aliases = _Aliases(self)
+        for line in text.splitlines(keepends=True):
+            self._starts.append(self._starts[-1] + len(line))
+
+    def place(self, position: int) -> tuple[int, int]:
+        """Line and column, both from 1, of a position in the text."""
+        line = bisect_right(self._starts, position)
+        return line + self._line_offset, position - self._starts[line - 1] + 1
+
+    def undefined_use(self) -> int | None:
+        """The position of the first use of a value that nothing has defined, or None."""
+        uses: list[int] = []
+        for name, values in self.forward_ssa_references.items():
+            for use in (use for value in values.values() for use in value.uses):
+                if isinstance(place := use.operation.location, FileLineColLoc):
+                    line = place.line.data - self._line_offset
+                    start = self._starts[line - 1] + place.column.data - 1
+                    pattern = re.compile(re.escape(f"%{name}") + r"(?![\w$.-])")
+                    match = pattern.search(self._text, start)
+                    uses.append(start if match is None else match.start())
+        return min(uses, default=None)
+
+    def parse_operation(self) -> Operation:
+        start = self._current_token.span.start
+        op = super().parse_operation()
+        if op.location is UNKNOWN_LOC:
+            op.location = self.location(start)
+        return op
+
+    def location(self, position: int) -> FileLineColLoc:
+        """A position in the text as the location of an op."""
+        line, column = self.place(position)
+        return _location(
+            FileLineColLoc, filename=self._file, line=_number(line), column=_number(column)
+        )
+
+    def _parse_alias_def(self) -> None:
+        name = self._current_token.text
+        if name in self._ahead:
+            del self.attribute_aliases[name]
+        self._ahead.add(name)
+        super()._parse_alias_def()
+
+    def read_ahead(self, name: str) -> bool:
+        """Read the definition of an alias that stands further on, if there is one."""
+        text = self.lexer.input.content
+        definition = re.compile(rf"^{re.escape(name)}[ \t]*=", re.MULTILINE).search(text)
+        if definition is None or name in self._ahead:
+            return False
+        self._ahead.add(name)
+        here = self._current_token.span.start
+        self._resume_from(definition.end())
+        self.attribute_aliases[name] = self.parse_attribute()
+        self._resume_from(here)
+        return True
+
+    def _parse_location(self) -> Any:
+        """The inside of `loc(...)`: xDSL's, and debug info of CUDA Tile IR at any depth."""
+        if (alias := self._parse_optional_token(MLIRTokenKind.HASH_IDENT)) is not None:
+            attribute = self._parse_extended_type_or_attribute(alias.text[1:], False)
+            if isinstance(attribute, LocationAttr) or attribute.name == "cuda_tile.di_loc":
+                return attribute
+            self.raise_error(f"expected a location, got {attribute}", alias.span)
+        match self.parse_optional_keyword_in(("callsite", "fused")):
+            case "callsite":
+                with self.in_parens():
+                    callee = self._parse_location()
+                    self.parse_keyword("at")
+                    return _location(CallSiteLoc, callee=callee, caller=self._parse_location())
+            case "fused":
+                places = self.parse_comma_separated_list(
+                    self.Delimiter.SQUARE, self._parse_location
+                )
+                return _location(FusedLoc, locations=ArrayAttr(places), metadata=NoneAttr())
+            case _:
+                pass
+        name = self.parse_optional_str_literal()
+        if name is None:
+            return super()._parse_location()
+        if self.parse_optional_punctuation(":") is not None:
+            line = self.parse_integer(False, False)
+            self.parse_punctuation(":")
+            column = self.parse_integer(False, False)
+            return FileLineColLoc(StringAttr(name), IntAttr(line), IntAttr(column))
+        place = NoneAttr()
+        if self.parse_optional_punctuation("(") is not None:
+            place = self._parse_location()
+            self.parse_punctuation(")")
+        return _location(NameLoc, desc=StringAttr(name), location=place)
+
+    def _parse_builtin_dense_attr(self) -> Any:
+        """`dense<...>`, of a tile too."""
+        from tilewright.dialects.cuda_tile.elements_text import parse_dense_of_tile
+
+        start = self.pos
+        if (elements := parse_dense_of_tile(self)) is not None:
+            return elements
+        self._resume_from(start)
+        return super()._parse_builtin_dense_attr()
+
+
+def _location(class_: type[ParametrizedAttribute], **parameters: Attribute) -> Any:
+    """A location, unverified: xDSL's take locations of no other dialect for their parts."""
+    location = class_.__new__(class_)
+    for name, value in parameters.items():
+        object.__setattr__(location, name, value)
+    return location
+
+
+_number = lru_cache(1 << 12)(IntAttr)
+
+_TYPES: dict[str, TypeAttribute] = {}
+"""The types that the default context has read, by their text."""
+
+
+@cache
+def default_context() -> Context:
+    """A context that knows every dialect of xDSL and of tilewright, loaded as they are used."""
+    context = Context()
+    register_dialects(context)
+    return context
+
+
+def register_dialects(context: Context) -> None:
+    """Let a context know every dialect of xDSL and of tilewright."""
+    for name, factory in Universe.get_multiverse().all_dialects.items():
+        context.register_dialect(name, _gpu if name == "gpu" else factory)
+
+
+def _gpu() -> Dialect:
+    from xdsl.dialects.gpu import GPU
+
+    from tilewright.dialects.gpu import extended
+
+    return extended(GPU)
+
+
+def parse_module(
+    text: str,
+    name: str = "<string>",
+    context: Context | None = None,
+    *,
+    line_offset: int = 0,
+    implicit_module: bool = True,
+) -> ModuleOp:
+    """The module of an IR text. Raises CompileError, with line and caret, where it is none."""
+    if implicit_module and _is_blank(text):
+        return ModuleOp([])
+    parser = None
+    try:
+        text.encode()
+        with deep_recursion():
+            # The first token is read here already.
+            parser = LocatedParser(context or default_context(), text, name, line_offset)
+            return parser.parse_module(implicit_module)
+    except ParseError as error:
+        message = error.msg.strip()
+        use = None if parser is None else parser.undefined_use()
+        place = _place_meant(text, error.span.start, message) if use is None else use
+    except UnicodeEncodeError as error:
+        message = f"expected text that UTF-8 can hold, got {text[error.start]!r}"
+        place = error.start
+    except RecursionError:
+        message, place = "expected IR that nests less deeply", _behind(parser, text)
+    except struct.error as error:
+        # Of an array, whose elements xDSL packs without asking.
+        message, place = f"expected numbers that their type holds ({error})", _behind(parser, text)
+    except NotImplementedError as error:
+        message = f"expected what xDSL's parser implements ({error or 'here'})"
+        place = _behind(parser, text)
+    except (VerifyException, ValueError, OverflowError) as error:
+        message, place = " ".join(map(str, error.args)).strip(), _behind(parser, text)
+    except Exception as error:
+        said = f"{type(error).__name__}: {error}"
+        message = f"internal error in the parser here, please report: {said}"
+        if (foreign := _foreign_op(error)) is not None:
+            message = f"'{foreign}' expected its operands and types as xDSL reads them, got {said}"
+        place = _behind(parser, text)
+        raise CompileError(_diagnostic(message, text, place, name, line_offset)) from error
+    meant = nearest_name(message, text, place, context or default_context())
+    message += "" if meant is None or "nearest" in message else f"; nearest legal: {meant}"
+    raise CompileError(_diagnostic(message, text, place, name, line_offset))
+
+
+def _foreign_op(error: BaseException) -> str | None:
+    """The op of another dialect whose own parser stopped, or None."""
+    name = None
+    for frame, _ in walk_tb(error.__traceback__):
+        class_ = frame.f_locals.get("cls")
+        if isinstance(class_, type) and issubclass(class_, IRDLOperation):
+            name = class_.name if class_.__module__.startswith("xdsl.") else None
+    return name
+
+
+def _behind(parser: LocatedParser | None, text: str) -> int:
+    """The last thing read, before the spaces that the parser stands behind."""
+    return len(text[: parser.pos].rstrip()) - 1 if parser is not None else 0
+
+
+def _is_blank(text: str) -> bool:
+    """Nothing but spaces and comments."""
+    return all(not line or line.startswith("//") for line in map(str.strip, text.splitlines()))
+
+
+_UNREGISTERED = re.compile(r"([\w.$]+)'? is not registered")
+
+
+def _place_meant(text: str, position: int, message: str) -> int:
+    """Where a parse error belongs: names are complained of behind them."""
+    if (match := _UNREGISTERED.search(message)) is not None:
+        named = text.rfind(match[1], 0, position)
+        return position if named < 0 else named
+    if message.startswith("Expected '"):
+        # What is missing at the end of a line is missed there, not where the next one begins.
+        ahead = text[:position]
+        if not ahead.rpartition("\n")[2].strip():
+            return len(ahead.rstrip()) - 1
+    return position
+
+
+def _diagnostic(message: str, text: str, position: int, name: str, line_offset: int) -> Diagnostic:
+    position = max(min(position, len(text.rstrip()) - 1), 0)
+    before = text[:position].splitlines(keepends=True) or [""]
+    if before[-1].endswith(("\n", "\r")):
+        before.append("")
+    lines = text.splitlines()
+    shown = lines[len(before) - 1] if len(before) <= len(lines) else None
+    return Diagnostic(message, name, len(before) + line_offset, len(before[-1]) + 1, shown)

@@ -1,0 +1,447 @@
+"""Faster ways for xDSL to do its work on every op: the same results and the same errors.
+
+`isinstance` asks a class of IR for itself, without the virtual subclasses that none of them has;
+ops are walked by one generator, not by one for every region around them; values and their uses are
+made without constructors of their own; and what an op's definition says of its types and attributes
+is verified once for all ops that have the same ones. Installed packages are searched for dialects,
+passes and targets once.
+"""
+
+from __future__ import annotations
+
+from abc import ABCMeta
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
+from operator import attrgetter
+from typing import Any, Protocol
+
+from xdsl.dialects.builtin import UNKNOWN_LOC, DenseArrayBase, LocationAttr
+from xdsl.ir import (
+    Attribute,
+    Block,
+    BlockArgument,
+    Operation,
+    OpResult,
+    Region,
+    SSAValue,
+    SSAValues,
+    Use,
+)
+from xdsl.ir.core import (
+    BlockOps,
+    IRWithName,
+    IRWithUses,
+    OpOperands,
+    _IRNode,
+)
+from xdsl.irdl import (
+    AttrConstraint,
+    AttrSizedOperandSegments,
+    IRDLOperation,
+    OpDef,
+    OptionalDef,
+    RangeConstraint,
+    operations,
+)
+from xdsl.irdl.declarative_assembly_format import FormatProgram, ParsingState
+from xdsl.irdl.operations import (
+    BaseAccessor,
+    BaseAttrAccessor,
+    BeforeVariadicSingleAccessor,
+    VarIRConstruct,
+)
+from xdsl.parser import Parser
+from xdsl.traits import IsolatedFromAbove
+from xdsl.universe import Universe
+
+from tilewright.dialects.field_counts import FieldCounts, field_counts, flattened, segments
+from tilewright.dialects.once import once_each
+from tilewright.dialects.signature import FactsBySignature, identity
+from tilewright.xdsl_patches import verification as xdsl_verification
+
+# pyright: reportPrivateUsage=false
+
+
+class IRMeta(type(Protocol)):
+    """The metaclass of classes of IR, whose instances are those of the classes that inherit."""
+
+    __instancecheck__ = type.__instancecheck__
+    __subclasscheck__ = type.__subclasscheck__
+
+
+def install() -> None:
+    """Make xDSL faster, once and for all."""
+    if isinstance(Operation, IRMeta):
+        return
+    for root in (_IRNode, IRWithUses, IRWithName, Attribute, AttrConstraint, RangeConstraint):
+        _inherit_only(root)
+    classes: list[Any] = [Operation, Region, Block]
+    for class_, children in zip(classes, (_of_op, _of_region, _of_block), strict=True):
+        class_.walk = _walking(class_.walk, children)
+    nodes: list[Any] = [_IRNode, SSAValue, Use, IRDLOperation]
+    for node in nodes:
+        node.__hash__, node.__eq__ = object.__hash__, object.__eq__
+    operation: Any = Operation
+    operation.__init__, operation.create = _init, classmethod(_create)
+    operation.location = UNKNOWN_LOC
+    operation.operands = property(_operands_of, Operation.operands.fset)  # type: ignore[attr-defined]
+    values: list[Any] = [SSAValues, OpOperands, SSAValue, OpResult, BlockArgument]
+    several, view, value, result, argument = values
+    del several.__getitem__
+    view.__getitem__ = _operand_of
+    del value.type
+    value._type = property(attrgetter("type"), lambda self, type_: setattr(self, "type", type_))
+    result.owner, argument.owner = property(attrgetter("op")), property(attrgetter("block"))
+    block: Any = Block
+    block._attach_op, block.add_op = _attach, _append
+    operation.verify, operation.erase = xdsl_verification.verify_op, _erase
+    fast: Any = BlockOps
+    fast.__iter__ = _ops
+    accessors: list[Any] = [BaseAccessor, BeforeVariadicSingleAccessor, BaseAttrAccessor]
+    for accessor, get in zip(accessors, (_get, _get_one, _get_sized), strict=True):
+        accessor.__get__ = get
+    numbers: Any = DenseArrayBase
+    numbers.get_values = once_each(numbers.get_values)
+    definition: Any = OpDef
+    definition.verify = xdsl_verification.verify
+    operations.irdl_op_init = _build
+    form: Any = FormatProgram
+    form.parse = _parse
+    isolated: Any = IsolatedFromAbove
+    isolated.verify = xdsl_verification.isolated
+    universe: Any = Universe
+    universe.get_multiverse = cache(Universe.get_multiverse)
+
+
+def _inherit_only(class_: Any) -> None:
+    """Make IRMeta the metaclass of a class and of all that inherit from it."""
+    if isinstance(class_, ABCMeta) and not isinstance(class_, IRMeta):
+        class_.__class__ = IRMeta  # pyright: ignore[reportAttributeAccessIssue]
+    for inheriting in class_.__subclasses__():
+        _inherit_only(inheriting)
+
+
+# Walks
+
+
+def _walking(general: Callable[..., Any], children: Callable[[Any], Any]) -> Any:
+    """The walk of a node, forwards and an op before its regions; of others the general one."""
+
+    def walk(self: Any, *, reverse: bool = False, region_first: bool = False) -> Any:
+        if reverse or region_first:
+            return general(self, reverse=reverse, region_first=region_first)
+        return children(self)
+
+    return walk
+
+
+def _of_op(root: Operation) -> Iterator[Operation]:
+    return _walk(root, None, [])
+
+
+def _of_region(region: Region) -> Iterator[Operation]:
+    return _walk(None, None, [iter(region.blocks)])
+
+
+def _of_block(block: Block) -> Iterator[Operation]:
+    return _walk(None, block._first_op, [])
+
+
+def _walk(
+    root: Operation | None, op: Operation | None, stack: list[Iterator[Block] | Operation]
+) -> Iterator[Operation]:
+    """An op, those from another one on in its block, and those of the stack, each before the ops in
+    its regions; what follows an op is asked for before the op is given, as xDSL does, so that it
+    may be erased then."""
+    if root is not None:
+        yield root
+        stack += [iter(region.blocks) for region in reversed(root.regions)]
+    while True:
+        while op is not None:
+            following = op._next_op
+            yield op
+            if op.regions:
+                if following is not None:
+                    stack.append(following)
+                stack += [iter(region.blocks) for region in reversed(op.regions)]
+                break
+            op = following
+        op = None
+        while stack and op is None:
+            item = stack[-1]
+            if isinstance(item, Operation):
+                op = item
+                stack.pop()
+            elif (inner := next(item, None)) is not None:
+                op = inner._first_op
+            else:
+                stack.pop()
+        if op is None:
+            return
+
+
+def _ops(ops: BlockOps) -> Iterator[Operation]:
+    return _from(ops.block._first_op)
+
+
+def _from(op: Operation | None) -> Iterator[Operation]:
+    while op is not None:
+        following = op._next_op
+        yield op
+        op = following
+
+
+# Ops
+
+_new = object.__new__
+
+
+def _operands_of(op: Operation) -> OpOperands:
+    view: Any = _new(OpOperands)
+    view._op = op
+    return view
+
+
+def _operand_of(view: OpOperands, index: Any) -> Any:
+    return _values(view._op._operands[index])
+
+
+def _values(item: Any) -> Any:
+    return SSAValues(item) if item.__class__ is tuple else item
+
+
+_attach_any = Block._attach_op
+_no_more = Operation.__post_init__
+
+
+def _init(
+    self: Any,
+    *,
+    operands: Sequence[SSAValue] = (),
+    result_types: Sequence[Attribute] = (),
+    properties: Mapping[str, Attribute] = {},
+    attributes: Mapping[str, Attribute] = {},
+    location: LocationAttr | None = None,
+    successors: Sequence[Block] = (),
+    regions: Sequence[Region] = (),
+) -> None:
+    if successors:
+        self.successors = successors
+    for region in regions:
+        self.add_region(region)
+    if location is not None:
+        self.location = location
+    _fill(self, operands, result_types, dict(properties), dict(attributes))
+
+
+def _create(
+    class_: Any,
+    *,
+    operands: Sequence[SSAValue] = (),
+    result_types: Sequence[Attribute] = (),
+    properties: Mapping[str, Attribute] = {},
+    attributes: Mapping[str, Attribute] = {},
+    **rest: Any,
+) -> Any:
+    op = _new(class_)
+    if rest:
+        _init(
+            op, operands=operands, result_types=result_types, properties=properties,
+            attributes=attributes, **rest,
+        )  # fmt: skip
+    else:
+        _fill(op, operands, result_types, dict(properties), dict(attributes))
+    return op
+
+
+class _Use:
+    """A use, without a dictionary of its own."""
+
+    __slots__ = ("_index", "_next_use", "_operation", "_prev_use")
+    operation, index = Use.operation, Use.index
+    __repr__ = Use.__repr__
+
+
+_NONE = SSAValues[Any]()
+
+
+def _fill(
+    self: Any,
+    operands: Sequence[SSAValue],
+    result_types: Sequence[Attribute],
+    properties: dict[str, Attribute],
+    attributes: dict[str, Attribute],
+) -> None:
+    """Give an op its values and attributes."""
+    # A tuple is made more quickly than SSAValues, and nobody sees it: accessors wrap parts of it.
+    self._operands = values = tuple(operands)
+    uses: list[Any] = []  # list[Any]() takes half a microsecond
+    for index, value in enumerate(values):
+        use: Any = _new(_Use)
+        use._operation, use._index, use._prev_use = self, index, None
+        use._next_use = first = value.first_use
+        if first is not None:
+            first._prev_use = use
+        value.first_use = use
+        uses.append(use)
+    self._operand_uses = tuple(uses)
+    results: list[Any] = []
+    for type_ in result_types:
+        result: Any = _new(OpResult)
+        result.type, result.op, result.index = type_, self, len(results)
+        results.append(result)
+    self.results = SSAValues(results) if results else _NONE
+    self.properties, self.attributes = properties, attributes
+    for name in _added(self.__class__):
+        if name not in properties:
+            return self.__post_init__()
+    # An implicit builder takes the place of Operation's own.
+    if Operation.__post_init__ is not _no_more:
+        self.__post_init__()
+
+
+@cache
+def _added(class_: Any) -> Sequence[str]:
+    """The properties that an op gets where it was not given them; with an empty name where it may
+    get attributes, or does more."""
+    if not hasattr(class_, "get_irdl_definition"):  # an op that nobody registered
+        return [""]
+    definition: OpDef = class_.get_irdl_definition()
+    is_other = class_.__post_init__ is not IRDLOperation.__post_init__
+    more = is_other or any(field.default_value for field in definition.attributes.values())
+    named = definition.properties.items()
+    names = [
+        name for name, field in named
+        if field.default_value is not None and not isinstance(field, OptionalDef)
+    ]  # fmt: skip
+    return [*names, ""] if more else names
+
+
+_built = operations.irdl_op_init
+
+
+def _build(self: Any, op_def: Any, *, operands: Any, result_types: Any, **rest: Any) -> None:
+    """Initialise an op of its fields, if it has values and attributes alone."""
+    if "_counts" not in op_def.__dict__:
+        op_def._counts = field_counts(op_def)
+    counts: FieldCounts | None = op_def._counts
+    values = types = None
+    if counts and not rest["regions"] and not rest["successors"]:
+        values = flattened(operands, counts.operands, SSAValue)
+        types = flattened(result_types, counts.results, Attribute)
+    if counts is None or values is None or types is None:
+        _built(self, op_def, operands=operands, result_types=result_types, **rest)
+        return
+    fields: dict[str, Any] = {
+        part: {name: value for name, value in rest[part].items() if value is not None}
+        for part in ("properties", "attributes")
+    }
+    if counts.sizes is not None:
+        fields[counts.sizes][AttrSizedOperandSegments.attribute_name] = segments(values[1])
+    _fill(self, values[0], types[0], **fields)
+
+
+def _attach(block: Block, op: Operation) -> None:
+    """Let an op be one of a block: one without regions contains no block."""
+    if op.parent is not None or op.regions:
+        _attach_any(block, op)
+    op.parent = block
+
+
+_append_any = Block.add_op
+
+
+def _append(block: Block, op: Operation) -> None:
+    last = block._last_op
+    if last is None or op.parent is not None or op.regions:
+        return _append_any(block, op)
+    op.parent, op._prev_op, op._next_op = block, last, None
+    last._next_op = block._last_op = op
+    return None
+
+
+_erase_any = Operation.erase
+
+
+def _erase(op: Operation, safe_erase: bool = True, drop_references: bool = True) -> None:
+    """Erase an op. What is in an isolated one nobody else uses: it is taken apart, and so is gone
+    at once, not when the garbage collector has looked for cycles."""
+    if not safe_erase and op.has_trait(IsolatedFromAbove):
+        for region in op.regions:
+            inner: Any
+            for inner in region.walk():
+                for use in inner._operand_uses:
+                    use._prev_use = None
+                for result in inner.results:
+                    result.op = result.first_use = None
+                inner._operands, inner._operand_uses, inner.results = _NONE, (), _NONE
+                inner.parent = inner._prev_op = inner._next_op = None
+    _erase_any(op, safe_erase, drop_references)
+
+
+_OPERAND, _RESULT = VarIRConstruct.OPERAND, VarIRConstruct.RESULT
+
+
+def _get(accessor: Any, op: Any, _class: Any = None) -> Any:
+    construct = accessor.construct
+    if construct is _OPERAND:
+        return _values(accessor.index(op._operands))
+    if construct is _RESULT:
+        return _values(accessor.index(op.results))
+    return accessor.index(operations.get_op_constructs(op, construct))
+
+
+def _get_sized(accessor: Any, op: Any, _class: Any = None) -> Any:
+    option, construct = accessor.option, accessor.construct
+    sizes = option.container(op)[option.attribute_name].get_values()
+    if construct is _OPERAND:
+        return _values(accessor.index(sizes, op._operands))
+    if construct is _RESULT:
+        return _values(accessor.index(sizes, op.results))
+    return accessor.index(sizes, operations.get_op_constructs(op, construct))
+
+
+def _get_one(accessor: Any, op: Any, _class: Any = None) -> Any:
+    construct = accessor.construct
+    if construct is _OPERAND:
+        return op._operands[accessor.idx]
+    if construct is _RESULT:
+        return op.results[accessor.idx]
+    return accessor.index(operations.get_op_constructs(op, construct))
+
+
+# Text
+
+_Types = tuple[Sequence[Sequence[Attribute]], Sequence[Sequence[Attribute]]]
+_inferred = FactsBySignature[_Types]()
+"""The types of operands and results, by what the text of an op says of them."""
+
+
+def _parse(program: FormatProgram, parser: Parser, op_type: Any) -> Any:
+    """Parse an op by its format: what follows from the types and attributes that are written is
+    verified and inferred once for all ops where these are the same."""
+    state: Any = ParsingState(op_type)
+    for directive in program.stmts:
+        directive.parse(parser, state)
+    written = [one for some in (*state.operand_types, *state.result_types) for one in some or ()]
+    named = [*state.properties.items(), *state.attributes.items()]
+    key = (
+        op_type, len(state.properties), *map(len, state.operands),
+        *[-1 if some is None else len(some) for some in state.operand_types],
+        *[-1 if some is None else len(some) for some in state.result_types],
+        *map(id, written), *[name for name, _ in named], *[identity(value) for _, value in named],
+    )  # fmt: skip
+    if (types := _inferred.get(key)) is None:
+        definition = op_type.get_irdl_definition()
+        program.resolve_constraint_variables(state, definition)
+        operand_types = program.resolve_operand_types(state, definition)
+        types = operand_types, program.resolve_result_types(state, definition)
+        _inferred.keep(key, types, (*written, *[value for _, value in named]))
+    operands = [
+        parser.resolve_operands(some, wanted, parser.pos)
+        for some, wanted in zip(state.operands, types[0], strict=True)
+    ]
+    return op_type.build(
+        result_types=types[1], operands=operands, attributes=state.attributes,
+        properties=state.properties, regions=state.regions, successors=state.successors,
+    )  # fmt: skip
