@@ -208,6 +208,8 @@ class EntryOp(PtxOp):
         legal = tuple(reg(PARAMETER_TYPES[parameter.data]) for parameter in self.parameters)
         if not self.body.blocks or self.body.blocks[0].arg_types != legal:
             raise self.fail("an entry block with one register a parameter")
+        if len(self.body.blocks) > 1 and self.body.blocks[0].is_empty:
+            raise self.fail("instructions in the entry block")
         self._verify_launch()
 
     def _verify_shape(self) -> None:

@@ -74,7 +74,7 @@ def test_variables_are_those_of_the_module(name: str, type_: str, value: str, me
     with pytest.raises(tw.CompileError, match=re.escape(message)):
         tw.compile(variable + kernel, "sm_90a")
     with pytest.raises(tw.CompileError, match=re.escape(message)):
-        tw.interpret(variable + kernel, "k", grid=1, block=1, args=[])
+        tw.interpret(variable + kernel, "k", grid=(1,), block=(1,), args=[])
 
 
 @pytest.mark.parametrize(

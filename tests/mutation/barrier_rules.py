@@ -3,10 +3,13 @@ again before it matters, and what only waits for longer."""
 
 from __future__ import annotations
 
+from itertools import islice
+
+from edits import acts, constant_of
 from fence_rules import ARRIVES, BEFORE, INIT, WAIT, moved, passed
 from kernel_flow import TELLS, Flow, Is, named
-from mutants import Mutant, acts
-from xdsl.dialects import arith, memref, scf
+from mutants import Mutant
+from xdsl.dialects import memref, scf
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp, StringAttr
 from xdsl.ir import Operation, SSAValue
 
@@ -83,13 +86,6 @@ def in_loop(op: Operation) -> bool:
     return parent is not None
 
 
-def constant(value: SSAValue) -> int | None:
-    """The number that a value always is."""
-    if isinstance(value.owner, arith.ConstantOp) and isinstance(value.owner.value, IntegerAttr):
-        return value.owner.value.value.data
-    return None
-
-
 def _unheard(barrier: SSAValue) -> bool:
     """Whether nobody learns of arrivals at an mbarrier: threads wait there once, for the phase
     before the first one, and arrive once. Were the first phase over when they wait, they would wait
@@ -102,32 +98,50 @@ def _unheard(barrier: SSAValue) -> bool:
         and len(arrivals) == 1
         and not any(map(in_loop, waits + arrivals))
         and all(wait.name.startswith("cute_nvgpu") for wait in waits)
-        and all(constant(wait.operands[-1]) == 1 for wait in waits)
+        and all(constant_of(wait.operands[-1]) == 1 for wait in waits)
     )
 
 
 def first_phase(mutant: Mutant, op: Operation, before: ModuleOp, after: ModuleOp) -> bool:
-    """A wait for the phase before the first one lets everybody through, wherever it is."""
+    """A wait for the phase before the first one lets everybody through, wherever it is; or at
+    another mbarrier, at which only its own branch arrives, later."""
     other = passed(mutant, op)
+    if mutant.kind == "barrier: another" and WAIT(op) and _unheard(op.operands[0]):
+        return _comes_first(next(islice(after.walk(), mutant.op, None)))
     wait = op if WAIT(op) else other
     if mutant.kind not in MOVED:
         return False
     acquire = op if ACQUIRES(op) else other
     if acquire is not None and ACQUIRES(acquire):
-        return acquired_once(acquire.operands[0]) and constant(acquire.operands[1]) == 0
+        return acquired_once(acquire.operands[0]) and constant_of(acquire.operands[1]) == 0
     if wait is None or not WAIT(wait) or not wait.name.startswith("cute_nvgpu"):
         return False
     return _unheard(wait.operands[0])
 
 
+def _comes_first(wait: Operation) -> bool:
+    """Whether all arrivals at what an op waits for follow it in its block."""
+    uses = [use.operation for use in wait.operands[0].uses]
+    block = wait.parent_block()
+    assert block is not None
+    every = list(block.ops)
+    later = every[every.index(wait) + 1 :]
+    return not in_loop(wait) and all(
+        any(step.is_ancestor(use) for step in later) for use in uses if ARRIVES(use)
+    )
+
+
 def unheard(mutant: Mutant, op: Operation, before: ModuleOp, after: ModuleOp) -> bool:
     """An arrival of which nobody learns, or the release of a stage that nobody acquires again, is
-    another or none. In shared memory, an mbarrier whose phase never ends hinders nobody."""
+    another or none, or its mbarrier was made anew before. In shared memory, one whose phase never
+    ends hinders nobody."""
     if mutant.kind.startswith("guard"):
         inside = [each for each in op.walk() if each is not op and acts(each)]
         return all(ARRIVES(each) and each.name.startswith("cute_nvgpu") for each in inside) and all(
             _unheard(each.operands[0]) for each in inside
         )
+    if mutant.kind == "reinit: behind the wait":
+        return _unheard(op.operands[0])
     if mutant.kind not in MOVED:
         return False
     other = passed(mutant, op)
@@ -151,14 +165,14 @@ def used_once(mutant: Mutant, op: Operation, before: ModuleOp, after: ModuleOp) 
     uses = [use.operation for use in pipeline.uses]
     if "consumers" in mutant.kind:
         return acquired_once(pipeline)
-    return all(len(use.operands) == 2 and constant(use.operands[1]) == 0 for use in uses)
+    return all(len(use.operands) == 2 and constant_of(use.operands[1]) == 0 for use in uses)
 
 
 def acquired_once(pipeline: SSAValue) -> bool:
     """Whether stages of a pipeline are acquired once, in its first use."""
     uses = [use.operation for use in pipeline.uses]
     acquires = [use for use in uses if named(r"pipeline\.producer_acquire")(use)]
-    return all(not in_loop(use) and constant(use.operands[1]) == 0 for use in acquires)
+    return all(not in_loop(use) and constant_of(use.operands[1]) == 0 for use in acquires)
 
 
 def _tells_nobody(op: Operation) -> bool:
@@ -271,8 +285,8 @@ def _may_write(op: Operation, store: Operation) -> bool:
     if isinstance(op, memref.StoreOp) and isinstance(op.memref.owner, memref.AllocOp):
         if op.memref is not source:
             return False
-        ours = [constant(value) for value in op.indices]
-        theirs = [constant(value) for value in store.operands[1 : 1 + len(ours)]]
+        ours = [constant_of(value) for value in op.indices]
+        theirs = [constant_of(value) for value in store.operands[1 : 1 + len(ours)]]
         return all(None in pair or pair[0] == pair[1] for pair in zip(ours, theirs, strict=True))
     return source in op.operands or not named(r"tma\.load")(op)
 

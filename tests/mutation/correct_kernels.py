@@ -8,21 +8,14 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import permutations
-from pathlib import Path
-from typing import Any
 
-import numpy as np
-from subjects import SUBJECTS, Array, Subject
+from small_kernels import SMALL
+from subjects import SUBJECTS, Array, Subject, small
 from xdsl.dialects import scf
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
-import tilewright as tw
-from tilewright.execution import interpret
 from tilewright.pipeline import verified
-
-FOLDER = Path(__file__).parent / "correct"
-FROM = np.arange(256, dtype=np.int32).reshape(16, 16)
 
 
 @dataclass(frozen=True)
@@ -36,94 +29,8 @@ class Correct:
 
 
 def _small(name: str, expected: Callable[[list[Array]], bool]) -> Correct:
-    text = (FOLDER / f"{name}.mlir").read_text()
-    grid, block = launch_of(text)
-    arch = next(iter(re.findall(r"^// .*arch = (\w+)", text, re.MULTILINE)), "sm_90a")
-
-    def run(module: ModuleOp, schedule: int | None) -> list[Array]:
-        arguments = arguments_of(text)
-        return interpret(
-            module, grid=grid, block=block, args=arguments,
-            arch=arch, schedule=schedule, max_steps=100_000, races="error",
-        )  # fmt: skip
-
-    return Correct(lambda: verified(text, name)[0], arch, run, expected)
-
-
-def launch_of(text: str) -> tuple[tuple[int], tuple[int]]:
-    """The grid, one cluster, and the block of a small kernel."""
-    (block,) = map(int, re.findall(r"^// block = (\d+)", text, re.MULTILINE))
-    return (2 if "cluster_size" in text else 1,), (block,)
-
-
-def arguments_of(text: str) -> list[Any]:
-    """256 numbers, which count where the kernel says so, and the tensor that it copies, if any."""
-    counts = "// p counts" in text
-    arguments: list[Any] = [np.arange(256, dtype=np.int32) if counts else np.zeros(256, np.int32)]
-    if "%m: " in text:
-        arguments.append(tw.TensorMap(FROM.copy(), box=(8, 16), swizzle=64))
-    return arguments
-
-
-def _sums(arrays: list[Array]) -> bool:
-    """Three times both stages, at the row of the warp and the column of the lane."""
-    lanes = np.arange(32) % 16
-    found = arrays[0]
-    return all(
-        (found[32 * w : 32 * w + 32] == 3 * (FROM[w, lanes] + FROM[8 + w, lanes])).all()
-        for w in (1, 2)
-    )
-
-
-def _sums_of_warpgroups(arrays: list[Array]) -> bool:
-    """Three times both stages, at each thread's place in the box, for each of two warpgroups."""
-    expected = 3 * (FROM[:8] + FROM[8:]).reshape(-1)
-    return bool((arrays[0] == np.tile(expected, 2)).all())
-
-
-def _sums_of_ctas(arrays: list[Array]) -> bool:
-    """Three times the second row of both stages, in each of two CTAs."""
-    expected = 3 * (FROM[1] + FROM[9])
-    return bool((arrays[0][:64] == np.tile(expected, 4)).all())
-
-
-def _private(arrays: list[Array]) -> bool:
-    """Six times what the lane on the other side has copied, and the lane."""
-    thread = np.arange(64)
-    expected = 6 * (thread // 32 * 32 + 31 - thread % 32) + thread % 32
-    return bool((arrays[0][64:128] == expected).all())
-
-
-def _first_box(arrays: list[Array]) -> bool:
-    return bool((arrays[0][:128] == FROM[:8].reshape(-1)).all())
-
-
-SMALL: dict[str, Callable[[list[Array]], bool]] = {
-    "pingpong_named_barriers": lambda arrays: bool(
-        (arrays[0][:128] == 6 + 4 * np.arange(128)).all()
-    ),
-    "forwarded_completion": _first_box,
-    "two_producer_warps": _first_box,
-    "arrival_per_thread": _sums,
-    "arrival_per_warp": _sums,
-    "arrival_behind_a_named_barrier": _sums,
-    "per_warp_tma_store": lambda arrays: bool(
-        (arrays[1] == np.arange(16) + 32 * (np.arange(16) // 8)[:, None]).all()
-    ),
-    "own_bytes_stored": lambda arrays: bool((arrays[1] == 1).all()),
-    "arrival_per_warpgroup": _sums_of_warpgroups,
-    "multicast_released_by_both": _sums_of_ctas,
-    "multicast_over_writes": lambda arrays: bool((arrays[0][:64] == np.tile(FROM[1], 4)).all()),
-    "warp_private_cp_async": _private,
-    "double_buffered_tensor_memory": lambda arrays: bool((arrays[0][:128] == 64).all()),
-    "one_store_in_flight": lambda arrays: bool(
-        (arrays[1] == 2 + np.arange(16)[:, None] // 8).all()
-    ),
-    "split_cluster_barrier": lambda arrays: bool(
-        (arrays[0][:64] == np.tile(np.arange(32), 2)).all()
-    ),
-    "cluster_handover": lambda arrays: bool((arrays[0][:32] == 1).all()),
-}
+    subject = small(name)
+    return Correct(lambda: subject.module(name, "atom")[0], subject.arch, subject.run, expected)
 
 
 def roles(module: ModuleOp) -> list[Operation]:

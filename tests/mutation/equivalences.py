@@ -8,10 +8,13 @@ from collections.abc import Callable
 
 import barrier_rules
 import fence_rules
+import idle_fence_rules
+import order_rules
 import role_rules
+from edits import acts, constant_of
 from fence_rules import passed
 from kernel_flow import Flow, named
-from mutants import Mutant, acts
+from mutants import Mutant
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.dialects.memref import AllocOp
@@ -32,11 +35,18 @@ def same_text(mutant: Mutant, op: Operation, before: ModuleOp, after: ModuleOp) 
 
 
 def no_other_allocation(mutant: Mutant, op: Operation, before: ModuleOp, after: ModuleOp) -> bool:
-    """The permit to allocate tensor memory is given back at another time or not at all, in a kernel
-    that allocates once: it ends with the CTA (PTX ISA, tcgen05.relinquish_alloc_permit), and other
-    kernels only wait."""
+    """The permit to allocate tensor memory is given back at another time or not at all, behind all
+    allocations: it ends with the CTA (PTX ISA, tcgen05.relinquish_alloc_permit), and other kernels
+    only wait."""
+    other = passed(mutant, op)
+    gives = op if "relinquish_alloc_permit" in op.name else other
+    if gives is None or "relinquish_alloc_permit" not in gives.name:
+        return False
+    if other is not None:
+        return not any(each.name in ALLOCATIONS for each in (*op.walk(), *other.walk()))
     allocations = [each for each in before.walk() if each.name in ALLOCATIONS]
-    return "relinquish_alloc_permit" in op.name and len(allocations) == 1
+    again = mutant.kind in ("remove", "far: last", "twice")
+    return again or (len(allocations) == 1 and mutant.kind == "role: outside its if")
 
 
 ALLOCATIONS = ("cute_nvgpu.tmem.alloc", "ptx.tcgen05.alloc")
@@ -70,7 +80,7 @@ def independent(mutant: Mutant, op: Operation, before: ModuleOp, after: ModuleOp
     if mine[0] is not theirs[0]:
         return all(isinstance(barrier.owner, AllocOp) for barrier in (mine[0], theirs[0]))
     pairs = zip(mine[1:], theirs[1:], strict=True)
-    numbers = [tuple(map(barrier_rules.constant, pair)) for pair in pairs]
+    numbers = [tuple(map(constant_of, pair)) for pair in pairs]
     return any(None not in pair and pair[0] != pair[1] for pair in numbers)
 
 
@@ -106,21 +116,28 @@ def _short(op: Operation) -> str:
 
 
 def renamed_barrier(mutant: Mutant, op: Operation, before: ModuleOp, after: ModuleOp) -> bool:
-    """A `bar.sync` takes a number that no other barrier has, but a barrier of the whole CTA that
-    all have left before they come here, in a kernel where nobody only arrives: the same threads
-    meet at it, and as all of the old number stand in one block, they met nobody at another one. Or
-    it is one of the whole CTA that all leave before they come to any other of the new number."""
+    """A `bar.sync` takes a number that no other barrier has, as none had its own, or where nobody
+    only arrives and it is one of the whole CTA: each run shows that all come there. Or none has it
+    but a barrier of the whole CTA that all have left before they come here, in a kernel where
+    nobody only arrives: the same threads meet at it, and as all of the old number stand in one
+    block, they met nobody at another one. Or it is one of the whole CTA that all leave before they
+    come to any other of the new number."""
     if not mutant.kind.startswith("barrier") or _short(op) != "bar.sync":
         return False
     barriers = [each for each in before.walk() if BARRIER.fullmatch(_short(each))]
+    old = _number(op)
+    others = {_number(each) for each in barriers if each is not op}
     step = int(mutant.kind.removeprefix("barrier"))
+    alone = fence_rules.WHOLE(op) and not any("arrive" in each.name for each in barriers)
+    if old + step not in others and old + step <= 15 and (old not in others or alone):
+        return True
     if fence_rules.WHOLE(op) and isinstance(op.parent_op(), KERNELS):
         taken = [
             each for each in barriers if each is not op and _number(each) == _number(op) + step
         ]
         flow = Flow(before)
         first = all(op not in flow.reach(each, lambda step: False) for each in (op, *taken))
-        if first and not any("arrive" in each.name for each in barriers):
+        if first and not any("arrive" in each.name for each in barriers if _number(each) == old):
             return True
     if any("arrive" in each.name for each in barriers) or _number(op) + step > 15:
         return False
@@ -203,6 +220,8 @@ RULES: dict[str, Rule] = {
     **fence_rules.RULES,
     **barrier_rules.RULES,
     **role_rules.RULES,
+    **idle_fence_rules.RULES,
+    **order_rules.RULES,
 }
 
 

@@ -3,8 +3,9 @@ after them, one without such accesses may go, or move."""
 
 from __future__ import annotations
 
+from edits import acts, constant_of
 from kernel_flow import LEARNS, TELLS, TENSOR, Flow, Is, named
-from mutants import Mutant, acts
+from mutants import Mutant
 from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
@@ -18,7 +19,8 @@ WGMMA_FENCE = named(r"wgmma\.fence")
 REGISTERS = named(r"sm90\.\w+|wgmma\.\w+|gemm|fill|copy|fragment\.\w+|list\.\w+|retile")
 WAIT = named(r"mbarrier\.(wait|try_wait\.parity)|pipeline\.consumer_wait")
 
-REMOVED = ("remove", "earlier", "later", "role: outside its if")
+INTO = "role: into the branch before"
+REMOVED = ("remove", "earlier", "later", "role: outside its if", INTO)
 """Kinds by which a fence is no more where it was: where it is now besides, it orders the more."""
 
 
@@ -188,19 +190,35 @@ ARRIVES = named(
 
 
 def no_copy_completes_it(mutant: Mutant, op: Operation, before: ModuleOp, after: ModuleOp) -> bool:
-    """An `mbarrier.init` and a `fence.mbarrier_init` change places, and only threads of the CTA
-    arrive at that mbarrier: no copy, no commit and no other CTA, to which the fence is to show it
-    (PTX ISA, fence.mbarrier_init)."""
-    other = passed(mutant, op)
-    if other is None or not ((INIT(op) and INIT_FENCE(other)) or (INIT(other) and INIT_FENCE(op))):
+    """A `fence.mbarrier_init` goes, moves, or changes places with an `mbarrier.init`, and only
+    threads arrive at those mbarriers: no copy and no commit, to which the fence is to show them
+    (PTX ISA, fence.mbarrier_init). Other threads, of other CTAs too, learn of them at a barrier."""
+    fence = moved(mutant, op, FENCES_INITS)
+    if fence is None or op.name.startswith("ptx."):
         return False
-    init = op if INIT(op) else other
-    barrier = init.operands[0]
-    uses = [use.operation for use in barrier.uses]
-    return not init.name.startswith("ptx.") and all(map(BY_THREADS, uses))
+    other = passed(mutant, op)
+    inits = [each for each in (op, other) if each is not None and INIT(each)]
+    if not inits and fence[0] is not op:
+        return False
+    inits = inits or [each for each in before.walk() if INIT(each)]
+    return all(
+        BY_THREADS(use.operation) or is_apart(use.operation, init)
+        for init in inits
+        for use in init.operands[0].uses
+    )
 
 
-BY_THREADS = named(r"mbarrier\.(init|wait|arrive|inval)")
+def is_apart(op: Operation, other: Operation) -> bool:
+    """Whether an op is about another element of the mbarriers that another one is about."""
+    place = list(op.operands).index(other.operands[0])
+    pairs = zip(op.operands[place + 1 :], other.operands[1:], strict=False)
+    return any(
+        None not in pair and pair[0] != pair[1]
+        for pair in (tuple(map(constant_of, p)) for p in pairs)
+    )
+
+
+BY_THREADS = named(r"mbarrier\.(init|wait|arrive|inval)|cluster\.mbarrier_arrive")
 
 
 def first_of_its_branch(mutant: Mutant, op: Operation, before: ModuleOp, after: ModuleOp) -> bool:
@@ -226,6 +244,8 @@ def another_fence_of_inits(
     if mutant.kind in REMOVED and WHOLE(op):
         return all(map(_makes, Flow(before).reach(op, WHOLE)))
     other = passed(mutant, op)
+    if mutant.kind == "far: last" and INIT(op):
+        other = _following(op, FENCES_INITS)
     fence = op if FENCES_INITS(op) and mutant.kind in REMOVED else other
     if fence is None or not FENCES_INITS(fence):
         return False
@@ -242,6 +262,14 @@ def another_fence_of_inits(
     gates |= {step for step in flow.after[fence] if again(step)}
     inside = {step for gate in gates for step in flow.reach(_inner(gate), FENCES_INITS)}
     return bool(gates) and all(map(_makes, between)) and all(map(_makes, inside))
+
+
+def _following(op: Operation, kind: Is) -> Operation | None:
+    """The next op of a kind in a block that does nothing else but make mbarriers."""
+    step = op.next_op
+    while step is not None and not kind(step) and _makes(step):
+        step = step.next_op
+    return step
 
 
 BRANCHES = named("if|cond_bra")

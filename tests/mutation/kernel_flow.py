@@ -38,6 +38,16 @@ LEARNS = named(
 )
 """Those by which a thread learns of others."""
 
+WRITES = named(
+    r"store|st|fragment\.store|stmatrix|atomic_rmw|address\.(store|atomic|reduce)|atom|red"
+)
+"""What threads write to memory."""
+
+ASYNCHRONOUS = named(r"tma\.load|tcgen05\.commit|cp\.async\.bulk\.tensor\.load")
+"""What completes an mbarrier, but threads."""
+
+DEALLOC = named(r"(tmem|tcgen05)\.dealloc")
+
 
 class Flow:
     """The ops that may follow each op of a kernel, and come before it."""

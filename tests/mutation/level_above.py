@@ -32,7 +32,18 @@ def mutants_at(example: str, level: Level) -> tuple[ModuleOp, dict[str, Mutant]]
 
 def rule_at(name: str, mutated: ModuleOp) -> str:
     """The rule that proves a mutant equivalent at its level, or one of which it is the lowering at
-    the level above; or ''."""
+    the level above; or ''. A fence that may go may stand anywhere: it keeps nobody waiting."""
+    if (rule := _rule_at(name, mutated)) or name.rpartition("/")[2] not in ("earlier", "later"):
+        return rule
+    example, place, op, _ = name.split("/")
+    level = next(level for level in SUBJECTS[example].levels if level == place)
+    module, named = mutants_at(example, level)
+    gone = named.get(f"{example}/{place}/{op}/remove")
+    without = gone.of(module) if gone is not None and "fence" in op else None
+    return "" if gone is None or without is None else _rule_at(gone.name, without)
+
+
+def _rule_at(name: str, mutated: ModuleOp) -> str:
     example, place = name.split("/")[:2]
     levels = SUBJECTS[example].levels
     level = next(level for level in levels if level == place)

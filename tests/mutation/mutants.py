@@ -9,30 +9,18 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
+from edits import Edit, acts, carried, is_guard, number, put, put_changed, put_number, synchronises
+from order_edits import order_edits
 from parameter_edits import parameter_edits
+from scope_edits import scope_edits
 from xdsl.dialects import arith, scf
-from xdsl.dialects.builtin import IndexType, IntegerAttr, IntegerType, ModuleOp, UnitAttr, i1
-from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
+from xdsl.dialects.builtin import IndexType, IntegerAttr, IntegerType, ModuleOp, UnitAttr, i1, i32
+from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects.cute_nvgpu.ops.tma import TmaLoadOp
-
-SYNCHRONISES = re.compile(
-    r"\w+\.(mbarrier\.|fence|wgmma\.(fence|commit|wait)|cp\.async\.(bulk\.)?(commit|wait)"
-    r"|bar\.|barrier|cluster\.(arrive|wait|mbarrier)|tcgen05\.(commit|wait|fence|alloc|dealloc|relinq)"
-    r"|tmem\.(wait|alloc|dealloc|relinq)|setmaxnreg|pipeline\.(producer|consumer)|memref\.dealloc)"
-)
-"""Ops that order others, by name."""
-
-ACTS = re.compile(
-    r"\w+\.(.*(load|store|copy|mma|gemm|ldmatrix|retrieve|fill)|ld|st|cp\.async|tma\.|scf|if|for)"
-)
-"""Ops that read or write memory or hold such ops: what an op that is moved has to pass."""
-
-PREPARES = re.compile(r"cute\.(tiled\.|make_|mma\.)")
-"""Ops of the same names that only say how memory will be accessed."""
 
 STEPS = {"threads": (-32, 32), "bytes": (-16, 16), "registers": (-8, 8), "columns": (-32, 32)}
 """By how much a number changes, where not by one."""
@@ -40,8 +28,12 @@ STEPS = {"threads": (-32, 32), "bytes": (-16, 16), "registers": (-8, 8), "column
 FIXED = {"operandSegmentSizes", "offset", "cta_group"}
 """Properties that are not mutated as numbers: an offset is of a barrier, see `_barriers`."""
 
-Edit = Callable[[Operation], bool]
-"""Changes an op in place; False where it has nothing to change."""
+
+WORDS = (
+    "stage", "guard", "role", "swizzle", "pipeline", "parity", "far", "twice", "group",
+    "divergence", "cluster", "reinit", "scope", "space", "barrier:", "columns:",
+)  # fmt: skip
+"""How kinds begin that are counted together."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +50,14 @@ class Mutant:
         copy = module.clone()
         target = next(op for place, op in enumerate(copy.walk()) if place == self.op)
         return copy if self.edit(target) else None
+
+
+def kind_of(kind: str) -> str:
+    """The row of the table that a kind is counted in."""
+    for word in WORDS:
+        if kind.startswith(word):
+            return word.rstrip(":")
+    return kind if kind in ("remove", "earlier", "later", "read") else "number"
 
 
 def mutants(name: str, level: str, module: ModuleOp) -> list[Mutant]:
@@ -80,20 +80,10 @@ def _line(op: Operation) -> int:
     return int(numbers[-1]) if numbers else 0
 
 
-def synchronises(op: Operation) -> bool:
-    """Whether an op orders others."""
-    return SYNCHRONISES.match(op.name) is not None
-
-
-def acts(op: Operation) -> bool:
-    """Whether an op orders others, or is one that may be ordered."""
-    if synchronises(op) or op.regions:
-        return True
-    return ACTS.match(op.name) is not None and PREPARES.match(op.name) is None
-
-
 def _edits(op: Operation) -> Iterator[tuple[str, Edit]]:
     yield from parameter_edits(op)
+    yield from order_edits(op)
+    yield from scope_edits(op)
     if synchronises(op):
         yield "remove", _remove
         yield "earlier", lambda op: _move(op, -1)
@@ -104,18 +94,12 @@ def _edits(op: Operation) -> Iterator[tuple[str, Edit]]:
         yield from _operands(op)
     elif op.name in ("cute_nvgpu.tma.load", "cute_nvgpu.make_smem_desc"):
         yield from _operands(op)
-    elif isinstance(op, scf.IfOp) and not op.results and any(map(_orders_others, op.walk())):
+    elif isinstance(op, scf.IfOp) and is_guard(op):
         yield "guard: true", lambda op: _guard(op, 1)
         yield "guard: false", lambda op: _guard(op, 0)
         yield "guard: not", _negate
     elif op.name == "cute_nvgpu.elect.sync":
         yield "guard: all elected", lambda op: _replace_result(op, 1)
-
-
-def _orders_others(op: Operation) -> bool:
-    """Whether an op orders more than the copies of its own thread: the guard of a store that waits
-    for itself is no synchronisation."""
-    return synchronises(op) and ".bulk." not in op.name
 
 
 def _remove(op: Operation) -> bool:
@@ -205,49 +189,29 @@ def _operands(op: Operation) -> Iterator[tuple[str, Edit]]:
         if not isinstance(value.type, IndexType | IntegerType) or value.type == i1:
             continue
         if place == parity:
-            yield "parity", lambda op, place=place: _change(op, place, arith.XOrIOp, 1)
-        elif _carried(value):
-            yield f"stage: operand {place} is 0", lambda op, place=place: _constant(op, place, 0)
+            yield "parity", lambda op, place=place: put_changed(op, place, arith.XOrIOp, 1)
+            yield "parity: in the last round", _flip_last
+        elif carried(value):
+            yield f"stage: operand {place} is 0", lambda op, place=place: put_number(op, place, 0)
             if synchronises(op):
                 yield (
                     f"stage: operand {place} + 1",
-                    lambda op, place=place: _change(op, place, arith.AddiOp, 1),
+                    lambda op, place=place: put_changed(op, place, arith.AddiOp, 1),
                 )
 
 
-def _carried(value: SSAValue) -> bool:
-    """Whether a value is a loop's, or made of one: the number of a use, or a stage. What a thread
-    makes of its own number is a matter of the data."""
-    if isinstance(value, BlockArgument):
-        return isinstance(value.owner.parent_op(), scf.ForOp | scf.WhileOp)
-    owner = value.owner
-    return isinstance(owner, Operation) and any(map(_carried, owner.operands))
-
-
-def _number(value: int, type: Attribute) -> arith.ConstantOp:
-    assert isinstance(type, IndexType | IntegerType)
-    return arith.ConstantOp(IntegerAttr(value, type))
-
-
-def _constant(op: Operation, place: int, value: int) -> bool:
-    block = op.parent_block()
-    assert block is not None
-    constant = _number(value, op.operands[place].type)
-    block.insert_op_before(constant, op)
-    op.operands[place] = constant.result
-    return True
-
-
-def _change(
-    op: Operation, place: int, by: type[arith.AddiOp] | type[arith.XOrIOp], value: int
-) -> bool:
-    block = op.parent_block()
-    assert block is not None
-    constant = _number(value, op.operands[place].type)
-    changed = by(op.operands[place], constant.result)
-    block.insert_ops_before([constant, changed], op)
-    op.operands[place] = changed.result
-    return True
+def _flip_last(op: Operation) -> bool:
+    """The other parity in the last round of the loop around a wait, which may be a long one."""
+    loop = op.parent_op()
+    while not isinstance(loop, scf.ForOp):
+        if loop is None:
+            return False
+        loop = loop.parent_op()
+    place, index = len(op.operands) - 1, loop.body.block.args[0]
+    last = arith.SubiOp(loop.ub, loop.step)
+    is_last = arith.CmpiOp(index, last, "eq")
+    bit = arith.ExtUIOp(is_last, i32)
+    return put(op, place, last, is_last, bit, arith.XOrIOp(op.operands[place], bit))
 
 
 def _flip_ptx(op: Operation, place: int) -> bool:
@@ -267,17 +231,17 @@ def _flip_ptx(op: Operation, place: int) -> bool:
 
 
 def _guard(op: Operation, value: int) -> bool:
-    return _constant(op, 0, value)
+    return put_number(op, 0, value)
 
 
 def _negate(op: Operation) -> bool:
-    return _change(op, 0, arith.XOrIOp, 1)
+    return put_changed(op, 0, arith.XOrIOp, 1)
 
 
 def _replace_result(op: Operation, value: int) -> bool:
     block = op.parent_block()
     assert block is not None
-    constant = _number(value, op.results[0].type)
+    constant = number(value, op.results[0].type)
     block.insert_op_before(constant, op)
     op.results[0].replace_all_uses_with(constant.result)
     op.detach()

@@ -1,22 +1,22 @@
 """Mutants of parameters: swizzles of shared memory, stages and counts of pipelines, the number of
-stages after which a ring wraps, and the warp or warpgroup that plays a role."""
+stages after which a ring wraps, bounds of guards, and the warp or warpgroup that plays a role."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import cache
 
+from edits import Edit, carried, constant_of, is_guard, put_number, synchronises
 from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import IndexType, IntegerAttr, IntegerType
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, Operation
+from xdsl.ir import Attribute, Operation, Use
 from xdsl.rewriter import Rewriter
 
 from tilewright.dialects.cute.types.pipeline import PipelineType
 from tilewright.pipeline import verified
 
-Edit = Callable[[Operation], bool]
 FIELDS = {"stages": 1, "producers": 1, "consumers": 1, "bytes": 16}
 """The numbers of a pipeline, and by how much they change."""
 
@@ -31,13 +31,41 @@ def parameter_edits(op: Operation) -> Iterator[tuple[str, Edit]]:
         for field, step in FIELDS.items():
             for by in (-step, step):
                 yield f"pipeline: {field}{by:+}", lambda op, f=field, by=by: _pipeline(op, f, by)
-    elif isinstance(op, arith.CmpiOp) and _is_equal(op):
+    elif isinstance(op, arith.DivUIOp | arith.RemUIOp):
+        if (constant_of(op.rhs) or 0) > 1 and carried(op.lhs) and _is_of_a_ring(op):
+            for by in (-1, 1):
+                yield (
+                    f"stages{by:+}",
+                    lambda op, by=by: put_number(op, 1, (constant_of(op.operands[1]) or 0) + by),
+                )
+    elif isinstance(op, arith.CmpiOp) and not _is_equal(op):
+        if constant_of(op.rhs) is not None and any(map(_guards, op.result.uses)):
+            for by in (-1, 1):
+                yield f"guard: bound{by:+}", lambda op, by=by: _compare(op, by)
+    elif isinstance(op, arith.CmpiOp):
         wraps = any(isinstance(use.operation, arith.SelectOp) for use in op.result.uses)
         guards = [use.operation for use in op.result.uses if isinstance(use.operation, scf.IfOp)]
         if wraps or any(_is_role(guard) for guard in guards):
             for by in (-1, 1):
                 kind = "stages" if wraps else "role: warp"
                 yield f"{kind}{by:+}", lambda op, by=by: _compare(op, by)
+
+
+def _is_of_a_ring(op: Operation) -> bool:
+    """Whether a number says which mbarrier, or which phase, some op is about."""
+    for use in op.results[0].uses:
+        user = use.operation
+        if user.name.startswith("cute_nvgpu") and synchronises(user):
+            return True
+        if user.name.startswith("arith.") and _is_of_a_ring(user):
+            return True
+    return False
+
+
+def _guards(use: Use) -> bool:
+    """Whether a condition decides who orders others."""
+    branch = use.operation
+    return isinstance(branch, scf.IfOp) and is_guard(branch)
 
 
 def _is_equal(op: arith.CmpiOp) -> bool:
@@ -91,7 +119,7 @@ def _swizzled(type_: Attribute, bits: int) -> Attribute | None:
     """The type with a swizzle of so many bits more; None where it has none, or not of so many."""
     text = str(type_)
     found = re.search(r"S<(\d),", text)
-    if found is None or not 0 <= (number := int(found[1]) + bits) <= 3:
+    if found is None or not 1 <= (number := int(found[1]) + bits) <= 3:
         return None
     return _parsed(text.replace(found[0], f"S<{number},", 1))
 

@@ -3,10 +3,11 @@ access, how many stages a ring has, and which warp plays a role."""
 
 from __future__ import annotations
 
-from barrier_rules import ACQUIRES, acquired_once, constant, in_loop
+from barrier_rules import ACQUIRES, acquired_once, in_loop
+from edits import acts, constant_of
 from fence_rules import ARRIVES, WAIT
 from kernel_flow import named
-from mutants import Mutant, acts
+from mutants import Mutant
 from xdsl.dialects import arith, memref, scf
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
@@ -49,7 +50,7 @@ def fewer_stages(mutant: Mutant, op: Operation, before: ModuleOp, after: ModuleO
 def _one_behind(value: SSAValue, waited: set[SSAValue]) -> bool:
     """Whether a number is one less than one that is waited for, or the last of those in a loop."""
     owner = value.owner
-    if not isinstance(owner, arith.SubiOp) or constant(owner.rhs) != 1:
+    if not isinstance(owner, arith.SubiOp) or constant_of(owner.rhs) != 1:
         return False
     return owner.lhs in waited or any(_end(use, owner.lhs) for use in waited)
 
@@ -68,7 +69,7 @@ def another_warp(mutant: Mutant, op: Operation, before: ModuleOp, after: ModuleO
     plays waits, by itself or for others in turn, for one that it comes to later."""
     if not mutant.kind.startswith("role: warp") or not isinstance(op, arith.CmpiOp):
         return False
-    first, guards = constant(op.rhs), [use.operation for use in op.result.uses]
+    first, guards = constant_of(op.rhs), [use.operation for use in op.result.uses]
     if first is None or len(guards) != 1 or not isinstance(guards[0].parent_op(), FuncOp):
         return False
     warp, role = first + int(mutant.kind[-2:]), guards[0]
@@ -91,7 +92,7 @@ def _plays(branch: scf.IfOp, number: SSAValue, warp: int) -> bool:
     condition = branch.cond.owner
     if not isinstance(condition, arith.CmpiOp) or condition.lhs is not number:
         return True
-    other, predicate = constant(condition.rhs), condition.predicate.value.data
+    other, predicate = constant_of(condition.rhs), condition.predicate.value.data
     if other is None:
         return True
     known = {0: warp == other, 1: warp != other, 2: warp < other, 6: warp < other}
@@ -138,7 +139,7 @@ def more_wait(mutant: Mutant, op: Operation, before: ModuleOp, after: ModuleOp) 
     earlier = branches[: branches.index(branch)]
     arrivals = [each for each in before.walk() if answers(each, op)]
     return (
-        constant(op.operands[-1]) == 0
+        constant_of(op.operands[-1]) == 0
         and bool(arrivals)
         and all(any(each.is_ancestor(arrival) for each in earlier) for arrival in arrivals)
         and not any(map(in_loop, arrivals))

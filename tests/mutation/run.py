@@ -1,16 +1,21 @@
-"""All mutants of the examples: python tests/mutation/run.py [--example gemm_sm90] [--level atom]
+"""All mutants of the examples and of small kernels:
+
+    python tests/mutation/run.py [--example gemm_sm90] [--level atom]
 
 Prints a table by kind and every mutant that nothing catches; `--report` writes docs/hazards.md.
-Verdicts can be kept in a file (`--verdicts FILE`): those that it has are not asked for again.
+Verdicts can be kept in a file (`--verdicts FILE`): those that it has are not asked for again, so
+that what `--seconds` has left undone is done by the next run.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 import random
 import sys
+import time
 import warnings
 
 # Every process judges by itself: the arithmetic is not to spread over threads.
@@ -25,7 +30,7 @@ from functools import cache
 from pathlib import Path
 
 from level_above import mutants_at, rule_at
-from mutants import Mutant, mutants
+from mutants import Mutant, kind_of, mutants
 from subjects import SUBJECTS, Array, Level
 from verdicts import (
     CRASHED,
@@ -44,7 +49,8 @@ from tilewright.executors import add_executor_option, executor_of
 from tilewright.passes.check_hazards import UnprovenWarning
 
 LEVELS: tuple[Level, ...] = ("tile", "atom", "ptx")
-BATCH = 6
+BATCH = 20
+"""Mutants that a process judges at a time, of one kernel at one level, which it runs once."""
 
 
 @cache
@@ -56,28 +62,31 @@ def subject_at(example: str, level: Level) -> tuple[ModuleOp, list[Mutant], list
 
 
 def verdicts_on(
-    example: str, level: Level, chosen: Iterable[int], statically: bool
+    example: str, level: Level, chosen: Iterable[int], statically: bool, until: float
 ) -> list[Verdict]:
-    """The verdicts on some mutants, by their numbers."""
+    """The verdicts on some mutants, by their numbers, as far as one gets by a time."""
+    found: list[Verdict] = []
+    for number in chosen:
+        if time.time() > until:
+            break
+        verdict = _verdict_on(example, level, number, statically)
+        found += [] if verdict is None else [verdict]
+    return found
+
+
+def _verdict_on(example: str, level: Level, number: int, statically: bool) -> Verdict | None:
     subject = SUBJECTS[example]
     if statically:
         module, named = mutants_at(example, level)
-        every = list(named.values())
-        found = (judge_statically(every[number], module, subject, level) for number in chosen)
-        return [verdict for verdict in found if verdict is not None]
+        return judge_statically(list(named.values())[number], module, subject, level)
     module, every, right = subject_at(example, level)
-    judged = (judge(every[number], module, subject, level, right) for number in chosen)
-    return [verdict for verdict in judged if verdict is not None]
+    return judge(every[number], module, subject, level, right)
 
 
 def numbers_of(example: str, level: Level, known: set[str], share: float) -> list[int]:
     """The mutants that are to be judged."""
-    module, _ = SUBJECTS[example].module(example, level)
-    every = [
-        number
-        for number, mutant in enumerate(mutants(example, level, module))
-        if mutant.name not in known
-    ]
+    names = mutants_at(example, level)[1]
+    every = [number for number, name in enumerate(names) if name not in known]
     random.Random(f"{example} {level}").shuffle(every)
     return every[: round(share * len(every))]
 
@@ -92,14 +101,6 @@ def by_rule(verdict: Verdict) -> Verdict:
     mutated = named[verdict.name].of(module)
     rule = rule_at(verdict.name, mutated) if mutated else ""
     return replace(verdict, outcome=EQUIVALENT, why=rule) if rule else verdict
-
-
-def kind_of(kind: str) -> str:
-    """The row of the table that a kind is counted in."""
-    for word in ("stage", "guard", "role", "swizzle", "pipeline"):
-        if kind.startswith(word):
-            return word
-    return kind if kind in ("remove", "earlier", "later", "parity", "read") else "number"
 
 
 def table(verdicts: Iterable[Verdict]) -> list[str]:
@@ -151,9 +152,13 @@ INTRODUCTION = """\
 Every synchronising op of the kernels in `examples/` is removed, moved past its neighbours,
 taken out of its branch, or has its counts, bytes, parities, stages or guard changed, and swizzles,
 numbers of pipelines, rings' numbers of stages and the warps of roles are, at every level, one at a
-time. This page is written by `python tests/mutation/run.py --jobs 16 --report docs/hazards.md`; a
-sample is part of the tests. Where fewer mutants were judged than there are, they are a random
-share.
+time. So are those of the small kernels of `tests/mutation/correct` that say their block. Ops come
+twice, in half a warp, or for the threads of the branch before them alone; an mbarrier is made anew
+behind a wait, a cluster's barrier goes whole, tensor memory is given back at once, groups are
+empty, scopes and spaces of fences are narrower and wider, another mbarrier, CTA or allocation is
+meant, and the parity of the last round is the other one. This page is written by
+`python tests/mutation/run.py --jobs 64 --report docs/hazards.md`; a sample is part of the tests.
+Where fewer mutants were judged than there are, they are a random share.
 
 A mutant is *caught statically* by the passes of `tw.compile`, which look at every level in the same
 way, *caught when run* by `tw.interpret` in the order of the text or *on a schedule* with one of two
@@ -215,10 +220,12 @@ def main() -> None:
     parser.add_argument("--level", choices=LEVELS, action="append")
     add_executor_option(parser, "processes:2")
     parser.add_argument("--share", type=float, default=1.0, help="of the mutants; 0: none")
+    parser.add_argument("--seconds", type=float, default=math.inf, help="no new mutant after that")
     parser.add_argument("--static", action="store_true", help="the static check alone: no run")
     parser.add_argument("--verdicts", type=Path, help="a file of verdicts, read and added to")
     parser.add_argument("--report", type=Path, help="the page to write")
     options = parser.parse_args()
+    until = time.time() + options.seconds
     warnings.simplefilter("ignore", UnprovenWarning)
     verdicts: list[Verdict] = []
     if options.verdicts and options.verdicts.exists():
@@ -238,7 +245,7 @@ def main() -> None:
                     for first in range(0, len(chosen), BATCH)
                 ]
         random.Random(0).shuffle(work)
-        batches = [pool.submit(verdicts_on, *part, options.static) for part in work]
+        batches = [pool.submit(verdicts_on, *part, options.static, until) for part in work]
         for batch in as_completed(batches):
             try:
                 found = batch.result()

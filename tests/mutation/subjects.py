@@ -11,6 +11,7 @@ from typing import Any, Literal
 import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
+from small_kernels import FOLDER, SMALL, arch_of, arguments_of, launch_of, says_its_block, text_of
 from xdsl.dialects.builtin import ModuleOp
 
 import tilewright as tw
@@ -30,18 +31,19 @@ Level = Literal["tile", "atom", "ptx"]
 
 @dataclass(frozen=True)
 class Subject:
-    """A kernel of examples/: its target, launch and arguments, and the levels it is written at and
-    lowered to."""
+    """A kernel of examples/, or a small one: its target, launch and arguments, and the levels it is
+    written at and lowered to."""
 
     arch: str
     grid: tuple[int, ...]
     threads: int
     arguments: Callable[[], list[Any]]
     levels: tuple[Level, ...] = ("atom", "ptx")
+    folder: Path = EXAMPLES
 
     def module(self, name: str, level: Level) -> tuple[ModuleOp, str]:
         """The kernel at a level, and its text."""
-        text = (EXAMPLES / f"{name}.mlir").read_text()
+        text = (self.folder / f"{name}.mlir").read_text()
         module, source = verified(text, name)
         if level == "ptx":
             run_pipeline(module, self.arch, source)
@@ -112,6 +114,13 @@ def _wmma() -> list[Any]:
     return [a, b, np.full((64, 64), np.nan, np.float32)]
 
 
+def small(name: str) -> Subject:
+    """The subject of a small kernel."""
+    text = text_of(name)
+    grid, (threads,) = launch_of(text)
+    return Subject(arch_of(text), grid, threads, lambda: arguments_of(text), folder=FOLDER)
+
+
 TILES: tuple[Level, ...] = ("tile", "atom", "ptx")
 BF16 = ml_dtypes.bfloat16
 SUBJECTS: dict[str, Subject] = {
@@ -132,4 +141,5 @@ SUBJECTS: dict[str, Subject] = {
     "tile_gemm_sm100": Subject(
         "sm_100a", (1,), 192, lambda: matrices(128, 256, 576, np.float16), TILES
     ),
+    **{name: small(name) for name in SMALL if says_its_block(name)},
 }

@@ -6,8 +6,9 @@ import re
 from collections.abc import Callable
 
 import pytest
-from correct_kernels import FOLDER, SMALL, arguments_of, corpus, launch_of
+from correct_kernels import corpus
 from covering import THOROUGH
+from small_kernels import FOLDER, SMALL, arguments_of, launch_of
 from subjects import EXAMPLES, STATIC
 from without_checks import without_checks
 

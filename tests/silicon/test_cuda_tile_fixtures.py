@@ -14,6 +14,8 @@ from tilewright.tools.conformance.records import records, replay
 RECORDS = dict(records(Path(__file__).parent / "fixtures" / "cuda_tile.tar"))
 APPROXIMATE = {"functions", "product_e4m3", "softmax", "sums"}
 """Kernels whose bits Tile IR leaves open: orders of sums, approximate functions."""
+UNDEFINED = {"conversions"}
+"""Kernels that store what Tile IR leaves undefined: floats that an integer type does not hold."""
 
 
 def test_every_kernel_was_recorded() -> None:
@@ -26,6 +28,8 @@ def test_every_kernel_was_recorded() -> None:
 def test_kernel_equals_the_chip(name: str, level: Level) -> None:
     outcome = replay(name, RECORDS[name], level)
     verdicts = ("equal", "within bounds") if name in APPROXIMATE else ("equal",)
+    if name in UNDEFINED:
+        verdicts = ("undefined",)
     assert outcome.verdict in verdicts, "\n".join(outcome.lines)
 
 

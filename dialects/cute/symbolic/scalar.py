@@ -32,7 +32,8 @@ class Dynamic(FrozenValue):
 
     def __init__(self, width: int = DEFAULT_WIDTH, divisor: int = 1) -> None:
         _set_width(self, width)
-        _set_divisor(self, divisor)
+        # More than the text of a type may say: one of its powers of two divides as well.
+        _set_divisor(self, divisor if divisor < 1 << 31 else gcd(divisor, 1 << 30))
 
     def __str__(self) -> str:
         said = [] if self.width == DEFAULT_WIDTH else [f"i{self.width}"]

@@ -85,9 +85,16 @@ class Mbarriers:
         self._shared.store(lanes, address, zeros, op)
 
     def end(self, lanes: Lanes, address: Bits) -> None:
-        """`mbarrier.inval`. Raises Fault where somebody may still look at an mbarrier."""
+        """`mbarrier.inval`. Raises Fault where somebody may still look at an mbarrier, or ends it
+        too."""
         for place in np.unique(places := self.find(lanes, address)).tolist():
-            index = int(np.argmax(places == place))
+            index, *others = np.flatnonzero(places == place).tolist()
+            if others:
+                raise Fault(
+                    f"ends {self._named(self._at[place])}, as {len(others)} other threads do; "
+                    "nearest legal: in a branch of one thread",
+                    others[0],
+                )
             self._check_unused(self._at[place], int(lanes[index]), index)
             self._completed[place] = self._at.pop(place).completed
 

@@ -25,9 +25,10 @@ knowing that stamp races with it.
 
 *Phases.* A wait for a parity learns of the least that any schedule would tell it: of the phase
 behind the last one that the thread knows of, and of nothing where that one has the parity already.
-An arrival must be behind the phase before, and a phase may not complete before everybody who waits
-for the one before has seen it. So the result does not depend on the order in which roles run here:
-one order stands for all alignments of phases that the synchronisation allows.
+An arrival must be behind the phase before, that of each thread by itself, and a phase may not
+complete before everybody who waits for the one before has seen it, or that it was over. So the
+result does not depend on the order in which roles run here: one order stands for all alignments of
+phases that the synchronisation allows.
 
 *Any number of steps.* Stages and parities are functions of the number of the use, and every clock
 relation is one between uses at most one ring apart. A loop of unknown length goes round until each

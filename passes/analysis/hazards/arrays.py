@@ -73,7 +73,7 @@ class Arrays:
         given = [
             (value, source)
             for value, source in zip(arguments, sources_of(kernel), strict=True)
-            if source is not None
+            if source is not None and 0 <= source.index.data < len(signature)
         ]
         for value, source in given:
             type_ = signature[source.index.data]

@@ -72,6 +72,8 @@ class Machine(TensorAccesses):
         if stuck:
             self._deadlock(stuck)
         self._check_leaving()
+        if self._late is not None:
+            raise self._late
 
     def _step(self) -> None:
         index, role = heappop(self._queue)

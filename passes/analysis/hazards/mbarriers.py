@@ -36,6 +36,8 @@ class Mbarriers(ThreadBarriers):
     def _inval(self, index: int, event: Event, roles: list[int]) -> list[int]:
         for role in roles:
             (barrier,) = self._mbarriers(event, role)
+            if self.is_kernel and (threads := len(self.roles[role].lanes)) > 1:
+                raise Hazard("elected", event.op, missing=f"{threads} threads")
             self._check_made(event, barrier, role, False)
             self._check_unused(event, barrier, role)
             barrier.made = None
@@ -101,9 +103,7 @@ class Mbarriers(ThreadBarriers):
         knows, last = self.knows[role], barrier.last
         if not self.is_kernel or knows[barrier.clock] >= barrier.completed or barrier.count is None:
             return
-        if not last.asynchronous and all(
-            knows[who] >= time or who == role for who, time in last.roles
-        ):
+        if not last.asynchronous and all(knows[who] >= time for who, time in last.roles):
             return
         what = f"phase {barrier.completed - 1} of the mbarrier of {made_by(barrier)} goes on"
         raise Hazard("early", event.op, missing=what, where=self._where(event, role))
@@ -156,17 +156,24 @@ class Mbarriers(ThreadBarriers):
         if barrier.count is None or barrier.pending or barrier.bytes:
             return
         phase = barrier.completed - 1
-        for role, time, op in barrier.waits.pop(phase, ()):
+        for role, time, op, was_over in barrier.waits.pop(phase, ()):
             if barrier.known[role] < time and self.is_kernel:
-                raise Hazard(
+                self._miss(was_over, Hazard(
                     "missed", op,
                     missing=f"may come after the phase that follows it, {phase + 1}, is over too: "
                     f"nothing that phase {phase + 1} waits for is behind this",
-                )  # fmt: skip
+                ))  # fmt: skip
         barrier.complete()
         blocked, barrier.blocked = barrier.blocked, []
         for role in blocked:
             heappush(self._queue, (self._traces[role][self._next[role]], role))
+
+    def _miss(self, was_over: bool, hazard: Hazard) -> None:
+        """Raise the hazard of a wait that may come a phase later. One for a phase that was over
+        lets its thread go on where it may have meant another: other hazards say more of that."""
+        if not was_over:
+            raise hazard
+        self._late = self._late or hazard
 
     def _wait(self, index: int, event: Event, roles: list[int]) -> list[int]:
         ready: list[int] = []
@@ -177,19 +184,23 @@ class Mbarriers(ThreadBarriers):
                 barrier.blocked.append(role)
                 continue
             seen = max(self.knows[role][barrier.clock], barrier.before)
-            if (seen - barrier.before + 1) % 2 != event.scalars[0] % 2:
-                # The phase behind the last one known of is the one that is waited for.
-                if barrier.completed <= seen:
-                    barrier.blocked.append(role)
-                    continue
-                if barrier.completed > seen + 1 and self.is_kernel:
-                    raise Hazard(
-                        "missed", event.op, where=self._where(event, role),
-                        missing=f"waits for phase {seen} and may come after phase {seen + 1} is "
-                        "over too",
-                    )  # fmt: skip
+            phase = seen
+            if (seen - barrier.before + 1) % 2 == event.scalars[0] % 2:
+                phase -= 1  # It is over, but this wait is the next one's where it comes later.
+            elif barrier.completed <= seen:
+                barrier.blocked.append(role)
+                continue
+            was_over = phase < seen
+            if barrier.completed > phase + 1 and self.is_kernel:
+                self._miss(was_over, Hazard(
+                    "missed", event.op, where=self._where(event, role),
+                    missing=f"waits for phase {phase} and may come after phase {phase + 1} is "
+                    "over too",
+                ))  # fmt: skip
+            if not was_over:
                 self._learn(role, barrier.released[seen])
-                barrier.waits.setdefault(seen, []).append((*self._stamp(role), event.op))
+            wait = (*self._stamp(role), event.op, was_over)
+            barrier.waits.setdefault(phase, []).append(wait)
             ready.append(role)
         return ready
 

@@ -47,10 +47,11 @@ class Mbarrier:
     released: list[Clock] = field(default_factory=list[Clock])
     now: Arrivals = field(default_factory=Arrivals)
     last: Arrivals = field(default_factory=Arrivals)
-    waits: dict[int, list[tuple[int, int, Operation]]] = field(
-        default_factory=dict[int, list[tuple[int, int, Operation]]]
+    waits: dict[int, list[tuple[int, int, Operation, bool]]] = field(
+        default_factory=dict[int, list[tuple[int, int, Operation, bool]]]
     )
-    """By phase, the roles that have waited for it, when, and with which op."""
+    """By phase, the roles that have waited for it, when, with which op, and whether they knew that
+    it was over."""
     users: dict[int, tuple[int, Operation]] = field(
         default_factory=dict[int, tuple[int, Operation]]
     )

@@ -17,12 +17,13 @@ from tilewright.passes.analysis.hazards.scalars import (
     BINARY,
     SIGNED,
     UNKNOWN,
+    Binary,
     high,
-    known,
     select,
     truncated,
     unsigned,
 )
+from tilewright.passes.analysis.hazards.trace import Loading
 
 RANK_SHIFT = 26
 """Above these bits an address of another CTA's shared memory has that CTA's rank, from 1."""
@@ -34,6 +35,27 @@ def _mad(a: Any, b: Any, c: Any) -> Any:
 
 def _same(a: Any, *_: Any) -> Any:
     return a
+
+
+def _packed(half: int) -> Binary:
+    """The function that puts two halves of so many bits into one register, the low one first."""
+    return lambda low, high: (high << half) | (low & ((1 << half) - 1))
+
+
+def _mapped(address: Any, rank: Any) -> Any:
+    return address | (rank + 1) << RANK_SHIFT
+
+
+def _of_numbers(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of numbers as one of values: of what is unknown, or on its way to registers, the
+    result is unknown."""
+
+    def lifted(*values: Any) -> Any:
+        if any(value is UNKNOWN or isinstance(value, Loading) for value in values):
+            return UNKNOWN
+        return function(*values)
+
+    return lifted
 
 
 def _chosen(a: Any, b: Any, p: Any) -> Any:
@@ -70,9 +92,9 @@ def computed(op: Operation) -> Callable[..., Any] | None:
             return _same
         case registers.PackOp():
             half = KINDS[op.result.type.kind.data] // 2
-            return known(lambda low, high: (high << half) | (low & ((1 << half) - 1)))
+            return _of_numbers(_packed(half))
         case cluster.MapaOp():
-            return known(lambda address, rank: address | (rank + 1) << RANK_SHIFT)
+            return _of_numbers(_mapped)
         case ScalarOp():
             return _scalar(op)
         case _:
@@ -88,9 +110,8 @@ def _scalar(op: ScalarOp) -> Callable[..., Any] | None:
     if name == "selp":
         return _chosen
     if name == "setp":
-        return known(SIGNED[op.form.data.split(".")[0]]) if form.types[0][0] != "u" else known(
-            unsigned(SIGNED[op.form.data.split(".")[0]])
-        )  # fmt: skip
+        compare = SIGNED[op.form.data.split(".")[0]]
+        return _of_numbers(unsigned(compare) if form.types[0][0] == "u" else compare)
     above = op.form.data.startswith("hi.")
     function = high(width) if above and name == "mul" else _FUNCTIONS.get(name)
     if function is None or (above and name != "mul"):
@@ -99,14 +120,12 @@ def _scalar(op: ScalarOp) -> Callable[..., Any] | None:
     plain = form.types[0][0] == "s" or not (above or name in _WITHOUT_SIGN)
 
     def result(*values: Any) -> Any:
-        if any(value is UNKNOWN for value in values):
-            return UNKNOWN
         if not plain:
             values = tuple(map(_unsigned, values, widths))
         value: Any = function(*values)
         return value if value is UNKNOWN else truncated(value, width)
 
-    return result
+    return _of_numbers(result)
 
 
 def _unsigned(value: Any, width: int) -> Any:

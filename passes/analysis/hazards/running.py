@@ -58,6 +58,8 @@ class RoleRun:
             for number in named_barriers
         }
         self.cluster = Barrier(next(clocks), self.width)
+        self._late: Hazard | None = None
+        # Of a wait for a phase that was over, if there is no other one.
         self.knows: list[Clock] = [[0] * self.width for _ in roles]
         self.fenced: list[Clock] = [[0] * self.width for _ in roles]
         self.now = [1] * len(roles)

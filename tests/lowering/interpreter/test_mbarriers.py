@@ -166,6 +166,12 @@ def test_making_an_mbarrier_twice() -> None:
         thread=(0, 0, 0))  # fmt: skip
 
 
+def test_ending_an_mbarrier_by_more_than_one_thread() -> None:
+    bad(f"""  "gpu.barrier"() : () -> ()
+  cute_nvgpu.mbarrier.inval %b[%c0] : {B} // HERE""", "cute_nvgpu.mbarrier.inval",
+        "other threads do; nearest legal: in a branch of one thread", thread=(1, 0, 0))  # fmt: skip
+
+
 def test_an_mbarrier_that_not_all_know() -> None:
     fault(f"""{BARRIERS}  scf.if %first {{
     cute_nvgpu.mbarrier.init %b[%c0] count 64 : {B} // OTHER

@@ -61,6 +61,7 @@ def run(text: str, *args: Any, threads: int = 32, **launch: Any) -> list[np.ndar
     *levels, lowest = levels_of(text, args)
     found = [tw.interpret(text, args=args, level=level, **launch) for level in levels]
     module, _ = lowered(text, launch["arch"])
+    launch |= {what: (*launch[what], 1, 1)[:3] for what in ("grid", "block")}
     found.append(execution.run(module, args=args, level=lowest, **launch).arrays)
     for level, arrays in zip((*levels[1:], lowest), found[1:], strict=True):
         for first, other in zip(found[0], arrays, strict=True):

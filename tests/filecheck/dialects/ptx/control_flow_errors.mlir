@@ -62,6 +62,11 @@ ptx.entry @f() reqntid(1, 1, 1, 1) {
 
 // -----
 
+// expected-error @+1 {{'ptx.entry' expected instructions in the entry block}}
+"ptx.entry"() <{sym_name = "f", parameters = ["u64"], parameter_names = ["p"], shared = 0 : i64, align = 16 : i64}> ({^bb0(%p: !ptx.reg<b64>): ^bb1: "ptx.ret"() : () -> ()}) : () -> ()
+
+// -----
+
 ptx.entry @f(%n: u32) {
   // expected-error @+1 {{'ptx.bra' expected arguments (!ptx.reg<f32>) for its block, got (!ptx.reg<b32>)}}
   ptx.bra ^next(%n : !ptx.reg<b32>)
