@@ -92,6 +92,8 @@ class OperandValues:
         words = drawn(self.rng, element, count)
         if (op, name) in (("divi", "rhs"), ("remi", "rhs")):
             return words | True if element == "i1" else (words & 63) | 1
+        if (op, name) in (("shli", "rhs"), ("shri", "rhs")):
+            return words & words.dtype.type(8 * words.itemsize - 1 if element != "i1" else 0)
         if (op, name) == ("fpowi", "exponent"):
             return (words % 7).astype(words.dtype) if element != "i1" else words
         combine = point.combine and point.combine.op.name
