@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from xdsl.dialects.builtin import i64
+from xdsl.dialects.builtin import IntegerAttr, UnitAttr, i32, i64
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 
 from tilewright.dialects.cuda_tile.ops import core
@@ -23,6 +23,7 @@ from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.dialects.cute_nvgpu.lattice.shared_memory import shared_memory_limit
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
 from tilewright.dialects.cute_nvgpu.ops.address import bytes_of
+from tilewright.dialects.ptx.control_flow import BLOCK_CTAS, block_ctas
 from tilewright.passes.cuda_tile.analysis.computed_again import follows
 from tilewright.passes.cuda_tile.analysis.cost_model import (
     STORED,
@@ -50,6 +51,8 @@ _MBARRIER = 8
 """The bytes of an mbarrier."""
 _FEWEST = 3
 """The stages that loads beside products leave to them at least."""
+NO_STAGES = "shared memory has no room for two stages"
+"""Why loads of a loop have none."""
 MOST_OF_CLUSTER = 8
 """The CTAs of a cluster that every GPU runs."""
 
@@ -63,6 +66,19 @@ class SharedBlocks:
 
     PART: ClassVar = "cuda_tile.part_of_block"
     """The attribute of accesses whose tiles each CTA has a part of, which copies of them keep."""
+    UNCLUSTERED: ClassVar = "cuda_tile.unclustered"
+    """The attribute of an entry whose blocks CTAs share that are no cluster."""
+
+    @classmethod
+    def of(cls, entry: EntryOp) -> SharedBlocks:
+        """Those of an entry, which says so in attributes."""
+        return cls(block_ctas(entry), cls.UNCLUSTERED not in entry.attributes)
+
+    def mark(self, entry: EntryOp) -> None:
+        """Say in an entry's attributes that these are its blocks."""
+        entry.attributes[BLOCK_CTAS] = IntegerAttr(self.ctas, i32)
+        if not self.clustered:
+            entry.attributes[self.UNCLUSTERED] = UnitAttr()
 
     def loading(self, load: LoadViewTkoOp) -> int:
         """The CTAs that load for each other what a product in a loop reads."""
@@ -215,13 +231,12 @@ Stores = Mapping[StoreViewTkoOp, BoxedAccess]
 
 
 def find_pipelines(
-    entry: EntryOp, arch: Target | None, stored: Stores, beside: int = 0,
-    blocks: SharedBlocks | None = None, copied: int = 0,
-) -> Pipelines:  # fmt: skip
+    entry: EntryOp, arch: Target | None, stored: Stores, beside: int = 0, copied: int = 0
+) -> Pipelines:
     """The pipelines of a kernel, which leave so much shared memory at least, and so much for each
     stage that threads copy; of a block that CTAs share, what several of them need they load for
     each other."""
-    plan = Pipelines()
+    plan, blocks = Pipelines(), SharedBlocks.of(entry)
     products = tiled_products(entry, arch)
     if not products or arch is None or not arch.supports(TMA):
         return plan
@@ -235,7 +250,7 @@ def find_pipelines(
             if plan.of(load) is not None or load in plan.refused:
                 continue
             paired = PAIR in product.attributes
-            ctas = 1 if blocks is None or by_warps or paired else blocks.loading(load)
+            ctas = 1 if by_warps or paired else blocks.loading(load)
             half = halved_dimension(product) if paired and operand is product.rhs else None
             boxed = boxed_load(load, arch, ctas, half)
             if isinstance(boxed, str):
@@ -380,7 +395,7 @@ def _choose_stages(entry: EntryOp, arch: Target, plan: Pipelines, beside: int, c
             del plan.by_loop[pipeline.loop]
             for group in pipeline.groups:
                 for load in group.loads:
-                    plan.refused[load.op] = "shared memory has no room for two stages"
+                    plan.refused[load.op] = NO_STAGES
 
 
 def _stages_found(entry: EntryOp, arch: Target, plan: Pipelines, beside: int, copied: int) -> bool:
