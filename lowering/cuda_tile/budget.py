@@ -1,4 +1,4 @@
-"""What a kernel may take, and what it gives up where that does not fit.
+"""The budget of a kernel, and the retreats from it where something does not fit.
 
     Budget() -> plan -> emit -> fits
                   ^       |
@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 
 @dataclass(frozen=True)
 class Attempt:
-    """What a plan, and a kernel emitted by it, lack and take; bytes are of shared memory. What is
-    not known yet fits."""
+    """A plan, or a kernel emitted by it, by what it lacks and takes: bytes are of shared memory.
+    What is not known yet fits."""
 
     lacks_stages: bool = False
     """TMA has no room to load anything ahead of the MMAs of warps."""
@@ -29,12 +29,16 @@ class Attempt:
     accumulator_stages: int = 0
     taken: float = 0
     """The bytes in all."""
+    staged: int = 0
+    """Those of stages."""
     others: int = 0
-    """Those of them that are in no stages, at most."""
+    """Those that all but stages take, at most."""
     share: float = inf
     """Those of each of the CTAs that are planned for a multiprocessor."""
     room: float = inf
     """Those of a CTA that has a multiprocessor for itself."""
+    keeps: bool = False
+    """A loop keeps operands."""
     crowded: bool = False
     """Tiles that change layout have no room even where nothing is in stages."""
     left: float = inf
@@ -42,7 +46,7 @@ class Attempt:
 
 
 class Retreat(NamedTuple):
-    """What a kernel does without, and why."""
+    """A thing that a kernel does without, and why."""
 
     name: str
     reason: str
@@ -55,7 +59,7 @@ class Retreat(NamedTuple):
 
 @dataclass(frozen=True)
 class Budget:
-    """What a kernel may do."""
+    """All that a kernel may do and take."""
 
     tma: bool = True
     """TMA loads ahead of the MMAs of warps."""
@@ -110,9 +114,12 @@ _RETREATS: tuple[_Row, ...] = (
     ),
     (
         Retreat(
-            "stages in {beside} bytes of shared memory", "tiles change layout, or are stored, there"
+            "stages in all of shared memory",
+            "tiles that change layout, or are stored, take {beside} bytes",
         ),
-        lambda budget, attempt: attempt.others > budget.beside and attempt.taken > attempt.share,
+        lambda budget, attempt: (
+            attempt.staged > 0 and attempt.others > budget.beside and attempt.taken > attempt.share
+        ),
         lambda attempt: {"beside": attempt.others},
     ),
     (
@@ -124,7 +131,7 @@ _RETREATS: tuple[_Row, ...] = (
     ),
     (
         Retreat("operands that loops keep in shared memory", "it has no room"),
-        lambda budget, attempt: attempt.crowded and budget.kept,
+        lambda budget, attempt: attempt.crowded and attempt.keeps,
         lambda attempt: {"kept": False},
     ),
     (

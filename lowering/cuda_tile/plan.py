@@ -38,8 +38,9 @@ from tilewright.passes.cuda_tile.layouts.tensor_memory_layouts import in_tensor_
 
 @dataclass(frozen=True)
 class Plan:
-    """What TMA stores, and loads ahead; what threads copy ahead; and the ops that a warp of its own
-    has to know that copies, and one that issues MMAs, None where there is none."""
+    """The stores that TMA makes, the loads that it makes ahead, the copies of threads, and the ops
+    that a warp of its own has to know that copies, and one that issues MMAs: None where there is
+    none."""
 
     entry: EntryOp
     arch: Target | None
@@ -51,7 +52,7 @@ class Plan:
 
     @property
     def lacking(self) -> Attempt:
-        """What it lacks before anything is emitted."""
+        """The attempt that it is before anything is emitted."""
         entry, by_warps = self.entry, not products_of(self.entry, self.arch)
         full = not self.ahead.by_loop and NO_STAGES in self.ahead.refused.values()
         shares = are_paired(entry) and (
@@ -60,7 +61,7 @@ class Plan:
         return Attempt(lacks_stages=by_warps and full, shares_pairs=shares)
 
     def lacking_in(self, kernel: Kernel) -> Attempt:
-        """What the kernel lacks that came of it."""
+        """The attempt that the kernel is that came of it."""
         arch, scratch, tensor = self.arch, kernel.scratch, kernel.tensor
         others = scratch.bytes + self.copies.beside
         accumulates = any(map(in_tensor_memory, self.entry.walk()))
@@ -68,9 +69,11 @@ class Plan:
             takes_turns=tensor.takes_turns,
             accumulator_stages=tensor.stages if accumulates else 0,
             taken=self.ahead.bytes + others,
+            staged=self.ahead.bytes + self.copies.bytes,
             others=others - self.copies.bytes,
             share=inf if arch is None else cta_room(arch, self.ahead.ctas),
             room=inf if arch is None else cta_room(arch, 1),
+            keeps=kernel.has_kept,
             crowded=kernel.crowded is not None,
             left=scratch.left,
         )
