@@ -79,7 +79,7 @@ class Budget:
     def relaxed(self, attempt: Attempt) -> tuple[Budget, Retreat] | None:
         """The budget after the next retreat from an attempt under this one, and that; None where
         the kernel fits, or there is nothing more to give up."""
-        for (name, reason), is_due, changes in _RETREATS:
+        for (name, reason), is_due, changes in RETREATS:
             if is_due(self, attempt):
                 less = replace(self, **changes(attempt))
                 return less, Retreat(name, reason.format(**vars(less)))
@@ -88,7 +88,7 @@ class Budget:
 
 _Row = tuple[Retreat, Callable[[Budget, Attempt], bool], Callable[[Attempt], dict[str, Any]]]
 
-_RETREATS: tuple[_Row, ...] = (
+RETREATS: tuple[_Row, ...] = (
     (
         Retreat(
             "stages that TMA fills for MMAs of warps",

@@ -157,7 +157,7 @@ def test_retreats_are_told(name: str) -> None:
 
 def test_every_retreat_is_told() -> None:
     names = {what for _, _, retreats in CASES.values() for what, _ in retreats}
-    assert names == {retreat.name for retreat, _, _ in budget._RETREATS}  # pyright: ignore[reportPrivateUsage]
+    assert names == {retreat.name for retreat, _, _ in budget.RETREATS}
 
 
 @pytest.mark.parametrize("name", ["tokens", "no answer", "no turns"])
