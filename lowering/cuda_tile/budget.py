@@ -4,7 +4,8 @@
                   ^       |
                   +-- relaxed: without two stages of accumulators, then without kept operands, ..
 
-Each retreat leaves a kernel less, and none gives anything back: there is an end.
+A retreat may give stages back the memory that another one took, never what it gave up itself: there
+is an end.
 """
 
 from __future__ import annotations
