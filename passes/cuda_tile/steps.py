@@ -3,7 +3,7 @@
     tilewright-opt FILE -p 'cuda-tile-collapse-loops,cuda-tile-split-blocks{arch=sm_90a}'
 
 What a step knows and a later one needs it leaves in attributes of ops: the CTAs of a block
-(`find_pipelines.SharedBlocks`), columns of tensor memory, pairs (`layouts.tensor_memory_layouts`).
+(`analysis.shared_blocks`), columns of tensor memory, pairs (`layouts.tensor_memory_layouts`).
 """
 
 from __future__ import annotations

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar
 
-from xdsl.dialects.builtin import IntegerAttr, UnitAttr, i32, i64
+from xdsl.dialects.builtin import i64
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 
 from tilewright.dialects.cuda_tile.ops import core
@@ -23,7 +22,6 @@ from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.dialects.cute_nvgpu.lattice.shared_memory import shared_memory_limit
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
 from tilewright.dialects.cute_nvgpu.ops.address import bytes_of
-from tilewright.dialects.ptx.control_flow import BLOCK_CTAS, block_ctas
 from tilewright.passes.cuda_tile.analysis.computed_again import follows
 from tilewright.passes.cuda_tile.analysis.cost_model import (
     STORED,
@@ -41,6 +39,7 @@ from tilewright.passes.cuda_tile.analysis.loaded_operands import (
 )
 from tilewright.passes.cuda_tile.analysis.lone_warps import needed_for_copies
 from tilewright.passes.cuda_tile.analysis.remarks import remark
+from tilewright.passes.cuda_tile.analysis.shared_blocks import SharedBlocks
 from tilewright.passes.cuda_tile.analysis.tensor_maps import BoxedAccess, boxed_load
 from tilewright.passes.cuda_tile.layouts.elements import element_of, scalar_type
 from tilewright.passes.cuda_tile.layouts.mma_layouts import Multiplication
@@ -53,37 +52,6 @@ _FEWEST = 3
 """The stages that loads beside products leave to them at least."""
 NO_STAGES = "shared memory has no room for two stages"
 """Why loads of a loop have none."""
-MOST_OF_CLUSTER = 8
-"""The CTAs of a cluster that every GPU runs."""
-
-
-@dataclass(frozen=True)
-class SharedBlocks:
-    """How many CTAs share a tile block, and whether they are a cluster."""
-
-    ctas: int = 1
-    clustered: bool = True
-
-    PART: ClassVar = "cuda_tile.part_of_block"
-    """The attribute of accesses whose tiles each CTA has a part of, which copies of them keep."""
-    UNCLUSTERED: ClassVar = "cuda_tile.unclustered"
-    """The attribute of an entry whose blocks CTAs share that are no cluster."""
-
-    @classmethod
-    def of(cls, entry: EntryOp) -> SharedBlocks:
-        """Those of an entry, which says so in attributes."""
-        return cls(block_ctas(entry), cls.UNCLUSTERED not in entry.attributes)
-
-    def mark(self, entry: EntryOp) -> None:
-        """Say in an entry's attributes that these are its blocks."""
-        entry.attributes[BLOCK_CTAS] = IntegerAttr(self.ctas, i32)
-        if not self.clustered:
-            entry.attributes[self.UNCLUSTERED] = UnitAttr()
-
-    def loading(self, load: LoadViewTkoOp) -> int:
-        """The CTAs that load for each other what a product in a loop reads."""
-        alone = self.PART in load.attributes or not isinstance(load.parent_op(), ForOp)
-        return 1 if alone or not self.clustered or self.ctas > MOST_OF_CLUSTER else self.ctas
 
 
 @dataclass(eq=False)

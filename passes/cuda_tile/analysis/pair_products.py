@@ -17,11 +17,9 @@ from xdsl.ir import Operation
 from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFScaledOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
-from tilewright.passes.cuda_tile.analysis.find_pipelines import (
-    SharedBlocks,
-)
 from tilewright.passes.cuda_tile.analysis.loaded_operands import halved_dimension, loaded_by
 from tilewright.passes.cuda_tile.analysis.remarks import remark
+from tilewright.passes.cuda_tile.analysis.shared_blocks import SharedBlocks
 from tilewright.passes.cuda_tile.layouts.mma_layouts import Multiplication, multiplications
 from tilewright.passes.cuda_tile.layouts.tensor_memory_layouts import (
     OPERAND,

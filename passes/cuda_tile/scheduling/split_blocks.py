@@ -59,11 +59,11 @@ from tilewright.passes.cuda_tile.analysis.cost_model import (
     products_of,
     small_axis,
 )
-from tilewright.passes.cuda_tile.analysis.find_pipelines import MOST_OF_CLUSTER, SharedBlocks
 from tilewright.passes.cuda_tile.analysis.hints import hint
 from tilewright.passes.cuda_tile.analysis.pair_products import may_be_folded, pair_axis
 from tilewright.passes.cuda_tile.analysis.place_accumulators import lacks_columns
 from tilewright.passes.cuda_tile.analysis.remarks import remark
+from tilewright.passes.cuda_tile.analysis.shared_blocks import MOST_OF_CLUSTER, SharedBlocks
 from tilewright.passes.cuda_tile.analysis.split_dimensions import (
     SplitTiles,
     UnsplitError,

@@ -1,6 +1,7 @@
 // RUN: tilewright-opt %s -p 'cuda-tile-split-blocks{arch=sm_100a},cuda-tile-place-accumulators{arch=sm_100a},cuda-tile-pair-products{arch=sm_100a}' | filecheck %s
+// RUN: tilewright-opt %s -p 'cuda-tile-split-blocks{arch=sm_100a}' | tilewright-opt -p 'cuda-tile-place-accumulators{arch=sm_100a},cuda-tile-pair-products{arch=sm_100a}' | filecheck %s
 
-// Both CTAs have rows of A and all of B: they multiply together.
+// Both CTAs have rows of A and all of B: they multiply together. All that a step knows is in the text.
 
 cuda_tile.module @m {
   entry @k(%p: tile<ptr<f16>>, %o: tile<ptr<f32>>) optimization_hints=<sm_100 = {num_cta_in_cga = 2}> {

@@ -1,6 +1,7 @@
 // RUN: tilewright-opt %s -p 'cuda-tile-split-blocks{arch=sm_90a}' | filecheck %s
 // RUN: tilewright-opt %s -p 'cuda-tile-split-blocks{arch=sm_90a},cuda-tile-split-blocks{arch=sm_90a}' | filecheck %s
 // RUN: tilewright-opt %s -p 'cuda-tile-split-blocks{arch=sm_80}' | filecheck %s --check-prefix=WHOLE
+// RUN: sed 's/num_cta_in_cga = 2/occupancy = 1/' %s | tilewright-opt -p 'cuda-tile-share-blocks{ctas=2},cuda-tile-split-blocks{arch=sm_90a}' | filecheck %s --check-prefix=SHARED
 
 // Two CTAs, each of which has half of the rows, once.
 
@@ -35,3 +36,5 @@ cuda_tile.module @m {
 
 // WHOLE: mmaf %l, %r, %z : tile<256x64xf16>, tile<64x64xf16>, tile<256x64xf32>
 // WHOLE-NOT: cuda_tile.block_ctas
+
+// SHARED: } {cuda_tile.shared_by = 2 : i32, cuda_tile.block_ctas = 2 : i32, cuda_tile.unclustered}
