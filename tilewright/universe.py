@@ -51,10 +51,21 @@ _PASSES = {
     "cute-nvgpu-synthesize-layouts": "passes.synthesize_layouts:SynthesizeLayoutsPass",
     "cute-to-base": "lowering.to_base.convert_cute_to_base:CuteToBasePass",
 }
+_TILE_STEPS = (
+    "legalize", "collapse-loops", "split-single-trips", "make-loads-late", "order-blocks",
+    "split-blocks", "turn-kernel", "split-turns", "slice-products", "place-accumulators",
+    "pair-products", "legalize-placed",
+)  # fmt: skip
+"""The steps of `passes.cuda_tile.steps`, which has them by name, in order."""
 _TARGETS = {
     "ptx": "lowering.ptx.target:PtxTarget",
     "tileirbc": "dialects.cuda_tile.bytecode.target:TileIRTarget",
 }
+
+
+def _tile_step(name: str) -> Callable[[], Any]:
+    """The loader of a step."""
+    return lambda: import_module("tilewright.passes.cuda_tile.steps").STEPS[name]
 
 
 def _loaders(places: dict[str, str]) -> dict[str, Callable[[], Any]]:
@@ -70,5 +81,7 @@ def _loaders(places: dict[str, str]) -> dict[str, Callable[[], Any]]:
 repairs.install()
 
 TILEWRIGHT_UNIVERSE = Universe(
-    all_dialects=_loaders(_DIALECTS), all_passes=_loaders(_PASSES), all_targets=_loaders(_TARGETS)
+    all_dialects=_loaders(_DIALECTS),
+    all_passes=_loaders(_PASSES) | {f"cuda-tile-{name}": _tile_step(name) for name in _TILE_STEPS},
+    all_targets=_loaders(_TARGETS),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
@@ -32,16 +32,17 @@ from tilewright.dialects.cute_nvgpu.ops import tcgen05_sync
 from tilewright.dialects.cute_nvgpu.ops.address import AddressOp
 from tilewright.dialects.cute_nvgpu.ops.warp_specialization import SetmaxnregOp
 from tilewright.dialects.ptx.control_flow import BLOCK_CTAS, MIN_CTAS, TAKES_BLOCKS
+from tilewright.lowering.cuda_tile.budget import Budget, Retreat
 from tilewright.lowering.cuda_tile.control_flow import convert_control_flow
-from tilewright.lowering.cuda_tile.convert_issuer import Issuer, needed_for_issues
+from tilewright.lowering.cuda_tile.convert_issuer import Issuer
 from tilewright.lowering.cuda_tile.convert_producer import Producer
 from tilewright.lowering.cuda_tile.kernel import grid_dependencies
 from tilewright.lowering.cuda_tile.kernel.issued_products import IssueRecord
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
 from tilewright.lowering.cuda_tile.memory import convert_allocations, convert_globals
 from tilewright.lowering.cuda_tile.memory.convert_copied_loads import CopyRings
-from tilewright.lowering.cuda_tile.pipelines.convert_boxed_stores import stored_boxes
 from tilewright.lowering.cuda_tile.pipelines.convert_pipelines import Rings, meet
+from tilewright.lowering.cuda_tile.plan import Plan, planned
 from tilewright.lowering.tile.kernel import erase_unused
 from tilewright.passes.analysis.hazards.launches import FROM_TILE_IR
 from tilewright.passes.cuda_tile.analysis.cost_model import (
@@ -49,35 +50,23 @@ from tilewright.passes.cuda_tile.analysis.cost_model import (
     WARP,
     WARPGROUP,
     bounded_ctas,
-    cta_room,
     is_alone,
     is_crowded,
-    producer_pays,
-    products_of,
     thread_count,
-)
-from tilewright.passes.cuda_tile.analysis.find_copied_loads import (
-    CopiedLoads,
-    find_copied_loads,
 )
 from tilewright.passes.cuda_tile.analysis.find_late_products import (
     LateProducts,
     find_late_products,
     register_operands,
 )
-from tilewright.passes.cuda_tile.analysis.find_pipelines import Pipelines, Stores, find_pipelines
-from tilewright.passes.cuda_tile.analysis.lone_warps import needed_for_copies
 from tilewright.passes.cuda_tile.analysis.pair_products import (
     are_paired,
-    pair_products,
     unpair_products,
 )
 from tilewright.passes.cuda_tile.analysis.place_accumulators import (
     accumulator_columns,
     accumulator_stages,
-    are_multiplied_alone,
     forget_accumulators,
-    place_accumulators,
 )
 from tilewright.passes.cuda_tile.analysis.prefetched_loads import prefetched_loads
 from tilewright.passes.cuda_tile.analysis.remarks import remark
@@ -89,14 +78,7 @@ from tilewright.passes.cuda_tile.layouts.elements import element_of, scalar_type
 from tilewright.passes.cuda_tile.layouts.find_layouts import find_layouts
 from tilewright.passes.cuda_tile.layouts.layouts import log2
 from tilewright.passes.cuda_tile.legalization.legalize import legalize
-from tilewright.passes.cuda_tile.scheduling.collapsed_loops import collapse_loops
-from tilewright.passes.cuda_tile.scheduling.kernel_turns import turn_kernel
-from tilewright.passes.cuda_tile.scheduling.late_loads import make_loads_late
-from tilewright.passes.cuda_tile.scheduling.order_blocks import order_blocks
-from tilewright.passes.cuda_tile.scheduling.single_trips import split_single_trips
-from tilewright.passes.cuda_tile.scheduling.slice_products import slice_products
-from tilewright.passes.cuda_tile.scheduling.split_blocks import split_blocks
-from tilewright.passes.cuda_tile.scheduling.split_turns import split_turns
+from tilewright.passes.cuda_tile.steps import STEPS
 from tilewright.source.diagnostic import file_location
 
 # Importing them fills the table of rules.
@@ -107,12 +89,12 @@ for _room in ("arithmetic", "control_flow", "kernel", "memory", "products", "til
 @dataclass(frozen=True)
 class LoweredEntry:
     """The kernel of threads of an entry, and what was decided on the way: the state that has the
-    place of every tile, and the loads that come ahead."""
+    place of every tile, the plan, and what the kernel does without, in order."""
 
     function: func.FuncOp
     kernel: Kernel
-    plan: Pipelines
-    copies: CopiedLoads
+    plan: Plan
+    retreats: Sequence[Retreat]
 
 
 def convert_entry(entry: EntryOp, arch: Target | None = None) -> func.FuncOp:
@@ -127,131 +109,72 @@ def convert_entry(entry: EntryOp, arch: Target | None = None) -> func.FuncOp:
 def lower_entry(entry: EntryOp, arch: Target | None = None) -> LoweredEntry:
     """Lower an entry, which is left as it was when its tiles got their places. Raises OpError where
     something does not lower."""
-    legalize(entry, arch)
-    collapse_loops(entry)
-    split_single_trips(entry)
-    make_loads_late(entry)
-    order_blocks(entry)
-    blocks = split_blocks(entry, arch)
-    turn_kernel(entry, arch)
-    split_turns(entry, arch)
-    slice_products(entry, arch)
-    place_accumulators(entry, arch)
-    pair_products(entry, arch, blocks)
-    legalize(entry, arch, placed=True)
-    stored, beside = stored_boxes(entry, arch), 0
-    by_warps, turns, keeps, conversion_bytes = True, True, True, math.inf
+    for step in STEPS.values():
+        step.rewrite(entry, arch)
+    budget, retreats = Budget(), list[Retreat]()
     while True:
-        plan = find_pipelines(entry, arch, stored, beside, blocks)
-        if beside and by_warps and not plan.by_loop and not products_of(entry, arch):
-            # Stages by cp.async are in the memory that those by TMA have no room beside.
-            by_warps, beside = False, 0
-        if not by_warps:
-            plan = Pipelines(refused=plan.refused)
-        threads = log2(thread_count(entry, arch))
-        copies = find_copied_loads(entry, arch, plan, threads, beside)
-        if copied := copies.stage_beside(plan):
-            plan = find_pipelines(entry, arch, stored, beside, blocks, copied)
-            copies = find_copied_loads(entry, arch, plan, threads, beside)
-        roles = _Roles.of(entry, arch, plan)
-        if are_paired(entry) and (roles.issued is None or not are_multiplied_alone(entry, plan)):
-            unpair_products(entry, "threads read or issue")
-            continue
-        lowered, kernel = _converted(
-            entry, arch, stored, plan, copies, roles, conversion_bytes, turns=turns, keeps=keeps
-        )
-        if not kernel.tensor.takes_turns:
-            if kernel.tensor.stages == 1:
-                unpair_products(entry, "threads and MMAs do not take turns")
-            turns = False
-            continue
-        room = math.inf if arch is None else cta_room(arch, 1)
-        shared = room if arch is None else cta_room(arch, plan.ctas)
-        scratch = kernel.scratch.bytes + copies.beside
-        others = scratch - copies.bytes
-        if others <= beside or plan.bytes + scratch <= shared:
-            for load, why in plan.refused.items():
-                remark(load, "pipeline", f"'{load.name}' is not loaded ahead by TMA: {why}")
-            if plan.bytes + scratch > room and forget_accumulators(
-                entry, "shared memory has no room"
-            ):
-                legalize(entry, arch, placed=True)
-                stored, beside = stored_boxes(entry, arch), 0
-                continue
-            if kernel.crowded is not None and keeps:
-                keeps = False
-                continue
-            if kernel.crowded is not None and 0 < kernel.scratch.left < conversion_bytes:
-                conversion_bytes = kernel.scratch.left
-                continue
-            kernel.check_room()
-            kernel.tensor.trust()
-            for load, why in copies.refused.items():
-                remark(load, "pipeline", f"'{load.name}' is not loaded ahead by cp.async: {why}")
-            if TAKES_BLOCKS in entry.attributes:
-                lowered.attributes[TAKES_BLOCKS] = entry.attributes[TAKES_BLOCKS]
-            if blocks.ctas > 1:
-                lowered.attributes[BLOCK_CTAS] = IntegerAttr(blocks.ctas, i32)
-            if arch is not None and is_alone(arch, plan.bytes + scratch):
-                lowered.attributes.setdefault(MIN_CTAS, IntegerAttr(1, i32))
-            return LoweredEntry(lowered, kernel, plan, copies)
-        # Stages have taken what is needed to change layouts.
-        beside = others
+        plan = planned(entry, arch, budget)
+        less = budget.relaxed(plan.lacking)
+        if less is None:
+            function, kernel = _emitted(plan, budget)
+            less = budget.relaxed(plan.lacking_in(kernel))
+            if less is None:
+                _finish(plan, function, kernel)
+                return LoweredEntry(function, kernel, plan, retreats)
+        budget, retreat = less
+        retreats.append(retreat)
+        remark(entry, "retreat", retreat.text)
+        if not budget.pairs:
+            unpair_products(entry, retreat.reason)
+        if not budget.accumulators and forget_accumulators(entry, retreat.reason):
+            legalize(entry, arch, placed=True)
 
 
-@dataclass(frozen=True, slots=True)
-class _Roles:
-    """The ops that a warp of its own has to know that copies, and one that issues MMAs; None where
-    there is none."""
-
-    copied: set[Operation] | None = None
-    issued: set[Operation] | None = None
-
-    @classmethod
-    def of(cls, entry: EntryOp, arch: Target | None, plan: Pipelines) -> _Roles:
-        """Those of a kernel."""
-        if arch is None or convert_allocations.allocas_of(entry):
-            return cls()
-        if not producer_pays(entry, arch, plan.ctas):
-            return cls()
-        if (copied := needed_for_copies(entry, [load.op for load in plan.loads()])) is None:
-            return cls()
-        return cls(copied, needed_for_issues(entry, plan))
+def _finish(plan: Plan, function: func.FuncOp, kernel: Kernel) -> None:
+    """Say of a kernel what callers and users want to know. Raises OpError where shared memory has
+    no room for its tiles, and there was nothing more to give up."""
+    entry, arch = plan.entry, plan.arch
+    for loads, way in ((plan.ahead.refused, "TMA"), (plan.copies.refused, "cp.async")):
+        for load, why in loads.items():
+            remark(load, "pipeline", f"'{load.name}' is not loaded ahead by {way}: {why}")
+    kernel.check_room()
+    kernel.tensor.trust()
+    for name in (TAKES_BLOCKS, BLOCK_CTAS):
+        if name in entry.attributes:
+            function.attributes[name] = entry.attributes[name]
+    if arch is not None and is_alone(arch, int(plan.lacking_in(kernel).taken)):
+        function.attributes.setdefault(MIN_CTAS, IntegerAttr(1, i32))
 
 
-def _converted(
-    entry: EntryOp, arch: Target | None, stored: Stores, plan: Pipelines, copies: CopiedLoads,
-    roles: _Roles, conversion_bytes: float, *, turns: bool, keeps: bool,
-) -> tuple[func.FuncOp, Kernel]:  # fmt: skip
-    """The kernel of threads, whose tiles take so many bytes at most to change layout, may take
-    turns in tensor memory, and whose loops may keep operands in shared memory; and what there is
-    to know of it."""
+def _emitted(plan: Plan, budget: Budget) -> tuple[func.FuncOp, Kernel]:
+    """The kernel of threads of a plan, and what there is to know of it."""
+    entry, arch = plan.entry, plan.arch
     source, block = entry.body.block, Block()
     threads = thread_count(entry, arch)
-    staged = {load.op for load in plan.loads()} | copies.loads
+    staged = {load.op for load in plan.ahead.loads()} | plan.copies.loads
     wanted = {
-        **thread_read_layouts(plan, log2(threads), arch), **copies.read,
+        **thread_read_layouts(plan.ahead, log2(threads), arch), **plan.copies.read,
         **fragment_layouts(entry, staged, log2(threads), arch),
     }  # fmt: skip
     kernel = Kernel(block, find_layouts(source, log2(threads), arch, wanted), arch)
     kernel.at(entry)
-    kernel.keeps = keeps
-    kernel.scratch.conversion_bytes = min(conversion_bytes, kernel.scratch.limit)
+    kernel.keeps = budget.kept
+    kernel.scratch.conversion_bytes = min(budget.conversion_bytes, kernel.scratch.limit)
     kernel.groups.one_by_one = arch is not None and is_crowded(
         entry, arch, register_operands(entry, arch, kernel.table)
     )
     for i, argument in enumerate(source.args):
         kernel.place(argument, kernel.table.scalar, [_argument(entry, argument, i, kernel)])
-    own, issued = roles.copied, roles.issued
+    own, issued = plan.copied, plan.issued
     if issued is not None:
         kernel.tensor.record = IssueRecord()
     if arch is not None and (columns := accumulator_columns(entry)) > 0:
-        turns = turns and kernel.tensor.record is not None
-        stages = accumulator_stages(entry, arch, plan) if turns else 1
+        turns = budget.turns and issued is not None
+        stages = accumulator_stages(entry, arch, plan.ahead) if turns else 1
         kernel.tensor.allocate(columns, threads // WARP, stages, 1 + are_paired(entry))
-    kernel.stored, kernel.ahead = stored, Rings(plan, kernel)
+    kernel.stored, kernel.ahead = plan.stored, Rings(plan.ahead, kernel)
     kernel.prefetched = prefetched_loads(entry)
-    kernel.copied = CopyRings(copies, kernel)
+    kernel.copied = CopyRings(plan.copies, kernel)
     if grid_dependencies.waits_first(entry):
         grid_dependencies.wait_for_grids(kernel)
     heap = convert_allocations.take_heap(entry, kernel)
@@ -260,7 +183,7 @@ def _converted(
         _lower_body(source, kernel)
     else:
         if not kernel.tensor.is_used:
-            late = find_late_products(entry, arch, plan, kernel.table)
+            late = find_late_products(entry, arch, plan.ahead, kernel.table)
         kernel.late_products = late.by_loop
         waits = grid_dependencies.waits_later(entry)
         registers = late.registers
@@ -270,7 +193,7 @@ def _converted(
         convert_allocations.give_back(heap, kernel)
     kernel.scratch.finish()
     drained = own is not None and all(ring.is_drained for ring in kernel.ahead.all)
-    if plan.cluster > 1 and (kernel.tensor.ctas > 1 or not drained):
+    if plan.ahead.cluster > 1 and (kernel.tensor.ctas > 1 or not drained):
         meet(kernel)
     if kernel.tensor.ctas > 1:
         kernel.emitter.add(tcgen05_sync.FenceAfterThreadSyncOp())
@@ -285,13 +208,14 @@ def _converted(
     lone = (own is not None) + (kernel.tensor.record is not None)
     threads += WARPGROUP if late.registers else lone * WARP
     lowered.attributes["gpu.known_block_size"] = DenseArrayBase.from_list(i32, [threads, 1, 1])
-    if plan.cluster > 1:
-        size = DenseArrayBase.from_list(i32, [plan.cluster, 1, 1])
+    if plan.ahead.cluster > 1:
+        size = DenseArrayBase.from_list(i32, [plan.ahead.cluster, 1, 1])
         lowered.attributes["gpu.known_cluster_size"] = size
+    ctas = plan.ahead.ctas
     if arch is not None and (
-        bounded_ctas(entry, arch, threads, plan.ctas) or (late.by_loop and plan.ctas > 1)
+        bounded_ctas(entry, arch, threads, ctas) or (late.by_loop and ctas > 1)
     ):
-        lowered.attributes[MIN_CTAS] = IntegerAttr(plan.ctas, i32)
+        lowered.attributes[MIN_CTAS] = IntegerAttr(ctas, i32)
     lowered.location = file_location(entry.location) or lowered.location
     return lowered, kernel
 

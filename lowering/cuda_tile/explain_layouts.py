@@ -35,13 +35,14 @@ _REASONS: tuple[tuple[tuple[type[Operation], ...], str], ...] = (
 
 
 def explained(entry: EntryOp, arch: Target | None = None) -> Iterator[str]:
-    """Lines on an entry: its tiles in order, then its conversions. Raises OpError where something
-    does not lower."""
+    """Lines on an entry: its retreats, its tiles in order, then its conversions. Raises OpError
+    where something does not lower."""
     with collected() as remarks:
         lowered = lower_entry(entry, arch)
     size = lowered.function.attributes["gpu.known_block_size"]
     assert isinstance(size, DenseArrayBase)
     yield f"entry @{entry.sym_name.data}: {size.get_values()[0]} threads a CTA"
+    yield from (f"  {retreat.text}" for retreat in lowered.retreats)
     places = TilePlaces(lowered)
     for op in entry.walk():
         if isinstance(op, views.StoreViewTkoOp) and (room := places.of_store(op)) is not None:

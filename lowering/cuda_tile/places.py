@@ -31,7 +31,8 @@ class TilePlaces:
     """The places of the tiles of an entry that is lowered."""
 
     def __init__(self, lowered: LoweredEntry) -> None:
-        self._kernel, self._plan, self._copies = lowered.kernel, lowered.plan, lowered.copies
+        self._kernel, self._plan = lowered.kernel, lowered.plan.ahead
+        self._copies = lowered.plan.copies
 
     def of(self, value: SSAValue) -> str:
         """The place of a tile."""

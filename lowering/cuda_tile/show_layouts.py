@@ -19,7 +19,8 @@ class CudaTileShowLayoutsPass(ModulePass):
     """Say in `cute.places` of every op of Tile IR where its tiles are, as
     `convert-cuda-tile-to-cute-nvgpu` decides it for a target: in registers, (thread, register) to
     the element's number in row-major order, in shared memory, in tensor memory. The ops are those
-    that it lowers in the end, split or in turns."""
+    that it lowers in the end, split or in turns. In `cute.retreats` of an entry is what its kernel
+    does without, and why."""
 
     name = "cuda-tile-show-layouts"
 
@@ -28,7 +29,10 @@ class CudaTileShowLayoutsPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         chip = None if self.arch is None else target(self.arch)
         for entry in [inner for inner in op.walk() if isinstance(inner, EntryOp)]:
-            places = TilePlaces(lower_entry(entry, chip))
+            lowered = lower_entry(entry, chip)
+            if texts := [retreat.text for retreat in lowered.retreats]:
+                entry.attributes["cute.retreats"] = ArrayAttr(map(StringAttr, texts))
+            places = TilePlaces(lowered)
             for inner in entry.walk():
                 if texts := [places.of(result) for result in inner.results if is_tile(result)]:
                     inner.attributes["cute.places"] = ArrayAttr(map(StringAttr, texts))

@@ -156,6 +156,8 @@ class Kernel:
         """True where loops may keep operands in shared memory."""
         self.kept: list[Any] = []
         """The operands that loops keep in shared memory, as they were laid down."""
+        self.has_kept = False
+        """True once a loop has kept some."""
         self.maps: dict[ArgumentAttr, SSAValue] = {}
         self.ahead: LoadsAhead
         self.copied: CopiesAhead

@@ -46,7 +46,7 @@ class KeptOperands:
         scratch.store(base, tile.layout, tile.elements, order)
         scratch.reserved += size
         self._bytes += size
-        self._tiles[value] = tile
+        self._tiles[value], kernel.has_kept = tile, True
         kernel[value] = StageTile(base, order, tile.element)
 
     def release(self) -> None:

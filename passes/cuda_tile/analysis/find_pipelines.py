@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar
 
 from xdsl.dialects.builtin import i64
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
@@ -40,6 +39,7 @@ from tilewright.passes.cuda_tile.analysis.loaded_operands import (
 )
 from tilewright.passes.cuda_tile.analysis.lone_warps import needed_for_copies
 from tilewright.passes.cuda_tile.analysis.remarks import remark
+from tilewright.passes.cuda_tile.analysis.shared_blocks import SharedBlocks
 from tilewright.passes.cuda_tile.analysis.tensor_maps import BoxedAccess, boxed_load
 from tilewright.passes.cuda_tile.layouts.elements import element_of, scalar_type
 from tilewright.passes.cuda_tile.layouts.mma_layouts import Multiplication
@@ -50,24 +50,8 @@ _MBARRIER = 8
 """The bytes of an mbarrier."""
 _FEWEST = 3
 """The stages that loads beside products leave to them at least."""
-MOST_OF_CLUSTER = 8
-"""The CTAs of a cluster that every GPU runs."""
-
-
-@dataclass(frozen=True)
-class SharedBlocks:
-    """How many CTAs share a tile block, and whether they are a cluster."""
-
-    ctas: int = 1
-    clustered: bool = True
-
-    PART: ClassVar = "cuda_tile.part_of_block"
-    """The attribute of accesses whose tiles each CTA has a part of, which copies of them keep."""
-
-    def loading(self, load: LoadViewTkoOp) -> int:
-        """The CTAs that load for each other what a product in a loop reads."""
-        alone = self.PART in load.attributes or not isinstance(load.parent_op(), ForOp)
-        return 1 if alone or not self.clustered or self.ctas > MOST_OF_CLUSTER else self.ctas
+NO_STAGES = "shared memory has no room for two stages"
+"""Why loads of a loop have none."""
 
 
 @dataclass(eq=False)
@@ -215,13 +199,12 @@ Stores = Mapping[StoreViewTkoOp, BoxedAccess]
 
 
 def find_pipelines(
-    entry: EntryOp, arch: Target | None, stored: Stores, beside: int = 0,
-    blocks: SharedBlocks | None = None, copied: int = 0,
-) -> Pipelines:  # fmt: skip
+    entry: EntryOp, arch: Target | None, stored: Stores, beside: int = 0, copied: int = 0
+) -> Pipelines:
     """The pipelines of a kernel, which leave so much shared memory at least, and so much for each
     stage that threads copy; of a block that CTAs share, what several of them need they load for
     each other."""
-    plan = Pipelines()
+    plan, blocks = Pipelines(), SharedBlocks.of(entry)
     products = tiled_products(entry, arch)
     if not products or arch is None or not arch.supports(TMA):
         return plan
@@ -235,7 +218,7 @@ def find_pipelines(
             if plan.of(load) is not None or load in plan.refused:
                 continue
             paired = PAIR in product.attributes
-            ctas = 1 if blocks is None or by_warps or paired else blocks.loading(load)
+            ctas = 1 if by_warps or paired else blocks.loading(load)
             half = halved_dimension(product) if paired and operand is product.rhs else None
             boxed = boxed_load(load, arch, ctas, half)
             if isinstance(boxed, str):
@@ -380,7 +363,7 @@ def _choose_stages(entry: EntryOp, arch: Target, plan: Pipelines, beside: int, c
             del plan.by_loop[pipeline.loop]
             for group in pipeline.groups:
                 for load in group.loads:
-                    plan.refused[load.op] = "shared memory has no room for two stages"
+                    plan.refused[load.op] = NO_STAGES
 
 
 def _stages_found(entry: EntryOp, arch: Target, plan: Pipelines, beside: int, copied: int) -> bool:

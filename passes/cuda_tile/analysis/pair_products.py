@@ -17,11 +17,9 @@ from xdsl.ir import Operation
 from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFScaledOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
-from tilewright.passes.cuda_tile.analysis.find_pipelines import (
-    SharedBlocks,
-)
 from tilewright.passes.cuda_tile.analysis.loaded_operands import halved_dimension, loaded_by
 from tilewright.passes.cuda_tile.analysis.remarks import remark
+from tilewright.passes.cuda_tile.analysis.shared_blocks import SharedBlocks
 from tilewright.passes.cuda_tile.layouts.mma_layouts import Multiplication, multiplications
 from tilewright.passes.cuda_tile.layouts.tensor_memory_layouts import (
     OPERAND,
@@ -50,17 +48,17 @@ def may_be_folded(products: Sequence[Operation]) -> bool:
     )
 
 
-def pair_products(entry: EntryOp, arch: Target | None, blocks: SharedBlocks) -> None:
+def pair_products(entry: EntryOp, arch: Target | None) -> None:
     """Mark the products in tensor memory, where CTAs share a tile block, and each of them has rows
     of A and all of B: two of them at a time, which load for nobody else."""
-    products = _products(entry)
+    products, blocks = _products(entry), SharedBlocks.of(entry)
     if blocks.ctas == 1 or not blocks.clustered or not products:
         return
     for op in products:
         op.attributes[PAIR] = UnitAttr()
     halves = dict[Operation, int | None]()
     for op in products:
-        if (why := _why_none(op, arch, blocks, halves)) is not None:
+        if (why := _why_none(op, arch, halves)) is not None:
             unpair_products(entry, why)
             return
 
@@ -82,9 +80,8 @@ def _products(entry: EntryOp) -> list[Multiplication]:
 
 
 def _why_none(
-    op: Multiplication, arch: Target | None, blocks: SharedBlocks,
-    halves: dict[Operation, int | None],
-) -> str | None:  # fmt: skip
+    op: Multiplication, arch: Target | None, halves: dict[Operation, int | None]
+) -> str | None:
     """Why pairs do not multiply, of whose loads each CTA has `halves` of a dimension."""
     _, rows, columns = extents_of(op)
     a, b = loaded_by(op.lhs), loaded_by(op.rhs)
@@ -92,7 +89,8 @@ def _why_none(
         return "A or B does not come of loads alone"
     if pair_axis(rows, columns, 1) is None or tensor_core_atom(op, arch) is None:
         return f"each has {rows} rows, of {columns} columns"
-    if blocks.PART not in a.load.attributes or blocks.PART in b.load.attributes:
+    part = SharedBlocks.PART
+    if part not in a.load.attributes or part in b.load.attributes:
         return "they have different columns"
     half = halves.setdefault(b.load, halved_dimension(op))
     if half is None or half != halved_dimension(op):

@@ -85,8 +85,11 @@ class SharedOrder:
         return f"{text}, chunks of {CHUNK} bytes swizzled" if self.swizzle else text
 
     def plain(self, shape: Sequence[int]) -> Layout:
-        """The layout without the swizzle."""
-        modes = [mode_of([self.position[bit] for bit in bits]) for bits in dim_bits(shape)]
+        """The layout of what there is of a tile, which may be half of it, without the swizzle."""
+        modes = [
+            mode_of([self.position[bit] for bit in bits if bit in self.position])
+            for bits in dim_bits(shape)
+        ]
         return Layout(tuple(m.shape for m in modes), tuple(m.stride for m in modes))
 
     def conflicts(self, layout: TileLayout) -> int:

@@ -52,17 +52,18 @@ from tilewright.dialects.cuda_tile.ops.views import (
 from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target, target
 from tilewright.dialects.cute_nvgpu.lattice.tmem import DATACENTER_BLACKWELL
+from tilewright.dialects.ptx.control_flow import BLOCK_CTAS
 from tilewright.passes.cuda_tile.analysis.cost_model import (
     ctas_of_tiles,
     ctas_wanted,
     products_of,
     small_axis,
 )
-from tilewright.passes.cuda_tile.analysis.find_pipelines import MOST_OF_CLUSTER, SharedBlocks
 from tilewright.passes.cuda_tile.analysis.hints import hint
 from tilewright.passes.cuda_tile.analysis.pair_products import may_be_folded, pair_axis
 from tilewright.passes.cuda_tile.analysis.place_accumulators import lacks_columns
 from tilewright.passes.cuda_tile.analysis.remarks import remark
+from tilewright.passes.cuda_tile.analysis.shared_blocks import MOST_OF_CLUSTER, SharedBlocks
 from tilewright.passes.cuda_tile.analysis.split_dimensions import (
     SplitTiles,
     UnsplitError,
@@ -98,28 +99,31 @@ none."""
 Atomic = AtomicRMWTkoOp | AtomicCASTkoOp | AtomicRedViewTkoOp
 
 
-def split_blocks(entry: EntryOp, arch: Target | None) -> SharedBlocks:
-    """Split the tile block of an entry as it hints; what there is to know of it."""
-    if arch is None:
-        return SharedBlocks()
+def split_blocks(entry: EntryOp, arch: Target | None) -> None:
+    """Split the tile block of an entry as it hints, and say so in its attributes, once."""
+    if arch is None or BLOCK_CTAS in entry.attributes:
+        return
     hinted = hint(entry, "num_cta_in_cga", arch)
     ctas = hinted
     if ctas is None:
         ctas = 2 if lacks_columns(entry, arch) else ctas_wanted(entry, arch)
     if ctas == 1:
-        return _shared(entry, arch) if hinted is None else SharedBlocks()
+        if hinted is None:
+            _share(entry, arch)
+        return
     while ctas > 1:
         try:
-            return _split(entry, arch, ctas)
+            _split(entry, arch, ctas)
         except UnsplitError as why:
             if hinted is not None:
                 remark(entry, "hint", f"num_cta_in_cga = {ctas} is not honoured: {why}")
-                break
+                return
             ctas //= 2
-    return SharedBlocks()
+        else:
+            return
 
 
-def _split(entry: EntryOp, arch: Target, ctas: int) -> SharedBlocks:
+def _split(entry: EntryOp, arch: Target, ctas: int) -> None:
     """Split a tile block between so many CTAs."""
     pairs = arch.supports(DATACENTER_BLACKWELL)
     if not arch.supports(_CLUSTERS) or ctas > (_MOST if pairs else MOST_OF_CLUSTER):
@@ -128,8 +132,7 @@ def _split(entry: EntryOp, arch: Target, ctas: int) -> SharedBlocks:
     if pairs:
         # CTAs that multiply as pairs share rows.
         axes = [_pair_axis if may_be_folded(multiplications(entry)) else _axis]
-    _rewrite(_split_along(entry, ctas, axes))
-    return SharedBlocks(ctas)
+    _rewrite(_split_along(entry, ctas, axes), SharedBlocks(ctas))
 
 
 def _split_along(entry: EntryOp, ctas: int, axes: Sequence[AxisOf]) -> SplitTiles:
@@ -150,20 +153,19 @@ def _split_along(entry: EntryOp, ctas: int, axes: Sequence[AxisOf]) -> SplitTile
     raise failed[0]
 
 
-def _shared(entry: EntryOp, arch: Target) -> SharedBlocks:
-    """A block of a small grid, or whose tiles threads that multiply by themselves have no registers
-    for, in as many parts as there may be."""
+def _share(entry: EntryOp, arch: Target) -> None:
+    """Split a block of a small grid, or whose tiles threads that multiply by themselves have no
+    registers for, into as many parts as there may be."""
     ctas, axes = ctas_of_tiles(entry, arch), [_of_matrices, _of_longer]
     if products_of(entry, arch):
         ctas, axes = shared_by(entry), [small_axis]
     while ctas > 1:
         try:
-            _rewrite(_split_along(entry, ctas, axes))
+            _rewrite(_split_along(entry, ctas, axes), SharedBlocks(ctas, clustered=False))
         except UnsplitError:
             ctas //= 2
         else:
-            return SharedBlocks(ctas, clustered=False)
-    return SharedBlocks()
+            return
 
 
 def split_products(split: SplitTiles, axis_of: AxisOf) -> None:
@@ -258,8 +260,9 @@ def _place(op: Operation, split: SplitTiles) -> tuple[object, ...]:
     return tensor_of(op.view), order, *index, split.axes.get(op.accessed)  # type: ignore[attr-defined]
 
 
-def _rewrite(split: SplitTiles) -> None:
-    """Rewrite an entry for a CTA's part."""
+def _rewrite(split: SplitTiles, blocks: SharedBlocks) -> None:
+    """Rewrite an entry for a CTA's part of its blocks."""
+    blocks.mark(split.entry)
     for op in rewrite_parts(split, _number(split)):
         op.attributes[SharedBlocks.PART] = UnitAttr()
 

@@ -1,0 +1,97 @@
+"""The plan of a kernel under a budget: what comes ahead of its use, by whom and through which
+memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf
+
+from xdsl.ir import Operation
+
+from tilewright.dialects.cuda_tile.ops.module import EntryOp
+from tilewright.dialects.cute_nvgpu.lattice.shared_memory import shared_memory_limit
+from tilewright.dialects.cute_nvgpu.lattice.targets import Target
+from tilewright.lowering.cuda_tile.budget import Attempt, Budget
+from tilewright.lowering.cuda_tile.convert_issuer import needed_for_issues
+from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
+from tilewright.lowering.cuda_tile.memory import convert_allocations
+from tilewright.lowering.cuda_tile.pipelines.convert_boxed_stores import stored_boxes
+from tilewright.passes.cuda_tile.analysis.cost_model import (
+    cta_room,
+    producer_pays,
+    products_of,
+    thread_count,
+)
+from tilewright.passes.cuda_tile.analysis.find_copied_loads import CopiedLoads, find_copied_loads
+from tilewright.passes.cuda_tile.analysis.find_pipelines import (
+    NO_STAGES,
+    Pipelines,
+    Stores,
+    find_pipelines,
+)
+from tilewright.passes.cuda_tile.analysis.lone_warps import needed_for_copies
+from tilewright.passes.cuda_tile.analysis.pair_products import are_paired
+from tilewright.passes.cuda_tile.analysis.place_accumulators import are_multiplied_alone
+from tilewright.passes.cuda_tile.layouts.layouts import log2
+from tilewright.passes.cuda_tile.layouts.tensor_memory_layouts import in_tensor_memory
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The stores that TMA makes, the loads that it makes ahead, the copies of threads, and the ops
+    that a warp of its own has to know that copies, and one that issues MMAs: None where there is
+    none."""
+
+    entry: EntryOp
+    arch: Target | None
+    stored: Stores
+    ahead: Pipelines
+    copies: CopiedLoads
+    copied: set[Operation] | None = None
+    issued: set[Operation] | None = None
+
+    @property
+    def lacking(self) -> Attempt:
+        """The attempt that it is before anything is emitted."""
+        entry, by_warps = self.entry, not products_of(self.entry, self.arch)
+        full = not self.ahead.by_loop and NO_STAGES in self.ahead.refused.values()
+        shares = are_paired(entry) and (
+            self.issued is None or not are_multiplied_alone(entry, self.ahead)
+        )
+        return Attempt(lacks_stages=by_warps and full, shares_pairs=shares)
+
+    def lacking_in(self, kernel: Kernel) -> Attempt:
+        """The attempt that the kernel is that came of it."""
+        arch, scratch, tensor = self.arch, kernel.scratch, kernel.tensor
+        others = scratch.bytes + self.copies.beside
+        accumulates = any(map(in_tensor_memory, self.entry.walk()))
+        return Attempt(
+            takes_turns=tensor.takes_turns,
+            accumulator_stages=tensor.stages if accumulates else 0,
+            taken=self.ahead.bytes + others,
+            staged=self.ahead.bytes + self.copies.bytes,
+            others=others - self.copies.bytes,
+            share=inf if arch is None else cta_room(arch, self.ahead.ctas),
+            room=inf if arch is None else cta_room(arch, 1),
+            keeps=kernel.has_kept,
+            crowded=kernel.crowded is not None,
+            left=scratch.left,
+        )
+
+
+def planned(entry: EntryOp, arch: Target | None, budget: Budget) -> Plan:
+    """The plan of a kernel under a budget."""
+    stored, beside = stored_boxes(entry, arch), budget.beside
+    threads = log2(thread_count(entry, arch))
+    staged = beside if budget.tma or arch is None else shared_memory_limit(arch)
+    ahead = find_pipelines(entry, arch, stored, staged)
+    copies = find_copied_loads(entry, arch, ahead, threads, beside)
+    if copied := copies.stage_beside(ahead):
+        ahead = find_pipelines(entry, arch, stored, staged, copied)
+        copies = find_copied_loads(entry, arch, ahead, threads, beside)
+    alone = arch is not None and not convert_allocations.allocas_of(entry)
+    if arch is None or not alone or not producer_pays(entry, arch, ahead.ctas):
+        return Plan(entry, arch, stored, ahead, copies)
+    needed = needed_for_copies(entry, [load.op for load in ahead.loads()])
+    issued = None if needed is None else needed_for_issues(entry, ahead)
+    return Plan(entry, arch, stored, ahead, copies, needed, issued)

@@ -1,0 +1,79 @@
+"""The steps from Tile IR as it is given to Tile IR as it is lowered, in order, each a pass.
+
+    tilewright-opt FILE -p 'cuda-tile-collapse-loops,cuda-tile-split-blocks{arch=sm_90a}'
+
+What a step knows and a later one needs it leaves in attributes of ops: the CTAs of a block
+(`analysis.shared_blocks`), columns of tensor memory, pairs (`layouts.tensor_memory_layouts`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import ClassVar
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+
+from tilewright.dialects.cuda_tile.ops.module import EntryOp
+from tilewright.dialects.cute_nvgpu.lattice.targets import Target, target
+from tilewright.passes.cuda_tile.analysis.pair_products import pair_products
+from tilewright.passes.cuda_tile.analysis.place_accumulators import place_accumulators
+from tilewright.passes.cuda_tile.legalization.legalize import legalize
+from tilewright.passes.cuda_tile.scheduling.collapsed_loops import collapse_loops
+from tilewright.passes.cuda_tile.scheduling.kernel_turns import turn_kernel
+from tilewright.passes.cuda_tile.scheduling.late_loads import make_loads_late
+from tilewright.passes.cuda_tile.scheduling.order_blocks import order_blocks
+from tilewright.passes.cuda_tile.scheduling.single_trips import split_single_trips
+from tilewright.passes.cuda_tile.scheduling.slice_products import slice_products
+from tilewright.passes.cuda_tile.scheduling.split_blocks import split_blocks
+from tilewright.passes.cuda_tile.scheduling.split_turns import split_turns
+
+Rewrite = Callable[[EntryOp, Target | None], None]
+
+
+@dataclass(frozen=True)
+class TileStep(ModulePass):
+    """A rewrite of every entry, for the target `arch` where one is named."""
+
+    rewrite: ClassVar[Rewrite]
+
+    arch: str | None = None
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        chip = None if self.arch is None else target(self.arch)
+        for entry in [inner for inner in op.walk() if isinstance(inner, EntryOp)]:
+            type(self).rewrite(entry, chip)
+
+
+def _for_all(rewrite: Callable[[EntryOp], None]) -> Rewrite:
+    """A rewrite that is the same for all targets."""
+    return lambda entry, arch: rewrite(entry)
+
+
+_REWRITES: dict[str, Rewrite] = {
+    "legalize": legalize,
+    "collapse-loops": _for_all(collapse_loops),
+    "split-single-trips": _for_all(split_single_trips),
+    "make-loads-late": _for_all(make_loads_late),
+    "order-blocks": _for_all(order_blocks),
+    "split-blocks": split_blocks,
+    "turn-kernel": turn_kernel,
+    "split-turns": split_turns,
+    "slice-products": slice_products,
+    "place-accumulators": place_accumulators,
+    "pair-products": pair_products,
+    "legalize-placed": partial(legalize, placed=True),
+}
+
+STEPS: dict[str, type[TileStep]] = {
+    name: type(
+        f"CudaTile{name.title().replace('-', '')}Pass",
+        (TileStep,),
+        {"__module__": __name__, "name": f"cuda-tile-{name}", "rewrite": staticmethod(rewrite)},
+    )
+    for name, rewrite in _REWRITES.items()
+}
+"""The steps by name, in order."""
