@@ -49,3 +49,8 @@ def why_too_much(size: int, target: Target) -> str | None:
     if size <= limit:
         return None
     return f"expected at most {limit} bytes of shared memory in a CTA of {target}, got {size}"
+
+
+RANK_SHIFT = 24
+"""The bits of a shared-memory address within a CTA. Those above say which CTA of the cluster it is
+in: 0 the own one, or a rank from 1 here; on an H200 the rank itself, in own addresses too."""

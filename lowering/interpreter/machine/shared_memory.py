@@ -13,6 +13,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from tilewright.dialects.cute_nvgpu.lattice.shared_memory import RANK_SHIFT
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.async_groups import CHUNK, AsyncGroups
 from tilewright.lowering.interpreter.machine.async_proxy import ProxyFences
@@ -28,9 +29,6 @@ from tilewright.lowering.interpreter.machine.special_registers import WARP
 from tilewright.lowering.interpreter.machine.tcgen05_streams import Stream
 from tilewright.lowering.interpreter.program import OpNames
 from tilewright.lowering.interpreter.values import Bits, Lanes, spread
-
-RANK_SHIFT = 24
-"""Above a place in shared memory: 0 for that of the own CTA, or a rank in the cluster, from 1."""
 
 _NOBODY = -1
 """The writer of a byte that nothing has written; numbers below it are `Clocks.async_writer`s."""

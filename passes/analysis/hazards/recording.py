@@ -6,10 +6,10 @@ import numpy as np
 from xdsl.ir import Operation
 
 from tilewright.dialects.cute.types.memref import Space
+from tilewright.dialects.cute_nvgpu.lattice.shared_memory import RANK_SHIFT
 from tilewright.dialects.ptx import bulk_copy, cluster, tcgen05_memory
 from tilewright.passes.analysis.hazards.effects import Effect, MemoryPlace
 from tilewright.passes.analysis.hazards.placement import COLUMNS
-from tilewright.passes.analysis.hazards.registers import RANK_SHIFT
 from tilewright.passes.analysis.hazards.report import Hazard
 from tilewright.passes.analysis.hazards.scalars import UNKNOWN, select
 from tilewright.passes.analysis.hazards.slices import LOADS, MMAS

@@ -10,6 +10,7 @@ from typing import Any
 from xdsl.ir import Operation
 
 from tilewright.dialects.cute_nvgpu.lattice.scalar import REGISTER_OF
+from tilewright.dialects.cute_nvgpu.lattice.shared_memory import RANK_SHIFT
 from tilewright.dialects.ptx import cluster, registers, scalars
 from tilewright.dialects.ptx.instruction import PtxOp, ScalarOp
 from tilewright.dialects.ptx.types import KINDS
@@ -24,9 +25,6 @@ from tilewright.passes.analysis.hazards.scalars import (
     unsigned,
 )
 from tilewright.passes.analysis.hazards.trace import Loading
-
-RANK_SHIFT = 26
-"""Above these bits an address of another CTA's shared memory has that CTA's rank, from 1."""
 
 
 def _mad(a: Any, b: Any, c: Any) -> Any:

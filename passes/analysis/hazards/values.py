@@ -50,8 +50,9 @@ from tilewright.passes.analysis.hazards.trace import (
 
 Step = Callable[[Mask], None]
 
-APART = 1 << 20
-"""How far the addresses of two memrefs in shared memory are apart."""
+APART = 1 << 18
+"""How far the addresses of two memrefs in shared memory are apart: more than a CTA has of it, and
+63 of them are addresses of one CTA (`RANK_SHIFT`)."""
 
 MOST_EVENTS = 40_000
 """Where a function has more than so many events, nothing is said of it."""

@@ -6,12 +6,12 @@ import numpy as np
 from xdsl.ir import Operation
 
 from tilewright.dialects.cute.types.memref import Space
+from tilewright.dialects.cute_nvgpu.lattice.shared_memory import RANK_SHIFT
 from tilewright.dialects.cute_nvgpu.ops import cluster as atom
 from tilewright.dialects.ptx import cluster as ptx
 from tilewright.lowering.interpreter.builder import Builder, Step, effect, runs
 from tilewright.lowering.interpreter.machine.barriers import BarrierWait
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
-from tilewright.lowering.interpreter.machine.shared_memory import RANK_SHIFT
 from tilewright.lowering.interpreter.ops.base.arith import pure
 from tilewright.lowering.interpreter.ops.base.memref import View
 from tilewright.lowering.interpreter.ops.instructions.tensor_memory import located

@@ -22,12 +22,12 @@ from tilewright.dialects.cute.symbolic.composed import AnyLayout
 from tilewright.dialects.cute.symbolic.layouts import known
 from tilewright.dialects.cute.symbolic.scalar import Scalar
 from tilewright.dialects.cute.tensor import CoordTensor, Tensor
+from tilewright.dialects.cute_nvgpu.lattice.shared_memory import RANK_SHIFT
 from tilewright.lowering.interpreter.arithmetic.elements import packed, unpacked
 from tilewright.lowering.interpreter.arithmetic.lane_value import LaneInteger
 from tilewright.lowering.interpreter.errors import Fault, faults_of
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.machine.register_tensor import RegisterTensor
-from tilewright.lowering.interpreter.machine.shared_memory import RANK_SHIFT
 from tilewright.lowering.interpreter.values import Bits, spread
 
 Places: TypeAlias = NDArray[np.int64]

@@ -31,6 +31,7 @@ from tilewright.dialects.cute.types.tensors import MemRefType
 from tilewright.dialects.cute.types.tiled import TiledCopyType, TiledMmaType
 from tilewright.dialects.cute.types.tma import TmaCopyType
 from tilewright.dialects.cute.values import Typed
+from tilewright.dialects.cute_nvgpu.lattice.shared_memory import RANK_SHIFT
 from tilewright.dialects.cute_nvgpu.types.atoms import MmaAtomType
 from tilewright.dialects.cute_nvgpu.types.copies import CopyInstructionAttr
 from tilewright.dialects.cute_nvgpu.types.shared_atoms import UmmaAtomType, WgmmaAtomType
@@ -38,7 +39,6 @@ from tilewright.dialects.cute_nvgpu.types.universal_fma import UniversalFmaType
 from tilewright.lowering.interpreter.arithmetic.lane_value import LaneInteger, LaneValue
 from tilewright.lowering.interpreter.builder import Builder, Step, effect, runs
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
-from tilewright.lowering.interpreter.machine.shared_memory import RANK_SHIFT
 from tilewright.lowering.interpreter.ops.base.arith import constant
 from tilewright.lowering.interpreter.ops.base.memref import place_in_shared
 from tilewright.lowering.interpreter.ops.tile import tma as tile_tma
