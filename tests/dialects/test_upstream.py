@@ -116,7 +116,7 @@ def test_every_block_has_a_terminator() -> None:
     ^1:
       "func.return"() : () -> ()
     }) : () -> ()}) : () -> ()"""
-    with pytest.raises(tw.CompileError, match="'func.func' expected its blocks to end in term"):
+    with pytest.raises(tw.CompileError, match=r"'func\.func' expected its blocks to end in term"):
         tw.compile(empty, "sm_90a")
 
 
@@ -127,7 +127,7 @@ def test_attributes_are_those_of_the_arguments(given: str) -> None:
     ^0(%n: i32):
       "func.return"() : () -> ()
     }}) {{gpu.kernel}} : () -> ()}}) : () -> ()"""
-    with pytest.raises(tw.CompileError, match="'func.func' expected attributes of 1 arguments"):
+    with pytest.raises(tw.CompileError, match=r"'func\.func' expected attributes of 1 arguments"):
         tw.compile(kernel, "sm_90a")
 
 
