@@ -156,16 +156,17 @@ def _if(op: scf.IfOp) -> str | None:
     return None
 
 
+def _ending(last: Operation | None) -> str:
+    return "no op" if last is None else named(last)
+
+
 def _while(op: scf.WhileOp) -> str | None:
     before, after = (region.blocks[0] for region in (op.before_region, op.after_region))
     condition, again = before.last_op, after.last_op
-    for whose, end, wanted in (
-        ("first", condition, scf.ConditionOp),
-        ("second", again, scf.YieldOp),
-    ):
-        if not isinstance(end, wanted):
-            got = "an empty one" if end is None else named(end)
-            return f"expected its {whose} region to end in {wanted.name}, got {got}"
+    if not isinstance(condition, scf.ConditionOp):
+        return f"expected its first region to end in scf.condition, got {_ending(condition)}"
+    if not isinstance(again, scf.YieldOp):
+        return f"expected its second region to end in scf.yield, got {_ending(again)}"
     passed, yielded = condition.args, again.operands
     for whose, wanted, values in (
         ("the arguments of its first region", op.arguments, before.args),
