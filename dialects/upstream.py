@@ -11,6 +11,7 @@ from typing import Any
 from xdsl.dialects import arith, cf, func, gpu, memref, scf
 from xdsl.dialects.arith import CMPF_COMPARISON_OPERATIONS, CMPI_COMPARISON_OPERATIONS
 from xdsl.dialects.builtin import (
+    ArrayAttr,
     DenseArrayBase,
     DenseIntOrFPElementsAttr,
     IndexType,
@@ -155,11 +156,18 @@ def _if(op: scf.IfOp) -> str | None:
     return None
 
 
+def _ending(last: Operation | None) -> str:
+    return "no op" if last is None else named(last)
+
+
 def _while(op: scf.WhileOp) -> str | None:
     before, after = (region.blocks[0] for region in (op.before_region, op.after_region))
     condition, again = before.last_op, after.last_op
-    passed = condition.args if isinstance(condition, scf.ConditionOp) else op.results
-    yielded = again.operands if isinstance(again, scf.YieldOp) else op.arguments
+    if not isinstance(condition, scf.ConditionOp):
+        return f"expected its first region to end in scf.condition, got {_ending(condition)}"
+    if not isinstance(again, scf.YieldOp):
+        return f"expected its second region to end in scf.yield, got {_ending(again)}"
+    passed, yielded = condition.args, again.operands
     for whose, wanted, values in (
         ("the arguments of its first region", op.arguments, before.args),
         ("the arguments of its second region", op.results, after.args),
@@ -177,6 +185,8 @@ def _compared(op: arith.CmpiOp | arith.CmpfOp) -> str | None:
     count = len(CMPI_COMPARISON_OPERATIONS if is_integer else CMPF_COMPARISON_OPERATIONS)
     if not 0 <= given < count:
         return f"expected a predicate of 0 to {count - 1}, got {given}"
+    if op.lhs.type != op.rhs.type:
+        return f"expected operands of one type, got {op.lhs.type} and {op.rhs.type}"
     return _mask(op)
 
 
@@ -212,6 +222,11 @@ def _kernel(op: func.FuncOp | gpu.FuncOp) -> str | None:
         other, name = spelled
         beside = f", which says {op.attributes[name]}" if name in op.attributes else ""
         return f"expected {name}, got {other} = {op.attributes[other]}{beside}"
+    if len(op.body.blocks) > 1 and any(not block.ops for block in op.body.blocks):
+        return "expected its blocks to end in terminators, got an empty one"
+    attributes, count = op.properties.get("arg_attrs"), len(op.function_type.inputs)
+    if isa(attributes, ArrayAttr) and len(attributes) != count:
+        return f"expected attributes of {count} arguments, got {len(attributes)}"
     for name, why_illegal in _EXTENTS.items():
         given = op.attributes.get(name)
         if given is not None and (why := _extents_fault(given, why_illegal)) is not None:

@@ -38,6 +38,11 @@ WRONG = [
     ("%y = scf.while (%j = %x) : (f32) -> f32 {\n  scf.condition(%c) %j : f32\n  } do {\n"
      "  ^bb0(%k: f32):\n  scf.yield %i : index\n  }",
      "'scf.while' expected what its second region yields to be of (f32), got (index)"),
+    ('%y = "arith.cmpi"(%c, %i) <{predicate = 0 : i64}> : (i1, index) -> i1',
+     "'arith.cmpi' expected operands of one type, got i1 and index"),
+    ("%y = scf.while (%j = %x) : (f32) -> f32 {\n  scf.yield %j : f32\n  } do {\n"
+     "  ^bb0(%k: f32):\n  scf.yield %k : f32\n  }",
+     "'scf.while' expected its first region to end in scf.condition, got 'scf.yield' at line 4"),
     ("%y = memref.alloc() : memref<0xf32, #cute<space smem>>",
      "'memref.alloc' expected extents of at least 1, got memref<0xf32"),
     ("cf.br ^0\n  ^0:\n  cf.br ^1(%x : f32)\n  ^1(%y: i32):",
@@ -102,6 +107,28 @@ def test_sizes_that_no_launch_has(size: str, message: str) -> None:
 def test_a_kernel_has_a_body() -> None:
     with pytest.raises(tw.CompileError, match="expected a kernel to have a body"):
         tw.compile("func.func private @k() attributes {gpu.kernel}", "sm_90a")
+
+
+def test_every_block_has_a_terminator() -> None:
+    """An empty entry block would be printed as nothing, and the next one read as the entry."""
+    empty = """"builtin.module"() ({"func.func"() <{sym_name = "f", function_type = () -> ()}> ({
+    ^0:
+    ^1:
+      "func.return"() : () -> ()
+    }) : () -> ()}) : () -> ()"""
+    with pytest.raises(tw.CompileError, match=r"'func\.func' expected its blocks to end in term"):
+        tw.compile(empty, "sm_90a")
+
+
+@pytest.mark.parametrize("given", ["", "{}, {}"])
+def test_attributes_are_those_of_the_arguments(given: str) -> None:
+    properties = f"""sym_name = "k", function_type = (i32) -> (), arg_attrs = [{given}]"""
+    kernel = f""""builtin.module"() ({{"func.func"() <{{{properties}}}> ({{
+    ^0(%n: i32):
+      "func.return"() : () -> ()
+    }}) {{gpu.kernel}} : () -> ()}}) : () -> ()"""
+    with pytest.raises(tw.CompileError, match=r"'func\.func' expected attributes of 1 arguments"):
+        tw.compile(kernel, "sm_90a")
 
 
 # How MLIR spells the extents of a launch

@@ -11,7 +11,7 @@ from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.printer import Printer
 from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
 
-from tilewright.dialects.cute.ops.operands import COPIER, LIMITS, PIPELINE, TENSOR, THREAD
+from tilewright.dialects.cute.ops.operands import COPIER, LIMITS, PIPELINE, TENSOR, USE
 from tilewright.dialects.cute.ops.operation import CuteOp, cute_op, types_above
 from tilewright.dialects.cute.rules import copies
 from tilewright.dialects.cute.types.algebra import typed_of
@@ -25,7 +25,7 @@ def value_of(operand: SSAValue) -> Typed:
     return typed
 
 
-@cute_op("cute.copy", (COPIER, TENSOR, TENSOR, TENSOR, LIMITS, PIPELINE, THREAD), ())
+@cute_op("cute.copy", (COPIER, TENSOR, TENSOR, TENSOR, LIMITS, PIPELINE, USE), ())
 class CopyOp(CuteOp):
     """The elements of one tensor to another, as a tiled copy's instruction moves them.
 
@@ -131,11 +131,8 @@ class CopyOp(CuteOp):
         printer.print_list([tensor.type for tensor in self.operands], printer.print_attribute)
 
     def verify_(self) -> None:
-        named = zip(
-            (self.tiled, self.source, self.destination, self.coords, self.limits, self.pipeline),
-            self.OPERANDS,
-            strict=False,
-        )
+        tensors = self.tiled, self.source, self.destination, self.coords
+        named = zip((*tensors, self.limits, self.pipeline, self.use), self.OPERANDS, strict=True)
         for operand, wanted in named:
             if operand is not None and not wanted.takes(operand.type):
                 raise self.fail(f"{wanted.description}, got '{operand.type}'")

@@ -14,7 +14,6 @@ from xdsl.irdl import operand_def, opt_prop_def, prop_def, result_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 
-from tilewright.dialects.cute.int_tuple import LayoutError
 from tilewright.dialects.cute.ops.operands import (
     ANY_LAYOUT,
     LAYOUT,
@@ -99,10 +98,7 @@ class MakeFragmentLikeOp(ElementPrefixOp):
 
 def _read_projection(parser: Parser) -> Attribute:
     with legal_text(parser):
-        proj = read_text(parser, "proj", partial(read_typed, "coord"))
-        if not isinstance(proj.value, tuple):
-            raise LayoutError(f"expected a tuple of 1 and _, got {proj.text}")
-    return StringAttr(proj.text)
+        return StringAttr(read_text(parser, "proj", partial(read_typed, "coord")).text)
 
 
 def _projection(text: StringAttr | None) -> Typed | None:

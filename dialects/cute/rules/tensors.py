@@ -245,6 +245,7 @@ def local_tile(source: Typed, tiler: Typed, coord: Typed, proj: Typed | None = N
     tile: tuple[Tile, ...] = wrapped(_as_tile(tiler))
     at = wrapped(multiples(coord.value))
     if proj is not None:
+        required(is_tuple(proj.value), f"expected a tuple of 1 and _ as proj, got {proj.text}")
         count = len(proj.value)
         required(
             len(tile) == len(at) == count,

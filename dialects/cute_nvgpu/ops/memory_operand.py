@@ -6,6 +6,7 @@ from xdsl.dialects.builtin import FixedBitwidthType, IntegerAttr, MemRefType
 from xdsl.ir import Attribute, SSAValue
 
 from tilewright.dialects.cute import ComposedLayout, Layout, Swizzle, flatten
+from tilewright.dialects.cute.tensor_memory import CELL_BITS
 from tilewright.dialects.cute.types.memref import (
     Space,
     is_memref,
@@ -67,8 +68,10 @@ def tmem_span(what: str, type_: MemRefType[Attribute]) -> tuple[int, int]:
     layout, bits = layout_of(type_), bits_of(type_.element_type)
     if not isinstance(layout, Layout):
         raise Illegal(f"{what} expected a memref of static layout without swizzle, got {type_}")
-    if bits is None or bits > 32:
-        raise Illegal(f"{what} expected elements of at most 32 bits, got {type_.element_type}")
+    if bits is None or not 0 < bits <= CELL_BITS:
+        raise Illegal(
+            f"{what} expected elements of 1 to {CELL_BITS} bits, got {type_.element_type}"
+        )
     try:
         lanes, columns = span(layout, bits)
     except ValueError as error:

@@ -109,7 +109,7 @@ class Mbarriers(ThreadBarriers):
         raise Hazard("early", event.op, missing=what, where=self._where(event, role))
 
     def _arrive(self, index: int, event: Event, roles: list[int]) -> list[int]:
-        mask = 1 << event.scalars[0] if event.scalars else None
+        mask = self._of_rank(*event.scalars) if event.scalars else None
         for role in roles:
             for barrier in self._mbarriers(event, role, mask):
                 self._use(event, barrier, role)
@@ -119,6 +119,10 @@ class Mbarriers(ThreadBarriers):
                     out[self.wrote : 2 * self.wrote] = [0] * self.wrote
                 self._arrive_at(event, barrier, role, out)
         return roles
+
+    def _of_rank(self, rank: int) -> int:
+        """The mask of a CTA: 0 of a rank outside the cluster."""
+        return 1 << rank if 0 <= rank < self.launch.ctas else 0
 
     def _arrive_at(self, event: Event, barrier: Mbarrier, role: int, out: Clock) -> None:
         count, expected, *_ = event.constant

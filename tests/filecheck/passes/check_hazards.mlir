@@ -91,3 +91,13 @@ func.func @line(%s: !line, %b: !b, %c: !c, %i: index, %j: index, %t: !vector) {
   cute_nvgpu.wgmma.wait_group 0
   func.return
 }
+
+// A rank that the cluster does not have: nobody's mbarrier.
+// CHECK-LABEL: func.func @no_such_rank(
+func.func @no_such_rank() attributes {gpu.kernel, gpu.known_cluster_size = array<i32: 2, 1, 1>} {
+  %b = memref.alloc() : memref<1xi64, #cute<space smem>>
+  %0 = arith.constant 0 : index
+  %none = arith.constant -1 : i32
+  cute_nvgpu.cluster.mbarrier_arrive %b[%0] rank %none : memref<1xi64, #cute<space smem>>
+  func.return
+}

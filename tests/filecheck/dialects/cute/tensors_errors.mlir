@@ -118,8 +118,8 @@ func.func @f(%a: !cute.memref<f16, gmem, "(4,8):(8,1)">, %t: !cute.tile<"[2:1;4:
 // -----
 
 func.func @f(%a: !cute.memref<f16, gmem, "(4,8):(8,1)">, %t: !cute.tile<"[2:1;4:1]">, %c: !cute.coord<"(1,_)">) {
-  // expected-error @+1 {{expected a tuple of 1 and _, got 1}}
-  %r = cute.local_tile<"1"> (%a, %t, %c)
+  // expected-error @+1 {{'cute.local_tile' op failed to infer returned types: expected a tuple of 1 and _ as proj, got x}}
+  %r = cute.local_tile<"x"> (%a, %t, %c)
   func.return
 }
 

@@ -302,6 +302,18 @@ func.func @f(%t: !tma, %c: !cute.coord_tensor<"(?,?)", "(2,32):(1@0,1@1)">, %s: 
 
 // -----
 
+!t = !cute.tma_copy<#cute_nvgpu.tma<load>, 128x64xbf16, swizzle = 128>
+!c = !cute.coord_tensor<"(0,0)", "(128,64):(1@0,1@1)">
+!s = !cute.memref<bf16, smem, align<1024>, "S<3,3,3> o 0 o (128,64):(64,1)">
+!p = !cute.pipeline<tma, stages = 3, producers = 1, consumers = 8, bytes = 16384>
+func.func @f(%t: !t, %c: !c, %s: !s, %p: !p) {
+  // expected-error @+1 {{'cute.copy' expected i32, got '!cute.pipeline<tma, stages = 3, producers = 1, consumers = 8, bytes = 16384>'}}
+  cute.copy(%t, %c, %s) pipeline %p[%p]
+  func.return
+}
+
+// -----
+
 !tma = !cute.tma_copy<#cute_nvgpu.tma<load>, 1x64xf16>
 !tile = !cute.memref<f16, smem, align<128>, "(2,64):(0,1)">
 !pipe = !cute.pipeline<tma, stages = 1, producers = 1, consumers = 1, bytes = 256>

@@ -146,8 +146,17 @@ func.func @f(%slot: !slot, %i: index) {
 
 !slot = memref<1xi32, #cute<space smem>>
 func.func @f(%slot: !slot, %i: index) {
-  // expected-error @+1 {{'cute_nvgpu.tmem.retrieve' result expected elements of at most 32 bits, got f64}}
+  // expected-error @+1 {{'cute_nvgpu.tmem.retrieve' result expected elements of 1 to 32 bits, got f64}}
   %t = cute_nvgpu.tmem.retrieve %slot[%i] : !slot -> memref<128x256xf64, !cute.layout<"(128,256):(65536,1)">, #cute<space tmem>>
+  func.return
+}
+
+// -----
+
+!slot = memref<1xi32, #cute<space smem>>
+func.func @f(%slot: !slot, %i: index) {
+  // expected-error @+1 {{'cute_nvgpu.tmem.retrieve' result expected elements of 1 to 32 bits, got i0}}
+  %t = cute_nvgpu.tmem.retrieve %slot[%i] : !slot -> memref<128x256xi0, !cute.layout<"(128,256):(65536,1)">, #cute<space tmem>>
   func.return
 }
 
