@@ -206,6 +206,8 @@ class GlobalOp(CudaTileOp):
         type_: Any = self.value.type  # pyright: ignore
         if type_.rank != 1:  # pyright: ignore
             raise self.fail(f"elements of rank 1, got {shown(type_)}")  # pyright: ignore
+        if (alignment := self.alignment.value.data) < 0:  # pyright: ignore
+            raise self.fail(f"an alignment of at least 0, got {alignment}")
 
     def verify_in_place(self) -> None:
         verify_in_module(self)

@@ -157,6 +157,10 @@ def _element_bytes(op: Operation, type_: Attribute) -> int:
     return size
 
 
+ADDRESSABLE = 1 << 32
+"""The bytes that an address of shared memory, of 32 bits, tells apart."""
+
+
 def place_in_shared(
     builder: Builder, layout: Layout | ComposedLayout, width: int, align: int
 ) -> int:
@@ -190,7 +194,11 @@ def _allocate(op: memref.AllocOp, builder: Builder) -> Step:
         raise OpError(op, f"'{op.name}' expected a static memref in shared memory, got {type_}")
     width = _element_bytes(op, type_)
     asked = op.alignment.value.data if isinstance(op.alignment, IntegerAttr) else SHARED_ALIGN
-    base = np.array([place_in_shared(builder, layout, width, asked)], dtype=np.uint64)
+    first = place_in_shared(builder, layout, width, asked)
+    if builder.shared_bytes > ADDRESSABLE:
+        raise OpError(op, f"'{op.name}' expected at most {ADDRESSABLE} bytes of shared memory, got "
+                          f"{builder.shared_bytes} with {type_}")  # fmt: skip
+    base = np.array([first], dtype=np.uint64)
     view = View(Space.SMEM, base, base, width, type_.get_shape(), (), layout)
     return effect(op, builder, lambda machine, gang: view)
 

@@ -105,3 +105,10 @@ cuda_tile.module @m {
     "cuda_tile.return"() : () -> ()
   }) : () -> ()
 }
+
+// -----
+
+cuda_tile.module @m {
+  // expected-error @+1 {{'cuda_tile.global' expected an alignment of at least 0, got -16}}
+  global @g alignment = -16 <f32: 1.0> : tile<1xf32>
+}
