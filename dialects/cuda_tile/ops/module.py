@@ -189,7 +189,7 @@ class GlobalOp(CudaTileOp):
 
     sym_name = prop_def(SymbolNameConstraint())
     value = prop_def(ELEMENTS)
-    alignment = opt_prop_def(integer(64), IntegerAttr(0, 64))
+    alignment = opt_prop_def(integer(64, 0), IntegerAttr(0, 64))
     constant = opt_prop_def(UnitAttr)
     symbol_visibility = opt_prop_def(
         SymbolVisibilityAttr, SymbolVisibilityAttr(SymbolVisibility.PUBLIC)
@@ -206,8 +206,6 @@ class GlobalOp(CudaTileOp):
         type_: Any = self.value.type  # pyright: ignore
         if type_.rank != 1:  # pyright: ignore
             raise self.fail(f"elements of rank 1, got {shown(type_)}")  # pyright: ignore
-        if (alignment := self.alignment.value.data) < 0:  # pyright: ignore
-            raise self.fail(f"an alignment of at least 0, got {alignment}")
 
     def verify_in_place(self) -> None:
         verify_in_module(self)

@@ -91,3 +91,11 @@ func.func @line(%s: !line, %b: !b, %c: !c, %i: index, %j: index, %t: !vector) {
   cute_nvgpu.wgmma.wait_group 0
   func.return
 }
+
+// What lies beyond all memory is no hazard: the interpreter says what it is.
+// CHECK-LABEL: ptx.entry @beyond
+ptx.entry @beyond() shared 1024 align 128 reqntid(32, 1, 1) {
+  %s = ptx.shared_address 512
+  %x = ptx.ld "shared" "b32" %s, 9223372036854775807 : !ptx.reg<b32> -> !ptx.reg<b32>
+  ptx.ret
+}
