@@ -149,6 +149,10 @@ class SharedAddressOp(MoveOp):
     def operand_values(self) -> Mapping[str, Given]:
         return {"d": self.result, "a": SharedPlace(self.offset.value.data)}
 
+    def verify_(self) -> None:
+        if not 0 <= (offset := self.offset.value.data) < 1 << 32:
+            raise self.fail(f"an offset of 32 bits from 0 on, got {offset}")
+
     @classmethod
     def parse(cls, parser: Parser) -> Self:
         op = cls(parser.parse_integer(allow_boolean=False, allow_negative=False))

@@ -15,7 +15,6 @@ from tilewright.dialects.ptx.control_flow import EntryOp
 from tilewright.dialects.ptx.instruction import PtxOp
 from tilewright.dialects.ptx.module_variables import GlobalOp
 from tilewright.dialects.ptx.registers import SharedAddressOp
-from tilewright.dialects.ptx.types import RegType
 from tilewright.lowering.ptx.instructions import Shapes, shapes_of
 from tilewright.lowering.ptx.kept import kept
 from tilewright.source.diagnostic import OpError, named
@@ -59,10 +58,6 @@ def _check_verified(op: PtxOp | GlobalOp) -> None:
 
 
 def _check_body(entry: EntryOp, shapes: Shapes) -> None:
-    for block in entry.body.blocks:
-        for argument in block.args:
-            if not isinstance(argument.type, RegType):
-                raise OpError(entry, f"a block argument of {argument.type} has no PTX text")
     own = kept(Shapes, entry.body) or shapes_of(entry)
     for op in () if entry.shared.value.data else own:
         if isinstance(op, SharedAddressOp):

@@ -14,19 +14,21 @@ writes what later ones read: docs/decisions.md.
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from tilewright.dialects.ptx.instruction import PtxOp
 from tilewright.dialects.ptx.matrix import WarpMmaOp
 from tilewright.dialects.ptx.registers import ConstOp, ListGetOp, ListMakeOp
+from tilewright.dialects.ptx.types import RegType
 from tilewright.dialects.ptx.wgmma import WgmmaOp
 from tilewright.lowering.ptx.edges import edges_of
 from tilewright.lowering.ptx.in_flight import InFlightRegisters, RegisterConflict, Tie
 from tilewright.lowering.ptx.instructions import Shape, immediate
 from tilewright.lowering.ptx.kept import kept
 from tilewright.lowering.ptx.live_ranges import RegisterRanges, Slot, Uses
+from tilewright.source.diagnostic import OpError
 
 PREFIXES: dict[str, str] = {
     "pred": "%p",
@@ -52,6 +54,15 @@ def _role(op: type[Operation]) -> str | None:
             return role
     guarded = issubclass(op, PtxOp) and op.unguarded is not PtxOp.unguarded
     return "guarded" if guarded else None
+
+
+def _no_register(value: SSAValue) -> OpError:
+    owner = value.owner
+    if isinstance(owner, Operation):
+        return OpError(owner, f"'{owner.name}' has no PTX text")
+    entry = owner.parent_op()
+    assert entry is not None
+    return OpError(entry, f"a block argument of {value.type} has no PTX text")
 
 
 class RegisterMove(NamedTuple):
@@ -145,7 +156,9 @@ class RegisterNames:
             names = later
 
     def _fresh(self, value: SSAValue, block: Block, position: int) -> list[Slot]:
-        type_: Any = value.type
+        type_ = value.type
+        if not isinstance(type_, RegType):
+            raise _no_register(value)
         kind, uses = type_.kind.data, (self._uses[value],)
         if (count := type_.count.data) == 1:
             return [Slot(kind, block, position, uses)]

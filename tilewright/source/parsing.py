@@ -158,6 +158,21 @@ class LocatedParser(QuickParser):
             self.parse_punctuation(")")
         return _location(NameLoc, desc=StringAttr(name), location=place)
 
+    def parse_optional_str_literal(self) -> str | None:
+        """A string literal, or None: xDSL takes one with escapes beyond ASCII for bytes."""
+        start = self.pos
+        if (raw := self.parse_optional_bytes_literal()) is None:
+            return super().parse_optional_str_literal()
+        try:
+            return raw.decode()
+        except UnicodeDecodeError:
+            self._resume_from(start)
+            return None
+
+    def _parse_optional_string_attr(self) -> StringAttr | None:
+        text = self.parse_optional_str_literal()
+        return None if text is None else StringAttr(text)
+
     def _parse_builtin_dense_attr(self) -> Any:
         """`dense<...>`, of a tile too."""
         from tilewright.dialects.cuda_tile.elements_text import parse_dense_of_tile

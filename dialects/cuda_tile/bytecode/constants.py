@@ -48,9 +48,11 @@ def _read(entry: Cursor, type_: Attribute) -> ElementsAttr:
     if entry.remaining:
         entry.fail(f"expected the end of the constant, got {entry.remaining} more bytes")
     try:
-        return ElementsAttr(type_, BytesAttr(_unpacked(raw, type_)))
+        elements = ElementsAttr(type_, BytesAttr(_unpacked(raw, type_)))
     except VerifyException as error:
         entry.fail(str(error).strip(), start)
+    # Equal ones are one, as in text.
+    return elements if elements.is_splat else ElementsAttr.of_array(type_, elements.array())
 
 
 def _unpacked(raw: bytes, type_: TileType) -> bytes:

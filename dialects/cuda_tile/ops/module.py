@@ -189,7 +189,7 @@ class GlobalOp(CudaTileOp):
 
     sym_name = prop_def(SymbolNameConstraint())
     value = prop_def(ELEMENTS)
-    alignment = opt_prop_def(integer(64), IntegerAttr(0, 64))
+    alignment = opt_prop_def(integer(64, 0), IntegerAttr(0, 64))
     constant = opt_prop_def(UnitAttr)
     symbol_visibility = opt_prop_def(
         SymbolVisibilityAttr, SymbolVisibilityAttr(SymbolVisibility.PUBLIC)

@@ -32,6 +32,9 @@ assert {target.number for target in TARGETS.values()} == SHARED_MEMORY.keys()
 STATIC_SHARED_LIMIT = min(row.static for row in SHARED_MEMORY.values())
 """Above this many bytes a kernel's shared memory must be dynamic. PTX ISA 5.1.7."""
 
+REACH = 1 << 32
+"""The bytes of shared memory that its addresses, of 32 bits, reach."""
+
 
 def is_alignment(align: int) -> bool:
     """True where ptxas aligns a variable to so many bytes."""

@@ -135,6 +135,8 @@ def _chosen(lanes: Array, constant: Any) -> Array:
 
 def _cells(place: MemoryPlace, view: PlacedView, numbers: list[Any], placement: Placement) -> Array:
     """Cells of what was allocated, by thread or for all. Raises OutOfBounds."""
+    if any(isinstance(number, int) and number.bit_length() > 63 for number in numbers):
+        raise OutOfBounds  # A sum of an address and a constant offset is of any size.
     if place.reach is not None:
         cells, bits = place.reach(*numbers), placement.bits
         assert isinstance(cells, np.ndarray)

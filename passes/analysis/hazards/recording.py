@@ -24,6 +24,11 @@ from tilewright.passes.analysis.hazards.values import APART, Step, Values
 
 Accesses = tuple[tuple[MemoryPlace, Any, tuple[Any, ...]], ...]
 
+OF_RANK = ("arrive", "tma.pair")
+"""The events whose number, where they have one, is the rank of a CTA."""
+
+NO_SUCH_CTA = "no cluster is known to have the CTA that it is of"
+
 
 class Recording(Values):
     """The events of a launch."""
@@ -176,6 +181,10 @@ class Recording(Values):
                 self.trace.beside[op] = (max(last, number) if number >= 0 else -1, size.size)
                 self.trace.undecided = True
                 continue
+            if effect.kind in OF_RANK and others and not 0 <= others[0] < self.launch.ctas:
+                self.say_unproven(op, NO_SUCH_CTA)
+                self.trace.undecided = True
+                continue
             self._emit(op, effect, part, (view.root, number), tuple(others), accesses)
 
     def _record_far(self, op: Operation, effect: Effect, mask: Mask, accesses: Accesses) -> None:
@@ -190,7 +199,7 @@ class Recording(Values):
             return
         for part, (cta,) in self._split(mask, (rank,)):
             if not 0 <= cta < self.launch.ctas:
-                self.say_unproven(op, "no cluster is known to have the CTA that it is of")
+                self.say_unproven(op, NO_SUCH_CTA)
                 continue
             self._emit(op, effect, part, None, (cta,), ((place, view, indices),))
 

@@ -122,3 +122,10 @@ def test_the_page_has_legal_examples() -> None:
     page = (ROOT / "docs" / "cuda_tile.md").read_text()
     (example,) = re.findall(r"^```mlir\n(.*?)^```$", page, flags=re.MULTILINE | re.DOTALL)
     assert text_of(example)
+
+
+@pytest.mark.parametrize("generic", [False, True])
+def test_strings_beyond_ascii(generic: bool) -> None:
+    text = text_of(kernel('assert %c, "no \u00b2" : tile<i1>'), generic=generic)
+    assert '"no \\C2\\B2"' in text
+    assert text_of(text, generic=generic) == text

@@ -92,12 +92,10 @@ func.func @line(%s: !line, %b: !b, %c: !c, %i: index, %j: index, %t: !vector) {
   func.return
 }
 
-// A rank that the cluster does not have: nobody's mbarrier.
-// CHECK-LABEL: func.func @no_such_rank(
-func.func @no_such_rank() attributes {gpu.kernel, gpu.known_cluster_size = array<i32: 2, 1, 1>} {
-  %b = memref.alloc() : memref<1xi64, #cute<space smem>>
-  %0 = arith.constant 0 : index
-  %none = arith.constant -1 : i32
-  cute_nvgpu.cluster.mbarrier_arrive %b[%0] rank %none : memref<1xi64, #cute<space smem>>
-  func.return
+// What lies beyond all memory is no hazard: the interpreter says what it is.
+// CHECK-LABEL: ptx.entry @beyond
+ptx.entry @beyond() shared 1024 align 128 reqntid(32, 1, 1) {
+  %s = ptx.shared_address 512
+  %x = ptx.ld "shared" "b32" %s, 9223372036854775807 : !ptx.reg<b32> -> !ptx.reg<b32>
+  ptx.ret
 }

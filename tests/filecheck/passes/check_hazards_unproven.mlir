@@ -76,3 +76,15 @@ ptx.entry @box(%map: tensormap) shared 1024 align 128 reqntid(32, 1, 1) {
   ptx.cp.async.bulk.tensor.store %map, [%c, %c], %s
   ptx.ret
 }
+
+// -----
+
+// An arrival at a CTA that the cluster does not have.
+func.func @nowhere() attributes {gpu.kernel, gpu.known_cluster_size = array<i32: 2, 1, 1>, gpu.known_block_size = array<i32: 32, 1, 1>} {
+  %b = memref.alloc() : memref<4xi64, #cute<space smem>>
+  %c1 = arith.constant 1 : index
+  %rank = arith.constant -1 : i32
+  // expected-error @+1 {{'cute_nvgpu.cluster.mbarrier_arrive' is not proven to be free of hazards: no cluster is known to have the CTA that it is of}}
+  cute_nvgpu.cluster.mbarrier_arrive %b[%c1] rank %rank : memref<4xi64, #cute<space smem>>
+  func.return
+}

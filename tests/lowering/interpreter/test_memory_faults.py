@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from faults import HALVES, SMEM, TILE, P, fault, kernel, line_of
 
+import tilewright as tw
+
 # Memory: out of bounds, misaligned, never written
 
 
@@ -244,3 +246,17 @@ def test_division_by_zero(op: str) -> None:
   memref.store %v, %p[%t] : memref<?xi32>""")
     for level, name in (("atom", f"arith.{op}"), ("ptx", lowered)):
         fault("", name, "division by zero", thread=(7, 0, 0), text=text, levels=(level,))
+
+
+@pytest.mark.parametrize(
+    "type_",
+    [
+        "memref<100000000000000000000xi64, #cute<space smem>>",
+        'memref<8x8xf16, !cute.composed_layout<"S<1,3,3> o 9223372036854775807 o (8,8):(8,1)">, '
+        "#cute<space smem>>",
+    ],
+)
+def test_shared_memory_beyond_its_addresses(type_: str) -> None:
+    text = kernel(f"  %far = memref.alloc() : {type_}")
+    with pytest.raises(tw.CompileError, match=r"'memref\.alloc' expected at most 4294967296 bytes"):
+        tw.interpret(text, grid=(1, 1, 1), block=(32, 1, 1), args=[P], level="atom")

@@ -136,3 +136,15 @@ def test_shared_memory_that_a_kernel_has_not() -> None:
     assert assemble(
         tw.compile(text.replace("()", "() shared 16 align 16"), "sm_90a").ptx, "sm_90a"
     ).ok
+
+
+@pytest.mark.parametrize(
+    "body, says",
+    [
+        ("%c = arith.constant 1 : i32\nptx.ret", "'arith.constant' has no PTX text"),
+        ("ptx.ret\n^unreached(%x: i32):\nptx.ret", "a block argument of i32 has no PTX text"),
+    ],
+)
+def test_what_is_no_register_does_not_run(body: str, says: str) -> None:
+    with pytest.raises(tw.CompileError, match=re.escape(says)):
+        tw.interpret(f"ptx.entry @f() {{\n{body}\n}}", grid=(1, 1, 1), block=(32, 1, 1), args=[])

@@ -22,6 +22,7 @@ from tilewright.dialects.cute.types.memref import (
     space_mismatch,
     space_of,
 )
+from tilewright.dialects.cute_nvgpu.lattice.shared_memory import REACH
 from tilewright.dialects.cute_nvgpu.ops import fragment_memory
 from tilewright.dialects.ptx.scalar_types import element_bytes
 from tilewright.lowering.interpreter.builder import Builder, Step, effect, runs
@@ -158,12 +159,12 @@ def _element_bytes(op: Operation, type_: Attribute) -> int:
 
 
 def place_in_shared(
-    builder: Builder, layout: Layout | ComposedLayout, width: int, align: int
+    op: Operation, builder: Builder, layout: Layout | ComposedLayout, width: int, align: int
 ) -> int:
     """The first byte of a new allocation in the kernel's shared memory.
 
     It takes what the layout reaches, and one that is swizzled starts with its pattern: the hardware
-    swizzles addresses, the layout offsets.
+    swizzles addresses, the layout offsets. Raises OpError where no address reaches all of it.
     """
     if isinstance(layout, Layout):
         reached, pattern = layout.cosize(), 1
@@ -174,11 +175,18 @@ def place_in_shared(
         pattern = 1 << (swizzle.base + swizzle.bits + abs(swizzle.shift))
         changed = 1 << (swizzle.base + swizzle.bits + max(0, -swizzle.shift))
         last = offset + layout.cosize() - 1
+        _check_addressable(op, last * width)
         reached = int(swizzle.apply(np.arange(last // changed * changed, last + 1)).max()) + 1
     align = max(align, SHARED_ALIGN, pattern * width)
     offset = -(-builder.shared_bytes // align) * align
     builder.shared_bytes = offset + reached * width
+    _check_addressable(op, builder.shared_bytes)
     return offset
+
+
+def _check_addressable(op: Operation, end: int) -> None:
+    if end > REACH:
+        raise OpError(op, f"'{op.name}' expected at most {REACH} bytes of shared memory, got {end}")
 
 
 @runs(memref.AllocOp, memref.AllocaOp)
@@ -190,7 +198,7 @@ def _allocate(op: memref.AllocOp, builder: Builder) -> Step:
         raise OpError(op, f"'{op.name}' expected a static memref in shared memory, got {type_}")
     width = _element_bytes(op, type_)
     asked = op.alignment.value.data if isinstance(op.alignment, IntegerAttr) else SHARED_ALIGN
-    base = np.array([place_in_shared(builder, layout, width, asked)], dtype=np.uint64)
+    base = np.array([place_in_shared(op, builder, layout, width, asked)], dtype=np.uint64)
     view = View(Space.SMEM, base, base, width, type_.get_shape(), (), layout)
     return effect(op, builder, lambda machine, gang: view)
 

@@ -86,7 +86,7 @@ def _alloc(op: AllocOp, builder: Builder) -> Step | None:
         return None
     width = _bytes(op, tensor)
     layout = tensor.layout if tensor.bits >= 8 else _line_of_bytes(tensor)
-    offset = place_in_shared(builder, layout, width, tensor.align)
+    offset = place_in_shared(op, builder, layout, width, tensor.align)
     return constant(op, builder, placed(tensor, SharedBase(offset)))
 
 

@@ -88,3 +88,15 @@ def test_wrong_sizes() -> None:
     wrong = data[: types + 1] + b"\x08" + data[types + 2 :]
     with pytest.raises(CompileError, match=rf"expected 4 bytes, or 32 .*, got 16 \(at byte {at}\)"):
         read_bytecode(wrong)
+
+
+def test_equal_elements_are_one() -> None:
+    """Whether or not the file repeats them: what is read prints as what reads as the same."""
+    for elements, type_, raw, equal in (
+        ("i1: [true, false, true, true]", "4xi1", b"\x01\x0d", b"\x01\x0f"),
+        ("i8: [5, 6]", "2xi8", b"\x02\x05\x06", b"\x02\x06\x06"),
+    ):
+        data = write_bytecode(parse_module(ENTRY.format(elements, type_)))
+        assert data.count(raw) == 1
+        module = read_bytecode(data.replace(raw, equal))
+        assert module.is_structurally_equivalent(parse_module(str(module)))

@@ -105,3 +105,10 @@ cuda_tile.module @m {
     "cuda_tile.return"() : () -> ()
   }) : () -> ()
 }
+
+// -----
+
+cuda_tile.module @m {
+  // expected-error @+1 {{'cuda_tile.global' expected alignment to be an i64 of 0 or more, got -16 : i64}}
+  global @g alignment = -16 <f32: 1.0> : tile<1xf32>
+}

@@ -265,3 +265,11 @@ ptx.entry @f() {
   %x = "ptx.sreg"() <{register = "tid.x"}> : () -> !ptx.reg<b64>
   ptx.ret
 }
+
+// -----
+
+ptx.entry @f() shared 16 align 16 {
+  // expected-error @+1 {{'ptx.shared_address' expected an offset of 32 bits from 0 on, got -1}}
+  %x = "ptx.shared_address"() <{offset = -1 : i64}> : () -> !ptx.reg<b32>
+  ptx.ret
+}
