@@ -8,11 +8,13 @@ from pathlib import Path
 import pytest
 from xdsl.universe import Universe
 
+import tilewright as tw
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cute_nvgpu.lattice.targets import target
 from tilewright.lowering.cuda_tile.convert_cuda_tile_to_cute_nvgpu import lower_entry
 from tilewright.passes.cuda_tile.steps import STEPS
 from tilewright.pipeline import run_pipeline, stages_of, verified
+from tilewright.source.parsing import default_context
 
 FOLDER = Path(__file__).parents[1] / "filecheck" / "passes" / "cuda_tile"
 
@@ -46,3 +48,14 @@ def test_steps_are_what_the_lowering_does(name: str, arch: str) -> None:
     for entry in [op for op in lowered.walk() if isinstance(op, EntryOp)]:
         assert not lower_entry(entry, target(arch)).retreats
     assert str(module) == str(lowered) != str(verified(text)[0])
+
+
+@pytest.mark.parametrize("arch", ["sm_80", "sm_90a", "sm_100a"])
+def test_columns_that_a_text_has_already_are_decided_anew(arch: str) -> None:
+    """Of another target's tensor memory, say."""
+    module, _ = verified((FOLDER / "place_accumulators.mlir").read_text())
+    plain = tw.compile(module, arch).ptx
+    place = STEPS["place-accumulators"]
+    place(arch="sm_100a").apply(default_context(), module)
+    assert "cute.accumulators" in str(module)
+    assert tw.compile(module, arch).ptx == plain

@@ -55,7 +55,10 @@ _CARRIED = 1
 
 def place_accumulators(entry: EntryOp, arch: Target | None) -> None:
     """Give the accumulators of multiplications their columns, as `cute.accumulators` says; what
-    has none is multiplied otherwise."""
+    has none is multiplied otherwise. What a text says of columns is decided anew."""
+    for op in entry.walk():
+        for name in (ACCUMULATORS, SCALE_FACTORS, OPERAND, PAIR):
+            op.attributes.pop(name, None)
     if arch is None or not arch.supports(DATACENTER_BLACKWELL):
         return
     leaves = _leaves_late(entry)
