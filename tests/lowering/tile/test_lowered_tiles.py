@@ -4,7 +4,7 @@ registers that loops and branches carry."""
 from __future__ import annotations
 
 import numpy as np
-from tile_levels import BARRIER, kernel, memref, numbers, run
+from tile_levels import BARRIER, BOXES_LOADED, kernel, memref, numbers, run
 
 ROWS = memref("f32", "gmem", "(32,8):(8,1)", align=16)
 REGISTERS = memref("f32", "rmem", "(8):(1)")
@@ -124,14 +124,7 @@ def test_boxes_of_a_tile_there_and_back() -> None:
   %s = cute.memref.alloc() : {tile}
   %pipe = cute.pipeline.create() : !cute.pipeline<tma, stages = 1, producers = 1, consumers = 1, \
 bytes = 4096>
-  %first = arith.cmpi eq, %t, %c0 : i32
-  scf.if %first {{
-    cute.pipeline.producer_acquire(%pipe, %c0)
-    cute.copy(%in, %gx, %s) pipeline %pipe[%c0]
-    cute.pipeline.producer_commit(%pipe, %c0)
-  }}
-  cute.pipeline.consumer_wait(%pipe, %c0)
-  %threads = cute.static : !cute.layout<"(16,2):(1,16)">
+{BOXES_LOADED}  %threads = cute.static : !cute.layout<"(16,2):(1,16)">
   %own = cute.local_partition(%s, %threads, %t)
   %r = cute.make_fragment_like(%own)
   cute.copy(%own, %r)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tile_levels import kernel, memref, numbers, run
+from tile_levels import BOXES_LOADED, BOXES_STORED, kernel, memref, numbers, run
 
 import tilewright as tw
 
@@ -167,18 +167,7 @@ def test_boxes(case: str, ptxas: Any) -> None:
   %gy = cute.local_tile(%my, %tiler, %c)
   %s = cute.memref.alloc() : !cute.memref<f16, smem, align<1024>, "{layout}">
   %pipe = cute.pipeline.create() : !cute.pipeline<{pipe}>
-  %first = arith.cmpi eq, %t, %c0 : i32
-  scf.if %first {{
-    cute.pipeline.producer_acquire(%pipe, %c0)
-    cute.copy(%in, %gx, %s) pipeline %pipe[%c0]
-    cute.pipeline.producer_commit(%pipe, %c0)
-  }}
-  cute.pipeline.consumer_wait(%pipe, %c0)
-  scf.if %first {{
-    cute.copy(%out, %s, %gy)
-    cute_nvgpu.cp.async.bulk.commit_group
-    cute_nvgpu.cp.async.bulk.wait_group 0
-  }}""",
+{BOXES_LOADED}{BOXES_STORED}""",
     )
     x = numbers((3 * rows, 64), np.float16)
     expected = np.zeros_like(x)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.lib.stride_tricks import as_strided
-from tile_levels import BARRIER, LEVELS, kernel, memref, numbers, run
+from tile_levels import BARRIER, BOXES_LOADED, BOXES_STORED, LEVELS, kernel, memref, numbers, run
 
 import tilewright as tw
 
@@ -280,18 +280,7 @@ def boxes(way: str) -> str:
   %s = cute.memref.alloc() : {memref("i32", "smem", layout, 128)}
   %pipe = cute.pipeline.create() : !cute.pipeline<tma, stages = 1, producers = 1, consumers = 1, \
 bytes = 512>
-  %first = arith.cmpi eq, %t, %c0 : i32
-  scf.if %first {{
-    cute.pipeline.producer_acquire(%pipe, %c0)
-    cute.copy(%in, %gx, %s) pipeline %pipe[%c0]
-    cute.pipeline.producer_commit(%pipe, %c0)
-  }}
-  cute.pipeline.consumer_wait(%pipe, %c0)
-  scf.if %first {{
-    cute.copy(%out, %s, %gy)
-    cute_nvgpu.cp.async.bulk.commit_group
-    cute_nvgpu.cp.async.bulk.wait_group 0
-  }}""",
+{BOXES_LOADED}{BOXES_STORED}""",
     )
 
 

@@ -29,6 +29,24 @@ HEAD = """
 """
 BARRIER = '"gpu.barrier"() : () -> ()'
 
+BOXES_LOADED = """\
+  %first = arith.cmpi eq, %t, %c0 : i32
+  scf.if %first {
+    cute.pipeline.producer_acquire(%pipe, %c0)
+    cute.copy(%in, %gx, %s) pipeline %pipe[%c0]
+    cute.pipeline.producer_commit(%pipe, %c0)
+  }
+  cute.pipeline.consumer_wait(%pipe, %c0)
+"""
+"""A thread loads boxes by TMA; all wait for them."""
+BOXES_STORED = """\
+  scf.if %first {
+    cute.copy(%out, %s, %gy)
+    cute_nvgpu.cp.async.bulk.commit_group
+    cute_nvgpu.cp.async.bulk.wait_group 0
+  }"""
+"""It stores them by TMA."""
+
 
 def memref(element: str, space: str, layout: str, align: int | None = None) -> str:
     aligned = "" if align is None else f" align<{align}>,"
