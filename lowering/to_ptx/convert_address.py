@@ -28,7 +28,7 @@ def packed_halves(low: SSAValue, high: SSAValue, to: Conversion) -> SSAValue:
         and isinstance(unpack := get.source.owner, UnpackOp)
     ):
         return unpack.source
-    return to.pure((PackOp, low, high), (low, high), lambda: PackOp(low, high))
+    return to.pure(PackOp, low, high)
 
 
 _WORD = 4
@@ -76,19 +76,16 @@ def _store(op: address.StoreOp, to: Conversion) -> None:
     storage, count = storage_of(op, op.elements[0].type), len(op.elements)
     access, per_word = _access(storage, count)
     value = to_words([to[x] for x in op.elements], storage, per_word, to)
-    predicate = None if op.predicate is None else to[op.predicate]
     store = StOp(
-        _space(op), access, to[op.address], value, op.offset.value.data, predicate=predicate,
-        semantics=op.semantics.data,
+        _space(op), access, to[op.address], value, op.offset.value.data,
+        predicate=to.given(op.predicate), semantics=op.semantics.data,
     )  # fmt: skip
     to.add(store)
 
 
 @lowers(address.AtomicOp)
 def _atomic(op: address.AtomicOp, to: Conversion) -> None:
-    predicate, otherwise = (
-        None if value is None else to[value] for value in (op.predicate, op.otherwise)
-    )
+    predicate, otherwise = to.given(op.predicate), to.given(op.otherwise)
     values, offset = [to[value] for value in op.values], op.offset.value.data
     space, form, semantics = _space(op), op.form.data, op.semantics.data
     if op.result.first_use is None and f"red.{semantics}.{space}.{form}" in INSTRUCTIONS:
@@ -112,7 +109,7 @@ def _reduce(op: address.ReduceOp, to: Conversion) -> None:
     red = RedOp(
         to[op.address], words, _space(op), op.form, op.offset.value.data,
         semantics=op.semantics.data,
-        predicate=None if op.predicate is None else to[op.predicate],
+        predicate=to.given(op.predicate),
     )  # fmt: skip
     to.add(red)
 
@@ -126,8 +123,8 @@ def _ldmatrix(op: address.LdmatrixOp, to: Conversion) -> None:
 def _cp_async(op: address.CpAsyncOp, to: Conversion) -> None:
     source = to.plus(to[op.source], to.const(op.source_offset.value.data, "b64"), "s64")
     dest = to.plus(to[op.dest], to.const(op.offset.value.data, "b32"), "u32")
-    fill, cache = None if op.fill is None else to[op.fill], op.cache.data.value
-    to.add(CpAsyncOp(dest, source, cache, op.size.value.data, source_size=fill))
+    cache, size = op.cache.data.value, op.size.value.data
+    to.add(CpAsyncOp(dest, source, cache, size, source_size=to.given(op.fill)))
 
 
 # Words: elements narrower than a register are packed where there is a whole register of them
@@ -150,7 +147,7 @@ def to_words(
     if len(words) == 1:
         return words[0]
     type_ = reg(words[0].type.kind.data, len(words))  # type: ignore[attr-defined]
-    return to.pure((ListMakeOp, *words), words, lambda: ListMakeOp(words, type_))
+    return to.pure(ListMakeOp, tuple(words), type_)
 
 
 def from_words(
@@ -211,5 +208,4 @@ def _parts(word: SSAValue, storage: ScalarType, per_word: int, to: Conversion) -
 
 
 def _halves(word: SSAValue, to: Conversion) -> list[SSAValue]:
-    pair = to.pure((UnpackOp, word), (word,), lambda: UnpackOp(word))
-    return [element(pair, i, to) for i in (0, 1)]
+    return [element(to.pure(UnpackOp, word), i, to) for i in (0, 1)]

@@ -67,7 +67,7 @@ def _cp_async(op: copy.CpAsyncOp, to: Conversion) -> None:
     dest, offset = locate(op, to.tile(op.dest), op.dest_indices, to)
     source = to.plus(source, to.const(above, "b64"), "s64")
     dest = to.plus(dest, to.const(offset, "b32"), "u32")
-    fill = None if op.fill is None else to[op.fill]
+    fill = to.given(op.fill)
     to.add(CpAsyncOp(dest, source, op.cache.data.value, op.size.value.data, source_size=fill))
 
 

@@ -20,7 +20,7 @@ _REGISTERS: dict[type[object], str] = {
 
 def special(register: str, to: Conversion) -> SSAValue:
     """A special register, in 32 bits."""
-    return to.pure((SregOp, register), (), lambda: SregOp(register))
+    return to.pure(SregOp, register)
 
 
 def _index(value: SSAValue, to: Conversion) -> SSAValue:

@@ -45,6 +45,6 @@ def _store(op: fragment_memory.StoreOp, to: Conversion) -> None:
     tile, fragment = to.tile(op.dest), op.fragment.type
     assert isinstance(fragment, FragmentType)
     address, offset = locate(op, tile, op.indices, to)
-    predicate = None if op.predicate is None else to[op.predicate]
+    predicate = to.given(op.predicate)
     access, value = fragment.element.register, to[op.fragment]
     to.add(StOp(tile.ptx_space, access, address, value, offset, predicate=predicate))

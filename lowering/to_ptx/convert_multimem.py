@@ -27,7 +27,7 @@ def _load_reduce(op: multimem.MultimemLoadReduceOp, to: Conversion) -> None:
 def _write(op: multimem.MultimemStoreOp | multimem.MultimemReduceOp, to: Conversion) -> None:
     storage, per_word = storage_of(op, op.types[0]), multimem.elements_per_word(op.types[0])
     words = to_words([to[x] for x in op.elements], storage, per_word, to)
-    predicate = None if op.predicate is None else to[op.predicate]
+    predicate = to.given(op.predicate)
     stores = isinstance(op, multimem.MultimemStoreOp)
     write = ptx.MultimemStoreOp if stores else ptx.MultimemReduceOp
     to.add(write(words, to[op.address], op.form, op.offset, predicate=predicate))

@@ -58,9 +58,9 @@ def _load(op: tma.TmaLoadOp, to: Conversion) -> None:
     dest = _box_address(op, op.dest, op.dest_indices, to)
     barrier, offset = locate(op, to.tile(op.barrier), op.barrier_indices, to)
     barrier = to.plus(barrier, to.const(offset, "b32"), "u32")
-    hint = None if op.cache_hint is None else to[op.cache_hint]
+    hint = to.given(op.cache_hint)
     coordinates = _coordinates(op.coordinates, to)
-    mask = None if op.mask is None else to[op.mask]
+    mask = to.given(op.mask)
     pair = UnitAttr() if op.rank is not None else None
     if op.rank is not None:
         barrier = in_cluster(barrier, to[op.rank], to)
@@ -74,7 +74,7 @@ def _load(op: tma.TmaLoadOp, to: Conversion) -> None:
 @lowers(tma.TmaStoreOp)
 def _store(op: tma.TmaStoreOp, to: Conversion) -> None:
     source = _box_address(op, op.source, op.source_indices, to)
-    hint = None if op.cache_hint is None else to[op.cache_hint]
+    hint = to.given(op.cache_hint)
     to.add(
         bulk_copy.TensorStoreOp(
             to[op.map], _coordinates(op.coordinates, to), source, cache_hint=hint
@@ -85,7 +85,7 @@ def _store(op: tma.TmaStoreOp, to: Conversion) -> None:
 @lowers(tma.TmaReduceOp)
 def _reduce(op: tma.TmaReduceOp, to: Conversion) -> None:
     source = _box_address(op, op.source, op.source_indices, to)
-    hint = None if op.cache_hint is None else to[op.cache_hint]
+    hint = to.given(op.cache_hint)
     coordinates, kind = _coordinates(op.coordinates, to), op.kind.data.value
     to.add(bulk_copy.TensorReduceOp(to[op.map], coordinates, source, kind, cache_hint=hint))
 

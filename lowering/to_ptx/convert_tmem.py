@@ -158,5 +158,5 @@ def _copy(op: tmem_copy.CopyOp, to: Conversion) -> None:
 @lowers(tcgen05_sync.CommitOp)
 def _commit(op: tcgen05_sync.CommitOp, to: Conversion) -> None:
     barrier, offset = locate(op, to.tile(op.barrier), op.indices, to)
-    mask = None if op.mask is None else to[op.mask]
+    mask = to.given(op.mask)
     to.add(ptx_sync.CommitOp(barrier, offset, op.group, mask=mask))
