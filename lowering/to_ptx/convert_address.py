@@ -7,9 +7,7 @@ from xdsl.ir import SSAValue
 from tilewright.dialects.cute_nvgpu.lattice.atomics import INSTRUCTIONS
 from tilewright.dialects.cute_nvgpu.ops import address
 from tilewright.dialects.ptx.atomics import AtomOp, RedOp
-from tilewright.dialects.ptx.calls import FreeOp, MallocOp
 from tilewright.dialects.ptx.data_movement import CpAsyncOp, LdOp, StOp
-from tilewright.dialects.ptx.matrix_copy import LdmatrixOp
 from tilewright.dialects.ptx.registers import ListGetOp, ListMakeOp, PackOp, UnpackOp
 from tilewright.dialects.ptx.scalar_types import ScalarType
 from tilewright.dialects.ptx.scalars import AndOp, OrOp, SelpOp, SetpOp, ShlOp, ShrOp
@@ -38,16 +36,6 @@ _WORD = 4
 @lowers(address.AddressOp)
 def _address(op: address.AddressOp, to: Conversion) -> None:
     to[op.result] = to.tile(op.memref).address
-
-
-@lowers(address.AllocateOp)
-def _allocate(op: address.AllocateOp, to: Conversion) -> None:
-    to[op.result] = to.emit(MallocOp(op.size.value.data))
-
-
-@lowers(address.FreeOp)
-def _free(op: address.FreeOp, to: Conversion) -> None:
-    to.add(FreeOp(to[op.address]))
 
 
 def _space(op: address.LoadOp | address.StoreOp | address.AtomicOp | address.ReduceOp) -> str:
@@ -112,11 +100,6 @@ def _reduce(op: address.ReduceOp, to: Conversion) -> None:
         predicate=to.given(op.predicate),
     )  # fmt: skip
     to.add(red)
-
-
-@lowers(address.LdmatrixOp)
-def _ldmatrix(op: address.LdmatrixOp, to: Conversion) -> None:
-    to[op.fragment] = to.emit(LdmatrixOp(to[op.address], op.matrix_copy, op.offset.value.data))
 
 
 @lowers(address.CpAsyncOp)

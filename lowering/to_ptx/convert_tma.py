@@ -10,23 +10,13 @@ from xdsl.ir import Operation, SSAValue
 from tilewright.dialects.ancestors import ancestors
 from tilewright.dialects.cute import ComposedLayout
 from tilewright.dialects.cute.atoms import SMEM_ALIGN
-from tilewright.dialects.cute_nvgpu.ops import mbarrier, tma, warp_specialization
+from tilewright.dialects.cute_nvgpu.ops import tma, warp_specialization
 from tilewright.dialects.ptx import bulk_copy
-from tilewright.dialects.ptx import mbarrier as ptx_mbarrier
 from tilewright.dialects.ptx import warp_specialization as ptx_warps
 from tilewright.lowering.to_ptx.conversion import Conversion, lowers
 from tilewright.lowering.to_ptx.convert_cluster import in_cluster
 from tilewright.lowering.to_ptx.convert_memref import locate
 from tilewright.source.diagnostic import OpError
-
-# mbarriers
-
-
-@lowers(mbarrier.ArriveOp)
-def _arrive(op: mbarrier.ArriveOp, to: Conversion) -> None:
-    address, offset = locate(op, to.tile(op.barrier), op.indices, to)
-    to.add(ptx_mbarrier.ArriveOp(address, offset, count=op.count))
-
 
 # Boxes
 
