@@ -6,9 +6,9 @@ an `offset`, in the memref's `space`. Its other fields are the op's properties o
 """
 
 from enum import Enum
+from functools import cache
 from typing import Any
 
-from xdsl.ir import SSAValue
 from xdsl.irdl import OpDef
 
 from tilewright.dialects.cute_nvgpu.dialect import CUTE_NVGPU
@@ -48,43 +48,57 @@ _INSTRUCTIONS: dict[type[NvgpuOp], type[PtxOp]] = {
 
 def add_instruction_rules() -> None:
     """Give ops of `cute_nvgpu` without a rule of their own that of their instruction."""
-    instruction_of = {
+    by_row = {
         id(op.ROW): op for op in PTX.operations if issubclass(op, PtxOp) and "ROW" in vars(op)
     }
     for op in CUTE_NVGPU.operations:
         if op not in RULES and issubclass(op, NvgpuOp):
-            instruction = _INSTRUCTIONS.get(op) or instruction_of.get(id(vars(op).get("ROW")))
+            instruction = _INSTRUCTIONS.get(op) or by_row.get(id(vars(op).get("ROW")))
             if instruction is not None:
                 RULES[op] = _rule(op, instruction)
 
 
 def _rule(op_type: type[NvgpuOp], instruction: type[PtxOp]) -> Rule:
     definition, made_of = op_type.get_irdl_definition(), instruction.get_irdl_definition()
-    sources, is_placed = _operands(definition), "indices" in _operands(definition)
-    if is_placed:
+    sources = _operands(definition)
+    if "indices" in sources:
         place = sources.index("indices")
         sources = [sources[place - 1], *sources[: place - 1], *sources[place + 1 :]]
     operands = list(zip(_operands(made_of), sources, strict=False))
     results = [name for name, _ in made_of.results]
-    properties = [name for name in made_of.properties if name != SEGMENTS]
 
     def lower(op: Any, to: Conversion) -> None:
-        fields = {name: _constant(getattr(op, name, None)) for name in properties}
-        values = [to.values.get(getattr(op, source)) for _, source in operands]
-        if is_placed:
-            values[0], fields["offset"] = _place(op, values[0], fields, to)
-        elif values and isinstance(values[0], TmemTile):
-            values[0] = values[0].address
-        fields |= zip((name for name, _ in operands), values, strict=True)
+        fields: dict[str, Any] = {name: to.given(getattr(op, source)) for name, source in operands}
+        if operands:
+            fields |= _place(op, operands[0][0], fields[operands[0][0]], to)
         fields |= zip(results, (register_type(result.type) for result in op.results), strict=True)
-        # Some constructors are for the hand.
-        made = instruction.__new__(instruction)
-        FieldsOp.__init__(made, **fields)
-        to.add(made)
+        to.add(made := instruction_of(op, instruction, fields))
         for result, register in zip(op.results, made.results, strict=True):
             to[result] = register
 
     return lower
+
+
+def instruction_of(op: Any, instruction: type[PtxOp], fields: dict[str, Any]) -> PtxOp:
+    """The instruction with those of some fields that it has, other properties being the op's of the
+    same names."""
+    values, properties = _fields(instruction)
+    given = {name: fields[name] for name in values if name in fields}
+    for name in properties:
+        given[name] = fields[name] if name in fields else _constant(getattr(op, name, None))
+    # Some constructors take less than the fields.
+    made = instruction.__new__(instruction)
+    FieldsOp.__init__(made, **given)
+    return made
+
+
+@cache
+def _fields(instruction: type[PtxOp]) -> tuple[list[str], list[str]]:
+    """The names of its operands and results, and of its properties."""
+    definition = instruction.get_irdl_definition()
+    results = [name for name, _ in definition.results]
+    properties = [name for name in definition.properties if name != SEGMENTS]
+    return [*_operands(definition), *results], properties
 
 
 def _operands(definition: OpDef) -> list[str]:
@@ -97,10 +111,12 @@ def _constant(value: Any) -> Any:
     return data.value if isinstance(data, Enum) else data
 
 
-def _place(op: Any, tile: Any, fields: dict[str, Any], to: Conversion) -> tuple[SSAValue, int]:
-    """The address and offset of the element that the op's indices name."""
-    if isinstance(tile, TmemTile):
-        return locate_cell(op, tile, op.indices, to)
-    if "space" in fields:
-        fields["space"] = tile.ptx_space
-    return locate(op, tile, op.indices, to)
+def _place(op: Any, name: str, memory: Any, to: Conversion) -> dict[str, Any]:
+    """The fields that say where in memory the op's indices are, if it has any."""
+    if not hasattr(op, "indices"):
+        return {name: memory.address} if isinstance(memory, TmemTile) else {}
+    if isinstance(memory, TmemTile):
+        address, offset = locate_cell(op, memory, op.indices, to)
+        return {name: address, "offset": offset}
+    address, offset = locate(op, memory, op.indices, to)
+    return {name: address, "offset": offset, "space": memory.ptx_space}
