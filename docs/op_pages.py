@@ -51,7 +51,8 @@ def op_entry(op: type[Operation], lines: list[str]) -> str:
 def syntax(op: Any) -> str | None:
     """An op's name, operands and types; None where it reads them in a way of its own."""
     if op.assembly_format is not None or op.parse.__func__ is FieldsOp.parse.__func__:
-        return f"{op.name} {' '.join(whole_format(op).split())}"
+        written = re.sub(r"custom<Identifier>\((\$\w+)\)", r"\1", whole_format(op))
+        return f"{op.name} {' '.join(written.split())}"
     if issubclass(op, ScalarOp):
         return f"{op.name} FORM $inputs"
     if not issubclass(op, CuteOp) or op.parse.__func__ is not CuteOp.parse.__func__:

@@ -16,7 +16,7 @@ from tilewright.dialects.ptx.types import reg
 class RankOp(RowOp):
     """`mov.u32 d, %cluster_ctarank`."""
 
-    OPERANDS: ClassVar = {"d": "result", "%cluster_ctarank": "%cluster_ctarank"}
+    OPERANDS: ClassVar = {"%cluster_ctarank": "%cluster_ctarank"}
 
     result = result_def(reg("b32"))
 
@@ -36,7 +36,7 @@ class MapaOp(RowOp):
     ```
     """
 
-    OPERANDS: ClassVar = {"d": "result", "a": "address", "b": "rank"}
+    OPERANDS: ClassVar = {"b": "rank"}
 
     address = operand_def(reg("b32"))
     rank = operand_def(reg("b32"))
@@ -54,8 +54,6 @@ class MbarrierArriveOp(RowOp):
     ptx.mbarrier.arrive.cluster %remote, 8 reads
     ```
     """
-
-    OPERANDS: ClassVar = {"state": "_", "addr": "address + offset"}
 
     address = operand_def(reg("b32"))
     offset = prop_def(NUMBER)

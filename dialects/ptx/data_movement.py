@@ -17,8 +17,9 @@ from xdsl.irdl import (
 
 from tilewright.dialects.cute_nvgpu.lattice import data_movement as rows
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
+from tilewright.dialects.cute_nvgpu.ops.instruction import WaitsForGroups
 from tilewright.dialects.fields import NUMBER, Field, fields_op
-from tilewright.dialects.ptx.instruction import PtxOp, RowOp, row_op, verify_count_of_groups
+from tilewright.dialects.ptx.instruction import PtxOp, RowOp, row_op
 from tilewright.dialects.ptx.registers import ConstOp
 from tilewright.dialects.ptx.types import RegType, reg
 
@@ -95,7 +96,6 @@ class LdOp(_AccessOp):
     """
 
     ROWS: ClassVar = rows.LOADS
-    OPERANDS: ClassVar = {"d": "result", "a": "address + offset"}
 
     T: ClassVar = VarConstraint("T", BaseAttr(RegType))
     address = operand_def(RegType)
@@ -131,7 +131,6 @@ class StOp(_AccessOp):
     """
 
     ROWS: ClassVar = rows.STORES
-    OPERANDS: ClassVar = {"a": "address + offset", "b": "value"}
 
     address = operand_def(RegType)
     value = operand_def(RegType)
@@ -154,9 +153,6 @@ class CpAsyncOp(PtxOp):
     """`cp.async.CACHE.shared.global [dst], [src], size{, src-size}`. PTX ISA 9.7.9.25.3.1."""
 
     ASKS_OPERANDS: ClassVar = True
-    OPERANDS: ClassVar = {
-        "dst": "dest", "src": "source", "cp-size": "size", "src-size": "source_size",
-    }  # fmt: skip
 
     dest = operand_def(reg("b32"))
     source = operand_def(reg("b64"))
@@ -192,21 +188,12 @@ CpAsyncCommitGroupOp = row_op("ptx.cp.async.commit_group", rows.CP_ASYNC_COMMIT_
 
 
 @fields_op("ptx.cp.async.wait_group", rows.CP_ASYNC_WAIT_GROUP)
-class CpAsyncWaitGroupOp(RowOp):
+class CpAsyncWaitGroupOp(WaitsForGroups, RowOp):
     """`cp.async.wait_group N`. PTX ISA 9.7.9.25.3.3."""
-
-    OPERANDS: ClassVar = {"N": "pending"}
-
-    pending = prop_def(NUMBER)
-
-    def verify_(self) -> None:
-        verify_count_of_groups(self, self.pending)
 
 
 @fields_op("ptx.prefetch", rows.PREFETCH)
 class PrefetchOp(RowOp):
     """`prefetch.global.L2 [address]`. PTX ISA 9.7.9.15."""
-
-    OPERANDS: ClassVar = {"a": "address"}
 
     address = operand_def(reg("b64"))

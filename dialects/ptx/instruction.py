@@ -17,7 +17,7 @@ from xdsl.printer import Printer
 from xdsl.traits import Pure
 
 from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
-from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
+from tilewright.dialects.cute_nvgpu.lattice.operand_forms import Address, OperandForm
 from tilewright.dialects.cute_nvgpu.lattice.scalar import REGISTER_OF, Form, ScalarRow
 from tilewright.dialects.cute_nvgpu.lattice.targets import BASELINE, Requirement
 from tilewright.dialects.cute_nvgpu.lattice.tmem import TmemRow
@@ -39,6 +39,21 @@ Given: TypeAlias = Item | Sequence[Item] | None
 which the form of the operand writes them; None where the operand is left out."""
 
 
+FIELDS = {
+    "d": "result", "a": "address", "b": "value", "r": "data", "red": "reduced",
+    "src": "source", "dst": "dest", "src-size": "source_size", "cp-size": "size", "N": "pending",
+    "state": "_", "txCount": "count", "phaseParity": "parity",
+    # The printer asks again until this predicate of its own is true.
+    "waitComplete": "done",
+    "srcMem": "source", "dstMem": "dest", "tensorMap": "map + coordinates", "mbar": "barrier",
+    "ctaMask": "mask", "cache-policy": "cache_hint",
+    "taddr": "address", "nCols": "columns", "s-desc": "descriptor", "immHalfSplitoff": "half",
+    "imm-reg-count": "registers", "membermask": "0xffffffff",
+}  # fmt: skip
+"""The fields that are operands of instructions, by PTX's names of these; all threads of a warp are
+members."""
+
+
 class PtxOp(FieldsOp):
     """Any op of the dialect that stands for an instruction. With a field `predicate` it is executed
     where that holds, its result being the field `otherwise` where not."""
@@ -52,8 +67,9 @@ class PtxOp(FieldsOp):
     ROW: ClassVar[Any] = None
 
     OPERANDS: ClassVar[Mapping[str, str]] = {}
-    """The field that is an operand of the instruction, where that has not its name: two that stand
-    side by side as `address + offset`, and what is no field as it is."""
+    """The field that is an operand of the instruction, where that has neither its name nor the one
+    that `FIELDS` says: two that stand side by side as `map + coordinates`, and what is no field as
+    it is. An address is the fields `address` and, where there is one, `offset`."""
 
     @property
     def row(self) -> Any:
@@ -76,17 +92,19 @@ class PtxOp(FieldsOp):
 
     def operand_values(self) -> Mapping[str, Given]:
         """The op's content for each of them, by its name."""
-        return {form.name: self._content(form.name) for form in self.operand_forms}
+        return {form.name: self._content(form) for form in self.operand_forms}
 
-    def _content(self, operand: str) -> Given:
-        fields = self.OPERANDS.get(operand)
+    def _content(self, form: OperandForm) -> Given:
+        fields = self.OPERANDS.get(form.name)
+        if fields is None and isinstance(form, Address) and hasattr(self, "address"):
+            fields = "address + offset" if hasattr(self, "offset") else "address"
         if fields is None:
-            return content(getattr(self, operand, None))
-        if "+" not in fields:
-            return content(getattr(self, fields, fields))
+            fields = form.name if hasattr(self, form.name) else FIELDS.get(form.name, "")
+        if " + " not in fields:
+            return content(getattr(self, fields, fields or None))
         items: list[Item] = []
         for field in fields.split(" + "):
-            item: Any = content(getattr(self, field))
+            item: Any = content(getattr(self, field, field))
             items += item if isinstance(item, tuple) else (item,)
         return items
 
@@ -125,12 +143,6 @@ def content(field: Any) -> Any:
             return field.data
         case _:
             return field
-
-
-def verify_count_of_groups(op: PtxOp, pending: IntegerAttr) -> None:
-    """Raise VerifyException for a wait until fewer than no groups are pending."""
-    if (count := pending.value.data) < 0:
-        raise op.fail(f"a count of groups, got {count}; nearest legal: 0")
 
 
 class RowOp(PtxOp):

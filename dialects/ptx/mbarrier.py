@@ -14,12 +14,6 @@ from tilewright.dialects.ptx.types import reg
 class MbarrierOp(RowOp):
     """An instruction on the mbarrier at an address of shared memory plus a constant offset."""
 
-    OPERANDS: ClassVar = {
-        "state": "_", "addr": "address + offset", "txCount": "count", "phaseParity": "parity",
-        # The printer asks again until this predicate of its own is true.
-        "waitComplete": "done",
-    }  # fmt: skip
-
     address = operand_def(reg("b32"))
     offset = prop_def(NUMBER)
 

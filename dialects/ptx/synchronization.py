@@ -1,20 +1,14 @@
 """Barriers. PTX ISA 9.7.13."""
 
-from collections.abc import Mapping
 from typing import ClassVar
 
-from xdsl.dialects.builtin import StringAttr
 from xdsl.irdl import opt_prop_def, prop_def
 
 from tilewright.dialects.cute_nvgpu.lattice import NAMED_BARRIER
 from tilewright.dialects.cute_nvgpu.lattice import sync as rows
-from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
-from tilewright.dialects.cute_nvgpu.ops.sync import verify_fence
+from tilewright.dialects.cute_nvgpu.ops.sync import OrdersThreads
 from tilewright.dialects.fields import NUMBER, fields_op
-from tilewright.dialects.ptx.instruction import Given, RowOp, content, row_op
-
-WHOLE_WARP = 0xFFFFFFFF
-"""The membermask of all threads of a warp."""
+from tilewright.dialects.ptx.instruction import RowOp, content, row_op
 
 
 class _BarrierOp(RowOp):
@@ -50,9 +44,6 @@ class BarArriveOp(_BarrierOp):
 class WarpSyncOp(RowOp):
     """`bar.warp.sync 0xffffffff`. PTX ISA 9.7.13.2."""
 
-    def operand_values(self) -> Mapping[str, Given]:
-        return {"membermask": WHOLE_WARP}
-
 
 GridDependencyWaitOp = row_op("ptx.griddepcontrol.wait", rows.GRIDDEPCONTROL_WAIT)
 LaunchDependentsOp = row_op(
@@ -62,20 +53,5 @@ FenceProxyAliasOp = row_op("ptx.fence.proxy.alias", rows.FENCE_PROXY_ALIAS)
 
 
 @fields_op("ptx.fence", rows.FENCE)
-class FenceOp(RowOp):
+class FenceOp(OrdersThreads, RowOp):
     """`fence.SEMANTICS`: accesses before it are before those after it. PTX ISA 9.7.13.4."""
-
-    semantics = prop_def(StringAttr)
-
-    assembly_format = "$semantics attr-dict"
-
-    @property
-    def row(self) -> InstructionRow:
-        return rows.FENCES[self.mnemonic]
-
-    @property
-    def mnemonic(self) -> str:
-        return f"fence.{self.semantics.data}"
-
-    def verify_(self) -> None:
-        verify_fence(self.semantics)

@@ -43,7 +43,7 @@ class AllocOp(GroupOp):
     ```
     """
 
-    OPERANDS: ClassVar = {"dst": "slot + offset", "nCols": "columns"}
+    OPERANDS: ClassVar = {"dst": "slot + offset"}
 
     slot = operand_def(reg("b32"))
     offset = prop_def(NUMBER)
@@ -64,8 +64,6 @@ class DeallocOp(GroupOp):
     ptx.tcgen05.dealloc group 1 %t, 256
     ```
     """
-
-    OPERANDS: ClassVar = {"taddr": "address", "nCols": "columns"}
 
     address = operand_def(reg("b32"))
     columns = prop_def(NUMBER)
@@ -96,8 +94,6 @@ class CpOp(GroupOp):
     ptx.tcgen05.cp group 1 "128x128b" "b6x16_p32" %t, 4, %desc
     ```
     """
-
-    OPERANDS: ClassVar = {"taddr": "address + offset", "s-desc": "descriptor"}
 
     shape = prop_def(StringAttr)
     source_format = opt_prop_def(StringAttr)
@@ -137,8 +133,6 @@ class ShiftOp(GroupOp):
     ptx.tcgen05.shift group 1 %t, 0
     ```
     """
-
-    OPERANDS: ClassVar = {"taddr": "address + offset"}
 
     address = operand_def(reg("b32"))
     offset = prop_def(NUMBER)

@@ -1,7 +1,5 @@
 """Order of the instructions of tensor memory. PTX ISA, tcgen05."""
 
-from typing import ClassVar
-
 from xdsl.irdl import operand_def, opt_operand_def, prop_def
 
 from tilewright.dialects.cute_nvgpu.lattice import tmem as rows
@@ -25,8 +23,6 @@ class CommitOp(GroupOp):
     ptx.tcgen05.commit group 2 %mbar, 8 multicast %mask
     ```
     """
-
-    OPERANDS: ClassVar = {"mbar": "address + offset", "ctaMask": "mask"}
 
     address = operand_def(reg("b32"))
     mask = opt_operand_def(reg("b16"))

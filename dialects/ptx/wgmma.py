@@ -6,7 +6,7 @@ PTX ISA 9.7.15.
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
-from typing import Any, ClassVar
+from typing import Any
 
 from xdsl.dialects.builtin import DenseArrayBase, StringAttr, UnitAttr, i64
 from xdsl.ir import SSAValue
@@ -25,7 +25,7 @@ from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import MAJOR_MOD
 from tilewright.dialects.cute_nvgpu.lattice import sync as rows
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
 from tilewright.dialects.cute_nvgpu.lattice.row import Operand
-from tilewright.dialects.cute_nvgpu.ops.wgmma_sync import verify_fenced_space
+from tilewright.dialects.cute_nvgpu.ops.wgmma_sync import FencesProxy, WaitsForWgmmas
 from tilewright.dialects.fields import NUMBER, Field, fields_op
 from tilewright.dialects.illegal import Illegal
 from tilewright.dialects.ptx.instruction import Given, PtxOp, RowOp, row_op
@@ -175,33 +175,15 @@ WgmmaCommitGroupOp = row_op("ptx.wgmma.commit_group", rows.WGMMA_COMMIT_GROUP)
 
 
 @fields_op("ptx.wgmma.wait_group", rows.WGMMA_WAIT_GROUP)
-class WgmmaWaitGroupOp(RowOp):
+class WgmmaWaitGroupOp(WaitsForWgmmas, RowOp):
     """`wgmma.wait_group.sync.aligned N`. PTX ISA 9.7.15.7.3."""
-
-    OPERANDS: ClassVar = {"N": "pending"}
-
-    pending = prop_def(NUMBER)
-
-    def verify_(self) -> None:
-        if self.pending.value.data < 0:
-            raise self.fail(
-                f"0 or more pending groups, got {self.pending.value.data}; nearest legal: 0 (PTX "
-                "ISA 9.7.15.7.3)"
-            )
 
 
 @fields_op("ptx.fence.proxy.async", rows.FENCE_PROXY_ASYNC)
-class FenceProxyAsyncOp(RowOp):
+class FenceProxyAsyncOp(FencesProxy, RowOp):
     """`fence.proxy.async{.space}`: generic writes before what the async proxy does. PTX ISA
     9.7.13.4."""
-
-    space = opt_prop_def(StringAttr)
-
-    assembly_format = "(`in` $space^)?"
 
     @property
     def mnemonic(self) -> str:
         return super().mnemonic + (f".{self.space.data}" if self.space is not None else "")
-
-    def verify_(self) -> None:
-        verify_fenced_space(self.space)

@@ -123,8 +123,6 @@ class LoadOp(WmmaAccessOp):
     ```
     """
 
-    OPERANDS: ClassVar = {"r": "result", "p": "address + offset", "stride": "elements"}
-
     address = operand_def(RegType)
     elements = operand_def(reg("b32"))
     result = result_def(RegType)
@@ -148,8 +146,6 @@ class StoreOp(WmmaAccessOp):
       : !ptx.reg<b64>, !ptx.reg<f32 x 8>
     ```
     """
-
-    OPERANDS: ClassVar = {"r": "value", "p": "address + offset", "stride": "elements"}
 
     address = operand_def(RegType)
     value = operand_def(RegType)

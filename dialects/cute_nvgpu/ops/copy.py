@@ -6,7 +6,7 @@ from xdsl.irdl import operand_def, opt_operand_def, prop_def, var_operand_def
 from tilewright.dialects.cute.types.memref import Space
 from tilewright.dialects.cute_nvgpu.lattice import data_movement as rows
 from tilewright.dialects.cute_nvgpu.lattice.nearest import closest
-from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp
+from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp, WaitsForGroups
 from tilewright.dialects.cute_nvgpu.ops.memory_operand import verify_contiguous, verify_memref
 from tilewright.dialects.cute_nvgpu.types.fragments import CacheAttr
 from tilewright.dialects.fields import NUMBER, fields_op
@@ -64,7 +64,7 @@ class CpAsyncCommitGroupOp(NvgpuOp):
 
 
 @fields_op("cute_nvgpu.cp.async.wait_group", rows.CP_ASYNC_WAIT_GROUP)
-class CpAsyncWaitGroupOp(NvgpuOp):
+class CpAsyncWaitGroupOp(WaitsForGroups, NvgpuOp):
     """Wait until at most `pending` of the executing thread's latest groups are in flight.
 
     ```mlir
@@ -73,9 +73,3 @@ class CpAsyncWaitGroupOp(NvgpuOp):
 
     PTX ISA 9.7.9.25.3.3.
     """
-
-    pending = prop_def(NUMBER)
-
-    def verify_(self) -> None:
-        if self.pending.value.data < 0:
-            raise self.fail(f"a count of groups, got {self.pending.value.data}; nearest legal: 0")
