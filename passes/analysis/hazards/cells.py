@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from tilewright.dialects.cute_nvgpu.lattice.tmem import LANE_STRIDE
 from tilewright.passes.analysis.hazards.accesses import Part
 from tilewright.passes.analysis.hazards.effects import MemoryPlace
-from tilewright.passes.analysis.hazards.instructions import UnknownReach
 from tilewright.passes.analysis.hazards.launches import Launch
 from tilewright.passes.analysis.hazards.placement import (
     HALF,
@@ -22,6 +21,7 @@ from tilewright.passes.analysis.hazards.placement import (
     tensor_offset,
     tensor_set,
 )
+from tilewright.passes.analysis.hazards.places import UnknownReach
 from tilewright.passes.analysis.hazards.report import Hazard
 from tilewright.passes.analysis.hazards.roles import Role
 from tilewright.passes.analysis.hazards.scalars import UNKNOWN
