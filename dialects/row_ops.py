@@ -5,11 +5,14 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any, NamedTuple
 
+from xdsl.dialects.builtin import i32
 from xdsl.ir import Operation, SSAValue
 
-from tilewright.dialects.cute.types.memref import is_memref
+from tilewright.dialects.cute.types.memref import Space, is_memref, space_of
 from tilewright.dialects.cute_nvgpu.dialect import CUTE_NVGPU
+from tilewright.dialects.ptx.bulk_copy import TensorCopyOp
 from tilewright.dialects.ptx.dialect import PTX
+from tilewright.dialects.ptx.types import reg
 
 
 @cache
@@ -36,6 +39,18 @@ class MemoryOperand(NamedTuple):
     indices: tuple[SSAValue, ...] | None
     offset: int = 0
 
+    @property
+    def space(self) -> Space | None:
+        """The memory that it is in; an address of 32 bits is one of shared memory."""
+        if is_memref(self.memory.type):
+            return space_of(self.memory.type.memory_space)
+        return Space.SMEM if self.memory.type in (i32, reg("b32")) else Space.GMEM
+
+    @property
+    def is_shared(self) -> bool:
+        """It is in shared memory, the CTA's or the cluster's."""
+        return self.space is not None and self.space.is_shared
+
 
 def memory_operand(op: Any, name: str = "") -> MemoryOperand:
     """The memory that an op accesses: its operand of a name, or else its memref, or its first
@@ -48,6 +63,11 @@ def memory_operand(op: Any, name: str = "") -> MemoryOperand:
         return MemoryOperand(memory, tuple(_field(op, name, "indices", ())))
     offset = _field(op, name, "offset", None)
     return MemoryOperand(memory, None, 0 if offset is None else offset.value.data)
+
+
+def box_corner(op: Any) -> tuple[SSAValue, ...]:
+    """The coordinates of the box that an op copies, outermost first."""
+    return tuple(op.coordinates)[:: -1 if isinstance(op, TensorCopyOp) else 1]
 
 
 def _field(op: Any, operand: str, name: str, default: Any) -> Any:

@@ -7,6 +7,7 @@ they are of one array.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,15 +16,15 @@ from xdsl.ir import Operation, SSAValue
 from tilewright.dialects.cute import Layout, flatten
 from tilewright.dialects.cute.types.argument import ArgumentAttr, signature_of, sources_of
 from tilewright.dialects.cute.types.tensors import MemRefType as TensorType
+from tilewright.dialects.cute_nvgpu.lattice import tma as rows
 from tilewright.dialects.cute_nvgpu.ops import tma
 from tilewright.dialects.cute_nvgpu.types.tensor_map import TmaDescriptorType
 from tilewright.dialects.ptx import bulk_copy, data_movement
-from tilewright.dialects.row_ops import memory_operand
+from tilewright.dialects.row_ops import box_corner, memory_operand, ops_of
 from tilewright.passes.analysis.hazards.effects import Effect, MemoryPlace
 from tilewright.passes.analysis.hazards.thread_accesses import (
     ELEMENTS,
     bytes_of,
-    is_shared,
     writes,
 )
 from tilewright.passes.analysis.thread_dependence import reached
@@ -31,6 +32,9 @@ from tilewright.passes.analysis.thread_dependence import reached
 FAR = 14
 """Of a mode of which only the launch says how far apart its elements are they are 1 << FAR
 elements, of the next one 1 << 2 FAR, ...: what a kernel accesses of each is far less."""
+
+_BOXES = frozenset(ops_of(rows.TENSOR_LOAD, rows.TENSOR_STORE, *rows.TENSOR_REDUCE.values()))
+"""Copies of boxes."""
 
 Elements = NDArray[np.int64]
 
@@ -112,10 +116,11 @@ class Arrays:
 
     def effect_of(self, op: Operation) -> Effect | None:
         """An access of threads to one of the arrays: to a line of elements, or at an address."""
-        by_address = isinstance(op, data_movement.LdOp | data_movement.StOp) and not is_shared(op)
+        by_address = isinstance(op, data_movement.LdOp | data_movement.StOp)
         if not by_address and not isinstance(op, ELEMENTS):
             return None
-        memory, indices, offset = memory_operand(op)
+        place = memory_operand(op)
+        memory, indices, offset = place
         pointers = [memory]
         if by_address:
             pointers = [
@@ -123,24 +128,19 @@ class Arrays:
             ]
         array = self.of_pointer.get(pointers[0]) if len(pointers) == 1 else None
         indices = (memory,) if indices is None else indices
-        if array is None or len(indices) != 1:
+        if array is None or len(indices) != 1 or (by_address and place.is_shared):
             return None
         place = MemoryPlace(pointers[0], indices, offset=offset, writes=writes(op))
         size = max(bytes_of(op) // array.item, 1)
         return Effect("array", places=(place,), predicate=getattr(op, "predicate", None),
                       constant=(array, array.item if by_address else 0, size))  # fmt: skip
 
-    def corner_of(self, op: Operation) -> MemoryPlace | None:
+    def corner_of(self, op: Any) -> MemoryPlace | None:
         """The place that a copy of a box begins at in one of the arrays, outermost first."""
-        match op:
-            case tma.TmaLoadOp() | tma.TmaStoreOp() | tma.TmaReduceOp():
-                corner = tuple(op.coordinates)
-            case bulk_copy.TensorLoadOp() | bulk_copy.TensorStoreOp() | bulk_copy.TensorReduceOp():
-                corner = tuple(op.coordinates)[::-1]
-            case _:
-                return None
+        if type(op) not in _BOXES or op.map not in self.of_map:
+            return None
         loads = isinstance(op, tma.TmaLoadOp | bulk_copy.TensorLoadOp)
-        return MemoryPlace(op.map, corner, writes=not loads) if op.map in self.of_map else None
+        return MemoryPlace(op.map, box_corner(op), writes=not loads)
 
 
 def _is_map(source: ArgumentAttr, number: int) -> bool:

@@ -50,7 +50,6 @@ from tilewright.passes.analysis.hazards.thread_accesses import (
     MATRICES,
     ORDERED,
     access_of,
-    is_shared,
 )
 
 Row = Callable[[Any], Effect | None]
@@ -121,7 +120,7 @@ def _tma_store(op: Any) -> Effect:
 
 def _wmma(op: Any) -> Effect | None:
     """A matrix, of which one thread of a warp counts as the one that accesses it."""
-    if not is_shared(op):
+    if not memory_operand(op).is_shared:
         return None
     access: WmmaAccess = op.access
     writes = isinstance(op, wmma.StoreOp | ptx_wmma.StoreOp)

@@ -19,6 +19,7 @@ from tilewright.dialects.cute_nvgpu.lattice.data_movement import SCOPES
 from tilewright.dialects.cute_nvgpu.ops import address
 from tilewright.dialects.ptx.control_flow import EntryOp
 from tilewright.dialects.ptx.types import reg
+from tilewright.dialects.row_ops import memory_operand
 from tilewright.passes.analysis.hazards.effects import Effect, MemoryPlace
 from tilewright.passes.analysis.hazards.launches import register_of
 from tilewright.passes.analysis.hazards.report import Hazard
@@ -26,7 +27,6 @@ from tilewright.passes.analysis.hazards.scalars import UNKNOWN, run_from
 from tilewright.passes.analysis.hazards.thread_accesses import (
     ORDERED,
     bytes_of,
-    is_shared,
     is_strong,
     writes,
 )
@@ -50,7 +50,7 @@ class StrongAccess(NamedTuple):
 
 def scope_of(op: Any) -> int | None:
     """The scope of a strong access to global memory, from 0 for `cta`; None of any other op."""
-    if not isinstance(op, ORDERED) or is_shared(op) or not is_strong(op):
+    if not isinstance(op, ORDERED) or memory_operand(op).is_shared or not is_strong(op):
         return None
     return list(SCOPES).index(op.semantics.data.rpartition(".")[2])
 

@@ -4,16 +4,15 @@ at an address."""
 from typing import Any
 
 from xdsl.dialects import memref
-from xdsl.dialects.builtin import i32
 
-from tilewright.dialects.cute.types.memref import Space, is_memref, space_of
+from tilewright.dialects.cute.types.memref import Space
 from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import CHUNK
 from tilewright.dialects.cute_nvgpu.lattice.atomics import registers_of
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import CLUSTER_SPACE, WEAK
 from tilewright.dialects.cute_nvgpu.ops import address, fragment_memory, matrix_copy
 from tilewright.dialects.ptx import atomics, data_movement
 from tilewright.dialects.ptx import matrix_copy as ptx_matrix_copy
-from tilewright.dialects.ptx.types import KINDS, reg
+from tilewright.dialects.ptx.types import KINDS
 from tilewright.dialects.row_ops import memory_operand
 from tilewright.passes.analysis.hazards.effects import Effect
 from tilewright.passes.analysis.hazards.places import element_bits, place_of
@@ -41,9 +40,10 @@ _LOADS = (
 
 def access_of(op: Any) -> Effect | None:
     """The access of threads to shared memory that an op is."""
-    if not is_shared(op):
+    memory, words = memory_operand(op), (data_movement.LdOp, data_movement.StOp)
+    if not memory.is_shared:
         return None
-    far = space_accessed(op) is Space.DSMEM
+    far = memory.space is Space.DSMEM or (isinstance(op, words) and op.space.data == CLUSTER_SPACE)
     place = place_of(op, bytes_of(op), writes=writes(op), atomic=is_strong(op), of_cluster=far)
     runs = op.matrix_copy.runs if isinstance(op, MATRICES) else None
     return Effect("access", places=(place,), constant=runs,
@@ -60,22 +60,6 @@ def is_strong(op: Any) -> bool:
     return isinstance(op, memref.AtomicRMWOp) or (
         isinstance(op, ORDERED) and op.semantics.data != WEAK
     )
-
-
-def space_accessed(op: Any) -> Space | None:
-    """The memory that it accesses: an address of 32 bits is one of shared memory."""
-    memory = memory_operand(op).memory
-    if is_memref(memory.type):
-        return space_of(memory.type.memory_space)
-    if isinstance(op, data_movement.LdOp | data_movement.StOp) and op.space.data == CLUSTER_SPACE:
-        return Space.DSMEM
-    return Space.SMEM if memory.type in (i32, reg("b32")) else Space.GMEM
-
-
-def is_shared(op: Any) -> bool:
-    """It accesses shared memory, the CTA's or the cluster's."""
-    space = space_accessed(op)
-    return space is not None and space.is_shared
 
 
 def bytes_of(op: Any) -> int:
