@@ -83,12 +83,10 @@ class Cells:
             self._chosen[roles, constant] = known
         return known
 
-    def one(
-        self, event: Event, access: Operand, role: int,
-        constant: Any = None,
-    ) -> Part | None:  # fmt: skip
-        """The cells of one role."""
-        return self.shared(event, access, [role], constant)[0]
+    def all_of(self, event: Event, access: Operand, role: int) -> int | None:
+        """The cells of one role as a set, or None where that is not known."""
+        (part,) = self.shared(event, access, [role])
+        return None if part is None else part.cells
 
     def _placement(self, event: Event, view: object, indices: tuple[Any, ...]) -> Placement | None:
         if not isinstance(view, PlacedView) or any(index is UNKNOWN for index in indices):
