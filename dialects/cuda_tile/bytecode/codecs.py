@@ -134,7 +134,7 @@ def codec_of(constraint: AttrConstraint, default: Attribute | None) -> tuple[Cod
             choices = cast(Any, class_)
             cases = [choices.of(case) for case in choices.CHOICES]
             return CHOICE, [None if case == default else case for case in cases]
-        case InstanceOf(type=class_) | BaseAttr(attr=class_):
+        case InstanceOf(types=(class_,)) | BaseAttr(attr=class_):
             return CODECS[class_], None
         case SymbolNameConstraint():
             return CODECS[StringAttr], None
