@@ -59,7 +59,6 @@ def one_of(words: Sequence[str]) -> str:
 
 
 ANY = Accepts("any type", lambda type_: True)
-ARRAY = Accepts("an array of attributes", lambda attribute: isinstance(attribute, ArrayAttr))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -142,6 +141,7 @@ def instance_of(words: str, *types: type[Attribute]) -> InstanceOf:
     return InstanceOf(words, lambda attribute: isinstance(attribute, types), types=types)
 
 
+ARRAY = instance_of("an array of attributes", ArrayAttr)
 STRING: Any = StringOf("a string", lambda value: isinstance(value, StringAttr), types=(StringAttr,))
 
 
