@@ -10,7 +10,12 @@ from xdsl.irdl import operand_def, prop_def, result_def, traits_def
 from xdsl.traits import MemoryReadEffect, MemoryWriteEffect, Pure
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.cute.int_tuple import LayoutError, has_underscore, weakly_congruent
+from tilewright.dialects.cute.int_tuple import (
+    LayoutError,
+    has_underscore,
+    repeat_like,
+    weakly_congruent,
+)
 from tilewright.dialects.cute.layout import Layout
 from tilewright.dialects.cute.ops.operands import (
     COORD_TENSOR,
@@ -24,7 +29,7 @@ from tilewright.dialects.cute.ops.properties import ModePrefix, PrefixOp, path, 
 from tilewright.dialects.cute.rules import RuleError
 from tilewright.dialects.cute.rules.gemm import extents
 from tilewright.dialects.cute.rules.tensors import element_at, tensor_with_coords
-from tilewright.dialects.cute.symbolic.tuples import is_static, product, repeated_like
+from tilewright.dialects.cute.symbolic.tuples import is_static, product
 from tilewright.dialects.cute.tensor import Tensor
 from tilewright.dialects.cute.types.algebra import type_of, typed_of
 from tilewright.dialects.cute.types.tensors import CoordTensorType, MemRefType
@@ -273,7 +278,7 @@ class ReduceOp(PrefixOp, WriteOp):
         if source.element != destination.element:
             raise VerifyException(f"expected elements of one type, got {given}")
         if extents(source.modes) != extents(destination.modes):
-            zeros = Layout(source.modes.shape, repeated_like(source.modes.shape, 0))
+            zeros = Layout(source.modes.shape, repeat_like(source.modes.shape, 0))
             raise VerifyException(
                 f"expected tensors of one shape, the destination's strides 0 along what is "
                 f"combined, got {given}; nearest legal: a destination of {zeros}, which combines "

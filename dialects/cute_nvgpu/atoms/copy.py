@@ -13,7 +13,7 @@ of tensor memory is lane + lanes * element of the lane, of `tmem_copy` element +
 """
 
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Literal, get_args
 
 from tilewright.dialects.cute import Layout, composition, make_layout, recast_layout
@@ -267,13 +267,5 @@ def _matrix_layouts(copy: MatrixCopy, bits: int) -> tuple[Layout, Layout]:
     registers = composition(by_run, copy.tv_layout)
     given = copy.runs
     repeated = Layout(((given, WARP // given), places), ((places, 0), 1))
-    assert isinstance(registers, Layout)
-    if copy.row.bits == bits:
-        return repeated, registers
-    return _recast(repeated, copy.row.bits, bits), _recast(registers, copy.row.bits, bits)
-
-
-def _recast(layout: Layout, old: int, new: int) -> Layout:
-    recast = recast_layout(new, old, layout)
-    assert isinstance(recast, Layout)
-    return recast
+    recast = partial(recast_layout, bits, copy.row.bits)
+    return recast(repeated), recast(registers)

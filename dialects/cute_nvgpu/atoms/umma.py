@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from tilewright.dialects.cute import Layout, flatten, make_layout
+from tilewright.dialects.cute import Layout, make_layout
 from tilewright.dialects.cute_nvgpu.atoms import tmem_layouts
 from tilewright.dialects.cute_nvgpu.atoms.atom import (
     Atom,
@@ -246,9 +246,7 @@ def _accumulator(operand: str) -> str:
 
 def _without(layout: Layout, stride: int) -> Layout:
     """A mode without its steps of that stride."""
-    pairs = zip(flatten(layout.shape), flatten(layout.stride), strict=True)
-    kept = [(extent, step) for extent, step in pairs if step != stride]
-    return tmem_layouts.mode(*kept)  # type: ignore[arg-type]
+    return tmem_layouts.mode(*(leaf for leaf in layout.leaves if leaf[1] != stride))
 
 
 @cache

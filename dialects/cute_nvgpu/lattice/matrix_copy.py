@@ -147,7 +147,6 @@ class MatrixCopyRow:
         m, n = self.shape
         fragment = blocks(m, n, self.neighbours)
         matrix = composition(Layout((m, n), (n, 1)), fragment) if trans else fragment
-        assert isinstance(matrix, Layout)
         if number == 1:
             return matrix
         return make_layout(matrix[0], append(matrix[1], Layout(number, m * n)))
@@ -237,9 +236,7 @@ class MatrixMoveRow:
     def result_layout(self) -> Layout:
         """`(T32, V) -> row + M*column` of the source, for what a thread holds of the result."""
         m, n = self.shape
-        turned = composition(Layout((n, m), (m, 1)), blocks(n, m, m // 4))
-        assert isinstance(turned, Layout)
-        return turned
+        return composition(Layout((n, m), (m, 1)), blocks(n, m, m // 4))
 
     @property
     def mnemonic(self) -> str:
