@@ -71,8 +71,7 @@ def _row(name: str, type_: str, compares: bool, requirement: Requirement) -> Ins
             and (operation != "exch" or name == "atom")
             and later(own, needs_of(semantics)) == requirement
         ),
-        requirement.target,
-        requirement.version,
+        requirement,
         "9.7.13.5" if name == "atom" else "9.7.13.6",
         (*((result,) if name == "atom" else ()), Address("a"), *values),
     )
@@ -92,8 +91,7 @@ def _sum(form: str, requirement: Requirement) -> InstructionRow:
             for space in (SPACES if count == 1 else ("global",))
             if later(least, needs_of(semantics)) == requirement
         ),
-        requirement.target,
-        requirement.version,
+        requirement,
         "9.7.13.6",
         (Address("a"), value),
     )

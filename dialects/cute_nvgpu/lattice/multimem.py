@@ -54,7 +54,6 @@ def form_of(semantics: str, operation: str, type_: str, count: int = 1) -> str:
 
 
 def _row(name: str, type_: str, count: int, operations: tuple[str, ...]) -> InstructionRow:
-    requirement = needs("sm_90", (8, 1))
     loads = name == "ld_reduce"
     data = _data(name, type_, count)
     return InstructionRow(
@@ -65,8 +64,7 @@ def _row(name: str, type_: str, count: int, operations: tuple[str, ...]) -> Inst
             for operation in operations
             for semantics in SEMANTICS[name]
         ),
-        requirement.target,
-        requirement.version,
+        needs("sm_90", (8, 1)),
         "9.7.9.14",
         (data, Address("a")) if loads else (Address("a"), data),
     )

@@ -13,7 +13,7 @@ from tilewright.dialects.cute_nvgpu.lattice.operand_forms import (
     Result,
     Scalar,
 )
-from tilewright.dialects.cute_nvgpu.lattice.targets import BASELINE, target
+from tilewright.dialects.cute_nvgpu.lattice.targets import BASELINE, needs
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,30 +45,29 @@ NAMED_BARRIER = NamedBarrierRow(16, 32, 1024, "9.7.13.1")
 
 
 _THREADS = range(0, 1 << 32, NAMED_BARRIER.warp)
-_BASELINE = (BASELINE.target, BASELINE.version)
 MEMBERMASK = Choice("membermask", type_="x32")
 
 BAR_SYNC = InstructionRow(
     "barrier.sync", "arrive at a numbered barrier of the CTA, and wait for the others",
-    ("bar.sync",), *_BASELINE, NAMED_BARRIER.section,
+    ("bar.sync",), BASELINE, NAMED_BARRIER.section,
     (Choice("a", range(NAMED_BARRIER.barriers)), Choice("b", _THREADS, optional=True)),
 )  # fmt: skip
 BAR_ARRIVE = InstructionRow(
     "barrier.arrive", "arrive at a numbered barrier of the CTA without waiting",
-    ("bar.arrive",), *_BASELINE, NAMED_BARRIER.section,
+    ("bar.arrive",), BASELINE, NAMED_BARRIER.section,
     (Choice("a", range(NAMED_BARRIER.barriers)), Choice("b", _THREADS[1:])),
 )  # fmt: skip
 BAR_WARP_SYNC = InstructionRow(
-    "ptx.bar.warp.sync", "wait for other threads of the warp", ("bar.warp.sync",), *_BASELINE,
+    "ptx.bar.warp.sync", "wait for other threads of the warp", ("bar.warp.sync",), BASELINE,
     "9.7.13.2", (MEMBERMASK,), threads="those of the membermask",
 )  # fmt: skip
 GRIDDEPCONTROL_WAIT = InstructionRow(
     "griddepcontrol.wait", "wait for the grids that this one depends on, and see their memory",
-    ("griddepcontrol.wait",), target("sm_90"), (7, 8), "9.7.13.13",
+    ("griddepcontrol.wait",), needs("sm_90", (7, 8)), "9.7.13.13",
 )  # fmt: skip
 GRIDDEPCONTROL_LAUNCH_DEPENDENTS = InstructionRow(
     "griddepcontrol.launch_dependents", "let the grids that depend on this one start",
-    ("griddepcontrol.launch_dependents",), target("sm_90"), (7, 8), "9.7.13.13",
+    ("griddepcontrol.launch_dependents",), needs("sm_90", (7, 8)), "9.7.13.13",
 )  # fmt: skip
 
 
@@ -93,8 +92,7 @@ SHFL_SYNC = ShuffleRow(
     op="shuffle",
     does="the value of another thread of the warp: of lane b, or of the own lane xor b",
     mnemonics=("shfl.sync.bfly.b32", "shfl.sync.idx.b32"),
-    target=BASELINE.target,
-    ptx_version=BASELINE.version,
+    needs=BASELINE,
     section="9.7.9.6",
     operands=(
         Result("d", "b32", ("r", "r|r", "r|_")),
@@ -108,12 +106,12 @@ SHFL_SYNC = ShuffleRow(
     lanes=32,
 )
 
+_WGMMA = needs("sm_90a", (8, 0))
 WGMMA_FENCE = InstructionRow(
     "wgmma.fence",
     "order what the warpgroup did to registers before what later wgmmas do to them",
     ("wgmma.fence.sync.aligned",),
-    target("sm_90a"),
-    (8, 0),
+    _WGMMA,
     "9.7.15.7.1",
     threads="all of the warpgroup",
 )
@@ -121,8 +119,7 @@ WGMMA_COMMIT_GROUP = InstructionRow(
     "wgmma.commit_group",
     "make all wgmmas of the warp that are in no group yet the latest group",
     ("wgmma.commit_group.sync.aligned",),
-    target("sm_90a"),
-    (8, 0),
+    _WGMMA,
     "9.7.15.7.2",
     threads="all of the warpgroup",
 )
@@ -130,8 +127,7 @@ WGMMA_WAIT_GROUP = InstructionRow(
     "wgmma.wait_group",
     "wait until at most the latest N groups are not complete",
     ("wgmma.wait_group.sync.aligned",),
-    target("sm_90a"),
-    (8, 0),
+    _WGMMA,
     "9.7.15.7.3",
     (Constant("N", COUNTING),),
     threads="all of the warpgroup",
@@ -143,8 +139,7 @@ def _fence(*scopes: str) -> InstructionRow:
         "fence",
         "order what the thread did to memory before what it does, for the threads of a scope",
         tuple(f"fence.{order}.{scope}" for order in ("acq_rel", "sc") for scope in scopes),
-        SCOPES[scopes[0]].target,
-        SCOPES[scopes[0]].version,
+        SCOPES[scopes[0]],
         "9.7.13.4",
     )
 
@@ -162,16 +157,14 @@ FENCE_PROXY_ASYNC = InstructionRow(
         "fence.proxy.async.shared::cta",
         "fence.proxy.async.shared::cluster",
     ),
-    target("sm_90"),
-    (8, 0),
+    needs("sm_90", (8, 0)),
     "9.7.13.4",
 )
 FENCE_PROXY_ALIAS = InstructionRow(
     "fence.proxy.alias",
     "order accesses of the thread to the same memory by different addresses",
     ("fence.proxy.alias",),
-    target("sm_70"),
-    (7, 5),
+    needs("sm_70", (7, 5)),
     "9.7.13.4",
 )
 FENCED_SPACES = tuple(

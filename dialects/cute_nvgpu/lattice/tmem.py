@@ -14,7 +14,7 @@ from tilewright.dialects.cute_nvgpu.lattice.operand_forms import (
     OperandForm,
     Register,
 )
-from tilewright.dialects.cute_nvgpu.lattice.targets import Minimum, any_of
+from tilewright.dialects.cute_nvgpu.lattice.targets import NeedingRow, Requirement, any_of, needs
 
 LANES = tensor_memory.LANES
 COLUMNS = 512
@@ -34,9 +34,12 @@ ALLOCATIONS = tensor_memory.ALLOCATIONS
 DATACENTER_BLACKWELL = any_of("sm_100f", "sm_110f")
 """The targets with tensor memory: no other Blackwell has it."""
 
+TENSOR_MEMORY = needs(DATACENTER_BLACKWELL, (8, 6))
+"""The needs of most of its instructions."""
+
 
 @dataclass(frozen=True, slots=True)
-class TmemRow:
+class TmemRow(NeedingRow):
     """An instruction on tensor memory of one CTA or of a pair.
 
     `op` is its op in IR, `does` what it does in words; `spellings` are its mnemonics, that of the
@@ -50,8 +53,7 @@ class TmemRow:
     section: str
     operands: tuple[OperandForm, ...] = ()
     threads: str = ""
-    target: Minimum = DATACENTER_BLACKWELL
-    ptx_version: tuple[int, int] = (8, 6)
+    needs: Requirement = TENSOR_MEMORY
 
     def mnemonic(self, group: int) -> str:
         """The mnemonic that the op of that CTA group becomes."""
@@ -126,7 +128,7 @@ TMEM_SHIFT = TmemRow(
     "tcgen05.shift",
     (Address("taddr"),),
     _ONE,
-    any_of("sm_100a", "sm_103a", "sm_110a"),
+    needs(any_of("sm_100a", "sm_103a", "sm_110a"), (8, 6)),
 )
 TMEM_COMMIT = TmemRow(
     "tcgen05.commit",
