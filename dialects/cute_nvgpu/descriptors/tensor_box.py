@@ -11,7 +11,7 @@ from math import prod
 from tilewright.dialects.cute import ComposedLayout, Layout, Swizzle, coalesce, flatten
 from tilewright.dialects.cute.swizzle import outer_of
 from tilewright.dialects.cute_nvgpu.lattice import tma as rows
-from tilewright.dialects.cute_nvgpu.lattice.nearest import closest
+from tilewright.dialects.cute_nvgpu.lattice.nearest import closest, why_not
 
 
 class TensorMapError(ValueError):
@@ -39,12 +39,9 @@ class TensorBox:
                     f"expected extents of 1 to {rows.MAX_BOX}, got {extent} in {self}; "
                     f"nearest legal: {nearest}"
                 )
-        if self.swizzle not in rows.SWIZZLES:
-            nearest = closest(self.swizzle, rows.SWIZZLES)
-            raise TensorMapError(
-                f"expected a swizzle of {', '.join(map(str, rows.SWIZZLES))} bytes, "
-                f"got {self.swizzle}; nearest legal: {nearest}"
-            )
+        expected = f"a swizzle of {', '.join(map(str, rows.SWIZZLES))} bytes"
+        if (why := why_not(self.swizzle, rows.SWIZZLES, expected)) is not None:
+            raise TensorMapError(why)
         self._check_row()
 
     def _check_row(self) -> None:

@@ -5,7 +5,7 @@ side by side, too. They may order what a thread did before and does after them. 
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import SEMANTICS, SPACES, needs_of
 from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import Address, Result, Scalar, Vector
-from tilewright.dialects.cute_nvgpu.lattice.scalar import REGISTER_OF
+from tilewright.dialects.cute_nvgpu.lattice.scalar import REGISTER_OF, registers_of
 from tilewright.dialects.cute_nvgpu.lattice.targets import BASELINE, Requirement, later, needs
 
 OPERATIONS: dict[str, tuple[str, ...]] = {
@@ -40,13 +40,6 @@ SUMS: dict[tuple[str, int], str] = {
     **_SIDE_BY_SIDE,
 }
 """The form that adds so many floats of a type side by side: `add.noftz.v4.f16x2` of 8 f16."""
-
-
-def registers_of(form: str) -> tuple[str, int]:
-    """The registers of a form's value: `add.f32` -> (f32, 1), `add.noftz.v4.f16x2` -> (b32, 4)."""
-    *words, type_ = form.split(".")
-    count = int(words[-1][1:]) if words and words[-1] in ("v2", "v4") else 1
-    return "b32" if type_.endswith("x2") else REGISTER_OF[type_], count
 
 
 def operand_count(form: str) -> int:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
-from tilewright.dialects.cute_nvgpu.lattice.nearest import closest
+from tilewright.dialects.cute_nvgpu.lattice.nearest import why_not
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import (
     Address,
     Choice,
@@ -97,12 +97,10 @@ class SetmaxnregRow(InstructionRow):
 
     def why_illegal(self, registers: int) -> str | None:
         """The fault of a count of registers, or None."""
-        legal = range(self.lowest, self.highest + 1, self.unit)
-        if registers in legal:
-            return None
-        return (
-            f"expected a multiple of {self.unit} from {self.lowest} to {self.highest} registers, "
-            f"got {registers}; nearest legal: {closest(registers, legal)}"
+        return why_not(
+            registers,
+            range(self.lowest, self.highest + 1, self.unit),
+            f"a multiple of {self.unit} from {self.lowest} to {self.highest} registers",
         )
 
 
@@ -123,8 +121,4 @@ SETMAXNREG = SetmaxnregRow(
 
 def why_illegal_count(what: str, lowest: int, count: int) -> str | None:
     """The fault of a count of arrivals or of bytes, or None."""
-    legal = range(lowest, MAX_ARRIVALS + 1)
-    if count in legal:
-        return None
-    nearest = closest(count, legal)
-    return f"expected {lowest} to {MAX_ARRIVALS} {what}, got {count}; nearest legal: {nearest}"
+    return why_not(count, range(lowest, MAX_ARRIVALS + 1), f"{lowest} to {MAX_ARRIVALS} {what}")

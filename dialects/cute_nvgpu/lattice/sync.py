@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import SCOPES
 from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
 from tilewright.dialects.cute_nvgpu.lattice.legal_integers import COUNTING
-from tilewright.dialects.cute_nvgpu.lattice.nearest import closest
+from tilewright.dialects.cute_nvgpu.lattice.nearest import why_not
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import (
     Choice,
     Constant,
@@ -27,17 +27,13 @@ class NamedBarrierRow:
 
     def why_illegal(self, barrier: int, threads: int | None) -> str | None:
         """The fault of a barrier and its count of threads, or None; no count is all."""
-        if barrier not in (legal := range(self.barriers)):
-            nearest = closest(barrier, legal)
-            return (
-                f"expected a barrier below {self.barriers}, got {barrier}; nearest legal: {nearest}"
-            )
-        legal = range(self.warp, self.max_threads + 1, self.warp)
-        if threads is None or threads in legal:
-            return None
-        return (
-            f"expected a count of threads that is whole warps, at most {self.max_threads}, "
-            f"got {threads}; nearest legal: {closest(threads, legal)}"
+        why = why_not(barrier, range(self.barriers), f"a barrier below {self.barriers}")
+        if why is not None or threads is None:
+            return why
+        return why_not(
+            threads,
+            range(self.warp, self.max_threads + 1, self.warp),
+            f"a count of threads that is whole warps, at most {self.max_threads}",
         )
 
 
@@ -82,10 +78,7 @@ class ShuffleRow(InstructionRow):
         """The fault of a choice of lanes, or None."""
         if mode not in self.modes:
             return f"expected {' or '.join(self.modes)}, got {mode}"
-        if lane not in (legal := range(self.lanes)):
-            nearest = closest(lane, legal)
-            return f"expected a lane below {self.lanes}, got {lane}; nearest legal: {nearest}"
-        return None
+        return why_not(lane, range(self.lanes), f"a lane below {self.lanes}")
 
 
 SHFL_SYNC = ShuffleRow(

@@ -7,7 +7,7 @@ the column in bits 15 to 0. It is allocated by whole columns.
 from dataclasses import dataclass
 
 from tilewright.dialects.cute import tensor_memory
-from tilewright.dialects.cute_nvgpu.lattice.nearest import closest
+from tilewright.dialects.cute_nvgpu.lattice.nearest import why_not
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import (
     Address,
     Choice,
@@ -101,22 +101,13 @@ TMEM_RELINQUISH = TmemRow(
 
 def why_illegal_columns(columns: int) -> str | None:
     """The fault of a count of columns to allocate, or None."""
-    if columns in ALLOCATIONS:
-        return None
-    return (
-        f"expected {', '.join(map(str, ALLOCATIONS))} columns, got {columns}; "
-        f"nearest legal: {closest(columns, ALLOCATIONS)} (PTX ISA, tcgen05.alloc)"
-    )
+    why = why_not(columns, ALLOCATIONS, f"{', '.join(map(str, ALLOCATIONS))} columns")
+    return why and f"{why} (PTX ISA, tcgen05.alloc)"
 
 
 def why_illegal_group(group: int) -> str | None:
     """The fault of a CTA group, or None."""
-    if group in CTA_GROUPS:
-        return None
-    return (
-        f"expected cta_group {' or '.join(map(str, CTA_GROUPS))}, got {group}; "
-        f"nearest legal: {closest(group, CTA_GROUPS)}"
-    )
+    return why_not(group, CTA_GROUPS, f"cta_group {' or '.join(map(str, CTA_GROUPS))}")
 
 
 # What moves data within tensor memory, and orders it
