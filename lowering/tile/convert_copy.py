@@ -30,6 +30,7 @@ from tilewright.dialects.cute_nvgpu.ops.tmem_copy import CopyOp as TmemCopyOp
 from tilewright.dialects.cute_nvgpu.types.copies import CopyInstructionAttr
 from tilewright.dialects.cute_nvgpu.types.fragments import Cache, FragmentType
 from tilewright.lowering.emit.emitter import zero_constant
+from tilewright.lowering.emit.leaves import sized
 from tilewright.lowering.emit.registers import from_elements
 from tilewright.lowering.tile.access import (
     RegisterPiece,
@@ -46,7 +47,6 @@ from tilewright.lowering.tile.convert_tensor_memory import tile_of
 from tilewright.lowering.tile.convert_tma_copy import convert_tma_copy
 from tilewright.lowering.tile.descriptors import descriptor
 from tilewright.lowering.tile.kernel import Kernel, lowers
-from tilewright.lowering.tile.leaves import sized
 from tilewright.lowering.tile.written_registers import WRITES
 
 WRITES[CopyOp] = lambda op: op.destination
