@@ -197,6 +197,11 @@ def reads_only(token: SSAValue | None) -> bool:
             return False
 
 
+def is_repeatable(load: LoadViewTkoOp | LoadPtrTkoOp) -> bool:
+    """True of a load that has the same result wherever it is made."""
+    return is_weak(load) and reads_only(load.token)
+
+
 def _boxed(
     op: LoadViewTkoOp | StoreViewTkoOp, ctas: int = 1, half: int | None = None
 ) -> BoxedAccess | str:

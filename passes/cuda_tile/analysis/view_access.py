@@ -11,11 +11,19 @@ from xdsl.ir import SSAValue
 from tilewright.dialects.cuda_tile.element_types import ELEMENT_OF
 from tilewright.dialects.cuda_tile.enums import PaddingValue
 from tilewright.dialects.cuda_tile.ops.miscellaneous import AssumeOp
-from tilewright.dialects.cuda_tile.ops.views import MakeTensorViewOp, MakeView, ViewAccess
+from tilewright.dialects.cuda_tile.ops.views import (
+    MakeGatherScatterViewOp,
+    MakePartitionViewOp,
+    MakeStridedViewOp,
+    MakeTensorViewOp,
+    MakeView,
+    ViewAccess,
+)
 from tilewright.dialects.cuda_tile.types import (
     DYNAMIC,
     GatherScatterViewType,
     MappedView,
+    PartitionViewType,
     StridedViewType,
     TensorViewType,
     TileView,
@@ -84,6 +92,32 @@ def extents_of(tensor: MakeTensorViewOp) -> tuple[list[Extent], list[Extent]]:
 def _filled(static: tuple[int, ...], dynamic: list[SSAValue]) -> list[Extent]:
     rest = iter(dynamic)
     return [next(rest) if extent == DYNAMIC else extent for extent in static]
+
+
+MAKES: dict[type[TileView], type[MakeView]] = {
+    PartitionViewType: MakePartitionViewOp,
+    StridedViewType: MakeStridedViewOp,
+    GatherScatterViewType: MakeGatherScatterViewOp,
+}
+"""The op that makes a view, by the view's type."""
+
+
+def view_like(
+    view: TileView, tensor: TensorViewType, axis: int, extent: int, step: int,
+    padding: PaddingValue | None = None,
+) -> TileView:  # fmt: skip
+    """The view of a tensor whose tiles differ from another's along an axis: in their extent, and,
+    where tiles are strided, in the step from one to the next."""
+    shape = tuple(extent if i == axis else x for i, x in enumerate(view.tile_shape))
+    match view:
+        case StridedViewType():
+            steps = tuple(step if i == axis else x for i, x in enumerate(view.traversal_strides))
+            return StridedViewType.get(shape, steps, tensor, view.dim_map, padding)
+        case GatherScatterViewType():
+            return GatherScatterViewType.get(shape, tensor, view.sparse_dim, padding)
+        case _:
+            assert isinstance(view, PartitionViewType)
+            return PartitionViewType.get(shape, tensor, view.dim_map, padding)
 
 
 def pads_zero(op: ViewAccess) -> bool:
