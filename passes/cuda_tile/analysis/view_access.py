@@ -31,7 +31,7 @@ from tilewright.dialects.cuda_tile.types import (
 from tilewright.passes.cuda_tile.analysis.facts import ANYTHING, divisor
 from tilewright.passes.cuda_tile.analysis.remarks import remark
 from tilewright.passes.cuda_tile.layouts.find_layouts import LayoutTable, parted_bits
-from tilewright.passes.cuda_tile.layouts.layouts import TileLayout, dim_bits, log2
+from tilewright.passes.cuda_tile.layouts.layouts import TileLayout, above, dim_bits, log2
 
 WIDEST = 16
 """The most bytes that one access moves."""
@@ -191,10 +191,7 @@ def access_layout(op: ViewAccess, table: LayoutTable) -> TileLayout:
     along = contiguous(dimensions)
     _remark_width(op, dimensions)
     bits = dim_bits(op.view_type.tile_shape)
-    order = [] if along is None else list(bits[along])
-    for i in reversed(range(len(bits))):
-        if i != along:
-            order += bits[i]
+    order = [*(() if along is None else bits[along]), *above(bits, along)]
     last = parted_bits(op.results[0]) if op.results[1:] else set[int]()
     order = [*(bit for bit in order if bit not in last), *(bit for bit in order if bit in last)]
     return table.dealt(order, run_bits(op, dimensions))
