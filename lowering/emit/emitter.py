@@ -232,17 +232,23 @@ class Emitter:
             (cast, value, wanted), lambda: cast.create(operands=[value], result_types=result)
         )
 
-    def binary(self, name: str, a: SSAValue, b: SSAValue) -> SSAValue:
-        """The result of an operation on two integers of one type."""
-        op = _OPS[name]
+    def binary(self, name: str, a: SSAValue, b: SSAValue | int) -> SSAValue:
+        """The result of an operation on two integers of one type, or on one and a number."""
+        op, b = _OPS[name], self._operand(a, b)
         properties = {"overflowFlags": _NSW} if name in _WITH_OVERFLOW else {}
         return self.once(
             (name, a, b),
             lambda: op.create(operands=[a, b], result_types=[a.type], properties=properties),
         )
 
-    def compare(self, name: str, a: SSAValue, b: SSAValue) -> SSAValue:
+    def _operand(self, a: SSAValue, b: SSAValue | int) -> SSAValue:
+        if isinstance(b, SSAValue):
+            return b
+        return self.constant(b, None if isinstance(a.type, IndexType) else a.type.bitwidth)  # type: ignore[attr-defined]
+
+    def compare(self, name: str, a: SSAValue, b: SSAValue | int) -> SSAValue:
         """A signed comparison: eq, ne, lt or gt."""
+        b = self._operand(a, b)
         predicate = {"predicate": _number(_COMPARED[name], 64)}
         return self.once(
             (name, a, b),
