@@ -15,7 +15,7 @@ from tilewright.dialects.cute.symbolic.scalar import Condition, Scalar, divisor_
 from tilewright.dialects.cute.symbolic.tuples import tuple_sum
 from tilewright.dialects.cute.tensor import CoordTensor
 from tilewright.lowering.emit.emitter import Emitter
-from tilewright.lowering.tile.leaves import whole
+from tilewright.lowering.emit.leaves import whole
 from tilewright.lowering.tile.places import flat_tuple, steps_of, zeros_like
 
 

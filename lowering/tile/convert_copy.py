@@ -32,6 +32,7 @@ from tilewright.dialects.cute_nvgpu.ops.tmem_copy import CopyOp as TmemCopyOp
 from tilewright.dialects.cute_nvgpu.types.copies import CopyInstructionAttr
 from tilewright.dialects.cute_nvgpu.types.fragments import Cache, FragmentType
 from tilewright.lowering.emit.emitter import zero_constant
+from tilewright.lowering.emit.leaves import sized
 from tilewright.lowering.emit.registers import from_elements
 from tilewright.lowering.tile.access import (
     RegisterPiece,
@@ -48,7 +49,6 @@ from tilewright.lowering.tile.convert_tensor_memory import tile_of
 from tilewright.lowering.tile.convert_tma_copy import convert_tma_copy
 from tilewright.lowering.tile.descriptors import descriptor
 from tilewright.lowering.tile.kernel import Kernel, lowers
-from tilewright.lowering.tile.leaves import sized
 from tilewright.lowering.tile.places import per_item
 from tilewright.lowering.tile.written_registers import WRITES
 from tilewright.source.diagnostic import OpError

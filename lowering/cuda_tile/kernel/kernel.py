@@ -314,7 +314,7 @@ class Kernel:
     @property
     def leads(self) -> SSAValue:
         """True in the CTA that issues the MMAs of its pair."""
-        return self.emitter.compare("eq", self.rank, self.emitter.constant(0, 32))
+        return self.emitter.compare("eq", self.rank, 0)
 
     def both(self, a: SSAValue | None, b: SSAValue | None) -> SSAValue | None:
         """Both of two conditions, either of which may be none."""

@@ -98,12 +98,12 @@ class _LargeTile:
         number = block.args[0]
         at = emitter.binary("add", base, scaled(emitter, number, order.size))
         value = emitter.add(LoadOp(at, (), [element], 0)).results[0]
-        number = emitter.binary("add", number, emitter.constant(first, 32))
-        after = emitter.binary("add", number, emitter.constant(1, 32))
+        number = emitter.binary("add", number, first)
+        after = emitter.binary("add", number, 1)
         self._brackets(kernel, "[", number)
         _say([*_nested(self.tile, (), iter([value]), self.conversion, kernel)], kernel)
         self._brackets(kernel, "]", after)
-        more = emitter.compare("ne", after, emitter.constant(prod(shape_of(self.tile)), 32))
+        more = emitter.compare("ne", after, prod(shape_of(self.tile)))
         emitter.when(more, lambda: emitter.add(PrintfOp(", ", [])))
         emitter.add(scf.YieldOp())
         emitter.leave(outer)
@@ -115,7 +115,7 @@ class _LargeTile:
         for axis in range(len(shape)):
             mask = emitter.constant(prod(shape[axis:]) - 1, 32)
             rest = emitter.binary("and", number, mask)
-            ends = emitter.compare("eq", rest, emitter.constant(0, 32))
+            ends = emitter.compare("eq", rest, 0)
             emitter.when(ends, lambda: emitter.add(PrintfOp(bracket, [])))
 
 

@@ -44,6 +44,7 @@ from tilewright.passes.cuda_tile.layouts.find_layouts import LayoutTable, finds
 from tilewright.passes.cuda_tile.layouts.layouts import (
     WARP_BITS,
     TileLayout,
+    above,
     blocked,
     dim_bits,
     log2,
@@ -146,11 +147,7 @@ def prefetch_ahead(load: views.LoadViewTkoOp, kernel: Kernel) -> None:
     assert along is not None
     size = bytes_of(scalar_type(load, element_of(load.tile)))
     run = min(len(bits[along]), log2(LINE // size))
-    order = [
-        *bits[along],
-        *(bit for i in reversed(range(len(bits))) if i != along for bit in bits[i]),
-    ]
-    layout = blocked(order, kernel.table.thread_bits, run)
+    layout = blocked([*bits[along], *above(bits, along)], kernel.table.thread_bits, run)
     own, end = kernel.threads.first_of(layout), _end(load, size, kernel)
     for access in tile_accesses(load, layout, kernel, run):
         far = kernel.constant(access.offset + AHEAD, i64)

@@ -16,7 +16,7 @@ from tilewright.dialects.cute_nvgpu.lattice.data_movement import WEAK
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
 from tilewright.dialects.cute_nvgpu.ops import address
 from tilewright.dialects.cute_nvgpu.ops.sync import FenceOp
-from tilewright.lowering.cuda_tile.arithmetic.convert_elementwise import on_floats
+from tilewright.lowering.cuda_tile.arithmetic.convert_elementwise import bitcast, on_floats
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
 from tilewright.lowering.cuda_tile.kernel.late_accumulators import InTurn
 from tilewright.lowering.cuda_tile.memory.access import Access
@@ -133,10 +133,7 @@ def atomically(
                     otherwise=None if condition is None else other,
                     semantics=semantics,
                 )
-                result = kernel.emitter.emit(atomic)
-                if result.type != type_:
-                    result = kernel.emit(arith.BitcastOp, [result], type_)
-                results[register] = result
+                results[register] = bitcast(kernel, kernel.emitter.emit(atomic), type_)
     return [results[register] for register in range(layout.count)]
 
 
@@ -178,5 +175,4 @@ def _word(value: SSAValue, form: str, kernel: Kernel) -> SSAValue:
     """The value, of floats whose bits alone count the bits."""
     if ".b" not in form or isinstance(value.type, IntegerType):
         return value
-    bits = IntegerType(8 * address.bytes_of(value.type))
-    return kernel.emit(arith.BitcastOp, [value], bits)
+    return bitcast(kernel, value, IntegerType(8 * address.bytes_of(value.type)))
