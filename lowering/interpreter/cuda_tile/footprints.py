@@ -55,7 +55,7 @@ class Box:
         )
 
     def of_tiles(self, tiles: NDArray[Any]) -> NDArray[Any]:
-        """What of tiles [blocks or 1, *tile] belongs to these elements."""
+        """The part of tiles [blocks or 1, *tile] that belongs to these elements."""
         return tiles[(self.rows if len(tiles) > 1 else slice(0, 1), *self.inside)]
 
     def get(self, elements: NDArray[Any]) -> NDArray[Any]:
@@ -114,7 +114,7 @@ class Scatter:
     halves: NDArray[np.uint8] | None = None
 
     def of_tiles(self, tiles: NDArray[Any]) -> NDArray[Any]:
-        """What of tiles [blocks or 1, *tile] belongs to these elements."""
+        """The part of tiles [blocks or 1, *tile] that belongs to these elements."""
         return tiles if self.mask is None else np.broadcast_to(tiles, self.offsets.shape)[self.mask]
 
     def get(self, elements: NDArray[Any]) -> NDArray[Any]:
