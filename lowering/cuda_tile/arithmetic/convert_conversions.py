@@ -36,7 +36,7 @@ from tilewright.dialects.cute_nvgpu.types.conversion import ConvertAttr
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
 from tilewright.lowering.cuda_tile.arithmetic.convert_elementwise import (
     RELATIONS,
-    Word,
+    ThreadWord,
     bitcast,
     compared_floats,
     elementwise,
@@ -81,7 +81,7 @@ def _resize(op: conversions.ExtIOp | conversions.TruncIOp, kernel: Kernel) -> No
 
 def half_octet(kernel: Kernel, octet: SSAValue, *, signed: bool) -> SSAValue:
     """The low 4 bits of 8, with their sign or zeros above."""
-    high = Word(kernel, octet) << 4
+    high = ThreadWord(kernel, octet) << 4
     back: type[Operation] = arith.ShRSIOp if signed else arith.ShRUIOp
     return on_integers(kernel, back, high.value, high.like(4).value)
 
@@ -208,7 +208,7 @@ def float_converted(
 
 
 def _beside(kernel: Kernel, became: SSAValue, was: SSAValue) -> tuple[SSAValue, SSAValue]:
-    """Whether a rounded float is above what was rounded, and below."""
+    """True where a rounded float is above what was rounded, and below."""
     above = compared_floats(kernel, "greater_than", became, was)
     return above, compared_floats(kernel, "greater_than", was, became)
 
@@ -249,10 +249,10 @@ def _to_tf32(kernel: Kernel, value: SSAValue, rounding: str) -> SSAValue:
         sides = _beside(kernel, float_resized(kernel, value, wide.type), wide)
         value = stepped(kernel, value, *sides, "zero")
         lost = on_integers(kernel, arith.OrIOp, *sides)
-    bits = Word.of(kernel, value, i32)
+    bits = ThreadWord.of(kernel, value, i32)
     if lost is not None:
-        bits |= Word(kernel, kernel.emit(arith.ExtUIOp, [lost], i32))
-    more: Word | int = 0 if rounding == "zero" else 0x1000
+        bits |= ThreadWord(kernel, kernel.emit(arith.ExtUIOp, [lost], i32))
+    more: ThreadWord | int = 0 if rounding == "zero" else 0x1000
     if rounding == "nearest_even":
         # Half a unit, less one, plus the last bit that stays.
         more = (bits >> 13 & 1) + 0xFFF

@@ -92,15 +92,17 @@ def bitcast(kernel: Kernel, value: SSAValue, type_: Attribute) -> SSAValue:
     return value if value.type == type_ else kernel.emit(arith.BitcastOp, [value], type_)
 
 
-def _operator(kind: type[Operation]) -> Callable[[Word, Word | int], Word]:
-    def operate(self: Word, other: Word | int) -> Word:
-        return Word(self.kernel, on_integers(self.kernel, kind, self.value, self.like(other).value))
+def _operator(kind: type[Operation]) -> Callable[[ThreadWord, ThreadWord | int], ThreadWord]:
+    def operate(self: ThreadWord, other: ThreadWord | int) -> ThreadWord:
+        return ThreadWord(
+            self.kernel, on_integers(self.kernel, kind, self.value, self.like(other).value)
+        )
 
     return operate
 
 
 @dataclass(frozen=True, slots=True)
-class Word:
+class ThreadWord:
     """An integer of a thread, and its arithmetic, with numbers too, which wraps; shifted right by
     zeros, divided without signs."""
 
@@ -118,24 +120,24 @@ class Word:
     at_least = _operator(arith.MaxSIOp)
 
     @classmethod
-    def of(cls, kernel: Kernel, value: SSAValue, type_: Attribute) -> Word:
+    def of(cls, kernel: Kernel, value: SSAValue, type_: Attribute) -> ThreadWord:
         """The bits of a value."""
         return cls(kernel, bitcast(kernel, value, type_))
 
-    def like(self, other: Word | int) -> Word:
+    def like(self, other: ThreadWord | int) -> ThreadWord:
         """Another one of the same type, or a number."""
-        if isinstance(other, Word):
+        if isinstance(other, ThreadWord):
             return other
-        return Word(self.kernel, self.kernel.constant(other, self.value.type))
+        return ThreadWord(self.kernel, self.kernel.constant(other, self.value.type))
 
     def above(self, number: int) -> SSAValue:
         """True where it is greater than a number, both below the sign bit."""
         return self.kernel.emitter.compare("gt", self.value, self.like(number).value)
 
-    def where(self, condition: SSAValue, other: Word | int) -> Word:
+    def where(self, condition: SSAValue, other: ThreadWord | int) -> ThreadWord:
         """Another one where a condition holds."""
         chosen = self.like(other).value
-        return Word(self.kernel, self.kernel.emitter.select(condition, chosen, self.value))
+        return ThreadWord(self.kernel, self.kernel.emitter.select(condition, chosen, self.value))
 
     def to(self, type_: Attribute) -> SSAValue:
         """The value of these bits."""

@@ -17,7 +17,7 @@ from tilewright.dialects.cute_nvgpu.ops.rounded import RoundedOp
 from tilewright.lowering.cuda_tile.arithmetic.convert_elementwise import (
     EXACT,
     RELATIONS,
-    Word,
+    ThreadWord,
     elementwise,
     word,
 )
@@ -109,7 +109,7 @@ def float_function(op: Operation, kernel: Kernel) -> Callable[..., SSAValue]:
 
 def _flushed(kernel: Kernel, value: SSAValue) -> SSAValue:
     """An f32, of which subnormal numbers are zeros of their sign."""
-    bits = Word.of(kernel, value, i32)
+    bits = ThreadWord.of(kernel, value, i32)
     exponent = bits & 0x7F800000
     tiny = kernel.emitter.compare("eq", exponent.value, exponent.like(0).value)
     return bits.where(tiny, bits & 0x80000000).to(value.type)

@@ -7,7 +7,7 @@ from xdsl.dialects.builtin import f64, i64
 from xdsl.ir import Block, Region, SSAValue
 
 from tilewright.lowering.cuda_tile.arithmetic.convert_elementwise import (
-    Word,
+    ThreadWord,
     compared_floats,
     on_floats,
 )
@@ -22,7 +22,7 @@ def remainder64(kernel: Kernel, x: SSAValue, y: SSAValue) -> SSAValue:
     """x - trunc(x / y) y, exactly, with the sign of x."""
     sizes = [on_floats(kernel, math.AbsFOp, value) for value in (x, y)]
     # `abs.f64` leaves NaN its sign.
-    left, by = (Word.of(kernel, size, i64) & (1 << 63) - 1 for size in sizes)
+    left, by = (ThreadWord.of(kernel, size, i64) & (1 << 63) - 1 for size in sizes)
     (dividend, high), (divisor, low) = _parts(left), _parts(by)
     divisor = divisor.like(1).where(divisor.above(0), divisor)
     rest = dividend % divisor
@@ -45,7 +45,7 @@ def remainder64(kernel: Kernel, x: SSAValue, y: SSAValue) -> SSAValue:
     return on_floats(kernel, math.CopySignOp, result, x)
 
 
-def _parts(word: Word) -> tuple[Word, Word]:
+def _parts(word: ThreadWord) -> tuple[ThreadWord, ThreadWord]:
     """The significand of a magnitude, and its exponent, of subnormal numbers 1."""
     exponent = word >> _MANTISSA
     fraction = word & (1 << _MANTISSA) - 1
@@ -53,18 +53,18 @@ def _parts(word: Word) -> tuple[Word, Word]:
     return fraction.where(exponent.above(0), hidden), exponent.at_least(1)
 
 
-def _divided(rest: Word, divisor: Word, distance: Word) -> Word:
+def _divided(rest: ThreadWord, divisor: ThreadWord, distance: ThreadWord) -> ThreadWord:
     """The rest, so many binary places further."""
     kernel, emitter = rest.kernel, rest.kernel.emitter
     before, after = Block(arg_types=[i64, i64]), Block(arg_types=[i64, i64])
     outer = emitter.enter(before)
-    emitter.add(scf.ConditionOp(Word(kernel, before.args[1]).above(0), *before.args))
+    emitter.add(scf.ConditionOp(ThreadWord(kernel, before.args[1]).above(0), *before.args))
     emitter.leave(outer)
     outer = emitter.enter(after)
-    now, left = (Word(kernel, value) for value in after.args)
+    now, left = (ThreadWord(kernel, value) for value in after.args)
     places = left.at_most(_STEP)
     emitter.add(scf.YieldOp(((now << places) % divisor).value, (left - places).value))
     emitter.leave(outer)
     begun = [rest.value, distance.value]
     loop = scf.WhileOp(begun, [i64, i64], Region(before), Region(after))
-    return Word(kernel, emitter.emit(loop))
+    return ThreadWord(kernel, emitter.emit(loop))

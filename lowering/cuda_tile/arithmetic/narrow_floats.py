@@ -28,7 +28,7 @@ from xdsl.ir import Attribute, SSAValue
 
 from tilewright.dialects.cuda_tile.element_types import Float8E5M3FNUType
 from tilewright.lowering.cuda_tile.arithmetic.convert_elementwise import (
-    Word,
+    ThreadWord,
     on_floats,
 )
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
@@ -72,7 +72,7 @@ _WIDE: dict[Attribute, tuple[IntegerType, int, int]] = {F32: (i32, 23, 127), F64
 
 def decoded(kernel: Kernel, word: SSAValue, element: Attribute) -> SSAValue:
     """The f32 that a word of 8 bits is, in a format."""
-    wide = Word(kernel, kernel.emit(arith.ExtUIOp, [word], i32))
+    wide = ThreadWord(kernel, kernel.emit(arith.ExtUIOp, [word], i32))
     nan = wide.like(0x7FFFFFFF)
     if element == POWERS:
         shifted = wide.like(1 << 22).where(wide.above(0), wide << 23)
@@ -81,7 +81,7 @@ def decoded(kernel: Kernel, word: SSAValue, element: Attribute) -> SSAValue:
     magnitude = wide & row.magnitude
     scaled = (magnitude << 23 - row.mantissa_bits).to(F32)
     factor = kernel.constant(2.0 ** (127 - row.bias), F32)
-    value = Word.of(kernel, on_floats(kernel, arith.MulfOp, scaled, factor), i32)
+    value = ThreadWord.of(kernel, on_floats(kernel, arith.MulfOp, scaled, factor), i32)
     if row.nan is not None:
         value = value.where(magnitude.above(row.infinity or row.largest), nan)
     if row.infinity is not None:
@@ -96,7 +96,7 @@ def encoded(kernel: Kernel, value: SSAValue, element: Attribute, *, up: bool = F
     """The word of 8 bits of an f32 or f64 in a format, rounded once to nearest even: what is beyond
     the largest number is that. Powers of two are rounded to zero or `up` in magnitude."""
     type_, mantissa, bias = _WIDE[value.type]
-    word = Word.of(kernel, value, type_)
+    word = ThreadWord.of(kernel, value, type_)
     magnitude = word & (1 << (type_.bitwidth - 1)) - 1
     endless = ((1 << (type_.bitwidth - 1 - mantissa)) - 1) << mantissa
     if element == POWERS:
@@ -113,7 +113,7 @@ def encoded(kernel: Kernel, value: SSAValue, element: Attribute, *, up: bool = F
     lowest = 1 - row.bias
     large = kernel.constant(2.0 ** (lowest + shift), value.type)
     total = on_floats(kernel, arith.AddfOp, magnitude.to(value.type), large)
-    small = Word.of(kernel, total, type_) - ((lowest + shift + bias) << mantissa)
+    small = ThreadWord.of(kernel, total, type_) - ((lowest + shift + bias) << mantissa)
     normal = small.where(magnitude.above(((lowest + bias) << mantissa) - 1), normal)
     code, is_nan = normal.at_most(row.largest), magnitude.above(endless)
     if row.nan is not None:
@@ -135,7 +135,7 @@ def stepped(
     """A float, rounded to nearest, in a directed rounding: `above` and `below` say that it is
     greater and less than what was rounded."""
     type_: Any = value.type
-    word, emitter = Word.of(kernel, value, IntegerType(int(type_.bitwidth))), kernel.emitter
+    word, emitter = ThreadWord.of(kernel, value, IntegerType(int(type_.bitwidth))), kernel.emitter
     negative = emitter.compare("lt", word.value, word.like(0).value)
     less, more = word + -1, word + 1
 

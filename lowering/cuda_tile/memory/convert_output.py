@@ -18,9 +18,7 @@ from tilewright.dialects.cute_nvgpu.ops.address import LoadOp, bytes_of
 from tilewright.dialects.gpu import PrintfOp
 from tilewright.lowering.cuda_tile.arithmetic.convert_conversions import float_converted
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, lowers
-from tilewright.lowering.cuda_tile.kernel.memory_order import Token
 from tilewright.lowering.cuda_tile.kernel.threads import scaled
-from tilewright.lowering.cuda_tile.memory.convert_pointers import token_of
 from tilewright.passes.cuda_tile.layouts.elements import element_of, shape_of
 from tilewright.passes.cuda_tile.layouts.layouts import TileLayout, bits_of, log2, spread
 from tilewright.passes.cuda_tile.layouts.shared_order import SharedOrder, row_major
@@ -46,7 +44,7 @@ def _print(op: PrintTkoOp, kernel: Kernel) -> None:
         else:
             pieces.append(piece)
     _by_first(kernel, partial(_say, pieces, kernel))
-    kernel[op.result_token] = token_of(op.token, kernel) or Token()
+    kernel[op.result_token] = kernel.token_of(op)
 
 
 def _by_first(kernel: Kernel, body: Callable[[], object]) -> None:

@@ -23,7 +23,7 @@ from tilewright.dialects.cute_nvgpu.lattice.tmem import LANES
 from tilewright.dialects.cute_nvgpu.ops.smem_desc import MakeSmemDescOp
 from tilewright.dialects.cute_nvgpu.ops.tmem_copy import CopyOp, CopyShapeAttr
 from tilewright.dialects.cute_nvgpu.types.fragments import MLIR_TYPES
-from tilewright.lowering.cuda_tile.arithmetic.convert_elementwise import Word, bitcast
+from tilewright.lowering.cuda_tile.arithmetic.convert_elementwise import ThreadWord, bitcast
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
 from tilewright.lowering.cuda_tile.kernel.shared_tiles import SharedTile
 from tilewright.passes.cuda_tile.layouts.elements import shape_of
@@ -80,10 +80,10 @@ def store_factors(factors: ScaleFactors, value: SSAValue, axis: int, kernel: Ker
 
 
 def _word(elements: Sequence[SSAValue], kernel: Kernel) -> SSAValue:
-    word = Word(kernel, kernel.constant(0, i32))
+    word = ThreadWord(kernel, kernel.constant(0, i32))
     for i, element in enumerate(elements):
         part = kernel.emit(arith.ExtUIOp, [bitcast(kernel, element, i8)], i32)
-        word |= Word(kernel, part) << _BITS * i
+        word |= ThreadWord(kernel, part) << _BITS * i
     return word.value
 
 

@@ -15,7 +15,7 @@ from tilewright.dialects.cute_nvgpu.ops.address import bytes_of
 from tilewright.dialects.cute_nvgpu.ops.smem_desc import MakeSmemDescOp
 from tilewright.dialects.cute_nvgpu.ops.wgmma_sync import FenceProxyAsyncOp
 from tilewright.dialects.cute_nvgpu.types.smem_desc_view import SmemDescViewType
-from tilewright.lowering.cuda_tile.arithmetic.convert_elementwise import Word
+from tilewright.lowering.cuda_tile.arithmetic.convert_elementwise import ThreadWord
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
 from tilewright.lowering.cuda_tile.kernel.shared_tiles import SharedTile
 from tilewright.passes.cuda_tile.layouts.layouts import TileLayout, log2
@@ -128,7 +128,7 @@ class SharedOperands:
             source = kernel.table.dealt(order, log2(2 * CHUNK))
         pairs = kernel.elements(value, source)
         octets = [
-            (Word(kernel, low) | Word(kernel, high) << 4).value
+            (ThreadWord(kernel, low) | ThreadWord(kernel, high) << 4).value
             for low, high in zip(pairs[::2], pairs[1::2], strict=True)
         ]
         layout = TileLayout(source.threads, source.registers[1:])
