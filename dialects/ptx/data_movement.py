@@ -84,7 +84,7 @@ class _AccessOp(PtxOp):
             )
 
 
-@fields_op("ptx.ld", rows.LOADS[0])
+@fields_op("ptx.ld", *rows.LOADS)
 class LdOp(_AccessOp):
     """Load from memory; with a predicate where that holds, the result being other registers where
     it does not: `@p ld`, `@!p mov`. PTX ISA 9.7.9.8.
@@ -94,8 +94,6 @@ class LdOp(_AccessOp):
     %w = ptx.ld "global" "f32" %address, 16 if %p else %v : !ptx.reg<b64> -> !ptx.reg<f32>
     ```
     """
-
-    ROWS: ClassVar = rows.LOADS
 
     T: ClassVar = VarConstraint("T", BaseAttr(RegType))
     address = operand_def(RegType)
@@ -120,7 +118,7 @@ class LdOp(_AccessOp):
         self.verify_guard()
 
 
-@fields_op("ptx.st", rows.STORES[0])
+@fields_op("ptx.st", *rows.STORES)
 class StOp(_AccessOp):
     """Store to memory, with a predicate where that holds: `@p st`. PTX ISA 9.7.9.11.
 
@@ -129,8 +127,6 @@ class StOp(_AccessOp):
     ptx.st "global" "f32" %address, 16, %v if %p : !ptx.reg<b64>, !ptx.reg<f32>
     ```
     """
-
-    ROWS: ClassVar = rows.STORES
 
     address = operand_def(RegType)
     value = operand_def(RegType)

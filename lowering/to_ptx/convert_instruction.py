@@ -16,16 +16,12 @@ from tilewright.dialects.cute_nvgpu.ops import (
     address,
     fragment_memory,
     matrix_copy,
-    mbarrier,
-    tcgen05_sync,
 )
 from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp
 from tilewright.dialects.fields import FieldsOp
 from tilewright.dialects.op_facts import SEGMENTS
 from tilewright.dialects.ptx import calls, data_movement
 from tilewright.dialects.ptx import matrix_copy as ptx_matrix_copy
-from tilewright.dialects.ptx import mbarrier as ptx_mbarrier
-from tilewright.dialects.ptx import tcgen05_sync as ptx_sync
 from tilewright.dialects.ptx.dialect import PTX
 from tilewright.dialects.ptx.instruction import PtxOp
 from tilewright.dialects.ptx.scalar_types import register_type
@@ -40,10 +36,8 @@ _INSTRUCTIONS: dict[type[NvgpuOp], type[PtxOp]] = {
     fragment_memory.LoadOp: data_movement.LdOp,
     fragment_memory.StoreOp: data_movement.StOp,
     matrix_copy.StmatrixOp: ptx_matrix_copy.StmatrixOp,
-    mbarrier.ArriveOp: ptx_mbarrier.ArriveOp,
-    tcgen05_sync.CommitOp: ptx_sync.CommitOp,
 }
-"""The instructions of ops that have no row, or not one alone."""
+"""The instructions of ops that have no row of their own."""
 
 
 def add_instruction_rules() -> None:
