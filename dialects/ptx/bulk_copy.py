@@ -11,9 +11,9 @@ if TYPE_CHECKING:
 
 from tilewright.dialects.cute_nvgpu.lattice import tma as rows
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
-from tilewright.dialects.cute_nvgpu.ops.instruction import WaitsForGroups
+from tilewright.dialects.cute_nvgpu.ops import tma
 from tilewright.dialects.fields import fields_op
-from tilewright.dialects.ptx.instruction import PtxOp, RowOp, row_op
+from tilewright.dialects.ptx.instruction import PtxOp, RowOp, twin
 from tilewright.dialects.ptx.types import reg
 
 _COORDINATE = reg("b32")
@@ -129,18 +129,10 @@ class TensorReduceOp(TensorFromSharedOp):
         super().verify_()
 
 
-BulkCommitGroupOp = row_op("ptx.cp.async.bulk.commit_group", rows.BULK_COMMIT_GROUP)
+BulkCommitGroupOp = twin(tma.BulkCommitGroupOp)
 
 
-@fields_op("ptx.cp.async.bulk.wait_group", rows.BULK_WAIT_GROUP)
-class BulkWaitGroupOp(WaitsForGroups, RowOp):
-    """`cp.async.bulk.wait_group{.read} N`."""
-
-    read = opt_prop_def(UnitAttr)
-
-    @property
-    def mnemonic(self) -> str:
-        return rows.BULK_WAIT_GROUP.mnemonics[self.read is not None]
+BulkWaitGroupOp = twin(tma.BulkWaitGroupOp)
 
 
 @fields_op("ptx.prefetch.tensormap", rows.PREFETCH_TENSORMAP)

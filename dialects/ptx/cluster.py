@@ -7,8 +7,9 @@ from xdsl.irdl import operand_def, opt_prop_def, prop_def, result_def, traits_de
 from xdsl.traits import Pure
 
 from tilewright.dialects.cute_nvgpu.lattice import cluster as rows
+from tilewright.dialects.cute_nvgpu.ops import cluster as atom
 from tilewright.dialects.fields import NUMBER, fields_op
-from tilewright.dialects.ptx.instruction import RowOp, row_op
+from tilewright.dialects.ptx.instruction import RowOp, twin
 from tilewright.dialects.ptx.types import reg
 
 
@@ -23,8 +24,8 @@ class RankOp(RowOp):
     traits = traits_def(Pure())
 
 
-ArriveOp = row_op("ptx.barrier.cluster.arrive", rows.CLUSTER_ARRIVE)
-WaitOp = row_op("ptx.barrier.cluster.wait", rows.CLUSTER_WAIT)
+ArriveOp = twin(atom.ArriveOp, "barrier.cluster.arrive")
+WaitOp = twin(atom.WaitOp, "barrier.cluster.wait")
 
 
 @fields_op("ptx.mapa", rows.MAPA)

@@ -17,9 +17,9 @@ from xdsl.irdl import (
 
 from tilewright.dialects.cute_nvgpu.lattice import data_movement as rows
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
-from tilewright.dialects.cute_nvgpu.ops.instruction import WaitsForGroups
+from tilewright.dialects.cute_nvgpu.ops import copy
 from tilewright.dialects.fields import NUMBER, Field, fields_op
-from tilewright.dialects.ptx.instruction import PtxOp, RowOp, row_op
+from tilewright.dialects.ptx.instruction import PtxOp, RowOp, twin
 from tilewright.dialects.ptx.registers import ConstOp
 from tilewright.dialects.ptx.types import RegType, reg
 
@@ -180,12 +180,8 @@ class CpAsyncOp(PtxOp):
             )
 
 
-CpAsyncCommitGroupOp = row_op("ptx.cp.async.commit_group", rows.CP_ASYNC_COMMIT_GROUP)
-
-
-@fields_op("ptx.cp.async.wait_group", rows.CP_ASYNC_WAIT_GROUP)
-class CpAsyncWaitGroupOp(WaitsForGroups, RowOp):
-    """`cp.async.wait_group N`. PTX ISA 9.7.9.25.3.3."""
+CpAsyncCommitGroupOp = twin(copy.CpAsyncCommitGroupOp)
+CpAsyncWaitGroupOp = twin(copy.CpAsyncWaitGroupOp)
 
 
 @fields_op("ptx.prefetch", rows.PREFETCH)

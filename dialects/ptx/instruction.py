@@ -7,7 +7,7 @@ types: `%2 = ptx.add rn.f32 %0, %1`.
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
-from typing import Any, ClassVar, NamedTuple, Self, TypeAlias
+from typing import Any, ClassVar, NamedTuple, Self, TypeAlias, cast
 
 from xdsl.dialects.builtin import IntegerAttr, StringAttr
 from xdsl.ir import SSAValue
@@ -16,11 +16,10 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import Pure
 
-from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import Address, OperandForm
 from tilewright.dialects.cute_nvgpu.lattice.scalar import REGISTER_OF, Form, ScalarRow
 from tilewright.dialects.cute_nvgpu.lattice.targets import BASELINE, Requirement
-from tilewright.dialects.cute_nvgpu.lattice.tmem import TmemRow
+from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp
 from tilewright.dialects.definition import class_of_row
 from tilewright.dialects.fields import FieldsOp, fields_op
 from tilewright.dialects.illegal import Illegal
@@ -157,10 +156,24 @@ class RowOp(PtxOp):
         return self.row.operands
 
 
-def row_op(name: str, row: InstructionRow | TmemRow) -> type[RowOp]:
-    """The op of an instruction without operands, of which its row says all."""
-    law = f"`{row.mnemonics[0]}`: {row.does}. PTX ISA {row.section}."
-    return fields_op(name, row)(class_of_row(RowOp, name, law))
+def twin(
+    op: type[NvgpuOp], name: str = "", base: type[RowOp] = RowOp, text: str | None = None
+) -> type[RowOp]:
+    """The instruction of an op of `cute_nvgpu` that is declared there for both dialects: of its
+    rows, its name unless another is said, and those of its bases that are no ops of that dialect.
+    The `base` has the fields that differ, such as an address; `text` is xDSL's format."""
+    name, row, class_of = f"ptx.{name or op.name.removeprefix('cute_nvgpu.')}", op.ROW, type(base)
+    shared: list[Any] = [
+        of_both
+        for of_both in op.mro()
+        if not issubclass(of_both, NvgpuOp) and not issubclass(base, of_both)
+    ]
+    operands = (form.spelling if isinstance(form, Address) else form.name for form in row.operands)
+    written = f"{row.mnemonics[0]} {', '.join(operands)}".rstrip()
+    law = f"`{written}`: {row.does}. PTX ISA {row.section}."
+    body = {} if text is None else {"assembly_format": text}
+    whole: Any = cast("Any", class_of)(op.__name__, (*shared, base), body)
+    return fields_op(name, *op.ROWS)(class_of_row(whole, name, law))
 
 
 @cache

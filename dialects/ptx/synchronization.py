@@ -6,9 +6,9 @@ from xdsl.irdl import opt_prop_def, prop_def
 
 from tilewright.dialects.cute_nvgpu.lattice import NAMED_BARRIER
 from tilewright.dialects.cute_nvgpu.lattice import sync as rows
-from tilewright.dialects.cute_nvgpu.ops.sync import OrdersThreads
+from tilewright.dialects.cute_nvgpu.ops import sync
 from tilewright.dialects.fields import NUMBER, fields_op
-from tilewright.dialects.ptx.instruction import RowOp, content, row_op
+from tilewright.dialects.ptx.instruction import RowOp, content, twin
 
 
 class _BarrierOp(RowOp):
@@ -40,18 +40,8 @@ class BarArriveOp(_BarrierOp):
             raise self.fail("a count of threads (bar.arrive a, b)")
 
 
-@fields_op("ptx.bar.warp.sync", rows.BAR_WARP_SYNC)
-class WarpSyncOp(RowOp):
-    """`bar.warp.sync 0xffffffff`. PTX ISA 9.7.13.2."""
-
-
-GridDependencyWaitOp = row_op("ptx.griddepcontrol.wait", rows.GRIDDEPCONTROL_WAIT)
-LaunchDependentsOp = row_op(
-    "ptx.griddepcontrol.launch_dependents", rows.GRIDDEPCONTROL_LAUNCH_DEPENDENTS
-)
-FenceProxyAliasOp = row_op("ptx.fence.proxy.alias", rows.FENCE_PROXY_ALIAS)
-
-
-@fields_op("ptx.fence", rows.FENCE)
-class FenceOp(OrdersThreads, RowOp):
-    """`fence.SEMANTICS`: accesses before it are before those after it. PTX ISA 9.7.13.4."""
+WarpSyncOp = twin(sync.WarpSyncOp)
+GridDependencyWaitOp = twin(sync.GridDependencyWaitOp)
+LaunchDependentsOp = twin(sync.LaunchDependentsOp)
+FenceProxyAliasOp = twin(sync.FenceProxyAliasOp)
+FenceOp = twin(sync.FenceOp)

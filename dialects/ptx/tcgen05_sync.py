@@ -3,15 +3,16 @@
 from xdsl.irdl import operand_def, opt_operand_def, prop_def
 
 from tilewright.dialects.cute_nvgpu.lattice import tmem as rows
+from tilewright.dialects.cute_nvgpu.ops import tcgen05_sync, tmem_access
 from tilewright.dialects.fields import NUMBER, fields_op
-from tilewright.dialects.ptx.instruction import row_op
+from tilewright.dialects.ptx.instruction import twin
 from tilewright.dialects.ptx.tcgen05_memory import GroupOp
 from tilewright.dialects.ptx.types import reg
 
-WaitLdOp = row_op("ptx.tcgen05.wait.ld", rows.TMEM_WAIT_LOAD)
-WaitStOp = row_op("ptx.tcgen05.wait.st", rows.TMEM_WAIT_STORE)
-FenceBeforeThreadSyncOp = row_op("ptx.tcgen05.fence.before_thread_sync", rows.FENCE_BEFORE)
-FenceAfterThreadSyncOp = row_op("ptx.tcgen05.fence.after_thread_sync", rows.FENCE_AFTER)
+WaitLdOp = twin(tmem_access.WaitLoadOp, "tcgen05.wait.ld")
+WaitStOp = twin(tmem_access.WaitStoreOp, "tcgen05.wait.st")
+FenceBeforeThreadSyncOp = twin(tcgen05_sync.FenceBeforeThreadSyncOp)
+FenceAfterThreadSyncOp = twin(tcgen05_sync.FenceAfterThreadSyncOp)
 
 
 @fields_op("ptx.tcgen05.commit", rows.TMEM_COMMIT, rows.TMEM_COMMIT_MULTICAST)

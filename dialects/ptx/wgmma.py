@@ -22,13 +22,12 @@ from tilewright.dialects.cute_nvgpu.atoms.wgmma import (
 )
 from tilewright.dialects.cute_nvgpu.atoms.wgmma_lookup import parse_wgmma
 from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import MAJOR_MODES
-from tilewright.dialects.cute_nvgpu.lattice import sync as rows
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
 from tilewright.dialects.cute_nvgpu.lattice.row import Operand
-from tilewright.dialects.cute_nvgpu.ops.wgmma_sync import FencesProxy, WaitsForWgmmas
+from tilewright.dialects.cute_nvgpu.ops import wgmma_sync
 from tilewright.dialects.fields import NUMBER, Field, fields_op
 from tilewright.dialects.illegal import Illegal
-from tilewright.dialects.ptx.instruction import Given, PtxOp, RowOp, row_op
+from tilewright.dialects.ptx.instruction import Given, PtxOp, twin
 from tilewright.dialects.ptx.types import RegType, reg
 
 _PREFIX = "wgmma.mma_async."
@@ -170,20 +169,7 @@ def _operand_forms(mnemonic: str, kind: FragmentKind) -> Sequence[OperandForm]:
     return wgmma_operands(replace(parse_wgmma(mnemonic), frag_kind=kind))
 
 
-WgmmaFenceOp = row_op("ptx.wgmma.fence", rows.WGMMA_FENCE)
-WgmmaCommitGroupOp = row_op("ptx.wgmma.commit_group", rows.WGMMA_COMMIT_GROUP)
-
-
-@fields_op("ptx.wgmma.wait_group", rows.WGMMA_WAIT_GROUP)
-class WgmmaWaitGroupOp(WaitsForWgmmas, RowOp):
-    """`wgmma.wait_group.sync.aligned N`. PTX ISA 9.7.15.7.3."""
-
-
-@fields_op("ptx.fence.proxy.async", rows.FENCE_PROXY_ASYNC)
-class FenceProxyAsyncOp(FencesProxy, RowOp):
-    """`fence.proxy.async{.space}`: generic writes before what the async proxy does. PTX ISA
-    9.7.13.4."""
-
-    @property
-    def mnemonic(self) -> str:
-        return super().mnemonic + (f".{self.space.data}" if self.space is not None else "")
+WgmmaFenceOp = twin(wgmma_sync.WgmmaFenceOp)
+WgmmaCommitGroupOp = twin(wgmma_sync.WgmmaCommitGroupOp)
+WgmmaWaitGroupOp = twin(wgmma_sync.WgmmaWaitGroupOp)
+FenceProxyAsyncOp = twin(wgmma_sync.FenceProxyAsyncOp)

@@ -192,8 +192,19 @@ class BulkCommitGroupOp(NvgpuOp):
     cp.async.bulk.commit_group."""
 
 
+class WaitsForBulkGroups(WaitsForGroups):
+    """A wait for groups of copies by TMA, at either level."""
+
+    read = opt_prop_def(UnitAttr)
+
+    @property
+    def mnemonic(self) -> str:
+        """`cp.async.bulk.wait_group.read`."""
+        return rows.BULK_WAIT_GROUP.mnemonics[self.read is not None]
+
+
 @fields_op("cute_nvgpu.cp.async.bulk.wait_group", rows.BULK_WAIT_GROUP)
-class BulkWaitGroupOp(WaitsForGroups, NvgpuOp):
+class BulkWaitGroupOp(WaitsForBulkGroups, NvgpuOp):
     """Wait until at most `pending` of the executing thread's latest groups are not complete.
 
     ```mlir
@@ -203,8 +214,6 @@ class BulkWaitGroupOp(WaitsForGroups, NvgpuOp):
 
     With `read`, until they have read their shared memory. PTX ISA, cp.async.bulk.wait_group.
     """
-
-    read = opt_prop_def(UnitAttr)
 
 
 @fields_op("cute_nvgpu.prefetch.tensormap", rows.PREFETCH_TENSORMAP)

@@ -50,6 +50,12 @@ class FencesProxy(FieldsOp):
 
     assembly_format = "(`in` $space^)?"
 
+    @property
+    def mnemonic(self) -> str:
+        """`fence.proxy.async.global`."""
+        space = () if self.space is None else (self.space.data,)
+        return ".".join((rows.FENCE_PROXY_ASYNC.mnemonic, *space))
+
     def verify_(self) -> None:
         if self.space is not None and self.space.data not in rows.FENCED_SPACES:
             legal = " or ".join(map(repr, rows.FENCED_SPACES))
