@@ -22,9 +22,9 @@ from tilewright.dialects.fields import FieldsOp
 from tilewright.dialects.op_facts import SEGMENTS
 from tilewright.dialects.ptx import calls, data_movement
 from tilewright.dialects.ptx import matrix_copy as ptx_matrix_copy
-from tilewright.dialects.ptx.dialect import PTX
 from tilewright.dialects.ptx.instruction import PtxOp
 from tilewright.dialects.ptx.scalar_types import register_type
+from tilewright.dialects.row_ops import ops_of
 from tilewright.lowering.to_ptx.conversion import RULES, Conversion, Rule
 from tilewright.lowering.to_ptx.convert_memref import locate
 from tilewright.lowering.to_ptx.convert_tmem import TmemTile, locate_cell
@@ -42,12 +42,10 @@ _INSTRUCTIONS: dict[type[NvgpuOp], type[PtxOp]] = {
 
 def add_instruction_rules() -> None:
     """Give ops of `cute_nvgpu` without a rule of their own that of their instruction."""
-    by_row = {
-        id(op.ROW): op for op in PTX.operations if issubclass(op, PtxOp) and "ROW" in vars(op)
-    }
     for op in CUTE_NVGPU.operations:
         if op not in RULES and issubclass(op, NvgpuOp):
-            instruction = _INSTRUCTIONS.get(op) or by_row.get(id(vars(op).get("ROW")))
+            of_row = (other for other in ops_of(*op.ROWS[:1]) if issubclass(other, PtxOp))
+            instruction = _INSTRUCTIONS.get(op) or next(of_row, None)
             if instruction is not None:
                 RULES[op] = _rule(op, instruction)
 

@@ -29,7 +29,7 @@ class NvgpuOp(FieldsOp):
     """An op that is one instruction, a row of the lattice: that of its class or its own `row`."""
 
     ROW: ClassVar[Any]
-    ROWS: ClassVar[tuple[Any, ...]]
+    ROWS: ClassVar[tuple[Any, ...]] = ()
 
     CHIP_CHOOSES: ClassVar[bool | None] = None
     """True where the PTX ISA leaves it to the chip which thread holds what of its fragments; None
