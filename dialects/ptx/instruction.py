@@ -5,6 +5,7 @@ table. A form fixes the registers of the operands and the result, so the custom 
 types: `%2 = ptx.add rn.f32 %0, %1`.
 """
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any, ClassVar, NamedTuple, Self, TypeAlias, cast
@@ -179,6 +180,28 @@ def twin(
 @cache
 def _operand_forms(row: ScalarRow, form: str) -> Sequence[OperandForm]:
     return row.operands(form)
+
+
+_ALIGNED = "sync.aligned."
+_BEFORE_ALIGNED = re.compile(r"(?:(?:sp(?:::\w+)?|\w+\.popc|[abcd])\.)?")
+"""What stands before it: a sparsity, a bit operation, or the matrix that is moved."""
+
+
+class AlignedOp(PtxOp):
+    """An instruction of whole warps: `form` is its mnemonic without its name and `sync.aligned.`"""
+
+    form = prop_def(StringAttr)
+
+    @classmethod
+    def form_of(cls, mnemonic: str) -> str:
+        """The form of a mnemonic."""
+        name = cls.name.removeprefix("ptx.")
+        return mnemonic.removeprefix(f"{name}.").replace(_ALIGNED, "")
+
+    @property
+    def mnemonic(self) -> str:
+        name, form = super().mnemonic, self.form.data
+        return f"{name}.{_BEFORE_ALIGNED.sub(lambda before: before[0] + _ALIGNED, form, 1)}"
 
 
 class ScalarOp(PtxOp):

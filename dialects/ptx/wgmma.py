@@ -8,9 +8,9 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
-from xdsl.dialects.builtin import DenseArrayBase, StringAttr, UnitAttr, i64
+from xdsl.dialects.builtin import DenseArrayBase, UnitAttr, i64
 from xdsl.ir import SSAValue
-from xdsl.irdl import operand_def, opt_operand_def, opt_prop_def, prop_def, result_def
+from xdsl.irdl import operand_def, opt_operand_def, opt_prop_def, result_def
 
 from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
 from tilewright.dialects.cute_nvgpu.atoms.operands import wgmma_operands
@@ -27,16 +27,12 @@ from tilewright.dialects.cute_nvgpu.lattice.row import Operand
 from tilewright.dialects.cute_nvgpu.ops import wgmma_sync
 from tilewright.dialects.fields import NUMBER, Field, fields_op
 from tilewright.dialects.illegal import Illegal
-from tilewright.dialects.ptx.instruction import Given, PtxOp, twin
+from tilewright.dialects.ptx.instruction import AlignedOp, Given, twin
 from tilewright.dialects.ptx.types import RegType, reg
-
-_PREFIX = "wgmma.mma_async."
-_ALIGNED = "sync.aligned."
-_SPARSE = "sp."
 
 
 @fields_op("ptx.wgmma.mma_async")
-class WgmmaOp(PtxOp):
+class WgmmaOp(AlignedOp):
     """`wgmma.mma_async{.sp}.sync.aligned... d, a, b-desc{, sp-meta, sp-sel}, scale-d, ...;`
 
     ```mlir
@@ -57,7 +53,6 @@ class WgmmaOp(PtxOp):
     scale_d = opt_operand_def(reg("pred"))
     d = result_def(RegType)
 
-    form = prop_def(StringAttr)
     selector = opt_prop_def(NUMBER)
     zero = opt_prop_def(UnitAttr)
     immediates = opt_prop_def(DenseArrayBase.constr(i64))
@@ -81,14 +76,8 @@ class WgmmaOp(PtxOp):
             "imm-trans-b": atom.majors[1] == "mn",
         }
         immediates = [LEGAL_IMMEDIATES[name][flags[name]] for name in atom.immediates]
-        form = atom.mnemonic.removeprefix(_PREFIX).replace(_ALIGNED, "")
+        form = self.form_of(atom.mnemonic)
         super().__init__(a, b, c, c.type, form, immediates=immediates or None, **fields)
-
-    @property
-    def mnemonic(self) -> str:
-        form = self.form.data
-        sparse = _SPARSE if form.startswith(_SPARSE) else ""
-        return f"{_PREFIX}{sparse}{_ALIGNED}{form.removeprefix(_SPARSE)}"
 
     @property
     def mma_atom(self) -> WgmmaAtom:
