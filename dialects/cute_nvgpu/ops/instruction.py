@@ -75,6 +75,22 @@ class WaitsForGroups(FieldsOp):
             raise self.fail(self.EXPECTED.format(pending))
 
 
+class AtomOp(NvgpuOp):
+    """An op whose property `atom` says what it issues."""
+
+    @property
+    def issued(self) -> Any:
+        """The atom, or access."""
+        return self.properties["atom"].data  # type: ignore[attr-defined]
+
+    @property
+    def row(self) -> Any:
+        return self.issued.row
+
+    def spelled(self) -> str:
+        return self.issued.mnemonic
+
+
 _Op = TypeVar("_Op", bound=NvgpuOp)
 
 

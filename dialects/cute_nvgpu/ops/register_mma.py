@@ -16,15 +16,15 @@ from tilewright.dialects.cute import Layout, equivalent
 from tilewright.dialects.cute_nvgpu.atoms.atom import MmaAtom
 from tilewright.dialects.cute_nvgpu.atoms.wgmma import WgmmaAtom
 from tilewright.dialects.cute_nvgpu.lattice.elements import ElementType
-from tilewright.dialects.cute_nvgpu.lattice.row import MmaRow, Operand
-from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp, verify_holders
-from tilewright.dialects.cute_nvgpu.types.atoms import MMA_ATOM_TYPES, MmaAtomType
+from tilewright.dialects.cute_nvgpu.lattice.row import Operand
+from tilewright.dialects.cute_nvgpu.ops.instruction import AtomOp, verify_holders
+from tilewright.dialects.cute_nvgpu.types.atoms import MMA_ATOM_TYPES
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
 from tilewright.dialects.fields import NUMBER
 from tilewright.dialects.illegal import Illegal
 
 
-class RegisterMmaOp(NvgpuOp):
+class RegisterMmaOp(AtomOp):
     """D = A * B + C on the fragments of one warp.
 
     Every thread of the warp executes it together (`.sync.aligned`). Each list of operands, in the
@@ -45,16 +45,7 @@ class RegisterMmaOp(NvgpuOp):
     @property
     def mma_atom(self) -> MmaAtom:
         """The atom that it issues."""
-        atom = self.properties["atom"]
-        assert isinstance(atom, MmaAtomType)
-        return atom.data
-
-    @property
-    def row(self) -> MmaRow:
-        return self.mma_atom.row
-
-    def spelled(self) -> str:
-        return self.mma_atom.mnemonic
+        return self.issued
 
     @property
     def inputs(self) -> Sequence[SSAValue]:
