@@ -184,7 +184,7 @@ def _operand_forms(row: ScalarRow, form: str) -> Sequence[OperandForm]:
 
 _ALIGNED = "sync.aligned."
 _BEFORE_ALIGNED = re.compile(r"(?:(?:sp(?:::\w+)?|\w+\.popc|[abcd])\.)?")
-"""What stands before it: a sparsity, a bit operation, or the matrix that is moved."""
+"""The part of a form before it: a sparsity, a bit operation, or the matrix that is moved."""
 
 
 class AlignedOp(PtxOp):
