@@ -5,11 +5,13 @@ An address of 64 bits is one in global memory, of 32 bits one in the kernel's sh
 predicate leaves out is not accessed, and its address may be any.
 """
 
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from xdsl.dialects.builtin import IntegerType, MemRefType, StringAttr, UnitAttr, i1, i32, i64
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
+    VarOperand,
+    VarOpResult,
     operand_def,
     opt_operand_def,
     opt_prop_def,
@@ -144,8 +146,11 @@ class _ElementsOp(_AccessOp):
 
     semantics = opt_prop_def(StringAttr, StringAttr(WEAK))
 
-    def verify_semantics(self) -> None:
-        """Raise VerifyException where the instruction is not ordered so."""
+    if TYPE_CHECKING:
+        elements: VarOperand | VarOpResult
+
+    def verify_(self) -> None:
+        self.verify_elements(list(self.elements.types))
         legal = SEMANTICS[self.INSTRUCTION]
         if self.semantics.data not in legal:
             raise self.fail(f"semantics {' or '.join(legal)}, got {self.semantics.data}")
@@ -181,11 +186,9 @@ class LoadOp(_ElementsOp):
     )
 
     def verify_(self) -> None:
-        types = list(self.elements.types)
-        self.verify_elements(types)
-        self.verify_semantics()
-        wanted = types if self.predicate is not None else []
-        if list(self.otherwise.types) != wanted:
+        super().verify_()
+        wanted = self.elements.types if self.predicate is not None else ()
+        if [*self.otherwise.types] != [*wanted]:
             raise self.fail("as many elements where the predicate does not hold")
 
 
@@ -212,10 +215,6 @@ class StoreOp(_ElementsOp):
         " attr-dict"
         " `:` type($elements) `to` type($address)"
     )
-
-    def verify_(self) -> None:
-        self.verify_elements(list(self.elements.types))
-        self.verify_semantics()
 
 
 @fields_op("cute_nvgpu.address.atomic")
