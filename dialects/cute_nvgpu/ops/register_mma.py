@@ -90,7 +90,7 @@ class RegisterMmaOp(AtomOp):
         atom.check_selectors(self.selectors)
 
 
-class _Matrices:
+class _ProductOperands:
     """A, B and C."""
 
     a = operand_def()
@@ -99,7 +99,7 @@ class _Matrices:
 
 
 class _Metadata:
-    """What of a structured-sparse A is stored, and which threads say so."""
+    """The metadata of a structured-sparse A, and which threads give them."""
 
     e = operand_def()
     selector = prop_def(NUMBER)
@@ -125,13 +125,13 @@ _SCALED = (
 _ATOM = " $atom attr-dict `:` functional-type(operands, results)"
 
 
-class DenseMma(_Matrices, RegisterMmaOp):
+class DenseMma(_ProductOperands, RegisterMmaOp):
     """D = A * B + C, as `%a, %b, %c <ATOM>`."""
 
     assembly_format = _DENSE + _ATOM
 
 
-class SparseMma(_Matrices, _Metadata, RegisterMmaOp):
+class SparseMma(_ProductOperands, _Metadata, RegisterMmaOp):
     """D = A * B + C with half of A left out, as `%a, %b, %c, %e[0] <ATOM>`.
 
     `e` holds where in A the stored elements belong, two bits each, and the sparsity selector in
@@ -143,7 +143,7 @@ class SparseMma(_Matrices, _Metadata, RegisterMmaOp):
     assembly_format = _SPARSE + _ATOM
 
 
-class ScaledMma(_Matrices, _Factors, RegisterMmaOp):
+class ScaledMma(_ProductOperands, _Factors, RegisterMmaOp):
     """D = (A * SFA) * (B * SFB) + C, as `%a, %b, %c, %sfa[0, 0], %sfb[0, 0] <ATOM>`.
 
     The brackets hold {byte-id, thread-id}: the byte of the word from which on the scale factors
@@ -157,7 +157,7 @@ class ScaledMma(_Matrices, _Factors, RegisterMmaOp):
     assembly_format = _DENSE + _SCALED + _ATOM
 
 
-class ScaledSparseMma(_Matrices, _Metadata, _Factors, RegisterMmaOp):
+class ScaledSparseMma(_ProductOperands, _Metadata, _Factors, RegisterMmaOp):
     """A sparse and block-scaled MMA, as `%a, %b, %c, %e[0], %sfa[0, 0], %sfb[0, 0] <ATOM>`."""
 
     IDS: ClassVar[tuple[str, ...]] = ScaledMma.IDS
