@@ -30,7 +30,6 @@ from tilewright.dialects.cute.int_tuple import (
     Shape,
     Stride,
     compact_col_major,
-    compact_order,
     depth,
     flatten,
     has_underscore,
@@ -38,7 +37,9 @@ from tilewright.dialects.cute.int_tuple import (
     rank,
     to_text,
     unflatten,
+    weakly_congruent,
 )
+from tilewright.dialects.cute.symbolic.tuples import compact_order
 from tilewright.dialects.cute.text import LayoutParseError, LayoutReader
 from tilewright.dialects.cute.value import FrozenValue, slot_setter
 
@@ -234,6 +235,8 @@ def make_ordered_layout(shape: Shape, order: IntTuple) -> Layout:
 
     Raises LayoutError when `order` is not a profile of `shape`.
     """
+    if not weakly_congruent(order, shape):
+        raise LayoutError(f"expected an order for {to_text(shape)}, got {to_text(order)}")
     return Layout(shape, compact_order(shape, order))
 
 

@@ -73,6 +73,11 @@ def operands_of(sparse: bool, scaled: bool) -> tuple[Operand, ...]:
     return (*OPERANDS, *metadata, *(("SFA", "SFB") if scaled else ()))
 
 
+def as_accumulator(operand: str) -> str:
+    """C is D before: one place in the tables."""
+    return "D" if operand == "C" else operand
+
+
 Method = TypeVar("Method", bound=Callable[..., Any])
 
 

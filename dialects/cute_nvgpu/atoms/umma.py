@@ -13,6 +13,7 @@ from tilewright.dialects.cute_nvgpu.atoms.atom import (
     Atom,
     AtomError,
     Selector,
+    as_accumulator,
     of_operand,
     operands_of,
 )
@@ -98,7 +99,7 @@ class UmmaAtom(Atom[UmmaRow]):
 
     @of_operand
     def element(self, operand: str) -> ElementType:
-        return self.row.element(_accumulator(operand), self.types)
+        return self.row.element(as_accumulator(operand), self.types)
 
     def cell_bits(self, operand: str) -> int:
         """How many bits the offsets of an operand's layout count."""
@@ -106,15 +107,7 @@ class UmmaAtom(Atom[UmmaRow]):
 
     @of_operand
     def extents(self, operand: str) -> tuple[int, int]:
-        vector = 0 if self.row.scale is None else self.row.scale.vector
-        return {
-            "A": (self.m, self.row.stored_k),
-            "B": (self.n, self.row.k),
-            "D": (self.m, self.n),
-            "E": (self.m, 2 * self.row.k // self.chunk),
-            "SFA": (self.m, vector),
-            "SFB": (self.n, vector),
-        }[_accumulator(operand)]
+        return self.row.extents(as_accumulator(operand), self.m, self.n)
 
     def cta_extents(self, operand: str) -> tuple[int, int]:
         """(rows, columns) of what one CTA holds: of a pair each has half of the rows of A, D, E and
@@ -136,12 +129,12 @@ class UmmaAtom(Atom[UmmaRow]):
 
         Raises AtomError for an operand that is not in tensor memory.
         """
-        if _accumulator(operand) not in self.tmem_operands:
+        if as_accumulator(operand) not in self.tmem_operands:
             raise AtomError(
                 f"{self.mnemonic} expected an operand in tensor memory, "
                 f"{', '.join(self.tmem_operands)}, got {operand} (A and B may be in shared memory)"
             )
-        return _tmem_layout(self, _accumulator(operand))
+        return _tmem_layout(self, as_accumulator(operand))
 
     def cta_layout(self, operand: str) -> Layout:
         """The part of `tmem_layout` that one CTA has."""
@@ -234,11 +227,6 @@ class UmmaAtom(Atom[UmmaRow]):
                 f"{', '.join(map(str, legal)) or f'none ({why_none})'}, got {value}"
                 + (f"; nearest legal: {closest(value, legal)}" if legal else "")
             )
-
-
-def _accumulator(operand: str) -> str:
-    """C is D before."""
-    return "D" if operand == "C" else operand
 
 
 def _without(layout: Layout, stride: int) -> Layout:

@@ -10,6 +10,7 @@ from tilewright.dialects.cute_nvgpu.atoms.atom import (
     AtomError,
     FragmentAtom,
     Selector,
+    as_accumulator,
     of_operand,
     operands_of,
 )
@@ -89,7 +90,7 @@ class WgmmaAtom(FragmentAtom[WgmmaRow]):
 
     @of_operand
     def element(self, operand: str) -> ElementType:
-        return self.row.element(_accumulator(operand), self.types)
+        return self.row.element(as_accumulator(operand), self.types)
 
     def tv_layout(self, operand: str) -> Layout:
         legal = ("A", "C", "D", "E") if self.row.sparse else ("A", "C", "D")
@@ -99,11 +100,11 @@ class WgmmaAtom(FragmentAtom[WgmmaRow]):
             raise AtomError(
                 f"{self.mnemonic} expected a register operand of {', '.join(legal)}, got {got}{why}"
             )
-        return _tv_layout(self.row, _accumulator(operand), self.types, self.n)
+        return _tv_layout(self.row, as_accumulator(operand), self.types, self.n)
 
     @of_operand
     def extents(self, operand: str) -> tuple[int, int]:
-        return self.row.extents(_accumulator(operand), self.n)
+        return self.row.extents(as_accumulator(operand), *self.shape[:2])
 
     def shared_extents(self, operand: str) -> tuple[int, int]:
         """(rows, columns) of a matrix in shared memory."""
@@ -122,11 +123,6 @@ class WgmmaAtom(FragmentAtom[WgmmaRow]):
         counting = f".{self.row.bit_op}.popc" if self.row.bit_op else ""
         satfinite = ".satfinite" if self.satfinite else ""
         return f"wgmma.mma_async{sparse}.sync.aligned.m{m}n{n}k{k}.{d}.{a}.{b}{satfinite}{counting}"
-
-
-def _accumulator(operand: str) -> str:
-    """C is D before: one place in the tables."""
-    return "D" if operand == "C" else operand
 
 
 @cache

@@ -64,9 +64,14 @@ class OperandForm:
         return None
 
     @property
+    def identifier(self) -> str:
+        """Its name as PTX may have it."""
+        return self.name.replace("-", "_")
+
+    @property
     def spelling(self) -> str:
         """A legal one."""
-        return self.name.replace("-", "_")
+        return self.identifier
 
     @property
     def in_words(self) -> str:
@@ -131,8 +136,7 @@ class Vector(OperandForm):
         return any(registers) and all(item.kind in ("register", "sink") for item in items)
 
     def _names(self) -> list[str]:
-        stem = self.name.replace("-", "_")
-        return [f"{stem}{i}" for i in range(self.count)]
+        return [f"{self.identifier}{i}" for i in range(self.count)]
 
     def _replaced(self, kinds: set[Kind]) -> str | None:
         """A constant, which ptxas takes in the place of some registers, not of all."""
@@ -276,7 +280,7 @@ class Choice(OperandForm):
     def spelling(self) -> str:
         if isinstance(self.legal, tuple):
             return str(self.legal[0])
-        return self.name.replace("-", "_")
+        return self.identifier
 
     @property
     def in_words(self) -> str:
@@ -345,7 +349,7 @@ class Address(OperandForm):
 
     @property
     def spelling(self) -> str:
-        return f"[{self.name.replace('-', '_')}]"
+        return f"[{self.identifier}]"
 
     def write(self, *words: str) -> str:
         base, offset = words if len(words) > 1 else (*words, "0")
@@ -356,7 +360,7 @@ class Address(OperandForm):
             return None
         if written.kind == "other" and written.items:
             return Misfit("an address, its offset of 64 bits", f"[{written.items[0].text}]")
-        near = written.text if written.kind == "register" else self.name.replace("-", "_")
+        near = written.text if written.kind == "register" else self.identifier
         bare = self.loose and written.kind in ("register", "float")
         return Misfit("an address", f"[{near}]", "it without brackets" if bare else None)
 

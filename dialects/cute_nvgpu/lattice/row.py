@@ -216,6 +216,46 @@ class MmaRow(NeedingRow):
         return fragments.quad_pair_accumulator(self.element(operand, types).name)
 
 
+class DescriptorMmaRow:
+    """A row of MMAs that read matrices through descriptors: one K, with every M and N.
+
+    `multiplicands` are the legal pairs (a, b), `accumulators` the types of d that go with each.
+    """
+
+    __slots__ = ()
+    k: int
+    multiplicands: tuple[tuple[str, str], ...]
+    accumulators: tuple[str, ...]
+    sparse: bool
+    scale: BlockScale | None = None
+
+    @property
+    def chunk(self) -> int:
+        """Of how many neighbours in a row of a sparse A half are zeros: 2, 4, or 8 in pairs."""
+        raise NotImplementedError
+
+    @property
+    def stored_k(self) -> int:
+        """How many columns of A are stored: half of them where A is sparse."""
+        return self.k // 2 if self.sparse else self.k
+
+    @property
+    def indices(self) -> int:
+        """How many 2-bit indices of metadata a row of a sparse A has."""
+        return 2 * self.k // self.chunk
+
+    def element_types(self) -> list[tuple[str, str, str]]:
+        """Every legal (a, b, d)."""
+        return [(a, b, d) for (a, b), d in cartesian(self.multiplicands, self.accumulators)]
+
+    def extents(self, operand: str, m: int, n: int) -> tuple[int, int]:
+        """(rows, columns): A (M, stored K), B (N, K), D (M, N), E (M, indices of a row), SFA (M,
+        factors of a row) and SFB (N, factors of a column)."""
+        vector = 0 if self.scale is None else self.scale.vector
+        columns = {"A": self.stored_k, "B": self.k, "D": n, "E": self.indices}
+        return n if operand in ("B", "SFB") else m, columns.get(operand, vector)
+
+
 @cache
 def _fills(layout: Layout, elements: int, per_register: int) -> bool:
     """True where the threads hold that many elements, each of them, in whole registers."""

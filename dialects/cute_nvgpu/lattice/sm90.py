@@ -11,7 +11,7 @@ from itertools import product
 from tilewright.dialects.cute import Layout
 from tilewright.dialects.cute_nvgpu.fragments import mma as fragments
 from tilewright.dialects.cute_nvgpu.lattice.elements import ELEMENT_TYPES, METADATA, ElementType
-from tilewright.dialects.cute_nvgpu.lattice.row import Shape
+from tilewright.dialects.cute_nvgpu.lattice.row import DescriptorMmaRow, Shape
 from tilewright.dialects.cute_nvgpu.lattice.targets import NeedingRow, Requirement, needs
 
 WARPGROUP = 128
@@ -25,10 +25,9 @@ _WARPS = WARPGROUP // 32
 
 
 @dataclass(frozen=True, slots=True)
-class WgmmaRow(NeedingRow):
+class WgmmaRow(NeedingRow, DescriptorMmaRow):
     """`wgmma.mma_async` of one K and every N.
 
-    `multiplicands` are the legal pairs (a, b), `accumulators` the types of d that go with each.
     `negates` says whether A and B can be negated (`imm-scale-a`, `imm-scale-b`), `transposes`
     whether they may lie MN-major in shared memory (`imm-trans-a`, `imm-trans-b`).
     """
@@ -49,27 +48,13 @@ class WgmmaRow(NeedingRow):
     def __post_init__(self) -> None:
         """A row whose layouts do not cover its matrices exactly once cannot be built."""
         for types, operand in product(self.element_types(), ("A", "D")):
-            rows, columns = self.extents(operand, self.ns[0])
+            rows, columns = self.extents(operand, _M, self.ns[0])
             layout = self.tv_layout(operand, types, self.ns[0])
             assert layout.size() == layout.cosize() == rows * columns, (self, operand)
-
-    def element_types(self) -> list[WgmmaTypes]:
-        """Every legal (a, b, d)."""
-        return [(a, b, d) for (a, b), d in product(self.multiplicands, self.accumulators)]
 
     def shape(self, n: int) -> Shape:
         """(M, N, K)."""
         return _M, n, self.k
-
-    @property
-    def stored_k(self) -> int:
-        """How many columns of A are stored: half of them where A is sparse."""
-        return self.k // 2 if self.sparse else self.k
-
-    @property
-    def indices(self) -> int:
-        """How many 2-bit indices of metadata a row of a sparse A has."""
-        return 2 * self.k // self.chunk
 
     @property
     def chunk(self) -> int:
@@ -86,19 +71,13 @@ class WgmmaRow(NeedingRow):
         """The width of an element of A, which is that of B."""
         return ELEMENT_TYPES[self.multiplicands[0][0]].bits
 
-    def extents(self, operand: str, n: int) -> tuple[int, int]:
-        """(rows, columns): A (M, stored K), B (N, K), D (M, N), E (M, indices of a row)."""
-        return {"A": (_M, self.stored_k), "B": (n, self.k), "D": (_M, n), "E": (_M, self.indices)}[
-            operand
-        ]
-
     def element(self, operand: str, types: WgmmaTypes) -> ElementType:
         """The element type of an operand."""
         return METADATA if operand == "E" else ELEMENT_TYPES[types["ABD".index(operand)]]
 
     def tv_layout(self, operand: str, types: WgmmaTypes, n: int) -> Layout:
         """The canonical layout `(thread, value) -> index` of what registers hold."""
-        rows, columns = self.extents(operand, n)
+        rows, columns = self.extents(operand, _M, n)
         if operand == "E":
             across = self.multiplicand_bits == 8
             return fragments.metadata(rows, columns, across=across, warps=_WARPS)
