@@ -7,15 +7,15 @@ users, and the mnemonic parses to and prints from them (`lookup.py`).
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, wraps
-from html import escape
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, cast
 
 from tilewright.dialects.cute import Layout, composition, right_inverse
-from tilewright.dialects.cute.drawing import Drawing, svg
+from tilewright.dialects.cute.drawing import Drawing
+from tilewright.dialects.cute_nvgpu.atoms.drawing import AXES, drawing_of, html
 from tilewright.dialects.cute_nvgpu.lattice.elements import ELEMENT_TYPES, SCALE_TYPES, ElementType
 from tilewright.dialects.cute_nvgpu.lattice.nearest import closest
 from tilewright.dialects.cute_nvgpu.lattice.row import (
@@ -386,26 +386,3 @@ def _mnemonic(atom: MmaAtom) -> str:
         parts.append("satfinite")
     parts += [atom.rounding, d, a, b, c, row.scale_type, row.counting]
     return ".".join(part for part in parts if part)
-
-
-AXES: dict[Operand, tuple[str, str]] = {"A": ("m", "k"), "B": ("k", "n"), "C": ("m", "n")}
-"""The operands that are drawn, and what their rows and columns are."""
-
-
-def html(title: str, drawings: Iterable[Drawing]) -> str:
-    """Drawings below a title."""
-    return "\n".join((f"<p><code>{escape(title)}</code></p>", *map(svg, drawings)))
-
-
-def drawing_of(operand: Operand, element: str, layout: Layout, coords: NDArray[Any]) -> Drawing:
-    """The drawing of an operand, its elements' coordinates as `FragmentAtom.coords` gives them."""
-    if operand == "B":
-        coords = coords[..., ::-1]
-    rows, columns = (int(extent) for extent in coords.reshape(-1, 2).max(axis=0) + 1)
-    cells = [[("", 0)] * columns for _ in range(rows)]
-    for thread, values in enumerate(coords.tolist()):
-        for value, (row, column) in enumerate(values):
-            cells[row][column] = (f"T{thread}V{value}", thread)
-    about = f"layout (thread, value) -> index: {layout}"
-    title = f"{operand}, {rows} x {columns} of {element}"
-    return Drawing(title, about, AXES[operand], tuple(map(tuple, cells)))
