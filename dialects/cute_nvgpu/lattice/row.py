@@ -82,8 +82,7 @@ class MmaRow(NeedingRow):
     """One warp-level MMA: a shape, and the element types it takes.
 
     `multiplicands` are the legal pairs (a, b), `accumulators` the legal pairs (c, d); every
-    pair of the one goes with every pair of the other. `rounding` lists the rounding modifiers
-    (the first is the default), `satfinite` says whether the saturating form exists, `bit_op` is
+    pair of the one goes with every pair of the other. `bit_op` is
     what a single-bit MMA does before it counts bits ("xor" or "and"). `majors` are the legal
     layouts of A and B, `kind` is PTX's `.kind::`, `sparsity` the form of a sparse A's metadata,
     `scale` the block scaling. `section` is the section of the PTX ISA that gives the fragments.
@@ -95,8 +94,6 @@ class MmaRow(NeedingRow):
     accumulators: tuple[tuple[str, str], ...]
     needs: Requirement
     section: str
-    satfinite: bool = False
-    rounding: tuple[str, ...] = ()
     bit_op: str | None = None
     majors: tuple[Majors, ...] = ROW_COL
     kind: Kind | None = None
@@ -111,6 +108,16 @@ class MmaRow(NeedingRow):
                 rows, columns = self.extents(operand, types)
                 element = self.element(operand, types)
                 assert _fills(layout, rows * columns, element.per_register), (self, operand)
+
+    @property
+    def satfinite(self) -> bool:
+        """True where the saturating form exists: of sums of integers."""
+        return self.accumulators == (("s32", "s32"),) and self.bit_op is None
+
+    @property
+    def rounding(self) -> tuple[str, ...]:
+        """The rounding modifiers, the default first: those of f64."""
+        return ("rn", "rz", "rm", "rp") if self.accumulators == (("f64", "f64"),) else ()
 
     @property
     def modifiers(self) -> tuple[str, ...]:

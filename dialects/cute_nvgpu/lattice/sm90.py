@@ -23,27 +23,26 @@ WgmmaTypes = tuple[str, str, str]
 _M = 64
 _WARPS = WARPGROUP // 32
 
+_EIGHTS = tuple(range(8, 257, 8))
+_SIXTEENS = (8, 16, 24, 32, *range(48, 257, 16))
+"""Integer and bit forms take N in steps of 16 beyond 32; the shapes table is right where the syntax
+block is short (n240 and n256 assemble, and run)."""
+
+_WORD = ("s32",)
+
 
 @dataclass(frozen=True, slots=True)
 class WgmmaRow(NeedingRow, DescriptorMmaRow):
-    """`wgmma.mma_async` of one K and every N.
-
-    `negates` says whether A and B can be negated (`imm-scale-a`, `imm-scale-b`), `transposes`
-    whether they may lie MN-major in shared memory (`imm-trans-a`, `imm-trans-b`).
-    """
+    """`wgmma.mma_async` of one K and every N."""
 
     op: str
     k: int
-    ns: tuple[int, ...]
     multiplicands: tuple[tuple[str, str], ...]
     accumulators: tuple[str, ...]
     needs: Requirement
     section: str
-    negates: bool = False
-    transposes: bool = False
-    satfinite: bool = False
-    bit_op: str | None = None
     sparse: bool = False
+    bit_op: str | None = None
 
     def __post_init__(self) -> None:
         """A row whose layouts do not cover its matrices exactly once cannot be built."""
@@ -51,6 +50,26 @@ class WgmmaRow(NeedingRow, DescriptorMmaRow):
             rows, columns = self.extents(operand, _M, self.ns[0])
             layout = self.tv_layout(operand, types, self.ns[0])
             assert layout.size() == layout.cosize() == rows * columns, (self, operand)
+
+    @property
+    def negates(self) -> bool:
+        """True where A and B can be negated: `imm-scale-a`, `imm-scale-b`."""
+        return self.accumulators != _WORD
+
+    @property
+    def transposes(self) -> bool:
+        """True where A and B may lie MN-major in shared memory: `imm-trans-a`, `imm-trans-b`."""
+        return self.multiplicand_bits == 16
+
+    @property
+    def satfinite(self) -> bool:
+        """True where the sums can be clamped."""
+        return self.accumulators == _WORD and self.bit_op is None
+
+    @property
+    def ns(self) -> tuple[int, ...]:
+        """Every N."""
+        return _EIGHTS if self.negates else _SIXTEENS
 
     def shape(self, n: int) -> Shape:
         """(M, N, K)."""
@@ -85,11 +104,6 @@ class WgmmaRow(NeedingRow, DescriptorMmaRow):
         return fragments.blocks(rows, columns, width, _WARPS)
 
 
-_EIGHTS = tuple(range(8, 257, 8))
-_SIXTEENS = (8, 16, 24, 32, *range(48, 257, 16))
-"""Integer and bit forms take N in steps of 16 beyond 32; the shapes table is right where the syntax
-block is short (n240 and n256 assemble, and run)."""
-
 _F16, _BF16, _TF32 = (((name, name),) for name in ("f16", "bf16", "tf32"))
 _FP8 = (("e4m3", "e4m3"), ("e4m3", "e5m2"), ("e5m2", "e4m3"), ("e5m2", "e5m2"))
 _SAME_SIGN = (("s8", "s8"), ("u8", "u8"))
@@ -98,34 +112,26 @@ _MIXED_SIGN_NEEDS = needs("sm_90a", (8, 4))
 
 _HALF_OR_SINGLE = ("f16", "f32")
 _SINGLE = ("f32",)
-_WORD = ("s32",)
 
 
 def _rows(op: str, needed: Requirement, section: str, *, sparse: bool) -> tuple[WgmmaRow, ...]:
     """The rows that exist dense and, at twice the K, sparse."""
     times = 2 if sparse else 1
     return (
-        WgmmaRow(op, 16 * times, _EIGHTS, _F16, _HALF_OR_SINGLE, needed, section,
-                 negates=True, transposes=True, sparse=sparse),
-        WgmmaRow(op, 16 * times, _EIGHTS, _BF16, _SINGLE, needed, section,
-                 negates=True, transposes=True, sparse=sparse),
-        WgmmaRow(op, 8 * times, _EIGHTS, _TF32, _SINGLE, needed, section,
-                 negates=True, sparse=sparse),
-        WgmmaRow(op, 32 * times, _EIGHTS, _FP8, _HALF_OR_SINGLE, needed, section,
-                 negates=True, sparse=sparse),
-        WgmmaRow(op, 32 * times, _SIXTEENS, _SAME_SIGN, _WORD, needed, section,
-                 satfinite=True, sparse=sparse),
-        WgmmaRow(op, 32 * times, _SIXTEENS, _MIXED_SIGN, _WORD, _MIXED_SIGN_NEEDS, section,
-                 satfinite=True, sparse=sparse),
-    )  # fmt: skip
+        WgmmaRow(op, 16 * times, _F16, _HALF_OR_SINGLE, needed, section, sparse),
+        WgmmaRow(op, 16 * times, _BF16, _SINGLE, needed, section, sparse),
+        WgmmaRow(op, 8 * times, _TF32, _SINGLE, needed, section, sparse),
+        WgmmaRow(op, 32 * times, _FP8, _HALF_OR_SINGLE, needed, section, sparse),
+        WgmmaRow(op, 32 * times, _SAME_SIGN, _WORD, needed, section, sparse),
+        WgmmaRow(op, 32 * times, _MIXED_SIGN, _WORD, _MIXED_SIGN_NEEDS, section, sparse),
+    )
 
 
 _DENSE = needs("sm_90a", (8, 0))
 SM90_MMA: tuple[WgmmaRow, ...] = (
     *_rows("sm90.mma", _DENSE, "9.7.15.5.2", sparse=False),
-    WgmmaRow("sm90.mma", 256, _SIXTEENS, (("b1", "b1"),), _WORD, _DENSE, "9.7.15.5.2",
-             bit_op="and"),
-)  # fmt: skip
+    WgmmaRow("sm90.mma", 256, (("b1", "b1"),), _WORD, _DENSE, "9.7.15.5.2", bit_op="and"),
+)
 
 SM90_SPARSE_MMA: tuple[WgmmaRow, ...] = _rows(
     "sm90.sparse_mma", needs("sm_90a", (8, 2)), "9.7.15.6.3", sparse=True
