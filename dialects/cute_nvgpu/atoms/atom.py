@@ -118,9 +118,13 @@ class Atom(ABC, Generic[Row]):
         """The PTX mnemonic."""
 
     @property
-    @abstractmethod
     def parameters(self) -> str:
         """The text between angle brackets in IR: `16x8x16, elem_type = (bf16, bf16, f32)`."""
+        return ", ".join(self.parameter_list())
+
+    @abstractmethod
+    def parameter_list(self) -> Iterator[str]:
+        """The parts of `parameters`."""
 
     @property
     @abstractmethod
@@ -311,9 +315,27 @@ class MmaAtom(FragmentAtom[MmaRow]):
     def extents(self, operand: Operand) -> tuple[int, int]:
         return self.row.extents(operand, self.types)
 
-    @property
-    def parameters(self) -> str:
-        return ", ".join(_parameters(self))
+    def parameter_list(self) -> Iterator[str]:
+        row = self.row
+        types = self.types[:3] if self.types[2] == self.types[3] else self.types
+        spelled = ", ".join(ELEMENT_TYPES[name].mlir for name in types)
+        yield shape_text(self.shape)
+        yield f"elem_type = ({spelled})"
+        if len(row.majors) > 1:
+            yield f"layouts = ({', '.join(self.majors)})"
+        if row.kind is not None:
+            yield f"kind = {row.kind}"
+        if row.scale is not None:
+            yield f"scale_vec = {row.scale.vector}"
+            yield f"scale_type = {SCALE_TYPES[row.scale.type].mlir}"
+        if row.sparsity == "sp::ordered_metadata":
+            yield "ordered_metadata"
+        if self.satfinite:
+            yield "satfinite"
+        if self.rounding is not None:
+            yield f"rounding = {self.rounding}"
+        if row.bit_op is not None:
+            yield f"bit_op = {row.bit_op}"
 
     @property
     def mnemonic(self) -> str:
@@ -347,29 +369,6 @@ def _selectors(row: MmaRow, types: ElementTypes) -> tuple[Selector, ...]:
             selectors.append(Selector(f"byte-id-{operand}", row.scale.byte_ids))
             selectors.append(Selector(f"thread-id-{operand}", tuple(range(threads))))
     return tuple(selectors)
-
-
-def _parameters(atom: MmaAtom) -> Iterator[str]:
-    row = atom.row
-    types = atom.types[:3] if atom.types[2] == atom.types[3] else atom.types
-    spelled = ", ".join(ELEMENT_TYPES[name].mlir for name in types)
-    yield shape_text(atom.shape)
-    yield f"elem_type = ({spelled})"
-    if len(row.majors) > 1:
-        yield f"layouts = ({', '.join(atom.majors)})"
-    if row.kind is not None:
-        yield f"kind = {row.kind}"
-    if row.scale is not None:
-        yield f"scale_vec = {row.scale.vector}"
-        yield f"scale_type = {SCALE_TYPES[row.scale.type].mlir}"
-    if row.sparsity == "sp::ordered_metadata":
-        yield "ordered_metadata"
-    if atom.satfinite:
-        yield "satfinite"
-    if atom.rounding is not None:
-        yield f"rounding = {atom.rounding}"
-    if row.bit_op is not None:
-        yield f"bit_op = {row.bit_op}"
 
 
 def _mnemonic(atom: MmaAtom) -> str:

@@ -170,9 +170,20 @@ class UmmaAtom(Atom[UmmaRow]):
         cell = bit // _CELL_BITS
         return np.stack([cell >> 16, cell & 0xFFFF, bit % _CELL_BITS], axis=-1)
 
-    @property
-    def parameters(self) -> str:
-        return ", ".join(_parameters(self))
+    def parameter_list(self) -> Iterator[str]:
+        row = self.row
+        yield shape_text(self.shape)
+        yield f"elem_type = ({', '.join(ELEMENT_TYPES[name].mlir for name in self.types)})"
+        yield f"ab_major = ({', '.join(self.majors)})"
+        yield f"frag_kind = {self.frag_kind}"
+        if self.cta_group != 1:
+            yield f"cta_group = {self.cta_group}"
+        if row.scale is not None:
+            yield f"kind = {row.kind}"
+            yield f"scale_vec = {row.scale.vector}"
+            yield f"scale_type = {SCALE_TYPES[row.scale.type].mlir}"
+        if self.satfinite:
+            yield "satfinite"
 
     @property
     def mnemonic(self) -> str:
@@ -262,19 +273,3 @@ def _scale_layout(atom: UmmaAtom, operand: str) -> Layout:
     if atom.halves_columns:
         return tmem_layouts.halved_scale_factors(rows, words, group)
     return tmem_layouts.scale_factors(rows, words, group)
-
-
-def _parameters(atom: UmmaAtom) -> Iterator[str]:
-    row = atom.row
-    yield shape_text(atom.shape)
-    yield f"elem_type = ({', '.join(ELEMENT_TYPES[name].mlir for name in atom.types)})"
-    yield f"ab_major = ({', '.join(atom.majors)})"
-    yield f"frag_kind = {atom.frag_kind}"
-    if atom.cta_group != 1:
-        yield f"cta_group = {atom.cta_group}"
-    if row.scale is not None:
-        yield f"kind = {row.kind}"
-        yield f"scale_vec = {row.scale.vector}"
-        yield f"scale_type = {SCALE_TYPES[row.scale.type].mlir}"
-    if atom.satfinite:
-        yield "satfinite"

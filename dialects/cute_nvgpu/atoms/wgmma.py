@@ -110,9 +110,13 @@ class WgmmaAtom(FragmentAtom[WgmmaRow]):
         """(rows, columns) of a matrix in shared memory."""
         return self.extents(operand)
 
-    @property
-    def parameters(self) -> str:
-        return ", ".join(_parameters(self))
+    def parameter_list(self) -> Iterator[str]:
+        yield shape_text(self.shape)
+        yield f"elem_type = ({', '.join(ELEMENT_TYPES[name].mlir for name in self.types)})"
+        yield f"ab_major = ({', '.join(self.majors)})"
+        yield f"frag_kind = {self.frag_kind}"
+        if self.satfinite:
+            yield "satfinite"
 
     @property
     def mnemonic(self) -> str:
@@ -128,12 +132,3 @@ class WgmmaAtom(FragmentAtom[WgmmaRow]):
 @cache
 def _tv_layout(row: WgmmaRow, operand: str, types: WgmmaTypes, n: int) -> Layout:
     return row.tv_layout(operand, types, n)
-
-
-def _parameters(atom: WgmmaAtom) -> Iterator[str]:
-    yield shape_text(atom.shape)
-    yield f"elem_type = ({', '.join(ELEMENT_TYPES[name].mlir for name in atom.types)})"
-    yield f"ab_major = ({', '.join(atom.majors)})"
-    yield f"frag_kind = {atom.frag_kind}"
-    if atom.satfinite:
-        yield "satfinite"
