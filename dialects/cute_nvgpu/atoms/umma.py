@@ -225,7 +225,7 @@ class UmmaAtom(Atom[UmmaRow]):
             sparse=self.row.sparse,
             selector=selector,
             saturate=self.satfinite,
-            scale_type=None if self.row.scale is None else self.row.scale.type,
+            scale_type=self.row.scale_type,
             sfa_id=sfa_id,
             sfb_id=sfb_id,
             long_k=self.row.k == LONG_K,

@@ -75,8 +75,7 @@ def _fits(row: UmmaRow, scaling: _Scaling) -> bool:
 
 
 def _scaling(row: UmmaRow) -> _Scaling:
-    scale = row.scale
-    return (row.kind, None, None) if scale is None else (row.kind, scale.vector, scale.type)
+    return row.kind, row.scale_vector, row.scale_type
 
 
 def _why_types(op: str, types: UmmaTypes, rows: list[UmmaRow]) -> str:
@@ -203,7 +202,6 @@ def umma_of(mnemonic: str, idesc: int, frag_kind: UmmaFragmentKind = "ss") -> Um
         )
     types = (fields.a_type, fields.b_type, fields.d_type)
     row = _described(mnemonic, said.rows, types, fields)
-    scale = row.scale
     atom = find_umma(
         row.op,
         row.shape(fields.m, fields.n),
@@ -213,8 +211,8 @@ def umma_of(mnemonic: str, idesc: int, frag_kind: UmmaFragmentKind = "ss") -> Um
         frag_kind=frag_kind,
         satfinite=fields.saturate,
         kind=row.kind,
-        scale_vector=None if scale is None else scale.vector,
-        scale_type=None if scale is None else scale.type,
+        scale_vector=row.scale_vector,
+        scale_type=row.scale_type,
     )
     atom.descriptor(selector=fields.selector, sfa_id=fields.sfa_id, sfb_id=fields.sfb_id)
     return atom

@@ -77,8 +77,25 @@ def element_of(
     return table[types[operand]]
 
 
+class ScaledRow:
+    """A row that may be block-scaled."""
+
+    __slots__ = ()
+    scale: BlockScale | None = None
+
+    @property
+    def scale_vector(self) -> int | None:
+        """How many scale factors a row of A has, or None without block scaling."""
+        return None if self.scale is None else self.scale.vector
+
+    @property
+    def scale_type(self) -> str | None:
+        """The type of the scale factors, or None without block scaling."""
+        return None if self.scale is None else self.scale.type
+
+
 @dataclass(frozen=True, slots=True)
-class MmaRow(NeedingRow):
+class MmaRow(NeedingRow, ScaledRow):
     """One warp-level MMA: a shape, and the element types it takes.
 
     `multiplicands` are the legal pairs (a, b), `accumulators` the legal pairs (c, d); every
@@ -128,16 +145,6 @@ class MmaRow(NeedingRow):
     def counting(self) -> str:
         """`xor.popc` or `and.popc`, which a single-bit MMA's mnemonic ends with; or nothing."""
         return "" if self.bit_op is None else f"{self.bit_op}.popc"
-
-    @property
-    def scale_vector(self) -> int | None:
-        """How many scale factors a row of A has, or None without block scaling."""
-        return None if self.scale is None else self.scale.vector
-
-    @property
-    def scale_type(self) -> str | None:
-        """The type of the scale factors, or None without block scaling."""
-        return None if self.scale is None else self.scale.type
 
     @property
     def matrices(self) -> int:
@@ -223,7 +230,7 @@ class MmaRow(NeedingRow):
         return fragments.quad_pair_accumulator(self.element(operand, types).name)
 
 
-class DescriptorMmaRow:
+class DescriptorMmaRow(ScaledRow):
     """A row of MMAs that read matrices through descriptors: one K, with every M and N.
 
     `multiplicands` are the legal pairs (a, b), `accumulators` the types of d that go with each.
@@ -234,7 +241,6 @@ class DescriptorMmaRow:
     multiplicands: tuple[tuple[str, str], ...]
     accumulators: tuple[str, ...]
     sparse: bool
-    scale: BlockScale | None = None
 
     @property
     def chunk(self) -> int:
@@ -258,9 +264,8 @@ class DescriptorMmaRow:
     def extents(self, operand: str, m: int, n: int) -> tuple[int, int]:
         """(rows, columns): A (M, stored K), B (N, K), D (M, N), E (M, indices of a row), SFA (M,
         factors of a row) and SFB (N, factors of a column)."""
-        vector = 0 if self.scale is None else self.scale.vector
         columns = {"A": self.stored_k, "B": self.k, "D": n, "E": self.indices}
-        return n if operand in ("B", "SFB") else m, columns.get(operand, vector)
+        return n if operand in ("B", "SFB") else m, columns.get(operand, self.scale_vector or 0)
 
 
 @cache
