@@ -18,7 +18,7 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import MemoryReadEffect, MemoryWriteEffect, Pure
 
-from tilewright.dialects.cute.int_tuple import has_underscore, weakly_congruent
+from tilewright.dialects.cute.int_tuple import has_underscore, repeat_like, weakly_congruent
 from tilewright.dialects.cute.layout import Layout
 from tilewright.dialects.cute.ops.operands import (
     COORD_TENSOR,
@@ -34,7 +34,7 @@ from tilewright.dialects.cute.ops.text import Syntax
 from tilewright.dialects.cute.rules import RuleError, required
 from tilewright.dialects.cute.rules.gemm import extents
 from tilewright.dialects.cute.rules.tensors import element_at, tensor_with_coords
-from tilewright.dialects.cute.symbolic.tuples import is_static, product, repeated_like
+from tilewright.dialects.cute.symbolic.tuples import is_static, product
 from tilewright.dialects.cute.tensor import Tensor
 from tilewright.dialects.cute.types.algebra import type_of, typed_of
 from tilewright.dialects.cute.types.tensors import CoordTensorType, MemRefType
@@ -256,7 +256,7 @@ class ReduceOp(WriteOp):
         required(tensor.space == sums.space == "rmem", f"expected tensors in rmem, got {given}")
         required(tensor.element == sums.element, f"expected elements of one type, got {given}")
         if extents(tensor.modes) != extents(sums.modes):
-            zeros = Layout(tensor.modes.shape, repeated_like(tensor.modes.shape, 0))
+            zeros = Layout(tensor.modes.shape, repeat_like(tensor.modes.shape, 0))
             raise RuleError(
                 f"expected tensors of one shape, the destination's strides 0 along what is "
                 f"combined, got {given}; nearest legal: a destination of {zeros}, which combines "

@@ -21,7 +21,7 @@ from tilewright.dialects.cute.symbolic.scalar import Dynamic, Scalar
 from tilewright.dialects.cute.types.algebra import CuteType, type_of
 from tilewright.dialects.cute.values import Typed, is_known, with_dynamic_leaves, with_numbers
 from tilewright.dialects.op_facts import SEGMENTS
-from tilewright.passes.cute_expand_ops import CuteExpandOpsPass
+from tilewright.lowering.to_base.cute_expand_ops import CuteExpandOpsPass
 from tilewright.source.parsing import parse_module
 
 OP: dict[str, type[CuteOp]] = {each.name: each for each in OPS}  # type: ignore[misc]
