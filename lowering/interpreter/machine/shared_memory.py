@@ -278,18 +278,16 @@ class SharedMemory:
         is another thread, and its read is not known."""
         rows, _ = np.nonzero(race)
         at = units[race]
-        suspects = np.stack([rows, self._read[local, at], self._readers[local, at]])
-        _, index = np.unique(suspects, axis=1, return_index=True)
-        for row, unit in zip(rows[index].tolist(), at[index].tolist(), strict=True):
-            lane, readers = int(lanes[row]), int(self._readers[local, unit])
-            first = lane // self.clocks.lanes * self.clocks.lanes + local * WARP
-            if first <= lane < first + WARP:
-                readers &= ~(1 << lane - first)
-            stamp = int(self._read[local, unit])
-            late = self.clocks.unknown(self.clocks.seen[lane], local, stamp, readers)
-            if late:
-                thread = first + late[0] if len(late) == 1 else _NOBODY
-                self._race("write", "read", int(self._read_op[local, unit]), row, thread)
+        stamps, readers = self._read[local, at], self._readers[local, at]
+        late = self.clocks.unknown(lanes[rows], local, stamps, readers)
+        if late.any():
+            order = np.lexsort((readers, stamps, rows))
+            first = int(order[late[order] != 0][0])
+            lane, bits = int(lanes[rows[first]]), int(late[first])
+            warp = lane // self.clocks.lanes * self.clocks.lanes + local * WARP
+            thread = _NOBODY if bits & (bits - 1) else warp + bits.bit_length() - 1
+            op = int(self._read_op[local, at[first]])
+            self._race("write", "read", op, int(rows[first]), thread)
 
     def _stamp_write(
         self, lanes: Lanes, units: NDArray[np.int64], op: int, *, atomic: bool = False
