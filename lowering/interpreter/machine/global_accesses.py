@@ -17,14 +17,9 @@ from tilewright.lowering.interpreter.machine.clocks import Clocks
 from tilewright.lowering.interpreter.machine.global_copies import GlobalRead, GlobalWrite, Span
 from tilewright.lowering.interpreter.machine.global_memory import GlobalMemory
 from tilewright.lowering.interpreter.machine.global_proxy import GlobalProxyFences
+from tilewright.lowering.interpreter.machine.last_accesses import NOBODY, Row
 from tilewright.lowering.interpreter.machine.tensor_map import TensorImage
-from tilewright.lowering.interpreter.machine.word_accesses import (
-    COPIES,
-    LOCAL,
-    NOBODY,
-    Row,
-    Shadow,
-)
+from tilewright.lowering.interpreter.machine.word_accesses import COPIES, LOCAL, Shadow
 from tilewright.lowering.interpreter.share import BufferUse, refuse
 from tilewright.lowering.interpreter.values import Bits, Lanes, distinct, spread
 
@@ -135,7 +130,7 @@ class GlobalAccesses:
             mine = changed if len(span.lanes) == len(lanes) else changed[span.rows]
             shadow, places = self._check_write(span, op, mine)
             shadow.generic = True
-            shadow.writes.note(places, self._who(span.lanes), self._clocks.now(span.lanes), op)
+            shadow.writes.note(places, *self._stamp(span.lanes), op)
 
     def _spans(self, lanes: Lanes, address: Bits, size: int) -> Iterator[Span]:
         """Accesses of `size` bytes by the buffers that they are of."""
@@ -191,11 +186,10 @@ class GlobalAccesses:
     def until_phase(self, lane: int, read: GlobalRead, column: int, phase: int) -> None:
         """A thread's copy reads until a phase of an mbarrier, its clock and number, is over."""
         for span in read.spans:
-            who = np.full(len(span.lanes), self._who(np.array([lane]))[0])
-            who += COPIES + column - (who & LOCAL)
-            now = np.full(len(span.lanes), phase, dtype=np.int32)
+            who = np.full((len(span.lanes), 1), self._who(np.array([lane]))[0] & ~LOCAL)
+            when = np.full(who.shape, phase, dtype=np.int32)
             shadow = self._shadow(span)
-            shadow.note_read(shadow.words(span), who, now, read.op)
+            shadow.note_read(shadow.words(span), who + COPIES + column, when, read.op)
 
     def end_read(self, read: GlobalRead, lanes: Lanes | None = None) -> None:
         """Threads, or all of them, have waited for their copies: what those read was read before
@@ -203,8 +197,7 @@ class GlobalAccesses:
         for span in read.spans:
             over = span if lanes is None else span.of(np.isin(span.lanes, lanes))
             shadow = self._shadow(over)
-            now = self._clocks.now(over.lanes)
-            shadow.note_read(shadow.words(over), self._who(over.lanes), now, read.op)
+            shadow.note_read(shadow.words(over), *self._stamp(over.lanes), read.op)
             if lanes is None:
                 self._reading[span.buffer].remove(read)
         if lanes is not None:
@@ -259,9 +252,7 @@ class GlobalAccesses:
             places = shadow.words(copy.span).ravel()
             places = places[shadow.landing[places] == number]
             shadow.landing[places] = 0
-            lane = np.array([copy.lane])
-            now = self._clocks.now(lane)
-            shadow.writes.note(places[None], self._who(lane), now, copy.op)
+            shadow.writes.note(places[None], *self._stamp(np.array([copy.lane])), copy.op)
 
     def _box(
         self, lane: int, image: TensorImage, corner: Sequence[int], *, written: bool = False
@@ -306,6 +297,16 @@ class GlobalAccesses:
         who: NDArray[np.int64] = (self._first // self._cluster + cluster) * (LOCAL + 1) + local
         return who
 
+    def _stamp(self, lanes: Lanes) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+        """Who some threads are, and their clocks: [threads, 1]."""
+        return self._who(lanes)[:, None], self._clocks.now(lanes)[:, None]
+
+    def _near(self, lane: int, other: int) -> str:
+        """Another thread of the wave, as a thread says it."""
+        if other // self._slots == lane // self._slots:
+            return f"thread {other % self._slots}"
+        return "another CTA"
+
     def _shadow(self, span: Span) -> Shadow:
         shadow = self._shadows.get(span.buffer)
         if shadow is None:
@@ -314,7 +315,7 @@ class GlobalAccesses:
 
     def _read(self, span: Span, op: int) -> None:
         shadow, places = self._check_read(span, op)
-        shadow.note_read(places, self._who(span.lanes), self._clocks.now(span.lanes), op)
+        shadow.note_read(places, *self._stamp(span.lanes), op)
 
     def _check_read(self, span: Span, op: int) -> tuple[Shadow, NDArray[np.int64]]:
         shadow = self._shadow(span)
@@ -360,8 +361,7 @@ class GlobalAccesses:
                 continue
             row = int(np.argmax((landing == number).any(axis=1)))
             name = self._op_names[abs(copy.op)]
-            other = span.lanes[row] // self._slots != copy.lane // self._slots
-            who = "another CTA" if other else f"thread {copy.lane % self._slots}"
+            who = self._near(int(span.lanes[row]), copy.lane)
             self._report(
                 f"race on global memory: this {verb} and the write by {name} in {who}, which no "
                 "cp.async.bulk.wait_group has completed",
@@ -380,9 +380,8 @@ class GlobalAccesses:
             late = words & (reader[places] != NOBODY)
             if late.any():
                 row, word = np.unravel_index(int(np.argmax(late)), late.shape)
-                lane, name = reader[places[row, word]], self._op_names[read.op]
-                near = lane // self._slots == span.lanes[row] // self._slots
-                who = f"thread {lane % self._slots}" if near else "another CTA"
+                name = self._op_names[read.op]
+                who = self._near(int(span.lanes[row]), int(reader[places[row, word]]))
                 self._report(
                     f"race on global memory: this write and the read by {name} in {who}, which no "
                     "cp.async.wait_group has completed",
@@ -426,8 +425,8 @@ class GlobalAccesses:
         if not len(late):
             return
         at = int(late[0])
-        same = near[at] and local[at] // self._slots == lanes[at] // self._slots % self._cluster
-        by = f"thread {local[at] % self._slots}" if same else "another CTA"
+        first = int(lanes[at]) // self._clocks.lanes * self._clocks.lanes
+        by = self._near(int(lanes[at]), first + int(local[at])) if near[at] else "another CTA"
         why = f" in {by} are ordered by nothing"
         if local[at] >= COPIES:
             why = " are ordered by no wait for the mbarrier that completes it"

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from tilewright.lowering.interpreter.machine.atomic_order import AtomicOrder, Elsewhere, knows
 from tilewright.lowering.interpreter.machine.clocks import Clocks
+from tilewright.lowering.interpreter.machine.last_accesses import Row
 from tilewright.lowering.interpreter.machine.special_registers import WARP
-from tilewright.lowering.interpreter.machine.word_accesses import COPIES, LOCAL, Row
+from tilewright.lowering.interpreter.machine.word_accesses import COPIES, LOCAL
 from tilewright.lowering.interpreter.values import Lanes
 
 

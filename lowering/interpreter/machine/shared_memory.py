@@ -21,7 +21,7 @@ from tilewright.lowering.interpreter.machine.clocks import Clocks
 from tilewright.lowering.interpreter.machine.global_accesses import GlobalAccesses
 from tilewright.lowering.interpreter.machine.global_copies import GlobalRead, PendingCopy
 from tilewright.lowering.interpreter.machine.global_memory import check_aligned
-from tilewright.lowering.interpreter.machine.last_writes import LastWrites
+from tilewright.lowering.interpreter.machine.last_accesses import NOBODY, LastAccesses
 from tilewright.lowering.interpreter.machine.operand_reads import OperandReads
 from tilewright.lowering.interpreter.machine.remote_accesses import RemoteAccesses
 from tilewright.lowering.interpreter.machine.sparse_zeros import repeated, sparse_zeros
@@ -29,9 +29,6 @@ from tilewright.lowering.interpreter.machine.special_registers import WARP
 from tilewright.lowering.interpreter.machine.tcgen05_streams import Stream
 from tilewright.lowering.interpreter.program import OpNames
 from tilewright.lowering.interpreter.values import Bits, Lanes, spread
-
-_NOBODY = -1
-"""The writer of a byte that nothing has written; numbers below it are `Clocks.async_writer`s."""
 
 
 class SharedMemory:
@@ -59,10 +56,9 @@ class SharedMemory:
         self._cluster = cluster
         self._unit = CHUNK
         units = total // CHUNK
-        nothing = np.zeros(units, dtype=np.int32)
-        self._last = LastWrites(np.full(units, _NOBODY, dtype=np.int32), nothing, nothing.copy())
+        self._last = LastAccesses.of(units, np.int32)
         # Those that are not atomic, once some are: atomic ones do not race with each other.
-        self._plain: LastWrites | None = None
+        self._plain: LastAccesses | None = None
         self._read = sparse_zeros((clocks.warps, units), np.int32)
         self._readers = sparse_zeros((clocks.warps, units), np.uint32)
         self._read_op = sparse_zeros((clocks.warps, units), np.int32)
@@ -175,11 +171,9 @@ class SharedMemory:
         places = self.places(lanes, address, size, "atomic access")
         self._note_remote(lanes, places, op)
         units = self._units(places)
-        if (self._last.writer[units] == _NOBODY).any():
-            lane = int(np.argmax((self._last.writer[units] == _NOBODY).any(axis=1)))
-            raise Fault("read of shared memory that nothing has written", lane)
+        self._check_written(units)
         if self._plain is None:
-            self._plain = self._last.copy()
+            self._plain = self._last.divided(1)
         self._check_write(lanes, units, places[:, ::CHUNK], beside=self._plain)
         self._stamp_write(lanes, units, op, atomic=True)
         before = self.data[places]
@@ -203,12 +197,17 @@ class SharedMemory:
 
     def _check_read(self, lanes: Lanes, units: NDArray[np.int64], op: int) -> None:
         self._check_pending(units, "read")
-        writer = self._last.writer[units]
-        if (writer == _NOBODY).any():
-            lane = int(np.argmax((writer == _NOBODY).any(axis=1)))
-            raise Fault("read of shared memory that nothing has written", lane)
+        self._check_written(units)
         self._check_writers(lanes, units, self._last, "read")
         self._stamp_read(lanes, units, op)
+
+    def _check_written(self, units: NDArray[np.int64], *, alone: bool = False) -> None:
+        """Raise Fault where nothing has written a unit, [threads, units], that is read; `alone` by
+        no thread in particular."""
+        empty = self._last.who[units] == NOBODY
+        if empty.any():
+            lane = None if alone else int(np.argmax(empty.any(axis=1)))
+            raise Fault("read of shared memory that nothing has written", lane)
 
     def _stamp_read(self, lanes: Lanes, units: NDArray[np.int64], op: int) -> None:
         """Threads read units; those of their warps whose reads they do not know of still count."""
@@ -228,14 +227,14 @@ class SharedMemory:
         self._read_op[local, units] = op
 
     def _check_writers(
-        self, lanes: Lanes, units: NDArray[np.int64], writes: LastWrites, verb: str
+        self, lanes: Lanes, units: NDArray[np.int64], writes: LastAccesses, verb: str
     ) -> None:
         """The last writer of every byte must be this thread or happen before it."""
-        writer = writes.writer[units]
-        race = (writer != _NOBODY) & (writer != lanes[:, None])
+        writer = writes.who[units]
+        race = (writer != NOBODY) & (writer != lanes[:, None])
         if not race.any():
             return
-        stamps, known = writes.stamp[units], self.clocks.seen[lanes]
+        stamps, known = writes.when[units], self.clocks.seen[lanes]
         race &= ~self.clocks.happened(known, writer, stamps, writes=True)
         if race.any():
             lane, byte = np.unravel_index(int(np.argmax(race)), race.shape)
@@ -244,14 +243,14 @@ class SharedMemory:
 
     def _race(self, verb: str, other: str, op: int, lane: int, thread: int) -> None:
         both = f"race on shared memory: this {verb} and the {other} by {self.op_names[op]}"
-        if other == "write" and thread < _NOBODY:
+        if other == "write" and thread < NOBODY:
             raise Fault(f"{both} are ordered by no wait for the mbarrier that completes it", lane)
         who = f"thread {thread % self.threads}" if thread >= 0 else "another thread"
         raise Fault(f"{both} in {who} are ordered by no barrier", lane)
 
     def _check_write(
         self, lanes: Lanes, units: NDArray[np.int64], chunks: NDArray[np.int64],
-        beside: LastWrites | None = None,
+        beside: LastAccesses | None = None,
     ) -> None:  # fmt: skip
         """Raise Fault where threads may not write units, [threads, units]; `chunks`, [threads, n],
         has a byte of each chunk of them. Where it is atomic, `beside` are the writes that are not:
@@ -285,7 +284,7 @@ class SharedMemory:
             first = int(order[late[order] != 0][0])
             lane, bits = int(lanes[rows[first]]), int(late[first])
             warp = lane // self.clocks.lanes * self.clocks.lanes + local * WARP
-            thread = _NOBODY if bits & (bits - 1) else warp + bits.bit_length() - 1
+            thread = NOBODY if bits & (bits - 1) else warp + bits.bit_length() - 1
             op = int(self._read_op[local, at[first]])
             self._race("write", "read", op, int(rows[first]), thread)
 
@@ -321,14 +320,13 @@ class SharedMemory:
         """Raise Fault where one thread, or a warpgroup, may not let the async proxy read bytes."""
         units = self._units(places)
         self._check_pending(units, "read")
-        writer = self._last.writer[units]
-        if (writer == _NOBODY).any():
-            raise Fault("read of shared memory that nothing has written")
+        self._check_written(units, alone=True)
+        writer = self._last.who[units]
         # Every thread reads for the others: what one of them does not know is not ordered.
         known = self.clocks.common(lanes)
         lane = int(lanes[0]) if len(lanes) == 1 else None
-        race = ~self.clocks.happened(known, writer, self._last.stamp[units], writes=True)
-        race &= writer != (_NOBODY if lane is None else lane)
+        race = ~self.clocks.happened(known, writer, self._last.when[units], writes=True)
+        race &= writer != (NOBODY if lane is None else lane)
         if race.any():
             byte = int(np.argmax(race))
             self._race("read", "write", int(self._last.op[units[0, byte]]), 0,
@@ -380,7 +378,7 @@ class SharedMemory:
         units = self._units(places[None])
         chunks = np.unique(units * self._unit // CHUNK) * CHUNK
         self._check_write(np.array([lane]), units, chunks[None])
-        writer, known = np.maximum(self._last.writer[units], 0), self.clocks.seen[[lane]]
+        writer, known = np.maximum(self._last.who[units], 0), self.clocks.seen[[lane]]
         self._proxy.check(units, writer, known, self._last.op, "writes", lane)
         for writes in (self._last, self._plain):
             if writes is not None:
