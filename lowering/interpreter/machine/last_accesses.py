@@ -47,3 +47,9 @@ def repeated(row: Row, times: int) -> Row:
     """Each access so many times."""
     who, when, op = row
     return np.repeat(who, times), np.repeat(when, times), np.repeat(op, times)
+
+
+def chosen(row: Row, index: Any) -> Row:
+    """Some of the accesses."""
+    who, when, op = row
+    return who[index], when[index], op[index]

@@ -14,6 +14,7 @@ from tilewright.lowering.interpreter.machine.last_accesses import (
     NOBODY,
     LastAccesses,
     Row,
+    chosen,
     repeated,
 )
 
@@ -69,22 +70,22 @@ class Readers:
         self._last.note(places, who, now, op)
         displaced = (before[0] != NOBODY) & (before[0] != reader)
         if displaced.any():
-            self._displace(places[displaced], _chosen(before, displaced))
+            self._displace(places[displaced], chosen(before, displaced))
         # Of threads of one op that read one word the last one stays.
         beaten = self._last.who[places] != reader
         if beaten.any():
             when = np.broadcast_to(now, places.shape)
             row = reader, when, np.full(places.shape, op, dtype=np.int32)
-            self._displace(places[beaten], _chosen(row, beaten))
+            self._displace(places[beaten], chosen(row, beaten))
 
     def _displace(self, places: NDArray[np.int64], row: Row) -> None:
         """Reads of words, [reads], that are not the last ones."""
         near = row[0] // self._cluster == self._last.who[places] // self._cluster
-        self._elsewhere.note(places[~near], *_chosen(row, ~near))
+        self._elsewhere.note(places[~near], *chosen(row, ~near))
         if not near.any():
             return
         self._logged[places[near]] = True
-        self._log.append((places[near], _chosen(row, near)))
+        self._log.append((places[near], chosen(row, near)))
         self._size += int(near.sum())
         if self._size > self._limit:
             self._compact()
@@ -96,7 +97,7 @@ class Readers:
         ahead = places[order], row[0][order]
         final = np.append((ahead[0][1:] != ahead[0][:-1]) | (ahead[1][1:] != ahead[1][:-1]), True)
         last = order[final]
-        self._log = [(places[last], _chosen(row, last))]
+        self._log = [(places[last], chosen(row, last))]
         self._size = len(last)
         self._limit = max(_COMPACT, 2 * self._size)
 
@@ -125,7 +126,7 @@ class Readers:
         if counts.any():
             read = np.repeat(np.arange(len(words)), counts)
             offset = np.arange(len(read)) - np.repeat(np.cumsum(counts) - counts, counts)
-            yield order[np.repeat(first, counts) + offset], _chosen(row, read)
+            yield order[np.repeat(first, counts) + offset], chosen(row, read)
 
 
 @dataclass(eq=False)
@@ -154,6 +155,11 @@ class Shadow:
         """Of both kinds."""
         return self.reads, self.strong_reads
 
+    def octets(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Which bytes were read, and which were written."""
+        read = (self.reads.last != NOBODY) | (self.strong_reads.last != NOBODY)
+        return np.repeat(read, self.unit), np.repeat(self.writes.who != NOBODY, self.unit)
+
     def note_read(self, places: NDArray[np.int64], who: NDArray[np.int64], now: NDArray[np.int32],
                   op: int) -> None:  # fmt: skip
         """Threads, [threads, 1], read words: [threads, words]."""
@@ -177,8 +183,3 @@ class Shadow:
             octets.reshape(len(changed), -1, self.unit).any(axis=2)
         )
         return words
-
-
-def _chosen(row: Row, index: NDArray[np.bool_] | NDArray[np.int64]) -> Row:
-    who, when, op = row
-    return who[index], when[index], op[index]
