@@ -18,8 +18,6 @@ from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.async_groups import CHUNK, AsyncGroups
 from tilewright.lowering.interpreter.machine.async_proxy import ProxyFences
 from tilewright.lowering.interpreter.machine.clocks import Clocks
-from tilewright.lowering.interpreter.machine.global_accesses import GlobalAccesses
-from tilewright.lowering.interpreter.machine.global_copies import GlobalRead, PendingCopy
 from tilewright.lowering.interpreter.machine.global_memory import check_aligned
 from tilewright.lowering.interpreter.machine.last_accesses import NOBODY, LastAccesses
 from tilewright.lowering.interpreter.machine.operand_reads import OperandReads
@@ -41,7 +39,6 @@ class SharedMemory:
         threads: int,
         clocks: Clocks,
         remote: RemoteAccesses,
-        accesses: GlobalAccesses,
         cluster: int = 1,
     ):
         self.size = max(size, 1)
@@ -51,7 +48,6 @@ class SharedMemory:
         self.data = np.zeros(total, dtype=np.uint8)
         self.clocks = clocks
         self.remote = remote
-        self._accesses = accesses
         self.threads = threads
         self._cluster = cluster
         self._unit = CHUNK
@@ -65,8 +61,8 @@ class SharedMemory:
         # Of the warps of this number in each cluster, no read is later than that.
         self._last_read = np.zeros(clocks.warps, dtype=np.int32)
         self._pending = np.zeros(units, dtype=np.int32)
-        self._copies: list[PendingCopy] = []
-        self.committed = np.zeros(ctas * threads, dtype=np.int64)
+        # The threads' copies that have not landed.
+        self._expected = 0
         self.op_names = OpNames()
         self.wgmmas = AsyncGroups(
             clocks, threads, total, self.op_names, team=128, wait="wgmma.wait_group"
@@ -394,7 +390,7 @@ class SharedMemory:
     # Asynchronous copies
 
     def _check_pending(self, units: NDArray[np.int64], verb: str) -> None:
-        if not self._copies:
+        if not self._expected:
             return
         pending = self._pending[units]
         if pending.any():
@@ -406,45 +402,24 @@ class SharedMemory:
                 lane,
             )
 
-    def copy(
-        self, lanes: Lanes, address: Bits, data: NDArray[np.uint8], op: int, source: GlobalRead,
-        again: Callable[[], NDArray[np.uint8]] | None = None,
-    ) -> None:  # fmt: skip
-        """Start a `cp.async` of uint8 [threads, size] from what it reads; one that lands late reads
-        its source `again`."""
+    def expect(
+        self, lanes: Lanes, address: Bits, data: NDArray[np.uint8], op: int
+    ) -> NDArray[np.int64]:
+        """Copies of uint8 [threads, size] begin: where they will land, [threads, size]."""
         places = self.places(lanes, address, data.shape[1], "write")
         units = self._units(places)
         self._check_write(lanes, units, places[:, ::CHUNK])
         self._check_collisions(places, data)
         self._pending[units] = op
-        self._accesses.until_waited(source)
-        group = self.committed[lanes]
-        self._copies.append(PendingCopy(lanes, places, data, group, op, source, again))
+        self._expected += len(lanes)
+        return places
 
-    def commit(self, lanes: Lanes) -> None:
-        """Close the threads' groups."""
-        self.committed[lanes] += 1
-
-    def wait(self, lanes: Lanes, pending: int) -> None:
-        """Complete all but the threads' latest `pending` groups."""
-        rest: list[PendingCopy] = []
-        for copy in self._copies:
-            same = copy.lanes is lanes or np.array_equal(copy.lanes, lanes)
-            waiting = True if same else np.isin(copy.lanes, lanes)
-            done = waiting & (copy.group < self.committed[copy.lanes] - pending)
-            if done.all():
-                self._complete(copy)
-                self._accesses.end_read(copy.source)
-            elif done.any():
-                self._complete(copy.of(done))
-                self._accesses.end_read(copy.source, copy.lanes[done])
-                rest.append(copy.of(~done))
-            else:
-                rest.append(copy)
-        self._copies = rest
-
-    def _complete(self, copy: PendingCopy) -> None:
-        units = self._units(copy.places)
+    def land(
+        self, lanes: Lanes, places: NDArray[np.int64], data: NDArray[np.uint8], op: int
+    ) -> None:
+        """Copies that were expected are there."""
+        units = self._units(places)
         self._pending[units] = 0
-        self._stamp_write(copy.lanes, units, copy.op)
-        self.data[copy.places] = copy.data if copy.again is None else copy.again()
+        self._expected -= len(lanes)
+        self._stamp_write(lanes, units, op)
+        self.data[places] = data

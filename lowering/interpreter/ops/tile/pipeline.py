@@ -184,7 +184,7 @@ def _tail(op: ProducerTailOp, builder: Builder) -> Step | None:
 def _commit(op: ProducerCommitOp, builder: Builder) -> Step:
     kind, (pipeline, use) = _kind(op), builder.slots((op.pipeline, op.use))
     if kind == "cp_async":
-        return lambda machine, gang: machine.shared.commit(gang.lanes)
+        return lambda machine, gang: machine.copies.commit(gang.lanes)
     if kind != "umma_async":
         return nothing
     return lambda machine, gang: _commit_mmas(
@@ -200,7 +200,7 @@ def _wait(op: ConsumerWaitOp, builder: Builder) -> None:
         type_ = op.pipeline.type
         assert isinstance(type_, PipelineType)
         pending = type_.stages.data - 2
-        builder.add(op, lambda machine, gang: machine.shared.wait(gang.lanes, pending), (), ())
+        builder.add(op, lambda machine, gang: machine.copies.wait(gang.lanes, pending), (), ())
         wait_at(op, builder, 0, None)
         return
 
