@@ -18,11 +18,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from xdsl.dialects import arith, gpu, memref
-from xdsl.dialects.builtin import IndexType, IntegerAttr, MemRefType, NoneAttr, UnitAttr, i32, i64
+from xdsl.dialects.builtin import IndexType, IntegerAttr, UnitAttr, i32, i64
 from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects.cute import Layout
-from tilewright.dialects.cute.types.memref import Space, SpaceAttr
 from tilewright.dialects.cute_nvgpu.atoms.tmem_layouts import lane_stride
 from tilewright.dialects.cute_nvgpu.lattice.tmem import ALLOCATIONS, LANES
 from tilewright.dialects.cute_nvgpu.ops import (
@@ -37,6 +36,7 @@ from tilewright.dialects.cute_nvgpu.ops import (
 from tilewright.dialects.cute_nvgpu.ops.address import bytes_of
 from tilewright.dialects.cute_nvgpu.ops.tmem_access import TmemShapeAttr
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
+from tilewright.lowering.cuda_tile.kernel.fragment_elements import elements_of
 from tilewright.lowering.cuda_tile.kernel.issued_products import (
     DONE,
     GIVEN,
@@ -47,8 +47,9 @@ from tilewright.lowering.cuda_tile.kernel.scratch import Scratch
 from tilewright.lowering.cuda_tile.kernel.tensor_columns import MOST_LOADED, TensorColumns
 from tilewright.lowering.cuda_tile.kernel.threads import ThreadNumber
 from tilewright.lowering.emit.emitter import Emitter
-from tilewright.lowering.emit.registers import extracted, from_elements
+from tilewright.lowering.emit.registers import from_elements
 from tilewright.passes.cuda_tile.layouts.layouts import WARP_BITS
+from tilewright.passes.cuda_tile.layouts.shared_matrices import shared_line
 from tilewright.passes.cuda_tile.layouts.tensor_memory_layouts import (
     Accumulators,
     PackedOperand,
@@ -103,9 +104,8 @@ class AccumulatorMemory(TensorColumns):
         emitter, self.stages, self.ctas = self._emitter, stages, ctas
         allocated = next(count for count in ALLOCATIONS if count >= columns * stages)
         self._columns = allocated if stages == 1 else columns
-        shared = SpaceAttr(Space.SMEM)
         slot, self._done, self.given = (
-            emitter.emit(memref.AllocOp([], [], MemRefType(type_, [count], NoneAttr(), shared)))
+            emitter.emit(memref.AllocOp([], [], shared_line(type_, count)))
             for type_, count in ((i32, 1), (i64, stages), (i64, stages))
         )
         at = emitter.constant(0, None)
@@ -155,8 +155,7 @@ class AccumulatorMemory(TensorColumns):
     @property
     def issues(self) -> SSAValue:
         """True in the thread that issues MMAs."""
-        emitter = self._emitter
-        return emitter.compare("eq", self._threads.number, 0)
+        return self._threads.is_first
 
     @property
     def _allocates(self) -> SSAValue:
@@ -318,16 +317,14 @@ class AccumulatorMemory(TensorColumns):
         view = self.view(accumulators)
         shape, form = _form(accumulators, "pack")
         fragments: list[SSAValue] = []
-        width = 0
         for at, count in self.runs(accumulators):
             type_ = FragmentType.get(count, accumulators.element)
-            width = count
             load = tmem_access.LoadOp(view, at, type_, shape, **form)
             self.loads.append(load)
             fragments.append(emitter.emit(load))
         self._touch = emitter.add(tmem_access.WaitLoadOp())
         self.touched = True
-        return [extracted(fragment, i, emitter) for fragment in fragments for i in range(width)]
+        return elements_of(fragments, emitter)
 
     def load_again(self, loads: Sequence[Operation]) -> None:
         """Make loads here that have been taken from where they were."""

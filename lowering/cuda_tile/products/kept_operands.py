@@ -39,11 +39,10 @@ class KeptOperands:
         if tile.layout.threads == layouts.layout(name).threads:
             return
         staged = StagedOperand.of(layouts, name, tile.layout, tile.element)
-        order, size = staged.order, staged.order.size << len(staged.order.position)
+        order, size = staged.order, staged.order.bytes
         if 2 * (scratch.reserved + size) > shared_memory_limit(kernel.arch):
             return
-        base = scratch.take(size)
-        scratch.store(base, tile.layout, tile.elements, order)
+        (base,) = scratch.lay_down([(tile.layout, tile.elements, order)])
         scratch.reserved += size
         self._bytes += size
         self._tiles[value], kernel.has_kept = tile, True
