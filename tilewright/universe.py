@@ -41,7 +41,7 @@ _PASSES = {
     "cuda-tile-synthesize-scopes": (
         "passes.cuda_tile_synthesize_scopes:CudaTileSynthesizeScopesPass"
     ),
-    "cute-expand-ops": "passes.cute_expand_ops:CuteExpandOpsPass",
+    "cute-expand-ops": "lowering.to_base.cute_expand_ops:CuteExpandOpsPass",
     "cute-fold-static": "passes.cute_fold_static:CuteFoldStaticPass",
     "inline-calls": "passes.inline_calls:InlineCallsPass",
     "cute-nvgpu-check-issue": "passes.check_issue:CheckIssuePass",
