@@ -158,7 +158,7 @@ def _emitted(plan: Plan, budget: Budget) -> tuple[func.FuncOp, Kernel]:
     }  # fmt: skip
     kernel = Kernel(block, find_layouts(source, log2(threads), arch, wanted), arch)
     kernel.at(entry)
-    kernel.keeps = budget.kept
+    kernel.hoists = budget.hoisted
     kernel.scratch.conversion_bytes = min(budget.conversion_bytes, kernel.scratch.limit)
     kernel.groups.one_by_one = arch is not None and is_crowded(
         entry, arch, register_operands(entry, arch, kernel.table)
@@ -169,8 +169,8 @@ def _emitted(plan: Plan, budget: Budget) -> tuple[func.FuncOp, Kernel]:
     if issued is not None:
         kernel.tensor.record = IssueRecord()
     if arch is not None and (columns := accumulator_columns(entry)) > 0:
-        turns = budget.turns and issued is not None
-        stages = accumulator_stages(entry, arch, plan.ahead) if turns else 1
+        buffered = budget.double_buffered and issued is not None
+        stages = accumulator_stages(entry, arch, plan.ahead) if buffered else 1
         kernel.tensor.allocate(columns, threads // WARP, stages, 1 + are_paired(entry))
     kernel.stored, kernel.ahead = plan.stored, Rings(plan.ahead, kernel)
     kernel.prefetched = prefetched_loads(entry)

@@ -119,8 +119,8 @@ class Scratch:
         else:
             self.emitter.add(sync.BarSyncOp(_OWN_BARRIER, self.sharers))
         self.state = False
-        for told in self.on_barrier:
-            told()
+        for notify in self.on_barrier:
+            notify()
 
     def take(self, size: int) -> SSAValue:
         """The address of so many bytes, which no thread still reads."""
@@ -132,8 +132,8 @@ class Scratch:
         return self.emitter.binary("add", self._plain.address, offset)
 
     def _free(self) -> None:
-        for told in self.before_reuse:
-            told()
+        for notify in self.before_reuse:
+            notify()
         if self.state:
             self.barrier()
 
@@ -215,9 +215,9 @@ class Scratch:
         moves = WarpMoves.paying(source, target, elements[0].type)
         if moves is not None:
             return moves.made(source, elements, self.emitter, self.threads)
-        return self.told(source, elements, target)
+        return self.exchanged(source, elements, target)
 
-    def told(
+    def exchanged(
         self,
         source: TileLayout,
         elements: Sequence[SSAValue],

@@ -7,7 +7,7 @@ One thread issues MMAs; threads load and store accumulators, each warp its own l
 
 A commit is made where somebody needs what was issued before, so that there is one mbarrier, whose
 phases are counted in the order of the text; loops in which MMAs are issued carry the parity. With
-two stages of columns a loop over tiles takes turns: the MMAs of one tile go to the stage that
+two stages of columns a loop over tiles alternates: the MMAs of one tile go to the stage that
 threads have read, two mbarriers for each, while threads read the other one.
 """
 
@@ -68,13 +68,13 @@ class BranchState:
 
 
 class AccumulatorMemory(TensorColumns):
-    """The accumulators of a kernel in tensor memory. `flying`: MMAs may be in flight; `touched`:
+    """The accumulators of a kernel in tensor memory. `in_flight`: MMAs may be in flight; `touched`:
     threads have loaded or stored since MMAs were last ordered behind them."""
 
     def __init__(self, emitter: Emitter, threads: ThreadNumber, scratch: Scratch) -> None:
         super().__init__(emitter, threads)
         self._scratch = scratch
-        self.flying = self.touched = self.reads_scratch = False
+        self.in_flight = self.touched = self.reads_scratch = False
         self.tiles: dict[int, object] = {}
         """The tile that the columns from one on hold."""
         self.adds: dict[Operation, SSAValue] = {}
@@ -165,12 +165,12 @@ class AccumulatorMemory(TensorColumns):
     # --- stages ---
 
     @property
-    def takes_turns(self) -> bool:
+    def alternates(self) -> bool:
         """True where MMAs and threads go from stage to stage together, or need not."""
         record = self.record
         if self.stages == 1:
             return self.ctas == 1 or (record is not None and record.answers())
-        return record is not None and record.takes_turns()
+        return record is not None and record.alternates()
 
     def trust(self) -> None:
         """Wait for no phase before that is over because MMAs are done that came after it."""
@@ -183,7 +183,7 @@ class AccumulatorMemory(TensorColumns):
 
     def wait(self) -> None:
         """Wait for all MMAs that may be in flight."""
-        if not self.flying or not self.parities:
+        if not self.in_flight or not self.parities:
             return
         if self.record is None:
             # Whoever waited for the phase before has seen it.
@@ -198,7 +198,7 @@ class AccumulatorMemory(TensorColumns):
         emitter.add(tcgen05_sync.FenceAfterThreadSyncOp())
         if self.stages == 1:
             self._flip(0)
-        self.flying = self.reads_scratch = False
+        self.in_flight = self.reads_scratch = False
         self.touched, self._touch = True, None
         self.loads.clear()
 
@@ -260,7 +260,7 @@ class AccumulatorMemory(TensorColumns):
         if self.stages == 1:
             self._flip(1)
         else:
-            self.next_turn()
+            self.next_stage()
         record.events.append(GIVEN)
         self.touched, self._touch = False, None
         self.loads.clear()
@@ -273,7 +273,7 @@ class AccumulatorMemory(TensorColumns):
         else:
             self._emitter.when(self.issues, mmas)
             self._emitter.add(sync.WarpSyncOp())
-        self.flying = True
+        self.in_flight = True
         self.reads_scratch |= reads_scratch
 
     def _leave_scratch(self) -> None:
@@ -282,14 +282,15 @@ class AccumulatorMemory(TensorColumns):
 
     # --- loops ---
 
-    def turn(self, *, flying: bool) -> None:
+    def begin_iteration(self, *, in_flight: bool) -> None:
         """Before a loop in which MMAs are issued, and at the end of its body: what its body may
-        rely on. MMAs that may be `flying` from turn to turn may read what threads laid down."""
-        if not flying:
+        rely on. MMAs that may be `in_flight` from one to the next may read what threads laid
+        down."""
+        if not in_flight:
             self.wait()
         self.order()
-        self.flying |= flying
-        self.reads_scratch |= flying
+        self.in_flight |= in_flight
+        self.reads_scratch |= in_flight
 
     def carry(self, values: Sequence[SSAValue]) -> None:
         """Say what those values are now."""
@@ -304,7 +305,7 @@ class AccumulatorMemory(TensorColumns):
     def resume(self, state: BranchState, *, behind: bool = False) -> None:
         """At the beginning of a branch, or `behind` all of them."""
         self.parities, self.tiles = [*state.parities], dict(state.tiles)
-        self.flying = self.reads_scratch = False
+        self.in_flight = self.reads_scratch = False
         self.touched = behind or state.touched
         self.loads.clear()
 

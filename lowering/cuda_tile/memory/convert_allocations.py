@@ -34,16 +34,16 @@ def take_heap(entry: EntryOp, kernel: Kernel) -> SSAValue | None:
         align = lcm(align, own)
     if not places:
         return None
-    told = kernel.scratch.take(i64.width.data // 8)
+    slot = kernel.scratch.take(i64.width.data // 8)
     total = size + align - _HEAP_ALIGNMENT
 
     def allocate() -> None:
         taken = emitter.emit(address.AllocateOp(total))
-        emitter.add(address.StoreOp(told, [taken], 0))
+        emitter.add(address.StoreOp(slot, [taken], 0))
 
     emitter.when(kernel.threads.is_first, allocate)
     kernel.scratch.written()
-    heap = emitter.emit(address.LoadOp(told, [], [i64], 0))
+    heap = emitter.emit(address.LoadOp(slot, [], [i64], 0))
     above = emitter.binary("add", heap, align - _HEAP_ALIGNMENT)
     first = emitter.binary("and", above, -align)
     for op, place in places.items():

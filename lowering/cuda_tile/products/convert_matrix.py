@@ -68,11 +68,11 @@ def _multiply(op: MmaFOp | MmaIOp, kernel: Kernel) -> None:
 def _multiply_by_warpgroups(op: MmaFOp | MmaIOp, layouts: WarpgroupLayouts, kernel: Kernel) -> None:
     late = kernel.late
     if late is not None and late.op is op:
-        late.put_off()
+        late.defer()
         return
     WarpgroupProduct(op, layouts, kernel).multiply()
     if late is not None:
-        late.catch_up()
+        late.issue_deferred()
 
 
 class AtomProduct:

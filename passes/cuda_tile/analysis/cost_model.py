@@ -2,7 +2,7 @@
 
     threads that compute, a warp that copies    `thread_count`, `producer_pays`
     stages, CTAs of a multiprocessor            `stages_and_ctas`, `copy_stages`
-    CTAs that share a tile block, or turns      `ctas_wanted`, `in_turns`, `small_axis`
+    CTAs that share a tile block                `ctas_wanted`, `small_axis`
 
 A warpgroup multiplies 64 rows; two share a tile of 128 or more, as each then reads its half of A
 alone and has half of the accumulators.
@@ -208,8 +208,8 @@ def _bits(type_: TileType) -> int:
     return 64 if isinstance(element, PointerType) else ELEMENT_OF[element].bits
 
 
-def _accumulators(entry: EntryOp, arch: Target, turns: int = 1) -> int:
-    """The accumulators of a thread at most: those of a product, in so many turns where it adds to
+def _accumulators(entry: EntryOp, arch: Target, parts: int = 1) -> int:
+    """The accumulators of a thread at most: those of a product, in so many parts where it adds to
     nothing, and what is computed before it, or carried by a loop, and read after it."""
     threads, most = thread_count(entry, arch), 0
     for block, products in groupby(tiled_products(entry, arch), lambda op: op.parent):
@@ -217,7 +217,7 @@ def _accumulators(entry: EntryOp, arch: Target, turns: int = 1) -> int:
         for op in products:
             own = _held_by(_registers(tile_type(op.result)), threads, arch)
             if isinstance(op.acc.owner, ConstantOp) and op.acc.owner.elements.is_splat:
-                own //= turns
+                own //= parts
             elif is_added(op):
                 own += min(own, _ADDED)
             beside = (
@@ -268,13 +268,13 @@ def is_crowded(entry: EntryOp, arch: Target, operands: int = 0) -> bool:
 
 def is_full_of_sums(entry: EntryOp, arch: Target) -> bool:
     """True where the sums of products leave a thread too few registers, of warpgroups with the rows
-    of those that add to nothing in turns; for fragments, where warps multiply what is not all that
-    a loop carries."""
+    of those that add to nothing in two parts; for fragments, where warps multiply what is not all
+    that a loop carries."""
     products, by_warpgroups = tiled_products(entry, arch), bool(products_of(entry, arch))
-    turns = 2 if by_warpgroups and are_tall(products) else 1
+    parts = 2 if by_warpgroups and are_tall(products) else 1
     few = by_warpgroups or all(map(_is_passed, products))
     beside = _BESIDE if few else _WITH_FRAGMENTS
-    return _accumulators(entry, arch, turns) + beside > _MOST_REGISTERS
+    return _accumulators(entry, arch, parts) + beside > _MOST_REGISTERS
 
 
 def _is_passed(op: Multiplication) -> bool:
@@ -405,13 +405,13 @@ def holds_fragments(sums: int, size: int) -> bool:
 
 
 def copy_stages(
-    entry: EntryOp, arch: Target, stage: int, beside: int, flying: int | None, *, streams: bool
+    entry: EntryOp, arch: Target, stage: int, beside: int, in_flight: int | None, *, streams: bool
 ) -> int:
     """The stages of a loop whose copies by `cp.async` take so many bytes each time: one more than
     are in flight, as far as memory goes; three leave memory to a second CTA, whose warps multiply
     while those of the first one wait. A loop that only `streams` leaves it to as many CTAs as there
     are threads for, or has none: tiles that large keep memory busy by themselves."""
-    wanted, least = 1 + (flying or _IN_FLIGHT), 1
+    wanted, least = 1 + (in_flight or _IN_FLIGHT), 1
     ctas = hint(entry, "occupancy", arch) or 2
     if streams:
         ctas = least = _RESIDENT // thread_count(entry, arch)
