@@ -224,9 +224,9 @@ class Scratch:
         target: TileLayout,
         knows: SSAValue | None = None,
     ) -> list[SSAValue]:
-        """Elements that the threads know of which a condition holds, by default the first of those
-        that are to hold the same, in another layout: part after part, where a tile is too large, of
-        which those threads write and read that have some."""
+        """Elements in another layout, written by the threads for which `knows` holds, by default by
+        the first of those that hold the same. A tile that is too large goes part after part: the
+        threads that have some of a part write and read it."""
         size = address.bytes_of(elements[0].type)
         parted = self._parted(source, target, size)
         left, right = source.without(parted), target.without(parted)

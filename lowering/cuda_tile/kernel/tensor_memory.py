@@ -86,7 +86,7 @@ class AccumulatorMemory(TensorColumns):
         self._touch: Operation | None = None
         """Behind which op threads have done what MMAs come after."""
         self._doubts: list[Operation] = []
-        """The waits for the phase before of what threads give."""
+        """The waits for the phase before the one that threads complete."""
         self.loads: list[Operation] = []
         """The loads before which MMAs may not overwrite what they load."""
         scratch.before_reuse.append(self._leave_scratch)

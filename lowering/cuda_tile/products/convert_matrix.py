@@ -35,7 +35,7 @@ from tilewright.passes.cuda_tile.layouts.warpgroup_layouts import (
 )
 
 _WIDEST_RUN = 2
-"""The neighbours along N of which a thread computes the products without MMAs, as bits."""
+"""The neighbours along N that a thread computes without MMAs, as bits of their number."""
 
 
 @finds(MmaFOp, MmaIOp)

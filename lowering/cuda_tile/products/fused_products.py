@@ -34,8 +34,8 @@ _AT_ONCE = 1
 
 @dataclass(frozen=True, eq=False)
 class _Operand:
-    """An operand: of the bits of a result's number those of its own, the bits of K, and the layout
-    of the elements that threads multiply, K left out."""
+    """An operand: the bits of its number by those of a result's, the bits of K, and the layout of
+    the elements that threads multiply, K left out."""
 
     value: SSAValue
     bits: dict[int, int]

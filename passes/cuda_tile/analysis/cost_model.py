@@ -230,8 +230,9 @@ def _accumulators(entry: EntryOp, arch: Target, parts: int = 1) -> int:
 
 
 def _times(block: Block) -> tuple[dict[Operation, int], list[tuple[int, int, int]]]:
-    """The places of a block's ops, and of the tiles that registers hold the first and the last, and
-    how many registers: not of what products read, of loads, and of what is computed anywhere."""
+    """The places of a block's ops; and for each tile that registers hold the first and the last
+    place, and how many registers. Operands of products, loads, and what is computed wherever it is
+    read do not count."""
     places = {op: place for place, op in enumerate(block.ops)}
     values: list[tuple[int, SSAValue]] = [(-1, argument) for argument in block.args]
     values += [
@@ -291,7 +292,7 @@ def ctas_wanted(entry: EntryOp, arch: Target) -> int:
 
 
 def multiplies_by_mmas(entry: EntryOp, arch: Target) -> bool:
-    """True of a kernel of which an MMA multiplies something, of whatever kind."""
+    """True of a kernel that has MMAs of whatever kind."""
     return any(atom_of(op) or tensor_core_atom(op, arch) for op in multiplications(entry))
 
 

@@ -63,14 +63,14 @@ def _divisor(op: Operation, depth: int) -> int:
 
 
 def pointee_bytes(pointer: SSAValue) -> int:
-    """The bytes of what a tile of pointers points to."""
+    """The bytes of an element that a tile of pointers points to."""
     assert isinstance(pointer.type, TileType)
     pointee: Any = pointer.type.element_type.pointee_type  # pyright: ignore
     return max(ELEMENT_OF[pointee].bits // 8, 1)
 
 
 def is_packed(pointer: SSAValue) -> bool:
-    """True where two elements of what a tile of pointers points to lie in a byte."""
+    """True of pointers to elements that lie two in a byte."""
     assert isinstance(pointer.type, TileType)
     pointee: Any = pointer.type.element_type.pointee_type  # pyright: ignore
     return ELEMENT_OF[pointee].bits == 4

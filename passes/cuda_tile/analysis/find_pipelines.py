@@ -82,7 +82,7 @@ class LoadGroup:
 
     @property
     def paired(self) -> bool:
-        """True where the MMAs of a pair of CTAs read them, of which one waits for both."""
+        """True where the MMAs of a pair of CTAs read them: one CTA waits for both."""
         return PAIR in self.product.attributes
 
     @property
@@ -175,7 +175,7 @@ class Pipelines:
         return sum(one.stages * _stage(one) for one in first)
 
     def rings(self) -> list[list[LoadPipeline]]:
-        """The pipelines by whom they share memory with: those of one shape, one after the other."""
+        """The pipelines in sets that share memory: of one shape, and none within another one."""
         rings: list[list[LoadPipeline]] = []
         for pipeline in self.by_loop.values():
             ring = next((ring for ring in rings if _fits(pipeline, ring)), None)

@@ -316,5 +316,5 @@ def _shared_columns(entry: EntryOp) -> tuple[list[SSAValue], DisjointSet[SSAValu
 
 
 def _may_be_there(value: SSAValue) -> bool:
-    """True of what multiplications result in, or loops carry."""
+    """True of a result of a multiplication, and of a value that a loop carries."""
     return isinstance(value, BlockArgument) or isinstance(value.owner, Multiplication | ForOp)

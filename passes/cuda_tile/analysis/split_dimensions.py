@@ -179,7 +179,7 @@ def relations(op: Operation, *, folds: bool = False) -> Iterator[Relation]:
 
 
 def _alike(op: Operation) -> Iterator[Relation]:
-    """The relation of an op on elements; of what is none nothing is split."""
+    """The relation of an op on elements; tiles of other ops are not split."""
     tiles = [x for x in (*op.operands, *op.results) if isinstance(x.type, TileType)]
     pointwise = isinstance(op, PureOp | AssumeOp | MemoryOp | AssertOp)
     same = len({shape_of(tile) for tile in tiles}) == 1
@@ -230,7 +230,7 @@ def around(value: SSAValue) -> Iterator[Operation]:
 
 
 def _is_cheap(op: Operation) -> bool:
-    """True of what is as well computed twice."""
+    """True of an op that is as well computed twice."""
     if isinstance(op, core.BroadcastOp | core.ReshapeOp):
         owner = op.source.owner
         return not shape_of(op.source) or (isinstance(owner, Operation) and _is_cheap(owner))

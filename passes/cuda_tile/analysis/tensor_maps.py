@@ -65,7 +65,7 @@ class BoxedAccess:
     few, parts of each along the tensor's dimension `cut`."""
     cut: int | None = None
     half: tuple[int, int] | None = None
-    """Of a load of which each CTA of a pair has a half: the tensor's dimension, and its extent."""
+    """The tensor's dimension in which each CTA of a pair loads a half, and the extent of that."""
 
     @property
     def map_type(self) -> TmaDescriptorType:

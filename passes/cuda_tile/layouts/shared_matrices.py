@@ -65,7 +65,7 @@ class MatrixOrder:
         return cls(tuple(run), tuple(above), row, SharedOrder(position, size, swizzle))
 
     def renumbered(self, bits: Mapping[int, int]) -> MatrixOrder:
-        """The order of the tile of whose numbers bit `bits[b]` is bit b here."""
+        """The order of the tile whose element numbers have as bit `bits[b]` what is bit b here."""
         return MatrixOrder(
             tuple(bits[bit] for bit in self.run),
             tuple(bits[bit] for bit in self.above),

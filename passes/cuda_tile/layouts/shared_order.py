@@ -54,7 +54,7 @@ class SharedOrder:
         ]
 
     def renumbered(self, bits: Mapping[int, int]) -> SharedOrder:
-        """The order of the tile of whose numbers bit `bits[b]` is bit b here."""
+        """The order of the tile whose element numbers have as bit `bits[b]` what is bit b here."""
         return SharedOrder(
             {bits[bit]: place for bit, place in self.position.items()},
             self.size,

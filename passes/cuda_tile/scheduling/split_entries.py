@@ -68,8 +68,8 @@ def split_entry(
     entry: EntryOp, parts: int, spread: Callable[[SplitTiles], object],
     *, in_loops: bool = False, folds: bool = False,
 ) -> SplitTiles:  # fmt: skip
-    """The tiles of an entry, of which `spread` splits some, in so many parts; of CTAs that have one
-    each, or of a loop `in_loops`. Raises UnsplitError where it is to stay whole."""
+    """The tiles of an entry in so many parts, where `spread` splits some: for CTAs that have a part
+    each, or for loops over them. Raises UnsplitError where the entry is to stay whole."""
     split = SplitTiles(entry, parts, folds)
     _check_ops(entry, in_loops=in_loops)
     split.copy_cheap()

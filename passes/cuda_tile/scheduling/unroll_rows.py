@@ -1,7 +1,7 @@
 """Tiles that threads have no registers for, computed one part after the other.
 
 Attention by 256 rows a block has the sums of 256 rows, which the loop carries, and their scores,
-which it does not: of half of the rows at a time the scores take half of the registers.
+which it does not: computed for half of the rows at a time, scores take half of the registers.
 
     for:  s = q k'; ...; o += p v        for:  s0 = q0 k'; ...; o0 += p0 v
                                                s1 = q1 k'; ...; o1 += p1 v
@@ -102,7 +102,7 @@ class _UnrolledParts:
             block.erase_arg(argument, safe_erase=False)
 
     def _shared(self, op: Operation) -> list[SSAValue]:
-        """The operands of which there are no parts."""
+        """The operands that are not split."""
         return [value for value in op.operands if value not in self.split.axes]
 
     def _expanded(self, values: Sequence[SSAValue]) -> list[SSAValue]:
