@@ -246,8 +246,9 @@ def _specialise(
     kernel: Kernel, *, waits: bool, registers: int,
 ) -> None:  # fmt: skip
     """A warp whose first thread copies, one whose first thread issues MMAs in tensor memory, if
-    there are any, and the threads in front of them that compute; where a kernel waits for the grids before it, the one that copies
-    does so first. Where those that compute need more `registers`, a warpgroup gives up its own."""
+    there are any, and the threads in front of them that compute. Where a kernel waits for the grids
+    before it, the one that copies does so first. Where those that compute need more `registers`, a
+    warpgroup gives up its own."""
     emitter, given = kernel.emitter, dict(kernel.values)
     number = kernel.threads.number
     first, second = (emitter.compare("eq", number, threads + i * WARP) for i in range(2))

@@ -326,6 +326,11 @@ def _held(threads: int, registers: int) -> int:
     return _REGISTERS // (threads * (-(-registers // 8) * 8))
 
 
+def _of_thread(registers: int, threads: int) -> int:
+    """The registers of each of so many threads."""
+    return registers // threads // 8 * 8
+
+
 def producer_pays(entry: EntryOp, arch: Target, ctas: int) -> bool:
     """True where a warp of its own is to copy: where the registers have room for it. Warps take
     registers four at a time where MMAs of warps have fragments in them, too."""
@@ -349,10 +354,10 @@ def late_registers(
     all_threads, needed = threads + WARPGROUP, alone + weights + _SPARE
     fitting = (shared_memory_limit(arch) + _OWN) // (memory + _OWN)
     least = min(fitting, _held(threads + WARP, alone))
-    room = _REGISTERS // (ctas * all_threads) // 8 * 8
+    room = _of_thread(_REGISTERS, ctas * all_threads)
     if needed <= room:
         return 0 if _held(threads + WARP, needed) >= least else None
-    raised = (room * all_threads - COPYING_REGISTERS * WARPGROUP) // threads // 8 * 8
+    raised = _of_thread(room * all_threads - COPYING_REGISTERS * WARPGROUP, threads)
     return raised if needed <= raised <= _MOST_REGISTERS and ctas >= least else None
 
 
@@ -360,7 +365,7 @@ def bounded_ctas(entry: EntryOp, arch: Target, threads: int, ctas: int) -> bool:
     """True where so many CTAs of a multiprocessor leave each thread registers enough: their warps
     are dealt to four parts of it, each of which has registers of its own."""
     warps = -(-ctas * threads // WARP // _PARTS)
-    room = _REGISTERS // (_PARTS * WARP * warps) // 8 * 8
+    room = _of_thread(_REGISTERS, _PARTS * WARP * warps)
     return ctas > 1 and registers_of(entry, arch) + _SPARE <= room
 
 

@@ -34,7 +34,6 @@ from tilewright.passes.cuda_tile.analysis.find_pipelines import (
 from tilewright.passes.cuda_tile.analysis.hints import hint
 from tilewright.passes.cuda_tile.analysis.loaded_operands import loaded_by
 from tilewright.passes.cuda_tile.analysis.remarks import remark
-from tilewright.passes.cuda_tile.analysis.split_dimensions import passed_on
 from tilewright.passes.cuda_tile.layouts.layouts import WARP_BITS
 from tilewright.passes.cuda_tile.layouts.mma_layouts import (
     Multiplication,
@@ -42,6 +41,7 @@ from tilewright.passes.cuda_tile.layouts.mma_layouts import (
     multiplications,
     product_types,
 )
+from tilewright.passes.cuda_tile.layouts.passed_values import passed_on
 from tilewright.passes.cuda_tile.layouts.tensor_memory_layouts import (
     ACCUMULATORS,
     OPERAND,

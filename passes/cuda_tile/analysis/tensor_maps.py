@@ -35,7 +35,6 @@ from tilewright.dialects.cute_nvgpu.types.tensor_map import TmaDescriptorType
 from tilewright.passes.cuda_tile.analysis.cost_model import TMA
 from tilewright.passes.cuda_tile.analysis.facts import divisor
 from tilewright.passes.cuda_tile.analysis.hints import hint
-from tilewright.passes.cuda_tile.analysis.split_dimensions import passed_on, region_of
 from tilewright.passes.cuda_tile.analysis.view_access import (
     Extent,
     extents_of,
@@ -45,6 +44,7 @@ from tilewright.passes.cuda_tile.analysis.view_access import (
 )
 from tilewright.passes.cuda_tile.layouts.elements import scalar_type
 from tilewright.passes.cuda_tile.layouts.layouts import above, dim_bits
+from tilewright.passes.cuda_tile.layouts.passed_values import passed_on, region_of
 from tilewright.passes.cuda_tile.layouts.shared_matrices import ALIGNMENT, MatrixOrder
 
 _ARGUMENT, _NUMBER = 0, 1

@@ -39,15 +39,12 @@ from tilewright.dialects.cuda_tile.ops.views import (
     StoreViewTkoOp,
     ViewAccess,
 )
-from tilewright.passes.cuda_tile.analysis.split_dimensions import (
-    SplitTiles,
-    UnsplitError,
-    passed_on,
-)
+from tilewright.passes.cuda_tile.analysis.split_dimensions import SplitTiles, UnsplitError
 from tilewright.passes.cuda_tile.analysis.tensor_maps import is_weak, reads_only
 from tilewright.passes.cuda_tile.analysis.view_access import tensor_of
 from tilewright.passes.cuda_tile.layouts.elements import shape_of, tile_type
 from tilewright.passes.cuda_tile.layouts.mma_layouts import multiplications
+from tilewright.passes.cuda_tile.layouts.passed_values import passed_on
 from tilewright.passes.cuda_tile.scheduling.part_accesses import access_part, as_part
 
 AxisOf = Callable[[int, int, int], int | None]

@@ -26,13 +26,10 @@ from tilewright.dialects.cuda_tile.types import TokenType
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
 from tilewright.passes.cuda_tile.analysis.cost_model import are_tall, is_crowded, tiled_products
 from tilewright.passes.cuda_tile.analysis.place_accumulators import is_short_of_columns
-from tilewright.passes.cuda_tile.analysis.split_dimensions import (
-    SplitTiles,
-    UnsplitError,
-    region_of,
-)
+from tilewright.passes.cuda_tile.analysis.split_dimensions import SplitTiles, UnsplitError
 from tilewright.passes.cuda_tile.layouts.elements import tile_type
 from tilewright.passes.cuda_tile.layouts.mma_layouts import multiplications
+from tilewright.passes.cuda_tile.layouts.passed_values import region_of
 from tilewright.passes.cuda_tile.legalization.shaped_builder import ShapedBuilder, rebuilt
 from tilewright.passes.cuda_tile.scheduling.part_accesses import access_part, as_part
 from tilewright.passes.cuda_tile.scheduling.split_entries import check_parts
