@@ -131,8 +131,9 @@ class FieldsOp(DefinedOp):
 _Op = TypeVar("_Op", bound=FieldsOp)
 
 
-def fields_op(name: str, row: Any = None) -> Callable[[type[_Op]], type[_Op]]:
-    """Define an op: its name, and the row of its instruction where one is that of all such ops."""
+def fields_op(name: str, *rows: Any) -> Callable[[type[_Op]], type[_Op]]:
+    """Define an op: its name, and the rows of its instruction, of which the first one is that of
+    all such ops unless their `row` says another."""
 
     def define(class_: type[_Op]) -> type[_Op]:
         class_.name = name
@@ -140,8 +141,8 @@ def fields_op(name: str, row: Any = None) -> Callable[[type[_Op]], type[_Op]]:
         begin, class_.assembly_format = class_.assembly_format, None
         defined: Any = define_op(class_)
         defined.assembly_format = begin
-        if row is not None:
-            defined.ROW = row
+        if rows:
+            defined.ROW, defined.ROWS = rows[0], rows
         return defined
 
     return define

@@ -46,7 +46,12 @@ class TensorCopyOp(PtxOp):
             )
 
 
-@fields_op("ptx.cp.async.bulk.tensor.load")
+@fields_op(
+    "ptx.cp.async.bulk.tensor.load",
+    rows.TENSOR_LOAD,
+    rows.TENSOR_LOAD_MULTICAST,
+    rows.TENSOR_LOAD_PAIR,
+)
 class TensorLoadOp(TensorCopyOp):
     """`cp.async.bulk.tensor.Nd.shared::cluster.global... [dst], [map, {c}], [mbar]{, policy}`.
 
@@ -105,7 +110,7 @@ class TensorStoreOp(TensorFromSharedOp):
     assembly_format = "$map `,` `[` $coordinates `]` `,` $source"
 
 
-@fields_op("ptx.cp.reduce.async.bulk.tensor")
+@fields_op("ptx.cp.reduce.async.bulk.tensor", *rows.TENSOR_REDUCE.values())
 class TensorReduceOp(TensorFromSharedOp):
     """`cp.reduce.async.bulk.tensor.Nd.global.shared::cta.KIND.tile.bulk_group [map, {c}], [src]`.
 

@@ -83,7 +83,7 @@ class _AccessOp(PtxOp):
             )
 
 
-@fields_op("ptx.ld", rows.LOADS[0])
+@fields_op("ptx.ld", *rows.LOADS)
 class LdOp(_AccessOp):
     """Load from memory; with a predicate where that holds, the result being other registers where
     it does not: `@p ld`, `@!p mov`. PTX ISA 9.7.9.8.
@@ -94,7 +94,6 @@ class LdOp(_AccessOp):
     ```
     """
 
-    ROWS: ClassVar = rows.LOADS
     OPERANDS: ClassVar = {"d": "result", "a": "address + offset"}
 
     T: ClassVar = VarConstraint("T", BaseAttr(RegType))
@@ -120,7 +119,7 @@ class LdOp(_AccessOp):
         self.verify_guard()
 
 
-@fields_op("ptx.st", rows.STORES[0])
+@fields_op("ptx.st", *rows.STORES)
 class StOp(_AccessOp):
     """Store to memory, with a predicate where that holds: `@p st`. PTX ISA 9.7.9.11.
 
@@ -130,7 +129,6 @@ class StOp(_AccessOp):
     ```
     """
 
-    ROWS: ClassVar = rows.STORES
     OPERANDS: ClassVar = {"a": "address + offset", "b": "value"}
 
     address = operand_def(RegType)

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from xdsl.dialects.builtin import StringAttr, UnitAttr
-from xdsl.ir import SSAValue
 from xdsl.irdl import operand_def, opt_prop_def, prop_def, result_def, traits_def
 from xdsl.traits import NoMemoryEffect
 
@@ -79,10 +78,6 @@ class LdmatrixOp(MatrixCopyOp):
 
     assembly_format = "($form^)? (`trans` $trans^)? $address `,` $offset"
 
-    def __init__(self, address: SSAValue, copy: MatrixCopy, offset: int = 0):
-        result = reg("b32", copy.registers)
-        super().__init__(address, result, offset, form=copy.row.form, trans=copy.trans)
-
 
 @fields_op("ptx.stmatrix")
 class StmatrixOp(MatrixCopyOp):
@@ -101,9 +96,6 @@ class StmatrixOp(MatrixCopyOp):
     value = operand_def(RegType)
 
     assembly_format = "($form^)? (`trans` $trans^)? $address `,` $offset `,` $value"
-
-    def __init__(self, address: SSAValue, value: SSAValue, copy: MatrixCopy, offset: int = 0):
-        super().__init__(address, value, offset, form=copy.row.form, trans=copy.trans)
 
 
 @fields_op("ptx.movmatrix", MOVMATRIX)

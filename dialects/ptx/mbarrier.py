@@ -50,7 +50,7 @@ class InvalOp(MbarrierOp):
     """`mbarrier.inval.shared.b64 [a]`."""
 
 
-@fields_op("ptx.mbarrier.arrive")
+@fields_op("ptx.mbarrier.arrive", rows.MBARRIER_ARRIVE, rows.MBARRIER_ARRIVE_COUNT)
 class ArriveOp(MbarrierOp):
     """`mbarrier.arrive.shared.b64 _, [a]{, count}`."""
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import ClassVar, Self
 
 from xdsl.dialects.builtin import IntegerAttr, StringAttr, UnitAttr, i64
-from xdsl.ir import SSAValue
+from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
     operand_def,
     opt_prop_def,
@@ -185,6 +185,11 @@ class MovOp(MoveOp):
             raise self.fail(f"single registers of one width, got {source} and {result}")
 
 
+_HALVES = {"b16": "b8", "b32": "b16", "b64": "b32"}
+"""The kind of the halves of registers of a kind."""
+_WHOLES: dict[Attribute, RegType] = {reg(half): reg(whole) for whole, half in _HALVES.items()}
+
+
 @fields_op("ptx.pack")
 class PackOp(MoveOp):
     """Two registers side by side in one of twice the width: `mov.b32 d, {lo, hi}` of 16-bit
@@ -201,11 +206,8 @@ class PackOp(MoveOp):
     high = operand_def(RegType)
     result = result_def(RegType)
 
-    HALVES: ClassVar[dict[str, str]] = {"b16": "b8", "b32": "b16", "b64": "b32"}
-    """The kind of the halves, by that of the result."""
-
-    def __init__(self, low: SSAValue, high: SSAValue, kind: str = "b32"):
-        super().__init__(low, high, reg(kind))
+    def __init__(self, low: SSAValue, high: SSAValue):
+        super().__init__(low, high, _WHOLES.get(low.type, reg("b32")))
 
     @property
     def row(self) -> InstructionRow:
@@ -219,15 +221,15 @@ class PackOp(MoveOp):
     def parse(cls, parser: Parser) -> Self:
         start = parser.pos
         kind = parser.parse_identifier()
-        if kind not in cls.HALVES:
+        if kind not in _HALVES:
             parser.raise_error(
-                f"'{cls.name}' expected {' or '.join(cls.HALVES)}, got {kind}", start, parser.pos
+                f"'{cls.name}' expected {' or '.join(_HALVES)}, got {kind}", start, parser.pos
             )
         halves = parser.parse_comma_separated_list(
             parser.Delimiter.NONE, parser.parse_unresolved_operand
         )
-        low, high = parser.resolve_operands(halves, [reg(cls.HALVES[kind])] * 2, parser.pos)
-        op = cls(low, high, kind)
+        low, high = parser.resolve_operands(halves, [reg(_HALVES[kind])] * 2, parser.pos)
+        op = cls(low, high)
         op.attributes |= parser.parse_optional_attr_dict()
         return op
 
@@ -238,8 +240,8 @@ class PackOp(MoveOp):
 
     def verify_(self) -> None:
         kind = self.result.type
-        half = reg(self.HALVES.get(kind.kind.data, "b16"))
-        if kind not in map(reg, self.HALVES) or {self.low.type, self.high.type} != {half}:
+        half = reg(_HALVES.get(kind.kind.data, "b16"))
+        if kind not in map(reg, _HALVES) or {self.low.type, self.high.type} != {half}:
             raise self.fail(
                 f"two halves of a b16, b32 or b64 register, got {self.low.type}, {self.high.type} "
                 f"for {kind}"
@@ -262,15 +264,15 @@ class UnpackOp(MoveOp):
     octets = opt_prop_def(UnitAttr)
     halves = result_def(RegType)
 
-    def __init__(self, source: SSAValue, *, octets: bool = False):
-        half = reg("b8" if octets else "b16", 2)
-        super().__init__(source, half, octets=octets or None)
+    def __init__(self, source: SSAValue):
+        octets = source.type == reg("b16")
+        super().__init__(source, reg("b8" if octets else "b16", 2), octets=octets)
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:
         octets = parser.parse_optional_keyword("octets") is not None
         operand = parser.parse_unresolved_operand()
-        op = cls(parser.resolve_operand(operand, reg("b16" if octets else "b32")), octets=octets)
+        op = cls(parser.resolve_operand(operand, reg("b16" if octets else "b32")))
         op.attributes |= parser.parse_optional_attr_dict()
         return op
 
@@ -281,7 +283,7 @@ class UnpackOp(MoveOp):
 
     def verify_(self) -> None:
         whole = "b16" if self.octets else "b32"
-        if (self.source.type, self.halves.type) != (reg(whole), reg(PackOp.HALVES[whole], 2)):
+        if (self.source.type, self.halves.type) != (reg(whole), reg(_HALVES[whole], 2)):
             raise self.fail(
                 f"the halves of a {whole} register, got {self.halves.type} of {self.source.type}"
             )

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 
 from xdsl.dialects.builtin import StringAttr
-from xdsl.ir import SSAValue
 from xdsl.irdl import operand_def, prop_def, result_def
 
 from tilewright.dialects.cute_nvgpu.lattice.sync import SHFL_SYNC
@@ -28,9 +27,6 @@ class ShflSyncOp(RowOp):
     result = result_def(RegType)
 
     assembly_format = "$mode $value `,` $lane"
-
-    def __init__(self, mode: str, value: SSAValue, lane: int):
-        super().__init__(value, value.type, mode, lane)
 
     @property
     def mnemonic(self) -> str:

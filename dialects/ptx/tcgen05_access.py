@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from xdsl.dialects.builtin import StringAttr, UnitAttr
-from xdsl.ir import SSAValue
 from xdsl.irdl import operand_def, opt_prop_def, prop_def, result_def
 
 from tilewright.dialects.cute_nvgpu.atoms.operands import (
@@ -23,7 +22,7 @@ from tilewright.dialects.cute_nvgpu.atoms.tmem_copy import (
 )
 from tilewright.dialects.cute_nvgpu.lattice import tmem_access as rows
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
-from tilewright.dialects.fields import NUMBER, Field, fields_op
+from tilewright.dialects.fields import NUMBER, fields_op
 from tilewright.dialects.ptx.instruction import PtxOp
 from tilewright.dialects.ptx.types import RegType, reg
 
@@ -71,11 +70,6 @@ class AccessOp(PtxOp):
             )
 
 
-def _form(access: TmemAccess, offset: int) -> dict[str, Field]:
-    half = access.half if access.shape.halves else None
-    return {"shape": access.shape.name, "half": half, "offset": offset}
-
-
 @fields_op("ptx.tcgen05.ld", rows.TMEM_LOAD)
 class LdOp(AccessOp):
     """`tcgen05.ld.sync.aligned.SHAPE.xN{.pack::16b}.b32 {r}, [taddr]{, half}`.
@@ -91,9 +85,6 @@ class LdOp(AccessOp):
     result = result_def(RegType)
 
     assembly_format = "$shape (`packed` $packed^)? (`half` $half^)? $address `,` $offset"
-
-    def __init__(self, address: SSAValue, result: RegType, access: TmemAccess, offset: int = 0):
-        super().__init__(address, result, packed=access.packed, **_form(access, offset))
 
 
 @fields_op("ptx.tcgen05.st", rows.TMEM_STORE)
@@ -112,9 +103,6 @@ class StOp(AccessOp):
     value = operand_def(RegType)
 
     assembly_format = "$shape (`packed` $packed^)? (`half` $half^)? $address `,` $offset `,` $value"
-
-    def __init__(self, address: SSAValue, value: SSAValue, access: TmemAccess, offset: int = 0):
-        super().__init__(address, value, packed=access.packed, **_form(access, offset))
 
     def verify_(self) -> None:
         super().verify_()
@@ -138,12 +126,6 @@ class LdRedOp(AccessOp):
     reduced = result_def(RegType)
 
     assembly_format = "$shape $form (`half` $half^)? $address `,` $offset"
-
-    def __init__(
-        self, address: SSAValue, result: RegType, access: TmemAccess, form: str, offset: int = 0
-    ):
-        reduced = reg(result.kind.data)
-        super().__init__(address, result, reduced, form=form, **_form(access, offset))
 
     @property
     def operand_forms(self) -> Sequence[OperandForm]:

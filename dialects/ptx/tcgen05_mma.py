@@ -99,10 +99,17 @@ class Tcgen05MmaOp(PtxOp, CtaGroupOp):
         return self.said.cta_group
 
     @property
-    def known_idesc(self) -> int | None:
-        """The instruction descriptor, where it is a constant."""
+    def sources(self) -> dict[str, SSAValue]:
+        """Its tensors by operand."""
+        tensors = {"A": self.a, "B": self.b, "D": self.d, "E": self.metadata}
+        tensors |= {"SFA": self.sfa, "SFB": self.sfb}
+        return {name: value for name, value in tensors.items() if value is not None}
+
+    @property
+    def mma_atom(self) -> UmmaAtom | None:
+        """The atom that it issues, where its instruction descriptor is a constant."""
         owner = self.idesc.owner
-        return owner.unsigned if isinstance(owner, ConstOp) else None
+        return self.atom_of(owner.unsigned) if isinstance(owner, ConstOp) else None
 
     def atom_of(self, idesc: int) -> UmmaAtom:
         """The atom that it issues with an instruction descriptor. Raises AtomError or
@@ -138,17 +145,15 @@ class Tcgen05MmaOp(PtxOp, CtaGroupOp):
 
     def requirement(self) -> Requirement:
         spelling, needed = self.said.spelling, self.said.spelling.target
-        known = self.known_idesc
-        if known is not None and (row := self.atom_of(known).row).k == LONG_K:
-            needed = row.target
+        if (atom := self.mma_atom) is not None and atom.row.k == LONG_K:
+            needed = atom.row.target
         elif self.scale_input_d is not None:
             needed = SCALES_INPUT
         return Requirement(needed, spelling.ptx_version)
 
     def verify_(self) -> None:
         said = self.said
-        if (known := self.known_idesc) is not None:
-            _ = self.atom_of(known)
+        _ = self.mma_atom
         self.verify_group()
         if self.a.type not in (reg("b64"), reg("b32")):
             raise Illegal(

@@ -16,7 +16,7 @@ FenceBeforeThreadSyncOp = row_op("ptx.tcgen05.fence.before_thread_sync", rows.FE
 FenceAfterThreadSyncOp = row_op("ptx.tcgen05.fence.after_thread_sync", rows.FENCE_AFTER)
 
 
-@fields_op("ptx.tcgen05.commit")
+@fields_op("ptx.tcgen05.commit", rows.TMEM_COMMIT, rows.TMEM_COMMIT_MULTICAST)
 class CommitOp(GroupOp):
     """`tcgen05.commit.cta_group::G.mbarrier::arrive::one.shared::cluster...b64 [mbar]{, mask}`.
 

@@ -14,6 +14,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.traits import IsTerminator
 
 from tilewright.dialects.op_rules import OpRules
+from tilewright.dialects.row_ops import ops_of
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.program import (
     Awaited,
@@ -33,7 +34,20 @@ Rule = Callable[[Any, "Builder"], Step | None]
 RULES = OpRules[Rule]()
 """The rule of each op type: it returns the op's step, or None where it added blocks itself."""
 
-runs = RULES.of
+
+def runs(*keys: Any) -> Callable[[Rule], Rule]:
+    """Register a function as the rule of some types of op, and of the ops of some rows."""
+    return RULES.of(*ops_of(*keys))
+
+
+def executes(*keys: Any) -> Callable[[Step], Step]:
+    """Register a step that is that of all such ops, whatever their fields."""
+
+    def register(step: Step) -> Step:
+        runs(*keys)(lambda op, builder: step)
+        return step
+
+    return register
 
 
 def nothing(machine: Machine, gang: Gang) -> None:
@@ -44,11 +58,10 @@ Run = Callable[Concatenate[Machine, Gang, ...], Any]
 """An effect on the operands of an op, which gives the op's result, or a list of its results."""
 
 
-def effect(
-    op: Operation, builder: "Builder", run: Run, *operands: SSAValue | Sequence[SSAValue] | None
-) -> Step:
+def effect(op: Operation, builder: "Builder", run: Run, *operands: "Source | None") -> Step:
     """The step that runs on the values of an op's operands: of all in their order, or as given,
-    lists of values for groups, and None for what the op lacks."""
+    lists of values for groups, what functions make of the registers, and None for what the op
+    lacks."""
     sources = [_taken(builder, operand) for operand in operands or op.operands]
     dests = builder.slots(op.results)
 
@@ -61,11 +74,14 @@ def effect(
     return step
 
 
-def _taken(
-    builder: "Builder", operand: SSAValue | Sequence[SSAValue] | None
-) -> Callable[[list[Any]], Any]:
+Source = SSAValue | Sequence[SSAValue] | Callable[[list[Any]], Any]
+
+
+def _taken(builder: "Builder", operand: Source | None) -> Callable[[list[Any]], Any]:
     if operand is None:
         return lambda regs: None
+    if callable(operand):
+        return operand
     if isinstance(operand, SSAValue):
         return itemgetter(builder.slot(operand))
     slots = builder.slots(operand)

@@ -250,5 +250,4 @@ def _bitcast(op: arith.BitcastOp, to: Conversion) -> None:
     if source.kind == result.kind and not half:
         to[op.result] = value
     else:
-        moved = reg(result.kind)
-        to[op.result] = to.pure((MovOp, value, moved), (value,), lambda: MovOp(value, moved))
+        to[op.result] = to.pure(MovOp, value, reg(result.kind))

@@ -35,8 +35,7 @@ def packed(parts: list[SSAValue], fragment: FragmentType, to: Conversion) -> SSA
     if len(parts) == 1:
         return parts[0]
     if bits == 16:
-        low, high = parts
-        return to.pure((PackOp, low, high), parts, lambda: PackOp(low, high))
+        return to.pure(PackOp, *parts)
     word = _word_of(parts[0], bits, to)
     for place, part in enumerate(parts[1:], 1):
         shifted = to.scalar(ShlOp, "b32", _word_of(part, bits, to), to.const(place * bits, "b32"))
@@ -49,7 +48,7 @@ def make(registers: list[SSAValue], fragment: FragmentType, to: Conversion) -> S
     if len(registers) == 1:
         return registers[0]
     type_ = reg(fragment.element.register, len(registers))
-    return to.pure((ListMakeOp, *registers), registers, lambda: ListMakeOp(registers, type_))
+    return to.pure(ListMakeOp, tuple(registers), type_)
 
 
 def unpacked(register: SSAValue, place: int, fragment: FragmentType, to: Conversion) -> SSAValue:
@@ -58,8 +57,7 @@ def unpacked(register: SSAValue, place: int, fragment: FragmentType, to: Convers
         return register
     bits = fragment.element.bits
     if bits == 16:
-        pair = to.pure((UnpackOp, register), (register,), lambda: UnpackOp(register))
-        return element(pair, place, to)
+        return element(to.pure(UnpackOp, register), place, to)
     word = to.scalar(ShrOp, "u32", register, to.const(place * bits, "b32"))
     return to.scalar(CvtOp, "u16.u32", word)
 
@@ -113,12 +111,12 @@ def _slice(op: fragment.SliceOp, to: Conversion) -> None:
 
 @lowers(fragment.ConcatOp)
 def _concat(op: fragment.ConcatOp, to: Conversion) -> None:
-    fragment, parts = op.result.type, [to[part] for part in op.fragments]
+    fragment, parts = op.result.type, tuple(to[part] for part in op.fragments)
     if len(parts) == 1:
         to[op.result] = parts[0]
         return
     type_ = reg(fragment.element.register, fragment.registers)
-    to[op.result] = to.pure((ListMakeOp, *parts), parts, lambda: ListMakeOp(parts, type_))
+    to[op.result] = to.pure(ListMakeOp, parts, type_)
 
 
 @lowers(fragment.CastOp)

@@ -63,15 +63,10 @@ def _part(value: SSAValue, first: int, bits: int, type_: FragmentType, to: Conve
     number, inside = divmod(first, type_.element.per_register)
     register, width, offset = element(value, number, to), 32, inside * type_.element.bits
     while width > bits:
-        halves = _halves(register, width == 16, to)
         width //= 2
-        register = element(halves, offset // width, to)
+        register = element(to.pure(UnpackOp, register), offset // width, to)
         offset %= width
     return register
-
-
-def _halves(register: SSAValue, octets: bool, to: Conversion) -> SSAValue:
-    return to.pure((UnpackOp, register), (register,), lambda: UnpackOp(register, octets=octets))
 
 
 def _joined(parts: list[SSAValue], bits: int, to: Conversion) -> list[SSAValue]:
@@ -79,9 +74,5 @@ def _joined(parts: list[SSAValue], bits: int, to: Conversion) -> list[SSAValue]:
     while bits < 32:
         bits *= 2
         pairs = zip(parts[::2], parts[1::2], strict=True)
-        parts = [_pair(low, high, f"b{bits}", to) for low, high in pairs]
+        parts = [to.pure(PackOp, low, high) for low, high in pairs]
     return parts
-
-
-def _pair(low: SSAValue, high: SSAValue, kind: str, to: Conversion) -> SSAValue:
-    return to.pure((PackOp, low, high), (low, high), lambda: PackOp(low, high, kind))

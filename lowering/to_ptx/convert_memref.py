@@ -66,9 +66,8 @@ def module_variable(op: memref.GlobalOp) -> GlobalOp:
 @lowers(memref.GetGlobalOp)
 def _module_variable(op: memref.GetGlobalOp, to: Conversion) -> None:
     name = identifier(op.name_.string_value())
-    address = to.pure((GlobalAddressOp, name), (), lambda: GlobalAddressOp(name))
     assert is_memref(op.memref.type)
-    to[op.memref] = argument_tile(op, op.memref.type, address)
+    to[op.memref] = argument_tile(op, op.memref.type, to.pure(GlobalAddressOp, name))
 
 
 def argument_strides(op: Operation, type_: MemRefType) -> tuple[int, ...]:
@@ -282,7 +281,7 @@ def allocate(op: Operation, type_: MemRefType, align: int, to: Conversion) -> Ti
         raise OpError(op, f"'{op.name}' expected a static shape and layout, got {type_}")
     size = element_size(op, type_)
     offset = to.shared.take(footprint(layout) * size, alignment(align, layout, size))
-    address = to.pure((SharedAddressOp, offset), (), lambda: SharedAddressOp(offset))
+    address = to.pure(SharedAddressOp, offset)
     return Tile(Space.SMEM, address, address, size, (), layout)
 
 

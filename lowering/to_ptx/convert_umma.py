@@ -18,9 +18,8 @@ def _mma(op: UmmaOp, to: Conversion) -> None:
         value = op.sources[operand]
         return to.values[value].address if operand in tensors else to[value]
 
-    enable = None if op.accumulates_if is None else to[op.accumulates_if]
+    enable = to.given(op.accumulates_if)
     known = None if enable is None else constant(enable)
-    zero_columns = op.zero_columns
     to.add(
         Tcgen05MmaOp(
             op.mnemonic,
@@ -36,7 +35,7 @@ def _mma(op: UmmaOp, to: Conversion) -> None:
             enable_input_d=enable if known is None else None,
             zero=known == 0,
             scale_input_d=op.input_scale,
-            zero_column_mask=None if zero_columns is None else to[zero_columns],
+            zero_column_mask=to.given(op.zero_columns),
         )
     )
 
@@ -45,8 +44,5 @@ def _lanes(op: UmmaOp, to: Conversion) -> SSAValue | None:
     """The words of the lane mask as a list of registers."""
     if not op.lane_mask:
         return None
-    lane_mask = [to[word] for word in op.lane_mask]
-    words = tuple(lane_mask)
-    return to.pure(
-        (ListMakeOp, *words), words, lambda: ListMakeOp(lane_mask, reg("b32", len(lane_mask)))
-    )
+    words = tuple(to[word] for word in op.lane_mask)
+    return to.pure(ListMakeOp, words, reg("b32", len(words)))

@@ -116,6 +116,11 @@ class _AccessOp(BaselineOp):
         """True where the address is one in shared memory."""
         return self.operands[0].type == i32
 
+    @property
+    def space(self) -> str:
+        """The space of the address, as PTX calls it."""
+        return "shared" if self.is_shared else "global"
+
     def verify_address(self) -> None:
         """Raise VerifyException where the address is none."""
         if self.operands[0].type not in (i32, i64):
@@ -295,8 +300,7 @@ class ReduceOp(_AccessOp):
     @property
     def mnemonic(self) -> str:
         """`red.relaxed.gpu.global.add.v2.f32`."""
-        space = "shared" if self.is_shared else "global"
-        return f"red.{self.semantics.data}.{space}.{self.form}"
+        return f"red.{self.semantics.data}.{self.space}.{self.form}"
 
     def requirement(self) -> Requirement:
         return Requirement.of(INSTRUCTIONS[self.mnemonic])

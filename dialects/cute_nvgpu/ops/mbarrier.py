@@ -73,7 +73,7 @@ class InvalOp(MbarrierOp):
     """
 
 
-@fields_op("cute_nvgpu.mbarrier.arrive")
+@fields_op("cute_nvgpu.mbarrier.arrive", rows.MBARRIER_ARRIVE, rows.MBARRIER_ARRIVE_COUNT)
 class ArriveOp(_CountedOp):
     """Arrive, once or `count` times, at the current phase of an mbarrier, without waiting.
 

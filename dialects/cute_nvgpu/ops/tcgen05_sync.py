@@ -10,7 +10,7 @@ from tilewright.dialects.cute_nvgpu.ops.tmem import TmemOp
 from tilewright.dialects.fields import fields_op
 
 
-@fields_op("cute_nvgpu.tcgen05.commit", rows.TMEM_COMMIT)
+@fields_op("cute_nvgpu.tcgen05.commit", rows.TMEM_COMMIT, rows.TMEM_COMMIT_MULTICAST)
 class CommitOp(TmemOp):
     """Arrive at an mbarrier once what the thread started so far is complete: its MMAs, its copies
     to tensor memory and its shifts, of the same CTA group.

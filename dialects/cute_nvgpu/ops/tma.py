@@ -24,7 +24,9 @@ from tilewright.dialects.fields import NUMBER, fields_op
 from tilewright.dialects.illegal import Illegal
 
 
-@fields_op("cute_nvgpu.tma.load")
+@fields_op(
+    "cute_nvgpu.tma.load", rows.TENSOR_LOAD, rows.TENSOR_LOAD_MULTICAST, rows.TENSOR_LOAD_PAIR
+)
 class TmaLoadOp(NvgpuOp):
     """Start to copy a box of a tensor in global memory to shared memory.
 
@@ -134,7 +136,7 @@ class TmaReductionAttr(EnumAttribute[TmaReduction], SpacedOpaqueSyntaxAttribute)
     name = "cute_nvgpu.tma_reduction"
 
 
-@fields_op("cute_nvgpu.tma.reduce")
+@fields_op("cute_nvgpu.tma.reduce", *rows.TENSOR_REDUCE.values())
 class TmaReduceOp(_FromSharedOp):
     """Start to combine a tensor in global memory with a box from shared memory.
 

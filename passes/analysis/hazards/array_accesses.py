@@ -43,7 +43,7 @@ class ArrayAccesses(Mbarriers):
         """The accesses to each array, those in the generic proxy apart."""
         return defaultdict(list)
 
-    def _array(self, index: int, event: Event, roles: list[int]) -> list[int]:
+    def _array(self, event: Event, roles: list[int]) -> list[int]:
         ((place, pointer, (number,)),) = event.accesses
         array, bytes_, run = event.constant
         if number is UNKNOWN or (bytes_ and pointer is UNKNOWN):
@@ -123,7 +123,7 @@ class StrongAccesses(ArrayAccesses):
         """Accesses by their role and when."""
         return []
 
-    def _strong(self, index: int, event: Event, roles: list[int]) -> list[int]:
+    def _strong(self, event: Event, roles: list[int]) -> list[int]:
         for role in roles:
             if (access := access_of(event, self.roles[role].lanes)) is None:
                 continue

@@ -7,25 +7,34 @@ they are of one array.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from xdsl.dialects import memref
-from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects.cute import Layout, flatten
 from tilewright.dialects.cute.types.argument import ArgumentAttr, signature_of, sources_of
 from tilewright.dialects.cute.types.tensors import MemRefType as TensorType
-from tilewright.dialects.cute_nvgpu.ops import fragment_memory, tma
+from tilewright.dialects.cute_nvgpu.lattice import tma as rows
+from tilewright.dialects.cute_nvgpu.ops import tma
 from tilewright.dialects.cute_nvgpu.types.tensor_map import TmaDescriptorType
 from tilewright.dialects.ptx import bulk_copy, data_movement
+from tilewright.dialects.row_ops import box_corner, memory_operand, ops_of
 from tilewright.passes.analysis.hazards.effects import Effect, MemoryPlace
+from tilewright.passes.analysis.hazards.thread_accesses import (
+    ELEMENTS,
+    bytes_of,
+    writes,
+)
 from tilewright.passes.analysis.thread_dependence import reached
 
 FAR = 14
 """Of a mode of which only the launch says how far apart its elements are they are 1 << FAR
 elements, of the next one 1 << 2 FAR, ...: what a kernel accesses of each is far less."""
+
+_BOXES = frozenset(ops_of(rows.TENSOR_LOAD, rows.TENSOR_STORE, *rows.TENSOR_REDUCE.values()))
+"""Copies of boxes."""
 
 Elements = NDArray[np.int64]
 
@@ -106,56 +115,32 @@ class Arrays:
     # What ops do with them
 
     def effect_of(self, op: Operation) -> Effect | None:
-        """An access of threads to one of the arrays."""
-        match op:
-            case memref.LoadOp() | memref.StoreOp():
-                stores = isinstance(op, memref.StoreOp)
-                return self._access(op.memref, op.indices, 1, stores, None)
-            case fragment_memory.LoadOp():
-                size = fragment_memory.fragment_bytes(op.fragment.type)
-                return self._access(op.source, op.indices, size, False, None)
-            case fragment_memory.StoreOp():
-                size = fragment_memory.fragment_bytes(op.fragment.type)
-                return self._access(op.dest, op.indices, size, True, op.predicate)
-            case data_movement.LdOp() | data_movement.StOp() if op.space.data == "global":
-                return self._addressed(op)
-            case _:
-                return None
-
-    def _access(
-        self, line: SSAValue, indices: Sequence[SSAValue], size: int, writes: bool,
-        predicate: SSAValue | None,
-    ) -> Effect | None:  # fmt: skip
-        """An access to a line of elements from its first one on."""
-        if (array := self.of_pointer.get(line)) is None or len(indices) != 1:
+        """An access of threads to one of the arrays: to a line of elements, or at an address."""
+        by_address = isinstance(op, data_movement.LdOp | data_movement.StOp)
+        if not by_address and not isinstance(op, ELEMENTS):
             return None
-        assert isinstance(line.type, MemRefType)
-        place = MemoryPlace(line, tuple(indices), writes=writes)
-        return Effect("array", places=(place,), constant=(array, 0, max(size // array.item, 1)),
-                      predicate=predicate)  # fmt: skip
-
-    def _addressed(self, op: data_movement.LdOp | data_movement.StOp) -> Effect | None:
-        pointers = [value for value in reached(op.address, lambda _: True)
-                    if value in self.of_pointer]  # fmt: skip
-        if len(pointers) != 1:
+        place = memory_operand(op)
+        memory, indices, offset = place
+        pointers = [memory]
+        if by_address:
+            pointers = [
+                value for value in reached(memory, lambda _: True) if value in self.of_pointer
+            ]
+        array = self.of_pointer.get(pointers[0]) if len(pointers) == 1 else None
+        indices = (memory,) if indices is None else indices
+        if array is None or len(indices) != 1 or (by_address and place.is_shared):
             return None
-        array, stores = self.of_pointer[pointers[0]], isinstance(op, data_movement.StOp)
-        place = MemoryPlace(pointers[0], (op.address,), offset=op.offset.value.data, writes=stores)
-        size = op.access_bytes * op.data.type.count.data
-        return Effect("array", places=(place,), predicate=op.guard,
-                      constant=(array, array.item, max(size // array.item, 1)))  # fmt: skip
+        place = MemoryPlace(pointers[0], indices, offset=offset, writes=writes(op))
+        size = max(bytes_of(op) // array.item, 1)
+        return Effect("array", places=(place,), predicate=getattr(op, "predicate", None),
+                      constant=(array, array.item if by_address else 0, size))  # fmt: skip
 
-    def corner_of(self, op: Operation) -> MemoryPlace | None:
+    def corner_of(self, op: Any) -> MemoryPlace | None:
         """The place that a copy of a box begins at in one of the arrays, outermost first."""
-        match op:
-            case tma.TmaLoadOp() | tma.TmaStoreOp() | tma.TmaReduceOp():
-                corner = tuple(op.coordinates)
-            case bulk_copy.TensorLoadOp() | bulk_copy.TensorStoreOp() | bulk_copy.TensorReduceOp():
-                corner = tuple(op.coordinates)[::-1]
-            case _:
-                return None
+        if type(op) not in _BOXES or op.map not in self.of_map:
+            return None
         loads = isinstance(op, tma.TmaLoadOp | bulk_copy.TensorLoadOp)
-        return MemoryPlace(op.map, corner, writes=not loads) if op.map in self.of_map else None
+        return MemoryPlace(op.map, box_corner(op), writes=not loads)
 
 
 def _is_map(source: ArgumentAttr, number: int) -> bool:

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from tilewright.dialects.cute_nvgpu.lattice.tmem import LANE_STRIDE
 from tilewright.passes.analysis.hazards.accesses import Part
 from tilewright.passes.analysis.hazards.effects import MemoryPlace
-from tilewright.passes.analysis.hazards.instructions import UnknownReach
 from tilewright.passes.analysis.hazards.launches import Launch
 from tilewright.passes.analysis.hazards.placement import (
     HALF,
@@ -22,6 +21,7 @@ from tilewright.passes.analysis.hazards.placement import (
     tensor_offset,
     tensor_set,
 )
+from tilewright.passes.analysis.hazards.places import UnknownReach
 from tilewright.passes.analysis.hazards.report import Hazard
 from tilewright.passes.analysis.hazards.roles import Role
 from tilewright.passes.analysis.hazards.scalars import UNKNOWN
@@ -83,12 +83,10 @@ class Cells:
             self._chosen[roles, constant] = known
         return known
 
-    def one(
-        self, event: Event, access: Operand, role: int,
-        constant: Any = None,
-    ) -> Part | None:  # fmt: skip
-        """The cells of one role."""
-        return self.shared(event, access, [role], constant)[0]
+    def all_of(self, event: Event, access: Operand, role: int) -> int | None:
+        """The cells of one role as a set, or None where that is not known."""
+        (part,) = self.shared(event, access, [role])
+        return None if part is None else part.cells
 
     def _placement(self, event: Event, view: object, indices: tuple[Any, ...]) -> Placement | None:
         if not isinstance(view, PlacedView) or any(index is UNKNOWN for index in indices):

@@ -9,7 +9,7 @@ from tilewright.passes.analysis.hazards.trace import Event
 class Copies(SharedAccesses):
     """Copies in flight: groups of threads, and bytes that mbarriers count."""
 
-    def _cp_async(self, index: int, event: Event, roles: list[int]) -> list[int]:
+    def _cp_async(self, event: Event, roles: list[int]) -> list[int]:
         _, view, _ = event.accesses[0]
         touched = self.cells.shared(event, event.accesses[0], roles)
         for role, part in zip(roles, touched, strict=True):
@@ -17,19 +17,17 @@ class Copies(SharedAccesses):
                 continue
             access = Access("cp.async", role, True, part.cells, [part])
             access.group[role] = self.groups["cp", role] + 1
-            key = (self.roles[role].cta, view.root)
-            self._check(key, access, [role])
-            self._keep(key, access)
-            self.streams["cp", role].append(access)
+            self._begin((self.roles[role].cta, view.root), access, [role], role)
         return roles
 
-    def _commit(self, kind: str, roles: list[int]) -> list[int]:
+    def _commit(self, event: Event, roles: list[int]) -> list[int]:
         for role in roles:
-            self.groups[kind, role] += 1
+            self.groups[event.kind.partition(".")[0], role] += 1
         return roles
 
-    def _group_wait(self, kind: str, event: Event, roles: list[int]) -> list[int]:
+    def _group_wait(self, event: Event, roles: list[int]) -> list[int]:
         """A thread's own groups: what is complete is as if it had accessed it itself, now."""
+        kind = event.kind.partition(".")[0]
         for role in roles:
             last = self.groups[kind, role] - event.constant
             if kind == "bulk":
@@ -41,24 +39,22 @@ class Copies(SharedAccesses):
             self.streams[kind, role] = [access for access in stream if not access.done]
         return roles
 
-    def _tma_load(self, index: int, event: Event, roles: list[int]) -> list[int]:
+    def _tma_load(self, event: Event, roles: list[int]) -> list[int]:
         _, view, _ = event.accesses[0]
         mask, pair = event.scalars[0] if event.scalars else None, event.kind == "tma.pair"
         if mask is not None and pair:
             mask = 1 << mask
         for role in roles:
             threads = len(self.roles[role].lanes)
-            box = self.cells.one(event, event.accesses[0], role)
+            cells = self.cells.all_of(event, event.accesses[0], role)
             for barrier in self._mbarriers(event, role, mask):
                 done = self._complete(event, barrier, role)
                 self._check_behind(event, barrier, role)
                 self._copied(event, role, [done])
                 cta = self.roles[role].cta if pair else barrier.cta
-                if box is not None:
-                    access = Access("tma.load", role, True, box.cells, [Part(event, box.cells)],
-                                    [done])  # fmt: skip
-                    self._check((cta, view.root), access, [role])
-                    self._keep((cta, view.root), access)
+                if cells is not None:
+                    access = Access("tma.load", role, True, cells, [Part(event, cells)], [done])
+                    self._begin((cta, view.root), access, [role])
                 known = [0 if time == ALWAYS else time for time in self.knows[role]]
                 if pair:
                     # Of the thread that copies no arrival says that it has waited before.
@@ -69,17 +65,14 @@ class Copies(SharedAccesses):
                 self._settle(barrier)
         return roles
 
-    def _tma_store(self, index: int, event: Event, roles: list[int]) -> list[int]:
+    def _tma_store(self, event: Event, roles: list[int]) -> list[int]:
         _, view, _ = event.accesses[0]
         for role in roles:
             self._copied(event, role, [], self.groups["bulk", role] + 1)
-            box = self.cells.one(event, event.accesses[0], role)
-            if box is None:
+            cells = self.cells.all_of(event, event.accesses[0], role)
+            if cells is None:
                 continue
-            access = Access("tma.store", role, False, box.cells, [Part(event, box.cells)])
+            access = Access("tma.store", role, False, cells, [Part(event, cells)])
             access.group[role] = self.groups["bulk", role] + 1
-            key = (self.roles[role].cta, view.root)
-            self._check(key, access, [role])
-            self.accesses[key].append(access)
-            self.streams["bulk", role].append(access)
+            self._begin((self.roles[role].cta, view.root), access, [role], role)
         return roles

@@ -1,4 +1,4 @@
-"""Effects: the kind of event that an op is, and the memory that it happens to."""
+"""Effects: how an op is an event, and what it accesses."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import SSAValue
 
 from tilewright.dialects.cute.types.memref import Space
 from tilewright.dialects.cute_nvgpu.ops.smem_desc import MakeSmemDescOp
@@ -51,71 +51,3 @@ class Effect:
     scalars: tuple[SSAValue, ...] = ()
     constant: Any = None
     predicate: SSAValue | None = None
-
-
-Row = Callable[[Any], Effect | None]
-"""The effect of an op, None where it has none."""
-
-
-def plain(kind: str) -> Row:
-    """An event that nothing but its kind says."""
-    return lambda op: Effect(kind)
-
-
-def pending(kind: str) -> Row:
-    """A wait until at most so many groups are pending."""
-    return lambda op: Effect(kind, constant=op.pending.value.data)
-
-
-def arrival_in_cluster(op: Any, place: MemoryPlace, rank: SSAValue) -> Effect:
-    """An arrival in another CTA."""
-    return Effect(
-        "arrive", place, scalars=(rank,), constant=(1, 0, *(("reads",) if op.reads else ()))
-    )
-
-
-def _barrier(waits: bool) -> Row:
-    return lambda op: Effect("bar", constant=(
-        op.barrier.value.data, None if op.threads is None else op.threads.value.data, waits
-    ))  # fmt: skip
-
-
-def of_both(
-    place: Callable[[Any], MemoryPlace], *, copies: Any, boxes: Any, mbarrier: Any, threads: Any,
-    cluster: Any, wgmma: Any, tensor_memory: Any, tcgen05: Any, warps: Any,
-) -> dict[type[Operation], Row]:  # fmt: skip
-    """The rows of what the ops of `cute_nvgpu` and the instructions have alike, by the place of an
-    op's mbarrier and the modules that the ops are in."""
-    return {
-        copies.CpAsyncCommitGroupOp: plain("cp.commit"),
-        copies.CpAsyncWaitGroupOp: pending("cp.wait"),
-        boxes.BulkCommitGroupOp: plain("bulk.commit"),
-        boxes.BulkWaitGroupOp: pending("bulk.wait"),
-        mbarrier.InitOp: lambda op: Effect("init", place(op), constant=op.count.value.data),
-        mbarrier.InvalOp: lambda op: Effect("inval", place(op)),
-        mbarrier.ArriveOp: lambda op: Effect(
-            "arrive", place(op), constant=(1 if op.count is None else op.count.value.data, 0)
-        ),
-        mbarrier.ArriveExpectTxOp: lambda op: Effect(
-            "arrive", place(op), constant=(1, op.count.value.data)
-        ),
-        mbarrier.FenceMbarrierInitOp: plain("fence.init"),
-        threads.BarSyncOp: _barrier(True),
-        threads.BarArriveOp: _barrier(False),
-        threads.WarpSyncOp: plain("warp.sync"),
-        cluster.ArriveOp: plain("cluster.arrive"),
-        cluster.WaitOp: plain("cluster.wait"),
-        warps.SetmaxnregOp: lambda op: Effect(
-            "registers", constant=(op.action.data, op.registers.value.data)
-        ),
-        wgmma.WgmmaFenceOp: plain("wgmma.fence"),
-        wgmma.WgmmaCommitGroupOp: plain("wgmma.commit"),
-        wgmma.WgmmaWaitGroupOp: pending("wgmma.wait"),
-        wgmma.FenceProxyAsyncOp: plain("fence.proxy"),
-        tensor_memory.RelinquishAllocPermitOp: plain("tmem.relinquish"),
-        tcgen05.CommitOp: lambda op: Effect(
-            "commit", place(op), scalars=() if op.mask is None else (op.mask,)
-        ),
-        tcgen05.FenceBeforeThreadSyncOp: plain("fence.before"),
-        tcgen05.FenceAfterThreadSyncOp: plain("fence.after"),
-    }

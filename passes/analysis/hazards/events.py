@@ -1,260 +1,263 @@
 """The table of effects: what ops do that orders others or is ordered by them.
 
-A row names the kind of event, the place of a barrier, the places in memory that are accessed, and
-the numbers that it depends on. What is no row here does nothing that matters to the analysis.
+A row is of the ops of an instruction, in both dialects, or of a type of op. It names the kind of
+event, the place of a barrier, the places in memory that are accessed, and the numbers that it
+depends on. What is no row here does nothing that matters to the analysis.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 from xdsl.dialects import gpu, memref
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Operation
 
-from tilewright.dialects.cute.types.memref import Space, is_memref, space_of
-from tilewright.dialects.cute_nvgpu.lattice.data_movement import WEAK
-from tilewright.dialects.cute_nvgpu.lattice.tmem import LANES, SHIFTED_COLUMNS
-from tilewright.dialects.cute_nvgpu.ops import (
-    address,
+from tilewright.dialects.cute.types.memref import Space
+from tilewright.dialects.cute_nvgpu.atoms.wmma import WmmaAccess
+from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import TCGEN05
+from tilewright.dialects.cute_nvgpu.lattice import (
     cluster,
-    copy,
-    fragment_memory,
-    matrix_copy,
+    data_movement,
     mbarrier,
     sync,
-    tcgen05_sync,
     tma,
     tmem,
     tmem_access,
-    tmem_copy,
-    tmem_reduce,
-    warp_specialization,
-    wgmma_sync,
-    wmma,
 )
-from tilewright.dialects.cute_nvgpu.ops.memory_operand import bits_of
-from tilewright.dialects.cute_nvgpu.ops.sm90 import WarpgroupMmaOp
-from tilewright.dialects.cute_nvgpu.ops.smem_desc import MakeSmemDescOp
-from tilewright.dialects.cute_nvgpu.ops.umma import UmmaOp
+from tilewright.dialects.cute_nvgpu.ops import address, wmma
+from tilewright.dialects.cute_nvgpu.ops.sm90 import WGMMA_OPS
+from tilewright.dialects.cute_nvgpu.ops.sm100 import UMMA_OPS
+from tilewright.dialects.cute_nvgpu.ops.tmem import RetrieveOp
 from tilewright.dialects.cute_nvgpu.ops.wmma_memory import extents_of
-from tilewright.passes.analysis.hazards.effects import (
-    Effect,
-    MemoryPlace,
-    Row,
-    arrival_in_cluster,
-    of_both,
-    plain,
+from tilewright.dialects.ptx import wmma as ptx_wmma
+from tilewright.dialects.ptx.instruction import content
+from tilewright.dialects.ptx.tcgen05_mma import Tcgen05MmaOp
+from tilewright.dialects.ptx.wgmma import WgmmaOp
+from tilewright.dialects.row_ops import memory_operand, ops_of
+from tilewright.passes.analysis.hazards.effects import Effect, MemoryPlace
+from tilewright.passes.analysis.hazards.placement import Cells
+from tilewright.passes.analysis.hazards.places import (
+    box_of,
+    matrix_of,
+    matrix_operand,
+    place_of,
+    place_of_box,
+    tensor_operand,
+    tensor_place,
 )
-from tilewright.passes.analysis.hazards.instructions import INSTRUCTIONS, matrices_at, run_at
+from tilewright.passes.analysis.hazards.thread_accesses import (
+    ELEMENTS,
+    MATRICES,
+    ORDERED,
+    access_of,
+)
+
+Row = Callable[[Any], Effect | None]
+"""The effect of an op, None where it has none."""
 
 
 def effect_of(op: Operation) -> Effect | None:
     """The event that an op is, or None."""
-    kind = type(op)
-    if (row := _EFFECTS.get(kind, _MISSING)) is _MISSING:
-        row = next((_EFFECTS[base] for base in _BASES if issubclass(kind, base)), None)
-        _EFFECTS[kind] = row
+    row = _EFFECTS.get(type(op))
     return None if row is None else row(op)
 
 
-def _shared(value: SSAValue) -> Space | None:
-    """The shared memory that a memref is in, the CTA's or the cluster's, or None."""
-    space = space_of(value.type.memory_space) if is_memref(value.type) else None
-    return space if space is not None and space.is_shared else None
+def _plain(kind: str) -> Row:
+    """An event that nothing but its kind says."""
+    return lambda op: Effect(kind)
 
 
-def _bar(op: Any) -> MemoryPlace:
-    return MemoryPlace(op.barrier, tuple(op.indices))
+def _pending(kind: str) -> Row:
+    """A wait until at most so many groups are pending."""
+    return lambda op: Effect(kind, constant=op.pending.value.data)
 
 
-def _generic(
-    memory: SSAValue, indices: Sequence[SSAValue], *, elements: int = 1, writes: bool = False,
-    atomic: bool = False, predicate: SSAValue | None = None, constant: Any = None,
-) -> Effect | None:  # fmt: skip
-    """A thread's own access to neighbours in shared memory."""
-    if (space := _shared(memory)) is None:
-        return None
-    extents = ((len(indices) - 1, elements),) if elements > 1 and indices else ()
-    far = space is Space.DSMEM
-    place = MemoryPlace(
-        memory, tuple(indices), extents, writes=writes or atomic, atomic=atomic, of_cluster=far
-    )
-    return Effect("access", places=(place,), predicate=predicate, constant=constant)
+# Barriers
 
 
-def _addressed(op: Any) -> Effect | None:
-    """A thread's own access to an address, an atomic one too."""
-    if not op.is_shared:
-        return None
-    values = (op.result,) if isinstance(op, address.AtomicOp) else op.elements
-    place = run_at(
-        op.address, sum(address.bytes_of(value.type) for value in values),
-        atomic=op.semantics.data != WEAK, offset=op.offset.value.data,
-        writes=not isinstance(op, address.LoadOp),
-    )  # fmt: skip
-    return Effect("access", places=(place,), predicate=op.predicate)
+def _bar(waits: bool) -> Row:
+    return lambda op: Effect("bar", constant=(op.barrier.value.data, content(op.threads), waits))
 
 
-def _elements(memory: SSAValue, size: int) -> int:
-    """How many elements of a memref so many bytes are."""
-    assert is_memref(memory.type)
-    return max(size * 8 // (bits_of(memory.type.element_type) or 8), 1)
+def _mbarrier(op: Any, name: str = "") -> MemoryPlace:
+    return place_of(op, mbarrier.MBARRIER_BYTES, name)
 
 
-def _vector(memory: SSAValue, fragment: Any) -> int:
-    return _elements(memory, fragment_memory.fragment_bytes(fragment))
+def _arrive(op: Any) -> Effect:
+    return Effect("arrive", _mbarrier(op), constant=(content(op.count) or 1, 0))
 
 
-def _wmma(op: wmma.LoadOp | wmma.StoreOp) -> Effect | None:
-    if not _shared(op.memory):
-        return None
-    rank = len(op.indices)
-    extents = tuple(zip((rank - 2, rank - 1), extents_of(op.access, op.memory_type), strict=True))
-    place = MemoryPlace(op.memory, tuple(op.indices), extents, writes=isinstance(op, wmma.StoreOp))
-    return Effect("access", places=(place,), constant="warp")
+def _arrive_in_cluster(op: Any) -> Effect:
+    """An arrival in another CTA, whose rank an address has in it."""
+    rank = getattr(op, "rank", op.operands[0])
+    reads = ("reads",) if op.reads else ()
+    return Effect("arrive", _mbarrier(op), scalars=(rank,), constant=(1, 0, *reads))
 
 
-def _cp_async(op: copy.CpAsyncOp) -> Effect:
-    run = len(op.dest_indices) - 1, _elements(op.dest, op.size.value.data)
-    place = MemoryPlace(op.dest, tuple(op.dest_indices), (run,), writes=True)
-    return Effect("cp.async", places=(place,))
+# Copies
 
 
-def _box(op: Any, memory: SSAValue, indices: Sequence[SSAValue], *, writes: bool) -> MemoryPlace:
-    extents = op.map.type.box.extents(len(indices))
-    return MemoryPlace(memory, tuple(indices), tuple(extents.items()), writes=writes)
+def _cp_async(op: Any) -> Effect:
+    return Effect("cp.async", places=(place_of(op, op.size.value.data, "dest", writes=True),))
 
 
 def _tma_load(op: Any) -> Effect:
+    box, numbers = box_of(op.map), (op.mask, getattr(op, "rank", None))
     return Effect(
-        "tma.load" if op.rank is None else "tma.pair",
-        MemoryPlace(op.barrier, tuple(op.barrier_indices)),
-        (_box(op, op.dest, op.dest_indices, writes=True),),
-        tuple(value for value in (op.mask, op.rank) if value is not None),
-        op.map.type.box.bytes,
+        "tma.pair" if op.row is tma.TENSOR_LOAD_PAIR else "tma.load",
+        _mbarrier(op, "barrier"),
+        () if box is None else (place_of_box(op, box, "dest", writes=True),),
+        tuple(number for number in numbers if number is not None),
+        None if box is None else box.bytes,
     )
 
 
-def _tma_store(op: tma.TmaStoreOp | tma.TmaReduceOp) -> Effect:
-    box = _box(op, op.source, op.source_indices, writes=False)
-    return Effect("tma.store", places=(box,), scalars=tuple(op.coordinates))
+def _tma_store(op: Any) -> Effect:
+    if (box := box_of(op.map)) is None:
+        return Effect("unknown")
+    return Effect("tma.store", places=(place_of_box(op, box, "source", writes=False),))
 
 
-def matrix_place(value: SSAValue) -> MemoryPlace | None:
-    """The matrix of a descriptor, where its op is at hand."""
-    if not isinstance(desc := value.owner, MakeSmemDescOp):
+def _wmma(op: Any) -> Effect | None:
+    """A matrix, of which one thread of a warp counts as the one that accesses it."""
+    if not memory_operand(op).is_shared:
         return None
-    line = desc if desc.in_a_line else None
-    return MemoryPlace(desc.source, tuple(desc.indices), tuple(desc.extents.items()), line)
+    access: WmmaAccess = op.access
+    writes = isinstance(op, wmma.StoreOp | ptx_wmma.StoreOp)
+    memory, indices, offset = memory_operand(op)
+    if indices is not None:
+        rank = len(indices)
+        extents = zip((rank - 2, rank - 1), extents_of(access, op.memory_type), strict=True)
+        place = MemoryPlace(memory, indices, tuple(extents), writes=writes)
+        return Effect("access", places=(place,), constant="warp")
+    (count, length), bits = access.lines, access.element.bits
+    size = bits * length // 8
+
+    def reach(address: Any, stride: Any) -> Cells:
+        first, apart = (int(np.asarray(number).reshape(-1)[0]) for number in (address, stride))
+        lines = first + np.arange(count) * (apart * bits // 8)
+        return (lines[:, None] + np.arange(size)).reshape(1, -1)
+
+    place = MemoryPlace(Space.SMEM, (memory, op.stride), offset=offset, writes=writes, reach=reach,
+                        run=size & -size)  # fmt: skip
+    return Effect("access", places=(place,), constant="warp")
 
 
-def _wgmma(op: WarpgroupMmaOp) -> Effect:
-    places = (matrix_place(value) for value in op.multiplicands_and_c[:2])
-    return Effect("wgmma", places=tuple(place for place in places if place is not None))
+# MMAs and tensor memory
 
 
-def _umma(op: UmmaOp) -> Effect:
-    atom, places = op.mma_atom, list[MemoryPlace]()
-    for name, value in op.sources.items():
-        if name in atom.tmem_operands:
-            # Of operands there are copies in the lanes of every warp.
-            lanes = None if name == "D" else LANES
-            places.append(MemoryPlace(value, (), lanes=lanes, writes=name == "D"))
-        elif (place := matrix_place(value)) is not None:
-            places.append(place)
+def _wgmma(op: Any) -> Effect:
+    pairs = ("A", op.a), ("B", op.b)
+    places = (matrix_operand(op.mma_atom, *pair) for pair in pairs)
+    return Effect("wgmma", places=tuple(filter(None, places)))
+
+
+def _umma(op: Any) -> Effect:
+    if (atom := op.mma_atom) is None:
+        return Effect("unknown")
+    places = (
+        tensor_operand(atom, name, value) if name in atom.tmem_operands
+        else matrix_operand(atom, name, value)
+        for name, value in op.sources.items()
+    )  # fmt: skip
     signature = (atom.shape, atom.row.kind if hasattr(atom.row, "kind") else None, op.group)
-    return Effect("umma", places=tuple(places), constant=("mma", signature))
+    return Effect("umma", places=tuple(filter(None, places)), constant=("mma", signature))
 
 
-def _copy(op: tmem_copy.CopyOp) -> Effect:
-    place = MemoryPlace(
-        op.dest, tuple(op.indices), columns=(1 << op.copy_shape.columns) - 1, lanes=128, writes=True
-    )
-    source = matrix_place(op.source)
-    places = (place,) if source is None else (place, source)
-    return Effect("umma", places=places, constant=("cp", op.shape.data))
+def _copy(op: Any) -> Effect:
+    shape = op.copy_shape
+    word = getattr(op, "descriptor", None) or op.source
+    matrix = matrix_of(word, TCGEN05, "k", (shape.rows, shape.bits // 8), 8)
+    places = tensor_place(op, (1 << shape.columns) - 1), matrix
+    return Effect("umma", places=tuple(filter(None, places)), constant=("cp", op.shape.data))
 
 
-def _shift(op: tmem_copy.ShiftOp) -> Effect:
-    place = MemoryPlace(
-        op.source, tuple(op.indices), columns=(1 << SHIFTED_COLUMNS) - 1, lanes=128, writes=True
-    )
+def _shift(op: Any) -> Effect:
+    place = tensor_place(op, (1 << tmem.SHIFTED_COLUMNS) - 1)
     return Effect("umma", places=(place,), constant=("shift", op.group))
 
 
-def _tile(op: tmem_access.TmemAccessOp) -> Effect:
-    memory, indices = op.tile_operand
-    stores = isinstance(op, tmem_access.StoreOp)
-    place = MemoryPlace(
-        memory, tuple(indices), columns=op.access.column_set, lanes=op.access.shape.lanes,
-        writes=stores,
-    )  # fmt: skip
+def _tile(op: Any) -> Effect:
+    stores, access = op.row is tmem_access.TMEM_STORE, op.access
+    place = tensor_place(op, access.column_set, access.shape.lanes, writes=stores)
     return Effect("tmem.store" if stores else "tmem.load", places=(place,))
 
 
-def _slot(op: tmem.AllocOp | tmem.RetrieveOp) -> MemoryPlace:
-    return MemoryPlace(op.slot, tuple(op.indices), writes=isinstance(op, tmem.AllocOp))
+def _alloc(op: Any) -> Effect:
+    return Effect("tmem.alloc", places=(place_of(op, 4, writes=True),))
 
 
-_BASES = (UmmaOp, WarpgroupMmaOp, tmem_access.TmemAccessOp)
-"""Bases of families of ops, each with one row."""
+def _dealloc(op: Any) -> Effect:
+    """It gives all of an allocation back."""
+    memory, indices, _ = memory_operand(op)
+    if indices is None:
+        place = tensor_place(op, (1 << op.columns.value.data) - 1)
+    else:
+        place = MemoryPlace(memory, indices, writes=True)
+    return Effect("tmem.dealloc", places=(place,))
 
-_MISSING: Any = object()
 
-_EFFECTS: dict[type[Operation], Row | None] = {
-    **INSTRUCTIONS,
-    **of_both(
-        _bar, copies=copy, boxes=tma, mbarrier=mbarrier, threads=sync, cluster=cluster,
-        wgmma=wgmma_sync, tensor_memory=tmem, tcgen05=tcgen05_sync, warps=warp_specialization,
-    ),
-    # Threads' own accesses to shared memory.
-    memref.LoadOp: lambda op: _generic(op.memref, op.indices),
-    memref.StoreOp: lambda op: _generic(op.memref, op.indices, writes=True, constant=op.value),
-    memref.AtomicRMWOp: lambda op: _generic(op.memref, op.indices, atomic=True),
-    fragment_memory.LoadOp: lambda op: _generic(
-        op.source, op.indices, elements=_vector(op.source, op.fragment.type)
-    ),
-    fragment_memory.StoreOp: lambda op: _generic(
-        op.dest, op.indices, elements=_vector(op.dest, op.fragment.type), writes=True,
-        predicate=op.predicate, constant=op.fragment,
-    ),
-    matrix_copy.LdmatrixOp: lambda op: _generic(
-        op.source, op.indices, elements=_elements(op.source, 16), constant=op.matrix_copy.runs
-    ),
-    matrix_copy.StmatrixOp: lambda op: _generic(
-        op.dest, op.indices, elements=_elements(op.dest, 16), writes=True,
-        constant=op.matrix_copy.runs,
-    ),
-    wmma.LoadOp: _wmma,
-    wmma.StoreOp: _wmma,
-    address.LoadOp: _addressed,
-    address.StoreOp: _addressed,
-    address.AtomicOp: _addressed,
-    address.ReduceOp: _addressed,
-    address.LdmatrixOp: matrices_at,
+_TABLE: tuple[tuple[Row, tuple[Any, ...]], ...] = (
+    # Accesses of threads.
+    (access_of, (*ELEMENTS, memref.AtomicRMWOp, *ORDERED, *MATRICES)),
+    (lambda op: Effect("access", places=(place_of(op, 4),)), (RetrieveOp,)),
+    (_wmma, (wmma.LoadOp, wmma.StoreOp, ptx_wmma.LoadOp, ptx_wmma.StoreOp)),
     # Asynchronous copies.
-    address.CpAsyncOp: lambda op: Effect("cp.async", places=(
-        run_at(op.dest, op.size.value.data, offset=op.offset.value.data, writes=True),
-    )),
-    copy.CpAsyncOp: _cp_async,
-    tma.TmaLoadOp: _tma_load,
-    tma.TmaStoreOp: _tma_store,
-    tma.TmaReduceOp: _tma_store,
+    (_cp_async, (data_movement.CP_ASYNC, address.CpAsyncOp)),
+    (_plain("cp.commit"), (data_movement.CP_ASYNC_COMMIT_GROUP,)),
+    (_pending("cp.wait"), (data_movement.CP_ASYNC_WAIT_GROUP,)),
+    (_tma_load, (tma.TENSOR_LOAD,)),
+    (_tma_store, (tma.TENSOR_STORE, tma.TENSOR_REDUCE["add"])),
+    (_plain("bulk.commit"), (tma.BULK_COMMIT_GROUP,)),
+    (_pending("bulk.wait"), (tma.BULK_WAIT_GROUP,)),
+    (_plain("fence.proxy"), (sync.FENCE_PROXY_ASYNC,)),
     # Barriers.
-    mbarrier.WaitOp: lambda op: Effect("wait", _bar(op), scalars=(op.parity,)),
-    gpu.BarrierOp: lambda op: Effect("bar", constant=(0, None, True)),
-    cluster.MbarrierArriveOp: lambda op: arrival_in_cluster(op, _bar(op), op.rank),
-    # MMAs and tensor memory.
-    WarpgroupMmaOp: _wgmma,
-    UmmaOp: _umma,
-    tmem_copy.CopyOp: _copy,
-    tmem_copy.ShiftOp: _shift,
-    tmem_access.TmemAccessOp: _tile,
-    tmem_reduce.LoadReduceOp: _tile,
-    tmem_access.WaitLoadOp: plain("tmem.wait_load"),
-    tmem_access.WaitStoreOp: plain("tmem.wait_store"),
-    tmem.AllocOp: lambda op: Effect("tmem.alloc", places=(_slot(op),)),
-    tmem.RetrieveOp: lambda op: Effect("access", places=(_slot(op),)),
-    tmem.DeallocOp: lambda op: Effect(
-        "tmem.dealloc", places=(MemoryPlace(op.source, (), writes=True),)
+    (
+        lambda op: Effect("init", _mbarrier(op), constant=op.count.value.data),
+        (mbarrier.MBARRIER_INIT,),
     ),
-}  # fmt: skip
+    (lambda op: Effect("inval", _mbarrier(op)), (mbarrier.MBARRIER_INVAL,)),
+    (_arrive, (mbarrier.MBARRIER_ARRIVE,)),
+    (
+        lambda op: Effect("arrive", _mbarrier(op), constant=(1, op.count.value.data)),
+        (mbarrier.MBARRIER_ARRIVE_EXPECT_TX,),
+    ),
+    (_arrive_in_cluster, (cluster.MBARRIER_ARRIVE_CLUSTER,)),
+    (
+        lambda op: Effect("wait", _mbarrier(op), scalars=(op.parity,)),
+        (mbarrier.MBARRIER_TRY_WAIT,),
+    ),
+    (_plain("fence.init"), (mbarrier.FENCE_MBARRIER_INIT,)),
+    (lambda op: Effect("bar", constant=(0, None, True)), (gpu.BarrierOp,)),
+    (_bar(True), (sync.BAR_SYNC,)),
+    (_bar(False), (sync.BAR_ARRIVE,)),
+    (_plain("warp.sync"), (sync.BAR_WARP_SYNC,)),
+    (_plain("cluster.arrive"), (cluster.CLUSTER_ARRIVE,)),
+    (_plain("cluster.wait"), (cluster.CLUSTER_WAIT,)),
+    (
+        lambda op: Effect("registers", constant=(op.action.data, op.registers.value.data)),
+        (mbarrier.SETMAXNREG,),
+    ),
+    # MMAs and tensor memory.
+    (_wgmma, (*WGMMA_OPS.values(), WgmmaOp)),
+    (_plain("wgmma.fence"), (sync.WGMMA_FENCE,)),
+    (_plain("wgmma.commit"), (sync.WGMMA_COMMIT_GROUP,)),
+    (_pending("wgmma.wait"), (sync.WGMMA_WAIT_GROUP,)),
+    (_umma, (*UMMA_OPS.values(), Tcgen05MmaOp)),
+    (_copy, (tmem_access.TMEM_COPY,)),
+    (_shift, (tmem.TMEM_SHIFT,)),
+    (
+        lambda op: Effect("commit", _mbarrier(op), scalars=(op.mask,) if op.mask else ()),
+        (tmem.TMEM_COMMIT,),
+    ),
+    (_plain("fence.before"), (tmem.FENCE_BEFORE,)),
+    (_plain("fence.after"), (tmem.FENCE_AFTER,)),
+    (_tile, (tmem_access.TMEM_LOAD, tmem_access.TMEM_LOAD_REDUCE, tmem_access.TMEM_STORE)),
+    (_plain("tmem.wait_load"), (tmem.TMEM_WAIT_LOAD,)),
+    (_plain("tmem.wait_store"), (tmem.TMEM_WAIT_STORE,)),
+    (_alloc, (tmem.TMEM_ALLOC,)),
+    (_dealloc, (tmem.TMEM_DEALLOC,)),
+    (_plain("tmem.relinquish"), (tmem.TMEM_RELINQUISH,)),
+)
+
+_EFFECTS: dict[type[Operation], Row] = {op: row for row, keys in _TABLE for op in ops_of(*keys)}

@@ -11,7 +11,7 @@ from tilewright.passes.analysis.hazards.shared_accesses import no_wait
 from tilewright.passes.analysis.hazards.tensor_accesses import TensorAccesses
 from tilewright.passes.analysis.hazards.trace import WARP, Event
 
-Handler = Callable[[int, Event, list[int]], Iterable[int]]
+Handler = Callable[[Event, list[int]], Iterable[int]]
 
 
 class Machine(TensorAccesses):
@@ -25,12 +25,10 @@ class Machine(TensorAccesses):
             "array": self._array,
             "strong": self._strong,
             "cp.async": self._cp_async,
-            "cp.commit": lambda index, event, roles: self._commit("cp", roles),
-            "cp.wait": lambda index, event, roles: self._group_wait("cp", event, roles),
+            **dict.fromkeys(("cp.commit", "bulk.commit"), self._commit),
+            **dict.fromkeys(("cp.wait", "bulk.wait"), self._group_wait),
             **dict.fromkeys(("tma.load", "tma.pair"), self._tma_load),
             "tma.store": self._tma_store,
-            "bulk.commit": lambda index, event, roles: self._commit("bulk", roles),
-            "bulk.wait": lambda index, event, roles: self._group_wait("bulk", event, roles),
             "init": self._init,
             "inval": self._inval,
             "arrive": self._arrive,
@@ -42,17 +40,15 @@ class Machine(TensorAccesses):
             "cluster.arrive": self._cluster_arrive,
             "cluster.wait": self._cluster_wait,
             "wgmma": self._wgmma,
-            "wgmma.fence": lambda index, event, roles: self._together(index, event, roles),
+            "wgmma.fence": self._together,
             "wgmma.commit": self._wgmma_commit,
             "wgmma.wait": self._wgmma_wait,
             "umma": self._umma,
             "commit": self._tcgen05_commit,
             "fence.before": self._fence_before,
             "fence.after": self._fence_after,
-            "tmem.load": self._tile,
-            "tmem.store": self._tile,
-            "tmem.wait_load": lambda index, event, roles: self._tile_wait("tmem.load", roles),
-            "tmem.wait_store": lambda index, event, roles: self._tile_wait("tmem.store", roles),
+            **dict.fromkeys(("tmem.load", "tmem.store"), self._tile),
+            **dict.fromkeys(("tmem.wait_load", "tmem.wait_store"), self._tile_wait),
             "tmem.alloc": self._alloc,
             "tmem.relinquish": self._relinquish,
             "tmem.dealloc": self._dealloc,
@@ -85,7 +81,7 @@ class Machine(TensorAccesses):
             for waiting in roles:
                 if self.pending[waiting]:
                     self._flush(waiting)
-        for waiting in self._handlers[event.kind](index, event, roles):
+        for waiting in self._handlers[event.kind](event, roles):
             self._next[waiting] += 1
             self._enqueue(waiting)
 

@@ -24,13 +24,7 @@ from tilewright.dialects.ptx.registers import ConstOp, SregOp
 from tilewright.dialects.ptx.types import RegType
 from tilewright.passes.analysis.hazards.blocks import CountedLoop, edges_of
 from tilewright.passes.analysis.hazards.registers import computed
-from tilewright.passes.analysis.hazards.scalars import (
-    BINARY,
-    CASTS,
-    COMPARISONS,
-    UNKNOWN,
-    select,
-)
+from tilewright.passes.analysis.hazards.scalars import UNKNOWN
 
 WARP = 32
 
@@ -358,18 +352,13 @@ class FirstRound:
             return self._launch.leaf(value) if first is None else self.of(first)
         if isinstance(owner, ConstOp):
             return owner.bits.value.data
-        if (compute := computed(owner) or BINARY.get(type(owner))) is not None:
-            return compute(*map(self.of, owner.operands))
+        if (compute := computed(owner)) is not None:
+            result = compute(*map(self.of, owner.operands))
+            return result[owner.results.index(value)] if isinstance(result, tuple) else result
         if isinstance(owner, arith.ConstantOp):
             return owner.value.value.data if isinstance(owner.value, IntegerAttr) else UNKNOWN
-        if type(owner) in CASTS or isinstance(owner, arith.TruncIOp):
-            return self.of(owner.operands[0])
         if isinstance(owner, memref.DimOp):
             return self._launch.leaf(value)
-        if isinstance(owner, arith.SelectOp):
-            return select(*map(self.of, owner.operands))
-        if isinstance(owner, arith.CmpiOp):
-            return COMPARISONS[owner.predicate.value.data](*map(self.of, owner.operands))
         if (register := register_of(owner)) is None:
             return UNKNOWN
         number = self._own.get(register)

@@ -23,7 +23,7 @@ class Mbarriers(ThreadBarriers):
         ctas = [own] if mask is None else [c for c in range(self.launch.ctas) if mask >> c & 1]
         return [self.mbarriers[cta, *event.barrier] for cta in ctas]
 
-    def _init(self, index: int, event: Event, roles: list[int]) -> list[int]:
+    def _init(self, event: Event, roles: list[int]) -> list[int]:
         for role in roles:
             (barrier,) = self._mbarriers(event, role)
             threads = len(self.roles[role].lanes)
@@ -33,7 +33,7 @@ class Mbarriers(ThreadBarriers):
             barrier.make(event.constant, (event.op, *self._stamp(role)))
         return roles
 
-    def _inval(self, index: int, event: Event, roles: list[int]) -> list[int]:
+    def _inval(self, event: Event, roles: list[int]) -> list[int]:
         for role in roles:
             (barrier,) = self._mbarriers(event, role)
             if self.is_kernel and (threads := len(self.roles[role].lanes)) > 1:
@@ -55,7 +55,7 @@ class Mbarriers(ThreadBarriers):
         if barrier.copy is not None and knows[barrier.clock] < barrier.copy[0]:
             raise Hazard("ended", event.op, barrier.copy[1], NO_PHASE, self._where(event, role))
 
-    def _fence_init(self, index: int, event: Event, roles: list[int]) -> list[int]:
+    def _fence_init(self, event: Event, roles: list[int]) -> list[int]:
         for barrier in self.mbarriers.values():
             if barrier.made is not None:
                 _, maker, time = barrier.made
@@ -108,7 +108,7 @@ class Mbarriers(ThreadBarriers):
         what = f"phase {barrier.completed - 1} of the mbarrier of {made_by(barrier)} goes on"
         raise Hazard("early", event.op, missing=what, where=self._where(event, role))
 
-    def _arrive(self, index: int, event: Event, roles: list[int]) -> list[int]:
+    def _arrive(self, event: Event, roles: list[int]) -> list[int]:
         mask = self._of_rank(*event.scalars) if event.scalars else None
         for role in roles:
             for barrier in self._mbarriers(event, role, mask):
@@ -179,7 +179,7 @@ class Mbarriers(ThreadBarriers):
             raise hazard
         self._late = self._late or hazard
 
-    def _wait(self, index: int, event: Event, roles: list[int]) -> list[int]:
+    def _wait(self, event: Event, roles: list[int]) -> list[int]:
         ready: list[int] = []
         for role in roles:
             (barrier,) = self._mbarriers(event, role)

@@ -1,4 +1,4 @@
-"""Registers of all threads: what instructions on integers compute.
+"""Numbers of all threads: what ops and instructions on integers compute.
 
 A register holds its bits as a signed number, of all threads at once or by thread (`scalars`).
 """
@@ -7,15 +7,19 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-from xdsl.ir import Operation
+import numpy as np
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import IntegerType, i1
+from xdsl.ir import Attribute, Operation
 
 from tilewright.dialects.cute_nvgpu.lattice.scalar import REGISTER_OF
 from tilewright.dialects.cute_nvgpu.lattice.shared_memory import RANK_SHIFT
 from tilewright.dialects.ptx import cluster, registers, scalars
-from tilewright.dialects.ptx.instruction import PtxOp, ScalarOp
+from tilewright.dialects.ptx.instruction import ScalarOp
 from tilewright.dialects.ptx.types import KINDS
 from tilewright.passes.analysis.hazards.scalars import (
     BINARY,
+    COMPARISONS,
     SIGNED,
     UNKNOWN,
     Binary,
@@ -81,11 +85,34 @@ _WITHOUT_SIGN = ("div", "rem", "min", "max", "shr", "setp", "cvt")
 """Instructions to which the sign of their operands matters."""
 
 
+def _cast(value: Any) -> Any:
+    """A number of another width."""
+    if isinstance(value, np.ndarray):
+        return value.astype(np.int64)
+    return int(value) if isinstance(value, bool) else value
+
+
 def computed(op: Operation) -> Callable[..., Any] | None:
-    """The function that an instruction computes of its operands, or None."""
-    if not isinstance(op, PtxOp):
-        return None
+    """The function that an op computes of its operands, or None; of several results a tuple."""
+    if (function := BINARY.get(type(op))) is not None:
+        bit = op.results[0].type == i1
+        return (lambda a, b: truncated(function(a, b), 1)) if bit else function
     match op:
+        case arith.IndexCastOp() | arith.ExtUIOp() | arith.ExtSIOp():
+            return _cast
+        case arith.TruncIOp():
+            assert isinstance(op.result.type, IntegerType)
+            width = op.result.type.width.data
+            return lambda value: truncated(value, width)
+        case arith.CmpiOp():
+            return COMPARISONS[op.predicate.value.data]
+        case arith.SelectOp():
+            return select
+        case arith.MulUIExtendedOp():
+            type_: Attribute = op.low.type
+            low = BINARY[arith.MuliOp]
+            above = high(type_.width.data if isinstance(type_, IntegerType) else 64)
+            return lambda a, b: (low(a, b), above(a, b))
         case scalars.CvtaOp() | registers.MovOp() | registers.ListGetOp():
             return _same
         case registers.PackOp():

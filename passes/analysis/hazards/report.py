@@ -87,7 +87,7 @@ proxy: expected memory that the async proxy sees, got what {other} wrote; neares
     cute_nvgpu.fence.proxy.async after it, in the thread that wrote (PTX ISA, {missing})
 copied: expected shared memory that is copied, got what {other} writes, and no wait for its mbarrier
     is before this; nearest legal: cute_nvgpu.mbarrier.wait before it (PTX ISA, cp.async.bulk)
-storing: expected shared memory that nothing reads, got what {other} reads, {missing} (PTX ISA,
+tma.store: expected shared memory that nothing reads, got what {other} reads, {missing} (PTX ISA,
     cp.async.bulk.wait_group)
 cp.async: expected shared memory that is copied, got what {other} writes, {missing} (PTX ISA,
     cp.async.wait_group)

@@ -156,7 +156,7 @@ class RoleRun:
         return False
 
     def _together(
-        self, index: int, event: Event, roles: list[int], team: int = 1, *, meet: bool = True
+        self, event: Event, roles: list[int], team: int = 1, *, meet: bool = True
     ) -> list[int]:
         """The roles that may go on, once all of their warp, or warps, of this event are there."""
         ready: list[int] = []
@@ -168,10 +168,10 @@ class RoleRun:
                 if self.is_kernel:
                     self._check_aligned(event, wanted, warp, team)
                 self._wanted[key] = wanted
-            gathered = self.gathered[index, warp]
+            gathered = self.gathered[event.number, warp]
             gathered += there
             if len(gathered) == len(wanted):
-                del self.gathered[index, warp]
+                del self.gathered[event.number, warp]
                 if meet:
                     self._meet(wanted)
                 ready += wanted

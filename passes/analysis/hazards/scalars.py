@@ -125,9 +125,6 @@ BINARY: dict[type[Operation], Callable[[Scalar, Scalar], Scalar]] = {
 """The function of two operands that an op computes. Numbers are those of the execution as long as
 nothing overflows: a kernel whose indices do is not judged here."""
 
-CASTS: tuple[type[Operation], ...] = (arith.IndexCastOp, arith.ExtUIOp, arith.ExtSIOp)
-"""Ops that change the width of a number that fits."""
-
 
 def high(width: int) -> Callable[[Scalar, Scalar], Scalar]:
     """The function that is what of a product lies above so many bits."""

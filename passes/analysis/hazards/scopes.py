@@ -15,25 +15,23 @@ from xdsl.dialects import func, gpu
 from xdsl.dialects.builtin import i64
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
-from tilewright.dialects.cute_nvgpu.lattice.data_movement import SCOPES, WEAK
+from tilewright.dialects.cute_nvgpu.lattice.data_movement import SCOPES
 from tilewright.dialects.cute_nvgpu.ops import address
-from tilewright.dialects.ptx import atomics, data_movement
 from tilewright.dialects.ptx.control_flow import EntryOp
 from tilewright.dialects.ptx.types import reg
+from tilewright.dialects.row_ops import memory_operand
 from tilewright.passes.analysis.hazards.effects import Effect, MemoryPlace
-from tilewright.passes.analysis.hazards.instructions import word_bytes
 from tilewright.passes.analysis.hazards.launches import register_of
 from tilewright.passes.analysis.hazards.report import Hazard
 from tilewright.passes.analysis.hazards.scalars import UNKNOWN, run_from
+from tilewright.passes.analysis.hazards.thread_accesses import (
+    ORDERED,
+    bytes_of,
+    is_strong,
+    writes,
+)
 from tilewright.passes.analysis.hazards.trace import Event, Trace
 from tilewright.passes.analysis.thread_dependence import reached
-
-LOADS = (address.LoadOp, data_movement.LdOp)
-STRONG: tuple[type[Any], ...] = (
-    *LOADS, address.StoreOp, address.AtomicOp, address.ReduceOp, data_movement.StOp,
-    atomics.AtomOp, atomics.RedOp,
-)  # fmt: skip
-"""Ops that have semantics, and so a scope, where they are strong."""
 
 _WIDEST = tuple(SCOPES).index("gpu")
 _BLOCKS = ("gpu.block_id", "gpu.grid_dim")
@@ -52,10 +50,7 @@ class StrongAccess(NamedTuple):
 
 def scope_of(op: Any) -> int | None:
     """The scope of a strong access to global memory, from 0 for `cta`; None of any other op."""
-    if not isinstance(op, STRONG):
-        return None
-    shared = op.space.data != "global" if hasattr(op, "space") else op.is_shared
-    if shared or op.semantics.data == WEAK:
+    if not isinstance(op, ORDERED) or memory_operand(op).is_shared or not is_strong(op):
         return None
     return list(SCOPES).index(op.semantics.data.rpartition(".")[2])
 
@@ -71,10 +66,8 @@ def effect_of_strong(op: Any) -> Effect | None:
     roots = [root for value in reached(op.address, lambda _: True) if (root := _root(value))]
     if len(roots) != 1:
         return None
-    place = MemoryPlace(
-        roots[0], (op.address,), offset=op.offset.value.data, writes=not isinstance(op, LOADS)
-    )
-    return Effect("strong", places=(place,), constant=(scope_of(op), _size(op)),
+    place = MemoryPlace(roots[0], (op.address,), offset=op.offset.value.data, writes=writes(op))
+    return Effect("strong", places=(place,), constant=(scope_of(op), bytes_of(op)),
                   predicate=op.predicate)  # fmt: skip
 
 
@@ -87,18 +80,6 @@ def _root(value: SSAValue) -> SSAValue | None:
     region, kernel = value.block.parent, value.block.parent_op()
     given = region is not None and value.block is region.blocks[0]
     return value if given and isinstance(kernel, EntryOp | func.FuncOp | gpu.FuncOp) else None
-
-
-def _size(op: Any) -> int:
-    match op:
-        case data_movement.LdOp() | data_movement.StOp():
-            return op.access_bytes * op.data.type.count.data
-        case address.LoadOp() | address.StoreOp() | address.ReduceOp():
-            return sum(address.bytes_of(value.type) for value in op.elements)
-        case address.AtomicOp():
-            return address.bytes_of(op.result.type)
-        case _:
-            return word_bytes(op.form.data)
 
 
 def asks_for_its_block(function: Operation) -> bool:

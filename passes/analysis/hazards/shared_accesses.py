@@ -27,10 +27,14 @@ BESIDE = {
 """Kinds of accesses that may not come beside one of a kind to the same cells."""
 
 
+_STREAMS = {"cp.async": "cp", "tma.store": "bulk", "wgmma": "wgmma", "umma": "umma"}
+"""By the kind of an access, the kind of the groups that complete it."""
+
+
 class SharedAccesses(StrongAccesses):
     """Who accesses shared memory when, and in which proxy."""
 
-    def _access(self, index: int, event: Event, roles: list[int]) -> list[int]:
+    def _access(self, event: Event, roles: list[int]) -> list[int]:
         place, view, _ = access = event.accesses[0]
         touched = self.cells.shared(event, access, roles, event.constant)
         reads = isinstance(event.op, READS) and self.is_kernel
@@ -85,6 +89,19 @@ class SharedAccesses(StrongAccesses):
             or not (self._is_over(other, access.role, known) or self._own(other, access.role))
         ]
         self.accesses[key].append(access)
+
+    def _begin(
+        self, key: Key, access: Access, roles: Sequence[int], owner: int | None = None
+    ) -> None:
+        """Check an access of the async proxy that roles begin, and remember it: of a stream of its
+        owner's where a group of it completes it."""
+        self._check(key, access, roles)
+        if access.writes:
+            self._keep(key, access)
+        else:
+            self.accesses[key].append(access)
+        if owner is not None:
+            self.streams[_STREAMS[access.kind], owner].append(access)
 
     def _own(self, access: Access, role: int) -> bool:
         return access.role == role and access.kind == "threads"
@@ -155,15 +172,11 @@ class SharedAccesses(StrongAccesses):
     ) -> Hazard:
         where = self._meeting(parts, other.role, role)
         op, before = parts[1].event.op, parts[0].event.op
+        if other.kind in _STREAMS and other.kind != "umma":
+            return Hazard(other.kind, op, before, no_wait(_STREAMS[other.kind], other), where)
         match other.kind:
             case "tma.load":
                 return Hazard("copied", op, before, where=where)
-            case "tma.store":
-                return Hazard("storing", op, before, no_wait("bulk", other), where)
-            case "cp.async":
-                return Hazard("cp.async", op, before, no_wait("cp", other), where)
-            case "wgmma":
-                return Hazard("wgmma", op, before, no_wait("wgmma", other), where)
             case "umma":
                 missing = NO_WAIT if other.committed else NO_COMMIT
                 return Hazard("memory", op, before, missing, where)
@@ -173,13 +186,13 @@ class SharedAccesses(StrongAccesses):
                 verb = "writes" if other.writes else "reads"
                 return Hazard("race", op, before, verb, where)
 
-    def _fence_proxy(self, index: int, event: Event, roles: list[int]) -> list[int]:
+    def _fence_proxy(self, event: Event, roles: list[int]) -> list[int]:
         for accesses in self.accesses.values():
             for access in accesses:
                 if access.writes and access.generic and access.role in roles and access.done:
                     access.fences.append(self._stamp(access.role))
         self._fence_arrays(event, roles)
-        return self._fence_init(index, event, roles)
+        return self._fence_init(event, roles)
 
 
 def covers(access: Access, other: Access) -> bool:

@@ -23,11 +23,11 @@ from tilewright.passes.analysis.hazards.effects import Effect
 from tilewright.passes.analysis.hazards.events import effect_of
 from tilewright.passes.analysis.hazards.launches import Leaf
 from tilewright.passes.analysis.hazards.scopes import (
-    STRONG,
     effect_of_strong,
     is_narrow,
     scope_of,
 )
+from tilewright.passes.analysis.hazards.thread_accesses import ORDERED
 
 LOADS = (tmem_access.TmemAccessOp, tcgen05_access.LdOp, tcgen05_access.LdRedOp)
 """Ops that load registers from tensor memory."""
@@ -126,7 +126,7 @@ class Slice:
                     self._effects[op] = effect
                     if isinstance(op, LOADS + MMAS):
                         self._loaded.update(op.results)
-                elif isinstance(op, STRONG):
+                elif isinstance(op, ORDERED):
                     self._strong.append(op)
                 any_events = any_events or op in self._effects
         return any_events

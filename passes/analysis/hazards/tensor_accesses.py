@@ -25,7 +25,7 @@ tcgen05 memory consistency; that of mma and cp is CUTLASS's."""
 class TensorAccesses(TensorLifetimes):
     """Who accesses tensor memory when."""
 
-    def _umma(self, index: int, event: Event, roles: list[int]) -> list[int]:
+    def _umma(self, event: Event, roles: list[int]) -> list[int]:
         for role in roles:
             self._check_alone(event, role)
             own = self.roles[role].cta
@@ -43,8 +43,7 @@ class TensorAccesses(TensorLifetimes):
         if in_tensor:
             cells = self.cells.tensor(event, operand, role)
         else:
-            touched = self.cells.one(event, operand, role)
-            cells = None if touched is None else touched.cells
+            cells = self.cells.all_of(event, operand, role)
         if cells is None:
             return
         access = Access("umma", role, place.writes, cells, [Part(event, cells)])
@@ -55,9 +54,7 @@ class TensorAccesses(TensorLifetimes):
             self._check_tensor(key, access, role)
             access = self._entered(key, access, role)
         else:
-            self._check(key, access, [role])
-            self.accesses[key].append(access)
-            self.streams["umma", role].append(access)
+            self._begin(key, access, [role], role)
         self._reach(event, role, cta, access.done)
 
     def _check_alone(self, event: Event, role: int) -> None:
@@ -65,7 +62,7 @@ class TensorAccesses(TensorLifetimes):
         if self.is_kernel and threads > 1:
             raise Hazard("elected", event.op, missing=f"{threads} threads of a warp")
 
-    def _tcgen05_commit(self, index: int, event: Event, roles: list[int]) -> list[int]:
+    def _tcgen05_commit(self, event: Event, roles: list[int]) -> list[int]:
         mask = event.scalars[0] if event.scalars else None
         for role in roles:
             self._check_alone(event, role)
@@ -85,7 +82,7 @@ class TensorAccesses(TensorLifetimes):
                 del self.streams["umma", role][:128]
         return roles
 
-    def _fence_before(self, index: int, event: Event, roles: list[int]) -> list[int]:
+    def _fence_before(self, event: Event, roles: list[int]) -> list[int]:
         for role in roles:
             for kind in ("tmem.load", "tmem.store"):
                 for access in self.streams[kind, self.roles[role].warp]:
@@ -93,13 +90,13 @@ class TensorAccesses(TensorLifetimes):
                         access.done.append(self._stamp(role))
         return roles
 
-    def _fence_after(self, index: int, event: Event, roles: list[int]) -> list[int]:
+    def _fence_after(self, event: Event, roles: list[int]) -> list[int]:
         for role in roles:
             self.fenced[role] = list(self.knows[role])
         return roles
 
-    def _tile(self, index: int, event: Event, roles: list[int]) -> list[int]:
-        ready = self._together(index, event, roles)
+    def _tile(self, event: Event, roles: list[int]) -> list[int]:
+        ready = self._together(event, roles)
         place, view, _ = event.accesses[0]
         for warp, members in self._by_team(ready, 1).items():
             cells = self.cells.tensor(event, event.accesses[0], members[0])
@@ -116,9 +113,9 @@ class TensorAccesses(TensorLifetimes):
         access = Access("tmem.dealloc", role, True, cells, [Part(event, cells)])
         self._check_tensor(key, access, role)
 
-    def _tile_wait(self, kind: str, roles: list[int]) -> list[int]:
+    def _tile_wait(self, event: Event, roles: list[int]) -> list[int]:
         for role in roles:
-            for access in self.streams[kind, self.roles[role].warp]:
+            for access in self.streams[event.kind.replace("wait_", ""), self.roles[role].warp]:
                 access.waited.add(role)
         return roles
 

@@ -45,8 +45,8 @@ class TensorLifetimes(Warpgroups):
         """By CTA, the op with which it has given up the permit."""
         return {}
 
-    def _alloc(self, index: int, event: Event, roles: list[int]) -> list[int]:
-        ready = self._together(index, event, roles)
+    def _alloc(self, event: Event, roles: list[int]) -> list[int]:
+        ready = self._together(event, roles)
         self._check_one_warp(event)
         _, view, _ = event.accesses[0]
         for members in self._by_team(ready, 1).values():
@@ -57,14 +57,14 @@ class TensorLifetimes(Warpgroups):
             if (columns := self.trace.columns.get(event.number)) is not None:
                 allocation.columns, allocation.cells = columns[1], _cells(*columns)
             self.allocated[cta].append(allocation)
-            touched = self.cells.one(event, event.accesses[0], members[0], "warp")
+            (touched,) = self.cells.shared(event, event.accesses[0], members[:1], "warp")
             if touched is not None:
                 self._add(members[0], (cta, view.root), "write", touched)
                 self._flush(members[0])
         return ready
 
-    def _relinquish(self, index: int, event: Event, roles: list[int]) -> list[int]:
-        ready = self._together(index, event, roles)
+    def _relinquish(self, event: Event, roles: list[int]) -> list[int]:
+        ready = self._together(event, roles)
         for role in ready:
             cta = self.roles[role].cta
             self.relinquished.setdefault(cta, event.op)
@@ -74,8 +74,8 @@ class TensorLifetimes(Warpgroups):
                     raise Hazard("permit", event.op, allocation.op, NO_ORDER, where)
         return ready
 
-    def _dealloc(self, index: int, event: Event, roles: list[int]) -> list[int]:
-        ready = self._together(index, event, roles)
+    def _dealloc(self, event: Event, roles: list[int]) -> list[int]:
+        ready = self._together(event, roles)
         self._check_one_warp(event)
         _, view, _ = event.accesses[0]
         for members in self._by_team(ready, 1).values():

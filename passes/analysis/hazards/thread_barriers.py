@@ -16,7 +16,7 @@ class ThreadBarriers(RoleRun):
         """The roles that have arrived at the barrier of the cluster and not waited there since."""
         return set()
 
-    def _warp_sync(self, index: int, event: Event, roles: list[int]) -> list[int]:
+    def _warp_sync(self, event: Event, roles: list[int]) -> list[int]:
         for role in roles:
             self.gathered["warp", self.roles[role].warp].append(role)
         for warp in {self.roles[role].warp for role in roles}:
@@ -44,7 +44,7 @@ class ThreadBarriers(RoleRun):
         if waiting and self._all_there(warp, waiting):
             self._warp_turn(warp)
 
-    def _bar(self, index: int, event: Event, roles: list[int]) -> list[int]:
+    def _bar(self, event: Event, roles: list[int]) -> list[int]:
         number, threads, waits = event.constant
         ready: list[int] = []
         for role in roles:
@@ -92,7 +92,7 @@ class ThreadBarriers(RoleRun):
         if not all(knows[r] >= time or r == role for r, time in barrier.last):
             raise Hazard("generation", event.op)
 
-    def _cluster_arrive(self, index: int, event: Event, roles: list[int]) -> list[int]:
+    def _cluster_arrive(self, event: Event, roles: list[int]) -> list[int]:
         for role in roles:
             if role in self._at_cluster and self.is_kernel:
                 raise Hazard("turns", event.op, missing="an arrival", nearest="a wait")
@@ -105,7 +105,7 @@ class ThreadBarriers(RoleRun):
                 self._advance(role)
         return roles
 
-    def _cluster_wait(self, index: int, event: Event, roles: list[int]) -> list[int]:
+    def _cluster_wait(self, event: Event, roles: list[int]) -> list[int]:
         ready: list[int] = []
         for role in roles:
             if role not in self._at_cluster and self.is_kernel:

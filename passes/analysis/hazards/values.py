@@ -5,8 +5,8 @@ from typing import Any, cast
 
 import numpy as np
 from xdsl.dialects import arith, memref
-from xdsl.dialects.builtin import IntegerAttr, IntegerType, i1
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.dialects.builtin import IntegerAttr, i1
+from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects.cute.types.memref import Space, is_memref, space_of
 from tilewright.dialects.cute_nvgpu.ops import address, cluster, shuffle, tmem, tmem_access
@@ -26,14 +26,9 @@ from tilewright.passes.analysis.hazards.launches import Launch, register_of
 from tilewright.passes.analysis.hazards.placement import Placement, tensor_offset
 from tilewright.passes.analysis.hazards.registers import computed
 from tilewright.passes.analysis.hazards.scalars import (
-    BINARY,
-    CASTS,
-    COMPARISONS,
     UNKNOWN,
     Array,
     Unknown,
-    high,
-    select,
     truncated,
 )
 from tilewright.passes.analysis.hazards.slices import Slice, is_number
@@ -166,60 +161,19 @@ class Values(Slice):
         if isinstance(op, arith.ConstantOp | memref.AllocOp | memref.AllocaOp | memref.GetGlobalOp):
             return None
         places = [self.slot(result) for result in op.results]
-        sources = [self._slots.get(operand) for operand in op.operands]
-        kind = type(op)
-        if (function := BINARY.get(kind)) is not None:
-            a, b = sources
-            bit = op.results[0].type == i1
-
-            def binary(mask: Mask) -> None:
-                value = function(self.env[a], self.env[b])  # type: ignore[index]
-                self.env[places[0]] = truncated(value, 1) if bit else value
-
-            return binary
-        if kind in CASTS:
-            return self._cast(places[0], sources[0])
-        if isinstance(op, arith.CmpiOp):
-            compare = COMPARISONS[op.predicate.value.data]
-
-            def compared(mask: Mask) -> None:
-                self.env[places[0]] = compare(self.env[sources[0]], self.env[sources[1]])  # type: ignore[index]
-
-            return compared
-        if isinstance(op, arith.SelectOp):
-
-            def selected(mask: Mask) -> None:
-                env = self.env
-                env[places[0]] = select(env[sources[0]], env[sources[1]], env[sources[2]])  # type: ignore[index]
-
-            return selected
-        if isinstance(op, arith.TruncIOp):
-            width = op.result.type.width.data  # type: ignore[union-attr]
-
-            def cut(mask: Mask) -> None:
-                self.env[places[0]] = truncated(self.env[sources[0]], width)  # type: ignore[index]
-
-            return cut
-        if isinstance(op, arith.MulUIExtendedOp):
-            type_: Attribute = op.low.type
-            width = type_.width.data if isinstance(type_, IntegerType) else 64
-            parts = BINARY[arith.MuliOp], high(width)
-            factors = [self.slot(operand) for operand in op.operands]
-
-            def extended(mask: Mask) -> None:
-                a, b = [self.env[place] for place in factors]
-                for place, part in zip(places, parts, strict=True):
-                    self.env[place] = part(a, b)
-
-            return extended
-        if (instruction := computed(op)) is not None:
-            taken = [self.slot(operand) for operand in op.operands]
+        if (function := computed(op)) is not None:
+            sources = [self.slot(operand) for operand in op.operands]
 
             def executed(mask: Mask) -> None:
-                self.env[places[0]] = instruction(*[self.env[place] for place in taken])
+                env = self.env
+                result = function(*[env[source] for source in sources])
+                for place, value in zip(
+                    places, result if isinstance(result, tuple) else (result,), strict=False
+                ):
+                    env[place] = value
 
             return executed
-        compute = self._special(op, sources)
+        compute = self._special(op)
         if compute is None:
             return None
 
@@ -228,33 +182,25 @@ class Values(Slice):
 
         return special
 
-    def _cast(self, place: int, source: int | None) -> Step:
-        assert source is not None
-
-        def cast(mask: Mask) -> None:
-            value = self.env[source]
-            self.env[place] = value.astype(np.int64) if isinstance(value, np.ndarray) else (
-                int(value) if isinstance(value, bool) else value)  # fmt: skip
-
-        return cast
-
-    def _special(self, op: Operation, sources: list[int | None]) -> Callable[[Mask], Any] | None:
+    def _special(self, op: Operation) -> Callable[[Mask], Any] | None:
         """Values of the launch, of threads and of memory."""
         if (register := register_of(op)) is not None:
             return lambda mask: self.launch.special(*register)
         match op:
             case registers.ListMakeOp():
-                return lambda mask: next((value for place in sources if place is not None
-                                          and isinstance(value := self.env[place], Loading)),
-                                         UNKNOWN)  # fmt: skip
+                parts = [self._slots[part] for part in op.operands if part in self._slots]
+                return lambda mask: next(
+                    (value for place in parts if isinstance(value := self.env[place], Loading)),
+                    UNKNOWN,
+                )
             case data_movement.LdOp():
-                place = sources[0]
-                return lambda mask: self._read(op, UNKNOWN if place is None else self.env[place])
+                place = self.slot(op.address)
+                return lambda mask: self._read(op, self.env[place])
             case ElectSyncOp() | warp_specialization.ElectSyncOp():
                 return self._elect
             case shuffle.ShflSyncOp() | ptx_shuffle.ShflSyncOp():
                 return lambda mask: self._shuffled(op, self.env[self._slots[op.value]])
-            case memref.DimOp() | arith.IndexCastOp():
+            case memref.DimOp():
                 return lambda mask: self.launch.leaf(op.results[0])
             case memref.CastOp() | memref.ReinterpretCastOp() | memref.MemorySpaceCastOp():
                 return lambda mask: self._cast_view(op, self.env[self._slots[op.operands[0]]])
@@ -270,9 +216,7 @@ class Values(Slice):
                 )
             case tmem.SliceOp():
                 return lambda mask: self._sliced(op)
-            case tmem_access.TmemAccessOp():
-                return lambda mask: self._load(op, mask)
-            case tcgen05_access.AccessOp() | wgmma.WgmmaOp():
+            case tmem_access.TmemAccessOp() | tcgen05_access.AccessOp() | wgmma.WgmmaOp():
                 return lambda mask: self._load(op, mask)
             case _:
                 return None

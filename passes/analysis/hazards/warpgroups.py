@@ -12,8 +12,8 @@ REGISTERS, MOST_REGISTERS = 64 * 1024, 256
 class Warpgroups(Copies):
     """wgmmas in flight, by warpgroup."""
 
-    def _wgmma(self, index: int, event: Event, roles: list[int]) -> list[int]:
-        ready = self._together(index, event, roles, WARPGROUP // WARP, meet=False)
+    def _wgmma(self, event: Event, roles: list[int]) -> list[int]:
+        ready = self._together(event, roles, WARPGROUP // WARP, meet=False)
         self._meet_warps(ready)
         for team, members in self._by_team(ready, WARPGROUP // WARP).items():
             speakers = list({self.roles[role].warp: role for role in members}.values())
@@ -27,9 +27,7 @@ class Warpgroups(Copies):
                 access = Access("wgmma", speakers[0], False, cells, [Part(event, cells)])
                 access.group = {role: self.groups["wgmma", role] + 1 for role in members}
                 key = (self.roles[speakers[0]].cta, root)
-                self._check(key, access, speakers)
-                self.accesses[key].append(access)
-                self.streams["wgmma", team].append(access)
+                self._begin(key, access, speakers, team)
             self._meet(members)
         return ready
 
@@ -37,11 +35,11 @@ class Warpgroups(Copies):
         for members in self._by_team(roles, 1).values():
             self._meet(members)
 
-    def _wgmma_commit(self, index: int, event: Event, roles: list[int]) -> list[int]:
-        return self._commit("wgmma", self._together(index, event, roles))
+    def _wgmma_commit(self, event: Event, roles: list[int]) -> list[int]:
+        return self._commit(event, self._together(event, roles))
 
-    def _wgmma_wait(self, index: int, event: Event, roles: list[int]) -> list[int]:
-        ready = self._together(index, event, roles)
+    def _wgmma_wait(self, event: Event, roles: list[int]) -> list[int]:
+        ready = self._together(event, roles)
         for role in ready:
             last = self.groups["wgmma", role] - event.constant
             for access in self.streams["wgmma", self._team(role, WARPGROUP // WARP)]:
@@ -54,10 +52,10 @@ class Warpgroups(Copies):
             ]
         return ready
 
-    def _registers(self, index: int, event: Event, roles: list[int]) -> list[int]:
+    def _registers(self, event: Event, roles: list[int]) -> list[int]:
         """`setmaxnreg`: what a warpgroup gives back is there for others of its CTA. It begins with
         as many a thread as one CTA may have on an SM, or ptxas leaves setmaxnreg out."""
-        ready = self._together(index, event, roles, WARPGROUP // WARP)
+        ready = self._together(event, roles, WARPGROUP // WARP)
         action, count = event.constant
         waiting = list[int]()
         for team, members in self._by_team(ready, WARPGROUP // WARP).items():

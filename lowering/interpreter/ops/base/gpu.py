@@ -1,11 +1,12 @@
 """`gpu`: ids of threads and blocks, and the CTA's barrier; values of other lanes."""
 
+from typing import Any
+
 import numpy as np
 from xdsl.dialects import gpu
 from xdsl.ir import Operation
 
-from tilewright.dialects.cute_nvgpu.ops import shuffle
-from tilewright.dialects.ptx import shuffle as ptx_shuffle
+from tilewright.dialects.cute_nvgpu.lattice.sync import SHFL_SYNC
 from tilewright.lowering.interpreter.builder import Builder, Step, effect, runs
 from tilewright.lowering.interpreter.machine.barriers import BarrierWait
 from tilewright.lowering.interpreter.machine.machine import WARP, Gang, Machine
@@ -69,8 +70,8 @@ def _barrier(op: gpu.BarrierOp, builder: Builder) -> None:
     wait_at(op, builder, 0, None)
 
 
-@runs(shuffle.ShflSyncOp, ptx_shuffle.ShflSyncOp)
-def _shfl_sync(op: shuffle.ShflSyncOp | ptx_shuffle.ShflSyncOp, builder: Builder) -> Step:
+@runs(SHFL_SYNC)
+def _shfl_sync(op: Any, builder: Builder) -> Step:
     lane, own, mnemonic = op.lane.value.data, np.arange(WARP), f"shfl.sync.{op.mode.data}.b32"
     other = own ^ lane if op.mode.data == "bfly" else np.full(WARP, lane)
 

@@ -23,7 +23,6 @@ from tilewright.dialects.cute.types.memref import (
     space_of,
 )
 from tilewright.dialects.cute_nvgpu.lattice.shared_memory import REACH
-from tilewright.dialects.cute_nvgpu.ops import fragment_memory
 from tilewright.dialects.ptx.scalar_types import element_bytes
 from tilewright.lowering.interpreter.builder import Builder, Step, effect, runs
 from tilewright.lowering.interpreter.errors import Fault, faults_of
@@ -158,6 +157,12 @@ def _element_bytes(op: Operation, type_: Attribute) -> int:
     return size
 
 
+def addressed_bytes(op: Operation, type_: Attribute) -> int:
+    """The bytes of an element that threads address. Raises OpError where they can not."""
+    _check_space(op, type_)
+    return _element_bytes(op, type_)
+
+
 def place_in_shared(
     op: Operation, builder: Builder, layout: Layout | ComposedLayout, width: int, align: int
 ) -> int:
@@ -244,67 +249,6 @@ def _mixed(static: Sequence[int], slots: Sequence[int]) -> list[int | tuple[int]
 
 
 # Loads and stores
-
-
-@runs(memref.LoadOp)
-def _load(op: memref.LoadOp, builder: Builder) -> Step:
-    _check_space(op, op.memref.type)
-    width, number = _element_bytes(op, op.memref.type), builder.number(op)
-    predicate = str(op.res.type) == "i1"
-
-    def run(machine: Machine, gang: Gang, view: View, *indices: Bits) -> Bits:
-        value = load_words(
-            machine, gang, view.locate(indices), width=width, count=1, number=number,
-            shared=view.space.is_shared,
-        )[:, 0]  # fmt: skip
-        return value != 0 if predicate else value
-
-    return effect(op, builder, run)
-
-
-@runs(memref.StoreOp)
-def _store(op: memref.StoreOp, builder: Builder) -> Step:
-    _check_space(op, op.memref.type)
-    dtype, number = np.dtype(f"uint{8 * _element_bytes(op, op.memref.type)}"), builder.number(op)
-
-    def run(machine: Machine, gang: Gang, given: Bits, view: View, *indices: Bits) -> None:
-        words = np.ascontiguousarray(spread(given.astype(dtype), gang.count))[:, None]
-        address, shared = view.locate(indices), view.space.is_shared
-        store_words(machine, gang, address, words, number=number, shared=shared)
-
-    return effect(op, builder, run)
-
-
-@runs(fragment_memory.LoadOp)
-def _load_fragment(op: fragment_memory.LoadOp, builder: Builder) -> Step:
-    number, fragment = builder.number(op), op.fragment.type
-    width, count = np.dtype(fragment.element.container).itemsize, fragment.count.data
-
-    def run(machine: Machine, gang: Gang, view: View, *indices: Bits) -> Bits:
-        return load_words(
-            machine, gang, view.locate(indices), width=width, count=count, number=number,
-            shared=view.space.is_shared,
-        )  # fmt: skip
-
-    return effect(op, builder, run)
-
-
-@runs(fragment_memory.StoreOp)
-def _store_fragment(op: fragment_memory.StoreOp, builder: Builder) -> Step:
-    number, rank, dtype = (
-        builder.number(op),
-        len(op.indices),
-        np.dtype(op.fragment_type.element.container),
-    )
-
-    def run(machine: Machine, gang: Gang, fragment: Bits, view: View, *rest: Bits) -> None:
-        indices, chosen = rest[:rank], rest[rank] if len(rest) > rank else None
-        address = view.locate(indices, check=chosen is None)
-        words = np.ascontiguousarray(spread(fragment.astype(dtype), gang.count))
-        shared = view.space.is_shared
-        store_words(machine, gang, address, words, number=number, shared=shared, chosen=chosen)
-
-    return effect(op, builder, run)
 
 
 def load_words(

@@ -5,13 +5,12 @@ from typing import Any
 
 import numpy as np
 from xdsl.dialects import cf
-from xdsl.ir import Operation
 
 from tilewright.dialects.gpu import PrintfOp
 from tilewright.dialects.printf_format import PLACES, FormatString, failed_assertion
 from tilewright.dialects.ptx.calls import TrapOp, VprintfOp
 from tilewright.lowering.interpreter.arithmetic.typed_words import typed
-from tilewright.lowering.interpreter.builder import Builder, Step, effect, runs
+from tilewright.lowering.interpreter.builder import Builder, Step, effect, executes, runs
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.values import Bits, spread
@@ -57,9 +56,6 @@ def _assert(op: cf.AssertOp, builder: Builder) -> Step:
     return effect(op, builder, run)
 
 
-@runs(TrapOp)
-def _trap(op: Operation, builder: Builder) -> Step:
-    def step(machine: Machine, gang: Gang) -> None:
-        raise Fault("is executed", 0)
-
-    return step
+@executes(TrapOp)
+def _trap(machine: Machine, gang: Gang) -> None:
+    raise Fault("is executed", 0)

@@ -1,40 +1,38 @@
 """Clusters of CTAs, at both levels."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from xdsl.ir import Operation
 
 from tilewright.dialects.cute.types.memref import Space
+from tilewright.dialects.cute_nvgpu.lattice import cluster as rows
 from tilewright.dialects.cute_nvgpu.lattice.shared_memory import RANK_SHIFT
-from tilewright.dialects.cute_nvgpu.ops import cluster as atom
-from tilewright.dialects.ptx import cluster as ptx
-from tilewright.lowering.interpreter.builder import Builder, Step, effect, runs
+from tilewright.dialects.cute_nvgpu.ops.cluster import MapOp
+from tilewright.dialects.ptx.cluster import MapaOp
+from tilewright.lowering.interpreter.builder import Builder, Step, effect, executes, runs
 from tilewright.lowering.interpreter.machine.barriers import BarrierWait
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.ops.base.arith import pure
 from tilewright.lowering.interpreter.ops.base.memref import View
-from tilewright.lowering.interpreter.ops.instructions.tensor_memory import located
+from tilewright.lowering.interpreter.ops.instructions.operands import located
 from tilewright.lowering.interpreter.values import Bits, spread
 
 
-@runs(atom.RankOp, ptx.RankOp)
-def _rank(op: atom.RankOp | ptx.RankOp, builder: Builder) -> Step:
+@runs(rows.CLUSTER_RANK)
+def _rank(op: Any, builder: Builder) -> Step:
     return effect(op, builder, lambda machine, gang: machine.special("cluster_ctarank")[gang.lanes])
 
 
+@executes(rows.CLUSTER_ARRIVE)
 def arrive(machine: Machine, gang: Gang) -> None:
     """The step of `barrier.cluster.arrive`."""
     gang.warps("barrier.cluster.arrive")
     machine.cluster_barrier.arrive(gang.lanes)
 
 
-@runs(atom.ArriveOp, ptx.ArriveOp)
-def _arrive(op: Operation, builder: Builder) -> Step:
-    return arrive
-
-
-@runs(atom.WaitOp, ptx.WaitOp)
+@runs(rows.CLUSTER_WAIT)
 def wait(op: Operation, builder: Builder) -> None:
     """Wait until all threads of the cluster have arrived."""
 
@@ -51,16 +49,16 @@ def remote(address: Bits, rank: Bits) -> Bits:
     return address.astype(np.uint64) | above << np.uint64(RANK_SHIFT)
 
 
-@runs(ptx.MapaOp)
-def _mapa(op: ptx.MapaOp, builder: Builder) -> Step:
+@runs(MapaOp)
+def _mapa(op: MapaOp, builder: Builder) -> Step:
     def compute(address: Bits, rank: Bits) -> Bits:
         return remote(address, rank).astype(np.uint32)
 
     return pure(op, builder, compute)
 
 
-@runs(atom.MapOp)
-def _map(op: atom.MapOp, builder: Builder) -> Step:
+@runs(MapOp)
+def _map(op: MapOp, builder: Builder) -> Step:
     def run(machine: Machine, gang: Gang, view: View, rank: Bits) -> View:
         base, address = (remote(place, rank) for place in (view.base, view.address))
         return replace(view, space=Space.DSMEM, base=base, address=address)
@@ -68,16 +66,15 @@ def _map(op: atom.MapOp, builder: Builder) -> Step:
     return effect(op, builder, run)
 
 
-@runs(atom.MbarrierArriveOp, ptx.MbarrierArriveOp)
-def _mbarrier_arrive(op: atom.MbarrierArriveOp | ptx.MbarrierArriveOp, builder: Builder) -> Step:
-    locate, reads = located(builder, op, op.operands[0]), op.reads is not None
-    rank = builder.slot(op.rank) if isinstance(op, atom.MbarrierArriveOp) else None
+@runs(rows.MBARRIER_ARRIVE_CLUSTER)
+def _mbarrier_arrive(op: Any, builder: Builder) -> Step:
+    """An address of PTX has the rank of its CTA in it."""
+    reads = op.reads is not None
     builder.passes_reads |= reads
 
-    def step(machine: Machine, gang: Gang) -> None:
-        address = locate(gang)
+    def run(machine: Machine, gang: Gang, address: Bits, rank: Bits | None) -> None:
         if rank is not None:
-            address = remote(address, gang.regs[rank])
+            address = remote(address, rank)
         machine.mbarriers.arrive(gang.lanes, spread(address, gang.count), 1, reads=reads)
 
-    return step
+    return effect(op, builder, run, located(op, builder), getattr(op, "rank", None))

@@ -11,13 +11,15 @@ from xdsl.ir import Operation, SSAValue
 from tilewright.dialects.cute_nvgpu.atoms.atom import MmaAtom
 from tilewright.dialects.cute_nvgpu.atoms.conversion import TypeConversion
 from tilewright.dialects.cute_nvgpu.atoms.universal_fma import UniversalFma
-from tilewright.dialects.cute_nvgpu.ops import copy, fragment, sync
+from tilewright.dialects.cute_nvgpu.lattice import data_movement, sync
+from tilewright.dialects.cute_nvgpu.ops import address, fragment
 from tilewright.dialects.cute_nvgpu.ops.fragment_arithmetic import ConvertOp, FmaOp
 from tilewright.dialects.cute_nvgpu.ops.mma import MMA_OPS
 from tilewright.dialects.cute_nvgpu.ops.register_mma import RegisterMmaOp
 from tilewright.dialects.cute_nvgpu.ops.rounded import RoundedOp
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
-from tilewright.dialects.ptx import data_movement, synchronization
+from tilewright.dialects.ptx.data_movement import CpAsyncOp
+from tilewright.dialects.ptx.instruction import content
 from tilewright.lowering.interpreter.arithmetic.elements import (
     elements_of,
     packed,
@@ -27,11 +29,19 @@ from tilewright.lowering.interpreter.arithmetic.elements import (
 from tilewright.lowering.interpreter.arithmetic.mma import multiply_fragments, numerics_model
 from tilewright.lowering.interpreter.arithmetic.scalar import Function, scalar
 from tilewright.lowering.interpreter.arithmetic.sparse import check_metadata
-from tilewright.lowering.interpreter.builder import Builder, Step, effect, nothing, runs
+from tilewright.lowering.interpreter.builder import (
+    Builder,
+    Step,
+    effect,
+    executes,
+    nothing,
+    runs,
+)
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.machine import WARP, Gang, Machine
 from tilewright.lowering.interpreter.ops.base.arith import pure, split
 from tilewright.lowering.interpreter.ops.base.gpu import arrive_at, wait_at
+from tilewright.lowering.interpreter.ops.instructions.operands import located
 from tilewright.lowering.interpreter.values import Bits, Lanes, spread
 
 
@@ -143,28 +153,26 @@ def start_copy(
     machine.shared.copy(lanes, dest, data, op, begun, late)
 
 
-@runs(copy.CpAsyncOp)
-def _cp_async(op: copy.CpAsyncOp, builder: Builder) -> Step:
-    size, number, whole = op.size.value.data, builder.number(op), op.fill is None
+@runs(data_movement.CP_ASYNC, address.CpAsyncOp)
+def _cp_async(op: Any, builder: Builder) -> Step:
+    size, number = op.size.value.data, builder.number(op)
+    fill = op.source_size if isinstance(op, CpAsyncOp) else op.fill
 
-    def run(
-        machine: Machine, gang: Gang, source: Any, at: Any, dest: Any, to: Any, fill: Any
-    ) -> None:
-        # What is not read may lie outside: the bytes that are read are checked by address.
-        above = source.locate(at, check=whole)
-        copy_async(machine, gang, dest.locate(to), above, size, fill, number)
+    def run(machine: Machine, gang: Gang, dest: Bits, source: Bits, fill: Bits | None) -> None:
+        copy_async(machine, gang, dest, source, size, fill, number)
 
-    operands = op.source, op.source_indices, op.dest, op.dest_indices, op.fill
-    return effect(op, builder, run, *operands)
+    # What is not read may lie outside: the bytes that are read are checked by address.
+    source = located(op, builder, "source", check=fill is None)
+    return effect(op, builder, run, located(op, builder, "dest"), source, fill)
 
 
-@runs(copy.CpAsyncCommitGroupOp, data_movement.CpAsyncCommitGroupOp)
-def _commit(op: Operation, builder: Builder) -> Step:
-    return lambda machine, gang: machine.shared.commit(gang.lanes)
+@executes(data_movement.CP_ASYNC_COMMIT_GROUP)
+def _commit(machine: Machine, gang: Gang) -> None:
+    machine.shared.commit(gang.lanes)
 
 
-@runs(copy.CpAsyncWaitGroupOp, data_movement.CpAsyncWaitGroupOp)
-def _wait(op: copy.CpAsyncWaitGroupOp | data_movement.CpAsyncWaitGroupOp, builder: Builder) -> Step:
+@runs(data_movement.CP_ASYNC_WAIT_GROUP)
+def _wait(op: Any, builder: Builder) -> Step:
     pending = op.pending.value.data
     return lambda machine, gang: machine.shared.wait(gang.lanes, pending)
 
@@ -172,35 +180,26 @@ def _wait(op: copy.CpAsyncWaitGroupOp | data_movement.CpAsyncWaitGroupOp, builde
 # Barriers
 
 
-@runs(sync.BarSyncOp, synchronization.BarSyncOp)
-def _bar_sync(op: sync.BarSyncOp | synchronization.BarSyncOp, builder: Builder) -> None:
-    threads = None if op.threads is None else op.threads.value.data
-    wait_at(op, builder, op.barrier.value.data, threads)
+@runs(sync.BAR_SYNC)
+def _bar_sync(op: Any, builder: Builder) -> None:
+    wait_at(op, builder, op.barrier.value.data, content(op.threads))
 
 
-@runs(sync.BarArriveOp, synchronization.BarArriveOp)
-def _bar_arrive(op: sync.BarArriveOp | synchronization.BarArriveOp, builder: Builder) -> Step:
-    threads = None if op.threads is None else op.threads.value.data
-    return arrive_at(op.barrier.value.data, threads)
+@runs(sync.BAR_ARRIVE)
+def _bar_arrive(op: Any, builder: Builder) -> Step:
+    return arrive_at(op.barrier.value.data, content(op.threads))
 
 
-@runs(sync.WarpSyncOp, synchronization.WarpSyncOp)
+@runs(sync.BAR_WARP_SYNC)
 def _warp_sync(op: Operation, builder: Builder) -> None:
     """The end of the warp's work so far, before any of its threads goes on."""
     builder.suspend(op, lambda machine, gang: machine.warp_barriers.wait(op, gang.lanes))
 
 
-@runs(
-    sync.FenceProxyAliasOp,
-    synchronization.FenceProxyAliasOp,
-    sync.GridDependencyWaitOp,
-    sync.LaunchDependentsOp,
-    synchronization.GridDependencyWaitOp,
-    synchronization.LaunchDependentsOp,
+# One kernel runs alone, on memory that has one address.
+executes(sync.FENCE_PROXY_ALIAS, sync.GRIDDEPCONTROL_WAIT, sync.GRIDDEPCONTROL_LAUNCH_DEPENDENTS)(
+    nothing
 )
-def _grids_alone(op: Operation, builder: Builder) -> Step:
-    """One kernel runs alone, on memory that has one address."""
-    return nothing
 
 
 # Fragments

@@ -3,8 +3,8 @@
 Where each element goes is what the row's layout says: `(thread, value) -> place in memory`.
 """
 
-from collections.abc import Sequence
 from functools import cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,14 +20,18 @@ from tilewright.dialects.cute_nvgpu.lattice.matrix_copy import (
 )
 from tilewright.dialects.cute_nvgpu.lattice.targets import target
 from tilewright.dialects.cute_nvgpu.ops import address, matrix_copy
-from tilewright.dialects.ptx import matrix_copy as ptx_matrix_copy
-from tilewright.lowering.interpreter.arithmetic.elements import elements_of
+from tilewright.dialects.ptx import matrix_copy as ptx
+from tilewright.dialects.row_ops import memory_operand
 from tilewright.lowering.interpreter.builder import Builder, Step, effect, runs
 from tilewright.lowering.interpreter.errors import Fault, faults_of
 from tilewright.lowering.interpreter.machine.machine import WARP, Gang, Machine
-from tilewright.lowering.interpreter.ops.base.memref import View
-from tilewright.lowering.interpreter.ops.instructions.ptx import held_in, moved, words_in
-from tilewright.lowering.interpreter.ops.instructions.tensor_memory import Locate, located
+from tilewright.lowering.interpreter.ops.instructions.operands import (
+    Locate,
+    held_in,
+    located,
+    stored_registers,
+    words_in,
+)
 from tilewright.lowering.interpreter.values import Bits, Lanes, spread
 
 Index = NDArray[np.intp]
@@ -135,71 +139,55 @@ def _check_addresses(machine: Machine, address: Lanes) -> None:
         )
 
 
-# `cute_nvgpu`
+# Ops
 
 
-def _locate_runs(view: View, indices: Sequence[Bits], gang: Gang, copy: MatrixCopy) -> Bits:
+def _runs_at(op: Any, builder: Builder) -> Locate:
     """The address that each thread gives; threads beyond the matrices' runs may name anything."""
-    used = np.arange(gang.count) % WARP < copy.runs
-    return view.locate([np.where(used, index, np.uint64(0)) for index in indices])
+    memory, indices, _ = memory_operand(op)
+    if indices is None:
+        return located(op, builder)
+    view, slots, runs = builder.slot(memory), builder.slots(indices), op.matrix_copy.runs
+
+    def locate(regs: list[Any]) -> Bits:
+        named = [
+            np.where(np.arange(len(regs[slot])) % WARP < runs, regs[slot], np.uint64(0))
+            for slot in slots
+        ]
+        return regs[view].locate(named)
+
+    return locate
 
 
-@runs(matrix_copy.LdmatrixOp)
-def _ldmatrix(op: matrix_copy.LdmatrixOp, builder: Builder) -> Step:
-    element, copy, number = op.fragment_type.element, op.matrix_copy, builder.number(op)
+@runs(matrix_copy.LdmatrixOp, address.LdmatrixOp, ptx.LdmatrixOp)
+def _ldmatrix(op: Any, builder: Builder) -> Step:
+    copy, number, result = op.matrix_copy, builder.number(op), held_in(op.results[0])
+    by_address = memory_operand(op).indices is None
 
-    def run(machine: Machine, gang: Gang, view: View, *indices: Bits) -> Bits:
-        address = _locate_runs(view, indices, gang, copy)
-        return elements_of(load_matrices(machine, gang, address, copy, number, op.name), element)
+    def run(machine: Machine, gang: Gang, at: Bits) -> Bits:
+        if by_address and target(machine.launch.arch).number <= WANTS_ALL_ADDRESSES:
+            _check_addresses(machine, spread(at, gang.count))
+        return result(load_matrices(machine, gang, at, copy, number, op.name))
 
-    return effect(op, builder, run)
-
-
-@runs(matrix_copy.StmatrixOp, ptx_matrix_copy.StmatrixOp)
-def _stmatrix(op: matrix_copy.StmatrixOp | ptx_matrix_copy.StmatrixOp, builder: Builder) -> Step:
-    stored = op.fragment if isinstance(op, matrix_copy.StmatrixOp) else op.value
-    source, words = builder.slot(stored), words_in(stored)
-    locate, number, copy = _runs_at(op, builder), builder.number(op), op.matrix_copy
-
-    def step(machine: Machine, gang: Gang) -> None:
-        data = words(gang.regs[source])
-        store_matrices(machine, gang, locate(gang), data, copy, number, op.name)
-
-    return step
+    return effect(op, builder, run, _runs_at(op, builder))
 
 
-def _runs_at(op: matrix_copy.StmatrixOp | ptx_matrix_copy.StmatrixOp, builder: Builder) -> Locate:
-    if isinstance(op, ptx_matrix_copy.StmatrixOp):
-        return located(builder, op, op.address)
-    dest, indices, copy = builder.slot(op.dest), builder.slots(op.indices), op.matrix_copy
-    return lambda gang: _locate_runs(
-        gang.regs[dest], [gang.regs[slot] for slot in indices], gang, copy
-    )
+@runs(matrix_copy.StmatrixOp, ptx.StmatrixOp)
+def _stmatrix(op: Any, builder: Builder) -> Step:
+    number, copy, stored = builder.number(op), op.matrix_copy, stored_registers(op)
+    words = words_in(stored)
+
+    def run(machine: Machine, gang: Gang, at: Bits, value: Bits) -> None:
+        store_matrices(machine, gang, at, words(value), copy, number, op.name)
+
+    return effect(op, builder, run, _runs_at(op, builder), stored)
 
 
-@runs(matrix_copy.MovmatrixOp, ptx_matrix_copy.MovmatrixOp)
+@runs(MOVMATRIX)
 def _movmatrix(op: Operation, builder: Builder) -> Step:
     words, result = words_in(op.operands[0]), held_in(op.results[0])
 
     def run(machine: Machine, gang: Gang, value: Bits) -> Bits:
         return result(transpose_matrices(gang, words(value)[:, 0], op.name)[:, None])
-
-    return effect(op, builder, run)
-
-
-# `ptx`
-
-
-@runs(ptx_matrix_copy.LdmatrixOp, address.LdmatrixOp)
-def _ldmatrix_at(op: ptx_matrix_copy.LdmatrixOp | address.LdmatrixOp, builder: Builder) -> Step:
-    copy, offset, number = op.matrix_copy, op.offset.value.data, builder.number(op)
-    is_one = isinstance(op, ptx_matrix_copy.LdmatrixOp) and copy.registers == 1
-
-    def run(machine: Machine, gang: Gang, address: Bits) -> Bits:
-        at = moved(address, offset)
-        if target(machine.launch.arch).number <= WANTS_ALL_ADDRESSES:
-            _check_addresses(machine, spread(at, gang.count))
-        words = load_matrices(machine, gang, at, copy, number, op.name)
-        return words[:, 0] if is_one else words
 
     return effect(op, builder, run)

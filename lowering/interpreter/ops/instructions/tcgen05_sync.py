@@ -2,10 +2,10 @@
 
 from collections.abc import Callable
 from functools import cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from xdsl.ir import Operation
 
 from tilewright.dialects.cute_nvgpu.atoms.tmem_copy import copy_lanes
 from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import (
@@ -15,20 +15,20 @@ from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import (
     DescriptorError,
     SmemDescriptor,
 )
+from tilewright.dialects.cute_nvgpu.lattice import tmem as rows
 from tilewright.dialects.cute_nvgpu.lattice.matrix_copy import SOURCE_FORMATS
 from tilewright.dialects.cute_nvgpu.lattice.tmem import LANE_STRIDE, LANES, SHIFTED_COLUMNS
-from tilewright.dialects.cute_nvgpu.lattice.tmem_access import TmemCopyShape
-from tilewright.dialects.cute_nvgpu.ops import tcgen05_sync, tmem_copy
-from tilewright.dialects.ptx import tcgen05_memory as ptx
-from tilewright.dialects.ptx import tcgen05_sync as ptx_sync
-from tilewright.lowering.interpreter.builder import Builder, Step, runs
+from tilewright.dialects.cute_nvgpu.lattice.tmem_access import TMEM_COPY, TmemCopyShape
+from tilewright.dialects.ptx.instruction import content
+from tilewright.dialects.ptx.tcgen05_memory import CpOp
+from tilewright.lowering.interpreter.builder import Builder, Step, effect, executes, runs
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.machine.tcgen05_streams import AsyncOperation
 from tilewright.lowering.interpreter.machine.tensor_memory import TensorAccess
 from tilewright.lowering.interpreter.ops.instructions.matrix_copy import unpacked
-from tilewright.lowering.interpreter.ops.instructions.tensor_memory import Locate, located
-from tilewright.lowering.interpreter.values import spread
+from tilewright.lowering.interpreter.ops.instructions.operands import located
+from tilewright.lowering.interpreter.values import Bits, spread
 
 
 def each_thread(gang: Gang, run: Callable[[int, int], None]) -> None:
@@ -72,68 +72,64 @@ def _source_chunks(word: int, shape: TmemCopyShape) -> NDArray[np.int64]:
     return bits[: shape.rows, ::CHUNK] // 8
 
 
-def _copy(
-    op: Operation, builder: Builder, at: Locate, descriptor: int, shape: TmemCopyShape, group: int,
-    source: str | None,
-) -> Step:  # fmt: skip
-    number = builder.number(op)
+def copy_to_cells(
+    machine: Machine, lane: int, group: int, access: TensorAccess, address: int,
+    shape: TmemCopyShape, chunks: NDArray[np.int64],
+    rows_of: Callable[[NDArray[np.uint8]], NDArray[Any]],
+) -> None:  # fmt: skip
+    """Copy chunks of shared memory to cells from an address on, in each CTA of a group: `rows_of`
+    puts their bytes together, row by row."""
+    for cta in group_ctas(machine, lane, group):
+        data = machine.shared.read_operand(lane, cta, chunks, access.stream, access.op)
+        rows = np.ascontiguousarray(rows_of(data)).view(np.uint32).reshape(shape.rows, -1)
+        cells = machine.tensor.cells(cta, address + copied_cells(shape), "write")
+        machine.tensor.write(cta, cells, np.broadcast_to(rows, cells.shape), access)
+
+
+@runs(TMEM_COPY)
+def _copy(op: Any, builder: Builder) -> Step:
+    number, shape, group = builder.number(op), op.copy_shape, op.group
+    source = content(op.source_format)
     format_ = None if source is None else SOURCE_FORMATS[source]
 
-    def step(machine: Machine, gang: Gang) -> None:
-        addresses = spread(at(gang), gang.count)
-        words = spread(gang.regs[descriptor], gang.count)
+    def rows_of(data: NDArray[np.uint8]) -> NDArray[Any]:
+        return data if format_ is None else unpacked(data[..., : format_.data_bytes], format_)
 
-        def run(index: int, lane: int) -> None:
+    def run(machine: Machine, gang: Gang, at: Bits, descriptor: Bits) -> None:
+        addresses, words = spread(at, gang.count), spread(descriptor, gang.count)
+
+        def copy(index: int, lane: int) -> None:
             operation = AsyncOperation("cp", shape.name, number)
             access = machine.tensor.operation(lane, group, operation)
             chunks = _source_chunks(int(words[index]), shape)
-            for cta in group_ctas(machine, lane, group):
-                data = machine.shared.read_operand(lane, cta, chunks, access.stream, number)
-                if format_ is not None:
-                    data = unpacked(data[..., : format_.data_bytes], format_)
-                row = np.ascontiguousarray(data).view(np.uint32).reshape(shape.rows, -1)
-                places = int(addresses[index]) + copied_cells(shape)
-                cells = machine.tensor.cells(cta, places, "write")
-                machine.tensor.write(cta, cells, np.broadcast_to(row, cells.shape), access)
+            address = int(addresses[index])
+            copy_to_cells(machine, lane, group, access, address, shape, chunks, rows_of)
 
-        each_thread(gang, run)
+        each_thread(gang, copy)
 
-    return step
-
-
-@runs(tmem_copy.CopyOp)
-def _tmem_copy(op: tmem_copy.CopyOp, builder: Builder) -> Step:
-    at = located(builder, op, op.dest)
-    source = builder.slot(op.source)
-    return _copy(op, builder, at, source, op.copy_shape, op.group, op.source_format)
-
-
-@runs(ptx.CpOp)
-def _cp(op: ptx.CpOp, builder: Builder) -> Step:
-    at = located(builder, op, op.address)
-    source = None if op.source_format is None else op.source_format.data
-    return _copy(op, builder, at, builder.slot(op.descriptor), op.copy_shape, op.group, source)
+    descriptor = op.descriptor if isinstance(op, CpOp) else op.source
+    return effect(op, builder, run, located(op, builder), descriptor)
 
 
 # Shifts
 
 
-@runs(tmem_copy.ShiftOp, ptx.ShiftOp)
-def _shift(op: tmem_copy.ShiftOp | ptx.ShiftOp, builder: Builder) -> Step:
-    at, number, group = located(builder, op, op.operands[0]), builder.number(op), op.group
+@runs(rows.TMEM_SHIFT)
+def _shift(op: Any, builder: Builder) -> Step:
+    number, group = builder.number(op), op.group
 
-    def step(machine: Machine, gang: Gang) -> None:
-        addresses = spread(at(gang), gang.count)
+    def run(machine: Machine, gang: Gang, at: Bits) -> None:
+        addresses = spread(at, gang.count)
 
-        def run(index: int, lane: int) -> None:
+        def shift(index: int, lane: int) -> None:
             operation = AsyncOperation("shift", None, number)
             access = machine.tensor.operation(lane, group, operation)
             for cta in group_ctas(machine, lane, group):
                 _shift_rows(machine, cta, int(addresses[index]), access)
 
-        each_thread(gang, run)
+        each_thread(gang, shift)
 
-    return step
+    return effect(op, builder, run, located(op, builder))
 
 
 def _shift_rows(machine: Machine, cta: int, address: int, access: TensorAccess) -> None:
@@ -154,22 +150,21 @@ def _shift_rows(machine: Machine, cta: int, address: int, access: TensorAccess) 
 # Commits and fences
 
 
-@runs(tcgen05_sync.CommitOp, ptx_sync.CommitOp)
-def _commit(op: tcgen05_sync.CommitOp | ptx_sync.CommitOp, builder: Builder) -> Step:
-    barrier, group = located(builder, op, op.operands[0]), op.group
-    mask = None if op.mask is None else builder.slot(op.mask)
+@runs(rows.TMEM_COMMIT)
+def _commit(op: Any, builder: Builder) -> Step:
+    group = op.group
 
-    def step(machine: Machine, gang: Gang) -> None:
-        addresses = spread(barrier(gang), gang.count)
-        masks = None if mask is None else spread(gang.regs[mask], gang.count)
+    def run(machine: Machine, gang: Gang, at: Bits, mask: Bits | None) -> None:
+        addresses = spread(at, gang.count)
+        masks = None if mask is None else spread(mask, gang.count)
 
-        def run(index: int, lane: int) -> None:
+        def start(index: int, lane: int) -> None:
             mask = None if masks is None else int(masks[index])
             commit(machine, lane, int(addresses[index]), mask, group)
 
-        each_thread(gang, run)
+        each_thread(gang, start)
 
-    return step
+    return effect(op, builder, run, located(op, builder), op.mask)
 
 
 def commit(machine: Machine, lane: int, address: int, mask: int | None, group: int) -> None:
@@ -181,11 +176,11 @@ def commit(machine: Machine, lane: int, address: int, mask: int | None, group: i
     machine.tensor.commit(lane, group, phases)
 
 
-@runs(tcgen05_sync.FenceBeforeThreadSyncOp, ptx_sync.FenceBeforeThreadSyncOp)
-def _fence_before(op: Operation, builder: Builder) -> Step:
-    return lambda machine, gang: machine.tensor.fence_before(gang.lanes)
+@executes(rows.FENCE_BEFORE)
+def _fence_before(machine: Machine, gang: Gang) -> None:
+    machine.tensor.fence_before(gang.lanes)
 
 
-@runs(tcgen05_sync.FenceAfterThreadSyncOp, ptx_sync.FenceAfterThreadSyncOp)
-def _fence_after(op: Operation, builder: Builder) -> Step:
-    return lambda machine, gang: machine.tensor.fence_after(gang.lanes)
+@executes(rows.FENCE_AFTER)
+def _fence_after(machine: Machine, gang: Gang) -> None:
+    machine.tensor.fence_after(gang.lanes)

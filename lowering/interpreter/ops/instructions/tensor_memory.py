@@ -1,67 +1,55 @@
 """Allocation of tensor memory, and what warps load from it and store there, at both levels."""
 
-from collections.abc import Callable
 from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import SSAValue
 
 from tilewright.dialects.cute import Layout
 from tilewright.dialects.cute.types.memref import layout_of
 from tilewright.dialects.cute_nvgpu.atoms.tmem_copy import TmemAccess
+from tilewright.dialects.cute_nvgpu.lattice import tmem as rows
+from tilewright.dialects.cute_nvgpu.lattice import tmem_access
 from tilewright.dialects.cute_nvgpu.lattice.tmem import LANE_STRIDE, WINDOW
-from tilewright.dialects.cute_nvgpu.ops import tmem, tmem_access
+from tilewright.dialects.cute_nvgpu.ops import tmem
 from tilewright.dialects.cute_nvgpu.ops.memory_operand import bits_of
-from tilewright.dialects.cute_nvgpu.ops.tmem_access import TmemAccessOp
-from tilewright.dialects.cute_nvgpu.ops.tmem_reduce import LoadReduceOp
-from tilewright.dialects.ptx import tcgen05_access as ptx_access
-from tilewright.dialects.ptx import tcgen05_memory as ptx
-from tilewright.dialects.ptx import tcgen05_sync as ptx_sync
 from tilewright.dialects.ptx.instruction import content
+from tilewright.dialects.row_ops import memory_operand
 from tilewright.lowering.interpreter.arithmetic.reductions import least_or_greatest
-from tilewright.lowering.interpreter.builder import Builder, Step, effect, runs
+from tilewright.lowering.interpreter.builder import Builder, Step, effect, executes, runs
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.machine import WARP, Gang, Machine
 from tilewright.lowering.interpreter.machine.tensor_allocation import AllocationWait
 from tilewright.lowering.interpreter.machine.tensor_memory import LOAD, STORE
-from tilewright.lowering.interpreter.ops.base.arith import pure
-from tilewright.lowering.interpreter.ops.base.memref import View
-from tilewright.lowering.interpreter.ops.instructions.ptx import held_in, moved, words_in
+from tilewright.lowering.interpreter.ops.instructions.operands import (
+    Locate,
+    held_in,
+    located,
+    stored_registers,
+    words_in,
+)
 from tilewright.lowering.interpreter.ops.instructions.smem_desc import check_begin
 from tilewright.lowering.interpreter.ops.instructions.tensor_view import TmemView
 from tilewright.lowering.interpreter.values import Bits, Lanes, Loading, spread
 
-Locate = Callable[[Gang], Bits]
-"""An address of tensor or shared memory in each thread."""
 
-
-def located(builder: Builder, op: Any, memory: SSAValue) -> Locate:
-    """The address of what an op names: of an element of a memref, or in a register plus a
-    constant."""
-    source = builder.slot(memory)
-    if not hasattr(op, "indices"):
-        offset = op.offset.value.data
-        return lambda gang: moved(gang.regs[source], offset)
-    slots = builder.slots(op.indices)
-    return lambda gang: gang.regs[source].locate([gang.regs[slot] for slot in slots])
-
-
-def _tile_at(op: TmemAccessOp | ptx_access.AccessOp, builder: Builder) -> Locate:
+def _tile_at(op: Any, builder: Builder) -> Locate:
     """The address of the first element of a tile, which lies within its memref."""
-    if isinstance(op, ptx_access.AccessOp):
-        return located(builder, op, op.operands[0])
-    memory, indices = op.tile_operand
+    memory, indices, _ = memory_operand(op)
+    locate = located(op, builder)
+    if indices is None:
+        return locate
     view, slots = builder.slot(memory), builder.slots(indices)
-    extents = dict(enumerate(op.access.extents(op.fragment_type.element.bits), len(slots) - 2))
+    tile: tuple[int, ...] = op.access.extents(op.fragment_type.element.bits)
+    extents = dict(enumerate(tile, len(slots) - 2))
 
-    def locate(gang: Gang) -> Bits:
-        tile, coordinate = gang.regs[view], [gang.regs[slot] for slot in slots]
-        check_begin(tile, coordinate, extents)
-        return tile.locate(coordinate)
+    def checked(regs: list[Any]) -> Bits:
+        check_begin(regs[view], [regs[slot] for slot in slots], extents)
+        return locate(regs)
 
-    return locate
+    return checked
 
 
 def _warps(machine: Machine, gang: Gang, what: str) -> list[Lanes]:
@@ -73,14 +61,14 @@ def _warps(machine: Machine, gang: Gang, what: str) -> list[Lanes]:
 # Allocation
 
 
-@runs(tmem.AllocOp, ptx.AllocOp)
-def _alloc(op: tmem.AllocOp | ptx.AllocOp, builder: Builder) -> None:
-    slot, number = located(builder, op, op.slot), builder.number(op)
+@runs(rows.TMEM_ALLOC)
+def _alloc(op: Any, builder: Builder) -> None:
+    slot, number = located(op, builder), builder.number(op)
     columns, group = op.columns.value.data, op.group
 
     def begin(machine: Machine, gang: Gang) -> AllocationWait:
         gang.warps("tcgen05.alloc")
-        address = spread(slot(gang), gang.count)
+        address = spread(slot(gang.regs), gang.count)
         return machine.allocator.request(op, gang.lanes, address, columns, group, number)
 
     builder.suspend(op, begin)
@@ -90,11 +78,11 @@ def _alloc(op: tmem.AllocOp | ptx.AllocOp, builder: Builder) -> None:
 def _retrieve(op: tmem.RetrieveOp, builder: Builder) -> Step:
     number, (layout, bits) = builder.number(op), _layout(op.result)
 
-    def run(machine: Machine, gang: Gang, slot: View, *indices: Bits) -> TmemView:
-        word = machine.shared.load(gang.lanes, slot.locate(indices), 4, number).view(np.uint32)
+    def run(machine: Machine, gang: Gang, slot: Bits) -> TmemView:
+        word = machine.shared.load(gang.lanes, slot, 4, number).view(np.uint32)
         return TmemView(word[:, 0].astype(np.uint64), bits, layout)
 
-    return effect(op, builder, run)
+    return effect(op, builder, run, located(op, builder))
 
 
 def _layout(value: SSAValue) -> tuple[Layout, int]:
@@ -108,14 +96,14 @@ def _layout(value: SSAValue) -> tuple[Layout, int]:
 def _slice(op: tmem.SliceOp, builder: Builder) -> Step:
     layout, bits = _layout(op.result)
 
-    def compute(view: TmemView, *indices: Bits) -> TmemView:
-        return TmemView(view.locate(indices), bits, layout)
+    def run(machine: Machine, gang: Gang, at: Bits) -> TmemView:
+        return TmemView(at, bits, layout)
 
-    return pure(op, builder, compute)
+    return effect(op, builder, run, located(op, builder))
 
 
-@runs(tmem.DeallocOp, ptx.DeallocOp)
-def _dealloc(op: tmem.DeallocOp | ptx.DeallocOp, builder: Builder) -> Step:
+@runs(rows.TMEM_DEALLOC)
+def _dealloc(op: Any, builder: Builder) -> Step:
     number, columns = builder.number(op), content(op.columns)
 
     def run(machine: Machine, gang: Gang, source: TmemView | Bits) -> None:
@@ -126,10 +114,8 @@ def _dealloc(op: tmem.DeallocOp | ptx.DeallocOp, builder: Builder) -> Step:
     return effect(op, builder, run)
 
 
-@runs(tmem.RelinquishAllocPermitOp, ptx.RelinquishAllocPermitOp)
-def _relinquish(
-    op: tmem.RelinquishAllocPermitOp | ptx.RelinquishAllocPermitOp, builder: Builder
-) -> Step:
+@runs(rows.TMEM_RELINQUISH)
+def _relinquish(op: Any, builder: Builder) -> Step:
     number = builder.number(op)
 
     def step(machine: Machine, gang: Gang) -> None:
@@ -215,60 +201,50 @@ def _loading(machine: Machine, gang: Gang, value: Bits, number: int) -> Loading:
     return Loading(origin, value, np.zeros(gang.count, dtype=np.int64), number)
 
 
-@runs(tmem_access.LoadOp, ptx_access.LdOp)
-def _load(op: tmem_access.LoadOp | ptx_access.LdOp, builder: Builder) -> Step:
-    at, number, access = _tile_at(op, builder), builder.number(op), op.access
-    dest, result = builder.slot(op.results[0]), held_in(op.results[0])
+@runs(tmem_access.TMEM_LOAD)
+def _load(op: Any, builder: Builder) -> Step:
+    number, access, result = builder.number(op), op.access, held_in(op.results[0])
 
-    def step(machine: Machine, gang: Gang) -> None:
-        words = load_tensor(machine, gang, at(gang), access, number, op.name)
-        gang.regs[dest] = _loading(machine, gang, result(words), number)
+    def run(machine: Machine, gang: Gang, at: Bits) -> Loading:
+        words = load_tensor(machine, gang, at, access, number, op.name)
+        return _loading(machine, gang, result(words), number)
 
-    return step
-
-
-@runs(LoadReduceOp, ptx_access.LdRedOp)
-def _load_reduce(op: LoadReduceOp | ptx_access.LdRedOp, builder: Builder) -> Step:
-    at, number = _tile_at(op, builder), builder.number(op)
-    dests, access = builder.slots(op.results), op.access
-    form = op.form if isinstance(op, LoadReduceOp) else op.form.data
-
-    def step(machine: Machine, gang: Gang) -> None:
-        words = load_tensor(machine, gang, at(gang), access, number, op.name)
-        for dest, value in zip(dests, (words, least_or_greatest(words, form)), strict=True):
-            gang.regs[dest] = _loading(machine, gang, value, number)
-
-    return step
+    return effect(op, builder, run, _tile_at(op, builder))
 
 
-@runs(tmem_access.StoreOp, ptx_access.StOp)
-def _store(op: tmem_access.StoreOp | ptx_access.StOp, builder: Builder) -> Step:
-    at, number, access = _tile_at(op, builder), builder.number(op), op.access
-    stored = op.fragment if isinstance(op, tmem_access.StoreOp) else op.value
-    source, words = builder.slot(stored), words_in(stored)
+@runs(tmem_access.TMEM_LOAD_REDUCE)
+def _load_reduce(op: Any, builder: Builder) -> Step:
+    number, access, form = builder.number(op), op.access, content(op.form)
 
-    def step(machine: Machine, gang: Gang) -> None:
-        store_tensor(machine, gang, at(gang), words(gang.regs[source]), access, number, op.name)
+    def run(machine: Machine, gang: Gang, at: Bits) -> list[Loading]:
+        words = load_tensor(machine, gang, at, access, number, op.name)
+        values = words, least_or_greatest(words, form)
+        return [_loading(machine, gang, value, number) for value in values]
 
-    return step
-
-
-@runs(tmem_access.WaitLoadOp, ptx_sync.WaitLdOp)
-def _wait_load(op: Operation, builder: Builder) -> Step:
-    def step(machine: Machine, gang: Gang) -> None:
-        for places in _warps(machine, gang, "tcgen05.wait::ld"):
-            machine.tensor.wait(LOAD, gang.lanes[places])
-        for slot, value in enumerate(gang.regs):
-            if isinstance(value, Loading):
-                gang.regs[slot] = value.value
-
-    return step
+    return effect(op, builder, run, _tile_at(op, builder))
 
 
-@runs(tmem_access.WaitStoreOp, ptx_sync.WaitStOp)
-def _wait_store(op: Operation, builder: Builder) -> Step:
-    def step(machine: Machine, gang: Gang) -> None:
-        for places in _warps(machine, gang, "tcgen05.wait::st"):
-            machine.tensor.wait(STORE, gang.lanes[places])
+@runs(tmem_access.TMEM_STORE)
+def _store(op: Any, builder: Builder) -> Step:
+    number, access, stored = builder.number(op), op.access, stored_registers(op)
+    words = words_in(stored)
 
-    return step
+    def run(machine: Machine, gang: Gang, at: Bits, value: Bits) -> None:
+        store_tensor(machine, gang, at, words(value), access, number, op.name)
+
+    return effect(op, builder, run, _tile_at(op, builder), stored)
+
+
+@executes(rows.TMEM_WAIT_LOAD)
+def _wait_load(machine: Machine, gang: Gang) -> None:
+    for places in _warps(machine, gang, "tcgen05.wait::ld"):
+        machine.tensor.wait(LOAD, gang.lanes[places])
+    for slot, value in enumerate(gang.regs):
+        if isinstance(value, Loading):
+            gang.regs[slot] = value.value
+
+
+@executes(rows.TMEM_WAIT_STORE)
+def _wait_store(machine: Machine, gang: Gang) -> None:
+    for places in _warps(machine, gang, "tcgen05.wait::st"):
+        machine.tensor.wait(STORE, gang.lanes[places])

@@ -1,7 +1,7 @@
 """Copies of boxes by the tensor memory accelerator, at both levels."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -10,59 +10,50 @@ from numpy.typing import NDArray
 
 from tilewright.dialects.cute import ComposedLayout
 from tilewright.dialects.cute.atoms import SMEM_ALIGN
+from tilewright.dialects.cute_nvgpu.lattice import tma as rows
 from tilewright.dialects.cute_nvgpu.lattice.tma import CHUNK
-from tilewright.dialects.cute_nvgpu.ops import tma as atom
-from tilewright.dialects.cute_nvgpu.types.tensor_map import TmaDescriptorType
-from tilewright.dialects.ptx import bulk_copy as ptx
-from tilewright.lowering.interpreter.builder import Builder, Step, effect, runs
+from tilewright.dialects.row_ops import box_corner, memory_operand
+from tilewright.lowering.interpreter.builder import Builder, Step, effect, executes, runs
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.issued_once import check_issued_once
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.machine.tensor_map import TensorImage, chunk_addresses
 from tilewright.lowering.interpreter.ops.base.memref import View
 from tilewright.lowering.interpreter.ops.instructions.cluster import remote
+from tilewright.lowering.interpreter.ops.instructions.operands import Locate, located
 from tilewright.lowering.interpreter.ops.instructions.smem_desc import check_begin
+from tilewright.lowering.interpreter.ops.instructions.tcgen05_sync import each_thread
 from tilewright.lowering.interpreter.values import Bits, spread
-
-Locate = Callable[[Gang], Bits]
-
 
 # Where boxes are
 
 
-def _box_start(map_: TmaDescriptorType, memory: int, indices: Sequence[int]) -> Locate:
+def _box_start(op: Any, builder: Builder, name: str) -> Locate:
     """The address of a box's first element before the swizzle, which is the hardware's own."""
-    extents = map_.box.extents(len(indices))
+    memory, indices, _ = memory_operand(op, name)
+    if indices is None:
+        return located(op, builder, name)
+    source, slots = builder.slot(memory), builder.slots(indices)
+    extents = op.map.type.box.extents(len(slots))
 
-    def locate(gang: Gang) -> Bits:
-        view: View = gang.regs[memory]
-        check_begin(view, [gang.regs[slot] for slot in indices], extents)
+    def locate(regs: list[Any]) -> Bits:
+        view: View = regs[source]
+        at = [regs[slot] for slot in slots]
+        check_begin(view, at, extents)
         plain = view.layout.outer if isinstance(view.layout, ComposedLayout) else view.layout
-        unswizzled = View(
-            view.space, view.base, view.address, view.width, view.sizes, view.strides, plain,  # type: ignore[arg-type]
-        )  # fmt: skip
-        return unswizzled.locate([gang.regs[slot] for slot in indices])
+        return replace(view, layout=plain).locate(at)
 
     return locate
 
 
-def _type_of(op: atom.TmaLoadOp | atom.TmaStoreOp | atom.TmaReduceOp) -> TmaDescriptorType:
-    assert isinstance(op.map.type, TmaDescriptorType)
-    return op.map.type
-
-
-def _register(slot: int) -> Locate:
-    return lambda gang: gang.regs[slot]
-
-
-def _each(gang: Gang, value: Bits) -> list[int]:
+def _every(gang: Gang, value: Bits) -> list[int]:
     """The value in every thread of the gang."""
     return spread(value, gang.count).tolist()
 
 
-def _corners(gang: Gang, coordinates: Sequence[int]) -> NDArray[np.int64]:
+def _corners(gang: Gang, coordinates: Sequence[Bits]) -> NDArray[np.int64]:
     """The coordinates of each thread's box, [threads, dimensions], signed 32 bits each."""
-    columns = [spread(gang.regs[slot], gang.count).astype(np.uint32) for slot in coordinates]
+    columns = [spread(value, gang.count).astype(np.uint32) for value in coordinates]
     return np.stack(columns, axis=1).view(np.int32).astype(np.int64)
 
 
@@ -95,57 +86,52 @@ def _corner(corner: NDArray[np.int64], image: TensorImage) -> list[int]:
     return corner.tolist()
 
 
-def _for_each_thread(
-    machine: Machine, gang: Gang, maps: Bits, copy: Callable[[int, int, TensorImage], None]
-) -> None:
-    """Let every thread start its copy: its index in the gang, its lane, its tensor map."""
-    for index, (lane, address) in enumerate(
-        zip(gang.lanes.tolist(), _each(gang, maps), strict=True)
-    ):
-        try:
-            copy(index, lane, machine.memory.tensor_map(address))
-        except Fault as fault:
-            raise Fault(fault.message, index) from None
-
-
 # Loads
 
 
-@dataclass(frozen=True, slots=True)
-class _Load:
-    """The operands of a load, by register or place; coordinates outermost first, and the mask
-    where it has one; of a `pair` the mbarrier may be in the other CTA."""
-
-    number: int
-    map: int
-    coordinates: Sequence[int]
-    dest: Locate
-    barrier: Locate
-    mask: int | None
-    pair: bool
+def land(
+    machine: Machine, lane: int, barrier: int, mask: int | None, source: Any,
+    read: Callable[[], NDArray[np.uint8]], places: Callable[[int], NDArray[np.int64]], op: int,
+) -> None:  # fmt: skip
+    """Copy what is read of a source to the places in each CTA of a mask; the mbarriers there are
+    told of the bytes."""
+    data = read()
+    for cta, place in machine.mbarriers.receivers(lane, barrier, mask):
+        phase = machine.mbarriers.land(lane, place, places(cta), data, read, op)
+        machine.accesses.until_phase(lane, source, *phase)
 
 
-def _load_boxes(load: _Load) -> Step:
-    def step(machine: Machine, gang: Gang) -> None:
-        corners, starts = _corners(gang, load.coordinates), _each(gang, load.dest(gang))
-        barriers = _each(gang, load.barrier(gang))
-        masks = [None] * gang.count if load.mask is None else _each(gang, gang.regs[load.mask])
+@runs(rows.TENSOR_LOAD)
+def _load(op: Any, builder: Builder) -> Step:
+    """Of a pair the mbarrier may be in the other CTA."""
+    number, is_pair = builder.number(op), op.row is rows.TENSOR_LOAD_PAIR
 
-        def copy(index: int, lane: int, image: TensorImage) -> None:
+    def run(
+        machine: Machine, gang: Gang, maps: Bits, coordinates: list[Bits], dest: Bits,
+        barrier: Bits, mask: Bits | None, rank: Bits | None,
+    ) -> None:  # fmt: skip
+        barriers = _every(gang, barrier if rank is None else remote(barrier, rank))
+        masks = [None] * gang.count if mask is None else _every(gang, mask)
+        starts, images = _every(gang, dest), _every(gang, maps)
+        corners = _corners(gang, coordinates)
+
+        def copy(index: int, lane: int) -> None:
+            image = machine.memory.tensor_map(images[index])
             corner = _corner(corners[index], image)
-            source = machine.accesses.begin_box(lane, image, corner, load.number)
+
+            def places(cta: int) -> NDArray[np.int64]:
+                cta = _of_pair(cta, lane // machine.slots) if is_pair else cta
+                return _places(machine, lane, image, starts[index], cta)
+
+            source = machine.accesses.begin_box(lane, image, corner, number)
             read = partial(image.read, corner)
-            data = read()
-            for cta, barrier in machine.mbarriers.receivers(lane, barriers[index], masks[index]):
-                if load.pair:
-                    cta = _of_pair(cta, lane // machine.slots)
-                places = _places(machine, lane, image, starts[index], cta)
-                phase = machine.mbarriers.land(lane, barrier, places, data, read, load.number)
-                machine.accesses.until_phase(lane, source, *phase)
+            land(machine, lane, barriers[index], masks[index], source, read, places, number)
 
-        _for_each_thread(machine, gang, gang.regs[load.map], copy)
+        each_thread(gang, copy)
 
-    return step
+    dest, barrier = _box_start(op, builder, "dest"), located(op, builder, "barrier")
+    rank = getattr(op, "rank", None)
+    return effect(op, builder, run, op.map, box_corner(op), dest, barrier, op.mask, rank)
 
 
 def _of_pair(cta: int, own: int) -> int:
@@ -158,56 +144,25 @@ def _of_pair(cta: int, own: int) -> int:
     return own
 
 
-@runs(atom.TmaLoadOp)
-def _tma_load(op: atom.TmaLoadOp, builder: Builder) -> Step:
-    barrier, barrier_indices = builder.slot(op.barrier), builder.slots(op.barrier_indices)
-    rank = None if op.rank is None else builder.slot(op.rank)
-
-    def locate(gang: Gang) -> Bits:
-        address = gang.regs[barrier].locate([gang.regs[slot] for slot in barrier_indices])
-        return address if rank is None else remote(address, gang.regs[rank])
-
-    load = _Load(
-        builder.number(op),
-        builder.slot(op.map),
-        builder.slots(op.coordinates),
-        _box_start(_type_of(op), builder.slot(op.dest), builder.slots(op.dest_indices)),
-        locate,
-        None if op.mask is None else builder.slot(op.mask),
-        rank is not None,
-    )
-    return _load_boxes(load)
-
-
-@runs(ptx.TensorLoadOp)
-def _tensor_load(op: ptx.TensorLoadOp, builder: Builder) -> Step:
-    load = _Load(
-        builder.number(op),
-        builder.slot(op.map),
-        builder.slots(op.coordinates)[::-1],
-        _register(builder.slot(op.dest)),
-        _register(builder.slot(op.barrier)),
-        None if op.mask is None else builder.slot(op.mask),
-        op.pair is not None,
-    )
-    return _load_boxes(load)
-
-
 # Stores and reductions
 
 
-def _store_boxes(
-    number: int, map_: int, coordinates: Sequence[int], source: Locate, kind: str | None
-) -> Step:
-    """The step of a store, or of a reduction of a kind; coordinates outermost first."""
+@runs(rows.TENSOR_STORE, *rows.TENSOR_REDUCE.values())
+def _store(op: Any, builder: Builder) -> Step:
+    number = builder.number(op)
+    kind = None if op.row is rows.TENSOR_STORE else str(op.kind.data)
 
-    def step(machine: Machine, gang: Gang) -> None:
-        corners, starts = _corners(gang, coordinates), _each(gang, source(gang))
+    def run(
+        machine: Machine, gang: Gang, maps: Bits, coordinates: list[Bits], source: Bits
+    ) -> None:
+        starts, images = _every(gang, source), _every(gang, maps)
+        corners = _corners(gang, coordinates)
         places: list[list[int]] = corners.tolist()
-        boxes = zip(_each(gang, gang.regs[map_]), map(tuple, places), starts, strict=True)
+        boxes = zip(images, map(tuple, places), starts, strict=True)
         check_issued_once(machine, gang, boxes, kind)
 
-        def copy(index: int, lane: int, image: TensorImage) -> None:
+        def copy(index: int, lane: int) -> None:
+            image = machine.memory.tensor_map(images[index])
             places = _places(machine, lane, image, starts[index])
             data = machine.bulk_stores.begin(lane, places, number)
             corner = _corner(corners[index], image)
@@ -218,48 +173,26 @@ def _store_boxes(
                 machine.accesses.write_box(lane, image, corner, changed, op, group)
             machine.bulk_stores.land(lane, places, partial(image.put, kind, corner))
 
-        _for_each_thread(machine, gang, gang.regs[map_], copy)
+        each_thread(gang, copy)
 
-    return step
-
-
-@runs(atom.TmaStoreOp, atom.TmaReduceOp)
-def _tma_store(op: atom.TmaStoreOp | atom.TmaReduceOp, builder: Builder) -> Step:
-    return _store_boxes(
-        builder.number(op),
-        builder.slot(op.map),
-        builder.slots(op.coordinates),
-        _box_start(_type_of(op), builder.slot(op.source), builder.slots(op.source_indices)),
-        op.kind.data.value if isinstance(op, atom.TmaReduceOp) else None,
-    )
+    return effect(op, builder, run, op.map, box_corner(op), _box_start(op, builder, "source"))
 
 
-@runs(ptx.TensorStoreOp, ptx.TensorReduceOp)
-def _tensor_store(op: ptx.TensorStoreOp | ptx.TensorReduceOp, builder: Builder) -> Step:
-    return _store_boxes(
-        builder.number(op),
-        builder.slot(op.map),
-        builder.slots(op.coordinates)[::-1],
-        _register(builder.slot(op.source)),
-        op.kind.data if isinstance(op, ptx.TensorReduceOp) else None,
-    )
+@executes(rows.BULK_COMMIT_GROUP)
+def _commit(machine: Machine, gang: Gang) -> None:
+    machine.bulk_stores.commit(gang.lanes)
 
 
-@runs(atom.BulkCommitGroupOp, ptx.BulkCommitGroupOp)
-def _commit(op: Any, builder: Builder) -> Step:
-    return lambda machine, gang: machine.bulk_stores.commit(gang.lanes)
-
-
-@runs(atom.BulkWaitGroupOp, ptx.BulkWaitGroupOp)
-def _wait(op: atom.BulkWaitGroupOp | ptx.BulkWaitGroupOp, builder: Builder) -> Step:
+@runs(rows.BULK_WAIT_GROUP)
+def _wait(op: Any, builder: Builder) -> Step:
     pending, reads = op.pending.value.data, op.read is not None
     return lambda machine, gang: machine.bulk_stores.wait(gang.lanes, pending, reads=reads)
 
 
-@runs(atom.PrefetchTensormapOp, ptx.PrefetchTensormapOp)
-def _prefetch(op: atom.PrefetchTensormapOp | ptx.PrefetchTensormapOp, builder: Builder) -> Step:
+@runs(rows.PREFETCH_TENSORMAP)
+def _prefetch(op: Any, builder: Builder) -> Step:
     def run(machine: Machine, gang: Gang, map_: Bits) -> None:
-        for address in set(_each(gang, map_)):
+        for address in set(_every(gang, map_)):
             machine.memory.tensor_map(address)
 
     return effect(op, builder, run)

@@ -14,8 +14,10 @@ from xdsl.ir import Operation
 
 from tilewright.dialects.cute_nvgpu.atoms.wgmma import WgmmaAtom
 from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import DescriptorError
-from tilewright.dialects.cute_nvgpu.ops import sm90, wgmma_sync
-from tilewright.dialects.ptx import wgmma as ptx
+from tilewright.dialects.cute_nvgpu.lattice import sync as rows
+from tilewright.dialects.cute_nvgpu.ops import sm90
+from tilewright.dialects.ptx.instruction import content
+from tilewright.dialects.ptx.wgmma import WgmmaOp
 from tilewright.lowering.interpreter.arithmetic.elements import elements_of
 from tilewright.lowering.interpreter.arithmetic.sparse import check_metadata
 from tilewright.lowering.interpreter.arithmetic.wgmma import (
@@ -25,7 +27,7 @@ from tilewright.lowering.interpreter.arithmetic.wgmma import (
     multiply_matrices,
     wgmma_model,
 )
-from tilewright.lowering.interpreter.builder import Builder, Step, runs
+from tilewright.lowering.interpreter.builder import Builder, Step, executes, runs
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.async_proxy import AsyncFragment
 from tilewright.lowering.interpreter.machine.machine import WARP, Gang, Machine
@@ -252,8 +254,8 @@ def _mma(op: sm90.WarpgroupMmaOp, builder: Builder) -> None:
 # The ptx level
 
 
-@runs(ptx.WgmmaOp)
-def _wgmma(op: ptx.WgmmaOp, builder: Builder) -> None:
+@runs(WgmmaOp)
+def _wgmma(op: WgmmaOp, builder: Builder) -> None:
     atom = op.mma_atom
     dtype = np.dtype(CONTAINERS[op.d.type.kind.data])
 
@@ -292,28 +294,22 @@ def _add(op: Operation, issue: IssuedMma, builder: Builder) -> None:
 # What orders them
 
 
-@runs(wgmma_sync.WgmmaFenceOp, ptx.WgmmaFenceOp)
-def _fence(op: Operation, builder: Builder) -> Step:
-    def step(machine: Machine, gang: Gang) -> None:
-        warpgroups(machine, gang, "wgmma.fence")
-        machine.shared.wgmmas.fenced[gang.lanes] = True
-        machine.registers.fence(gang.lanes)
-        gang.unfenced.clear()
-
-    return step
+@executes(rows.WGMMA_FENCE)
+def _fence(machine: Machine, gang: Gang) -> None:
+    warpgroups(machine, gang, "wgmma.fence")
+    machine.shared.wgmmas.fenced[gang.lanes] = True
+    machine.registers.fence(gang.lanes)
+    gang.unfenced.clear()
 
 
-@runs(wgmma_sync.WgmmaCommitGroupOp, ptx.WgmmaCommitGroupOp)
-def _commit(op: Operation, builder: Builder) -> Step:
-    def step(machine: Machine, gang: Gang) -> None:
-        warpgroups(machine, gang, "wgmma.commit_group")
-        machine.shared.wgmmas.commit(gang.lanes)
-
-    return step
+@executes(rows.WGMMA_COMMIT_GROUP)
+def _commit(machine: Machine, gang: Gang) -> None:
+    warpgroups(machine, gang, "wgmma.commit_group")
+    machine.shared.wgmmas.commit(gang.lanes)
 
 
-@runs(wgmma_sync.WgmmaWaitGroupOp, ptx.WgmmaWaitGroupOp)
-def _wait(op: wgmma_sync.WgmmaWaitGroupOp | ptx.WgmmaWaitGroupOp, builder: Builder) -> Step:
+@runs(rows.WGMMA_WAIT_GROUP)
+def _wait(op: Any, builder: Builder) -> Step:
     pending = op.pending.value.data
 
     def step(machine: Machine, gang: Gang) -> None:
@@ -333,11 +329,9 @@ def _settle(machine: Machine, gang: Gang) -> None:
             gang.regs[slot] = value.value
 
 
-@runs(wgmma_sync.FenceProxyAsyncOp, ptx.FenceProxyAsyncOp)
-def _fence_proxy(
-    op: wgmma_sync.FenceProxyAsyncOp | ptx.FenceProxyAsyncOp, builder: Builder
-) -> Step:
-    space = "" if op.space is None else op.space.data
+@runs(rows.FENCE_PROXY_ASYNC)
+def _fence_proxy(op: Any, builder: Builder) -> Step:
+    space = content(op.space) or ""
 
     def step(machine: Machine, gang: Gang) -> None:
         if space != "global":

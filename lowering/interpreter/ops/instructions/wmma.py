@@ -19,13 +19,18 @@ from tilewright.dialects.cute_nvgpu.lattice.wmma import WmmaSpace
 from tilewright.dialects.cute_nvgpu.ops import wmma
 from tilewright.dialects.cute_nvgpu.ops.wmma_memory import elements_per_item, extents_of
 from tilewright.dialects.ptx import wmma as ptx_wmma
+from tilewright.dialects.row_ops import memory_operand
 from tilewright.lowering.interpreter.arithmetic.elements import elements_of, words_of
-from tilewright.lowering.interpreter.builder import Builder, Step, runs
-from tilewright.lowering.interpreter.errors import Fault
+from tilewright.lowering.interpreter.builder import Builder, Step, effect, runs
+from tilewright.lowering.interpreter.errors import Fault, faults_of
 from tilewright.lowering.interpreter.machine.machine import WARP, Gang, Machine
 from tilewright.lowering.interpreter.ops.base.memref import View
-from tilewright.lowering.interpreter.ops.instructions.matrix_copy import faults_of
-from tilewright.lowering.interpreter.ops.instructions.ptx import held_in, moved, words_in
+from tilewright.lowering.interpreter.ops.instructions.operands import (
+    held_in,
+    moved,
+    stored_registers,
+    words_in,
+)
 from tilewright.lowering.interpreter.values import Bits, Lanes, spread
 
 # Where a fragment's elements lie
@@ -156,24 +161,31 @@ def _one_a_warp(
     return every[:, 0]
 
 
-def _locator(
-    op: wmma.WmmaAccessOp | ptx_wmma.WmmaAccessOp, builder: Builder
-) -> Callable[[Gang], _Matrices]:
+Locator = Callable[[Gang], _Matrices]
+
+
+def _locator(op: Any, builder: Builder) -> Locator:
     """The place of an op's matrices, once it runs."""
-    if isinstance(op, ptx_wmma.WmmaAccessOp):
-        return _ptx_locator(op, builder)
-    memory, indices = builder.slot(op.memory), builder.slots(op.indices)
-    access, type_, stride = op.access, op.memory_type, op.stride
+    memory, indices, offset = memory_operand(op)
+    source, access = builder.slot(memory), op.access
+    if indices is None:
+        apart = builder.slot(op.stride)
+        return lambda gang: _matrices(
+            gang, access, op.space, moved(gang.regs[source], offset), gang.regs[apart], op.name
+        )
+    slots, type_ = builder.slots(indices), op.memory_type
+    stride: int | None = op.stride
+    leading: int = op.leading_dimension
     several = elements_per_item(access.element, type_)
     rows, columns = extents_of(access, type_)
-    corner = [*[0] * (len(indices) - 2), rows - 1, columns - 1]
+    corner = [*[0] * (len(slots) - 2), rows - 1, columns - 1]
 
     def locate(gang: Gang) -> _Matrices:
-        view: View = gang.regs[memory]
-        first = [gang.regs[slot] for slot in indices]
+        view: View = gang.regs[source]
+        first = [gang.regs[slot] for slot in slots]
         address = view.locate(first)
         view.locate([index + np.uint64(more) for index, more in zip(first, corner, strict=True)])
-        step = view.strides[op.leading_dimension] if stride is None else stride
+        step = view.strides[leading] if stride is None else stride
         elements = np.atleast_1d(np.asarray(step, dtype=np.int64)) * several
         space: WmmaSpace = "shared" if view.space is Space.SMEM else "global"
         return _matrices(gang, access, space, address, elements, op.name)
@@ -181,37 +193,24 @@ def _locator(
     return locate
 
 
-def _ptx_locator(op: ptx_wmma.WmmaAccessOp, builder: Builder) -> Callable[[Gang], _Matrices]:
-    """The place of an instruction's matrices, once it runs."""
-    source, stride = builder.slot(op.operands[0]), builder.slot(op.stride)
-    access, space, offset = op.access, op.space, op.offset.value.data
-
-    def locate(gang: Gang) -> _Matrices:
-        address = moved(gang.regs[source], offset)
-        return _matrices(gang, access, space, address, gang.regs[stride], op.name)
-
-    return locate
-
-
 @runs(wmma.LoadOp, ptx_wmma.LoadOp)
-def _load(op: wmma.LoadOp | ptx_wmma.LoadOp, builder: Builder) -> Step:
+def _load(op: Any, builder: Builder) -> Step:
     locate, number, element = _locator(op, builder), builder.number(op), op.access.element
-    dest, result = builder.slot(op.results[0]), held_in(op.results[0])
+    result = held_in(op.results[0])
 
-    def step(machine: Machine, gang: Gang) -> None:
-        gang.regs[dest] = result(words_of(locate(gang).load(machine, gang, number), element))
+    def run(machine: Machine, gang: Gang, *operands: Any) -> Bits:
+        return result(words_of(locate(gang).load(machine, gang, number), element))
 
-    return step
+    return effect(op, builder, run)
 
 
 @runs(wmma.StoreOp, ptx_wmma.StoreOp)
-def _store(op: wmma.StoreOp | ptx_wmma.StoreOp, builder: Builder) -> Step:
+def _store(op: Any, builder: Builder) -> Step:
     locate, number, element = _locator(op, builder), builder.number(op), op.access.element
-    stored = op.fragment if isinstance(op, wmma.StoreOp) else op.value
-    source, words = builder.slot(stored), words_in(stored)
+    stored = stored_registers(op)
+    words = words_in(stored)
 
-    def step(machine: Machine, gang: Gang) -> None:
-        elements = elements_of(words(gang.regs[source]), element)
-        locate(gang).store(machine, gang, elements, number)
+    def run(machine: Machine, gang: Gang, value: Bits) -> None:
+        locate(gang).store(machine, gang, elements_of(words(value), element), number)
 
-    return step
+    return effect(op, builder, run, stored)

@@ -6,6 +6,7 @@ where the layouts of the partitions say that their elements are; no descriptor i
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from itertools import product
 from typing import Any, Literal
 
@@ -35,9 +36,8 @@ from tilewright.lowering.interpreter.machine.tensor_memory import LOAD, STORE
 from tilewright.lowering.interpreter.ops.base.gpu import wait_at
 from tilewright.lowering.interpreter.ops.instructions import cluster as cluster_steps
 from tilewright.lowering.interpreter.ops.instructions.tcgen05_sync import (
-    copied_cells,
+    copy_to_cells,
     each_thread,
-    group_ctas,
 )
 from tilewright.lowering.interpreter.ops.instructions.tensor_memory import load_tensor, store_tensor
 from tilewright.lowering.interpreter.ops.instructions.umma import faulting, memories_of
@@ -176,14 +176,19 @@ def copy_cells(copying: Copying) -> None:
         for i, address in enumerate(addresses[index].tolist()):
             at = places[index, i * count : (i + 1) * count]
             starts = chunks_at(at)
-            for cta in group_ctas(machine, lane, instruction.cta_group):
-                data = machine.shared.read_operand(lane, cta, starts, access.stream, op)
-                elements = elements_at(at, starts, data, source.bits)
-                rows = packed(elements.reshape(shape.rows, -1), source.bits).view(np.uint32)
-                cells = machine.tensor.cells(cta, address + copied_cells(shape), "write")
-                machine.tensor.write(cta, cells, np.broadcast_to(rows, cells.shape), access)
+            rows_of = partial(_rows_of, at, starts, source.bits)
+            copy_to_cells(
+                machine, lane, instruction.cta_group, access, address, shape, starts, rows_of
+            )
 
     each_thread(gang, run)
+
+
+def _rows_of(
+    at: NDArray[np.int64], starts: NDArray[np.int64], bits: int, data: NDArray[np.uint8]
+) -> NDArray[Any]:
+    """The elements that start at these bits of chunks, put together."""
+    return packed(elements_at(at, starts, data, bits)[None], bits)
 
 
 # Gemms

@@ -31,6 +31,8 @@ from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.issued_once import check_issued_once
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.machine.tensor_map import check_written_apart
+from tilewright.lowering.interpreter.ops.instructions.tcgen05_sync import each_thread
+from tilewright.lowering.interpreter.ops.instructions.tma import land
 from tilewright.lowering.interpreter.ops.tile.tensor_access import (
     Places,
     byte_offsets,
@@ -76,7 +78,7 @@ class _Elements:
     shared: Places
     width: int
 
-    def places(self, machine: Machine, cta: int, index: int) -> NDArray[np.int64]:
+    def places(self, machine: Machine, index: int, cta: int) -> NDArray[np.int64]:
         """The bytes of a thread's elements in the shared memory of a CTA of the wave."""
         first, size = self.shared[index], machine.shared.size
         if int(first.min()) % SMEM_ALIGN:
@@ -136,18 +138,16 @@ def load(
     barriers = spread(barrier, gang.count).tolist()
     masks = [None] * gang.count if mask is None else spread(mask, gang.count).tolist()
     dtype = container(shared)
-    for index, lane in enumerate(gang.lanes.tolist()):
+
+    def start(index: int, lane: int) -> None:
         inside = elements.inside[index]
         address = elements.address[index, inside].astype(np.uint64)
         read = partial(_read, machine, dtype, inside, address, elements.width)
-        try:
-            source = machine.accesses.begin_async(lane, address, elements.width, op)
-            for cta, place in machine.mbarriers.receivers(lane, barriers[index], masks[index]):
-                places = elements.places(machine, cta, index)
-                phase = machine.mbarriers.land(lane, place, places, read(), read, op)
-                machine.accesses.until_phase(lane, source, *phase)
-        except Fault as fault:
-            raise Fault(fault.message, index) from None
+        places = partial(elements.places, machine, index)
+        source = machine.accesses.begin_async(lane, address, elements.width, op)
+        land(machine, lane, barriers[index], masks[index], source, read, places, op)
+
+    each_thread(gang, start)
 
 
 def _read(
@@ -168,23 +168,23 @@ def store(
     pairs = zip(elements.address, elements.shared, strict=True)
     boxes = ((to.tobytes(), source.tobytes()) for to, source in pairs)
     check_issued_once(machine, gang, boxes, copy.reduction)
-    for index, lane in enumerate(gang.lanes.tolist()):
+
+    def start(index: int, lane: int) -> None:
         inside = elements.inside[index]
         address = elements.address[index, inside].astype(np.uint64)
         box = _Box(machine, address, inside, container(shared), shared.element, copy.reduction)
-        try:
-            check_written_apart(address)
-            places = elements.places(machine, lane // machine.slots, index)
-            data = machine.bulk_stores.begin(lane, places, op)
-            machine.memory.check_writable(address, elements.width)
-            if len(address) and machine.accesses.are_checked:
-                changed = machine.memory.load(address, elements.width) != box.values(data)
-                group, number = machine.bulk_stores.group(lane), -op if copy.reduction else op
-                machine.accesses.write_words(lane, address, elements.width, changed, number, group)
-        except Fault as fault:
-            raise Fault(fault.message, index) from None
+        check_written_apart(address)
+        places = elements.places(machine, index, lane // machine.slots)
+        data = machine.bulk_stores.begin(lane, places, op)
+        machine.memory.check_writable(address, elements.width)
+        if len(address) and machine.accesses.are_checked:
+            changed = machine.memory.load(address, elements.width) != box.values(data)
+            group, number = machine.bulk_stores.group(lane), -op if copy.reduction else op
+            machine.accesses.write_words(lane, address, elements.width, changed, number, group)
         if len(address):
             machine.bulk_stores.land(lane, places, box.put)
+
+    each_thread(gang, start)
 
 
 @dataclass(frozen=True, slots=True)

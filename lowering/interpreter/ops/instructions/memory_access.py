@@ -1,0 +1,195 @@
+"""Loads, stores and reductions of threads, of every level: of words at an element of a memref or at
+an address; and accesses to multicast objects: one device has one copy, so that what it combines is
+that copy."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from xdsl.dialects import memref
+from xdsl.dialects.builtin import i1
+from xdsl.ir import SSAValue
+
+from tilewright.dialects.cute_nvgpu.ops import address, fragment_memory, multimem
+from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
+from tilewright.dialects.ptx import atomics, data_movement
+from tilewright.dialects.ptx import multimem as ptx_multimem
+from tilewright.dialects.ptx.instruction import PtxOp, content
+from tilewright.dialects.ptx.types import KINDS, RegType
+from tilewright.dialects.row_ops import memory_operand
+from tilewright.lowering.interpreter.builder import Builder, Step, effect, runs
+from tilewright.lowering.interpreter.machine.atomic_order import WEAKLY, AccessOrder
+from tilewright.lowering.interpreter.machine.machine import Gang, Machine
+from tilewright.lowering.interpreter.ops.base.arith import container
+from tilewright.lowering.interpreter.ops.base.memref import (
+    addressed_bytes,
+    change_words,
+    exchange,
+    keep,
+    load_words,
+    store_words,
+)
+from tilewright.lowering.interpreter.ops.instructions.atomics import combine, word_type
+from tilewright.lowering.interpreter.ops.instructions.operands import (
+    held_in,
+    located,
+    side_by_side,
+    stored_registers,
+)
+from tilewright.lowering.interpreter.values import CONTAINERS, Bits
+
+# Registers and the words of memory
+
+
+def _words_of(op: Any) -> tuple[int, int]:
+    """The bytes of a word that a thread accesses, and how many there are."""
+    match op:
+        case data_movement.LdOp() | data_movement.StOp():
+            return op.access_bytes, op.data.type.count.data
+        case ptx_multimem.MultimemOp():
+            return KINDS[op.data.type.kind.data] // 8, op.data.type.count.data
+        case fragment_memory.LoadOp() | fragment_memory.StoreOp():
+            element = op.fragment_type.element
+            return np.dtype(element.container).itemsize, op.fragment.type.count.data
+        case memref.LoadOp() | memref.StoreOp():
+            return addressed_bytes(op, op.memref.type), 1
+        case _:
+            return container(op, op.elements[0].type).itemsize, len(op.elements)
+
+
+def _loaded(op: Any) -> Callable[[Bits], Any]:
+    """The results of a load, of its words."""
+    type_ = op.results[0].type
+    if isinstance(type_, FragmentType):
+        return lambda words: words
+    if isinstance(type_, RegType):
+        listed, dtype = held_in(op.results[0]), CONTAINERS[type_.kind.data]
+        return lambda words: listed(words).astype(dtype, copy=False)
+    return lambda words: [column != 0 if type_ == i1 else column for column in words.T]
+
+
+def _stored(op: Any) -> Sequence[SSAValue]:
+    """The values that an op stores or combines."""
+    return op.elements if hasattr(op, "elements") else [stored_registers(op)]
+
+
+def _otherwise(op: Any) -> Sequence[SSAValue]:
+    """The values of a load where its predicate does not hold."""
+    values = getattr(op, "otherwise", None) or ()
+    return [values] if values and isinstance(op, PtxOp) else values
+
+
+def _order(op: Any, kind: str) -> AccessOrder:
+    return AccessOrder.of(op.semantics.data, kind) if hasattr(op, "semantics") else WEAKLY
+
+
+# Loads, stores and reductions
+
+
+@runs(memref.LoadOp, fragment_memory.LoadOp, address.LoadOp, data_movement.LdOp)
+def _load(op: Any, builder: Builder) -> Step:
+    (width, count), results = _words_of(op), _loaded(op)
+    load = partial(
+        load_words, width=width, count=count, number=builder.number(op),
+        shared=memory_operand(op).is_shared, order=_order(op, "ld"),
+    )  # fmt: skip
+
+    def run(machine: Machine, gang: Gang, at: Bits, chosen: Bits | None, others: list[Bits]) -> Any:
+        otherwise = side_by_side(others, gang.count) if others else None
+        return results(load(machine, gang, at, chosen=chosen, otherwise=otherwise))
+
+    chosen = getattr(op, "predicate", None)
+    return effect(op, builder, run, located(op, builder), chosen, _otherwise(op))
+
+
+@runs(memref.StoreOp, fragment_memory.StoreOp, address.StoreOp, data_movement.StOp)
+def _store(op: Any, builder: Builder) -> Step:
+    dtype, chosen = f"uint{8 * _words_of(op)[0]}", getattr(op, "predicate", None)
+    store = partial(
+        store_words, number=builder.number(op), shared=memory_operand(op).is_shared,
+        order=_order(op, "st"),
+    )  # fmt: skip
+
+    def run(
+        machine: Machine, gang: Gang, at: Bits, values: list[Bits], chosen: Bits | None
+    ) -> None:
+        words = side_by_side(values, gang.count).astype(dtype, copy=False)
+        store(machine, gang, at, words, chosen=chosen)
+
+    place = located(op, builder, check=chosen is None)
+    return effect(op, builder, run, place, _stored(op), chosen)
+
+
+@runs(address.ReduceOp, atomics.RedOp)
+def _red(op: Any, builder: Builder) -> Step:
+    number, order, form = builder.number(op), _order(op, "atom"), content(op.form)
+    shared, dtype = memory_operand(op).is_shared, word_type(form)
+    change = combine(form, shared=shared)
+
+    def run(
+        machine: Machine, gang: Gang, at: Bits, values: list[Bits], chosen: Bits | None
+    ) -> None:
+        words = side_by_side(values, gang.count).view(dtype)
+        change_words(machine, gang, at, words, change, number, chosen, order, shared)
+
+    return effect(op, builder, run, located(op, builder), _stored(op), op.predicate)
+
+
+# Multicast objects
+
+
+@runs(
+    multimem.MultimemLoadReduceOp, multimem.MultimemStoreOp, multimem.MultimemReduceOp,
+    ptx_multimem.MultimemLoadReduceOp, ptx_multimem.MultimemStoreOp, ptx_multimem.MultimemReduceOp,
+)  # fmt: skip
+def _multimem(op: Any, builder: Builder) -> Step:
+    """The words of a load are what it gives where it is not done."""
+    is_ptx = isinstance(op, ptx_multimem.MultimemOp)
+    name, _, form = (op.row_form if is_ptx else f"{op.INSTRUCTION}.{op.form}").partition(".")
+    access, loads = _access(name, form, builder.number(op)), name == "ld_reduce"
+    (width, count), results = _words_of(op), _loaded(op) if loads else None
+
+    def run(machine: Machine, gang: Gang, at: Bits, given: list[Bits], chosen: Bits | None) -> Any:
+        words = np.zeros((gang.count, count), f"uint{8 * width}")
+        if given:
+            words[:] = side_by_side(given, gang.count)
+        words = access(machine, gang, at, words, chosen)
+        return results(words) if results else None
+
+    given = _otherwise(op) if loads else _stored(op)
+    return effect(op, builder, run, located(op, builder, "address"), given, op.predicate)
+
+
+Words = NDArray[np.unsignedinteger]
+Access = Callable[[Machine, Gang, Bits, Words, Bits | None], Words]
+
+
+def _access(name: str, form: str, number: int) -> Access:
+    """How threads access words [threads, words] from their addresses on. What is strong happens one
+    after the other."""
+    words = form.partition("global.")[2].split(".")
+    loads = name == "ld_reduce"
+    kind = {"ld_reduce": "ld", "st": "st"}.get(name, "atom")
+    order = AccessOrder.of(form.partition(".global")[0], kind)
+    change = (
+        combine(f"{words[0]}.{words[-1]}", shared=False) if name == "red"
+        else keep if loads else exchange
+    )  # fmt: skip
+
+    def access(
+        machine: Machine, gang: Gang, address: Bits, words: Words, chosen: Bits | None
+    ) -> Words:
+        if loads and not order.strong:
+            return load_words(
+                machine, gang, address, width=words.itemsize, count=words.shape[1], number=number,
+                shared=False, chosen=chosen, otherwise=words,
+            )  # fmt: skip
+        if not order.strong:
+            store_words(machine, gang, address, words, number=number, shared=False, chosen=chosen)
+        else:
+            change_words(machine, gang, address, words, change, number, chosen, order)
+        return words
+
+    return access
